@@ -1,0 +1,154 @@
+// The one error that leaves the server: everything a Status says. Whatever else is thrown becomes one through `ApiError.from`.
+
+import type { FieldError } from './field-error.js'
+
+export interface StatusCause {
+  readonly reason?: string
+  readonly message?: string
+  readonly field?: string
+}
+
+export interface StatusDetails {
+  readonly name?: string
+  readonly group?: string
+  readonly kind?: string
+  readonly uid?: string
+  readonly causes?: readonly StatusCause[]
+  readonly retryAfterSeconds?: number
+}
+
+export interface StatusBody {
+  readonly code: number
+  readonly reason?: string
+  readonly message: string
+  readonly details?: StatusDetails
+}
+
+/** Which resource an error speaks of: `{ group, resource }` names a collection, and `kind` an object of it. */
+export interface Subject {
+  readonly group: string
+  readonly resource: string
+  readonly kind: string
+}
+
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly status: StatusBody
+  constructor(status: StatusBody, options?: ErrorOptions) {
+    super(status.message, options)
+    this.status = status
+  }
+
+  /** The one door: an error of any making, as the Status that the client shall see. */
+  static from(thrown: unknown): ApiError {
+    if (thrown instanceof ApiError) return thrown
+    const text = thrown instanceof Error ? thrown.message : String(thrown)
+    return new ApiError(
+      { code: 500, reason: 'InternalError', message: `Internal error occurred: ${text}`, details: { causes: [{ message: text }] } },
+      { cause: thrown },
+    )
+  }
+}
+
+const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`)
+const resourceDetails = (subject: Subject, name: string): StatusDetails => ({
+  ...(name === '' ? {} : { name }),
+  ...(subject.group === '' ? {} : { group: subject.group }),
+  kind: subject.resource,
+})
+const kindDetails = (subject: Subject, name: string): StatusDetails => ({ ...resourceDetails(subject, name), kind: subject.kind })
+
+export const badRequest = (message: string): ApiError => new ApiError({ code: 400, reason: 'BadRequest', message })
+
+export const notFound = (subject: Subject, name: string): ApiError =>
+  new ApiError({
+    code: 404,
+    reason: 'NotFound',
+    message: `${qualified(subject.resource, subject.group)} "${name}" not found`,
+    details: resourceDetails(subject, name),
+  })
+
+export const alreadyExists = (subject: Subject, name: string): ApiError =>
+  new ApiError({
+    code: 409,
+    reason: 'AlreadyExists',
+    message: `${qualified(subject.resource, subject.group)} "${name}" already exists`,
+    details: resourceDetails(subject, name),
+  })
+
+export const conflict = (subject: Subject, name: string, why: string): ApiError =>
+  new ApiError({
+    code: 409,
+    reason: 'Conflict',
+    message: `Operation cannot be fulfilled on ${qualified(subject.resource, subject.group)} "${name}": ${why}`,
+    details: resourceDetails(subject, name),
+  })
+
+export const forbidden = (subject: Subject, name: string, why: string): ApiError =>
+  new ApiError({
+    code: 403,
+    reason: 'Forbidden',
+    message:
+      subject.resource === ''
+        ? `forbidden: ${why}`
+        : name === ''
+          ? `${qualified(subject.resource, subject.group)} is forbidden: ${why}`
+          : `${qualified(subject.resource, subject.group)} "${name}" is forbidden: ${why}`,
+    details: resourceDetails(subject, name),
+  })
+
+/** All that validation found, in one answer. */
+export function invalid(subject: Pick<Subject, 'group' | 'kind'>, name: string, errors: readonly FieldError[]): ApiError {
+  const lines = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))]
+  const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`
+  return new ApiError({
+    code: 422,
+    reason: 'Invalid',
+    message: `${qualified(subject.kind, subject.group)} "${name}" is invalid: ${text}`,
+    details: {
+      ...kindDetails({ ...subject, resource: '' }, name),
+      causes: errors.map((error) => ({ reason: error.reason, message: error.message, field: error.field })),
+    },
+  })
+}
+
+export const methodNotSupported = (subject: Subject, verb: string): ApiError =>
+  new ApiError({
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: `${verb} is not supported on resources of kind "${qualified(subject.resource, subject.group)}"`,
+    details: resourceDetails(subject, ''),
+  })
+
+export const unauthorized = (message = 'Unauthorized'): ApiError => new ApiError({ code: 401, reason: 'Unauthorized', message })
+
+export const expired = (message: string): ApiError => new ApiError({ code: 410, reason: 'Expired', message })
+
+export const unsupportedMediaType = (accepted: readonly string[]): ApiError =>
+  new ApiError({
+    code: 415,
+    reason: 'UnsupportedMediaType',
+    message: `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  })
+
+export const notAcceptable = (accepted: readonly string[]): ApiError =>
+  new ApiError({
+    code: 406,
+    reason: 'NotAcceptable',
+    message: `only the following media types are accepted: ${accepted.join(', ')}`,
+  })
+
+export const tooLargeResourceVersion = (asked: number, current: number): ApiError =>
+  new ApiError({
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
+  })
+
+export const requestEntityTooLarge = (message: string): ApiError => new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message })
+
+export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
+  new ApiError({ code: 429, reason: 'TooManyRequests', message, details: { retryAfterSeconds } })
+
+export const unavailable = (message: string): ApiError => new ApiError({ code: 503, reason: 'ServiceUnavailable', message })

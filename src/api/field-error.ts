@@ -1,0 +1,95 @@
+// What is wrong with one field of an object. Validation collects all of them; one Status reports them together.
+
+export type FieldErrorReason =
+  | 'FieldValueNotFound'
+  | 'FieldValueRequired'
+  | 'FieldValueDuplicate'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'FieldValueTypeInvalid'
+  | 'InternalError'
+
+export interface FieldError {
+  readonly reason: FieldErrorReason
+  /** Such as `spec.ports[0].name`. */
+  readonly field: string
+  /** Such as `Required value: a name is needed`. */
+  readonly message: string
+}
+
+const withDetail = (head: string, detail: string): string => (detail === '' ? head : `${head}: ${detail}`)
+
+/** How a value is shown in a message: texts in quotes, numbers and booleans bare, the rest as JSON. */
+export function showValue(value: unknown): string {
+  if (value === undefined || value === null) return '"null"'
+  if (typeof value === 'string') return quote(value)
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+  return JSON.stringify(value)
+}
+
+/** A text in double quotes, with control characters and quotes escaped. */
+export const quote = (text: string): string =>
+  JSON.stringify(text)
+    .replace(/\\u00([01][0-9a-f])/g, '\\x$1')
+    .replace(/\\b/g, '\\b')
+    .replace(/\\f/g, '\\f')
+
+export const required = (field: string, detail = ''): FieldError => ({
+  reason: 'FieldValueRequired',
+  field,
+  message: withDetail('Required value', detail),
+})
+
+export const invalid = (field: string, value: unknown, detail = ''): FieldError => ({
+  reason: 'FieldValueInvalid',
+  field,
+  message: withDetail(`Invalid value: ${showValue(value)}`, detail),
+})
+
+export const typeInvalid = (field: string, value: unknown, detail = ''): FieldError => ({
+  reason: 'FieldValueTypeInvalid',
+  field,
+  message: withDetail(`Invalid value: ${showValue(value)}`, detail),
+})
+
+export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
+  reason: 'FieldValueNotSupported',
+  field,
+  message: withDetail(
+    `Unsupported value: ${showValue(value)}`,
+    supported.length === 0 ? '' : `supported values: ${supported.map(quote).join(', ')}`,
+  ),
+})
+
+export const forbidden = (field: string, detail: string): FieldError => ({
+  reason: 'FieldValueForbidden',
+  field,
+  message: withDetail('Forbidden', detail),
+})
+
+export const duplicate = (field: string, value: unknown): FieldError => ({
+  reason: 'FieldValueDuplicate',
+  field,
+  message: `Duplicate value: ${showValue(value)}`,
+})
+
+export const notFound = (field: string, value: unknown): FieldError => ({
+  reason: 'FieldValueNotFound',
+  field,
+  message: `Not found: ${showValue(value)}`,
+})
+
+export const tooLong = (field: string, maxLength: number): FieldError => ({
+  reason: 'FieldValueTooLong',
+  field,
+  message: `Too long: must have at most ${maxLength} bytes`,
+})
+
+export const tooMany = (field: string, actual: number, max: number): FieldError => ({
+  reason: 'FieldValueTooMany',
+  field,
+  message: `Too many: ${actual}: must have at most ${max} items`,
+})

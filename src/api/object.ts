@@ -1,0 +1,28 @@
+// What every API object has in common, as plain data.
+
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from './meta.schema.js'
+
+export type { ManagedFieldsEntry, ObjectMeta, OwnerReference }
+
+/** A value that JSON can say. Integers beyond 2^53 are bigints. */
+export type Json = string | number | bigint | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+
+/** An object of some kind, in some version. Nobody changes one that it was handed. */
+export interface ApiObject {
+  readonly kind?: string
+  readonly apiVersion?: string
+  readonly metadata?: ObjectMeta
+}
+
+/** The members of an object beyond its metadata, for code that walks objects of any kind. */
+export const members = (object: ApiObject): { readonly [name: string]: unknown } => object as { readonly [name: string]: unknown }
+
+/** A copy with some metadata changed; a field set to undefined is left out. */
+export function withMetadata<T extends ApiObject>(object: T, changes: { readonly [K in keyof ObjectMeta]?: ObjectMeta[K] | undefined }): T {
+  const metadata: Record<string, unknown> = { ...object.metadata }
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) delete metadata[name]
+    else metadata[name] = value
+  }
+  return { ...object, metadata }
+}

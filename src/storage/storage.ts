@@ -1,0 +1,114 @@
+// Revisioned bytes under keys: the one contract that every engine keeps. It knows nothing of objects, schemas or HTTP.
+//
+// Revisions are whole numbers that grow by one or more with every committed write and are never reused, not even after a crash.
+// Reads are synchronous: an engine either owns its data (memory, LMDB) or keeps a local mirror of it (etcd); `settle` is where a
+// consistent read waits for the mirror.
+
+/** The bytes at one key, with the revision that wrote them. The bytes must not be changed by whoever holds them. */
+export interface Entry {
+  readonly key: string
+  readonly revision: number
+  readonly value: Buffer
+}
+
+/** One committed write. `previous` is what the key held before; a delete has no `value`. */
+export interface Change {
+  readonly revision: number
+  readonly key: string
+  readonly value: Buffer | undefined
+  readonly previous: Entry | undefined
+}
+
+/** A write with its condition. */
+export interface Write {
+  readonly key: string
+  /** New bytes, or undefined to delete the key. */
+  readonly value: Buffer | undefined
+  /** The revision the key must have now; 0: the key must be absent; undefined: no condition. */
+  readonly expect: number | undefined
+  /** When the engine shall delete the key by itself (milliseconds since 1970). */
+  readonly expiresAtMs?: number
+}
+
+/** Either everything was written durably, or nothing was because a condition failed; `current` is what stood in the way. */
+export type CommitOutcome =
+  | { readonly ok: true; readonly revision: number }
+  | { readonly ok: false; readonly key: string; readonly current: Entry | undefined }
+
+/** Keys from `start` (included) to `end` (excluded), in byte order. */
+export interface KeyRange {
+  readonly start: string
+  readonly end: string
+}
+
+export interface RangeQuery extends KeyRange {
+  readonly limit: number
+  /** Read as of this revision; needs `compacted <= at <= revision`. Left out: the newest state. */
+  readonly at?: number
+}
+
+export interface RangePage {
+  readonly entries: readonly Entry[]
+  /** Whether keys of the range remain after the last entry. */
+  readonly more: boolean
+}
+
+export interface ChangesQuery extends KeyRange {
+  /** Changes with a greater revision. */
+  readonly after: number
+  readonly limit: number
+}
+
+export interface ChangesPage {
+  readonly changes: readonly Change[]
+  /** Continue with this as `after`; equals the storage's `revision` when the page ends at the present. */
+  readonly upTo: number
+}
+
+export interface Storage {
+  /** The newest revision that `read`, `range` and `changes` see. All of it is durable. */
+  readonly revision: number
+  /** History up to and including the step to this revision is gone: `changes` needs `after >= compacted`, `range` needs `at >= compacted`. */
+  readonly compacted: number
+  /** Resolves with a revision at which reads see every write acknowledged by anybody before the call; a plain number when that is now. */
+  settle(): number | Promise<number>
+  read(key: string): Entry | undefined
+  range(query: RangeQuery): RangePage
+  /** How many keys the range holds, at `at` or now. Cheap for the ranges of whole collections: see the engine. */
+  count(range: KeyRange, at?: number): number
+  /** All writes or none, durable when it resolves. Writes of one turn of the event loop share one durable commit. */
+  commit(writes: readonly Write[]): Promise<CommitOutcome>
+  /** A page of history, ordered and gapless. Throws {@link CompactedError} when `after` is too old. */
+  changes(query: ChangesQuery): ChangesPage
+  /**
+   * Calls `listener` synchronously with every later change, in order, exactly when `revision` has moved to include it.
+   * Together with `changes` a watcher sees everything once: page through history until `upTo === revision`, then follow, in one turn.
+   */
+  follow(listener: ChangeListener): Unfollow
+  /** Forgets history up to `revision` and gives its space back. */
+  compact(revision: number): Promise<void>
+  close(): Promise<void>
+}
+
+export type ChangeListener = (changes: readonly Change[]) => void
+export type Unfollow = () => void
+
+/** The history asked for is no longer kept. */
+export class CompactedError extends Error {
+  override readonly name = 'CompactedError'
+  readonly compacted: number
+  constructor(compacted: number) {
+    super(`history up to revision ${compacted} is no longer kept`)
+    this.compacted = compacted
+  }
+}
+
+/** The engine cannot store or read now (disk full, store down, closed); the write in question was not acknowledged. */
+export class StorageUnavailableError extends Error {
+  override readonly name = 'StorageUnavailableError'
+}
+
+/** The data folder cannot be used: locked by another process, corrupt, foreign, unreadable. The message says what to do. */
+export class StorageRefusedError extends Error {
+  override readonly name = 'StorageRefusedError'
+}
