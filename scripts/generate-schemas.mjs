@@ -22,6 +22,7 @@ const kept = {
   rawExtension: 'raw',
   any: 'json',
   fieldsV1: 'fields',
+  Unknown: 'unknown',
   JSON: 'json',
   JSONSchemaPropsOrArray: 'schemaOrArray',
   JSONSchemaPropsOrBool: 'schemaOrBool',
@@ -41,28 +42,48 @@ function pathOf(file) {
   const { group, version } = files.get(file)
   return `src/resources/${folder(group ?? '')}/${version}.schema.ts`
 }
+/** Named list types are a message of their own in Protobuf: the verbs of a resource, the values of `extra`. */
+const isWrapped = (f) => /^(?:Verbs|map<string, ExtraValue>)$/.test(f?.protoType ?? '')
 const camel = (name) => name.replace(/^([A-Z]+)(?=[A-Z][a-z]|$|\d)/, (m) => m.toLowerCase()).replace(/^[A-Z]/, (m) => m.toLowerCase())
 const words = (value) => JSON.stringify(value).replace(/"/g, "'")
 const literal = (value) =>
   typeof value === 'string' ? words(value) : Array.isArray(value) ? `[${value.map(literal).join(', ')}]` : JSON.stringify(value)
 
+/** The package of a type without the identity in front; one package's name carries the brand, which the identity adds again. */
+const homeOf = (schema) => schema?.replace(/^io\.cluster\./, '').replace(/^kube-/, '')
+/** How the list of a kind differs from what lists are. */
+function inListOf(list) {
+  const items = list?.fields.find((f) => f.name === 'items')
+  if (!items) return []
+  return [
+    ...(items.required ? [] : ['optional: true']),
+    ...(items.listType ? [`listType: '${items.listType}'`] : []),
+    ...(items.listMapKeys ? [`keys: ${literal(items.listMapKeys)}`] : []),
+  ]
+}
+const unionText = (union) => `{ discriminator: '${union.discriminator}', values: ${words(union['fields-to-discriminateBy'])} }`
+
 function transcribe(file) {
-  const { types } = files.get(file)
+  const { types, schemaPrefix } = files.get(file)
   const imports = new Map()
   const done = new Set()
   const doing = new Set()
   const recursive = new Set()
   const out = []
 
+  function keptNode(form) {
+    return form.startsWith('schema') ? `s.any('${form}', s.lazy(() => jsonSchemaProps))` : `s.any('${form}')`
+  }
+
   function named(ref) {
     if (scalars[ref]) return `s.${scalars[ref]}`
-    if (kept[ref]) return `s.any('${kept[ref]}')`
+    if (kept[ref]) return keptNode(kept[ref])
     const dot = ref.lastIndexOf('.')
     const [home, name] = dot < 0 ? [file, ref] : [ref.slice(0, dot) === 'meta' ? 'meta_v1' : ref.slice(0, dot), ref.slice(dot + 1)]
     const type = files.get(home)?.types[name]
     if (!type) throw new Error(`${file}: no type ${ref}`)
     if (type.jsonForm === '[]string') return 's.list(s.string, { protoWrapped: true })'
-    if (kept[name]) return `s.any('${kept[name]}')`
+    if (kept[name]) return keptNode(kept[name])
     if (type.jsonForm && name !== 'JSON') {
       const scalar = { Time: 'time', MicroTime: 'microTime', Duration: 'duration', Quantity: 'quantity', IntOrString: 'intOrString' }[name]
       if (scalar) return `s.${scalar}`
@@ -83,16 +104,18 @@ function transcribe(file) {
     return camel(name)
   }
 
-  function node(ref, f) {
+  function node(ref, f, wrapped = isWrapped(f)) {
     if (ref.startsWith('[]')) {
       const options = []
+      if (wrapped) options.push('protoWrapped: true')
       if (f?.listType) options.push(`listType: '${f.listType}'`)
       if (f?.listMapKeys) options.push(`keys: ${literal(f.listMapKeys)}`)
       if (f?.patchStrategy) options.push(`patchStrategy: '${f.patchStrategy}'`)
       if (f?.patchMergeKey) options.push(`patchMergeKey: '${f.patchMergeKey}'`)
       return `s.list(${node(ref.slice(2))}${options.length ? `, { ${options.join(', ')} }` : ''})`
     }
-    if (ref.startsWith('map[string]')) return `s.map(${node(ref.slice(11))}${f?.mapType ? `, { mapType: '${f.mapType}' }` : ''})`
+    if (ref.startsWith('map[string]'))
+      return `s.map(${node(ref.slice(11), undefined, wrapped)}${f?.mapType ? `, { mapType: '${f.mapType}' }` : ''})`
     return named(ref)
   }
 
@@ -120,6 +143,8 @@ function transcribe(file) {
       if ('default' in f) options.push(`default: ${literal(f.default)}`)
       if (f.enum && !f.enumOpen) options.push(`enum: ${literal(f.enum)}`)
       if (f.patchStrategy && !f.type.startsWith('[]')) options.push(`patchStrategy: '${f.patchStrategy}'`)
+      if (f.listType && !f.type.startsWith('[]')) options.push(`listType: '${f.listType}'`)
+      if (f.patchMergeKey && !f.type.startsWith('[]')) options.push(`patchMergeKey: '${f.patchMergeKey}'`)
       if (f.mapType && !/^(map|\[\])/.test(f.type)) options.push(`mapType: '${f.mapType}'`)
       const tail = options.length ? `, { ${options.join(', ')} }` : ''
       const key = /^[A-Za-z_$][\w$]*$/.test(f.name) ? f.name : `'${f.name}'`
@@ -135,9 +160,13 @@ function transcribe(file) {
     if (type.mapType) options.push(`mapType: '${type.mapType}'`)
     if (typeMeta) options.push('typeMeta: true')
     if (type.noProto) options.push('noProto: true')
+    if (type.unions) options.push(`unions: [${type.unions.map(unionText).join(', ')}]`)
+    const inList = inListOf(types[`${name}List`])
+    if (inList.length) options.push(`inList: { ${inList.join(', ')} }`)
+    const home = type.schema ? `s.structsOf('${homeOf(type.schema).replace(/\.\w+$/, '')}')` : schemaPrefix ? 'struct' : 's.struct'
     const annotation = recursive.has(name) ? ': s.StructNode' : ''
     out.push(
-      `export const ${camel(name)}${annotation} = s.struct('${name}', {\n${lines.join('\n')}\n}${options.length ? `, { ${options.join(', ')} }` : ''})\nexport type ${name} = Infer<typeof ${camel(name)}>\n`,
+      `export const ${camel(name)}${annotation} = ${home}('${name}', {\n${lines.join('\n')}\n}${options.length ? `, { ${options.join(', ')} }` : ''})\nexport type ${name} = Infer<typeof ${camel(name)}>\n`,
     )
   }
 
@@ -148,12 +177,15 @@ function transcribe(file) {
   }
   const at = pathOf(file)
   const up = '../'.repeat(at.split('/').length - 2)
-  const text = `// The types of ${at.replace(/^src.(resources.)?/, '').replace('.schema.ts', '')} as the catalogue lists them, transcribed by scripts/generate-schemas.mjs: data, not to be edited.\n\nimport type { Infer } from '${up}schema/infer.js'\nimport * as s from '${up}schema/node.js'\n${[...imports].map(([alias, home]) => `import * as ${alias} from '${up}${pathOf(home).slice(4).replace(/\.ts$/, '.js')}'\n`).join('')}\n${out.join('\n')}`
+  const text = `// The types of ${at.replace(/^src.(resources.)?/, '').replace('.schema.ts', '')} as the catalogue lists them, transcribed by scripts/generate-schemas.mjs: data, not to be edited.\n\nimport type { Infer } from '${up}schema/infer.js'\nimport * as s from '${up}schema/node.js'\n${[...imports].map(([alias, home]) => `import * as ${alias} from '${up}${pathOf(home).slice(4).replace(/\.ts$/, '.js')}'\n`).join('')}\n${schemaPrefix ? `const struct = s.structsOf('${homeOf(schemaPrefix)}')\n\n` : ''}${out.join('\n')}`
   if (/cluster\.io/.test(text)) console.error(`${at} spells an identity`)
   mkdirSync(dirname(at), { recursive: true })
   writeFileSync(at, text)
 }
 
-for (const [name, data] of files) {
-  if (name === 'meta_v1' || (data.served && data.resources?.length)) transcribe(name)
-}
+/** What is served, and what is only sent: reviews and events have a Protobuf form too. */
+const isTranscribed = (name, data) =>
+  name === 'meta_v1' ||
+  (data.served && data.resources?.length) ||
+  (name !== 'meta_v1beta1' && Object.values(data.types).some((type) => type.fields?.some((f) => f.proto !== undefined)))
+for (const [name, data] of files) if (isTranscribed(name, data)) transcribe(name)

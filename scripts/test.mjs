@@ -1,0 +1,59 @@
+// Runs every test with node's own runner, whose summary closes the output.
+//
+// The files are found through their sources, so that what a deleted test left behind in dist/ is not run. Arguments narrow them down:
+// `node scripts/test.mjs crash storage` runs the files whose path contains one of these words.
+
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const fileTimeoutMs = 240_000
+
+/** Those that take longest are started first, so that nothing waits for them at the end. */
+const longest = ['test/conformance/replay', 'test/crash/', 'test/fuzz', 'test/bad-input', 'test/verbs']
+
+function testsOf(source, built) {
+  return readdirSync(`${root}${source}`, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => ({ source: `${source}/${name}`, built: `${built}/${name.replace(/\.ts$/, '.js')}` }))
+}
+
+const place = ({ source }) => {
+  const index = longest.findIndex((beginning) => source.startsWith(beginning))
+  return index < 0 ? longest.length : index
+}
+
+const words = process.argv.slice(2)
+
+/** Suites that install other programs first, and that take long on a busy machine: they run when they are asked for. */
+const onDemand = [
+  { path: 'test/etcd/', variable: 'ETCD_TESTS' },
+  { path: 'test/clients/', variable: 'CLIENT_TESTS' },
+].filter(({ path, variable }) => !process.env[variable] && !words.some((word) => path.includes(word) || word.includes(path)))
+for (const { path, variable } of onDemand) console.error(`left out: ${path} (set ${variable}=1 to run it)`)
+const files = [...testsOf('test', '.build/test'), ...testsOf('src', 'dist')]
+  .filter(({ source }) => words.length === 0 || words.some((word) => source.includes(word)))
+  .filter(({ source }) => !onDemand.some(({ path }) => source.startsWith(path)))
+  .sort((a, b) => place(a) - place(b))
+
+const missing = files.filter(({ built }) => !existsSync(`${root}${built}`))
+if (files.length === 0 || missing.length > 0) {
+  console.error(
+    files.length === 0
+      ? `no test matches ${words.join(', ')}`
+      : `not built: ${missing.map(({ source }) => source).join(', ')}; run npm run check`,
+  )
+  process.exit(1)
+}
+
+const flags = [
+  '--test',
+  '--test-reporter=spec',
+  `--test-concurrency=${Math.min(4, availableParallelism())}`,
+  `--test-timeout=${fileTimeoutMs}`,
+]
+const child = spawn(process.execPath, [...flags, ...files.map(({ built }) => built)], { cwd: root, stdio: 'inherit' })
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+child.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))
