@@ -1,0 +1,9 @@
+// What a map holds under a key, made on first use.
+
+export function obtain<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
