@@ -31,4 +31,6 @@ export type Infer<Node extends SchemaNode> =
                 ? unknown
                 : string
 
-type InferFields<Fields extends FieldTable> = { readonly [Name in keyof Fields]?: Infer<Fields[Name]['node']> }
+type InferFields<Fields extends FieldTable> = {
+  readonly [Name in keyof Fields as string extends Name ? never : Name]?: Infer<Fields[Name]['node']>
+}

@@ -52,11 +52,16 @@ export interface IntOrStringNode {
 }
 /**
  * JSON that is kept as it is. `form` says how it lies in Protobuf: `raw` (a message with the bytes of an embedded object),
- * `json` (a message with JSON text), `fields` (the map of owned fields), and for the unions of JSON schemas their own shapes.
+ * `json` (a message with JSON text), `fields` (the map of owned fields), `unknown` (an envelope around JSON), and for the unions
+ * of JSON schemas their own shapes.
  */
 export interface AnyNode {
   readonly type: 'any'
-  readonly form: 'raw' | 'json' | 'fields' | 'schemaOrArray' | 'schemaOrBool' | 'schemaOrStrings'
+  readonly form: 'raw' | 'json' | 'fields' | 'unknown' | 'schemaOrArray' | 'schemaOrBool' | 'schemaOrStrings'
+  /** What the schema in a union of JSON schemas is; the other forms have none. */
+  readonly schema?: LazyNode
+  /** Objects inside are owned member by member (custom resources that keep unknown members); else the value is owned as one. */
+  readonly granular?: boolean
 }
 
 export interface ListNode<Item extends SchemaNode = SchemaNode> {
@@ -81,13 +86,33 @@ export interface StructNode<Fields extends FieldTable = FieldTable> {
   readonly type: 'struct'
   /** The type's name in the catalogue, such as `EndpointSubset`. */
   readonly name: string
+  /** The package of the type, such as `api.core.v1`: OpenAPI publishes it under this name, and types without one where they are used. */
+  readonly home?: string
   readonly fields: Fields
   readonly mapType?: 'atomic' | 'granular'
   /** Whether the JSON carries `kind` and `apiVersion` in front of the fields. */
   readonly typeMeta?: boolean
+  /** What members beyond the fields are, where a custom resource keeps them; absent where there are none. */
+  readonly rest?: SchemaNode
   /** Types that exist only as JSON. */
   readonly noProto?: boolean
+  /** Which member goes with which value of the discriminating one. */
+  readonly unions?: readonly Union[]
+  /** What is unusual about the items of this kind's list. */
+  readonly inList?: InList
   readonly description?: string
+}
+
+export interface Union {
+  readonly discriminator: string
+  readonly values: { readonly [field: string]: string }
+}
+
+export interface InList {
+  /** A list may come without items. */
+  readonly optional?: boolean
+  readonly listType?: NonNullable<ListNode['listType']>
+  readonly keys?: readonly string[]
 }
 
 /** Stands for a node that refers to itself; resolved on first use. */
@@ -118,6 +143,9 @@ export interface Field<Node extends SchemaNode = SchemaNode> {
   /** The enumeration names known values and excludes no others. */
   readonly enumOpen?: boolean
   readonly patchStrategy?: PatchStrategy
+  /** Marks of lists on what is none: they are published, and mean nothing. */
+  readonly patchMergeKey?: string
+  readonly listType?: NonNullable<ListNode['listType']>
   /** Map type of this use of a struct, where it differs from the struct's own. */
   readonly mapType?: 'atomic' | 'granular'
   /** In Protobuf this field lies inside nested messages, outermost first: JSON flattens what Go embeds. */
@@ -142,7 +170,7 @@ export const microTime: TimeNode = { type: 'time', micro: true }
 export const duration: DurationNode = { type: 'duration' }
 export const quantity: QuantityNode = { type: 'quantity' }
 export const intOrString: IntOrStringNode = { type: 'intOrString' }
-export const any = (form: AnyNode['form']): AnyNode => ({ type: 'any', form })
+export const any = (form: AnyNode['form'], schema?: LazyNode): AnyNode => ({ type: 'any', form, ...(schema && { schema }) })
 
 export const list = <Item extends SchemaNode>(item: Item, options: Omit<ListNode, 'type' | 'item'> = {}): ListNode<Item> => ({
   type: 'list',
@@ -156,11 +184,18 @@ export const map = <Value extends SchemaNode>(value: Value, options: Omit<MapNod
   ...options,
 })
 
-export const struct = <const Fields extends FieldTable>(
+type StructOptions = Omit<StructNode, 'type' | 'name' | 'fields'>
+
+export const struct = <const Fields extends FieldTable, const Options extends StructOptions = Record<never, never>>(
   name: string,
   fields: Fields,
-  options: Omit<StructNode, 'type' | 'name' | 'fields'> = {},
-): StructNode<Fields> => ({ type: 'struct', name, fields, ...options })
+  options?: Options,
+): StructNode<Fields> & Options => ({ type: 'struct', name, fields, ...(options as Options) })
+
+/** Makes the structs of one package. */
+export const structsOf =
+  (home: string): typeof struct =>
+  (name, fields, options) => ({ ...struct(name, fields, options), home })
 
 export const lazy = (resolve: LazyNode['resolve']): LazyNode => ({ type: 'lazy', resolve })
 

@@ -1,0 +1,207 @@
+// Each kind of node in both versions of OpenAPI, and what is said beside references.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as s from './node.js'
+import { type JsonSchema, type OpenApiVersion, openDefinitions, type Publication } from './openapi.js'
+
+const struct = s.structsOf('api.test.v1')
+
+const publication = (version: OpenApiVersion, more: Partial<Publication> = {}): Publication => ({
+  version,
+  nameOf: (home, name) => `org.${home}.${name}`,
+  describe: () => undefined,
+  kindsOf: () => [],
+  ...more,
+})
+
+/** What stands for a node, and the definitions that it needed. */
+function published(node: s.SchemaNode, version: OpenApiVersion, more?: Partial<Publication>): { readonly [name: string]: JsonSchema } {
+  const definitions = openDefinitions(publication(version, more))
+  const used = definitions.schemaOf(node)
+  return { used, ...Object.fromEntries(definitions.byName) }
+}
+
+const ref2 = (name: string): JsonSchema => ({ $ref: `#/definitions/org.${name}` })
+const ref3 = (name: string): JsonSchema => ({ $ref: `#/components/schemas/org.${name}` })
+const timeName = 'apimachinery.pkg.apis.meta.v1.Time'
+const moment = { type: 'string', format: 'date-time' }
+
+interface Row {
+  readonly name: string
+  readonly node: s.SchemaNode
+  readonly used: JsonSchema
+  readonly used3?: JsonSchema
+}
+
+const plain: readonly Row[] = [
+  { name: 'a text', node: s.string, used: { type: 'string' } },
+  { name: 'a switch', node: s.boolean, used: { type: 'boolean' } },
+  { name: 'a small integer', node: s.int32, used: { type: 'integer', format: 'int32' } },
+  { name: 'a large integer', node: s.int64, used: { type: 'integer', format: 'int64' } },
+  { name: 'a number', node: s.number, used: { type: 'number', format: 'double' } },
+  { name: 'bytes', node: s.bytes, used: { type: 'string', format: 'byte' } },
+  {
+    name: 'a list, whose items are never absent',
+    node: s.list(s.string),
+    used: { type: 'array', items: { type: 'string' } },
+    used3: { type: 'array', items: { type: 'string', default: '' } },
+  },
+  {
+    name: 'a list of integers',
+    node: s.list(s.int64),
+    used: { type: 'array', items: { type: 'integer', format: 'int64' } },
+    used3: { type: 'array', items: { type: 'integer', format: 'int64', default: 0 } },
+  },
+  { name: 'a list of bytes has no default', node: s.list(s.bytes), used: { type: 'array', items: { type: 'string', format: 'byte' } } },
+  {
+    name: 'a map of lists',
+    node: s.map(s.list(s.string), { mapType: 'atomic' }),
+    used: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' } }, 'x-kubernetes-map-type': 'atomic' },
+    used3: {
+      type: 'object',
+      additionalProperties: { type: 'array', items: { type: 'string', default: '' } },
+      'x-kubernetes-map-type': 'atomic',
+    },
+  },
+  {
+    name: 'the marks of a list',
+    node: s.list(s.bytes, { listType: 'map', keys: ['a', 'b'], patchStrategy: 'merge', patchMergeKey: 'a' }),
+    used: {
+      type: 'array',
+      items: { type: 'string', format: 'byte' },
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['a', 'b'],
+      'x-kubernetes-patch-merge-key': 'a',
+      'x-kubernetes-patch-strategy': 'merge',
+    },
+  },
+  {
+    name: 'a type of no package is written where it is used',
+    node: s.struct('Inner', { a: s.field(1, s.string) }),
+    used: { type: 'object', properties: { a: { type: 'string' } } },
+  },
+]
+
+for (const { name, node, used, used3 = used } of plain) {
+  test(`${name}, in version 2`, () => assert.deepEqual(published(node, 2), { used }))
+  test(`${name}, in version 3`, () => assert.deepEqual(published(node, 3), { used: used3 }))
+}
+
+test('named types are referred to, once defined', () => {
+  const point = struct('Point', { x: s.field(1, s.int32), at: s.field(2, s.time) })
+  assert.deepEqual(published(s.list(point), 2), {
+    used: { type: 'array', items: ref2('api.test.v1.Point') },
+    'org.api.test.v1.Point': { type: 'object', properties: { x: { type: 'integer', format: 'int32' }, at: ref2(timeName) } },
+    [`org.${timeName}`]: moment,
+  })
+})
+
+test('beside a reference version 3 says nothing, and so wraps it', () => {
+  const described: Partial<Publication> = { describe: (_type, field) => (field === undefined ? undefined : `About ${field}.`) }
+  const node = struct('Holder', { at: s.field(1, s.time, { default: {} }), again: s.field(2, s.time) })
+  assert.deepEqual(published(node, 3, described)['org.api.test.v1.Holder'], {
+    type: 'object',
+    properties: {
+      at: { description: 'About at.', default: {}, allOf: [ref3(timeName)] },
+      again: { description: 'About again.', allOf: [ref3(timeName)] },
+    },
+  })
+  assert.deepEqual(published(node, 2, described)['org.api.test.v1.Holder'], {
+    type: 'object',
+    properties: { at: { ...ref2(timeName), description: 'About at.' }, again: { ...ref2(timeName), description: 'About again.' } },
+  })
+  assert.deepEqual(published(node, 3)['org.api.test.v1.Holder'], {
+    type: 'object',
+    properties: { at: { default: {}, allOf: [ref3(timeName)] }, again: ref3(timeName) },
+  })
+})
+
+test('a struct: its type, its fields and all its marks', () => {
+  const node = struct(
+    'Thing',
+    {
+      metadata: s.field(1, s.string),
+      name: s.field(2, s.string, { required: true, default: '' }),
+      mode: s.field(3, s.string, { enum: ['A', 'B'] }),
+      open: s.field(4, s.string, { enum: ['C'], enumOpen: true }),
+      part: s.field(5, s.map(s.string), { patchStrategy: 'retainKeys', mapType: 'granular' }),
+      raw: s.field(6, s.bytes, { required: true, listType: 'atomic', patchMergeKey: 'x' }),
+    },
+    { typeMeta: true, mapType: 'atomic', unions: [{ discriminator: 'mode', values: { part: 'A' } }] },
+  )
+  const kind = { group: 'test', version: 'v1', kind: 'Thing' }
+  assert.deepEqual(published(node, 2, { kindsOf: (one) => (one === node ? [kind] : []) })['org.api.test.v1.Thing'], {
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: { type: 'string' },
+      name: { type: 'string' },
+      mode: { type: 'string', enum: ['A', 'B'] },
+      open: { type: 'string' },
+      part: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        'x-kubernetes-map-type': 'granular',
+        'x-kubernetes-patch-strategy': 'retainKeys',
+      },
+      raw: { type: 'string', format: 'byte', 'x-kubernetes-list-type': 'atomic', 'x-kubernetes-patch-merge-key': 'x' },
+    },
+    required: ['name', 'raw'],
+    'x-kubernetes-map-type': 'atomic',
+    'x-kubernetes-unions': [{ discriminator: 'mode', 'fields-to-discriminateBy': { part: 'A' } }],
+    'x-kubernetes-group-version-kind': [kind],
+  })
+})
+
+test('a type may contain itself', () => {
+  const tree: s.StructNode = struct('Tree', { branches: s.field(1, s.list(s.lazy(() => tree))) })
+  assert.deepEqual(published(tree, 3), {
+    used: ref3('api.test.v1.Tree'),
+    'org.api.test.v1.Tree': {
+      type: 'object',
+      properties: { branches: { type: 'array', items: { default: {}, allOf: [ref3('api.test.v1.Tree')] } } },
+    },
+  })
+})
+
+test('embedded structs are flat', () => {
+  const inner = struct('Inner', { a: s.field(1, s.string, { required: true }) })
+  const outer = struct('Outer', { ...s.embed(1, inner), b: s.field(2, s.string) })
+  assert.deepEqual(published(outer, 2), {
+    used: ref2('api.test.v1.Outer'),
+    'org.api.test.v1.Outer': { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] },
+  })
+})
+
+test('values of several types are said in full by version 3 only', () => {
+  const quantity = 'org.apimachinery.pkg.api.resource.Quantity'
+  assert.deepEqual(published(s.quantity, 2)[quantity], { type: 'string' })
+  assert.deepEqual(published(s.quantity, 3)[quantity], { oneOf: [{ type: 'string' }, { type: 'number' }] })
+  const port = 'org.apimachinery.pkg.util.intstr.IntOrString'
+  assert.deepEqual(published(s.intOrString, 2)[port], { type: 'string', format: 'int-or-string' })
+  assert.deepEqual(published(s.intOrString, 3)[port], { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] })
+})
+
+test('anything at all has no type, an object of another kind is one', () => {
+  assert.deepEqual(published(s.any('json'), 2)['org.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON'], {})
+  assert.deepEqual(published(s.any('raw'), 3)['org.apimachinery.pkg.runtime.RawExtension'], { type: 'object' })
+})
+
+test('members beyond the fields', () => {
+  const open = s.struct('Open', { a: s.field(1, s.string) }, { rest: s.any('json') })
+  assert.deepEqual(published(open, 3)['used'], {
+    type: 'object',
+    properties: { a: { type: 'string' } },
+    'x-kubernetes-preserve-unknown-fields': true,
+  })
+  const typed = s.struct('Typed', {}, { rest: s.int32 })
+  assert.deepEqual(published(typed, 3)['used'], { type: 'object', additionalProperties: { type: 'integer', format: 'int32' } })
+})
+
+test('what somebody else wrote goes before what the schema says', () => {
+  const node = struct('Custom', { a: s.field(1, s.string) })
+  const written: JsonSchema = { type: 'object', maxProperties: 3 }
+  assert.deepEqual(published(node, 3, { writtenFor: (one) => (one === node ? written : undefined) })['org.api.test.v1.Custom'], written)
+})

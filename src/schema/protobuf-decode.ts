@@ -1,0 +1,211 @@
+// The Protobuf reading of schemas, inwards: one reader is compiled per message type. What it makes is what the JSON of the same
+// object would make: zero values of fields that are no pointers are left out.
+
+import { encodeBase64 } from './base64.js'
+import { type Field, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from './node.js'
+import { isEmbedded, layoutOf, type MessagePart, wireTypes } from './protobuf-layout.js'
+import * as messages from './protobuf-messages.js'
+import {
+  enter,
+  leave,
+  ProtobufReadError,
+  type ProtoReader,
+  readDouble,
+  readInteger,
+  readRaw,
+  readText,
+  readVarint,
+  skipField,
+} from './protobuf-reader.js'
+import { keeps, setMember } from './read.js'
+
+type Target = Record<string, unknown>
+/** Reads up to the end of the message at hand, into an object. */
+type MessageReader = (reader: ProtoReader, target: Target) => void
+type FieldReader = (reader: ProtoReader, wireType: number, target: Target) => void
+
+/** How one value is read. A message that stands twice is merged, so what was read before is handed in. */
+interface ValueReader {
+  readonly wireType: number
+  /** Undefined where what was sent stands for nothing. */
+  readonly read: (reader: ProtoReader, before: unknown) => unknown
+  /** What stands in a list or map for nothing. */
+  readonly zero: () => unknown
+}
+
+const compiled = new WeakMap<StructNode, MessageReader>()
+
+export function messageReader(node: StructNode): MessageReader {
+  const known = compiled.get(node)
+  if (known !== undefined) return known
+  // Registered before recursing, so that a schema may contain itself.
+  let read: MessageReader = (reader, target) => read(reader, target)
+  compiled.set(node, (reader, target) => read(reader, target))
+  read = partsReader(layoutOf(node))
+  compiled.set(node, read)
+  return read
+}
+
+function partsReader(parts: readonly MessagePart[]): MessageReader {
+  const byNumber: (FieldReader | undefined)[] = []
+  for (const part of parts) byNumber[part.proto] = partReader(part)
+  return (reader, target) => {
+    while (reader.at < reader.end) {
+      const tag = Number(readVarint(reader))
+      const number = Math.floor(tag / 8)
+      const wireType = tag & 7
+      const read = byNumber[number]
+      if (read !== undefined) read(reader, wireType, target)
+      else if (number === 0) throw new ProtobufReadError(`illegal tag 0 (wire type ${wireType})`)
+      else skipField(reader, wireType)
+    }
+  }
+}
+
+function partReader(part: MessagePart): FieldReader {
+  if (isEmbedded(part)) return embeddedReader(part.proto, partsReader(part.parts))
+  const { name, field } = part
+  const node = resolve(field.node)
+  if (node.type === 'list' && !node.protoWrapped) return listReader(name, node)
+  if (node.type === 'map') return mapReader(name, node)
+  return singleReader(name, field)
+}
+
+function checkWireType(found: number, expected: number, name: string): void {
+  if (found !== expected) throw new ProtobufReadError(`wrong wire type ${found} for field ${name}`)
+}
+
+function embeddedReader(proto: number, read: MessageReader): FieldReader {
+  return (reader, wireType, target) => {
+    checkWireType(wireType, wireTypes.delimited, `number ${proto}`)
+    const outerEnd = enter(reader)
+    read(reader, target)
+    leave(reader, outerEnd)
+  }
+}
+
+function singleReader(name: string, field: Field): FieldReader {
+  const { wireType: expected, read } = valueReader(field.node)
+  const isKept = keeps(field)
+  return (reader, wireType, target) => {
+    checkWireType(wireType, expected, name)
+    const value = read(reader, target[name])
+    if (value !== undefined && isKept(value)) target[name] = value
+    else if (name in target) delete target[name] // the last one counts, also when it is zero
+  }
+}
+
+function listReader(name: string, node: ListNode): FieldReader {
+  const item = valueReader(node.item)
+  return (reader, wireType, target) => {
+    target[name] ??= []
+    const items = target[name] as unknown[]
+    if (wireType === wireTypes.delimited && item.wireType === wireTypes.varint) readPacked(reader, item, items)
+    else {
+      checkWireType(wireType, item.wireType, name)
+      items.push(item.read(reader, undefined) ?? item.zero())
+    }
+  }
+}
+
+/** Numbers may come one by one or all at once. */
+function readPacked(reader: ProtoReader, item: ValueReader, items: unknown[]): void {
+  const outerEnd = enter(reader)
+  while (reader.at < reader.end) items.push(item.read(reader, undefined))
+  leave(reader, outerEnd)
+}
+
+const keyTag = 0x0a
+
+function mapReader(name: string, node: MapNode): FieldReader {
+  const item = valueReader(node.value)
+  return (reader, wireType, target) => {
+    checkWireType(wireType, wireTypes.delimited, name)
+    target[name] ??= {}
+    const outerEnd = enter(reader)
+    let key = ''
+    let value: unknown
+    while (reader.at < reader.end) {
+      const tag = Number(readVarint(reader))
+      if (tag === keyTag) key = readText(reader)
+      else if (tag === 16 + item.wireType) value = item.read(reader, value)
+      else skipField(reader, tag & 7)
+    }
+    setMember(target[name] as Target, key, value ?? item.zero())
+    leave(reader, outerEnd)
+  }
+}
+
+const delimited = (read: ValueReader['read'], zero: () => unknown): ValueReader => ({ wireType: wireTypes.delimited, read, zero })
+
+function valueReader(node: SchemaNode): ValueReader {
+  switch (node.type) {
+    case 'boolean':
+      return { wireType: wireTypes.varint, read: (reader) => Number(readVarint(reader)) !== 0, zero: () => false }
+    case 'integer':
+      return { wireType: wireTypes.varint, read: (reader) => readInteger(reader, node.bits), zero: () => 0 }
+    case 'number':
+      return { wireType: wireTypes.fixed64, read: readDouble, zero: () => 0 }
+    case 'string':
+      return delimited(readText, () => '')
+    case 'bytes':
+      return delimited(
+        (reader) => encodeBase64(readRaw(reader)),
+        () => '',
+      )
+    case 'struct':
+      return structReader(node)
+    case 'list':
+      return wrappedListReader(node)
+    case 'map':
+      throw new Error('Protobuf has no maps in maps and no lists of maps')
+    case 'lazy':
+      return lazyReader(() => valueReader(resolve(node)))
+    default:
+      return viewReader(messages.viewOf(node))
+  }
+}
+
+function structReader(node: StructNode): ValueReader {
+  const readFields = messageReader(node)
+  return delimited(
+    (reader, before) => {
+      const target = (before ?? {}) as Target
+      const outerEnd = enter(reader)
+      readFields(reader, target)
+      leave(reader, outerEnd)
+      return target
+    },
+    () => ({}),
+  )
+}
+
+/** A scalar that is a message of its own, and is seen as another value. */
+function viewReader({ message, value, zero }: messages.MessageView): ValueReader {
+  const { read } = structReader(message)
+  return delimited(
+    (reader) => value(read(reader, undefined) as Target, reader.parseJson),
+    () => zero,
+  )
+}
+
+function wrappedListReader(node: ListNode): ValueReader {
+  if (!node.protoWrapped) throw new Error('Protobuf has no lists in maps and no lists of lists')
+  const { read } = structReader(messages.wrapped(node))
+  return delimited(
+    (reader) => (read(reader, undefined) as Target)['items'],
+    () => null,
+  )
+}
+
+function lazyReader(make: () => ValueReader): ValueReader {
+  let made: ValueReader | undefined
+  const get = (): ValueReader => {
+    made ??= make()
+    return made
+  }
+  return delimited(
+    (reader, before) => get().read(reader, before),
+    () => get().zero(),
+  )
+}

@@ -1,0 +1,270 @@
+// The reading that turns parsed JSON into a normalised value: types are checked, unknown members are dropped and reported,
+// times and bytes take their one form, and what the kind would not write (nulls, zero values) is left out.
+
+import { type AnyNode, type Field, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
+import { parseQuantity, printQuantity, QuantityError } from './quantity.js'
+import { base64Fault, readBytes, readDuration, readTime } from './scalars.js'
+
+/** What a reader tells besides the value. */
+export interface ReadReport {
+  /** Paths of members that the schema does not know, in the order of the document. */
+  readonly unknown: string[]
+}
+
+/** A value does not fit its schema. */
+export class SchemaReadError extends Error {
+  override readonly name = 'SchemaReadError'
+  readonly path: string
+  /** Whether the message is about the text of a value, and not about its type. */
+  readonly isSyntax: boolean
+  constructor(path: string, problem: string, { isSyntax = false } = {}) {
+    super(path === '' || isSyntax ? problem : `${path}: ${problem}`)
+    this.path = path
+    this.isSyntax = isSyntax
+  }
+}
+
+type PathElement = string | number
+
+class ReadState implements ReadReport {
+  readonly unknown: string[] = []
+  readonly path: PathElement[] = []
+  fail(expected: string, value: unknown): never {
+    throw new SchemaReadError(printPath(this.path), `cannot read ${describe(value)} as ${expected}`)
+  }
+  /** What the decoder of a text says of it, without the place. */
+  syntax(text: string): never {
+    throw new SchemaReadError(printPath(this.path), text, { isSyntax: true })
+  }
+  problem(text: string): never {
+    throw new SchemaReadError(printPath(this.path), text)
+  }
+}
+
+type Reader = (value: unknown, state: ReadState) => unknown
+
+const compiled = new WeakMap<SchemaNode, Reader>()
+
+/** Reads a value by a schema. Throws {@link SchemaReadError} where a type is wrong. */
+export function readValue(node: SchemaNode, value: unknown): { readonly value: unknown; readonly report: ReadReport } {
+  const state = new ReadState()
+  return { value: readerOf(node)(value, state), report: state }
+}
+
+function readerOf(node: SchemaNode): Reader {
+  const known = compiled.get(node)
+  if (known !== undefined) return known
+  // Registered before recursing, so that a schema may contain itself.
+  let reader: Reader = (value, state) => reader(value, state)
+  compiled.set(node, (value, state) => reader(value, state))
+  reader = compile(node)
+  compiled.set(node, reader)
+  return reader
+}
+
+function compile(node: SchemaNode): Reader {
+  switch (node.type) {
+    case 'string':
+      return (value, state) => (typeof value === 'string' ? value : state.fail('string', value))
+    case 'boolean':
+      return (value, state) => (typeof value === 'boolean' ? value : state.fail('boolean', value))
+    case 'integer':
+      return node.bits === 32 ? readInt32 : readInt64
+    case 'number':
+      return (value, state) => (typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : state.fail('number', value))
+    case 'bytes':
+      return (value, state) =>
+        typeof value === 'string'
+          ? (readBytes(value) ?? state.syntax(`illegal base64 data at input byte ${base64Fault(value)}`))
+          : state.fail('base64 text', value)
+    case 'time':
+      return (value, state) => readTimeOf(value, node.micro, state)
+    case 'duration':
+      return (value, state) =>
+        typeof value === 'string'
+          ? (readDuration(value) ?? state.problem(`invalid duration ${JSON.stringify(value)}`))
+          : state.fail('duration', value)
+    case 'quantity':
+      return readQuantity
+    case 'intOrString':
+      return (value, state) => (typeof value === 'string' ? value : readInt32(value, state))
+    case 'any':
+      return node.schema === undefined ? (value) => value : compileUnion(node.form, node.schema)
+    case 'list':
+      return compileList(readerOf(node.item), zeroOf(node.item))
+    case 'map':
+      return compileMap(readerOf(node.value), zeroOf(node.value))
+    case 'struct':
+      return compileStruct(node)
+    case 'lazy':
+      return (value, state) => readerOf(resolve(node))(value, state)
+  }
+}
+
+function readInt32(value: unknown, state: ReadState): number {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return state.fail('int32', value)
+  if (value > 2147483647 || value < -2147483648) return state.problem(`the number ${value} does not fit into int32`)
+  return value
+}
+
+function readInt64(value: unknown, state: ReadState): number | bigint {
+  if (typeof value === 'bigint')
+    return BigInt.asIntN(64, value) === value ? value : state.problem(`the number ${value} does not fit into int64`)
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : state.fail('int64', value)
+}
+
+function readTimeOf(value: unknown, micro: boolean, state: ReadState): string {
+  if (typeof value !== 'string') return state.fail('time', value)
+  return readTime(value, micro) ?? state.problem(`the time ${JSON.stringify(value)} is not of the form 2006-01-02T15:04:05Z`)
+}
+
+/** Numbers are quantities too, and all of them take their one spelling. */
+function readQuantity(value: unknown, state: ReadState): string {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint') return state.fail('quantity', value)
+  try {
+    return printQuantity(parseQuantity(String(value).trim()))
+  } catch (thrown) {
+    if (thrown instanceof QuantityError) return state.syntax(thrown.message)
+    throw thrown
+  }
+}
+
+/** A JSON schema, or what may stand in its place. The reference does not look for unknown members in there, it only drops them. */
+function compileUnion(form: AnyNode['form'], schema: LazyNode): Reader {
+  const one: Reader = (value, state) => readerOf(schema)(value, state)
+  const many = compileList(form === 'schemaOrArray' ? one : readerOf({ type: 'string' }), form === 'schemaOrArray' ? {} : '')
+  return (value, state) => {
+    if (form === 'schemaOrBool' && typeof value === 'boolean') return value
+    const known = state.unknown.length
+    const read = form !== 'schemaOrBool' && Array.isArray(value) ? many(value, state) : one(value, state)
+    state.unknown.length = known
+    return read
+  }
+}
+
+function compileList(item: Reader, zero: unknown): Reader {
+  return (value, state) => {
+    if (!Array.isArray(value)) return state.fail('list', value)
+    const depth = state.path.length
+    const out = new Array<unknown>(value.length)
+    for (let i = 0; i < value.length; i++) {
+      const member: unknown = value[i]
+      state.path[depth] = i
+      out[i] = member === null ? zero : item(member, state)
+    }
+    state.path.length = depth
+    return out
+  }
+}
+
+function compileMap(item: Reader, zero: unknown): Reader {
+  return (value, state) => {
+    if (!isRecord(value)) return state.fail('map', value)
+    const depth = state.path.length
+    const out: Record<string, unknown> = {}
+    for (const key of Object.keys(value)) {
+      const member = value[key]
+      state.path[depth] = key
+      setMember(out, key, member === null ? zero : item(member, state))
+    }
+    state.path.length = depth
+    return out
+  }
+}
+
+interface FieldReader {
+  readonly read: Reader
+  readonly keeps: (value: unknown) => boolean
+}
+
+function compileStruct(node: StructNode): Reader {
+  const fields = new Map<string, FieldReader>()
+  if (node.typeMeta) {
+    const text: FieldReader = { read: readerOf({ type: 'string' }), keeps: (value) => value !== '' }
+    fields.set('kind', text).set('apiVersion', text)
+  }
+  for (const [name, field] of Object.entries(node.fields)) fields.set(name, { read: readerOf(field.node), keeps: keeps(field) })
+  return (value, state) => {
+    if (!isRecord(value)) return state.fail(node.name, value)
+    const depth = state.path.length
+    const out: Record<string, unknown> = {}
+    for (const key of Object.keys(value)) {
+      state.path[depth] = key
+      const field = fields.get(key)
+      const member = value[key]
+      if (field === undefined) state.unknown.push(printPath(state.path))
+      else if (member !== null) {
+        const read = field.read(member, state)
+        if (field.keeps(read)) out[key] = read
+      }
+    }
+    state.path.length = depth
+    return out
+  }
+}
+
+const always = (): boolean => true
+
+function hasMembers(value: unknown): boolean {
+  for (const _ in value as object) return true
+  return false
+}
+
+/** The first moment of the year 1 stands for no time at all. */
+const noTime = '0001-01-01T00:00:00'
+
+/** Whether a value that was sent is kept: zero values of plain fields are the same as nothing. */
+export function keeps(field: Field): (value: unknown) => boolean {
+  const node = resolve(field.node)
+  if (node.type === 'list') return (value) => (value as unknown[]).length > 0
+  if (node.type === 'map') return hasMembers
+  if (node.type === 'time') return (value) => !(value as string).startsWith(noTime)
+  if (field.pointer) return always
+  if (node.type === 'string' || node.type === 'bytes') return (value) => value !== ''
+  if (node.type === 'boolean') return (value) => value !== false
+  if (node.type === 'integer' || node.type === 'number') return (value) => value !== 0
+  return always
+}
+
+/** What a null stands for inside a list or map. */
+function zeroOf(node: SchemaNode): unknown {
+  const target = resolve(node)
+  switch (target.type) {
+    case 'string':
+    case 'duration':
+      return ''
+    case 'boolean':
+      return false
+    case 'integer':
+    case 'number':
+    case 'intOrString':
+      return 0
+    case 'quantity':
+      return '0'
+    case 'struct':
+      return {}
+    default:
+      return null
+  }
+}
+
+/** Sets a member whatever its name is: `__proto__` is a key like any other. */
+export function setMember(target: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true })
+  else target[key] = value
+}
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Such as `spec.containers[1].nope`. */
+export const printPath = (path: readonly PathElement[]): string =>
+  path.reduce<string>(
+    (text, element) => (typeof element === 'number' ? `${text}[${element}]` : text === '' ? element : `${text}.${element}`),
+    '',
+  )
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'bigint' ? 'number' : typeof value
+}

@@ -1,0 +1,66 @@
+// Writing values by a schema: one canonical text.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { any, boolean, field, int32, int64, list, map, string, struct, time } from './node.js'
+import { writeFields, writeText, writeValue } from './write.js'
+
+const inner = struct('Inner', { a: field(1, string), since: field(2, time) })
+const thing = struct('Thing', {
+  name: field(1, string),
+  must: field(2, string, { always: true }),
+  items: field(3, list(inner), { always: true }),
+  flag: field(4, boolean, { pointer: true }),
+  labels: field(5, map(string)),
+  spec: field(6, inner),
+  ref: field(7, inner, { pointer: true }),
+  raw: field(8, any('json')),
+  count: field(9, int32),
+  big: field(10, int64),
+})
+
+const rows: readonly { name: string; value: object; text: string }[] = [
+  { name: 'what is always written, and plain structs', value: {}, text: '{"must":"","items":null,"spec":{"since":null}}' },
+  {
+    name: 'fields in the order of the schema, keys sorted',
+    value: { labels: { b: '1', a: '2' }, name: 'n', must: 'm', items: [], spec: { a: 'x', since: '2020-01-01T00:00:00Z' } },
+    text: '{"name":"n","must":"m","items":[],"labels":{"a":"2","b":"1"},"spec":{"a":"x","since":"2020-01-01T00:00:00Z"}}',
+  },
+  {
+    name: 'pointers to zero',
+    value: { flag: false, ref: {} },
+    text: '{"must":"","items":null,"flag":false,"spec":{"since":null},"ref":{"since":null}}',
+  },
+  { name: 'zero values are left out', value: { count: 0, labels: {}, name: '' }, text: '{"must":"","items":null,"spec":{"since":null}}' },
+  {
+    name: 'long integers',
+    value: { big: 9223372036854775807n },
+    text: '{"must":"","items":null,"spec":{"since":null},"big":9223372036854775807}',
+  },
+  {
+    name: 'free JSON',
+    value: { raw: { '<': ['&', null, 1.5] } },
+    text: '{"must":"","items":null,"spec":{"since":null},"raw":{"\\u003c":["\\u0026",null,1.5]}}',
+  },
+]
+
+for (const row of rows) test(`write: ${row.name}`, () => assert.equal(writeValue(thing, row.value), row.text))
+
+const texts: readonly { name: string; text: string; written: string }[] = [
+  { name: 'plain', text: 'größe', written: '"größe"' },
+  { name: 'angle brackets and ampersands', text: '<a&b>', written: '"\\u003ca\\u0026b\\u003e"' },
+  { name: 'quotes and backslashes', text: 'a"b\\c', written: '"a\\"b\\\\c"' },
+  { name: 'control characters', text: '\b\f\n\u0001', written: '"\\u0008\\u000c\\n\\u0001"' },
+  { name: 'a backslash before a letter stays one', text: '\\b<', written: '"\\\\b\\u003c"' },
+  { name: 'line separators', text: '\u2028', written: '"\\u2028"' },
+  { name: 'half a character', text: '\ud800', written: '"\ufffd"' },
+]
+
+for (const row of texts) test(`write text: ${row.name}`, () => assert.equal(writeText(row.text), row.written))
+
+test('write: kind and apiVersion stand first, and writeFields leaves them out', () => {
+  const object = struct('Object', { name: field(1, string) }, { typeMeta: true })
+  const value = { name: 'n', apiVersion: 'v1', kind: 'Object' }
+  assert.equal(writeValue(object, value), '{"kind":"Object","apiVersion":"v1","name":"n"}')
+  assert.equal(writeFields(object, value), '"name":"n"')
+})
