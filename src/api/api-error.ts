@@ -1,6 +1,6 @@
 // The one error that leaves the server: everything a Status says. Whatever else is thrown becomes one through `ApiError.from`.
 
-import type { FieldError } from './field-error.js'
+import { type FieldError, quote } from './field-error.js'
 
 export interface StatusCause {
   readonly reason?: string
@@ -22,6 +22,8 @@ export interface StatusBody {
   readonly reason?: string
   readonly message: string
   readonly details?: StatusDetails
+  /** What the Status says about a list: an expired page names a token to go on with. */
+  readonly metadata?: { readonly continue?: string }
 }
 
 /** Which resource an error speaks of: `{ group, resource }` names a collection, and `kind` an object of it. */
@@ -56,7 +58,11 @@ const resourceDetails = (subject: Subject, name: string): StatusDetails => ({
   ...(subject.group === '' ? {} : { group: subject.group }),
   kind: subject.resource,
 })
-const kindDetails = (subject: Subject, name: string): StatusDetails => ({ ...resourceDetails(subject, name), kind: subject.kind })
+const kindDetails = (subject: Subject, name: string): StatusDetails => ({
+  ...(name === '' ? {} : { name }),
+  ...(subject.group === '' ? {} : { group: subject.group }),
+  ...(subject.kind === '' ? {} : { kind: subject.kind }),
+})
 
 export const badRequest = (message: string): ApiError => new ApiError({ code: 400, reason: 'BadRequest', message })
 
@@ -64,7 +70,7 @@ export const notFound = (subject: Subject, name: string): ApiError =>
   new ApiError({
     code: 404,
     reason: 'NotFound',
-    message: `${qualified(subject.resource, subject.group)} "${name}" not found`,
+    message: `${qualified(subject.resource, subject.group)} ${quote(name)} not found`,
     details: resourceDetails(subject, name),
   })
 
@@ -72,7 +78,7 @@ export const alreadyExists = (subject: Subject, name: string): ApiError =>
   new ApiError({
     code: 409,
     reason: 'AlreadyExists',
-    message: `${qualified(subject.resource, subject.group)} "${name}" already exists`,
+    message: `${qualified(subject.resource, subject.group)} ${quote(name)} already exists`,
     details: resourceDetails(subject, name),
   })
 
@@ -80,7 +86,7 @@ export const conflict = (subject: Subject, name: string, why: string): ApiError 
   new ApiError({
     code: 409,
     reason: 'Conflict',
-    message: `Operation cannot be fulfilled on ${qualified(subject.resource, subject.group)} "${name}": ${why}`,
+    message: `Operation cannot be fulfilled on ${qualified(subject.resource, subject.group)} ${quote(name)}: ${why}`,
     details: resourceDetails(subject, name),
   })
 
@@ -93,7 +99,7 @@ export const forbidden = (subject: Subject, name: string, why: string): ApiError
         ? `forbidden: ${why}`
         : name === ''
           ? `${qualified(subject.resource, subject.group)} is forbidden: ${why}`
-          : `${qualified(subject.resource, subject.group)} "${name}" is forbidden: ${why}`,
+          : `${qualified(subject.resource, subject.group)} ${quote(name)} is forbidden: ${why}`,
     details: resourceDetails(subject, name),
   })
 
@@ -104,7 +110,7 @@ export function invalid(subject: Pick<Subject, 'group' | 'kind'>, name: string, 
   return new ApiError({
     code: 422,
     reason: 'Invalid',
-    message: `${qualified(subject.kind, subject.group)} "${name}" is invalid: ${text}`,
+    message: `${qualified(subject.kind, subject.group)} ${quote(name)} is invalid: ${text}`,
     details: {
       ...kindDetails({ ...subject, resource: '' }, name),
       causes: errors.map((error) => ({ reason: error.reason, message: error.message, field: error.field })),
@@ -151,4 +157,5 @@ export const requestEntityTooLarge = (message: string): ApiError => new ApiError
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
   new ApiError({ code: 429, reason: 'TooManyRequests', message, details: { retryAfterSeconds } })
 
-export const unavailable = (message: string): ApiError => new ApiError({ code: 503, reason: 'ServiceUnavailable', message })
+export const unavailable = (message: string): ApiError =>
+  new ApiError({ code: 503, reason: 'ServiceUnavailable', message, details: { retryAfterSeconds: 1 } })

@@ -15,6 +15,8 @@ export interface RuleContext {
   readonly user: User
   /** The version in which the object was sent. */
   readonly version: string
+  /** Containers may not be privileged on this server. */
+  readonly forbidsPrivileged?: boolean
 }
 
 export type FeatureGates = (name: string) => boolean
@@ -25,17 +27,76 @@ export interface ResourceVersionDefinition {
   readonly schema: StructNode
   /** The version in which objects are stored; exactly one has it. */
   readonly stored?: boolean
+  /** Between this version and the stored one, without loss; the same object when left out. */
+  readonly toStored?: (object: ApiObject, identity: Identity) => ApiObject
+  readonly fromStored?: (object: ApiObject, identity: Identity) => ApiObject
+  /** Fills in what was left out in this version, where it differs from the kind's `defaults`. */
+  readonly defaults?: (object: ApiObject, context: RuleContext) => ApiObject
+  readonly deprecation?: Deprecation
+  /** The JSON schema as its author wrote it: custom kinds publish this one, which says more than the schema language does. */
+  readonly published?: { readonly [keyword: string]: unknown }
+}
+
+/** From when a version is discouraged and gone, and what to use: releases such as `1.26`. */
+export interface Deprecation {
+  readonly deprecatedIn: string
+  readonly removedIn?: string
+  readonly replacement?: { readonly group: GroupName; readonly version: string; readonly kind: string }
+}
+
+/** A subresource whose bodies are of another kind than the object: `scale` reads and writes a Scale. */
+export interface SubresourceView<T extends ApiObject = ApiObject> {
+  readonly group: GroupName
+  readonly version: string
+  readonly kind: string
+  readonly schema: StructNode
+  readonly read: (object: T) => ApiObject
+  /** The object with what the view says. */
+  readonly write: (view: ApiObject, object: T, context: RuleContext) => T
+  readonly validate?: (view: ApiObject, context: RuleContext) => readonly FieldError[]
+  /** Its rows in a table; `cells` gets the view. */
+  readonly table?: ResourceDefinition['table']
 }
 
 /** Which part of an object a subresource writes, and how. */
 export interface SubresourceDefinition<T extends ApiObject = ApiObject> {
   readonly name: string
   readonly verbs: readonly Verb[]
+  readonly view?: SubresourceView<T>
   /** From what was sent and what is stored: what will be stored. */
   readonly prepareUpdate: (next: T, old: T, context: RuleContext) => T
   readonly validateUpdate?: (next: T, old: T, context: RuleContext) => readonly FieldError[]
   /** Field paths that this subresource does not write, and so never owns: `['spec']`. */
   readonly resetFields?: readonly string[]
+  /** What is sent, where it is not the object: actions and connections. Discovery names it, with a group where it has its own. */
+  readonly body?: SubresourceBody
+  /** What the query may say, field by field, where that is more than for other requests: the options of connections and of logs. */
+  readonly query?: StructNode
+}
+
+export interface SubresourceBody {
+  readonly kind: string
+  readonly group?: GroupName
+  readonly version?: string
+  /** Left out for connections, which have no body: their kind is that of their options. */
+  readonly schema?: StructNode
+  /** As for a kind of its own: what is filled in, and what is wrong, before anything is done. */
+  readonly defaults?: (body: ApiObject, context: RuleContext) => ApiObject
+  readonly validate?: (body: ApiObject, context: RuleContext) => readonly FieldError[]
+}
+
+/** A kind of question: what is sent is checked by `validate` alone and answered, and nothing is stored. */
+export interface VirtualKind<T extends ApiObject = ApiObject> {
+  /** The answer, where the rules know it; the others are answered where users and rights are known. */
+  readonly answer?: (question: T, context: RuleContext) => T
+}
+
+/** What a row of a table says of its object besides the cells. */
+export interface RowCondition {
+  readonly type: string
+  readonly status: 'True' | 'False' | 'Unknown'
+  readonly reason?: string
+  readonly message?: string
 }
 
 export interface Column {
@@ -48,6 +109,17 @@ export interface Column {
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
+/** One round of checks of a write: of metadata, of its change, of the kind's own fields (`validate`), of their change (`validateUpdate`). */
+export type Check = 'metadata' | 'metadataChange' | 'own' | 'ownChange'
+
+/** The order of the checks; each list in the order of execution. */
+export interface CheckOrder {
+  /** By default `metadata`, `own`. Without `metadata` the common rules look at it when the kind has found nothing. */
+  readonly create?: readonly Extract<Check, 'metadata' | 'own'>[]
+  /** By default `metadataChange`, `ownChange`. */
+  readonly update?: readonly Check[]
+}
+
 export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly group: GroupName
   readonly kind: string
@@ -56,14 +128,27 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly namespaced: boolean
+  /** The group that errors of validation name, where a kind moved and kept its first name there. */
+  readonly errorGroup?: GroupName
+  /** The feature gate without which the kind is not served. */
+  readonly gate?: string
   /** All of them unless said otherwise. */
   readonly verbs?: readonly Verb[]
+  /** Objects of this kind are asked and not kept; the one verb is `create`. */
+  readonly virtual?: VirtualKind<T>
   readonly versions: readonly ResourceVersionDefinition[]
   readonly subresources?: readonly SubresourceDefinition<T>[]
+  /** Where a kind keeps its objects as those of another kind: under that group, in that form. */
+  readonly storedAs?: { readonly group: GroupName; readonly version: string; readonly schema: StructNode }
   /** Field selectors beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: { readonly [path: string]: (object: T) => string }
   /** Table columns and the cells of one object; the age is given in milliseconds since 1970 by the context. */
-  readonly table?: { readonly columns: readonly Column[]; readonly cells: (object: T, context: RuleContext) => readonly unknown[] }
+  readonly table?: {
+    readonly columns: readonly Column[]
+    readonly cells: (object: T, context: RuleContext) => readonly unknown[]
+    /** Marks rows of objects that have come to an end; none where left out. */
+    readonly conditions?: (object: T) => readonly RowCondition[]
+  }
   /** What is wrong with a name, one sentence each; `prefix` is true for generateName. */
   readonly nameProblems: (name: string, prefix: boolean) => readonly string[]
   /** Fills in what was left out, on everything that is decoded. */
@@ -73,11 +158,26 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly validate?: (object: T, context: RuleContext) => readonly FieldError[]
   /** What is wrong with the change; the checks of `validate` are included where the kind wants them. */
   readonly validateUpdate?: (next: T, old: T, context: RuleContext) => readonly FieldError[]
+  readonly checks?: CheckOrder
+  /** Finalizers without a domain are accepted, as on custom resources. */
+  readonly anyFinalizer?: boolean
   readonly warnings?: (object: T, old: T | undefined, context: RuleContext) => readonly string[]
   /** A PUT on a name that does not exist creates it. */
   readonly createOnUpdate?: boolean
   /** A PUT without a resourceVersion is refused. */
   readonly versionRequiredOnUpdate?: boolean
+  /** Whether the kind itself holds an object that is being deleted, besides its finalizers. */
+  readonly isHeld?: (object: T) => boolean
+  /** What a DELETE does to an object that is held. */
+  readonly prepareDelete?: (object: T, context: RuleContext) => T
+  /** Why an object can never be deleted; undefined where it can. */
+  readonly deleteProblem?: (object: T) => string | undefined
+  /** How many seconds an object has left once it is deleted, given what the caller asks for; kinds without it go at once. */
+  readonly gracePeriodSeconds?: (object: T, requested: number | undefined) => number
+  /** Dependents are orphaned where DELETE does not say otherwise, and the caller is warned of that. */
+  readonly orphansByDefault?: { readonly warning?: string }
+  /** Dependents are never waited for nor orphaned when an object of this kind goes. */
+  readonly ignoresDependents?: boolean
   /** DELETE answers with the object and not with a Status. */
   readonly deleteReturnsObject?: boolean
   /** Field paths that the main resource does not write, and so never owns: `['status']`. */

@@ -88,6 +88,13 @@ export const tooLong = (field: string, maxLength: number): FieldError => ({
   message: `Too long: must have at most ${maxLength} bytes`,
 })
 
+/** As {@link tooLong}, for lists and for texts of which the length is not counted in bytes. */
+export const tooLongFor = (field: string, maxLength: number): FieldError => ({
+  reason: 'FieldValueTooLong',
+  field,
+  message: `Too long: may not be longer than ${maxLength}`,
+})
+
 export const tooMany = (field: string, actual: number, max: number): FieldError => ({
   reason: 'FieldValueTooMany',
   field,

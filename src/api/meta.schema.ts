@@ -3,19 +3,21 @@
 import type { Infer } from '../schema/infer.js'
 import * as s from '../schema/node.js'
 
-export const groupVersionForDiscovery = s.struct('GroupVersionForDiscovery', {
+const struct = s.structsOf('apimachinery.pkg.apis.meta.v1')
+
+export const groupVersionForDiscovery = struct('GroupVersionForDiscovery', {
   groupVersion: s.field(1, s.string, { always: true, required: true, default: '' }),
   version: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type GroupVersionForDiscovery = Infer<typeof groupVersionForDiscovery>
 
-export const serverAddressByClientCIDR = s.struct('ServerAddressByClientCIDR', {
+export const serverAddressByClientCIDR = struct('ServerAddressByClientCIDR', {
   clientCIDR: s.field(1, s.string, { always: true, required: true, default: '' }),
   serverAddress: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type ServerAddressByClientCIDR = Infer<typeof serverAddressByClientCIDR>
 
-export const apiGroup = s.struct(
+export const apiGroup = struct(
   'APIGroup',
   {
     name: s.field(1, s.string, { always: true, required: true, default: '' }),
@@ -27,7 +29,7 @@ export const apiGroup = s.struct(
 )
 export type APIGroup = Infer<typeof apiGroup>
 
-export const apiGroupList = s.struct(
+export const apiGroupList = struct(
   'APIGroupList',
   {
     groups: s.field(1, s.list(apiGroup), { always: true, required: true }),
@@ -36,21 +38,21 @@ export const apiGroupList = s.struct(
 )
 export type APIGroupList = Infer<typeof apiGroupList>
 
-export const apiResource = s.struct('APIResource', {
+export const apiResource = struct('APIResource', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   singularName: s.field(6, s.string, { always: true, required: true, default: '' }),
   namespaced: s.field(2, s.boolean, { always: true, required: true, default: false }),
   group: s.field(8, s.string),
   version: s.field(9, s.string),
   kind: s.field(3, s.string, { always: true, required: true, default: '' }),
-  verbs: s.field(4, s.list(s.string), { always: true, required: true }),
+  verbs: s.field(4, s.list(s.string, { protoWrapped: true }), { always: true, required: true }),
   shortNames: s.field(5, s.list(s.string)),
   categories: s.field(7, s.list(s.string)),
   storageVersionHash: s.field(10, s.string),
 })
 export type APIResource = Infer<typeof apiResource>
 
-export const apiResourceList = s.struct(
+export const apiResourceList = struct(
   'APIResourceList',
   {
     groupVersion: s.field(1, s.string, { always: true, required: true, default: '' }),
@@ -60,7 +62,7 @@ export const apiResourceList = s.struct(
 )
 export type APIResourceList = Infer<typeof apiResourceList>
 
-export const apiVersions = s.struct(
+export const apiVersions = struct(
   'APIVersions',
   {
     versions: s.field(1, s.list(s.string), { always: true, required: true }),
@@ -70,7 +72,7 @@ export const apiVersions = s.struct(
 )
 export type APIVersions = Infer<typeof apiVersions>
 
-export const applyOptions = s.struct(
+export const applyOptions = struct(
   'ApplyOptions',
   {
     dryRun: s.field(1, s.list(s.string)),
@@ -81,7 +83,7 @@ export const applyOptions = s.struct(
 )
 export type ApplyOptions = Infer<typeof applyOptions>
 
-export const condition = s.struct('Condition', {
+export const condition = struct('Condition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   observedGeneration: s.field(3, s.int64),
@@ -91,7 +93,7 @@ export const condition = s.struct('Condition', {
 })
 export type Condition = Infer<typeof condition>
 
-export const createOptions = s.struct(
+export const createOptions = struct(
   'CreateOptions',
   {
     dryRun: s.field(1, s.list(s.string)),
@@ -102,13 +104,13 @@ export const createOptions = s.struct(
 )
 export type CreateOptions = Infer<typeof createOptions>
 
-export const preconditions = s.struct('Preconditions', {
+export const preconditions = struct('Preconditions', {
   uid: s.field(1, s.string, { pointer: true }),
   resourceVersion: s.field(2, s.string, { pointer: true }),
 })
 export type Preconditions = Infer<typeof preconditions>
 
-export const deleteOptions = s.struct(
+export const deleteOptions = struct(
   'DeleteOptions',
   {
     gracePeriodSeconds: s.field(1, s.int64, { pointer: true }),
@@ -121,7 +123,7 @@ export const deleteOptions = s.struct(
 )
 export type DeleteOptions = Infer<typeof deleteOptions>
 
-export const getOptions = s.struct(
+export const getOptions = struct(
   'GetOptions',
   {
     resourceVersion: s.field(1, s.string),
@@ -130,33 +132,33 @@ export const getOptions = s.struct(
 )
 export type GetOptions = Infer<typeof getOptions>
 
-export const groupKind = s.struct('GroupKind', {
+export const groupKind = struct('GroupKind', {
   group: s.field(1, s.string, { always: true, required: true, default: '' }),
   kind: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type GroupKind = Infer<typeof groupKind>
 
-export const groupResource = s.struct('GroupResource', {
+export const groupResource = struct('GroupResource', {
   group: s.field(1, s.string, { always: true, required: true, default: '' }),
   resource: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type GroupResource = Infer<typeof groupResource>
 
-export const groupVersionKind = s.struct('GroupVersionKind', {
+export const groupVersionKind = struct('GroupVersionKind', {
   group: s.field(1, s.string, { always: true, required: true, default: '' }),
   version: s.field(2, s.string, { always: true, required: true, default: '' }),
   kind: s.field(3, s.string, { always: true, required: true, default: '' }),
 })
 export type GroupVersionKind = Infer<typeof groupVersionKind>
 
-export const groupVersionResource = s.struct('GroupVersionResource', {
+export const groupVersionResource = struct('GroupVersionResource', {
   group: s.field(1, s.string, { always: true, required: true, default: '' }),
   version: s.field(2, s.string, { always: true, required: true, default: '' }),
   resource: s.field(3, s.string, { always: true, required: true, default: '' }),
 })
 export type GroupVersionResource = Infer<typeof groupVersionResource>
 
-export const info = s.struct(
+export const info = s.structsOf('apimachinery.pkg.version')(
   'Info',
   {
     major: s.jsonField(s.string, { always: true, required: true, default: '' }),
@@ -173,14 +175,14 @@ export const info = s.struct(
 )
 export type Info = Infer<typeof info>
 
-export const labelSelectorRequirement = s.struct('LabelSelectorRequirement', {
-  key: s.field(1, s.string, { always: true, required: true, default: '', patchStrategy: 'merge' }),
+export const labelSelectorRequirement = struct('LabelSelectorRequirement', {
+  key: s.field(1, s.string, { always: true, required: true, default: '', patchStrategy: 'merge', patchMergeKey: 'key' }),
   operator: s.field(2, s.string, { always: true, required: true, default: '' }),
   values: s.field(3, s.list(s.string)),
 })
 export type LabelSelectorRequirement = Infer<typeof labelSelectorRequirement>
 
-export const labelSelector = s.struct(
+export const labelSelector = struct(
   'LabelSelector',
   {
     matchLabels: s.field(1, s.map(s.string)),
@@ -190,7 +192,7 @@ export const labelSelector = s.struct(
 )
 export type LabelSelector = Infer<typeof labelSelector>
 
-export const listMeta = s.struct('ListMeta', {
+export const listMeta = struct('ListMeta', {
   selfLink: s.field(1, s.string),
   resourceVersion: s.field(2, s.string),
   continue: s.field(3, s.string),
@@ -198,7 +200,7 @@ export const listMeta = s.struct('ListMeta', {
 })
 export type ListMeta = Infer<typeof listMeta>
 
-export const list = s.struct(
+export const list = struct(
   'List',
   {
     metadata: s.field(1, listMeta, { default: {} }),
@@ -208,7 +210,7 @@ export const list = s.struct(
 )
 export type List = Infer<typeof list>
 
-export const listOptions = s.struct(
+export const listOptions = struct(
   'ListOptions',
   {
     labelSelector: s.field(1, s.string),
@@ -225,7 +227,7 @@ export const listOptions = s.struct(
 )
 export type ListOptions = Infer<typeof listOptions>
 
-export const managedFieldsEntry = s.struct('ManagedFieldsEntry', {
+export const managedFieldsEntry = struct('ManagedFieldsEntry', {
   manager: s.field(1, s.string),
   operation: s.field(2, s.string),
   apiVersion: s.field(3, s.string),
@@ -236,7 +238,7 @@ export const managedFieldsEntry = s.struct('ManagedFieldsEntry', {
 })
 export type ManagedFieldsEntry = Infer<typeof managedFieldsEntry>
 
-export const ownerReference = s.struct(
+export const ownerReference = struct(
   'OwnerReference',
   {
     apiVersion: s.field(5, s.string, { always: true, required: true, default: '' }),
@@ -250,7 +252,7 @@ export const ownerReference = s.struct(
 )
 export type OwnerReference = Infer<typeof ownerReference>
 
-export const objectMeta = s.struct('ObjectMeta', {
+export const objectMeta = struct('ObjectMeta', {
   name: s.field(1, s.string),
   generateName: s.field(2, s.string),
   namespace: s.field(3, s.string),
@@ -269,7 +271,7 @@ export const objectMeta = s.struct('ObjectMeta', {
 })
 export type ObjectMeta = Infer<typeof objectMeta>
 
-export const partialObjectMetadata = s.struct(
+export const partialObjectMetadata = struct(
   'PartialObjectMetadata',
   {
     metadata: s.field(1, objectMeta, { default: {} }),
@@ -278,7 +280,7 @@ export const partialObjectMetadata = s.struct(
 )
 export type PartialObjectMetadata = Infer<typeof partialObjectMetadata>
 
-export const partialObjectMetadataList = s.struct(
+export const partialObjectMetadataList = struct(
   'PartialObjectMetadataList',
   {
     metadata: s.field(1, listMeta, { default: {} }),
@@ -288,10 +290,10 @@ export const partialObjectMetadataList = s.struct(
 )
 export type PartialObjectMetadataList = Infer<typeof partialObjectMetadataList>
 
-export const patch = s.struct('Patch', {})
+export const patch = struct('Patch', {})
 export type Patch = Infer<typeof patch>
 
-export const patchOptions = s.struct(
+export const patchOptions = struct(
   'PatchOptions',
   {
     dryRun: s.field(1, s.list(s.string)),
@@ -303,19 +305,19 @@ export const patchOptions = s.struct(
 )
 export type PatchOptions = Infer<typeof patchOptions>
 
-export const rootPaths = s.struct('RootPaths', {
+export const rootPaths = struct('RootPaths', {
   paths: s.field(1, s.list(s.string), { always: true, required: true }),
 })
 export type RootPaths = Infer<typeof rootPaths>
 
-export const statusCause = s.struct('StatusCause', {
+export const statusCause = struct('StatusCause', {
   reason: s.field(1, s.string),
   message: s.field(2, s.string),
   field: s.field(3, s.string),
 })
 export type StatusCause = Infer<typeof statusCause>
 
-export const statusDetails = s.struct('StatusDetails', {
+export const statusDetails = struct('StatusDetails', {
   name: s.field(1, s.string),
   group: s.field(2, s.string),
   kind: s.field(3, s.string),
@@ -325,7 +327,7 @@ export const statusDetails = s.struct('StatusDetails', {
 })
 export type StatusDetails = Infer<typeof statusDetails>
 
-export const status = s.struct(
+export const status = struct(
   'Status',
   {
     metadata: s.field(1, listMeta, { default: {} }),
@@ -339,13 +341,13 @@ export const status = s.struct(
 )
 export type Status = Infer<typeof status>
 
-export const typeMeta = s.struct('TypeMeta', {
+export const typeMeta = struct('TypeMeta', {
   kind: s.field(1, s.string),
   apiVersion: s.field(2, s.string),
 })
 export type TypeMeta = Infer<typeof typeMeta>
 
-export const tableColumnDefinition = s.struct(
+export const tableColumnDefinition = struct(
   'TableColumnDefinition',
   {
     name: s.jsonField(s.string, { always: true, required: true, default: '' }),
@@ -358,7 +360,7 @@ export const tableColumnDefinition = s.struct(
 )
 export type TableColumnDefinition = Infer<typeof tableColumnDefinition>
 
-export const tableRowCondition = s.struct(
+export const tableRowCondition = struct(
   'TableRowCondition',
   {
     type: s.jsonField(s.string, { always: true, required: true, default: '' }),
@@ -370,7 +372,7 @@ export const tableRowCondition = s.struct(
 )
 export type TableRowCondition = Infer<typeof tableRowCondition>
 
-export const tableRow = s.struct(
+export const tableRow = struct(
   'TableRow',
   {
     cells: s.jsonField(s.list(s.any('json')), { always: true, required: true }),
@@ -381,7 +383,7 @@ export const tableRow = s.struct(
 )
 export type TableRow = Infer<typeof tableRow>
 
-export const table = s.struct(
+export const table = struct(
   'Table',
   {
     ...s.embed(0, typeMeta),
@@ -393,7 +395,7 @@ export const table = s.struct(
 )
 export type Table = Infer<typeof table>
 
-export const tableOptions = s.struct(
+export const tableOptions = struct(
   'TableOptions',
   {
     includeObject: s.field(1, s.string),
@@ -402,19 +404,19 @@ export const tableOptions = s.struct(
 )
 export type TableOptions = Infer<typeof tableOptions>
 
-export const timestamp = s.struct('Timestamp', {
+export const timestamp = struct('Timestamp', {
   seconds: s.field(1, s.int64, { always: true, required: true, default: 0 }),
   nanos: s.field(2, s.int32, { always: true, required: true, default: 0 }),
 })
 export type Timestamp = Infer<typeof timestamp>
 
-export const runtimeTypeMeta = s.struct('RuntimeTypeMeta', {
+export const runtimeTypeMeta = struct('RuntimeTypeMeta', {
   apiVersion: s.field(1, s.string),
   kind: s.field(2, s.string),
 })
 export type RuntimeTypeMeta = Infer<typeof runtimeTypeMeta>
 
-export const updateOptions = s.struct(
+export const updateOptions = struct(
   'UpdateOptions',
   {
     dryRun: s.field(1, s.list(s.string)),
@@ -425,7 +427,7 @@ export const updateOptions = s.struct(
 )
 export type UpdateOptions = Infer<typeof updateOptions>
 
-export const watchEvent = s.struct('WatchEvent', {
+export const watchEvent = struct('WatchEvent', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   object: s.field(2, s.any('raw'), { always: true, required: true, default: {} }),
 })

@@ -1,0 +1,162 @@
+// The grammar of label selectors: `a`, `!a`, `a=b`, `a!=b`, `a in (b,c)`, `a>1`, joined by commas. Its refusals are part of the API.
+
+import { badRequest } from './api-error.js'
+import { type FieldError, invalid } from './field-error.js'
+import { parseInt64 } from './integer.js'
+import { labelValue, qualifiedName } from './validation/text-rules.js'
+
+export type Operator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt'
+
+export interface Requirement {
+  readonly key: string
+  readonly operator: Operator
+  /** Ordered, each once. None for `exists` and `!`. */
+  readonly values: readonly string[]
+}
+
+/** A word, one of the signs, or the end; `in` and `notin` are words that an operator may be. */
+type TokenKind = 'word' | 'end' | '(' | ')' | ',' | '!' | '=' | '==' | '!=' | '>' | '<'
+
+interface Token {
+  readonly kind: TokenKind
+  readonly text: string
+}
+
+const binaryOperators: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ['in', 'in'],
+  ['notin', 'notin'],
+  ['=', '='],
+  ['==', '=='],
+  ['!=', '!='],
+  ['>', 'gt'],
+  ['<', 'lt'],
+])
+const expectedOperators = 'in, notin, =, ==, !=, gt, lt'
+
+const tokenPattern = /[ \t\r\n]*(?:(==|!=|[=!(),<>])|([^ \t\r\n=!(),<>]+))/y
+
+function tokensOf(text: string): readonly Token[] {
+  const tokens: Token[] = []
+  tokenPattern.lastIndex = 0
+  for (let match = tokenPattern.exec(text); match !== null; match = tokenPattern.exec(text)) {
+    const [, sign, word] = match
+    tokens.push(sign === undefined ? { kind: 'word', text: word ?? '' } : { kind: sign as TokenKind, text: sign })
+  }
+  return tokens
+}
+
+/** The tokens with a place in them; past the last one is always the end. */
+interface Cursor {
+  readonly tokens: readonly Token[]
+  position: number
+}
+
+const end: Token = { kind: 'end', text: '' }
+const peek = (cursor: Cursor): Token => cursor.tokens[cursor.position] ?? end
+function take(cursor: Cursor): Token {
+  const token = peek(cursor)
+  cursor.position++
+  return token
+}
+
+const startsRequirement = (token: Token): boolean => token.kind === 'word' || token.kind === '!'
+
+export function parseLabelSelector(text: string): readonly Requirement[] {
+  const cursor: Cursor = { tokens: tokensOf(text), position: 0 }
+  const requirements: Requirement[] = []
+  const first = peek(cursor)
+  if (first.kind === 'end') return requirements
+  if (!startsRequirement(first)) throw badRequest(`found '${first.text}', expected: !, identifier, or 'end of string'`)
+  for (;;) {
+    requirements.push(parseRequirement(cursor))
+    const after = take(cursor)
+    if (after.kind === 'end') return requirements
+    if (after.kind !== ',') throw badRequest(`found '${after.text}', expected: ',' or 'end of string'`)
+    const next = peek(cursor)
+    if (!startsRequirement(next)) throw badRequest(`found '${next.text}', expected: identifier after ','`)
+  }
+}
+
+const unparsable = (why: string): Error => badRequest(`unable to parse requirement: ${why}`)
+const unexpected = (token: Token, expected: string): Error => unparsable(`found '${token.text}', expected: ${expected}`)
+
+function parseRequirement(cursor: Cursor): Requirement {
+  const negated = peek(cursor).kind === '!'
+  if (negated) take(cursor)
+  const word = take(cursor)
+  if (word.kind !== 'word') throw unexpected(word, 'identifier')
+  const key = word.text
+  const problems = qualifiedName(key)
+  if (problems.length > 0) throw unparsable(show(invalid('key', key, problems.join('; '))))
+  if (negated) return { key, operator: '!', values: [] }
+  const next = peek(cursor)
+  if (next.kind === 'end' || next.kind === ',') return { key, operator: 'exists', values: [] }
+  const operator = binaryOperators.get(take(cursor).text)
+  if (operator === undefined) throw unexpected(next, expectedOperators)
+  const values = operator === 'in' || operator === 'notin' ? parseValues(cursor) : [parseValue(cursor)]
+  return checked({ key, operator, values: [...new Set(values)].sort() })
+}
+
+/** Nothing behind the operator is the empty value. */
+function parseValue(cursor: Cursor): string {
+  const next = peek(cursor)
+  if (next.kind === 'end' || next.kind === ',') return ''
+  const token = take(cursor)
+  if (token.kind !== 'word') throw unexpected(token, 'identifier')
+  return token.text
+}
+
+/** The list in parentheses. An empty place in it, `()` too, is the empty value; more than one empty place at the end is refused. */
+function parseValues(cursor: Cursor): readonly string[] {
+  const open = take(cursor)
+  if (open.kind !== '(') throw unparsable(`found '${open.text}' expected: '('`)
+  const first = peek(cursor)
+  if (first.kind === ')') {
+    take(cursor)
+    return ['']
+  }
+  if (first.kind !== 'word' && first.kind !== ',') throw unexpected(first, "',', ')' or identifier")
+  const values = parseListedValues(cursor)
+  take(cursor)
+  return values
+}
+
+/** Up to the closing parenthesis, which stays. */
+function parseListedValues(cursor: Cursor): readonly string[] {
+  const values: string[] = []
+  for (;;) {
+    const token = take(cursor)
+    const next = peek(cursor)
+    if (token.kind === 'word') {
+      values.push(token.text)
+      if (next.kind === ')') return values
+      if (next.kind !== ',') throw unexpected(next, "',' or ')'")
+    } else if (token.kind === ',') {
+      if (values.length === 0 || next.kind === ')' || next.kind === ',') values.push('')
+      if (next.kind === ')') return values
+      if (next.kind === ',') take(cursor)
+    } else {
+      throw unexpected(token, "',', or identifier")
+    }
+  }
+}
+
+function checked(requirement: Requirement): Requirement {
+  const { key, operator, values } = requirement
+  const errors: FieldError[] = []
+  if (operator === 'gt' || operator === 'lt') {
+    for (const [index, value] of values.entries()) {
+      if (parseInt64(value) === undefined)
+        errors.push(invalid(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"))
+    }
+  }
+  for (const [index, value] of values.entries()) {
+    const problems = labelValue(value)
+    if (problems.length > 0) errors.push(invalid(`values[${index}][${key}]`, value, problems.join('; ')))
+  }
+  if (errors.length === 0) return requirement
+  const texts = errors.map(show)
+  throw unparsable(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`)
+}
+
+const show = (error: FieldError): string => `${error.field}: ${error.message}`

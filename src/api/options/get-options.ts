@@ -1,0 +1,16 @@
+// What a GET of one object may say: only which state it wants. Everything else in its query is passed over.
+
+import { textParameter } from './parameters.js'
+import type { Query } from './query.js'
+import { type GetVersion, getVersion, mostRecent } from './read-version.js'
+
+export interface GetOptions {
+  readonly version: GetVersion
+}
+
+const usual: GetOptions = { version: mostRecent }
+
+export function parseGetOptions(query: Query): GetOptions {
+  const text = query.isEmpty ? undefined : textParameter(query, 'resourceVersion')
+  return text === undefined ? usual : { version: getVersion(text) }
+}

@@ -1,0 +1,58 @@
+// The parameters of a request, read from the text behind the question mark. Most requests have none, and then nothing is made.
+
+export interface Query {
+  /** What counts when a parameter is given more than once. */
+  first(name: string): string | undefined
+  all(name: string): readonly string[]
+  readonly isEmpty: boolean
+}
+
+const nothing: readonly string[] = []
+
+export const emptyQuery: Query = { first: () => undefined, all: () => nothing, isEmpty: true }
+
+/** A part that cannot be decoded, or that has a semicolon in it, is passed over, as the reference does. */
+export function readQuery(text: string): Query {
+  if (text === '') return emptyQuery
+  const parameters = new Map<string, string[]>()
+  for (const part of text.split('&')) {
+    if (part === '' || part.includes(';')) continue
+    const equals = part.indexOf('=')
+    const name = decode(equals < 0 ? part : part.slice(0, equals))
+    const value = equals < 0 ? '' : decode(part.slice(equals + 1))
+    if (name === undefined || value === undefined) continue
+    const values = parameters.get(name)
+    if (values === undefined) parameters.set(name, [value])
+    else values.push(value)
+  }
+  return {
+    first: (name) => parameters.get(name)?.[0],
+    all: (name) => parameters.get(name) ?? nothing,
+    isEmpty: parameters.size === 0,
+  }
+}
+
+function decode(text: string): string | undefined {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!spaced.includes('%')) return spaced
+  try {
+    return decodeURIComponent(spaced)
+  } catch {
+    return /%(?![0-9A-Fa-f]{2})/.test(spaced) ? undefined : decodeBytes(spaced)
+  }
+}
+
+/** Percent signs that are well formed but name bytes that are no UTF-8: those become the replacement character. */
+function decodeBytes(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  const decoded: number[] = []
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (byte !== 0x25) decoded.push(byte)
+    else {
+      decoded.push(Number.parseInt(String.fromCharCode(bytes[at + 1] as number, bytes[at + 2] as number), 16))
+      at += 2
+    }
+  }
+  return new TextDecoder().decode(Uint8Array.from(decoded))
+}

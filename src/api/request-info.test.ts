@@ -1,0 +1,35 @@
+// What paths and methods ask for.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseRequest, type RequestInfo } from './request-info.js'
+
+const rows: readonly { method?: string; url: string; info: Partial<RequestInfo> }[] = [
+  { url: '/api/v1/namespaces', info: { isResource: true, verb: 'list', resource: 'namespaces', namespace: '', name: '' } },
+  { url: '/api/v1/namespaces/a', info: { verb: 'get', resource: 'namespaces', namespace: 'a', name: 'a' } },
+  { url: '/api/v1/namespaces/a/status', info: { resource: 'namespaces', name: 'a', subresource: 'status' } },
+  { url: '/api/v1/namespaces/a/pods/p/log', info: { resource: 'pods', namespace: 'a', name: 'p', subresource: 'log' } },
+  { url: '/api/v1/namespaces/a/pods?watch=1', info: { verb: 'watch', resource: 'pods' } },
+  { url: '/api/v1/namespaces/a/pods?watch=0', info: { verb: 'list' } },
+  { url: '/api/v1/namespaces/a/pods/p?watch=1', info: { verb: 'get', name: 'p' } },
+  { url: '/api/v1/watch/namespaces/a/pods/p', info: { verb: 'watch', resource: 'pods', namespace: 'a', name: 'p' } },
+  { method: 'DELETE', url: '/apis/apps/v1/namespaces/a/deployments', info: { verb: 'deletecollection', group: 'apps', version: 'v1' } },
+  { method: 'DELETE', url: '/apis/apps/v1/namespaces/a/deployments/d', info: { verb: 'delete', name: 'd' } },
+  { method: 'POST', url: '/apis/apps/v1/namespaces/a/deployments', info: { verb: 'create' } },
+  { method: 'PATCH', url: '/api/v1/nodes/n', info: { verb: 'patch', namespace: '', name: 'n' } },
+  { url: '/api/v1/namespaces//pods', info: { namespace: '', resource: 'pods' } },
+  { url: '/api/v1/pods/a%2Fb', info: { name: 'a', subresource: 'b' } },
+  { url: '/api/v1/pods/%61/', info: { name: 'a', subresource: '' } },
+  { url: '/api/v1/pods/%zz', info: { name: '%zz' } },
+  { url: '/api/v1', info: { isResource: false, verb: 'get' } },
+  { url: '/apis/apps', info: { isResource: false } },
+  { url: '//api/v1/pods', info: { isResource: false } },
+  { url: '/healthz?verbose', info: { isResource: false, path: '/healthz', query: 'verbose' } },
+]
+
+for (const row of rows) {
+  test(`request ${row.method ?? 'GET'} ${row.url}`, () => {
+    const info = parseRequest(row.method ?? 'GET', row.url)
+    for (const [key, value] of Object.entries(row.info)) assert.equal(info[key as keyof RequestInfo], value, key)
+  })
+}

@@ -1,0 +1,136 @@
+// What a method and a path ask for, before anybody looks whether it exists. Authorization and dispatch read the same value.
+
+import { isWatchRequested } from './options/list-options.js'
+import { readQuery } from './options/query.js'
+
+export type RequestVerb =
+  | 'get'
+  | 'list'
+  | 'watch'
+  | 'create'
+  | 'update'
+  | 'patch'
+  | 'delete'
+  | 'deletecollection'
+  | 'proxy'
+  | 'head'
+  | 'options'
+  | 'post'
+  | 'put'
+
+export interface RequestInfo {
+  readonly method: string
+  readonly path: string
+  /** Everything behind the question mark, still encoded; empty without one. */
+  readonly query: string
+  readonly isResource: boolean
+  readonly verb: RequestVerb
+  /** `api` or `apis`. */
+  readonly prefix: string
+  readonly group: string
+  readonly version: string
+  readonly namespace: string
+  readonly resource: string
+  readonly subresource: string
+  readonly name: string
+  /** Path segments from the resource on: more than three mean a path below a subresource. */
+  readonly parts: readonly string[]
+}
+
+/** Resources of which a path below `/namespaces/<name>/` with this word is a part of the namespace itself. */
+const namespaceSubresources = new Set(['status', 'finalize'])
+
+const verbsByMethod: { readonly [method: string]: RequestVerb } = {
+  GET: 'get',
+  HEAD: 'get',
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+export function parseRequest(method: string, url: string): RequestInfo {
+  const mark = url.indexOf('?')
+  const path = mark < 0 ? url : url.slice(0, mark)
+  const query = mark < 0 ? '' : url.slice(mark + 1)
+  const words = splitPath(path)
+  const core = words[0] === 'api'
+  if ((!core && words[0] !== 'apis') || words.length < (core ? 3 : 4)) return nonResource({ method, path, query })
+  return resourceRequest({ method, path, query, words, core })
+}
+
+/** The words of a path. It is decoded first, so that an escaped slash separates like a plain one; a slash at the end does not count. */
+function splitPath(path: string): string[] {
+  const words = (path.includes('%') ? decodePath(path) : path).split('/')
+  return words.slice(words[0] === '' ? 1 : 0, words.at(-1) === '' ? words.length - 1 : words.length)
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path // not valid percent-encoding: it names nothing, and will not be found
+  }
+}
+
+interface PathParts {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+}
+
+const nonResource = (parts: PathParts): RequestInfo => ({
+  ...parts,
+  isResource: false,
+  verb: parts.method.toLowerCase() as RequestVerb,
+  prefix: '',
+  group: '',
+  version: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
+})
+
+function resourceRequest(input: PathParts & { readonly words: readonly string[]; readonly core: boolean }): RequestInfo {
+  const { method, path, query, words, core } = input
+  let rest = words.slice(core ? 2 : 3)
+  let namespace = ''
+  if (rest[0] === 'watch' || rest[0] === 'proxy') rest = rest.slice(1)
+  if (rest[0] === 'namespaces' && rest.length > 1) {
+    namespace = rest[1] as string
+    if (rest.length > 2 && !namespaceSubresources.has(rest[2] as string)) rest = rest.slice(2)
+  }
+  const name = rest[1] ?? ''
+  return {
+    method,
+    path,
+    query,
+    isResource: true,
+    verb: verbOf({ method, query, name, watchPath: words[core ? 2 : 3] === 'watch' }),
+    prefix: core ? 'api' : 'apis',
+    group: core ? '' : (words[1] as string),
+    version: (core ? words[1] : words[2]) as string,
+    namespace,
+    resource: rest[0] ?? '',
+    subresource: rest[2] ?? '',
+    name,
+    parts: rest,
+  }
+}
+
+function verbOf(input: {
+  readonly method: string
+  readonly query: string
+  readonly name: string
+  readonly watchPath: boolean
+}): RequestVerb {
+  const verb = verbsByMethod[input.method] ?? (input.method.toLowerCase() as RequestVerb)
+  if (input.watchPath && verb === 'get') return 'watch'
+  if (input.name !== '') return verb
+  if (verb === 'get') return hasWatch(input.query) ? 'watch' : 'list'
+  return verb === 'delete' ? 'deletecollection' : verb
+}
+
+const hasWatch = (query: string): boolean => query.includes('watch') && isWatchRequested(readQuery(query))

@@ -1,0 +1,29 @@
+// Whether two JSON values say the same, whatever the order of their members. A member that is undefined is one that is absent.
+
+type Members = { readonly [name: string]: unknown }
+
+export function sameValue(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && sameItems(a, b)
+  return isPartOf(a as Members, b as Members) && hasNoMoreThan(b as Members, a as Members)
+}
+
+function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (!sameValue(a[i], b[i])) return false
+  return true
+}
+
+function isPartOf(a: Members, b: Members): boolean {
+  for (const name in a) {
+    const value = a[name]
+    if (value !== undefined && !(Object.hasOwn(b, name) && sameValue(value, b[name]))) return false
+  }
+  return true
+}
+
+function hasNoMoreThan(b: Members, a: Members): boolean {
+  for (const name in b) if (b[name] !== undefined && !Object.hasOwn(a, name)) return false
+  return true
+}
