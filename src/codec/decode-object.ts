@@ -1,0 +1,137 @@
+// A request body to an object of the kind that the path names: parsed, checked for its type, normalised, with every unknown
+// and duplicate member reported.
+
+import { badRequest } from '../api/api-error.js'
+import type { ApiObject } from '../api/object.js'
+import type { StructNode } from '../schema/node.js'
+import { isRecord, readValue, SchemaReadError } from '../schema/read.js'
+import { parseJson } from './json.js'
+import { type CarefulJson, JsonSyntaxError } from './json-parse.js'
+
+/** The kind that a body is expected to have. */
+export interface ExpectedType {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly schema: StructNode
+  /** Whether a body may name any group version: options are understood in all of them. */
+  readonly anyVersion?: boolean
+}
+
+export interface DecodedObject {
+  readonly object: ApiObject
+  /** One sentence per unknown or duplicate member, in the order of the document. */
+  readonly problems: readonly string[]
+  /** The same as a strict request is told, where the format has words of its own. */
+  readonly strictProblems?: readonly string[]
+}
+
+/** A parsed body before anybody looked at its fields. */
+export interface ParsedBody {
+  readonly value: unknown
+  readonly careful?: CarefulJson
+  /** Duplicates that the format itself reported. */
+  readonly duplicates?: readonly string[]
+}
+
+export function decodeJsonObject(bytes: Uint8Array, expected: ExpectedType): DecodedObject {
+  return shapeObject(parseJsonBody(bytes, expected), bytes, expected)
+}
+
+function parseJsonBody(bytes: Uint8Array, expected: ExpectedType): ParsedBody {
+  try {
+    return parseJson(bytes)
+  } catch (thrown) {
+    if (thrown instanceof JsonSyntaxError)
+      throw unrecognized(`couldn't get version/kind; json parse error: ${thrown.message}`, bytes, expected)
+    throw thrown
+  }
+}
+
+/** From a parsed body to an object of the expected kind. */
+export function shapeObject(body: ParsedBody, bytes: Uint8Array, expected: ExpectedType): DecodedObject {
+  const value = body.value === null || body.value === undefined ? {} : body.value
+  if (!isRecord(value))
+    throw unrecognized(
+      `couldn't get version/kind; json parse error: an object is expected, not ${Array.isArray(value) ? 'an array' : `a ${typeof value}`}`,
+      bytes,
+      expected,
+    )
+  checkType(value, bytes, expected)
+  try {
+    const read = readValue(expected.schema, value)
+    const { kind: _kind, apiVersion: _apiVersion, ...object } = read.value as ApiObject
+    const problems = problemsOf(body, read.report.unknown)
+    const { duplicates = [] } = body
+    return duplicates.length === 0
+      ? { object, problems }
+      : { object, problems, strictProblems: [duplicatesInYaml(duplicates), ...problems.slice(duplicates.length)] }
+  } catch (thrown) {
+    if (thrown instanceof SchemaReadError) throw cannotBeHandled(expected, thrown.isSyntax ? thrown.message : `json: ${thrown.message}`)
+    throw thrown
+  }
+}
+
+/** `kind` and `apiVersion` may be left out; what is there must be right. */
+export function checkType(value: Record<string, unknown>, bytes: Uint8Array, expected: ExpectedType): void {
+  for (const field of ['kind', 'apiVersion'] as const) {
+    const sent = value[field]
+    if (sent !== undefined && sent !== null && typeof sent !== 'string') {
+      throw unrecognized(
+        `couldn't get version/kind; json parse error: the field ${field} is a ${typeof sent}, not a string`,
+        bytes,
+        expected,
+      )
+    }
+  }
+  const kind = (value['kind'] as string | undefined) || expected.kind
+  const apiVersion = (expected.anyVersion ? undefined : (value['apiVersion'] as string | undefined)) || expected.apiVersion
+  if (kind === expected.kind && apiVersion === expected.apiVersion) return
+  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  if (kind === expected.kind) {
+    throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`)
+  }
+  throw badRequest(
+    `${kind} in version "${version}" cannot be handled as a ${expected.kind}: the kind in the data (${kind}) does not match the expected kind`,
+  )
+}
+
+export const cannotBeHandled = (expected: Pick<ExpectedType, 'kind' | 'apiVersion'>, why: string) =>
+  badRequest(
+    `${expected.kind} in version "${expected.apiVersion.slice(expected.apiVersion.indexOf('/') + 1)}" cannot be handled as a ${expected.kind}: ${why}`,
+  )
+
+export const unrecognized = (why: string, bytes: Uint8Array, expected: Pick<ExpectedType, 'kind'>) =>
+  badRequest(`the object provided is unrecognized (must be of type ${expected.kind}): ${why} (${summary(bytes)})`)
+
+/** How the reference's YAML reader reports them, all at once. */
+export const duplicatesInYaml = (lines: readonly string[]): string => `yaml: unmarshal errors:\n  ${lines.join('\n  ')}`
+
+/** The error that a strict request gets for its unknown and duplicate members. */
+export const strictError = (expected: Pick<ExpectedType, 'kind' | 'apiVersion'>, problems: readonly string[]) =>
+  cannotBeHandled(expected, `strict decoding error: ${problems.join(', ')}`)
+
+const summaryBytes = 30
+
+/** The beginning of a body: text when it looks like an object, else in hexadecimal. */
+function summary(bytes: Uint8Array): string {
+  if (bytes.length === 0) return '<empty>'
+  const cut = bytes.subarray(0, summaryBytes)
+  const more = bytes.length > summaryBytes ? ' ...' : ''
+  if (bytes[0] === 0x7b) return new TextDecoder().decode(cut) + more
+  return Array.from(cut, (byte) => byte.toString(16).padStart(2, '0')).join('') + more
+}
+
+function problemsOf(body: ParsedBody, unknown: readonly string[]): readonly string[] {
+  const { careful, duplicates } = body
+  const unknownTexts = unknown.map((path) => `unknown field "${path}"`)
+  if (duplicates !== undefined && duplicates.length > 0) return [...duplicates, ...unknownTexts]
+  if (careful === undefined) return unknownTexts
+  const unknownPaths = new Set(unknown)
+  const placed = [
+    ...careful.duplicates
+      .filter(({ path }) => !unknownPaths.has(path))
+      .map(({ path, place }) => ({ text: `duplicate field "${path}"`, place })),
+    ...unknown.map((path) => ({ text: `unknown field "${path}"`, place: careful.places.get(path) ?? 0 })),
+  ]
+  return [...new Set(placed.sort((a, b) => a.place - b.place).map(({ text }) => text))]
+}

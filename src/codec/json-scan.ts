@@ -1,0 +1,54 @@
+// One quick pass over JSON bytes that finds what the native parser does not tell: how many members there are (so that
+// duplicates show as a difference), how deep it nests, and whether a number is too long to be kept exactly.
+
+export interface JsonScan {
+  readonly members: number
+  readonly depth: number
+  readonly longNumber: boolean
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+export function scanJson(bytes: Uint8Array): JsonScan {
+  let members = 0
+  let level = 0
+  let depth = 0
+  let digits = 0
+  let longNumber = false
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if (byte >= 0x30 && byte <= 0x39) {
+      if (++digits > 15) longNumber = true
+      continue
+    }
+    digits = 0
+    if (byte === quote) i = endOfString(bytes, i + 1)
+    else if (byte === 0x3a) members++
+    else if (byte === 0x7b || byte === 0x5b) {
+      if (++level > depth) depth = level
+    } else if (byte === 0x7d || byte === 0x5d) level--
+  }
+  return { members, depth, longNumber }
+}
+
+function endOfString(bytes: Uint8Array, from: number): number {
+  for (let i = from; i < bytes.length; i++) {
+    const byte = bytes[i]
+    if (byte === quote) return i
+    if (byte === backslash) i++
+  }
+  return bytes.length
+}
+
+/** How many members all objects inside a value have together. */
+export function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) count += countMembers(value[i])
+    return count
+  }
+  for (const key of Object.keys(value)) count += 1 + countMembers((value as Record<string, unknown>)[key])
+  return count
+}

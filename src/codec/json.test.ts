@@ -1,0 +1,61 @@
+// Strict JSON: duplicates with their paths, long numbers, errors in the reference's words, bounded depth.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseJson } from './json.js'
+
+const parse = (text: string) => parseJson(new TextEncoder().encode(text))
+
+const values: readonly { name: string; text: string; value: unknown; duplicates?: readonly string[] }[] = [
+  { name: 'plain', text: '{"a":[1,{"b":"x:y"}],"c":null}', value: { a: [1, { b: 'x:y' }], c: null } },
+  { name: 'a colon and escapes inside texts are no members', text: '{"a":"\\"b\\":1"}', value: { a: '"b":1' } },
+  { name: 'the last of two wins', text: '{"a":1,"a":2}', value: { a: 2 }, duplicates: ['a'] },
+  {
+    name: 'repeated objects flow together',
+    text: '{"d":{"k":"1","k":"2"},"d":{"l":"3"}}',
+    value: { d: { k: '2', l: '3' } },
+    duplicates: ['d.k', 'd'],
+  },
+  { name: 'duplicates inside lists', text: '{"l":[{"x":1,"x":2}]}', value: { l: [{ x: 2 }] }, duplicates: ['l[0].x'] },
+  {
+    name: 'long integers',
+    text: '{"n":9223372036854775807,"m":-12345678901234567890}',
+    value: { n: 9223372036854775807n, m: -12345678901234567890n },
+  },
+  { name: 'long digits in texts are no numbers', text: '{"n":"12345678901234567890"}', value: { n: '12345678901234567890' } },
+  { name: 'exponents', text: '[1e3,-0.5]', value: [1000, -0.5] },
+]
+
+for (const row of values) {
+  test(`json: ${row.name}`, () => {
+    const { value, careful } = parse(row.text)
+    assert.deepEqual(value, row.value)
+    assert.deepEqual(careful?.duplicates.map(({ path }) => path) ?? [], row.duplicates ?? [])
+  })
+}
+
+const errors: readonly { text: string; message: string }[] = [
+  { text: '', message: 'unexpected end of JSON input' },
+  { text: '{"a":', message: 'unexpected end of JSON input' },
+  { text: '{"a"', message: 'unexpected end of JSON input' },
+  { text: 'hello', message: "invalid character 'h' looking for beginning of value" },
+  { text: 'nonsense', message: "invalid character 'o' in literal null (expecting 'u')" },
+  { text: '{} and', message: "invalid character 'a' after top-level value" },
+  { text: '{"a":1 "b"', message: `invalid character '"' after object key:value pair` },
+  { text: '{a:1}', message: "invalid character 'a' looking for beginning of object key string" },
+  { text: '{"a":1,}', message: "invalid character '}' looking for beginning of object key string" },
+  { text: '[1 2]', message: "invalid character '2' after array element" },
+  { text: '{"a" 1}', message: "invalid character '1' after object key" },
+  { text: '"a\nb"', message: "invalid character '\\n' in string literal" },
+  { text: '"\\x"', message: "invalid character 'x' in string escape code" },
+  { text: `${'['.repeat(2000)}`, message: 'exceeded max depth' },
+]
+
+for (const row of errors)
+  test(`json refuses ${row.text.slice(0, 20)}`, () => assert.throws(() => parse(row.text), { message: row.message }))
+
+test('json: __proto__ is a member like any other', () => {
+  const { value } = parse('{"__proto__":{"polluted":1},"__proto__":{"again":2}}')
+  assert.deepEqual(Object.keys(value as object), ['__proto__'])
+  assert.equal(({} as Record<string, unknown>)['polluted'], undefined)
+})

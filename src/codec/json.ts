@@ -1,0 +1,28 @@
+// JSON bytes to a value, strictly: the native parser does the work, and the careful one is asked only when there is a doubt.
+
+import { type CarefulJson, JsonSyntaxError, maxJsonDepth, parseJsonCarefully } from './json-parse.js'
+import { countMembers, scanJson } from './json-scan.js'
+
+export interface ParsedJson {
+  readonly value: unknown
+  /** Present when a member stood twice: the details that a report needs. */
+  readonly careful?: CarefulJson
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Throws {@link JsonSyntaxError} with the reference's words. */
+export function parseJson(bytes: Uint8Array): ParsedJson {
+  const scan = scanJson(bytes)
+  if (scan.depth > maxJsonDepth) throw new JsonSyntaxError('exceeded max depth')
+  const text = decoder.decode(bytes)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { value: parseJsonCarefully(text).value } // which throws, in better words
+  }
+  if (!scan.longNumber && countMembers(value) === scan.members) return { value }
+  const careful = parseJsonCarefully(text)
+  return careful.duplicates.length === 0 ? { value: careful.value } : { value: careful.value, careful }
+}

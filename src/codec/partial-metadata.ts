@@ -1,0 +1,70 @@
+// Objects reduced to their metadata, for clients that want to know what there is and not what it says.
+
+import { ApiError } from '../api/api-error.js'
+import type { Identity } from '../api/identity.js'
+import { type ListMeta, listMeta, partialObjectMetadata, partialObjectMetadataList } from '../api/meta.schema.js'
+import type { ApiObject } from '../api/object.js'
+import * as s from '../schema/node.js'
+import { writeValue } from '../schema/write.js'
+import { encodeListItem, encodeProtobuf, encodeProtobufList, type ListNumbers, type ObjectType, type TypedObject } from './protobuf.js'
+
+export interface MetadataForm {
+  readonly identity: Identity
+  readonly version: 'v1' | 'v1beta1'
+}
+
+const apiVersionOf = ({ identity, version }: MetadataForm): string => `${identity.group({ stem: 'meta' })}/${version}`
+
+export const partialMetadataType = (form: MetadataForm): ObjectType => ({ kind: 'PartialObjectMetadata', apiVersion: apiVersionOf(form) })
+
+const listType = (form: MetadataForm): ObjectType => ({ kind: 'PartialObjectMetadataList', apiVersion: apiVersionOf(form) })
+
+/** The older version has the two fields of the list in the other order. */
+const listNumbers = ({ version }: MetadataForm): ListNumbers => (version === 'v1' ? { metadata: 1, items: 2 } : { metadata: 2, items: 1 })
+
+/** The schema of the older version's list, which only differs in Protobuf. */
+export const partialObjectMetadataListV1beta1 = s.struct(
+  'PartialObjectMetadataList',
+  {
+    metadata: s.field(2, listMeta),
+    items: s.field(1, s.list(partialObjectMetadata), { always: true }),
+  },
+  { typeMeta: true },
+)
+
+/** The metadata of an object of any kind, as an object of its own. */
+export function partialMetadata(form: MetadataForm, { metadata }: ApiObject): TypedObject {
+  const type = partialMetadataType(form)
+  return { type, schema: partialObjectMetadata, object: { ...type, metadata } }
+}
+
+export function partialMetadataJson(form: MetadataForm, object: ApiObject): string {
+  const typed = partialMetadata(form, object)
+  return writeValue(typed.schema, typed.object)
+}
+
+export const partialMetadataProtobuf = (form: MetadataForm, object: ApiObject): Uint8Array => encodeProtobuf(partialMetadata(form, object))
+
+export interface MetadataList {
+  readonly metadata: ListMeta
+  readonly objects: Iterable<ApiObject>
+}
+
+export function partialMetadataListJson(form: MetadataForm, { metadata, objects }: MetadataList): string {
+  const items = Array.from(objects, (object) => partialMetadata(form, object).object)
+  return writeValue(partialObjectMetadataList, { ...listType(form), metadata, items })
+}
+
+/** As slices, in the order in which they are sent. */
+export function partialMetadataListProtobuf(form: MetadataForm, { metadata, objects }: MetadataList): readonly Uint8Array[] {
+  const numbers = listNumbers(form)
+  const items = Array.from(objects, (object) => encodeListItem(partialObjectMetadata, { metadata: object.metadata }, numbers))
+  return encodeProtobufList({ type: listType(form), metadata, items, numbers })
+}
+
+/** The metadata of one object was asked for, and what there is is a list, or the other way round. */
+export function notThatMany(asked: 'PartialObjectMetadata' | 'PartialObjectMetadataList', kind: string): ApiError {
+  const what = asked === 'PartialObjectMetadata' ? 'a list' : 'not a list'
+  const message = `you requested ${asked}, but the requested object is ${what} (${kind})`
+  return new ApiError({ code: 406, reason: 'NotAcceptable', message })
+}

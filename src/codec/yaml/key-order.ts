@@ -1,0 +1,35 @@
+// The order of keys in written YAML: letters after everything else, and numbers inside names by their size, so that `a2` precedes `a10`.
+
+const zero = 0x30
+const isDigit = (code: number): boolean => code >= zero && code <= 0x39
+const isAsciiLetter = (code: number): boolean => (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)
+const isLetter = (code: number): boolean => isAsciiLetter(code) || (code >= 0x80 && /^\p{L}$/u.test(String.fromCodePoint(code)))
+
+export function compareKeys(a: string, b: string): number {
+  const shared = Math.min(a.length, b.length)
+  let at = 0
+  while (at < shared && a.charCodeAt(at) === b.charCodeAt(at)) at++
+  if (at === shared) return a.length - b.length
+  const first = a.codePointAt(at) ?? 0
+  const second = b.codePointAt(at) ?? 0
+  const startsWithLetter = isLetter(first)
+  if (startsWithLetter !== isLetter(second)) return startsWithLetter ? 1 : -1
+  if (startsWithLetter) return first - second
+  const lead = (first === zero || second === zero) && followsNonZero(a, at) ? 1 : 0
+  const left = numberAt(a, at, lead)
+  const right = numberAt(b, at, lead)
+  return left.value - right.value || left.end - right.end || first - second
+}
+
+/** Whether the digits just before are a number that a zero makes ten times larger. */
+function followsNonZero(key: string, at: number): boolean {
+  for (let before = at - 1; before >= 0 && isDigit(key.charCodeAt(before)); before--) if (key.charCodeAt(before) !== zero) return true
+  return false
+}
+
+function numberAt(key: string, at: number, lead: number): { readonly value: number; readonly end: number } {
+  let value = lead
+  let end = at
+  for (; end < key.length && isDigit(key.charCodeAt(end)); end++) value = value * 10 + key.charCodeAt(end) - zero
+  return { value, end }
+}

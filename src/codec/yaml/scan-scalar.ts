@@ -1,0 +1,254 @@
+// The four ways to write a text in YAML (plain, in quotes of either kind, as a block), read from a cursor.
+
+import { type Cursor, endOfText, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd, isSpace, isTab } from './cursor.js'
+import { scanError } from './yaml-error.js'
+
+const code = (character: string): number => character.charCodeAt(0)
+const colon = code(':')
+const hash = code('#')
+const backslash = code('\\')
+const doubleQuote = code('"')
+const singleQuote = code("'")
+
+/** Characters that end a plain text inside brackets. */
+const flowIndicators = new Set([...',?[]{}'].map(code))
+
+/** White space between two words of a text: spaces stay, one line break is a space, more are one fewer. */
+interface Gap {
+  readonly text: string
+  readonly hasBreak: boolean
+}
+
+const noGap: Gap = { text: '', hasBreak: false }
+
+interface GapRules {
+  /** A tab before this column, on a new line, is an error in a plain text. */
+  readonly minColumn?: number
+  /** A line break was escaped away before the gap. */
+  readonly afterEscapedBreak?: boolean
+}
+
+function takeGap(cursor: Cursor, rules: GapRules): Gap {
+  let blanks = ''
+  let firstBreak = ''
+  let moreBreaks = ''
+  let hasBreak = rules.afterEscapedBreak ?? false
+  for (let next = cursor.code(); isBlank(next) || isBreak(next); next = cursor.code()) {
+    if (isBreak(next)) {
+      const taken = cursor.takeBreak()
+      if (hasBreak) moreBreaks += taken
+      else firstBreak = taken
+      hasBreak = true
+      continue
+    }
+    if (hasBreak && isTab(next) && cursor.column < (rules.minColumn ?? 0))
+      throw scanError('found a tab character that violates indentation', cursor.line)
+    const blank = cursor.take()
+    if (!hasBreak) blanks += blank
+  }
+  if (!hasBreak) return { text: blanks, hasBreak }
+  if (firstBreak === '\n') return { text: moreBreaks === '' ? ' ' : moreBreaks, hasBreak }
+  return { text: firstBreak + moreBreaks, hasBreak }
+}
+
+export interface PlainContext {
+  /** The column that following lines of the text must reach; unimportant inside brackets. */
+  readonly minColumn: number
+  readonly inFlow: boolean
+}
+
+export interface PlainScalar {
+  readonly value: string
+  /** The text was followed by the end of its line, so that a new key may begin. */
+  readonly endsLine: boolean
+}
+
+export function scanPlain(cursor: Cursor, { minColumn, inFlow }: PlainContext): PlainScalar {
+  let value = ''
+  let gap = noGap
+  while (!cursor.isAtDocumentMark('---') && !cursor.isAtDocumentMark('...') && cursor.code() !== hash) {
+    const length = plainRunLength(cursor, inFlow)
+    if (length > 0) {
+      value += gap.text + cursor.take(length)
+      gap = noGap
+    }
+    const next = cursor.code()
+    if (!isBlank(next) && !isBreak(next)) break
+    gap = takeGap(cursor, { minColumn })
+    if (!inFlow && cursor.column < minColumn) break
+  }
+  return { value, endsLine: gap.hasBreak }
+}
+
+/** How many characters from here on belong to a plain text without white space in it. */
+function plainRunLength(cursor: Cursor, inFlow: boolean): number {
+  let length = 0
+  for (;;) {
+    const next = cursor.code(length)
+    if (isBlankOrEnd(next)) return length
+    if (next === colon && isBlankOrEnd(cursor.code(length + 1))) return length
+    if (inFlow && flowIndicators.has(next)) return length
+    length++
+  }
+}
+
+export function scanQuoted(cursor: Cursor): string {
+  const quote = cursor.code()
+  cursor.advance()
+  let value = ''
+  for (;;) {
+    if (cursor.isAtDocumentMark('---') || cursor.isAtDocumentMark('...'))
+      throw scanError('found unexpected document indicator', cursor.line)
+    if (cursor.code() === endOfText) throw scanError('found unexpected end of stream', cursor.line)
+    const run = quote === singleQuote ? takeSingleQuotedRun(cursor) : takeDoubleQuotedRun(cursor)
+    value += run.text
+    if (cursor.code() === quote) break
+    value += takeGap(cursor, { afterEscapedBreak: run.endsInEscapedBreak }).text
+  }
+  cursor.advance()
+  return value
+}
+
+interface QuotedRun {
+  readonly text: string
+  readonly endsInEscapedBreak: boolean
+}
+
+/** Up to the closing quote or white space; a doubled quote is one. */
+function takeSingleQuotedRun(cursor: Cursor): QuotedRun {
+  let text = ''
+  for (;;) {
+    let length = 0
+    while (!isBlankOrEnd(cursor.code(length)) && cursor.code(length) !== singleQuote) length++
+    text += cursor.take(length)
+    if (cursor.code() !== singleQuote || cursor.code(1) !== singleQuote) return { text, endsInEscapedBreak: false }
+    cursor.advance(2)
+    text += "'"
+  }
+}
+
+function takeDoubleQuotedRun(cursor: Cursor): QuotedRun {
+  let text = ''
+  for (;;) {
+    let length = 0
+    for (let next = cursor.code(); !isBlankOrEnd(next) && next !== doubleQuote && next !== backslash; next = cursor.code(length)) length++
+    text += cursor.take(length)
+    if (cursor.code() !== backslash) return { text, endsInEscapedBreak: false }
+    if (isBreak(cursor.code(1))) {
+      cursor.advance()
+      cursor.takeBreak()
+      return { text, endsInEscapedBreak: true }
+    }
+    text += takeEscape(cursor)
+  }
+}
+
+const escapes: ReadonlyMap<number, string> = new Map(
+  Object.entries({
+    '0': '\0',
+    a: '\x07',
+    b: '\b',
+    t: '\t',
+    '\t': '\t',
+    n: '\n',
+    v: '\v',
+    f: '\f',
+    r: '\r',
+    e: '\x1b',
+    ' ': ' ',
+    '"': '"',
+    "'": "'",
+    '/': '/',
+    '\\': '\\',
+    N: '\x85',
+    _: '\xa0',
+    L: '\u2028',
+    P: '\u2029',
+  }).map(([name, meaning]) => [code(name), meaning]),
+)
+const hexLengths: ReadonlyMap<number, number> = new Map([
+  [code('x'), 2],
+  [code('u'), 4],
+  [code('U'), 8],
+])
+
+function takeEscape(cursor: Cursor): string {
+  const name = cursor.code(1)
+  const meaning = escapes.get(name)
+  if (meaning !== undefined) {
+    cursor.advance(2)
+    return meaning
+  }
+  const length = hexLengths.get(name)
+  if (length === undefined) throw scanError('found unknown escape character', cursor.line)
+  cursor.advance(2)
+  const digits = cursor.text.slice(cursor.at, cursor.at + length)
+  if (digits.length < length || !/^[0-9A-Fa-f]+$/.test(digits)) throw scanError('did not find expected hexdecimal number', cursor.line)
+  const point = Number.parseInt(digits, 16)
+  if ((point >= 0xd800 && point <= 0xdfff) || point > 0x10ffff) throw scanError('found invalid Unicode character escape code', cursor.line)
+  cursor.advance(length)
+  return String.fromCodePoint(point)
+}
+
+interface BlockHeader {
+  readonly chomping: 'strip' | 'clip' | 'keep'
+  /** 0: to be found out from the first line. */
+  readonly increment: number
+}
+
+/** A text after `|` or `>`: each line of it is indented, and the indentation is no part of it. */
+export function scanBlock(cursor: Cursor, parentIndent: number): string {
+  const isFolded = cursor.take() === '>'
+  const { chomping, increment } = takeBlockHeader(cursor)
+  const given = increment === 0 ? 0 : Math.max(parentIndent, 0) + increment
+  const head = takeBlockBreaks(cursor, given, parentIndent)
+  const indent = head.indent
+  let value = ''
+  let lineBreak = ''
+  let moreBreaks = head.breaks
+  let wasBlank = false
+  while (cursor.column === indent && cursor.code() !== endOfText) {
+    const startsBlank = isBlank(cursor.code())
+    const folds = isFolded && lineBreak === '\n' && !wasBlank && !startsBlank
+    value += (folds ? (moreBreaks === '' ? ' ' : '') : lineBreak) + moreBreaks + takeLine(cursor)
+    wasBlank = startsBlank
+    lineBreak = isBreak(cursor.code()) ? cursor.takeBreak() : ''
+    moreBreaks = takeBlockBreaks(cursor, indent, parentIndent).breaks
+  }
+  if (chomping === 'strip') return value
+  return chomping === 'keep' ? value + lineBreak + moreBreaks : value + lineBreak
+}
+
+function takeBlockHeader(cursor: Cursor): BlockHeader {
+  const match = /^(?:([+-])([0-9])?|([0-9])([+-])?)?/.exec(cursor.text.slice(cursor.at, cursor.at + 2))
+  const sign = match?.[1] ?? match?.[4]
+  const digit = match?.[2] ?? match?.[3]
+  cursor.advance(match?.[0].length ?? 0)
+  if (digit === '0') throw scanError('found an indentation indicator equal to 0', cursor.line)
+  while (isBlank(cursor.code())) cursor.advance()
+  if (cursor.code() === hash) takeLine(cursor)
+  if (!isBreakOrEnd(cursor.code())) throw scanError('did not find expected comment or line break', cursor.line)
+  if (isBreak(cursor.code())) cursor.takeBreak()
+  return { chomping: sign === '-' ? 'strip' : sign === '+' ? 'keep' : 'clip', increment: digit === undefined ? 0 : Number(digit) }
+}
+
+/** Empty lines, and the indentation of the line after them. With an indent of 0 the deepest line so far tells what it is. */
+function takeBlockBreaks(cursor: Cursor, indent: number, parentIndent: number): { readonly breaks: string; readonly indent: number } {
+  let breaks = ''
+  let deepest = 0
+  for (;;) {
+    while ((indent === 0 || cursor.column < indent) && isSpace(cursor.code())) cursor.advance()
+    deepest = Math.max(deepest, cursor.column)
+    if ((indent === 0 || cursor.column < indent) && isTab(cursor.code()))
+      throw scanError('found a tab character where an indentation space is expected', cursor.line)
+    if (!isBreak(cursor.code())) break
+    breaks += cursor.takeBreak()
+  }
+  return { breaks, indent: indent === 0 ? Math.max(deepest, parentIndent + 1, 1) : indent }
+}
+
+function takeLine(cursor: Cursor): string {
+  let length = 0
+  while (!isBreakOrEnd(cursor.code(length))) length++
+  return cursor.take(length)
+}

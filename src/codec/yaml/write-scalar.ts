@@ -1,0 +1,127 @@
+// How a single value is written in YAML: which texts need quotes, which become blocks, and where long ones are folded.
+
+import { formatFloat } from './format-float.js'
+import { isBase60, resolvePlain } from './resolve-scalar.js'
+
+const bestWidth = 80
+const indentUnit = 2
+
+export interface ScalarPlace {
+  /** Where the value begins. */
+  readonly column: number
+  /** The indentation of what the value belongs to; its own further lines are indented deeper. */
+  readonly indent: number
+  /** Before a colon on the same line: no line breaks. */
+  readonly isKey: boolean
+}
+
+export function writeScalar(value: string | number | bigint | boolean | null, place: ScalarPlace): string {
+  if (typeof value === 'string') return writeText(value.toWellFormed(), place)
+  if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 64 ? BigInt(value).toString() : formatFloat(value)
+  return String(value)
+}
+
+/** A line break in a text, or characters of which only an escape tells what they are. */
+const lineBreak = /[\n\u2028\u2029]/
+const notPrintable = /[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/
+const spaceBeforeBreak = / \n/
+const needsQuotes = /^[#,[\]{}&*!|>'"%@`]|^(?:---|\.\.\.)|^[?:-](?:[ \t]|$)|:(?:[ \t]|$)|[ \t\n]#|^ | $/
+
+export function hasLineBreak(text: string): boolean {
+  return lineBreak.test(text)
+}
+
+function writeText(text: string, place: ScalarPlace): string {
+  const isSpecial = notPrintable.test(text) || /[\u2028\u2029]/.test(text)
+  if (text.includes('\n')) {
+    const canBeBlock = !isSpecial && !place.isKey && !text.endsWith(' ') && !spaceBeforeBreak.test(text)
+    return canBeBlock ? writeBlock(text, place) : writeDoubleQuoted(text, place)
+  }
+  if (isSpecial || resolvePlain(text).type !== 'text' || isBase60(text) || text === '<<') return writeDoubleQuoted(text, place)
+  return needsQuotes.test(text) ? writeSingleQuoted(text, place) : writePlain(text, place)
+}
+
+const newLine = (place: ScalarPlace): string => `\n${' '.repeat(place.indent + indentUnit)}`
+
+/** Folds at a space between two words once the line has grown past the width. Takes what is written for each of the other characters. */
+function fold(text: string, start: { readonly place: ScalarPlace; readonly column: number }, show: (character: string) => string): string {
+  const { place } = start
+  const characters = [...text]
+  let written = ''
+  let column = start.column
+  for (const [at, character] of characters.entries()) {
+    const isLoneSpace = character === ' ' && characters[at - 1] !== ' ' && characters[at + 1] !== ' '
+    if (isLoneSpace && !place.isKey && column > bestWidth && at > 0 && at < characters.length - 1) {
+      written += newLine(place)
+      column = place.indent + indentUnit
+      continue
+    }
+    const shown = show(character)
+    written += shown
+    column += shown.length === character.length ? 1 : shown.length
+  }
+  return written
+}
+
+const writePlain = (text: string, place: ScalarPlace): string =>
+  place.column + text.length <= bestWidth ? text : fold(text, { place, column: place.column }, (character) => character)
+
+const writeSingleQuoted = (text: string, place: ScalarPlace): string =>
+  `'${fold(text, { place, column: place.column + 1 }, (character) => (character === "'" ? "''" : character))}'`
+
+/** `|`, with a hint where the first line begins with white space, and how many line breaks end the text. */
+function writeBlock(text: string, place: ScalarPlace): string {
+  const indentation = ' '.repeat(place.indent + indentUnit)
+  const indentHint = /^[ \n]/.test(text) ? String(indentUnit) : ''
+  const endHint = !text.endsWith('\n') ? '-' : text === '\n' || text.endsWith('\n\n') ? '+' : ''
+  const lines = text.split('\n').map((line) => (line === '' ? '' : indentation + line))
+  return `|${indentHint}${endHint}\n${lines.join('\n')}`
+}
+
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['\0', '\\0'],
+  ['\x07', '\\a'],
+  ['\b', '\\b'],
+  ['\t', '\\t'],
+  ['\n', '\\n'],
+  ['\v', '\\v'],
+  ['\f', '\\f'],
+  ['\r', '\\r'],
+  ['\x1b', '\\e'],
+  ['"', '\\"'],
+  ['\\', '\\\\'],
+  ['\x85', '\\N'],
+  ['\u2028', '\\L'],
+  ['\u2029', '\\P'],
+])
+
+function escapeCharacter(character: string): string {
+  const known = escapes.get(character)
+  if (known !== undefined) return known
+  if (!notPrintable.test(character)) return character
+  const point = character.codePointAt(0) ?? 0
+  const hex = point.toString(16).toUpperCase()
+  return point <= 0xff ? `\\x${hex.padStart(2, '0')}` : point <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
+}
+
+/** As the others, but that a fold may stand before a further space, which then is escaped. */
+function writeDoubleQuoted(text: string, place: ScalarPlace): string {
+  const characters = [...text]
+  let written = ''
+  let column = place.column + 1
+  let wasSpace = false
+  for (const [at, character] of characters.entries()) {
+    const isSpace = character === ' '
+    if (isSpace && !place.isKey && !wasSpace && column > bestWidth && at > 0 && at < characters.length - 1) {
+      const sign = characters[at + 1] === ' ' ? '\\' : ''
+      written += newLine(place) + sign
+      column = place.indent + indentUnit + sign.length
+    } else {
+      const shown = escapeCharacter(character)
+      written += shown
+      column += shown === character ? 1 : shown.length
+    }
+    wasSpace = isSpace
+  }
+  return `"${written}"`
+}

@@ -1,0 +1,63 @@
+// A JSON value as YAML text, exactly as the reference writes it: block style, keys in order, lists not deeper than their key.
+
+import type { Json } from '../../api/object.js'
+import { compareKeys } from './key-order.js'
+import { hasLineBreak, type ScalarPlace, writeScalar } from './write-scalar.js'
+
+const indentUnit = 2
+/** Longer keys, counted in bytes, stand behind a question mark. */
+const maxSimpleKeyBytes = 128
+
+export function writeYaml(value: Json): string {
+  if (isCollection(value)) return endLine(isEmpty(value) ? writeEmpty(value) : writeCollection(value, 0))
+  return endLine(writeScalar(value, { column: 0, indent: 0, isKey: false }))
+}
+
+type Collection = readonly Json[] | { readonly [key: string]: Json }
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
+const isCollection = (value: Json): value is Collection => typeof value === 'object' && value !== null
+const isEmpty = (value: Collection): boolean => (isList(value) ? value.length === 0 : Object.keys(value).length === 0)
+const writeEmpty = (value: Collection): string => (isList(value) ? '[]' : '{}')
+
+/** A block that ends in a line break needs no other. */
+const endLine = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)
+
+/** The lines of a collection; the first one without its indentation, for it may stand behind a dash. The last one may lack its end. */
+function writeCollection(value: Collection, indent: number): string {
+  const entries = isList(value) ? value.map((item) => writeItem(item, indent)) : writeMembers(value, indent)
+  const indentation = ' '.repeat(indent)
+  return entries.map((entry, index) => (index === entries.length - 1 ? entry : endLine(entry))).join(indentation)
+}
+
+function writeItem(item: Json, indent: number): string {
+  return `- ${writeInline(item, { column: indent + 2, indent, isKey: false })}`
+}
+
+/** Behind a dash, a question mark or a colon that stands alone: a collection begins on the same line. */
+function writeInline(value: Json, place: ScalarPlace): string {
+  if (!isCollection(value)) return writeScalar(value, place)
+  return isEmpty(value) ? writeEmpty(value) : writeCollection(value, place.indent + indentUnit)
+}
+
+function writeMembers(value: { readonly [key: string]: Json }, indent: number): readonly string[] {
+  return Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort(compareKeys)
+    .map((key) => writeMember(key, value[key] ?? null, indent))
+}
+
+function writeMember(key: string, value: Json, indent: number): string {
+  if (hasLineBreak(key) || isLong(key)) {
+    const inline: ScalarPlace = { column: indent + 2, indent, isKey: false }
+    return `${endLine(`? ${writeScalar(key, inline)}`)}${' '.repeat(indent)}: ${writeInline(value, inline)}`
+  }
+  const name = `${writeScalar(key, { column: indent, indent, isKey: true })}:`
+  if (!isCollection(value)) return `${name} ${writeScalar(value, { column: indent + [...name].length + 1, indent, isKey: false })}`
+  if (isEmpty(value)) return `${name} ${writeEmpty(value)}`
+  const inner = isList(value) ? indent : indent + indentUnit
+  return `${name}\n${' '.repeat(inner)}${writeCollection(value, inner)}`
+}
+
+const isLong = (key: string): boolean =>
+  key.length > maxSimpleKeyBytes || (key.length * 3 > maxSimpleKeyBytes && new TextEncoder().encode(key).length > maxSimpleKeyBytes)
