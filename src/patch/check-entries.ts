@@ -1,0 +1,70 @@
+// What is wrong with managedFields that a client sent, beyond what is forgiven: an entry that cannot be read is ignored, but one
+// that claims an impossible name is refused.
+
+import type { ManagedFieldsEntry } from './managed-entries.js'
+
+export interface EntryProblem {
+  readonly reason: 'FieldValueInvalid' | 'FieldValueTooLong'
+  /** Such as `metadata.managedFields[0].manager`. */
+  readonly field: string
+  readonly message: string
+}
+
+const maxManagerBytes = 128
+const maxSubresourceBytes = 256
+
+/** The problems of entries that are about to be stored. */
+export const entryProblems = (entries: readonly ManagedFieldsEntry[] | undefined): readonly EntryProblem[] =>
+  (entries ?? []).flatMap((entry, i) => problemsOf(entry, `metadata.managedFields[${i}]`))
+
+function problemsOf(entry: ManagedFieldsEntry, field: string): readonly EntryProblem[] {
+  const { operation = '', fieldsType = '', subresource = '' } = entry
+  const problems: EntryProblem[] = []
+  if (operation !== 'Apply' && operation !== 'Update')
+    problems.push(invalid(`${field}.operation`, operation, 'must be `Apply` or `Update`'))
+  if (fieldsType !== '' && fieldsType !== 'FieldsV1') problems.push(invalid(`${field}.fieldsType`, fieldsType, 'must be `FieldsV1`'))
+  problems.push(...managerProblems(entry.manager ?? '', `${field}.manager`))
+  if (bytesOf(subresource) > maxSubresourceBytes) problems.push(tooLong(`${field}.subresource`, maxSubresourceBytes))
+  return problems
+}
+
+/** What is wrong with the name of a manager. */
+export function managerProblems(manager: string, field: string): readonly EntryProblem[] {
+  const problems: EntryProblem[] = []
+  if (bytesOf(manager) > maxManagerBytes) problems.push(tooLong(field, maxManagerBytes))
+  let position = 0
+  for (const character of manager) {
+    if (!isPrintable(character)) {
+      problems.push(invalid(field, manager, `invalid character ${codePointName(character)} (at position ${position})`))
+      break
+    }
+    position += bytesOf(character)
+  }
+  return problems
+}
+
+/** Letters, marks, numbers, punctuation, symbols, and of all spaces only the plain one. */
+const isPrintable = (character: string): boolean => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)
+
+const codePointName = (character: string): string => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+
+const bytesOf = (text: string): number => {
+  let bytes = 0
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4
+  }
+  return bytes
+}
+
+const invalid = (field: string, value: string, detail: string): EntryProblem => ({
+  reason: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${JSON.stringify(value)}: ${detail}`,
+})
+
+const tooLong = (field: string, max: number): EntryProblem => ({
+  reason: 'FieldValueTooLong',
+  field,
+  message: `Too long: must have at most ${max} bytes`,
+})

@@ -1,0 +1,53 @@
+// Who still owns what after a write changed and removed fields: everybody loses what changed, in the version in which they wrote.
+
+import { compare, compareOutcome, type Difference } from './compare.js'
+import { difference, differenceBelow, type FieldSet } from './field-set.js'
+import { type Owner, withSet } from './managed-entries.js'
+import type { Members } from './members.js'
+import { reconciled } from './set-by-schema.js'
+import { type KindVersions, objectAt, topologyAt } from './versions.js'
+
+export interface Write {
+  readonly kind: KindVersions
+  readonly live: Members | undefined
+  readonly next: Members
+  /** Fields that the endpoint does not write. */
+  readonly ignored: FieldSet | undefined
+  /** The outcome of an apply, in which nulls and zeros count that were spelled out. */
+  readonly isOutcome: boolean
+}
+
+/** What a write changed, as seen in a version; undefined where the kind has no such version. */
+export type DifferenceAt = (apiVersion: string) => Difference | 'unknown' | undefined
+
+/** Compares at most once for each version. */
+export function differences(write: Write): DifferenceAt {
+  const known = new Map<string, Difference | 'unknown' | undefined>()
+  return (apiVersion) => {
+    if (!known.has(apiVersion)) known.set(apiVersion, differenceAt(write, apiVersion))
+    return known.get(apiVersion)
+  }
+}
+
+function differenceAt({ kind, live, next, ignored, isOutcome }: Write, apiVersion: string): Difference | 'unknown' | undefined {
+  const topology = topologyAt(kind, apiVersion)
+  if (topology === undefined || topology === 'unknown') return topology
+  const before = live && objectAt(kind, live, apiVersion)
+  const after = objectAt(kind, next, apiVersion)
+  if (after === undefined || (before === undefined && live !== undefined)) return undefined
+  const { changed, removed } =
+    isOutcome && before !== undefined ? compareOutcome(topology, before, after) : compare(topology, before, after)
+  return { changed: differenceBelow(changed, ignored), removed: differenceBelow(removed, ignored) }
+}
+
+/** The set of an owner without what it lost. */
+export const without = (set: FieldSet | undefined, { changed, removed }: Difference): FieldSet | undefined =>
+  difference(difference(set, changed), removed)
+
+/** Owners whose sets follow the topology that the kind has now. */
+export const reconcileOwners = (kind: KindVersions, owners: readonly Owner[]): readonly Owner[] =>
+  owners.map((owner) => {
+    const topology = owner.set && topologyAt(kind, owner.apiVersion)
+    if (owner.set === undefined || topology === undefined || topology === 'unknown') return owner
+    return withSet(owner, reconciled(owner.set, topology))
+  })

@@ -1,0 +1,177 @@
+// A set of field paths as an immutable trie, in the very shape of `fieldsV1`, so that what is stored needs no decoding: a child
+// without members of its own is a path that is in the set, and `.` says the same of a child that has some. For instance
+// `{ 'f:data': { '.': {}, 'f:k': {} } }` holds `.data` and `.data.k`; `{ 'f:data': { 'f:k': {} } }` only `.data.k`.
+// Members stand in canonical order. The empty set is undefined. Whatever an operation did not touch is shared, not copied.
+
+import { compareElements, printElement, self } from './path-element.js'
+
+export interface FieldSet {
+  readonly [element: string]: FieldSet
+}
+
+type Draft = { [element: string]: FieldSet }
+
+export const leaf: FieldSet = Object.freeze({})
+
+export const isLeaf = (node: FieldSet): boolean => {
+  for (const _ in node) return false
+  return true
+}
+
+/** Whether the path that leads to this node is in the set. */
+export const isMember = (node: FieldSet): boolean => {
+  // In canonical order `.` is the first.
+  for (const element in node) return element === self
+  return true
+}
+
+/** The set as it shall be: what came from outside as `{}` is empty. */
+export const nonEmpty = (set: FieldSet | undefined): FieldSet | undefined => (set === undefined || isLeaf(set) ? undefined : set)
+
+/** A node from its children, which are in canonical order; undefined if there is nothing. */
+export function nodeOf(member: boolean, children: readonly Child[]): FieldSet | undefined {
+  if (children.length === 0) return member ? leaf : undefined
+  const out: Draft = {}
+  if (member) out[self] = leaf
+  for (const child of children) out[child.element] = child.node
+  return out
+}
+
+export interface Child {
+  readonly element: string
+  readonly node: FieldSet
+}
+
+export function union(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return join(a, b)
+}
+
+function join(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a
+  if (isLeaf(a)) return isMember(b) ? b : { [self]: leaf, ...b }
+  if (isLeaf(b)) return isMember(a) ? a : { [self]: leaf, ...a }
+  let out: Draft | undefined
+  const added: string[] = []
+  for (const element in b) {
+    const left = a[element]
+    const right = b[element] as FieldSet
+    if (left === undefined) added.push(element)
+    else {
+      const both = join(left, right)
+      if (both !== left) {
+        out ??= { ...a }
+        out[element] = both
+      }
+    }
+  }
+  return added.length === 0 ? (out ?? a) : interleave(out ?? a, b, added)
+}
+
+/** All of `a`, and what only `b` has, in canonical order. */
+function interleave(a: FieldSet, b: FieldSet, added: readonly string[]): FieldSet {
+  const out: Draft = {}
+  let next = 0
+  for (const element in a) {
+    while (next < added.length && compareElements(added[next] as string, element) < 0) {
+      out[added[next] as string] = b[added[next] as string] as FieldSet
+      next++
+    }
+    out[element] = a[element] as FieldSet
+  }
+  for (; next < added.length; next++) out[added[next] as string] = b[added[next] as string] as FieldSet
+  return out
+}
+
+/** The paths of `a` that are not in `b`. */
+export const difference = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined =>
+  a === undefined || b === undefined ? a : subtract(a, b, exactly)
+
+/** The paths of `a` that are neither in `b` nor below a path of `b`. */
+export const differenceBelow = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined =>
+  a === undefined || b === undefined ? a : subtract(a, b, withAllBelow)
+
+type Removal = (a: FieldSet, b: FieldSet) => FieldSet | undefined
+const exactly: Removal = (a, b) => subtract(a, b, exactly)
+const withAllBelow: Removal = (a, b) => (isMember(b) ? undefined : subtract(a, b, withAllBelow))
+
+function subtract(a: FieldSet, b: FieldSet, remove: Removal): FieldSet | undefined {
+  if (isLeaf(a)) return isMember(b) ? undefined : a
+  const kept: Child[] = []
+  let isSame = true
+  const wasMember = isMember(a)
+  const member = wasMember && !isMember(b)
+  for (const element in a) {
+    if (element === self) continue
+    const node = a[element] as FieldSet
+    const other = b[element]
+    const left = other === undefined ? node : remove(node, other)
+    if (left !== node) isSame = false
+    if (left !== undefined) kept.push({ element, node: left })
+  }
+  return isSame && member === wasMember ? a : nodeOf(member, kept)
+}
+
+/** The paths that are in both. */
+export const intersection = (a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined =>
+  a === undefined || b === undefined ? undefined : common(a, b, false)
+
+function common(a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined {
+  const children: Child[] = []
+  for (const element in a) {
+    const other = b[element]
+    if (other === undefined || element === self) continue
+    const left = a[element] as FieldSet
+    const node = common(left, other, isMember(left) && isMember(other))
+    if (node !== undefined) children.push({ element, node })
+  }
+  return nodeOf(member, children)
+}
+
+/** Whether every path of `a` is in `b`. */
+export function isSubset(a: FieldSet | undefined, b: FieldSet | undefined): boolean {
+  return a === undefined || (b !== undefined && isWithin(a, b))
+}
+
+function isWithin(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true
+  for (const element in a) {
+    if (element === self) continue
+    const node = a[element] as FieldSet
+    const other = b[element]
+    if (other === undefined || (isMember(node) && !isMember(other)) || !isWithin(node, other)) return false
+  }
+  return true
+}
+
+/** Whether both hold the same paths. */
+export function isSameSet(a: FieldSet | undefined, b: FieldSet | undefined): boolean {
+  if (a === b) return true
+  if (a === undefined || b === undefined) return false
+  let count = 0
+  for (const element in a) {
+    const other = b[element]
+    if (other === undefined || !isSameSet(a[element], other)) return false
+    count++
+  }
+  for (const _ in b) count--
+  return count === 0
+}
+
+export const hasPath = (set: FieldSet | undefined, path: readonly string[]): boolean => {
+  let node = set
+  for (const element of path) node = node?.[element]
+  return node !== undefined && isMember(node)
+}
+
+/** A set of one path. */
+export const pathSet = (path: readonly string[]): FieldSet => path.reduceRight<FieldSet>((node, element) => ({ [element]: node }), leaf)
+
+/** Every path as conflicts print it, the members of a node before what lies below them: `.data.k`, `.spec.ports[port=80].name`. */
+export function printPaths(set: FieldSet | undefined, prefix = ''): readonly string[] {
+  if (set === undefined) return []
+  const elements = Object.keys(set).filter((element) => element !== self)
+  const members = elements.filter((element) => isMember(set[element] as FieldSet)).map((element) => prefix + printElement(element))
+  const below = elements.flatMap((element) => printPaths(set[element], prefix + printElement(element)))
+  return [...members, ...below]
+}

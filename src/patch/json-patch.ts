@@ -1,0 +1,193 @@
+// JSON patch (RFC 6902): operations one after the other, all or none. Containers are copied when first written to, so that neither
+// the document nor the patch is changed, and ten thousand operations on a great map do not copy it ten thousand times.
+
+import { writeAny } from '../schema/write.js'
+import { positionOf, readPointer } from './json-pointer.js'
+import { PatchError } from './patch-error.js'
+import { cloneJson, isEqual, isRecord, own, setOwn } from './plain.js'
+
+export type Json = string | number | bigint | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+
+const maxOperations = 10_000
+// What all copies of one patch may add.
+const maxCopiedLength = 3 * 1024 * 1024
+
+type Container = unknown[] | { [name: string]: unknown }
+
+/** Throws a PatchError; its kind says whether the patch is none or could not be carried out. */
+export function jsonPatch(document: Json, patch: unknown): Json {
+  const operations = readOperations(patch)
+  const state: State = { root: document, owned: new Set(), copied: 0 }
+  for (const operation of operations) perform(state, operation)
+  return state.root as Json
+}
+
+interface State {
+  root: unknown
+  /** The containers that were made here, and so may be changed. */
+  readonly owned: Set<unknown>
+  copied: number
+}
+
+interface Operation {
+  readonly op: unknown
+  readonly path: readonly string[]
+  readonly source: { readonly [name: string]: unknown }
+}
+
+function readOperations(patch: unknown): readonly Operation[] {
+  if (!Array.isArray(patch)) throw new PatchError('malformed', 'error decoding patch: a JSON patch must be a list of operations')
+  if (patch.length > maxOperations)
+    throw new PatchError('too-many-operations', `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`)
+  return patch.map((source: unknown) => {
+    if (!isRecord(source)) throw new PatchError('malformed', 'error decoding patch: an operation must be an object')
+    return { op: own(source, 'op'), path: pointerIn(source, 'path'), source }
+  })
+}
+
+function pointerIn(source: { readonly [name: string]: unknown }, name: string): readonly string[] {
+  const text = own(source, name)
+  const pointer = typeof text === 'string' ? readPointer(text) : undefined
+  if (pointer === undefined) throw new PatchError('bad-operation', `an operation has no valid "${name}"`)
+  return pointer
+}
+
+/** What an operation does. */
+type Perform = (state: State, operation: Operation) => void
+
+const performers: ReadonlyMap<unknown, Perform> = new Map<unknown, Perform>([
+  ['add', (state, { path, source }) => add(state, path, valueIn(source))],
+  ['remove', (state, { path }) => remove(state, path)],
+  ['replace', (state, { path, source }) => replace(state, path, valueIn(source))],
+  ['move', (state, { path, source }) => move(state, pointerIn(source, 'from'), path)],
+  ['copy', (state, { path, source }) => copy(state, pointerIn(source, 'from'), path)],
+  ['test', (state, { path, source }) => test(state, path, valueIn(source))],
+])
+
+function perform(state: State, operation: Operation): void {
+  const performer = performers.get(operation.op)
+  if (performer === undefined)
+    throw new PatchError('bad-operation', `Unexpected kind: ${typeof operation.op === 'string' ? operation.op : 'unknown'}`)
+  performer(state, operation)
+}
+
+function test(state: State, path: readonly string[], value: unknown): void {
+  if (!isEqual(findFor(state, path, 'test'), value)) throw new PatchError('test-failed', `testing value ${print(path)} failed`)
+}
+
+function valueIn(source: { readonly [name: string]: unknown }): unknown {
+  const value = own(source, 'value')
+  if (value === undefined) throw new PatchError('bad-operation', `the operation ${String(own(source, 'op'))} has no "value"`)
+  return value
+}
+
+function add(state: State, path: readonly string[], value: unknown): void {
+  const last = path.at(-1)
+  if (last === undefined) {
+    state.root = value
+    return
+  }
+  const parent = containerAt(state, path, 'add')
+  if (!Array.isArray(parent)) {
+    setOwn(parent, last, value)
+    return
+  }
+  const position = last === '-' ? parent.length : positionOf(last)
+  if (position === undefined || position > parent.length) throw missing('add', path)
+  parent.splice(position, 0, value)
+}
+
+/** Replacing what is not there adds it, as the reference does it; in a list the position must exist. */
+function replace(state: State, path: readonly string[], value: unknown): void {
+  const last = path.at(-1)
+  if (last === undefined) {
+    state.root = value
+    return
+  }
+  const parent = containerAt(state, path, 'replace')
+  if (!Array.isArray(parent)) {
+    setOwn(parent, last, value)
+    return
+  }
+  const position = positionOf(last)
+  if (position === undefined || position >= parent.length) throw missing('replace', path)
+  parent[position] = value
+}
+
+function remove(state: State, path: readonly string[]): void {
+  findFor(state, path, 'remove')
+  const last = path.at(-1)
+  if (last === undefined) throw missing('remove', path)
+  const parent = containerAt(state, path, 'remove')
+  if (Array.isArray(parent)) parent.splice(Number(last), 1)
+  else delete parent[last]
+}
+
+function move(state: State, from: readonly string[], path: readonly string[]): void {
+  const value = findFor(state, from, 'move')
+  if (from.length === path.length && from.every((step, i) => step === path[i])) return
+  if (from.length < path.length && from.every((step, i) => step === path[i]))
+    throw new PatchError('bad-operation', `${print(from)} cannot move into itself`)
+  remove(state, from)
+  add(state, path, value)
+}
+
+function copy(state: State, from: readonly string[], path: readonly string[]): void {
+  const value = findFor(state, from, 'copy')
+  state.copied += writeAny(value).length
+  if (state.copied > maxCopiedLength)
+    throw new PatchError(
+      'copy-too-large',
+      `the copies of the patch amount to ${state.copied} bytes, exceeding the limit of ${maxCopiedLength}`,
+    )
+  // What was written to here could otherwise be changed in both places at once.
+  add(state, path, cloneJson(value))
+}
+
+/** The value at a path; throws where there is none. */
+function findFor(state: State, path: readonly string[], op: string): unknown {
+  let value: unknown = state.root
+  for (const step of path) {
+    value = childOf(value, step)
+    if (value === undefined) throw missing(op, path)
+  }
+  return value
+}
+
+function childOf(value: unknown, step: string): unknown {
+  if (Array.isArray(value)) {
+    const position = positionOf(step)
+    return position === undefined ? undefined : (value[position] as unknown)
+  }
+  return isRecord(value) ? own(value, step) : undefined
+}
+
+/** The container that holds the last step of a path, free to be changed. */
+function containerAt(state: State, path: readonly string[], op: string): Container {
+  let container = owned(state, state.root)
+  if (container === undefined) throw missing(op, path)
+  state.root = container
+  for (let i = 0; i < path.length - 1; i++) {
+    const step = path[i] as string
+    const child: Container | undefined = owned(state, childOf(container, step))
+    if (child === undefined) throw missing(op, path)
+    if (Array.isArray(container)) container[Number(step)] = child
+    else setOwn(container, step, child)
+    container = child
+  }
+  return container
+}
+
+/** The container itself if it was made here, else a copy; undefined for what is no container. */
+function owned(state: State, value: unknown): Container | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (state.owned.has(value)) return value as Container
+  const made: Container = Array.isArray(value) ? [...(value as unknown[])] : { ...value }
+  state.owned.add(made)
+  return made
+}
+
+const print = (path: readonly string[]): string => path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+
+const missing = (op: string, path: readonly string[]): PatchError =>
+  new PatchError('missing-path', `${op} operation does not apply: doc is missing path: ${print(path)}`)

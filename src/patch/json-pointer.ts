@@ -1,0 +1,14 @@
+// JSON pointers (RFC 6901) into plain values.
+
+/**
+ * The steps of a pointer; the empty pointer has none and means the whole document. What stands before the first slash is not
+ * looked at, as the reference does it: `data/b` is `/b`. Undefined for a text that is no pointer.
+ */
+export function readPointer(text: string): readonly string[] | undefined {
+  if (text === '') return []
+  const steps = text.split('/')
+  return steps.length < 2 ? undefined : steps.slice(1).map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+/** The position that a step names in a list; undefined for what is no position. */
+export const positionOf = (step: string): number | undefined => (/^(0|[1-9]\d{0,9})$/.test(step) ? Number(step) : undefined)

@@ -1,0 +1,77 @@
+// Path elements: their order, their canonical form, and how they are printed.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { printPaths } from './field-set.js'
+import { readFieldsV1 } from './fields-v1.js'
+import { canonicalElement, compareElements } from './path-element.js'
+
+test('fields come before keyed items, values and positions, and numbers stand as numbers', () => {
+  const ordered = [
+    '.',
+    'f:',
+    'f:A',
+    'f:a',
+    'f:a b',
+    'f:ab',
+    'k:{"a":1}',
+    'k:{"a":1,"b":"x"}',
+    'k:{"a":"1"}',
+    'k:{"name":"a"}',
+    'k:{"name":"a b"}',
+    'k:{"name":"ab"}',
+    'k:{"port":80}',
+    'k:{"port":443}',
+    'v:-1',
+    'v:2',
+    'v:10',
+    'v:"10"',
+    'v:"2"',
+    'v:false',
+    'v:true',
+    'i:2',
+    'i:10',
+  ]
+  assert.deepEqual([...ordered].reverse().sort(compareElements), ordered)
+})
+
+const forms: readonly { readonly text: string; readonly canonical: string | undefined }[] = [
+  { text: 'f:any thing', canonical: 'f:any thing' },
+  { text: 'v: "a"', canonical: 'v:"a"' },
+  { text: 'v:"<&>"', canonical: 'v:"\\u003c\\u0026\\u003e"' },
+  { text: 'k:{ "b":1, "a":"x" }', canonical: 'k:{"a":"x","b":1}' },
+  { text: 'i:07', canonical: 'i:7' },
+  { text: 'x:future', canonical: 'unknown' },
+  { text: 'k:[1]', canonical: undefined },
+  { text: 'k:{', canonical: undefined },
+  { text: 'v:', canonical: undefined },
+  { text: 'i:x', canonical: undefined },
+  { text: 'data', canonical: undefined },
+  { text: 'f', canonical: undefined },
+]
+
+for (const { text, canonical } of forms) test(`the canonical form of ${text}`, () => assert.equal(canonicalElement(text), canonical))
+
+test('paths as conflicts print them, members before what lies below', () => {
+  const { set } = readFieldsV1({
+    'f:spec': {
+      'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { 'f:name': {}, '.': {} } },
+      'f:size': {},
+      'f:set': { 'v:"x"': {}, 'v:2': {}, 'i:3': {} },
+    },
+  }) as { set: Parameters<typeof printPaths>[0] }
+  assert.deepEqual(printPaths(set), [
+    '.spec.size',
+    '.spec.ports[port=80,protocol="TCP"]',
+    '.spec.ports[port=80,protocol="TCP"].name',
+    '.spec.set[=2]',
+    '.spec.set[="x"]',
+    '.spec.set[3]',
+  ])
+})
+
+test('a set that is too deep is none', () => {
+  let deep: object = {}
+  for (let i = 0; i < 1000; i++) deep = { 'f:a': deep }
+  assert.equal(readFieldsV1(deep), undefined)
+})

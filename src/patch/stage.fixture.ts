@@ -1,0 +1,166 @@
+// A stage for plays about ownership: one object, written by several managers, one second after the other.
+
+import type { StructNode } from '../schema/node.js'
+import { readValue } from '../schema/read.js'
+import { type ApplyInput, type ApplyOutcome, apply } from './apply.js'
+import { isSameButForTimes, type ManagedFieldsEntry } from './managed-entries.js'
+import { mergePatch } from './merge-patch.js'
+import { PatchError } from './patch-error.js'
+import { isEqual } from './plain.js'
+import { trackUpdate } from './track-update.js'
+import type { KindVersions } from './versions.js'
+
+type Plain = { readonly [name: string]: unknown }
+
+export interface StageOptions extends Partial<KindVersions> {
+  readonly apiVersion?: string
+  readonly clientSideApply?: ApplyInput['clientSideApply']
+}
+
+export interface WriteOptions {
+  readonly force?: boolean
+  readonly subresource?: string
+  readonly reset?: ApplyInput['reset']
+  readonly apiVersion?: string
+  readonly schema?: StructNode
+}
+
+export interface Stage {
+  /** Applies a configuration; kind, version and name are filled in. */
+  readonly apply: (manager: string, config: Plain, options?: WriteOptions) => void
+  /** What an apply would do. */
+  readonly preview: (manager: string, config: Plain, options?: WriteOptions) => ApplyOutcome
+  /** The PatchError of an apply that fails. */
+  readonly failure: (manager: string, config: Plain, options?: WriteOptions) => PatchError
+  /** Writes the whole object but for its metadata, which are given or kept. */
+  readonly put: (manager: string, object: Plain, options?: WriteOptions) => void
+  readonly merge: (manager: string, patch: Plain, options?: WriteOptions) => void
+  /** The object without kind, version, name and managedFields. */
+  readonly object: () => Plain
+  /** One line per entry: `m1 Apply {"f:data":{"f:k":{}}}`. */
+  readonly owners: () => readonly string[]
+  readonly entries: () => readonly ManagedFieldsEntry[]
+  /** How many writes changed what is stored. */
+  readonly version: () => number
+  /** What is stored, whole. */
+  readonly stored: () => Plain | undefined
+}
+
+const startMs = Date.UTC(2030, 0, 1)
+
+export function stageOf(schema: StructNode, options: StageOptions = {}): Stage {
+  const home = options.apiVersion ?? 'v1'
+  const kind = schema.name
+  let stored: Plain | undefined
+  let version = 0
+  let writes = 0
+
+  const time = (): string => new Date(startMs + writes * 1000).toISOString().replace('.000', '')
+  const entriesOf = (object: Plain | undefined): readonly ManagedFieldsEntry[] =>
+    ((object?.['metadata'] as Plain | undefined)?.['managedFields'] ?? []) as readonly ManagedFieldsEntry[]
+
+  const store = (object: object, managedFields: readonly ManagedFieldsEntry[] | undefined): void => {
+    const read = readValue(schema, structuredClone(object)).value as { metadata?: Plain }
+    const isSame =
+      stored !== undefined && isEqual(withoutEntries(read), withoutEntries(stored)) && isSameButForTimes(entriesOf(stored), managedFields)
+    if (isSame) return
+    const { managedFields: _, ...metadata } = (read.metadata ?? {}) as Plain
+    stored = deepFreeze({ ...read, metadata: { ...metadata, ...(managedFields === undefined ? {} : { managedFields }) } })
+    version++
+  }
+
+  const versions = ({ schema: other, apiVersion }: WriteOptions): KindVersions => ({
+    schema: other ?? schema,
+    apiVersion: apiVersion ?? home,
+    schemaFor: options.schemaFor,
+    convert: options.convert,
+  })
+
+  const attempt = (manager: string, config: Plain, write: WriteOptions = {}): ApplyOutcome => {
+    writes++
+    const apiVersion = write.apiVersion ?? home
+    const metadata = { name: 'a', ...(config['metadata'] as Plain | undefined) }
+    const live = stored !== undefined && apiVersion !== home ? options.convert?.(stored, apiVersion, home) : stored
+    return apply({
+      ...versions(write),
+      kind,
+      live,
+      liveManagedFields: stored && (stored['metadata'] as { managedFields?: readonly ManagedFieldsEntry[] }).managedFields,
+      config: { apiVersion, kind, ...config, metadata },
+      manager,
+      force: write.force ?? false,
+      subresource: write.subresource ?? '',
+      time: time(),
+      reset: write.reset,
+      clientSideApply: options.clientSideApply,
+    })
+  }
+
+  const update = (manager: string, next: Plain, write: WriteOptions = {}): void => {
+    writes++
+    const sent = (next['metadata'] as { managedFields?: readonly ManagedFieldsEntry[] } | undefined)?.managedFields
+    const object = readValue(schema, structuredClone(next)).value as Plain
+    const managedFields = trackUpdate({
+      ...versions(write),
+      live: stored,
+      next: object,
+      liveManagedFields: stored && (stored['metadata'] as { managedFields?: readonly ManagedFieldsEntry[] }).managedFields,
+      sentManagedFields: sent,
+      manager,
+      subresource: write.subresource ?? '',
+      time: time(),
+      reset: write.reset,
+    })
+    store(object, managedFields)
+  }
+
+  return {
+    apply: (manager, config, write) => {
+      const outcome = attempt(manager, config, write)
+      const apiVersion = write?.apiVersion ?? home
+      store(
+        apiVersion === home ? outcome.object : (options.convert?.(outcome.object, home, apiVersion) ?? outcome.object),
+        outcome.managedFields,
+      )
+    },
+    preview: attempt,
+    failure: (manager, config, write) => {
+      try {
+        attempt(manager, config, write)
+      } catch (thrown) {
+        if (thrown instanceof PatchError) return thrown
+        throw thrown
+      }
+      throw new Error('the apply did not fail')
+    },
+    put: (manager, object, write) => {
+      const metadata = { name: 'a', ...(object['metadata'] as Plain | undefined) }
+      update(manager, { apiVersion: home, kind, ...object, metadata }, write)
+    },
+    merge: (manager, patch, write) => update(manager, mergePatch((stored ?? {}) as never, patch as never) as Plain, write),
+    object: () => {
+      const { apiVersion: _a, kind: _k, metadata, ...rest } = (stored ?? {}) as { [name: string]: unknown }
+      const { name: _n, managedFields: _m, ...meta } = (metadata ?? {}) as { [name: string]: unknown }
+      return Object.keys(meta).length === 0 ? rest : { metadata: meta, ...rest }
+    },
+    owners: () =>
+      entriesOf(stored).map(({ manager, operation, subresource, fieldsV1 }) =>
+        [manager, operation, ...(subresource === undefined ? [] : [subresource]), JSON.stringify(fieldsV1)].join(' '),
+      ),
+    entries: () => entriesOf(stored),
+    version: () => version,
+    stored: () => stored,
+  }
+}
+
+function withoutEntries(object: { readonly metadata?: unknown }): unknown {
+  const { managedFields: _, ...metadata } = (object.metadata ?? {}) as Plain
+  return { ...object, metadata }
+}
+
+/** Whoever changes what it was handed shall fail. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const member of Object.values(value)) deepFreeze(member)
+  return Object.freeze(value)
+}

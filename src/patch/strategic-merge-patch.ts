@@ -1,0 +1,126 @@
+// Strategic merge patch: a merge patch that knows from the schema which lists merge by a key, and obeys directives in the patch.
+
+import { resolve, type SchemaNode, type StructNode } from '../schema/node.js'
+import { PatchError } from './patch-error.js'
+import { isRecord, own, setOwn } from './plain.js'
+import { deleteValues, type ListRule, mergeList, orderList } from './strategic-list.js'
+
+type Members = { readonly [name: string]: unknown }
+type Draft = { [name: string]: unknown }
+
+const orderPrefix = '$setElementOrder'
+const deletePrefix = '$deleteFromPrimitiveList'
+const retainKeys = '$retainKeys'
+
+/** Throws a PatchError where a directive is wrong or an item lacks its key. */
+export function strategicMergePatch(document: object, patch: object, schema: StructNode): object {
+  return mergeObject(document as Members, patch as Members, schema)
+}
+
+/** How the member of a struct merges. */
+interface MergeRule extends ListRule {
+  readonly node: SchemaNode | undefined
+  readonly replaces: boolean
+}
+
+function mergeObject(original: Members | undefined, patch: Members, node: SchemaNode | undefined): Members {
+  if (Object.hasOwn(patch, '$patch')) return directed(patch)
+  const out: Draft = { ...(original ?? {}) }
+  const rest: Draft = { ...patch }
+  retain(out, rest)
+  for (const name of Object.keys(rest)) if (name.startsWith(orderPrefix)) applyOrder(out, rest, { directive: name, node })
+  for (const name of Object.keys(rest)) if (name.startsWith(deletePrefix)) applyDeletions(out, rest, name)
+  for (const name of Object.keys(rest)) mergeMember(out, { name, value: own(rest, name), node })
+  return out
+}
+
+function directed(patch: Members): Members {
+  const { $patch: directive, ...rest } = patch
+  if (directive === 'replace') return rest
+  if (directive === 'delete') return {}
+  throw new PatchError('malformed', `unknown patch type: ${String(directive)}`)
+}
+
+/** Keeps only the members that `$retainKeys` names; the patch may not set others. */
+function retain(out: Draft, patch: Draft): void {
+  if (!Object.hasOwn(patch, retainKeys)) return
+  const keys = patch[retainKeys]
+  delete patch[retainKeys]
+  const isDirective = (name: string): boolean => name.startsWith(orderPrefix) || name.startsWith(deletePrefix)
+  const names = new Set<unknown>(Array.isArray(keys) ? keys : [])
+  if (!Array.isArray(keys) || Object.keys(patch).some((name) => patch[name] !== null && !isDirective(name) && !names.has(name)))
+    throw new PatchError('malformed', 'invalid patch format of retainKeys')
+  for (const name of Object.keys(out)) if (!names.has(name)) delete out[name]
+}
+
+/** Merges a list and puts it into the order that a directive gives. */
+function applyOrder(out: Draft, patch: Draft, at: { readonly directive: string; readonly node: SchemaNode | undefined }): void {
+  const name = directiveTarget(at.directive, orderPrefix, 'invalid patch format of setElementOrder list')
+  const order = own(patch, at.directive)
+  delete patch[at.directive]
+  const rule = ruleOf(at.node, name)
+  const original = own(out, name)
+  const patched = own(patch, name)
+  for (const list of [order, original ?? [], patched ?? []])
+    if (!Array.isArray(list)) throw new PatchError('malformed', `${orderPrefix}/${name}: expected a list`)
+  if (original === undefined && patched === undefined) return
+  setOwn(out, name, orderList(rule, { original, patched, order } as Parameters<typeof orderList>[1]))
+  delete patch[name]
+}
+
+function applyDeletions(out: Draft, patch: Draft, directive: string): void {
+  const name = directiveTarget(directive, deletePrefix, 'invalid patch format of primitive list')
+  const values = own(patch, directive)
+  delete patch[directive]
+  const list = own(out, name)
+  if (values === null) delete out[name]
+  else if (!Array.isArray(values)) throw new PatchError('malformed', 'invalid patch format of primitive list')
+  else if (Array.isArray(list)) setOwn(out, name, deleteValues(list, values))
+}
+
+function directiveTarget(directive: string, prefix: string, problem: string): string {
+  if (!directive.startsWith(`${prefix}/`)) throw new PatchError('malformed', problem)
+  return directive.slice(prefix.length + 1)
+}
+
+function mergeMember(
+  out: Draft,
+  { name, value, node }: { readonly name: string; readonly value: unknown; readonly node: SchemaNode | undefined },
+): void {
+  if (value === null) {
+    delete out[name]
+    return
+  }
+  const original = own(out, name)
+  const rule = ruleOf(node, name)
+  if (isRecord(original) && isRecord(value)) setOwn(out, name, rule.replaces ? value : mergeObject(original, value, rule.node))
+  else if (Array.isArray(original) && Array.isArray(value)) setOwn(out, name, rule.merges ? mergeList(rule, original, value) : value)
+  else setOwn(out, name, withoutNulls(value))
+}
+
+/** What is new has nothing that null could remove. */
+function withoutNulls(value: unknown): unknown {
+  if (!isRecord(value)) return value
+  const out: Draft = {}
+  for (const name in value) {
+    const member = own(value, name)
+    if (member !== null) setOwn(out, name, withoutNulls(member))
+  }
+  return out
+}
+
+function ruleOf(parent: SchemaNode | undefined, name: string): MergeRule {
+  const outer = parent && resolve(parent)
+  const field = outer?.type === 'struct' && Object.hasOwn(outer.fields, name) ? outer.fields[name] : undefined
+  const inner = field === undefined ? (outer?.type === 'map' ? outer.value : undefined) : field.node
+  const node = inner && resolve(inner)
+  const strategy = (node?.type === 'list' ? node.patchStrategy : undefined) ?? field?.patchStrategy
+  return {
+    name,
+    node,
+    merges: strategy === 'merge' || strategy === 'merge,retainKeys',
+    replaces: strategy === 'replace',
+    key: node?.type === 'list' ? node.patchMergeKey : undefined,
+    mergeItem: (original, patch) => mergeObject(original, patch, node?.type === 'list' ? node.item : undefined),
+  }
+}
