@@ -76,9 +76,16 @@ export interface Storage {
   range(query: RangeQuery): RangePage
   /** How many keys the range holds, at `at` or now. Cheap for the ranges of whole collections: see the engine. */
   count(range: KeyRange, at?: number): number
-  /** All writes or none, durable when it resolves. Writes of one turn of the event loop share one durable commit. */
+  /**
+   * All writes or none, durable when it resolves. Commits of one turn of the event loop share one durable write.
+   * The writes of a commit share its revision; deleting what is absent changes nothing. Rejects with a RangeError for writes that no engine
+   * could carry out: see checkWrites in commit-batch.ts.
+   */
   commit(writes: readonly Write[]): Promise<CommitOutcome>
-  /** A page of history, ordered and gapless. Throws {@link CompactedError} when `after` is too old. */
+  /**
+   * A page of history, ordered and gapless. Throws {@link CompactedError} when `after` is too old. A page may hold less than `limit`, even
+   * nothing, before the present is reached, and a little more rather than split a commit.
+   */
   changes(query: ChangesQuery): ChangesPage
   /**
    * Calls `listener` synchronously with every later change, in order, exactly when `revision` has moved to include it.

@@ -1,0 +1,168 @@
+// Group commit: what shares a batch, what waits, and who is told when a batch fails.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type BatchWriter, CommitQueue } from './commit-queue.js'
+
+interface Recorded {
+  readonly queue: CommitQueue<string[]>
+  readonly log: string[]
+  add(name: string): Promise<void>
+  /** Ends the next write, as soon as it is under way. */
+  finish(error?: Error): Promise<void>
+}
+
+function record(overrides: Partial<BatchWriter<string[]>> = {}): Recorded {
+  const log: string[] = []
+  let endWrite: ((error?: Error) => void) | undefined
+  const queue = new CommitQueue<string[]>({
+    begin: () => [],
+    isFull: (batch) => batch.length >= 3,
+    write(batch) {
+      if (batch.length === 0) return undefined
+      log.push(`write ${batch.join()}`)
+      return new Promise<void>((resolve, reject) => {
+        endWrite = (error) => (error ? reject(error) : resolve())
+      })
+    },
+    publish(batch) {
+      if (batch.length > 0) log.push(`publish ${batch.join()}`)
+    },
+    async recover(error) {
+      log.push('recover')
+      return new Error(`told: ${error}`)
+    },
+    ...overrides,
+  })
+  const add = (name: string) =>
+    new Promise<void>((resolve, reject) =>
+      queue.add({
+        stage(batch) {
+          if (name === 'bad') throw new Error('cannot be staged')
+          batch.push(name)
+        },
+        settle() {
+          log.push(`settle ${name}`)
+          resolve()
+        },
+        fail: reject,
+      }),
+    )
+  const finish = async (error?: Error): Promise<void> => {
+    while (!endWrite) await turn()
+    endWrite(error)
+    endWrite = undefined
+  }
+  return { queue, log, add, finish }
+}
+
+test('one turn is one batch; what comes while it is written is the next', async () => {
+  const { log, add, finish } = record()
+  const first = [add('a'), add('b')]
+  await turn()
+  const second = [add('c')]
+  await turn()
+  assert.deepEqual(log, ['write a,b'])
+  await finish()
+  await Promise.all(first)
+  second.push(add('d'))
+  await turn()
+  assert.deepEqual(log, ['write a,b', 'publish a,b', 'settle a', 'settle b', 'write c,d'])
+  await finish()
+  await Promise.all(second)
+})
+
+test('a full batch sends the rest to the next, in order', async () => {
+  const { log, add, finish } = record()
+  const all = ['a', 'b', 'c', 'd', 'e'].map(add)
+  await turn()
+  await finish()
+  await turn()
+  await turn()
+  await finish()
+  await Promise.all(all)
+  assert.deepEqual(
+    log.filter((line) => line.startsWith('write')),
+    ['write a,b,c', 'write d,e'],
+  )
+})
+
+test('what cannot be staged fails alone', async () => {
+  const { log, add, finish } = record()
+  const all = [add('a'), assert.rejects(add('bad'), /cannot be staged/), add('b')]
+  await turn()
+  await finish()
+  await Promise.all(all)
+  assert.deepEqual(log, ['write a,b', 'publish a,b', 'settle a', 'settle b'])
+})
+
+test('a batch that fails is told so after recovery, and takes nobody with it', async () => {
+  const { log, add, finish } = record()
+  const failing = [add('a'), add('b')].map((outcome) => assert.rejects(outcome, /told: Error: disk/))
+  await turn()
+  const next = add('c')
+  await finish(new Error('disk'))
+  await Promise.all(failing)
+  await turn()
+  await finish()
+  await next
+  assert.deepEqual(log, ['write a,b', 'recover', 'write c', 'publish c', 'settle c'])
+})
+
+const throwing = () => {
+  throw new Error('at once')
+}
+const rows = [
+  { name: 'a write that throws', overrides: { write: throwing } },
+  { name: 'a publication that throws', overrides: { write: () => undefined, publish: throwing } },
+  { name: 'a batch that cannot begin', overrides: { begin: throwing } },
+]
+for (const { name, overrides } of rows) {
+  test(`${name} fails those who waited`, async () => {
+    const { queue, add } = record(overrides)
+    await Promise.all([assert.rejects(add('a'), /at once/), assert.rejects(add('b'), /at once/)])
+    await queue.close()
+  })
+}
+
+test('work that must be alone waits for the batch and holds the next', async () => {
+  const { queue, log, add, finish } = record()
+  const first = add('a')
+  await turn()
+  let endWork: () => void = () => undefined
+  const alone = queue.runAlone(async () => {
+    log.push('alone')
+    await new Promise<void>((resolve) => {
+      endWork = resolve
+    })
+    log.push('alone no more')
+    return 'result'
+  })
+  const second = add('b')
+  await finish()
+  await first
+  await turn()
+  await turn()
+  assert.deepEqual(log, ['write a', 'publish a', 'settle a', 'alone'])
+  endWork()
+  assert.equal(await alone, 'result')
+  await turn()
+  await finish()
+  await second
+  await queue.close()
+  assert.deepEqual(log.slice(4), ['alone no more', 'write b', 'publish b', 'settle b'])
+})
+
+test('closing waits for what was added before', async () => {
+  const { queue, log, add, finish } = record()
+  const all = ['a', 'b', 'c', 'd'].map(add)
+  const closing = queue.close().then(() => log.push('closed'))
+  await turn()
+  await finish()
+  await turn()
+  await turn()
+  await finish()
+  await Promise.all([...all, closing])
+  assert.equal(log.at(-1), 'closed')
+})

@@ -1,0 +1,128 @@
+// Group commit: what is asked for in one turn of the event loop becomes durable together, and what is asked for while a batch is being
+// written gathers for the next one. A batch is decided only when the one before it is durable, so a batch that fails takes nobody with it.
+
+/** Something that wants to be part of a batch. */
+export interface BatchItem<B> {
+  /** Adds itself to the batch; what it throws fails this item alone. */
+  stage(batch: B): void
+  /** The batch is durable and published. */
+  settle(): void
+  fail(error: unknown): void
+}
+
+export interface BatchWriter<B> {
+  begin(): B
+  isFull(batch: B): boolean
+  /** Makes the batch durable; undefined when there was nothing to write. */
+  write(batch: B): Promise<unknown> | undefined
+  /** Moves the engine's visible state to include the batch. */
+  publish(batch: B): void
+  /** After a failed write: brings the engine back to what is durable, and returns what to tell those who waited. */
+  recover(error: unknown): Promise<Error>
+}
+
+interface OpenBatch<B> {
+  readonly batch: B
+  readonly items: BatchItem<B>[]
+}
+
+export class CommitQueue<B> {
+  readonly #writer: BatchWriter<B>
+  readonly #waiting: BatchItem<B>[] = []
+  readonly #exclusive: (() => Promise<void>)[] = []
+  #open: OpenBatch<B> | undefined
+  /** Held here and not by the callbacks of the write: the lmdb package keeps those reachable long enough to make them old garbage. */
+  #inFlight: OpenBatch<B> | undefined
+  #isBusy = false
+
+  constructor(writer: BatchWriter<B>) {
+    this.#writer = writer
+  }
+
+  add(item: BatchItem<B>): void {
+    if (this.#isBusy || this.#waiting.length > 0) this.#waiting.push(item)
+    else this.#stage(item)
+  }
+
+  /** Runs `work` while no batch is open or being written; those that arrive meanwhile wait. */
+  runAlone<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#exclusive.push(() => work().then(resolve, reject))
+      if (!this.#isBusy && !this.#open) this.#continue()
+    })
+  }
+
+  /** Waits until everything added so far has been settled or failed, and nothing runs alone any more. */
+  async close(): Promise<void> {
+    await new Promise<void>((resolve) => this.add({ stage: () => undefined, settle: resolve, fail: () => resolve() }))
+    await this.runAlone(async () => undefined)
+  }
+
+  #stage(item: BatchItem<B>): void {
+    try {
+      const open = this.#open ?? this.#begin()
+      if (this.#writer.isFull(open.batch)) {
+        this.#waiting.push(item)
+        return
+      }
+      item.stage(open.batch)
+      open.items.push(item)
+    } catch (error) {
+      item.fail(error)
+    }
+  }
+
+  #begin(): OpenBatch<B> {
+    const open: OpenBatch<B> = { batch: this.#writer.begin(), items: [] }
+    this.#open = open
+    setImmediate(this.#write)
+    return open
+  }
+
+  readonly #write = (): void => {
+    const open = this.#open
+    if (!open) return
+    this.#inFlight = open
+    this.#open = undefined
+    this.#isBusy = true
+    try {
+      const written = this.#writer.write(open.batch)
+      if (written) written.then(this.#acknowledge, this.#fail)
+      else this.#acknowledge()
+    } catch (error) {
+      void this.#fail(error)
+    }
+  }
+
+  readonly #acknowledge = (): void => {
+    const done = this.#inFlight
+    try {
+      if (done) this.#writer.publish(done.batch)
+    } catch (error) {
+      void this.#fail(error)
+      return
+    }
+    this.#inFlight = undefined
+    for (const item of done?.items ?? []) item.settle()
+    this.#continue()
+  }
+
+  readonly #fail = async (error: unknown): Promise<void> => {
+    const failed = this.#inFlight
+    this.#inFlight = undefined
+    const reported = await this.#writer.recover(error)
+    for (const item of failed?.items ?? []) item.fail(reported)
+    this.#continue()
+  }
+
+  #continue(): void {
+    const work = this.#exclusive.shift()
+    this.#isBusy = work !== undefined
+    if (work) {
+      void work().then(() => this.#continue())
+      return
+    }
+    const waiting = this.#waiting.splice(0)
+    for (const item of waiting) this.#stage(item)
+  }
+}

@@ -1,0 +1,194 @@
+// The engine for many replicas: the data is in etcd, which decides every write; each replica answers reads from a mirror that etcd's changes feed.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../base/clock.js'
+import { Closing } from '../base/closing.js'
+import type { Logger } from '../base/logger.js'
+import { BatchWriter } from './etcd/batch-writer.js'
+import { ChangeFeed } from './etcd/change-feed.js'
+import { claimPrefix } from './etcd/claim-prefix.js'
+import { type Compaction, createCompaction } from './etcd/compaction.js'
+import { type EtcdCredentials, type EtcdTls, readEndpoints } from './etcd/endpoint.js'
+import { EtcdClient } from './etcd/etcd-client.js'
+import { createEtcdKeys } from './etcd/etcd-keys.js'
+import { createLeases } from './etcd/leases.js'
+import { loadMirror } from './etcd/load-mirror.js'
+import { createNumbering } from './etcd/numbering.js'
+import { createSettling } from './etcd/settling.js'
+import { Mirror } from './mirror.js'
+import { MirrorFile } from './mirror-file.js'
+import {
+  type ChangeListener,
+  type ChangesPage,
+  type ChangesQuery,
+  type CommitOutcome,
+  type Entry,
+  type KeyRange,
+  type RangePage,
+  type RangeQuery,
+  type Storage,
+  StorageRefusedError,
+  StorageUnavailableError,
+  type Unfollow,
+  type Write,
+} from './storage.js'
+
+export interface EtcdOptions {
+  /** Such as `https://10.0.0.1:2379`, one for each member; one of them may name a user: `https://name:password@10.0.0.1:2379`. */
+  readonly endpoints: readonly string[]
+  /** The beginning of every key, such as `/registry`. */
+  readonly prefix: string
+  /** Whose data this is: a prefix that was made with another mark is refused. */
+  readonly mark: string
+  readonly tls?: EtcdTls
+  readonly credentials?: EtcdCredentials
+  /** Where the mirror is kept from one start to the next; left out: in a temporary folder. */
+  readonly mirrorFolder?: string
+  /** How long a write or a consistent read may take before it fails. */
+  readonly patienceMs?: number
+  /** How much longer keys with an expiry may live for the sake of sharing a lease. */
+  readonly leaseReuseMs?: number
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Ends the wait for an etcd that cannot be reached. */
+  readonly signal?: AbortSignal
+}
+
+const usualPatienceMs = 10_000
+const usualReuseMs = 60_000
+const betweenTriesMs = 1000
+
+/**
+ * Waits for etcd as long as it takes, and says so in the log. Rejects with StorageRefusedError for settings that can never work and for a
+ * prefix that holds something else.
+ */
+export async function openEtcdStorage(options: EtcdOptions): Promise<Storage> {
+  const closing = new Closing()
+  try {
+    return new EtcdStorage(await openParts(options, closing), closing)
+  } catch (error) {
+    await closing.close()
+    throw error
+  }
+}
+
+interface EtcdParts {
+  readonly mirror: Mirror
+  readonly writer: BatchWriter
+  readonly settle: () => Promise<number>
+  readonly compaction: Compaction
+}
+
+async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdParts> {
+  const { logger, clock, patienceMs = usualPatienceMs } = options
+  if (options.endpoints.length === 0) throw new StorageRefusedError('etcd needs at least one address')
+  const { endpoints, credentials = options.credentials } = readEndpoints(options.endpoints)
+  const client = new EtcdClient({ endpoints, credentials, tls: options.tls ?? {}, logger })
+  closing.add(() => client.close())
+  const keys = createEtcdKeys(options.prefix)
+  const shared = { client, keys, logger, patienceMs }
+  const format = await waitFor(() => claimPrefix(options.mark, shared), options)
+  const numbering = createNumbering(format.base)
+  const { clusterId } = await client.status()
+  const source = `${clusterId} ${keys.prefix} ${format.base}`
+  const folder = options.mirrorFolder === undefined ? {} : { folder: options.mirrorFolder }
+  const mirror = new Mirror({ file: await MirrorFile.open({ ...folder, source, logger }), positionOf: numbering.stepOf, logger })
+  closing.add(() => mirror.close())
+  const parts = { ...shared, numbering, mirror }
+  await waitFor(() => loadMirror(parts), options)
+  const feed = new ChangeFeed(parts)
+  closing.add(() => feed.close())
+  // Before the feed is closed, which may be waiting for etcd, and after the writer, which needs it to the end.
+  closing.add(() => client.close())
+  const settle = createSettling(parts)
+  await waitFor(settle, options)
+  const compaction = await waitFor(() => createCompaction(parts), options)
+  const leases = createLeases({ client, clock, reuseMs: options.leaseReuseMs ?? usualReuseMs })
+  const writer = new BatchWriter({ ...parts, leases })
+  closing.add(() => writer.close())
+  return { mirror, writer, settle, compaction }
+}
+
+/** At the start there is nobody yet who could be told that etcd cannot be used, so it is waited for. */
+async function waitFor<T>(work: () => Promise<T>, { signal, logger }: EtcdOptions): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof StorageUnavailableError)) throw error
+      signal?.throwIfAborted()
+      logger.warn({ error }, `waiting for etcd: ${error.message}`)
+      await sleep(betweenTriesMs, undefined, signal ? { signal } : {})
+    }
+  }
+}
+
+class EtcdStorage implements Storage {
+  readonly #parts: EtcdParts
+  readonly #mirror: Mirror
+  readonly #closing: Closing
+  #closed: Promise<void> | undefined
+
+  constructor(parts: EtcdParts, closing: Closing) {
+    this.#parts = parts
+    this.#mirror = parts.mirror
+    this.#closing = closing
+  }
+
+  get revision(): number {
+    return this.#mirror.revision
+  }
+
+  get compacted(): number {
+    return this.#mirror.compacted
+  }
+
+  settle(): Promise<number> {
+    return this.#closed ? Promise.reject(closedError()) : this.#parts.settle()
+  }
+
+  read(key: string): Entry | undefined {
+    return this.#mirror.read(key)
+  }
+
+  range(query: RangeQuery): RangePage {
+    return this.#mirror.range(query)
+  }
+
+  /** Whole collections and namespaces are counted as they change; any other range is scanned. */
+  count(range: KeyRange, at?: number): number {
+    return this.#mirror.count(range, at)
+  }
+
+  async commit(writes: readonly Write[]): Promise<CommitOutcome> {
+    if (this.#closed) throw closedError()
+    if (writes.length === 0) return { ok: true, revision: this.revision }
+    return this.#parts.writer.commit(writes)
+  }
+
+  changes(query: ChangesQuery): ChangesPage {
+    return this.#mirror.changes(query)
+  }
+
+  follow(listener: ChangeListener): Unfollow {
+    return this.#mirror.follow(listener)
+  }
+
+  /** Here at once; in etcd, when no other replica has done so since the last call. */
+  async compact(revision: number): Promise<void> {
+    if (this.#closed) throw closedError()
+    const compacted = Math.min(revision, this.revision)
+    if (compacted <= this.compacted) return
+    await this.#mirror.compact(compacted)
+    await this.#parts.compaction.run(compacted)
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#closing.close()
+    return this.#closed
+  }
+}
+
+function closedError(): StorageUnavailableError {
+  return new StorageUnavailableError('the storage is closed')
+}

@@ -1,0 +1,184 @@
+// Carries commits out: those of one turn of the event loop in one transaction of etcd, one batch after the other, each exactly once however often
+// it has to be sent. A commit is answered when the mirror shows it.
+
+import { randomUUID } from 'node:crypto'
+import { checkWrites } from '../commit-batch.js'
+import type { Mirror } from '../mirror.js'
+import { type CommitOutcome, StorageUnavailableError, type Write } from '../storage.js'
+import { batchBytes, batchTxn, countForBatch, type PendingCommit, widestCommit } from './batch.js'
+import type { EtcdClient } from './etcd-client.js'
+import type { EtcdKeys } from './etcd-keys.js'
+import { GrpcError, grpcCodes } from './grpc-error.js'
+import type { Leases } from './leases.js'
+import { decodeTxn, encodeTxn, methods, type TxnAnswer } from './messages.js'
+import type { Numbering } from './numbering.js'
+
+export interface BatchWriterOptions {
+  readonly client: EtcdClient
+  readonly keys: EtcdKeys
+  readonly numbering: Numbering
+  readonly mirror: Mirror
+  readonly leases: Leases
+  /** How long a commit may take before it fails. */
+  readonly patienceMs: number
+}
+
+/** Where a batch was written, and which of its commits met their conditions; undefined where the answer was lost. */
+interface Written {
+  readonly step: number
+  readonly succeeded: readonly boolean[] | undefined
+}
+
+/** The author's key goes this long after its process, and is given a new lease at half of that. */
+const authorLifeMs = 3_600_000
+
+export class BatchWriter {
+  readonly #options: BatchWriterOptions
+  readonly #author: string
+  readonly #answering = new Set<Promise<void>>()
+  readonly #waiting: PendingCommit[] = []
+  #authorRevision = 0
+  #authorLease: { readonly id: bigint; readonly renewMs: number } | undefined
+  #batches = 0
+  #running: Promise<void> | undefined
+
+  constructor(options: BatchWriterOptions) {
+    this.#options = options
+    this.#author = options.keys.author(randomUUID())
+  }
+
+  commit(writes: readonly Write[]): Promise<CommitOutcome> {
+    return new Promise((resolve, reject) => {
+      checkWrites(writes)
+      if (writes.length > widestCommit) throw new RangeError(`a commit to etcd must not have more than ${widestCommit} writes`)
+      const deadlineMs = performance.now() + this.#options.patienceMs
+      this.#waiting.push({ writes, deadlineMs, resolve, reject })
+      this.#running ??= this.#run()
+    })
+  }
+
+  /** Waits until everything was answered. */
+  async close(): Promise<void> {
+    await this.#running
+    await Promise.all(this.#answering)
+  }
+
+  async #run(): Promise<void> {
+    do {
+      // Gathers what is asked for in this turn.
+      await new Promise((resolve) => setImmediate(resolve))
+      const commits = this.#waiting.splice(0, countForBatch(this.#waiting))
+      await this.#carryOut(commits)
+    } while (this.#waiting.length > 0)
+    this.#running = undefined
+  }
+
+  async #carryOut(commits: readonly PendingCommit[]): Promise<void> {
+    try {
+      const written = await this.#write(commits)
+      // The next batch may be on its way while this one arrives in the mirror.
+      const answering = this.#answer(commits, written).finally(() => this.#answering.delete(answering))
+      this.#answering.add(answering)
+    } catch (error) {
+      for (const { reject } of commits) reject(readable(error))
+    }
+  }
+
+  async #write(commits: readonly PendingCommit[]): Promise<Written> {
+    const batchNumber = ++this.#batches
+    const deadlineMs = commits[0]?.deadlineMs ?? 0
+    if (performance.now() > deadlineMs) throw new StorageUnavailableError('etcd cannot be used now: the write has waited too long')
+    return this.#options.client.persist(deadlineMs, async (timeoutMs) => {
+      const answer = await this.#attempt(commits, batchNumber, timeoutMs)
+      if (answer.succeeded) {
+        this.#authorRevision = answer.revision
+        return { step: answer.revision, succeeded: answer.answers.slice(2).map(({ txn }) => txn?.succeeded ?? false) }
+      }
+      const found = answer.answers[0]?.range?.items[0]
+      this.#authorRevision = found?.modRevision ?? 0
+      if (found?.value.toString() === String(batchNumber)) return { step: found.modRevision, succeeded: undefined }
+      throw new GrpcError(grpcCodes.aborted, 'an earlier write that was given up has arrived after all')
+    })
+  }
+
+  async #attempt(commits: readonly PendingCommit[], batchNumber: number, timeoutMs: number): Promise<TxnAnswer> {
+    const { client, keys, numbering, leases } = this.#options
+    try {
+      const authorLease = await this.#leaseOfAuthor(timeoutMs)
+      const leaseOf = await this.#takeLeases(commits, timeoutMs)
+      const details = { keys, numbering, author: this.#author, authorRevision: this.#authorRevision, authorLease, batchNumber, leaseOf }
+      const message = encodeTxn(batchTxn(commits, details), batchBytes(commits))
+      return decodeTxn(await client.call(methods.txn, message, timeoutMs))
+    } catch (error) {
+      if (!(error instanceof GrpcError && error.code === grpcCodes.notFound)) throw error
+      leases.forget()
+      this.#authorLease = undefined
+      throw new GrpcError(grpcCodes.aborted, error.message)
+    }
+  }
+
+  async #leaseOfAuthor(timeoutMs: number): Promise<bigint> {
+    if (!this.#authorLease || performance.now() > this.#authorLease.renewMs) {
+      const id = await this.#options.leases.grant(authorLifeMs, timeoutMs)
+      this.#authorLease = { id, renewMs: performance.now() + authorLifeMs / 2 }
+    }
+    return this.#authorLease.id
+  }
+
+  async #takeLeases(commits: readonly PendingCommit[], timeoutMs: number): Promise<(write: Write) => bigint | undefined> {
+    const taken = new Map<Write, bigint>()
+    for (const { writes } of commits) {
+      for (const write of writes) {
+        if (write.value === undefined || write.expiresAtMs === undefined) continue
+        taken.set(write, await this.#options.leases.leaseUntil(write.expiresAtMs, timeoutMs))
+      }
+    }
+    return (write) => taken.get(write)
+  }
+
+  async #answer(commits: readonly PendingCommit[], { step, succeeded }: Written): Promise<void> {
+    const { mirror, patienceMs } = this.#options
+    const before = mirror.position
+    const hasArrived = await mirror.reach(step, patienceMs)
+    for (const [index, { writes, resolve, reject }] of commits.entries()) {
+      try {
+        if (!hasArrived) throw new StorageUnavailableError('etcd cannot be used now: the write is stored, but its change does not arrive')
+        resolve(this.#outcome(writes, this.#options.numbering.revisionOf(step, index), succeeded?.[index]))
+      } catch (error) {
+        reject(error)
+      }
+    }
+    if (!hasArrived && mirror.position === before) this.#options.client.changeMember('changes do not arrive')
+  }
+
+  #outcome(writes: readonly Write[], revision: number, isKnownToSucceed: boolean | undefined): CommitOutcome {
+    const { mirror } = this.#options
+    const hasPut = writes.some(({ value }) => value !== undefined)
+    if (isKnownToSucceed && hasPut) return { ok: true, revision }
+    if (isKnownToSucceed === undefined && revision <= mirror.compacted) {
+      throw new StorageUnavailableError('etcd could not be used for so long that it is unknown whether the write was stored')
+    }
+    const hasChange = mirror.hasChangeAt(revision)
+    if (hasChange) return { ok: true, revision }
+    const isUnconditional = writes.every(({ expect }) => expect === undefined)
+    // Nothing was there to be deleted.
+    if (isKnownToSucceed || (isUnconditional && !hasPut)) return { ok: true, revision: mirror.revision }
+    return this.#conflict(writes)
+  }
+
+  #conflict(writes: readonly Write[]): CommitOutcome {
+    const { mirror } = this.#options
+    const conditional = writes.filter(({ expect }) => expect !== undefined)
+    const culprit = conditional.find(({ key, expect }) => (mirror.read(key)?.revision ?? 0) !== expect) ?? conditional[0]
+    const key = culprit?.key ?? ''
+    return { ok: false, key, current: mirror.read(key) }
+  }
+}
+
+function readable(error: unknown): unknown {
+  if (!(error instanceof GrpcError)) return error
+  if (/too large|larger than max/.test(error.message)) {
+    return new RangeError('the object is larger than etcd takes: start etcd with a greater --max-request-bytes')
+  }
+  return new StorageUnavailableError(`etcd refuses the write: ${error.message}`)
+}

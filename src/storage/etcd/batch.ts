@@ -1,0 +1,121 @@
+// Commits that are carried out by one transaction of etcd. Each is a transaction in the transaction, with its own conditions, so that the failure
+// of one does not touch the others.
+//
+//   if    the author's key is as this process wrote it last       so that a batch which is sent again after a lost answer happens once
+//   then  write the head, with the indexes of deletions
+//         write the author's key, with the number of the batch
+//         each commit: if its keys are at the expected revisions, then write them
+//   else  read the author's key: its number tells whether the batch has arrived before
+
+import type { CommitOutcome, Write } from '../storage.js'
+import type { EtcdKeys } from './etcd-keys.js'
+import type { Comparison, Operation, Txn } from './messages.js'
+import type { Numbering } from './numbering.js'
+import { valuePrefix } from './stored-value.js'
+
+export interface PendingCommit {
+  readonly writes: readonly Write[]
+  /** In terms of performance.now(). */
+  readonly deadlineMs: number
+  readonly resolve: (outcome: CommitOutcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface BatchOptions {
+  readonly keys: EtcdKeys
+  readonly numbering: Numbering
+  readonly author: string
+  /** The author's key as it was last seen; 0: absent. */
+  readonly authorRevision: number
+  readonly authorLease: bigint
+  readonly batchNumber: number
+  leaseOf(write: Write): bigint | undefined
+}
+
+/** etcd takes 128 operations in a transaction, those of the widest inner one included, unless it is told otherwise. */
+const mostOperations = 128
+const ownOperations = 2
+export const widestCommit = mostOperations - ownOperations - 1
+const mostCommits = 100
+/** etcd takes requests of 1.5 MiB, unless it is told otherwise. A single commit may be larger and is then refused by etcd itself. */
+const mostBytes = 1 << 20
+const bytesPerWrite = 128
+
+/** How many of the waiting commits the next batch takes: in order, each key at most once. */
+export function countForBatch(waiting: readonly PendingCommit[]): number {
+  const keys = new Set<string>()
+  let bytes = 0
+  let widest = 0
+  for (const [count, { writes }] of waiting.entries()) {
+    bytes += commitBytes(writes)
+    widest = Math.max(widest, writes.length)
+    const isTooMuch = bytes > mostBytes || count + 1 + ownOperations + widest > mostOperations || count >= mostCommits
+    if (count > 0 && (isTooMuch || writes.some(({ key }) => keys.has(key)))) return count
+    for (const { key } of writes) keys.add(key)
+  }
+  return waiting.length
+}
+
+export function batchBytes(commits: readonly PendingCommit[]): number {
+  return commits.reduce((bytes, { writes }) => bytes + commitBytes(writes), 1024)
+}
+
+function commitBytes(writes: readonly Write[]): number {
+  let bytes = 0
+  for (const { key, value } of writes) bytes += bytesPerWrite + 2 * key.length + (value?.length ?? 0)
+  return bytes
+}
+
+export function batchTxn(commits: readonly PendingCommit[], options: BatchOptions): Txn {
+  const { keys, author, authorRevision, authorLease, batchNumber } = options
+  return {
+    compare: [{ key: author, modRevision: authorRevision }],
+    success: [
+      { kind: 'put', key: keys.head, value: [headValue(commits)] },
+      { kind: 'put', key: author, value: [Buffer.from(String(batchNumber))], lease: authorLease },
+      ...commits.map(({ writes }, index): Operation => ({ kind: 'txn', txn: commitTxn(writes, index, options) })),
+    ],
+    failure: [{ kind: 'range', request: { key: author } }],
+  }
+}
+
+function commitTxn(writes: readonly Write[], index: number, { keys, numbering, leaseOf }: BatchOptions): Txn {
+  const compare: Comparison[] = []
+  for (const { key, expect } of writes) {
+    if (expect !== undefined) compare.push({ key: keys.dataKey(key), modRevision: expect === 0 ? 0 : expectedStep(expect, numbering) })
+  }
+  const success = writes.map((write): Operation => {
+    const key = keys.dataKey(write.key)
+    if (write.value === undefined) return { kind: 'delete', key }
+    const lease = leaseOf(write)
+    const value = [valuePrefix(index, write.expiresAtMs), write.value]
+    return { kind: 'put', key, value, ...(lease === undefined ? {} : { lease }) }
+  })
+  return { compare, success, failure: [] }
+}
+
+/** A step that no key can have stands for revisions of other times, because 0 would mean that the key is absent. */
+function expectedStep(revision: number, numbering: Numbering): number {
+  const step = numbering.stepOf(revision)
+  return step > 0 ? step : Number.MAX_SAFE_INTEGER
+}
+
+const nothing = Buffer.alloc(0)
+
+/** A deletion leaves no value that could say its index, so the head says it. */
+function headValue(commits: readonly PendingCommit[]): Buffer {
+  let deletions: [string, number][] | undefined
+  for (const [index, { writes }] of commits.entries()) {
+    for (const { key, value } of writes) {
+      if (value !== undefined) continue
+      deletions ??= []
+      deletions.push([key, index])
+    }
+  }
+  return deletions ? Buffer.from(JSON.stringify(deletions)) : nothing
+}
+
+/** The indexes of the deletions of a step, by key. */
+export function readHeadValue(bytes: Buffer): ReadonlyMap<string, number> {
+  return new Map(bytes.length === 0 ? [] : (JSON.parse(bytes.toString()) as [string, number][]))
+}

@@ -1,0 +1,51 @@
+// Where things are in etcd. Everything begins with the prefix, so that a role of etcd can be limited to it:
+//
+//   <prefix>/<key>                the data
+//   <prefix>.head                 written by every transaction: its revision is that of the newest data. Watched together with the data,
+//                                 which follow it in the order of keys; the others come before it
+//   <prefix>.compacted            up to which revision history was given up, and by whom last
+//   <prefix>.format               whose data this is, and how it is numbered
+//   <prefix>.authors/<process>    written by every transaction of one process, so that it knows which of them arrived
+
+import { StorageRefusedError } from '../storage.js'
+
+export interface EtcdKeys {
+  readonly prefix: string
+  readonly head: string
+  readonly compacted: string
+  readonly format: string
+  /** The range of the data. */
+  readonly dataStart: string
+  readonly dataEnd: string
+  dataKey(key: string): string
+  /** The key of our storage for a key of etcd in the range of the data. */
+  ownKey(bytes: Buffer): string
+  isHead(bytes: Buffer): boolean
+  author(processId: string): string
+}
+
+export function createEtcdKeys(given: string): EtcdKeys {
+  const prefix = normalPrefix(given)
+  const dataStart = `${prefix}/`
+  const head = `${prefix}.head`
+  const startBytes = Buffer.byteLength(dataStart)
+  const headBytes = Buffer.from(head)
+  return {
+    prefix,
+    head,
+    compacted: `${prefix}.compacted`,
+    format: `${prefix}.format`,
+    dataStart,
+    dataEnd: `${prefix}0`,
+    dataKey: (key) => dataStart + key,
+    ownKey: (bytes) => bytes.toString('utf8', startBytes),
+    isHead: (bytes) => bytes.equals(headBytes),
+    author: (processId) => `${prefix}.authors/${processId}`,
+  }
+}
+
+function normalPrefix(given: string): string {
+  const prefix = `/${given.split('/').filter(Boolean).join('/')}`
+  if (prefix === '/') throw new StorageRefusedError('the prefix of keys in etcd must not be empty: give it a name such as /registry')
+  return prefix
+}

@@ -1,0 +1,77 @@
+// Keys share leases within bounds, and none is given one that ends too early, even when the clock is moved.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { EtcdClient } from './etcd-client.js'
+import { createLeases } from './leases.js'
+import { createMessageReader, createMessageWriter } from './protobuf.js'
+
+const hour = 3_600_000
+
+function subject() {
+  const clock = { time: 1_700_000_000_000, now: () => clock.time }
+  const granted: number[] = []
+  const client = {
+    call: async (_: string, message: Buffer) => {
+      const reader = createMessageReader(message)
+      reader.next()
+      granted.push(reader.number())
+      const writer = createMessageWriter()
+      writer.number(2, BigInt(granted.length) + 2n ** 62n)
+      return writer.finish()
+    },
+  }
+  const leases = createLeases({ client: client as unknown as EtcdClient, clock, reuseMs: 60_000 })
+  const leaseFor = (lifeMs: number) => leases.leaseUntil(clock.time + lifeMs, 1000)
+  return { clock, granted, leases, leaseFor }
+}
+
+describe('leases', () => {
+  test('are shared by keys that expire within a minute of one another, and last long enough', async () => {
+    const { clock, granted, leaseFor } = subject()
+    clock.time -= clock.time % 60_000
+    const first = await leaseFor(hour + 1)
+    clock.time += 30_000
+    assert.equal(await leaseFor(hour + 1), first)
+    clock.time += 60_000
+    assert.notEqual(await leaseFor(hour + 1), first)
+    assert.deepEqual(granted, [3660, 3630])
+  })
+
+  test('of short lives are not stretched', async () => {
+    const { granted, leaseFor } = subject()
+    await leaseFor(60)
+    await leaseFor(10_000)
+    await leaseFor(-5000)
+    assert.ok(
+      granted.every((seconds, index) => seconds <= ([1, 11, 1][index] ?? 0)),
+      granted.join(),
+    )
+  })
+
+  test('are shared by no more keys than one step of etcd has revisions', async () => {
+    const { granted, leaseFor } = subject()
+    for (let index = 0; index < 600; index += 1) await leaseFor(hour)
+    assert.equal(granted.length, 3)
+  })
+
+  test('are not used again after the clock was set back, when they would end too early', async () => {
+    const { clock, granted, leaseFor } = subject()
+    clock.time -= clock.time % 60_000
+    const lifeMs = 61_000 * 20
+    await leaseFor(lifeMs)
+    // Half of its life has passed in truth, which a test cannot wait for: the same time by the clock, but a longer life asked for.
+    clock.time -= lifeMs / 2
+    await leaseFor(lifeMs * 1.5)
+    assert.equal(granted.length, 2)
+    assert.ok((granted[1] ?? 0) >= (lifeMs * 1.5) / 1000)
+  })
+
+  test('that etcd has forgotten are forgotten', async () => {
+    const { granted, leases, leaseFor } = subject()
+    await leaseFor(hour)
+    leases.forget()
+    await leaseFor(hour)
+    assert.equal(granted.length, 2)
+  })
+})

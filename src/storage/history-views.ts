@@ -1,0 +1,139 @@
+// Older states of the storage: the newest state, with every change after the wanted revision undone.
+//
+// A view of revision 7 holds, for each key changed after 7, the first such change: what the key held before it is what it held at 7.
+//   history: 8 creates b · 9 updates a · 10 deletes a        now: b
+//   view of 7: a → change 9 (its previous value is a's value at 7), b → change 8 (a creation: b was absent at 7)
+// Views hold names only, never values; a few are kept, because the pages of one list ask for the same revision again and again.
+
+import { topCollectionOfRange } from './collections.js'
+import { compareKeys, isInRange } from './key-order.js'
+import { createSortedMap, type SortedMap } from './sorted-map.js'
+import { type Change, CompactedError, type Entry, type KeyRange, type RangePage, type RangeQuery } from './storage.js'
+
+export type ChangeKind = 'created' | 'updated' | 'deleted'
+
+/** Enough of a change to find the rest of it. */
+export interface ChangeName {
+  readonly revision: number
+  /** Which of the changes of its commit. */
+  readonly position: number
+  readonly key: string
+  readonly kind: ChangeKind
+}
+
+export function kindOf({ value, previous }: Pick<Change, 'value' | 'previous'>): ChangeKind {
+  if (!value) return 'deleted'
+  return previous ? 'updated' : 'created'
+}
+
+/** What the views need from an engine. */
+export interface HistorySource {
+  readonly revision: number
+  readonly compacted: number
+  /** The names of the changes after `revision`, oldest first. */
+  namesAfter(revision: number): Iterable<ChangeName>
+  /** What the key held before the change. */
+  previousOf(name: ChangeName): Entry | undefined
+  /** The newest entries of the range, in order. */
+  entries(range: KeyRange): Iterable<Entry>
+  countNow(range: KeyRange): number
+}
+
+export interface HistoryViews {
+  range(query: RangeQuery & { readonly at: number }): RangePage
+  count(range: KeyRange, at: number): number
+}
+
+interface Undone {
+  readonly first: ChangeName
+  readonly existsNow: boolean
+}
+
+interface View {
+  readonly at: number
+  /** Only keys of this collection are in the view; undefined: all. */
+  readonly collection: string | undefined
+  readonly undone: SortedMap<Undone>
+  upTo: number
+}
+
+const mostViews = 8
+const mostKeysKept = 200_000
+
+export function createHistoryViews(source: HistorySource): HistoryViews {
+  let views: readonly View[] = []
+
+  const viewFor = (range: KeyRange, at: number): View => {
+    checkRevision(source, at)
+    const collection = topCollectionOfRange(range)
+    const known = views.find((view) => view.at === at && view.collection === collection)
+    const view = known ?? { at, collection, undone: createSortedMap<Undone>(), upTo: at }
+    catchUp(view, source)
+    views = withinBounds([view, ...views.filter((other) => other !== view && other.at >= source.compacted)])
+    return view
+  }
+
+  return {
+    range: (query) => rangeOf(source, viewFor(query, query.at), query),
+    count(range, at) {
+      let count = source.countNow(range)
+      for (const { value } of viewFor(range, at).undone.entries(range)) {
+        count += Number(value.first.kind !== 'created') - Number(value.existsNow)
+      }
+      return count
+    },
+  }
+}
+
+export function checkRevision({ compacted, revision }: Pick<HistorySource, 'compacted' | 'revision'>, at: number): void {
+  if (at < compacted) throw new CompactedError(compacted)
+  if (at > revision) throw new RangeError(`revision ${at} is not there yet: the storage is at ${revision}`)
+}
+
+function catchUp(view: View, source: HistorySource): void {
+  if (view.upTo === source.revision) return
+  const range = view.collection === undefined ? undefined : { start: `${view.collection}/`, end: `${view.collection}0` }
+  for (const name of source.namesAfter(view.upTo)) {
+    if (range && !isInRange(name.key, range)) continue
+    const first = view.undone.get(name.key)?.first ?? name
+    view.undone.set(name.key, { first, existsNow: name.kind !== 'deleted' })
+  }
+  view.upTo = source.revision
+}
+
+/** The most recently used views, as many as may be kept; the one in use always. */
+function withinBounds(views: readonly View[]): readonly View[] {
+  let keys = 0
+  return views.slice(0, mostViews).filter((view, index) => {
+    keys += view.undone.size
+    return index === 0 || keys <= mostKeysKept
+  })
+}
+
+function rangeOf(source: HistorySource, view: View, query: RangeQuery): RangePage {
+  const entries: Entry[] = []
+  for (const entry of merged(source, view, query)) {
+    if (entries.length >= query.limit) return { entries, more: true }
+    entries.push(entry)
+  }
+  return { entries, more: false }
+}
+
+/** The entries of the range at the view's revision: unchanged ones from the newest state, the others from before their first change. */
+function* merged(source: HistorySource, view: View, range: KeyRange): Generator<Entry, void, undefined> {
+  const undone = view.undone.entries(range)
+  let next = undone.next()
+  for (const entry of source.entries(range)) {
+    while (!next.done && compareKeys(next.value.key, entry.key) < 0) {
+      const before = source.previousOf(next.value.value.first)
+      if (before) yield before
+      next = undone.next()
+    }
+    if (!next.done && next.value.key === entry.key) continue
+    yield entry
+  }
+  for (; !next.done; next = undone.next()) {
+    const before = source.previousOf(next.value.value.first)
+    if (before) yield before
+  }
+}

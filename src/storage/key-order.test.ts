@@ -1,0 +1,39 @@
+// Keys compare as their bytes do, and bounds that are too long are cut without losing a key.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { checkKey, clipBound, compareKeys, longestKeyBytes } from './key-order.js'
+
+test('the order is that of the bytes', () => {
+  const keys = ['', 'a', 'a\0', 'a-', 'a/', 'a0', 'ab', 'z', 'é', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '😀', '\u{10ffff}']
+  for (const a of keys) {
+    for (const b of keys) {
+      assert.equal(Math.sign(compareKeys(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)), `${a} and ${b}`)
+    }
+  }
+})
+
+const keys = [
+  { name: 'plain', key: 'pods/a/b', ok: true },
+  { name: 'other scripts', key: 'roles/é中😀', ok: true },
+  { name: 'longest', key: 'x'.repeat(longestKeyBytes), ok: true },
+  { name: 'too long', key: 'x'.repeat(longestKeyBytes + 1), ok: false },
+  { name: 'too long in bytes', key: '中'.repeat(longestKeyBytes / 2), ok: false },
+  { name: 'empty', key: '', ok: false },
+  { name: 'half a character', key: 'a\ud83d', ok: false },
+]
+for (const { name, key, ok } of keys) {
+  test(`a key: ${name}`, () => {
+    if (ok) checkKey(key)
+    else assert.throws(() => checkKey(key), RangeError)
+  })
+}
+
+const bounds = [
+  { name: 'short', bound: 'pods/', clipped: 'pods/' },
+  { name: 'long', bound: 'x'.repeat(5000), clipped: 'x'.repeat(longestKeyBytes) },
+  { name: 'cut within a character', bound: 'x'.repeat(longestKeyBytes - 1) + '中'.repeat(10), clipped: 'x'.repeat(longestKeyBytes - 1) },
+]
+for (const { name, bound, clipped } of bounds) {
+  test(`a bound: ${name}`, () => assert.equal(clipBound(bound), clipped))
+}

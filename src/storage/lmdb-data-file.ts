@@ -1,0 +1,85 @@
+// The data file while it is open: reads of its published state, one batch of writes at a time, and its replacement by a smaller one.
+
+import { rmSync } from 'node:fs'
+import type { StagedWrite } from './commit-batch.js'
+import { createDiskSpace, type DiskSpace } from './disk-space.js'
+import { draftPath, promoteDraft } from './lmdb-folder.js'
+import { isWorthRewriting, type ShrinkOptions, writeDraft } from './lmdb-rewrite.js'
+import { Snapshot } from './lmdb-snapshot.js'
+import { fileBytes, openTables, spaceUse, type Tables } from './lmdb-tables.js'
+import { createArena, mostNewBytes, writeStaged } from './lmdb-writes.js'
+import { StorageUnavailableError } from './storage.js'
+
+export interface FileWrites {
+  readonly staged: readonly StagedWrite[]
+  /** Further writes to the tables, such as those of a compaction: small ones. */
+  readonly chores: readonly ((tables: Tables) => void)[]
+}
+
+export class DataFile {
+  readonly #path: string
+  readonly #arena = createArena()
+  #space: DiskSpace
+  #tables: Tables
+  #snapshot: Snapshot | undefined
+
+  constructor(path: string, tables: Tables) {
+    this.#path = path
+    this.#space = createDiskSpace(path)
+    this.#tables = tables
+    this.#snapshot = new Snapshot(tables)
+  }
+
+  /** The published state. */
+  get snapshot(): Snapshot {
+    if (!this.#snapshot) throw new StorageUnavailableError('the data file is not open')
+    return this.#snapshot
+  }
+
+  /** Resolves when the writes are on the disk; they show after the snapshot has been renewed. */
+  write({ staged, chores }: FileWrites): Promise<unknown> {
+    this.#space.ensure(mostNewBytes(staged), () => fileBytes(this.#tables))
+    this.#arena.reset()
+    return this.#tables.root.batch(() => {
+      writeStaged(this.#tables, staged, this.#arena)
+      for (const chore of chores) chore(this.#tables)
+    })
+  }
+
+  /** After a failed write, when LMDB may be unwilling to go on with the file as it has it open. */
+  async reopen(): Promise<void> {
+    await this.close()
+    const tables = openTables({ path: this.#path, create: false })
+    if (!tables) throw new StorageUnavailableError('the data file has lost its tables')
+    this.#tables = tables
+    this.#snapshot = new Snapshot(tables)
+  }
+
+  usedBytes(): number {
+    return spaceUse(this.#tables).usedBytes
+  }
+
+  /** Replaces the file by a copy without free pages if that is worth it. No batch may be under way; reads go on. */
+  async shrink(options: ShrinkOptions): Promise<boolean> {
+    if (!isWorthRewriting(this.#tables, this.#path, options)) return false
+    await writeDraft(this.#tables, this.#path)
+    const draft = draftPath(this.#path)
+    const tables = openTables({ path: draft, create: false })
+    if (!tables) throw new StorageUnavailableError('the copy of the data file lacks tables')
+    promoteDraft(this.#path)
+    rmSync(`${draft}-lock`, { force: true })
+    this.#space = createDiskSpace(this.#path)
+    const old = this.#tables
+    this.#snapshot?.close()
+    this.#tables = tables
+    this.#snapshot = new Snapshot(tables)
+    await old.root.close()
+    return true
+  }
+
+  async close(): Promise<void> {
+    this.#snapshot?.close()
+    this.#snapshot = undefined
+    await this.#tables.root.close()
+  }
+}

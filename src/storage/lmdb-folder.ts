@@ -1,0 +1,147 @@
+// Takes possession of a data folder: refuses what is not ours or not whole before anything in it is touched, and makes a new one.
+
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { type FolderLock, lockFileName, lockFolder, ownerNoteName } from './folder-lock.js'
+import { findDamage } from './lmdb-damage.js'
+import { numberBytes } from './lmdb-records.js'
+import { openTables, type Tables } from './lmdb-tables.js'
+import { StorageRefusedError } from './storage.js'
+
+const dataFileName = 'data.mdb'
+const formatVersion = '1'
+
+export interface DataFolder {
+  readonly path: string
+  readonly lock: FolderLock
+  readonly tables: Tables
+}
+
+export interface FolderOptions {
+  readonly folder: string
+  /** Whose data this is; a folder with another mark is refused. */
+  readonly mark: string
+}
+
+export async function takeFolder(options: FolderOptions): Promise<DataFolder> {
+  const { folder } = options
+  const lock = refusingSystemErrors(folder, () => {
+    makeFolder(resolve(folder))
+    checkContents(folder)
+    return lockFolder(folder)
+  })
+  try {
+    const path = join(folder, dataFileName)
+    refusingSystemErrors(folder, () => removeLeftovers(folder))
+    if (!existsSync(path)) await createDataFile(path, options)
+    return { path, lock, tables: refusingSystemErrors(folder, () => openChecked(path, options)) }
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+/** A name for a file that becomes the data file when it is complete. */
+export function draftPath(path: string): string {
+  return `${path}.draft`
+}
+
+/** Puts a complete draft in the data file's place, durably. */
+export function promoteDraft(path: string): void {
+  chmodSync(draftPath(path), 0o600)
+  syncFile(draftPath(path))
+  renameSync(draftPath(path), path)
+  rmSync(`${draftPath(path)}-lock`, { force: true })
+  syncFile(dirname(path))
+}
+
+/** Not the recursive option of mkdir: below a folder such as /proc, where nothing can be made, that one never returns. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return
+  const parent = dirname(folder)
+  makeFolder(parent)
+  // Secrets are among the data.
+  mkdirSync(folder, { mode: 0o700 })
+  syncFile(parent)
+}
+
+function checkContents(folder: string): void {
+  const names = readdirSync(folder)
+  if (names.includes(dataFileName)) return
+  const foreign = names.find((name) => !isOurs(name) && name !== 'lost+found')
+  if (foreign === undefined) return
+  throw new StorageRefusedError(`the folder ${folder} holds no data of this server but ${foreign}: choose an empty folder for the data`)
+}
+
+function isOurs(name: string): boolean {
+  return [dataFileName, lockFileName, ownerNoteName, draftPath(dataFileName)].some((ours) => name === ours || name === `${ours}-lock`)
+}
+
+function removeLeftovers(folder: string): void {
+  const draft = draftPath(join(folder, dataFileName))
+  for (const path of [draft, `${draft}-lock`]) rmSync(path, { force: true })
+}
+
+async function createDataFile(path: string, { folder, mark }: FolderOptions): Promise<void> {
+  try {
+    const tables = openTables({ path: draftPath(path), create: true })
+    await tables?.root.batch(() => {
+      tables.meta.put('format', Buffer.from(formatVersion))
+      tables.meta.put('mark', Buffer.from(mark))
+      tables.meta.put('revision', numberBytes(1))
+      tables.meta.put('compacted', numberBytes(0))
+    })
+    await tables?.root.close()
+    promoteDraft(path)
+  } catch (error) {
+    throw refusedBySystem(folder, error)
+  }
+}
+
+function openChecked(path: string, { folder, mark }: FolderOptions): Tables {
+  const damage = findDamage(path)
+  if (damage !== undefined) {
+    throw new StorageRefusedError(`the data file ${path} is damaged, ${damage}: restore the folder from a backup or choose an empty one`)
+  }
+  const tables = openTables({ path, create: false })
+  const transaction = tables?.root.useReadTransaction()
+  const read = (key: string): string | undefined => transaction && tables?.meta.get(key, { transaction })?.toString()
+  const format = read('format')
+  const foundMark = read('mark')
+  transaction?.done()
+  if (tables && format === formatVersion && foundMark === mark) return tables
+  void tables?.root.close()
+  throw new StorageRefusedError(strangerMessage({ folder, mark, format, foundMark }))
+}
+
+function strangerMessage(found: FolderOptions & { format: string | undefined; foundMark: string | undefined }): string {
+  const { folder, mark, format, foundMark } = found
+  if (format === undefined) return `the data file in ${folder} is not one of this server: choose another folder`
+  if (format !== formatVersion) {
+    return `the data folder ${folder} has format ${format}, this server knows ${formatVersion}: use the version of the server that wrote it`
+  }
+  return `the data folder ${folder} belongs to '${foundMark}', not to '${mark}': start the server as it was started before, or choose another folder`
+}
+
+function refusingSystemErrors<T>(folder: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw refusedBySystem(folder, error)
+  }
+}
+
+export function refusedBySystem(folder: string, error: unknown): StorageRefusedError {
+  if (error instanceof StorageRefusedError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  return new StorageRefusedError(`the data folder ${folder} cannot be used, ${reason}: make it a writable folder or choose another`)
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, 'r')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,113 @@
+// Reads of one durable state of a data file. The engine moves it on when it publishes a batch and not before: LMDB itself would show a
+// batch as soon as it is on the disk, which is a moment earlier than followers are told.
+
+import type { Transaction } from 'lmdb'
+import { type CollectionCounts, createCollectionCounts } from './collections.js'
+import type { Row } from './commit-batch.js'
+import type { DueKey } from './expiry-loop.js'
+import type { ChangeName } from './history-views.js'
+import { clipBound, compareKeys, isTooLong } from './key-order.js'
+import { endOfNumbers, expiryBound, type HistoryRecord, historyBound, readUint48 } from './lmdb-records.js'
+import type { Tables } from './lmdb-tables.js'
+import type { Entry, KeyRange, RangePage, RangeQuery } from './storage.js'
+
+export class Snapshot {
+  readonly #tables: Tables
+  #reading: { readonly transaction: Transaction }
+
+  constructor(tables: Tables) {
+    this.#tables = tables
+    this.#reading = this.#begin()
+  }
+
+  /** Moves on to what is durable now. */
+  renew(): void {
+    this.#reading.transaction.done()
+    this.#reading = this.#begin()
+  }
+
+  close(): void {
+    this.#reading.transaction.done()
+  }
+
+  row(key: string): Row | undefined {
+    return key === '' || isTooLong(key) ? undefined : this.#tables.current.get(key, this.#reading)
+  }
+
+  page({ start, end, limit }: RangeQuery): RangePage {
+    const entries: Entry[] = []
+    for (const { key, value: row } of this.#rows({ start, end }, limit + 1)) {
+      if (entries.length === limit) return { entries, more: true }
+      entries.push({ key, revision: row.revision, value: row.value })
+    }
+    return { entries, more: false }
+  }
+
+  *entries(range: KeyRange): Generator<Entry, void, undefined> {
+    for (const { key, value: row } of this.#rows(range)) yield { key, revision: row.revision, value: row.value }
+  }
+
+  countKeys({ start, end }: KeyRange): number {
+    if (compareKeys(start, end) >= 0) return 0
+    return this.#tables.current.getKeysCount({ start: clipBound(start), end: clipBound(end), ...this.#reading })
+  }
+
+  /** The counts of the collections, counted up to the present from when they were last saved. */
+  collectionCounts(): CollectionCounts {
+    const saved = this.#tables.counts.getRange({ start: '', end: '\u{10ffff}', ...this.#reading })
+    const counts = createCollectionCounts(Array.from(saved, ({ key, value }) => [key, value] as const))
+    for (const { key, kind } of this.names(this.number('counted') ?? 0, endOfNumbers - 1)) {
+      if (kind !== 'updated') counts.add(key, kind === 'created' ? 1 : -1)
+    }
+    return counts
+  }
+
+  /** The changes after one revision and up to another, oldest first. */
+  names(after: number, upTo: number): Iterable<ChangeName> {
+    return this.#tables.history.getKeys({ start: historyBound(after + 1), end: historyBound(upTo + 1), ...this.#reading })
+  }
+
+  change(name: ChangeName): HistoryRecord | undefined {
+    return this.#tables.history.get(name, this.#reading)
+  }
+
+  number(metaKey: string): number | undefined {
+    const bytes = this.#tables.meta.get(metaKey, this.#reading)
+    return bytes && readUint48(bytes, 0)
+  }
+
+  /** The newest revision: that of the newest change, or the one noted when history was last compacted. */
+  lastRevision(): number {
+    const noted = this.number('revision') ?? 0
+    const range = { start: historyBound(endOfNumbers), end: historyBound(0), reverse: true, limit: 1, ...this.#reading }
+    for (const { revision } of this.#tables.history.getKeys(range)) return Math.max(noted, revision)
+    return noted
+  }
+
+  nextExpiryMs(): number | undefined {
+    const range = { start: expiryBound(0), end: expiryBound(endOfNumbers), limit: 1, ...this.#reading }
+    for (const { timeMs } of this.#tables.expiries.getKeys(range)) return timeMs
+    return undefined
+  }
+
+  expired(nowMs: number, limit: number): DueKey[] {
+    const due: DueKey[] = []
+    const range = { start: expiryBound(0), end: expiryBound(nowMs + 1), limit, ...this.#reading }
+    for (const { key } of this.#tables.expiries.getKeys(range)) {
+      const row = this.row(key)
+      if (row) due.push({ key, revision: row.revision })
+    }
+    return due
+  }
+
+  #rows({ start, end }: KeyRange, limit = Number.POSITIVE_INFINITY): Iterable<{ readonly key: string; readonly value: Row }> {
+    // LMDB would take an empty bound for none at all.
+    if (compareKeys(start, end) >= 0) return []
+    return this.#tables.current.getRange({ start: clipBound(start), end: clipBound(end), limit, ...this.#reading })
+  }
+
+  #begin(): { readonly transaction: Transaction } {
+    this.#tables.root.resetReadTxn()
+    return { transaction: this.#tables.root.useReadTransaction() }
+  }
+}

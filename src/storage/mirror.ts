@@ -1,0 +1,310 @@
+// A local copy of a store that is elsewhere, fed by its stream of changes: reads, lists, history and followers are served from here at the
+// cost of the embedded engine. Its `position` counts in the source's own terms, up to which everything has arrived.
+
+import type { Logger } from '../base/logger.js'
+import { type CollectionCounts, collectionOfRange } from './collections.js'
+import { entryOf, type Row, type StagedWrite } from './commit-batch.js'
+import { createFollowers, type Followers } from './followers.js'
+import { type ChangeName, createHistoryViews, type HistorySource } from './history-views.js'
+import { isInRange } from './key-order.js'
+import { numberBytes, rowBytes, writeRow } from './lmdb-records.js'
+import type { Tables } from './lmdb-tables.js'
+import { createArena, mostNewBytes, writeCounts, writeStaged } from './lmdb-writes.js'
+import type { MirrorFile } from './mirror-file.js'
+import {
+  type Change,
+  type ChangeListener,
+  type ChangesPage,
+  type ChangesQuery,
+  CompactedError,
+  type Entry,
+  type KeyRange,
+  type RangePage,
+  type RangeQuery,
+  type Unfollow,
+} from './storage.js'
+
+export interface MirrorOptions {
+  readonly file: MirrorFile
+  /** The position at which a revision was reached. */
+  readonly positionOf: (revision: number) => number
+  readonly logger: Logger
+}
+
+/** A change at the source; without a value a deletion. */
+export interface MirroredWrite {
+  readonly key: string
+  readonly revision: number
+  readonly value: Buffer | undefined
+}
+
+/** What comes next from the source. */
+export interface MirroredStep {
+  /** Oldest first. */
+  readonly writes: readonly MirroredWrite[]
+  /** Where the source is after them. */
+  readonly position: number
+  /** The changes do not tell all that happened on the way: history up to this revision is worth nothing. */
+  readonly compacted?: number | undefined
+}
+
+interface Waiter {
+  readonly position: number
+  readonly arrive: () => void
+}
+
+/** How much history one call of `changes` looks through, and one slice of a compaction deletes: about a millisecond each. */
+const mostNamesPerPage = 2000
+const namesPerTrim = 500
+const smallWriteBytes = 1 << 20
+
+export class Mirror implements HistorySource {
+  readonly #file: MirrorFile
+  readonly #arena = createArena()
+  readonly #followers: Followers
+  readonly #views = createHistoryViews(this)
+  #counts: CollectionCounts
+  #waiters: readonly Waiter[] = []
+  #revision: number
+  #compacted: number
+  #position: number
+  #isClosed = false
+
+  constructor(options: MirrorOptions) {
+    this.#file = options.file
+    this.#followers = createFollowers(options.logger)
+    const { snapshot } = options.file
+    this.#counts = snapshot.collectionCounts()
+    this.#revision = snapshot.lastRevision()
+    this.#compacted = snapshot.number('compacted') ?? 0
+    this.#position = Math.max(snapshot.number('position') ?? 0, options.positionOf(this.#revision), 0)
+  }
+
+  /** Whether there is a copy at all: of a new mirror `load` must be called first. */
+  get isLoaded(): boolean {
+    return this.#file.snapshot.number('position') !== undefined
+  }
+
+  get position(): number {
+    return this.#position
+  }
+
+  get revision(): number {
+    return this.#revision
+  }
+
+  get compacted(): number {
+    return this.#compacted
+  }
+
+  read(key: string): Entry | undefined {
+    return entryOf(key, this.#file.snapshot.row(key))
+  }
+
+  range(query: RangeQuery): RangePage {
+    return query.at === undefined ? this.#file.snapshot.page(query) : this.#views.range({ ...query, at: query.at })
+  }
+
+  count(range: KeyRange, at?: number): number {
+    return at === undefined ? this.countNow(range) : this.#views.count(range, at)
+  }
+
+  changes({ start, end, after, limit }: ChangesQuery): ChangesPage {
+    if (after < this.#compacted) throw new CompactedError(this.#compacted)
+    const changes: Change[] = []
+    let looked = 0
+    let upTo = after
+    for (const name of this.namesAfter(after)) {
+      const isPageFull = changes.length >= limit || looked >= mostNamesPerPage
+      if (isPageFull && name.revision > upTo) return { changes, upTo }
+      upTo = name.revision
+      looked += 1
+      if (isInRange(name.key, { start, end })) changes.push(this.#changeOf(name))
+    }
+    return { changes, upTo: this.#revision }
+  }
+
+  /** Whether history shows a change with exactly this revision. */
+  hasChangeAt(revision: number): boolean {
+    for (const _ of this.#file.snapshot.names(revision - 1, revision)) return true
+    return false
+  }
+
+  follow(listener: ChangeListener): Unfollow {
+    return this.#followers.follow(listener)
+  }
+
+  /** Resolves when the position is reached: then with true, or with false when it is not in time. */
+  reach(position: number, timeoutMs: number): Promise<boolean> {
+    if (position <= this.#position) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const arrive = (): void => {
+        clearTimeout(timer)
+        resolve(true)
+      }
+      const waiter = { position, arrive }
+      const timer = setTimeout(() => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter)
+        resolve(false)
+      }, timeoutMs)
+      this.#waiters = [...this.#waiters, waiter]
+    })
+  }
+
+  /** Takes in the next changes, tells followers of them, and lets go those who waited for the position. */
+  apply({ writes, position, compacted }: MirroredStep): void {
+    if (this.#isClosed) return
+    const staged = this.#stage(writes)
+    if (staged.length > 0 || compacted !== undefined) {
+      this.#arena.reset()
+      this.#revision = this.#write(staged, { position, compacted })
+      this.#compacted = compacted ?? this.#compacted
+      for (const { change, row, previousRow } of staged) {
+        if (!row) this.#counts.add(change.key, -1)
+        else if (!previousRow) this.#counts.add(change.key, 1)
+      }
+      this.#followers.publish(staged.map(({ change }) => change))
+    }
+    this.#moveTo(position)
+  }
+
+  /** Begins a new copy: then come `load`, page by page, and `endLoad`. Nobody may be reading. */
+  async beginLoad(): Promise<void> {
+    await this.#file.startAnew()
+    this.#counts = this.#file.snapshot.collectionCounts()
+  }
+
+  load(entries: readonly Entry[]): void {
+    this.#arena.reset()
+    let bytes = smallWriteBytes
+    for (const { value } of entries) bytes += 2 * 4096 + 2 * value.length
+    this.#file.write(bytes, (tables) => {
+      for (const entry of entries) this.#loadEntry(tables, entry)
+    })
+    for (const { key } of entries) this.#counts.add(key, 1)
+  }
+
+  endLoad(position: number, compacted: number): void {
+    this.#revision = Math.max(compacted, 1)
+    this.#compacted = compacted
+    this.#position = position
+    this.#note()
+  }
+
+  /** Forgets history up to a revision. */
+  async compact(revision: number): Promise<void> {
+    const compacted = Math.min(revision, this.#revision)
+    if (compacted <= this.#compacted) return
+    this.#compacted = compacted
+    this.#note()
+    await this.#trim()
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    this.#note()
+    this.#isClosed = true
+    await this.#file.close()
+  }
+
+  namesAfter(revision: number): Iterable<ChangeName> {
+    return this.#file.snapshot.names(revision, this.#revision)
+  }
+
+  previousOf(name: ChangeName): Entry | undefined {
+    return entryOf(name.key, this.#file.snapshot.change(name)?.previous)
+  }
+
+  entries(range: KeyRange): Iterable<Entry> {
+    return this.#file.snapshot.entries(range)
+  }
+
+  countNow(range: KeyRange): number {
+    const collection = collectionOfRange(range)
+    return collection === undefined ? this.#file.snapshot.countKeys(range) : this.#counts.of(collection)
+  }
+
+  #stage(writes: readonly MirroredWrite[]): readonly StagedWrite[] {
+    const staged: StagedWrite[] = []
+    const written = new Map<string, Row | undefined>()
+    let position = 0
+    for (const { key, revision, value } of writes) {
+      const previousRow = written.has(key) ? written.get(key) : this.#file.snapshot.row(key)
+      if (value === undefined && previousRow === undefined) continue
+      const row = value && { revision, value, expiresAtMs: undefined }
+      written.set(key, row)
+      position = staged.at(-1)?.change.revision === revision ? position + 1 : 0
+      staged.push({ change: { revision, key, value, previous: entryOf(key, previousRow) }, position, row, previousRow })
+    }
+    return staged
+  }
+
+  /** Returns the revision after the writes. */
+  #write(staged: readonly StagedWrite[], { position, compacted = 0 }: Omit<MirroredStep, 'writes'>): number {
+    const revision = Math.max(this.#revision, compacted, staged.at(-1)?.change.revision ?? 0)
+    this.#file.write(mostNewBytes(staged), (tables) => {
+      writeStaged(tables, staged, this.#arena)
+      if (compacted === 0) return
+      tables.meta.put('position', numberBytes(position))
+      tables.meta.put('compacted', numberBytes(compacted))
+      tables.meta.put('revision', numberBytes(revision))
+    })
+    this.#file.snapshot.renew()
+    return revision
+  }
+
+  #moveTo(position: number): void {
+    this.#position = Math.max(this.#position, position)
+    if (this.#waiters.length === 0) return
+    const arrived = this.#waiters.filter((waiter) => waiter.position <= this.#position)
+    this.#waiters = this.#waiters.filter((waiter) => waiter.position > this.#position)
+    for (const { arrive } of arrived) arrive()
+  }
+
+  #loadEntry({ current }: Tables, { key, revision, value }: Entry): void {
+    const row = { revision, value, expiresAtMs: undefined }
+    const slab = this.#arena.take(rowBytes(row))
+    writeRow(row, slab, slab.start)
+    current.put(key, slab)
+  }
+
+  /** Saves what history alone does not say. */
+  #note(): void {
+    const unsaved = this.#counts.unsaved()
+    this.#file.write(smallWriteBytes, (tables) => {
+      tables.meta.put('position', numberBytes(this.#position))
+      tables.meta.put('compacted', numberBytes(this.#compacted))
+      tables.meta.put('revision', numberBytes(this.#revision))
+      writeCounts(tables, unsaved, this.#revision)
+    })
+    this.#counts.saved(unsaved)
+    this.#file.snapshot.renew()
+  }
+
+  /** Deletes history up to the compacted revision, a slice at a time so that others get their turn. */
+  async #trim(): Promise<void> {
+    while (!this.#isClosed) {
+      const names = this.#namesToTrim()
+      if (names.length === 0) return
+      this.#file.write(smallWriteBytes, ({ history }) => {
+        for (const name of names) history.remove(name)
+      })
+      this.#file.snapshot.renew()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  #namesToTrim(): readonly ChangeName[] {
+    const names: ChangeName[] = []
+    for (const name of this.#file.snapshot.names(0, this.#compacted)) {
+      if (names.push(name) >= namesPerTrim) break
+    }
+    return names
+  }
+
+  #changeOf(name: ChangeName): Change {
+    const record = this.#file.snapshot.change(name)
+    const { revision, key } = name
+    return { revision, key, value: record?.row?.value, previous: entryOf(key, record?.previous) }
+  }
+}
