@@ -4,7 +4,9 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const serviceReference = s.struct('ServiceReference', {
+const struct = s.structsOf('api.admissionregistration.v1')
+
+export const serviceReference = struct('ServiceReference', {
   namespace: s.field(1, s.string, { always: true, required: true, default: '' }),
   name: s.field(2, s.string, { always: true, required: true, default: '' }),
   path: s.field(3, s.string, { pointer: true }),
@@ -12,14 +14,14 @@ export const serviceReference = s.struct('ServiceReference', {
 })
 export type ServiceReference = Infer<typeof serviceReference>
 
-export const webhookClientConfig = s.struct('WebhookClientConfig', {
+export const webhookClientConfig = struct('WebhookClientConfig', {
   url: s.field(3, s.string, { pointer: true }),
   service: s.field(1, serviceReference, { pointer: true }),
   caBundle: s.field(2, s.bytes),
 })
 export type WebhookClientConfig = Infer<typeof webhookClientConfig>
 
-export const rule = s.struct('Rule', {
+export const rule = struct('Rule', {
   apiGroups: s.field(1, s.list(s.string, { listType: 'atomic' })),
   apiVersions: s.field(2, s.list(s.string, { listType: 'atomic' })),
   resources: s.field(3, s.list(s.string, { listType: 'atomic' })),
@@ -27,13 +29,13 @@ export const rule = s.struct('Rule', {
 })
 export type Rule = Infer<typeof rule>
 
-export const ruleWithOperations = s.struct('RuleWithOperations', {
+export const ruleWithOperations = struct('RuleWithOperations', {
   operations: s.field(1, s.list(s.string, { listType: 'atomic' })),
   ...s.embed(2, rule),
 })
 export type RuleWithOperations = Infer<typeof ruleWithOperations>
 
-export const mutatingWebhook = s.struct('MutatingWebhook', {
+export const mutatingWebhook = struct('MutatingWebhook', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   clientConfig: s.field(2, webhookClientConfig, { always: true, required: true, default: {} }),
   rules: s.field(3, s.list(ruleWithOperations)),
@@ -48,7 +50,7 @@ export const mutatingWebhook = s.struct('MutatingWebhook', {
 })
 export type MutatingWebhook = Infer<typeof mutatingWebhook>
 
-export const mutatingWebhookConfiguration = s.struct(
+export const mutatingWebhookConfiguration = struct(
   'MutatingWebhookConfiguration',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -58,7 +60,7 @@ export const mutatingWebhookConfiguration = s.struct(
 )
 export type MutatingWebhookConfiguration = Infer<typeof mutatingWebhookConfiguration>
 
-export const validatingWebhook = s.struct('ValidatingWebhook', {
+export const validatingWebhook = struct('ValidatingWebhook', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   clientConfig: s.field(2, webhookClientConfig, { always: true, required: true, default: {} }),
   rules: s.field(3, s.list(ruleWithOperations)),
@@ -72,7 +74,7 @@ export const validatingWebhook = s.struct('ValidatingWebhook', {
 })
 export type ValidatingWebhook = Infer<typeof validatingWebhook>
 
-export const validatingWebhookConfiguration = s.struct(
+export const validatingWebhookConfiguration = struct(
   'ValidatingWebhookConfiguration',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

@@ -5,7 +5,9 @@ import * as admissionregistration from '../../resources/admissionregistration/v1
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const namedRuleWithOperations = s.struct(
+const struct = s.structsOf('api.admissionregistration.v1alpha1')
+
+export const namedRuleWithOperations = struct(
   'NamedRuleWithOperations',
   {
     resourceNames: s.field(1, s.list(s.string, { listType: 'atomic' })),
@@ -15,7 +17,7 @@ export const namedRuleWithOperations = s.struct(
 )
 export type NamedRuleWithOperations = Infer<typeof namedRuleWithOperations>
 
-export const matchResources = s.struct(
+export const matchResources = struct(
   'MatchResources',
   {
     namespaceSelector: s.field(1, meta.labelSelector, { pointer: true }),
@@ -28,7 +30,7 @@ export const matchResources = s.struct(
 )
 export type MatchResources = Infer<typeof matchResources>
 
-export const paramKind = s.struct(
+export const paramKind = struct(
   'ParamKind',
   {
     apiVersion: s.field(1, s.string),
@@ -38,7 +40,7 @@ export const paramKind = s.struct(
 )
 export type ParamKind = Infer<typeof paramKind>
 
-export const paramRef = s.struct(
+export const paramRef = struct(
   'ParamRef',
   {
     name: s.field(1, s.string),
@@ -48,14 +50,14 @@ export const paramRef = s.struct(
 )
 export type ParamRef = Infer<typeof paramRef>
 
-export const validation = s.struct('Validation', {
+export const validation = struct('Validation', {
   expression: s.field(1, s.string, { protoName: 'Expression', always: true, required: true, default: '' }),
   message: s.field(2, s.string),
   reason: s.field(3, s.string, { pointer: true }),
 })
 export type Validation = Infer<typeof validation>
 
-export const validatingAdmissionPolicySpec = s.struct('ValidatingAdmissionPolicySpec', {
+export const validatingAdmissionPolicySpec = struct('ValidatingAdmissionPolicySpec', {
   paramKind: s.field(1, paramKind, { pointer: true }),
   matchConstraints: s.field(2, matchResources, { pointer: true }),
   validations: s.field(3, s.list(validation, { listType: 'atomic' }), { always: true, required: true }),
@@ -63,29 +65,29 @@ export const validatingAdmissionPolicySpec = s.struct('ValidatingAdmissionPolicy
 })
 export type ValidatingAdmissionPolicySpec = Infer<typeof validatingAdmissionPolicySpec>
 
-export const validatingAdmissionPolicy = s.struct(
+export const validatingAdmissionPolicy = struct(
   'ValidatingAdmissionPolicy',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
     spec: s.field(2, validatingAdmissionPolicySpec, { default: {} }),
   },
-  { typeMeta: true },
+  { typeMeta: true, inList: { optional: true } },
 )
 export type ValidatingAdmissionPolicy = Infer<typeof validatingAdmissionPolicy>
 
-export const validatingAdmissionPolicyBindingSpec = s.struct('ValidatingAdmissionPolicyBindingSpec', {
+export const validatingAdmissionPolicyBindingSpec = struct('ValidatingAdmissionPolicyBindingSpec', {
   policyName: s.field(1, s.string),
   paramRef: s.field(2, paramRef, { pointer: true }),
   matchResources: s.field(3, matchResources, { pointer: true }),
 })
 export type ValidatingAdmissionPolicyBindingSpec = Infer<typeof validatingAdmissionPolicyBindingSpec>
 
-export const validatingAdmissionPolicyBinding = s.struct(
+export const validatingAdmissionPolicyBinding = struct(
   'ValidatingAdmissionPolicyBinding',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
     spec: s.field(2, validatingAdmissionPolicyBindingSpec, { default: {} }),
   },
-  { typeMeta: true },
+  { typeMeta: true, inList: { optional: true } },
 )
 export type ValidatingAdmissionPolicyBinding = Infer<typeof validatingAdmissionPolicyBinding>

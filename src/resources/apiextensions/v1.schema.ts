@@ -4,21 +4,23 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const conversionRequest = s.struct('ConversionRequest', {
+const struct = s.structsOf('apiextensions-apiserver.pkg.apis.apiextensions.v1')
+
+export const conversionRequest = struct('ConversionRequest', {
   uid: s.field(1, s.string, { always: true, required: true, default: '' }),
   desiredAPIVersion: s.field(2, s.string, { always: true, required: true, default: '' }),
   objects: s.field(3, s.list(s.any('raw')), { always: true, required: true }),
 })
 export type ConversionRequest = Infer<typeof conversionRequest>
 
-export const conversionResponse = s.struct('ConversionResponse', {
+export const conversionResponse = struct('ConversionResponse', {
   uid: s.field(1, s.string, { always: true, required: true, default: '' }),
   convertedObjects: s.field(2, s.list(s.any('raw')), { always: true, required: true }),
   result: s.field(3, meta.status, { always: true, required: true, default: {} }),
 })
 export type ConversionResponse = Infer<typeof conversionResponse>
 
-export const conversionReview = s.struct(
+export const conversionReview = struct(
   'ConversionReview',
   {
     request: s.field(1, conversionRequest, { pointer: true }),
@@ -28,7 +30,7 @@ export const conversionReview = s.struct(
 )
 export type ConversionReview = Infer<typeof conversionReview>
 
-export const customResourceColumnDefinition = s.struct('CustomResourceColumnDefinition', {
+export const customResourceColumnDefinition = struct('CustomResourceColumnDefinition', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   type: s.field(2, s.string, { always: true, required: true, default: '' }),
   format: s.field(3, s.string),
@@ -38,7 +40,7 @@ export const customResourceColumnDefinition = s.struct('CustomResourceColumnDefi
 })
 export type CustomResourceColumnDefinition = Infer<typeof customResourceColumnDefinition>
 
-export const serviceReference = s.struct('ServiceReference', {
+export const serviceReference = struct('ServiceReference', {
   namespace: s.field(1, s.string, { always: true, required: true, default: '' }),
   name: s.field(2, s.string, { always: true, required: true, default: '' }),
   path: s.field(3, s.string, { pointer: true }),
@@ -46,26 +48,26 @@ export const serviceReference = s.struct('ServiceReference', {
 })
 export type ServiceReference = Infer<typeof serviceReference>
 
-export const webhookClientConfig = s.struct('WebhookClientConfig', {
+export const webhookClientConfig = struct('WebhookClientConfig', {
   url: s.field(3, s.string, { pointer: true }),
   service: s.field(1, serviceReference, { pointer: true }),
   caBundle: s.field(2, s.bytes),
 })
 export type WebhookClientConfig = Infer<typeof webhookClientConfig>
 
-export const webhookConversion = s.struct('WebhookConversion', {
+export const webhookConversion = struct('WebhookConversion', {
   clientConfig: s.field(2, webhookClientConfig, { pointer: true }),
   conversionReviewVersions: s.field(3, s.list(s.string), { always: true, required: true }),
 })
 export type WebhookConversion = Infer<typeof webhookConversion>
 
-export const customResourceConversion = s.struct('CustomResourceConversion', {
+export const customResourceConversion = struct('CustomResourceConversion', {
   strategy: s.field(1, s.string, { always: true, required: true, default: '' }),
   webhook: s.field(2, webhookConversion, { pointer: true }),
 })
 export type CustomResourceConversion = Infer<typeof customResourceConversion>
 
-export const customResourceDefinitionNames = s.struct('CustomResourceDefinitionNames', {
+export const customResourceDefinitionNames = struct('CustomResourceDefinitionNames', {
   plural: s.field(1, s.string, { always: true, required: true, default: '' }),
   singular: s.field(2, s.string),
   shortNames: s.field(3, s.list(s.string)),
@@ -75,19 +77,19 @@ export const customResourceDefinitionNames = s.struct('CustomResourceDefinitionN
 })
 export type CustomResourceDefinitionNames = Infer<typeof customResourceDefinitionNames>
 
-export const externalDocumentation = s.struct('ExternalDocumentation', {
+export const externalDocumentation = struct('ExternalDocumentation', {
   description: s.field(1, s.string),
   url: s.field(2, s.string),
 })
 export type ExternalDocumentation = Infer<typeof externalDocumentation>
 
-export const validationRule = s.struct('ValidationRule', {
+export const validationRule = struct('ValidationRule', {
   rule: s.field(1, s.string, { always: true, required: true, default: '' }),
   message: s.field(2, s.string),
 })
 export type ValidationRule = Infer<typeof validationRule>
 
-export const jsonSchemaProps: s.StructNode = s.struct('JSONSchemaProps', {
+export const jsonSchemaProps: s.StructNode = struct('JSONSchemaProps', {
   id: s.field(1, s.string),
   $schema: s.field(2, s.string, { protoName: 'schema' }),
   $ref: s.field(3, s.string, { protoName: 'ref', pointer: true }),
@@ -111,7 +113,14 @@ export const jsonSchemaProps: s.StructNode = s.struct('JSONSchemaProps', {
   maxProperties: s.field(21, s.int64, { pointer: true }),
   minProperties: s.field(22, s.int64, { pointer: true }),
   required: s.field(23, s.list(s.string)),
-  items: s.field(24, s.any('schemaOrArray'), { pointer: true }),
+  items: s.field(
+    24,
+    s.any(
+      'schemaOrArray',
+      s.lazy(() => jsonSchemaProps),
+    ),
+    { pointer: true },
+  ),
   allOf: s.field(25, s.list(s.lazy(() => jsonSchemaProps))),
   oneOf: s.field(26, s.list(s.lazy(() => jsonSchemaProps))),
   anyOf: s.field(27, s.list(s.lazy(() => jsonSchemaProps))),
@@ -121,10 +130,32 @@ export const jsonSchemaProps: s.StructNode = s.struct('JSONSchemaProps', {
     { pointer: true },
   ),
   properties: s.field(29, s.map(s.lazy(() => jsonSchemaProps))),
-  additionalProperties: s.field(30, s.any('schemaOrBool'), { pointer: true }),
+  additionalProperties: s.field(
+    30,
+    s.any(
+      'schemaOrBool',
+      s.lazy(() => jsonSchemaProps),
+    ),
+    { pointer: true },
+  ),
   patternProperties: s.field(31, s.map(s.lazy(() => jsonSchemaProps))),
-  dependencies: s.field(32, s.map(s.any('schemaOrStrings'))),
-  additionalItems: s.field(33, s.any('schemaOrBool'), { pointer: true }),
+  dependencies: s.field(
+    32,
+    s.map(
+      s.any(
+        'schemaOrStrings',
+        s.lazy(() => jsonSchemaProps),
+      ),
+    ),
+  ),
+  additionalItems: s.field(
+    33,
+    s.any(
+      'schemaOrBool',
+      s.lazy(() => jsonSchemaProps),
+    ),
+    { pointer: true },
+  ),
   definitions: s.field(34, s.map(s.lazy(() => jsonSchemaProps))),
   externalDocs: s.field(35, externalDocumentation, { pointer: true }),
   example: s.field(36, s.any('json'), { pointer: true }),
@@ -143,28 +174,28 @@ export const jsonSchemaProps: s.StructNode = s.struct('JSONSchemaProps', {
 })
 export type JSONSchemaProps = Infer<typeof jsonSchemaProps>
 
-export const customResourceValidation = s.struct('CustomResourceValidation', {
+export const customResourceValidation = struct('CustomResourceValidation', {
   openAPIV3Schema: s.field(1, jsonSchemaProps, { pointer: true }),
 })
 export type CustomResourceValidation = Infer<typeof customResourceValidation>
 
-export const customResourceSubresourceStatus = s.struct('CustomResourceSubresourceStatus', {})
+export const customResourceSubresourceStatus = struct('CustomResourceSubresourceStatus', {})
 export type CustomResourceSubresourceStatus = Infer<typeof customResourceSubresourceStatus>
 
-export const customResourceSubresourceScale = s.struct('CustomResourceSubresourceScale', {
+export const customResourceSubresourceScale = struct('CustomResourceSubresourceScale', {
   specReplicasPath: s.field(1, s.string, { always: true, required: true, default: '' }),
   statusReplicasPath: s.field(2, s.string, { always: true, required: true, default: '' }),
   labelSelectorPath: s.field(3, s.string, { pointer: true }),
 })
 export type CustomResourceSubresourceScale = Infer<typeof customResourceSubresourceScale>
 
-export const customResourceSubresources = s.struct('CustomResourceSubresources', {
+export const customResourceSubresources = struct('CustomResourceSubresources', {
   status: s.field(1, customResourceSubresourceStatus, { pointer: true }),
   scale: s.field(2, customResourceSubresourceScale, { pointer: true }),
 })
 export type CustomResourceSubresources = Infer<typeof customResourceSubresources>
 
-export const customResourceDefinitionVersion = s.struct('CustomResourceDefinitionVersion', {
+export const customResourceDefinitionVersion = struct('CustomResourceDefinitionVersion', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   served: s.field(2, s.boolean, { always: true, required: true, default: false }),
   storage: s.field(3, s.boolean, { always: true, required: true, default: false }),
@@ -176,7 +207,7 @@ export const customResourceDefinitionVersion = s.struct('CustomResourceDefinitio
 })
 export type CustomResourceDefinitionVersion = Infer<typeof customResourceDefinitionVersion>
 
-export const customResourceDefinitionSpec = s.struct('CustomResourceDefinitionSpec', {
+export const customResourceDefinitionSpec = struct('CustomResourceDefinitionSpec', {
   group: s.field(1, s.string, { always: true, required: true, default: '' }),
   names: s.field(3, customResourceDefinitionNames, { always: true, required: true, default: {} }),
   scope: s.field(4, s.string, { always: true, required: true, default: '' }),
@@ -186,7 +217,7 @@ export const customResourceDefinitionSpec = s.struct('CustomResourceDefinitionSp
 })
 export type CustomResourceDefinitionSpec = Infer<typeof customResourceDefinitionSpec>
 
-export const customResourceDefinitionCondition = s.struct('CustomResourceDefinitionCondition', {
+export const customResourceDefinitionCondition = struct('CustomResourceDefinitionCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastTransitionTime: s.field(3, s.time, { default: {} }),
@@ -195,14 +226,14 @@ export const customResourceDefinitionCondition = s.struct('CustomResourceDefinit
 })
 export type CustomResourceDefinitionCondition = Infer<typeof customResourceDefinitionCondition>
 
-export const customResourceDefinitionStatus = s.struct('CustomResourceDefinitionStatus', {
+export const customResourceDefinitionStatus = struct('CustomResourceDefinitionStatus', {
   conditions: s.field(1, s.list(customResourceDefinitionCondition, { listType: 'map', keys: ['type'] }), { always: true }),
   acceptedNames: s.field(2, customResourceDefinitionNames, { always: true, default: {} }),
   storedVersions: s.field(3, s.list(s.string), { always: true }),
 })
 export type CustomResourceDefinitionStatus = Infer<typeof customResourceDefinitionStatus>
 
-export const customResourceDefinition = s.struct(
+export const customResourceDefinition = struct(
   'CustomResourceDefinition',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

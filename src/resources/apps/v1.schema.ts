@@ -5,7 +5,9 @@ import * as core from '../../resources/core/v1.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const controllerRevision = s.struct(
+const struct = s.structsOf('api.apps.v1')
+
+export const controllerRevision = struct(
   'ControllerRevision',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -16,19 +18,19 @@ export const controllerRevision = s.struct(
 )
 export type ControllerRevision = Infer<typeof controllerRevision>
 
-export const rollingUpdateDaemonSet = s.struct('RollingUpdateDaemonSet', {
+export const rollingUpdateDaemonSet = struct('RollingUpdateDaemonSet', {
   maxUnavailable: s.field(1, s.intOrString, { pointer: true }),
   maxSurge: s.field(2, s.intOrString, { pointer: true }),
 })
 export type RollingUpdateDaemonSet = Infer<typeof rollingUpdateDaemonSet>
 
-export const daemonSetUpdateStrategy = s.struct('DaemonSetUpdateStrategy', {
+export const daemonSetUpdateStrategy = struct('DaemonSetUpdateStrategy', {
   type: s.field(1, s.string, { enum: ['OnDelete', 'RollingUpdate'] }),
   rollingUpdate: s.field(2, rollingUpdateDaemonSet, { pointer: true }),
 })
 export type DaemonSetUpdateStrategy = Infer<typeof daemonSetUpdateStrategy>
 
-export const daemonSetSpec = s.struct('DaemonSetSpec', {
+export const daemonSetSpec = struct('DaemonSetSpec', {
   selector: s.field(1, meta.labelSelector, { pointer: true, always: true, required: true }),
   template: s.field(2, core.podTemplateSpec, { always: true, required: true, default: {} }),
   updateStrategy: s.field(3, daemonSetUpdateStrategy, { default: {} }),
@@ -37,7 +39,7 @@ export const daemonSetSpec = s.struct('DaemonSetSpec', {
 })
 export type DaemonSetSpec = Infer<typeof daemonSetSpec>
 
-export const daemonSetCondition = s.struct('DaemonSetCondition', {
+export const daemonSetCondition = struct('DaemonSetCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastTransitionTime: s.field(3, s.time, { default: {} }),
@@ -46,7 +48,7 @@ export const daemonSetCondition = s.struct('DaemonSetCondition', {
 })
 export type DaemonSetCondition = Infer<typeof daemonSetCondition>
 
-export const daemonSetStatus = s.struct('DaemonSetStatus', {
+export const daemonSetStatus = struct('DaemonSetStatus', {
   currentNumberScheduled: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   numberMisscheduled: s.field(2, s.int32, { always: true, required: true, default: 0 }),
   desiredNumberScheduled: s.field(3, s.int32, { always: true, required: true, default: 0 }),
@@ -60,7 +62,7 @@ export const daemonSetStatus = s.struct('DaemonSetStatus', {
 })
 export type DaemonSetStatus = Infer<typeof daemonSetStatus>
 
-export const daemonSet = s.struct(
+export const daemonSet = struct(
   'DaemonSet',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -71,19 +73,19 @@ export const daemonSet = s.struct(
 )
 export type DaemonSet = Infer<typeof daemonSet>
 
-export const rollingUpdateDeployment = s.struct('RollingUpdateDeployment', {
+export const rollingUpdateDeployment = struct('RollingUpdateDeployment', {
   maxUnavailable: s.field(1, s.intOrString, { pointer: true }),
   maxSurge: s.field(2, s.intOrString, { pointer: true }),
 })
 export type RollingUpdateDeployment = Infer<typeof rollingUpdateDeployment>
 
-export const deploymentStrategy = s.struct('DeploymentStrategy', {
+export const deploymentStrategy = struct('DeploymentStrategy', {
   type: s.field(1, s.string, { enum: ['Recreate', 'RollingUpdate'] }),
   rollingUpdate: s.field(2, rollingUpdateDeployment, { pointer: true }),
 })
 export type DeploymentStrategy = Infer<typeof deploymentStrategy>
 
-export const deploymentSpec = s.struct('DeploymentSpec', {
+export const deploymentSpec = struct('DeploymentSpec', {
   replicas: s.field(1, s.int32, { pointer: true }),
   selector: s.field(2, meta.labelSelector, { pointer: true, always: true, required: true }),
   template: s.field(3, core.podTemplateSpec, { always: true, required: true, default: {} }),
@@ -95,7 +97,7 @@ export const deploymentSpec = s.struct('DeploymentSpec', {
 })
 export type DeploymentSpec = Infer<typeof deploymentSpec>
 
-export const deploymentCondition = s.struct('DeploymentCondition', {
+export const deploymentCondition = struct('DeploymentCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastUpdateTime: s.field(6, s.time, { default: {} }),
@@ -105,7 +107,7 @@ export const deploymentCondition = s.struct('DeploymentCondition', {
 })
 export type DeploymentCondition = Infer<typeof deploymentCondition>
 
-export const deploymentStatus = s.struct('DeploymentStatus', {
+export const deploymentStatus = struct('DeploymentStatus', {
   observedGeneration: s.field(1, s.int64),
   replicas: s.field(2, s.int32),
   updatedReplicas: s.field(3, s.int32),
@@ -117,7 +119,7 @@ export const deploymentStatus = s.struct('DeploymentStatus', {
 })
 export type DeploymentStatus = Infer<typeof deploymentStatus>
 
-export const deployment = s.struct(
+export const deployment = struct(
   'Deployment',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -128,7 +130,7 @@ export const deployment = s.struct(
 )
 export type Deployment = Infer<typeof deployment>
 
-export const replicaSetSpec = s.struct('ReplicaSetSpec', {
+export const replicaSetSpec = struct('ReplicaSetSpec', {
   replicas: s.field(1, s.int32, { pointer: true }),
   minReadySeconds: s.field(4, s.int32),
   selector: s.field(2, meta.labelSelector, { pointer: true, always: true, required: true }),
@@ -136,7 +138,7 @@ export const replicaSetSpec = s.struct('ReplicaSetSpec', {
 })
 export type ReplicaSetSpec = Infer<typeof replicaSetSpec>
 
-export const replicaSetCondition = s.struct('ReplicaSetCondition', {
+export const replicaSetCondition = struct('ReplicaSetCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastTransitionTime: s.field(3, s.time, { default: {} }),
@@ -145,7 +147,7 @@ export const replicaSetCondition = s.struct('ReplicaSetCondition', {
 })
 export type ReplicaSetCondition = Infer<typeof replicaSetCondition>
 
-export const replicaSetStatus = s.struct('ReplicaSetStatus', {
+export const replicaSetStatus = struct('ReplicaSetStatus', {
   replicas: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   fullyLabeledReplicas: s.field(2, s.int32),
   readyReplicas: s.field(4, s.int32),
@@ -155,7 +157,7 @@ export const replicaSetStatus = s.struct('ReplicaSetStatus', {
 })
 export type ReplicaSetStatus = Infer<typeof replicaSetStatus>
 
-export const replicaSet = s.struct(
+export const replicaSet = struct(
   'ReplicaSet',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -166,30 +168,30 @@ export const replicaSet = s.struct(
 )
 export type ReplicaSet = Infer<typeof replicaSet>
 
-export const rollingUpdateStatefulSetStrategy = s.struct('RollingUpdateStatefulSetStrategy', {
+export const rollingUpdateStatefulSetStrategy = struct('RollingUpdateStatefulSetStrategy', {
   partition: s.field(1, s.int32, { pointer: true }),
   maxUnavailable: s.field(2, s.intOrString, { pointer: true }),
 })
 export type RollingUpdateStatefulSetStrategy = Infer<typeof rollingUpdateStatefulSetStrategy>
 
-export const statefulSetUpdateStrategy = s.struct('StatefulSetUpdateStrategy', {
+export const statefulSetUpdateStrategy = struct('StatefulSetUpdateStrategy', {
   type: s.field(1, s.string, { enum: ['OnDelete', 'RollingUpdate'] }),
   rollingUpdate: s.field(2, rollingUpdateStatefulSetStrategy, { pointer: true }),
 })
 export type StatefulSetUpdateStrategy = Infer<typeof statefulSetUpdateStrategy>
 
-export const statefulSetPersistentVolumeClaimRetentionPolicy = s.struct('StatefulSetPersistentVolumeClaimRetentionPolicy', {
+export const statefulSetPersistentVolumeClaimRetentionPolicy = struct('StatefulSetPersistentVolumeClaimRetentionPolicy', {
   whenDeleted: s.field(1, s.string),
   whenScaled: s.field(2, s.string),
 })
 export type StatefulSetPersistentVolumeClaimRetentionPolicy = Infer<typeof statefulSetPersistentVolumeClaimRetentionPolicy>
 
-export const statefulSetOrdinals = s.struct('StatefulSetOrdinals', {
+export const statefulSetOrdinals = struct('StatefulSetOrdinals', {
   start: s.field(1, s.int32, { always: true, default: 0 }),
 })
 export type StatefulSetOrdinals = Infer<typeof statefulSetOrdinals>
 
-export const statefulSetSpec = s.struct('StatefulSetSpec', {
+export const statefulSetSpec = struct('StatefulSetSpec', {
   replicas: s.field(1, s.int32, { pointer: true }),
   selector: s.field(2, meta.labelSelector, { pointer: true, always: true, required: true }),
   template: s.field(3, core.podTemplateSpec, { always: true, required: true, default: {} }),
@@ -204,7 +206,7 @@ export const statefulSetSpec = s.struct('StatefulSetSpec', {
 })
 export type StatefulSetSpec = Infer<typeof statefulSetSpec>
 
-export const statefulSetCondition = s.struct('StatefulSetCondition', {
+export const statefulSetCondition = struct('StatefulSetCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastTransitionTime: s.field(3, s.time, { default: {} }),
@@ -213,7 +215,7 @@ export const statefulSetCondition = s.struct('StatefulSetCondition', {
 })
 export type StatefulSetCondition = Infer<typeof statefulSetCondition>
 
-export const statefulSetStatus = s.struct('StatefulSetStatus', {
+export const statefulSetStatus = struct('StatefulSetStatus', {
   observedGeneration: s.field(1, s.int64),
   replicas: s.field(2, s.int32, { always: true, required: true, default: 0 }),
   readyReplicas: s.field(3, s.int32),
@@ -227,7 +229,7 @@ export const statefulSetStatus = s.struct('StatefulSetStatus', {
 })
 export type StatefulSetStatus = Infer<typeof statefulSetStatus>
 
-export const statefulSet = s.struct(
+export const statefulSet = struct(
   'StatefulSet',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

@@ -5,12 +5,14 @@ import * as authentication from '../../resources/authentication/v1.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const selfSubjectReviewStatus = s.struct('SelfSubjectReviewStatus', {
+const struct = s.structsOf('api.authentication.v1alpha1')
+
+export const selfSubjectReviewStatus = struct('SelfSubjectReviewStatus', {
   userInfo: s.field(1, authentication.userInfo, { default: {} }),
 })
 export type SelfSubjectReviewStatus = Infer<typeof selfSubjectReviewStatus>
 
-export const selfSubjectReview = s.struct(
+export const selfSubjectReview = struct(
   'SelfSubjectReview',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

@@ -4,7 +4,9 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const resourceAttributes = s.struct('ResourceAttributes', {
+const struct = s.structsOf('api.authorization.v1')
+
+export const resourceAttributes = struct('ResourceAttributes', {
   namespace: s.field(1, s.string),
   verb: s.field(2, s.string),
   group: s.field(3, s.string),
@@ -15,23 +17,23 @@ export const resourceAttributes = s.struct('ResourceAttributes', {
 })
 export type ResourceAttributes = Infer<typeof resourceAttributes>
 
-export const nonResourceAttributes = s.struct('NonResourceAttributes', {
+export const nonResourceAttributes = struct('NonResourceAttributes', {
   path: s.field(1, s.string),
   verb: s.field(2, s.string),
 })
 export type NonResourceAttributes = Infer<typeof nonResourceAttributes>
 
-export const subjectAccessReviewSpec = s.struct('SubjectAccessReviewSpec', {
+export const subjectAccessReviewSpec = struct('SubjectAccessReviewSpec', {
   resourceAttributes: s.field(1, resourceAttributes, { pointer: true }),
   nonResourceAttributes: s.field(2, nonResourceAttributes, { pointer: true }),
   user: s.field(3, s.string),
   groups: s.field(4, s.list(s.string)),
-  extra: s.field(5, s.map(s.list(s.string))),
+  extra: s.field(5, s.map(s.list(s.string, { protoWrapped: true }))),
   uid: s.field(6, s.string),
 })
 export type SubjectAccessReviewSpec = Infer<typeof subjectAccessReviewSpec>
 
-export const subjectAccessReviewStatus = s.struct('SubjectAccessReviewStatus', {
+export const subjectAccessReviewStatus = struct('SubjectAccessReviewStatus', {
   allowed: s.field(1, s.boolean, { always: true, required: true, default: false }),
   denied: s.field(4, s.boolean),
   reason: s.field(2, s.string),
@@ -39,7 +41,7 @@ export const subjectAccessReviewStatus = s.struct('SubjectAccessReviewStatus', {
 })
 export type SubjectAccessReviewStatus = Infer<typeof subjectAccessReviewStatus>
 
-export const localSubjectAccessReview = s.struct(
+export const localSubjectAccessReview = struct(
   'LocalSubjectAccessReview',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -50,13 +52,13 @@ export const localSubjectAccessReview = s.struct(
 )
 export type LocalSubjectAccessReview = Infer<typeof localSubjectAccessReview>
 
-export const nonResourceRule = s.struct('NonResourceRule', {
+export const nonResourceRule = struct('NonResourceRule', {
   verbs: s.field(1, s.list(s.string), { always: true, required: true }),
   nonResourceURLs: s.field(2, s.list(s.string)),
 })
 export type NonResourceRule = Infer<typeof nonResourceRule>
 
-export const resourceRule = s.struct('ResourceRule', {
+export const resourceRule = struct('ResourceRule', {
   verbs: s.field(1, s.list(s.string), { always: true, required: true }),
   apiGroups: s.field(2, s.list(s.string)),
   resources: s.field(3, s.list(s.string)),
@@ -64,13 +66,13 @@ export const resourceRule = s.struct('ResourceRule', {
 })
 export type ResourceRule = Infer<typeof resourceRule>
 
-export const selfSubjectAccessReviewSpec = s.struct('SelfSubjectAccessReviewSpec', {
+export const selfSubjectAccessReviewSpec = struct('SelfSubjectAccessReviewSpec', {
   resourceAttributes: s.field(1, resourceAttributes, { pointer: true }),
   nonResourceAttributes: s.field(2, nonResourceAttributes, { pointer: true }),
 })
 export type SelfSubjectAccessReviewSpec = Infer<typeof selfSubjectAccessReviewSpec>
 
-export const selfSubjectAccessReview = s.struct(
+export const selfSubjectAccessReview = struct(
   'SelfSubjectAccessReview',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -81,12 +83,12 @@ export const selfSubjectAccessReview = s.struct(
 )
 export type SelfSubjectAccessReview = Infer<typeof selfSubjectAccessReview>
 
-export const selfSubjectRulesReviewSpec = s.struct('SelfSubjectRulesReviewSpec', {
+export const selfSubjectRulesReviewSpec = struct('SelfSubjectRulesReviewSpec', {
   namespace: s.field(1, s.string),
 })
 export type SelfSubjectRulesReviewSpec = Infer<typeof selfSubjectRulesReviewSpec>
 
-export const subjectRulesReviewStatus = s.struct('SubjectRulesReviewStatus', {
+export const subjectRulesReviewStatus = struct('SubjectRulesReviewStatus', {
   resourceRules: s.field(1, s.list(resourceRule), { always: true, required: true }),
   nonResourceRules: s.field(2, s.list(nonResourceRule), { always: true, required: true }),
   incomplete: s.field(3, s.boolean, { always: true, required: true, default: false }),
@@ -94,7 +96,7 @@ export const subjectRulesReviewStatus = s.struct('SubjectRulesReviewStatus', {
 })
 export type SubjectRulesReviewStatus = Infer<typeof subjectRulesReviewStatus>
 
-export const selfSubjectRulesReview = s.struct(
+export const selfSubjectRulesReview = struct(
   'SelfSubjectRulesReview',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -105,7 +107,7 @@ export const selfSubjectRulesReview = s.struct(
 )
 export type SelfSubjectRulesReview = Infer<typeof selfSubjectRulesReview>
 
-export const subjectAccessReview = s.struct(
+export const subjectAccessReview = struct(
   'SubjectAccessReview',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

@@ -4,7 +4,9 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const containerResourceMetricSource = s.struct('ContainerResourceMetricSource', {
+const struct = s.structsOf('api.autoscaling.v1')
+
+export const containerResourceMetricSource = struct('ContainerResourceMetricSource', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   targetAverageUtilization: s.field(2, s.int32, { pointer: true }),
   targetAverageValue: s.field(3, s.quantity, { pointer: true }),
@@ -12,7 +14,7 @@ export const containerResourceMetricSource = s.struct('ContainerResourceMetricSo
 })
 export type ContainerResourceMetricSource = Infer<typeof containerResourceMetricSource>
 
-export const containerResourceMetricStatus = s.struct('ContainerResourceMetricStatus', {
+export const containerResourceMetricStatus = struct('ContainerResourceMetricStatus', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   currentAverageUtilization: s.field(2, s.int32, { pointer: true }),
   currentAverageValue: s.field(3, s.quantity, { always: true, required: true, default: {} }),
@@ -20,7 +22,7 @@ export const containerResourceMetricStatus = s.struct('ContainerResourceMetricSt
 })
 export type ContainerResourceMetricStatus = Infer<typeof containerResourceMetricStatus>
 
-export const crossVersionObjectReference = s.struct(
+export const crossVersionObjectReference = struct(
   'CrossVersionObjectReference',
   {
     kind: s.field(1, s.string, { always: true, required: true, default: '' }),
@@ -31,7 +33,7 @@ export const crossVersionObjectReference = s.struct(
 )
 export type CrossVersionObjectReference = Infer<typeof crossVersionObjectReference>
 
-export const externalMetricSource = s.struct('ExternalMetricSource', {
+export const externalMetricSource = struct('ExternalMetricSource', {
   metricName: s.field(1, s.string, { always: true, required: true, default: '' }),
   metricSelector: s.field(2, meta.labelSelector, { pointer: true }),
   targetValue: s.field(3, s.quantity, { pointer: true }),
@@ -39,7 +41,7 @@ export const externalMetricSource = s.struct('ExternalMetricSource', {
 })
 export type ExternalMetricSource = Infer<typeof externalMetricSource>
 
-export const externalMetricStatus = s.struct('ExternalMetricStatus', {
+export const externalMetricStatus = struct('ExternalMetricStatus', {
   metricName: s.field(1, s.string, { always: true, required: true, default: '' }),
   metricSelector: s.field(2, meta.labelSelector, { pointer: true }),
   currentValue: s.field(3, s.quantity, { always: true, required: true, default: {} }),
@@ -47,7 +49,7 @@ export const externalMetricStatus = s.struct('ExternalMetricStatus', {
 })
 export type ExternalMetricStatus = Infer<typeof externalMetricStatus>
 
-export const horizontalPodAutoscalerSpec = s.struct('HorizontalPodAutoscalerSpec', {
+export const horizontalPodAutoscalerSpec = struct('HorizontalPodAutoscalerSpec', {
   scaleTargetRef: s.field(1, crossVersionObjectReference, { always: true, required: true, default: {} }),
   minReplicas: s.field(2, s.int32, { pointer: true }),
   maxReplicas: s.field(3, s.int32, { always: true, required: true, default: 0 }),
@@ -55,7 +57,7 @@ export const horizontalPodAutoscalerSpec = s.struct('HorizontalPodAutoscalerSpec
 })
 export type HorizontalPodAutoscalerSpec = Infer<typeof horizontalPodAutoscalerSpec>
 
-export const horizontalPodAutoscalerStatus = s.struct('HorizontalPodAutoscalerStatus', {
+export const horizontalPodAutoscalerStatus = struct('HorizontalPodAutoscalerStatus', {
   observedGeneration: s.field(1, s.int64, { pointer: true }),
   lastScaleTime: s.field(2, s.time, { pointer: true }),
   currentReplicas: s.field(3, s.int32, { always: true, required: true, default: 0 }),
@@ -64,7 +66,7 @@ export const horizontalPodAutoscalerStatus = s.struct('HorizontalPodAutoscalerSt
 })
 export type HorizontalPodAutoscalerStatus = Infer<typeof horizontalPodAutoscalerStatus>
 
-export const horizontalPodAutoscaler = s.struct(
+export const horizontalPodAutoscaler = struct(
   'HorizontalPodAutoscaler',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -75,7 +77,7 @@ export const horizontalPodAutoscaler = s.struct(
 )
 export type HorizontalPodAutoscaler = Infer<typeof horizontalPodAutoscaler>
 
-export const horizontalPodAutoscalerCondition = s.struct('HorizontalPodAutoscalerCondition', {
+export const horizontalPodAutoscalerCondition = struct('HorizontalPodAutoscalerCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastTransitionTime: s.field(3, s.time, { default: {} }),
@@ -84,7 +86,7 @@ export const horizontalPodAutoscalerCondition = s.struct('HorizontalPodAutoscale
 })
 export type HorizontalPodAutoscalerCondition = Infer<typeof horizontalPodAutoscalerCondition>
 
-export const objectMetricSource = s.struct('ObjectMetricSource', {
+export const objectMetricSource = struct('ObjectMetricSource', {
   target: s.field(1, crossVersionObjectReference, { always: true, required: true, default: {} }),
   metricName: s.field(2, s.string, { always: true, required: true, default: '' }),
   targetValue: s.field(3, s.quantity, { always: true, required: true, default: {} }),
@@ -93,21 +95,21 @@ export const objectMetricSource = s.struct('ObjectMetricSource', {
 })
 export type ObjectMetricSource = Infer<typeof objectMetricSource>
 
-export const podsMetricSource = s.struct('PodsMetricSource', {
+export const podsMetricSource = struct('PodsMetricSource', {
   metricName: s.field(1, s.string, { always: true, required: true, default: '' }),
   targetAverageValue: s.field(2, s.quantity, { always: true, required: true, default: {} }),
   selector: s.field(3, meta.labelSelector, { pointer: true }),
 })
 export type PodsMetricSource = Infer<typeof podsMetricSource>
 
-export const resourceMetricSource = s.struct('ResourceMetricSource', {
+export const resourceMetricSource = struct('ResourceMetricSource', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   targetAverageUtilization: s.field(2, s.int32, { pointer: true }),
   targetAverageValue: s.field(3, s.quantity, { pointer: true }),
 })
 export type ResourceMetricSource = Infer<typeof resourceMetricSource>
 
-export const metricSpec = s.struct('MetricSpec', {
+export const metricSpec = struct('MetricSpec', {
   type: s.field(1, s.string, {
     always: true,
     required: true,
@@ -122,7 +124,7 @@ export const metricSpec = s.struct('MetricSpec', {
 })
 export type MetricSpec = Infer<typeof metricSpec>
 
-export const objectMetricStatus = s.struct('ObjectMetricStatus', {
+export const objectMetricStatus = struct('ObjectMetricStatus', {
   target: s.field(1, crossVersionObjectReference, { always: true, required: true, default: {} }),
   metricName: s.field(2, s.string, { always: true, required: true, default: '' }),
   currentValue: s.field(3, s.quantity, { always: true, required: true, default: {} }),
@@ -131,21 +133,21 @@ export const objectMetricStatus = s.struct('ObjectMetricStatus', {
 })
 export type ObjectMetricStatus = Infer<typeof objectMetricStatus>
 
-export const podsMetricStatus = s.struct('PodsMetricStatus', {
+export const podsMetricStatus = struct('PodsMetricStatus', {
   metricName: s.field(1, s.string, { always: true, required: true, default: '' }),
   currentAverageValue: s.field(2, s.quantity, { always: true, required: true, default: {} }),
   selector: s.field(3, meta.labelSelector, { pointer: true }),
 })
 export type PodsMetricStatus = Infer<typeof podsMetricStatus>
 
-export const resourceMetricStatus = s.struct('ResourceMetricStatus', {
+export const resourceMetricStatus = struct('ResourceMetricStatus', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   currentAverageUtilization: s.field(2, s.int32, { pointer: true }),
   currentAverageValue: s.field(3, s.quantity, { always: true, required: true, default: {} }),
 })
 export type ResourceMetricStatus = Infer<typeof resourceMetricStatus>
 
-export const metricStatus = s.struct('MetricStatus', {
+export const metricStatus = struct('MetricStatus', {
   type: s.field(1, s.string, {
     always: true,
     required: true,
@@ -160,18 +162,18 @@ export const metricStatus = s.struct('MetricStatus', {
 })
 export type MetricStatus = Infer<typeof metricStatus>
 
-export const scaleSpec = s.struct('ScaleSpec', {
+export const scaleSpec = struct('ScaleSpec', {
   replicas: s.field(1, s.int32),
 })
 export type ScaleSpec = Infer<typeof scaleSpec>
 
-export const scaleStatus = s.struct('ScaleStatus', {
+export const scaleStatus = struct('ScaleStatus', {
   replicas: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   selector: s.field(2, s.string),
 })
 export type ScaleStatus = Infer<typeof scaleStatus>
 
-export const scale = s.struct(
+export const scale = struct(
   'Scale',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

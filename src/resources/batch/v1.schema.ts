@@ -5,32 +5,34 @@ import * as core from '../../resources/core/v1.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const podFailurePolicyOnExitCodesRequirement = s.struct('PodFailurePolicyOnExitCodesRequirement', {
+const struct = s.structsOf('api.batch.v1')
+
+export const podFailurePolicyOnExitCodesRequirement = struct('PodFailurePolicyOnExitCodesRequirement', {
   containerName: s.field(1, s.string, { pointer: true, always: true }),
   operator: s.field(2, s.string, { always: true, required: true, default: '', enum: ['In', 'NotIn'] }),
   values: s.field(3, s.list(s.int32, { listType: 'set' }), { always: true, required: true }),
 })
 export type PodFailurePolicyOnExitCodesRequirement = Infer<typeof podFailurePolicyOnExitCodesRequirement>
 
-export const podFailurePolicyOnPodConditionsPattern = s.struct('PodFailurePolicyOnPodConditionsPattern', {
+export const podFailurePolicyOnPodConditionsPattern = struct('PodFailurePolicyOnPodConditionsPattern', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type PodFailurePolicyOnPodConditionsPattern = Infer<typeof podFailurePolicyOnPodConditionsPattern>
 
-export const podFailurePolicyRule = s.struct('PodFailurePolicyRule', {
+export const podFailurePolicyRule = struct('PodFailurePolicyRule', {
   action: s.field(1, s.string, { always: true, required: true, default: '', enum: ['Count', 'FailJob', 'Ignore'] }),
   onExitCodes: s.field(2, podFailurePolicyOnExitCodesRequirement, { pointer: true, always: true }),
   onPodConditions: s.field(3, s.list(podFailurePolicyOnPodConditionsPattern, { listType: 'atomic' }), { always: true, required: true }),
 })
 export type PodFailurePolicyRule = Infer<typeof podFailurePolicyRule>
 
-export const podFailurePolicy = s.struct('PodFailurePolicy', {
+export const podFailurePolicy = struct('PodFailurePolicy', {
   rules: s.field(1, s.list(podFailurePolicyRule, { listType: 'atomic' }), { always: true, required: true }),
 })
 export type PodFailurePolicy = Infer<typeof podFailurePolicy>
 
-export const jobSpec = s.struct('JobSpec', {
+export const jobSpec = struct('JobSpec', {
   parallelism: s.field(1, s.int32, { pointer: true }),
   completions: s.field(2, s.int32, { pointer: true }),
   activeDeadlineSeconds: s.field(3, s.int64, { pointer: true }),
@@ -45,13 +47,13 @@ export const jobSpec = s.struct('JobSpec', {
 })
 export type JobSpec = Infer<typeof jobSpec>
 
-export const jobTemplateSpec = s.struct('JobTemplateSpec', {
+export const jobTemplateSpec = struct('JobTemplateSpec', {
   metadata: s.field(1, meta.objectMeta, { default: {} }),
   spec: s.field(2, jobSpec, { default: {} }),
 })
 export type JobTemplateSpec = Infer<typeof jobTemplateSpec>
 
-export const cronJobSpec = s.struct('CronJobSpec', {
+export const cronJobSpec = struct('CronJobSpec', {
   schedule: s.field(1, s.string, { always: true, required: true, default: '' }),
   timeZone: s.field(8, s.string, { pointer: true }),
   startingDeadlineSeconds: s.field(2, s.int64, { pointer: true }),
@@ -63,14 +65,14 @@ export const cronJobSpec = s.struct('CronJobSpec', {
 })
 export type CronJobSpec = Infer<typeof cronJobSpec>
 
-export const cronJobStatus = s.struct('CronJobStatus', {
+export const cronJobStatus = struct('CronJobStatus', {
   active: s.field(1, s.list(core.objectReference, { listType: 'atomic' })),
   lastScheduleTime: s.field(4, s.time, { pointer: true }),
   lastSuccessfulTime: s.field(5, s.time, { pointer: true }),
 })
 export type CronJobStatus = Infer<typeof cronJobStatus>
 
-export const cronJob = s.struct(
+export const cronJob = struct(
   'CronJob',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -81,7 +83,7 @@ export const cronJob = s.struct(
 )
 export type CronJob = Infer<typeof cronJob>
 
-export const jobCondition = s.struct('JobCondition', {
+export const jobCondition = struct('JobCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastProbeTime: s.field(3, s.time, { default: {} }),
@@ -91,13 +93,13 @@ export const jobCondition = s.struct('JobCondition', {
 })
 export type JobCondition = Infer<typeof jobCondition>
 
-export const uncountedTerminatedPods = s.struct('UncountedTerminatedPods', {
+export const uncountedTerminatedPods = struct('UncountedTerminatedPods', {
   succeeded: s.field(1, s.list(s.string, { listType: 'set' })),
   failed: s.field(2, s.list(s.string, { listType: 'set' })),
 })
 export type UncountedTerminatedPods = Infer<typeof uncountedTerminatedPods>
 
-export const jobStatus = s.struct('JobStatus', {
+export const jobStatus = struct('JobStatus', {
   conditions: s.field(1, s.list(jobCondition, { listType: 'atomic', patchStrategy: 'merge', patchMergeKey: 'type' })),
   startTime: s.field(2, s.time, { pointer: true }),
   completionTime: s.field(3, s.time, { pointer: true }),
@@ -110,7 +112,7 @@ export const jobStatus = s.struct('JobStatus', {
 })
 export type JobStatus = Infer<typeof jobStatus>
 
-export const job = s.struct(
+export const job = struct(
   'Job',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

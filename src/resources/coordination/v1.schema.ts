@@ -4,7 +4,9 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const leaseSpec = s.struct('LeaseSpec', {
+const struct = s.structsOf('api.coordination.v1')
+
+export const leaseSpec = struct('LeaseSpec', {
   holderIdentity: s.field(1, s.string, { pointer: true }),
   leaseDurationSeconds: s.field(2, s.int32, { pointer: true }),
   acquireTime: s.field(3, s.microTime, { pointer: true }),
@@ -13,7 +15,7 @@ export const leaseSpec = s.struct('LeaseSpec', {
 })
 export type LeaseSpec = Infer<typeof leaseSpec>
 
-export const lease = s.struct(
+export const lease = struct(
   'Lease',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

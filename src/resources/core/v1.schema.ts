@@ -4,7 +4,9 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const awsElasticBlockStoreVolumeSource = s.struct('AWSElasticBlockStoreVolumeSource', {
+const struct = s.structsOf('api.core.v1')
+
+export const awsElasticBlockStoreVolumeSource = struct('AWSElasticBlockStoreVolumeSource', {
   volumeID: s.field(1, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(2, s.string),
   partition: s.field(3, s.int32),
@@ -12,7 +14,7 @@ export const awsElasticBlockStoreVolumeSource = s.struct('AWSElasticBlockStoreVo
 })
 export type AWSElasticBlockStoreVolumeSource = Infer<typeof awsElasticBlockStoreVolumeSource>
 
-export const nodeSelectorRequirement = s.struct('NodeSelectorRequirement', {
+export const nodeSelectorRequirement = struct('NodeSelectorRequirement', {
   key: s.field(1, s.string, { always: true, required: true, default: '' }),
   operator: s.field(2, s.string, {
     always: true,
@@ -24,7 +26,7 @@ export const nodeSelectorRequirement = s.struct('NodeSelectorRequirement', {
 })
 export type NodeSelectorRequirement = Infer<typeof nodeSelectorRequirement>
 
-export const nodeSelectorTerm = s.struct(
+export const nodeSelectorTerm = struct(
   'NodeSelectorTerm',
   {
     matchExpressions: s.field(1, s.list(nodeSelectorRequirement)),
@@ -34,7 +36,7 @@ export const nodeSelectorTerm = s.struct(
 )
 export type NodeSelectorTerm = Infer<typeof nodeSelectorTerm>
 
-export const nodeSelector = s.struct(
+export const nodeSelector = struct(
   'NodeSelector',
   {
     nodeSelectorTerms: s.field(1, s.list(nodeSelectorTerm), { always: true, required: true }),
@@ -43,19 +45,19 @@ export const nodeSelector = s.struct(
 )
 export type NodeSelector = Infer<typeof nodeSelector>
 
-export const preferredSchedulingTerm = s.struct('PreferredSchedulingTerm', {
+export const preferredSchedulingTerm = struct('PreferredSchedulingTerm', {
   weight: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   preference: s.field(2, nodeSelectorTerm, { always: true, required: true, default: {} }),
 })
 export type PreferredSchedulingTerm = Infer<typeof preferredSchedulingTerm>
 
-export const nodeAffinity = s.struct('NodeAffinity', {
+export const nodeAffinity = struct('NodeAffinity', {
   requiredDuringSchedulingIgnoredDuringExecution: s.field(1, nodeSelector, { pointer: true }),
   preferredDuringSchedulingIgnoredDuringExecution: s.field(2, s.list(preferredSchedulingTerm)),
 })
 export type NodeAffinity = Infer<typeof nodeAffinity>
 
-export const podAffinityTerm = s.struct('PodAffinityTerm', {
+export const podAffinityTerm = struct('PodAffinityTerm', {
   labelSelector: s.field(1, meta.labelSelector, { pointer: true }),
   namespaces: s.field(2, s.list(s.string)),
   topologyKey: s.field(3, s.string, { always: true, required: true, default: '' }),
@@ -63,43 +65,43 @@ export const podAffinityTerm = s.struct('PodAffinityTerm', {
 })
 export type PodAffinityTerm = Infer<typeof podAffinityTerm>
 
-export const weightedPodAffinityTerm = s.struct('WeightedPodAffinityTerm', {
+export const weightedPodAffinityTerm = struct('WeightedPodAffinityTerm', {
   weight: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   podAffinityTerm: s.field(2, podAffinityTerm, { always: true, required: true, default: {} }),
 })
 export type WeightedPodAffinityTerm = Infer<typeof weightedPodAffinityTerm>
 
-export const podAffinity = s.struct('PodAffinity', {
+export const podAffinity = struct('PodAffinity', {
   requiredDuringSchedulingIgnoredDuringExecution: s.field(1, s.list(podAffinityTerm)),
   preferredDuringSchedulingIgnoredDuringExecution: s.field(2, s.list(weightedPodAffinityTerm)),
 })
 export type PodAffinity = Infer<typeof podAffinity>
 
-export const podAntiAffinity = s.struct('PodAntiAffinity', {
+export const podAntiAffinity = struct('PodAntiAffinity', {
   requiredDuringSchedulingIgnoredDuringExecution: s.field(1, s.list(podAffinityTerm)),
   preferredDuringSchedulingIgnoredDuringExecution: s.field(2, s.list(weightedPodAffinityTerm)),
 })
 export type PodAntiAffinity = Infer<typeof podAntiAffinity>
 
-export const affinity = s.struct('Affinity', {
+export const affinity = struct('Affinity', {
   nodeAffinity: s.field(1, nodeAffinity, { pointer: true }),
   podAffinity: s.field(2, podAffinity, { pointer: true }),
   podAntiAffinity: s.field(3, podAntiAffinity, { pointer: true }),
 })
 export type Affinity = Infer<typeof affinity>
 
-export const attachedVolume = s.struct('AttachedVolume', {
+export const attachedVolume = struct('AttachedVolume', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   devicePath: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type AttachedVolume = Infer<typeof attachedVolume>
 
-export const podSignature = s.struct('PodSignature', {
+export const podSignature = struct('PodSignature', {
   podController: s.field(1, meta.ownerReference, { pointer: true }),
 })
 export type PodSignature = Infer<typeof podSignature>
 
-export const preferAvoidPodsEntry = s.struct('PreferAvoidPodsEntry', {
+export const preferAvoidPodsEntry = struct('PreferAvoidPodsEntry', {
   podSignature: s.field(1, podSignature, { always: true, required: true, default: {} }),
   evictionTime: s.field(2, s.time, { default: {} }),
   reason: s.field(3, s.string),
@@ -107,12 +109,12 @@ export const preferAvoidPodsEntry = s.struct('PreferAvoidPodsEntry', {
 })
 export type PreferAvoidPodsEntry = Infer<typeof preferAvoidPodsEntry>
 
-export const avoidPods = s.struct('AvoidPods', {
+export const avoidPods = struct('AvoidPods', {
   preferAvoidPods: s.field(1, s.list(preferAvoidPodsEntry)),
 })
 export type AvoidPods = Infer<typeof avoidPods>
 
-export const azureDiskVolumeSource = s.struct('AzureDiskVolumeSource', {
+export const azureDiskVolumeSource = struct('AzureDiskVolumeSource', {
   diskName: s.field(1, s.string, { always: true, required: true, default: '' }),
   diskURI: s.field(2, s.string, { always: true, required: true, default: '' }),
   cachingMode: s.field(3, s.string, { pointer: true }),
@@ -122,7 +124,7 @@ export const azureDiskVolumeSource = s.struct('AzureDiskVolumeSource', {
 })
 export type AzureDiskVolumeSource = Infer<typeof azureDiskVolumeSource>
 
-export const azureFilePersistentVolumeSource = s.struct('AzureFilePersistentVolumeSource', {
+export const azureFilePersistentVolumeSource = struct('AzureFilePersistentVolumeSource', {
   secretName: s.field(1, s.string, { always: true, required: true, default: '' }),
   shareName: s.field(2, s.string, { always: true, required: true, default: '' }),
   readOnly: s.field(3, s.boolean),
@@ -130,14 +132,14 @@ export const azureFilePersistentVolumeSource = s.struct('AzureFilePersistentVolu
 })
 export type AzureFilePersistentVolumeSource = Infer<typeof azureFilePersistentVolumeSource>
 
-export const azureFileVolumeSource = s.struct('AzureFileVolumeSource', {
+export const azureFileVolumeSource = struct('AzureFileVolumeSource', {
   secretName: s.field(1, s.string, { always: true, required: true, default: '' }),
   shareName: s.field(2, s.string, { always: true, required: true, default: '' }),
   readOnly: s.field(3, s.boolean),
 })
 export type AzureFileVolumeSource = Infer<typeof azureFileVolumeSource>
 
-export const objectReference = s.struct(
+export const objectReference = struct(
   'ObjectReference',
   {
     kind: s.field(1, s.string),
@@ -152,7 +154,7 @@ export const objectReference = s.struct(
 )
 export type ObjectReference = Infer<typeof objectReference>
 
-export const binding = s.struct(
+export const binding = struct(
   'Binding',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -162,7 +164,7 @@ export const binding = s.struct(
 )
 export type Binding = Infer<typeof binding>
 
-export const secretReference = s.struct(
+export const secretReference = struct(
   'SecretReference',
   {
     name: s.field(1, s.string),
@@ -172,7 +174,7 @@ export const secretReference = s.struct(
 )
 export type SecretReference = Infer<typeof secretReference>
 
-export const csiPersistentVolumeSource = s.struct('CSIPersistentVolumeSource', {
+export const csiPersistentVolumeSource = struct('CSIPersistentVolumeSource', {
   driver: s.field(1, s.string, { always: true, required: true, default: '' }),
   volumeHandle: s.field(2, s.string, { always: true, required: true, default: '' }),
   readOnly: s.field(3, s.boolean),
@@ -186,7 +188,7 @@ export const csiPersistentVolumeSource = s.struct('CSIPersistentVolumeSource', {
 })
 export type CSIPersistentVolumeSource = Infer<typeof csiPersistentVolumeSource>
 
-export const localObjectReference = s.struct(
+export const localObjectReference = struct(
   'LocalObjectReference',
   {
     name: s.field(1, s.string),
@@ -195,7 +197,7 @@ export const localObjectReference = s.struct(
 )
 export type LocalObjectReference = Infer<typeof localObjectReference>
 
-export const csiVolumeSource = s.struct('CSIVolumeSource', {
+export const csiVolumeSource = struct('CSIVolumeSource', {
   driver: s.field(1, s.string, { always: true, required: true, default: '' }),
   readOnly: s.field(2, s.boolean, { pointer: true }),
   fsType: s.field(3, s.string, { pointer: true }),
@@ -204,13 +206,13 @@ export const csiVolumeSource = s.struct('CSIVolumeSource', {
 })
 export type CSIVolumeSource = Infer<typeof csiVolumeSource>
 
-export const capabilities = s.struct('Capabilities', {
+export const capabilities = struct('Capabilities', {
   add: s.field(1, s.list(s.string)),
   drop: s.field(2, s.list(s.string)),
 })
 export type Capabilities = Infer<typeof capabilities>
 
-export const cephFSPersistentVolumeSource = s.struct('CephFSPersistentVolumeSource', {
+export const cephFSPersistentVolumeSource = struct('CephFSPersistentVolumeSource', {
   monitors: s.field(1, s.list(s.string), { always: true, required: true }),
   path: s.field(2, s.string),
   user: s.field(3, s.string),
@@ -220,7 +222,7 @@ export const cephFSPersistentVolumeSource = s.struct('CephFSPersistentVolumeSour
 })
 export type CephFSPersistentVolumeSource = Infer<typeof cephFSPersistentVolumeSource>
 
-export const cephFSVolumeSource = s.struct('CephFSVolumeSource', {
+export const cephFSVolumeSource = struct('CephFSVolumeSource', {
   monitors: s.field(1, s.list(s.string), { always: true, required: true }),
   path: s.field(2, s.string),
   user: s.field(3, s.string),
@@ -230,7 +232,7 @@ export const cephFSVolumeSource = s.struct('CephFSVolumeSource', {
 })
 export type CephFSVolumeSource = Infer<typeof cephFSVolumeSource>
 
-export const cinderPersistentVolumeSource = s.struct('CinderPersistentVolumeSource', {
+export const cinderPersistentVolumeSource = struct('CinderPersistentVolumeSource', {
   volumeID: s.field(1, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(2, s.string),
   readOnly: s.field(3, s.boolean),
@@ -238,7 +240,7 @@ export const cinderPersistentVolumeSource = s.struct('CinderPersistentVolumeSour
 })
 export type CinderPersistentVolumeSource = Infer<typeof cinderPersistentVolumeSource>
 
-export const cinderVolumeSource = s.struct('CinderVolumeSource', {
+export const cinderVolumeSource = struct('CinderVolumeSource', {
   volumeID: s.field(1, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(2, s.string),
   readOnly: s.field(3, s.boolean),
@@ -246,18 +248,18 @@ export const cinderVolumeSource = s.struct('CinderVolumeSource', {
 })
 export type CinderVolumeSource = Infer<typeof cinderVolumeSource>
 
-export const claimSource = s.struct('ClaimSource', {
+export const claimSource = struct('ClaimSource', {
   resourceClaimName: s.field(1, s.string, { pointer: true }),
   resourceClaimTemplateName: s.field(2, s.string, { pointer: true }),
 })
 export type ClaimSource = Infer<typeof claimSource>
 
-export const clientIPConfig = s.struct('ClientIPConfig', {
+export const clientIPConfig = struct('ClientIPConfig', {
   timeoutSeconds: s.field(1, s.int32, { pointer: true }),
 })
 export type ClientIPConfig = Infer<typeof clientIPConfig>
 
-export const componentCondition = s.struct('ComponentCondition', {
+export const componentCondition = struct('ComponentCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   message: s.field(3, s.string),
@@ -265,7 +267,7 @@ export const componentCondition = s.struct('ComponentCondition', {
 })
 export type ComponentCondition = Infer<typeof componentCondition>
 
-export const componentStatus = s.struct(
+export const componentStatus = struct(
   'ComponentStatus',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -275,7 +277,7 @@ export const componentStatus = s.struct(
 )
 export type ComponentStatus = Infer<typeof componentStatus>
 
-export const configMap = s.struct(
+export const configMap = struct(
   'ConfigMap',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -287,13 +289,13 @@ export const configMap = s.struct(
 )
 export type ConfigMap = Infer<typeof configMap>
 
-export const configMapEnvSource = s.struct('ConfigMapEnvSource', {
+export const configMapEnvSource = struct('ConfigMapEnvSource', {
   ...s.embed(1, localObjectReference),
   optional: s.field(2, s.boolean, { pointer: true }),
 })
 export type ConfigMapEnvSource = Infer<typeof configMapEnvSource>
 
-export const configMapKeySelector = s.struct(
+export const configMapKeySelector = struct(
   'ConfigMapKeySelector',
   {
     ...s.embed(1, localObjectReference),
@@ -304,7 +306,7 @@ export const configMapKeySelector = s.struct(
 )
 export type ConfigMapKeySelector = Infer<typeof configMapKeySelector>
 
-export const configMapNodeConfigSource = s.struct('ConfigMapNodeConfigSource', {
+export const configMapNodeConfigSource = struct('ConfigMapNodeConfigSource', {
   namespace: s.field(1, s.string, { always: true, required: true, default: '' }),
   name: s.field(2, s.string, { always: true, required: true, default: '' }),
   uid: s.field(3, s.string),
@@ -313,21 +315,21 @@ export const configMapNodeConfigSource = s.struct('ConfigMapNodeConfigSource', {
 })
 export type ConfigMapNodeConfigSource = Infer<typeof configMapNodeConfigSource>
 
-export const keyToPath = s.struct('KeyToPath', {
+export const keyToPath = struct('KeyToPath', {
   key: s.field(1, s.string, { always: true, required: true, default: '' }),
   path: s.field(2, s.string, { always: true, required: true, default: '' }),
   mode: s.field(3, s.int32, { pointer: true }),
 })
 export type KeyToPath = Infer<typeof keyToPath>
 
-export const configMapProjection = s.struct('ConfigMapProjection', {
+export const configMapProjection = struct('ConfigMapProjection', {
   ...s.embed(1, localObjectReference),
   items: s.field(2, s.list(keyToPath)),
   optional: s.field(4, s.boolean, { pointer: true }),
 })
 export type ConfigMapProjection = Infer<typeof configMapProjection>
 
-export const configMapVolumeSource = s.struct('ConfigMapVolumeSource', {
+export const configMapVolumeSource = struct('ConfigMapVolumeSource', {
   ...s.embed(1, localObjectReference),
   items: s.field(2, s.list(keyToPath)),
   defaultMode: s.field(3, s.int32, { pointer: true }),
@@ -335,7 +337,7 @@ export const configMapVolumeSource = s.struct('ConfigMapVolumeSource', {
 })
 export type ConfigMapVolumeSource = Infer<typeof configMapVolumeSource>
 
-export const containerPort = s.struct('ContainerPort', {
+export const containerPort = struct('ContainerPort', {
   name: s.field(1, s.string),
   hostPort: s.field(2, s.int32),
   containerPort: s.field(3, s.int32, { always: true, required: true, default: 0 }),
@@ -344,20 +346,20 @@ export const containerPort = s.struct('ContainerPort', {
 })
 export type ContainerPort = Infer<typeof containerPort>
 
-export const secretEnvSource = s.struct('SecretEnvSource', {
+export const secretEnvSource = struct('SecretEnvSource', {
   ...s.embed(1, localObjectReference),
   optional: s.field(2, s.boolean, { pointer: true }),
 })
 export type SecretEnvSource = Infer<typeof secretEnvSource>
 
-export const envFromSource = s.struct('EnvFromSource', {
+export const envFromSource = struct('EnvFromSource', {
   prefix: s.field(1, s.string),
   configMapRef: s.field(2, configMapEnvSource, { pointer: true }),
   secretRef: s.field(3, secretEnvSource, { pointer: true }),
 })
 export type EnvFromSource = Infer<typeof envFromSource>
 
-export const objectFieldSelector = s.struct(
+export const objectFieldSelector = struct(
   'ObjectFieldSelector',
   {
     apiVersion: s.field(1, s.string),
@@ -367,7 +369,7 @@ export const objectFieldSelector = s.struct(
 )
 export type ObjectFieldSelector = Infer<typeof objectFieldSelector>
 
-export const resourceFieldSelector = s.struct(
+export const resourceFieldSelector = struct(
   'ResourceFieldSelector',
   {
     containerName: s.field(1, s.string),
@@ -378,7 +380,7 @@ export const resourceFieldSelector = s.struct(
 )
 export type ResourceFieldSelector = Infer<typeof resourceFieldSelector>
 
-export const secretKeySelector = s.struct(
+export const secretKeySelector = struct(
   'SecretKeySelector',
   {
     ...s.embed(1, localObjectReference),
@@ -389,7 +391,7 @@ export const secretKeySelector = s.struct(
 )
 export type SecretKeySelector = Infer<typeof secretKeySelector>
 
-export const envVarSource = s.struct('EnvVarSource', {
+export const envVarSource = struct('EnvVarSource', {
   fieldRef: s.field(1, objectFieldSelector, { pointer: true }),
   resourceFieldRef: s.field(2, resourceFieldSelector, { pointer: true }),
   configMapKeyRef: s.field(3, configMapKeySelector, { pointer: true }),
@@ -397,26 +399,26 @@ export const envVarSource = s.struct('EnvVarSource', {
 })
 export type EnvVarSource = Infer<typeof envVarSource>
 
-export const envVar = s.struct('EnvVar', {
+export const envVar = struct('EnvVar', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   value: s.field(2, s.string),
   valueFrom: s.field(3, envVarSource, { pointer: true }),
 })
 export type EnvVar = Infer<typeof envVar>
 
-export const resourceClaim = s.struct('ResourceClaim', {
+export const resourceClaim = struct('ResourceClaim', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
 })
 export type ResourceClaim = Infer<typeof resourceClaim>
 
-export const resourceRequirements = s.struct('ResourceRequirements', {
+export const resourceRequirements = struct('ResourceRequirements', {
   limits: s.field(1, s.map(s.quantity)),
   requests: s.field(2, s.map(s.quantity)),
   claims: s.field(3, s.list(resourceClaim, { listType: 'map', keys: ['name'] })),
 })
 export type ResourceRequirements = Infer<typeof resourceRequirements>
 
-export const volumeMount = s.struct('VolumeMount', {
+export const volumeMount = struct('VolumeMount', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   readOnly: s.field(2, s.boolean),
   mountPath: s.field(3, s.string, { always: true, required: true, default: '' }),
@@ -426,24 +428,24 @@ export const volumeMount = s.struct('VolumeMount', {
 })
 export type VolumeMount = Infer<typeof volumeMount>
 
-export const volumeDevice = s.struct('VolumeDevice', {
+export const volumeDevice = struct('VolumeDevice', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   devicePath: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type VolumeDevice = Infer<typeof volumeDevice>
 
-export const execAction = s.struct('ExecAction', {
+export const execAction = struct('ExecAction', {
   command: s.field(1, s.list(s.string)),
 })
 export type ExecAction = Infer<typeof execAction>
 
-export const httpHeader = s.struct('HTTPHeader', {
+export const httpHeader = struct('HTTPHeader', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   value: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type HTTPHeader = Infer<typeof httpHeader>
 
-export const httpGetAction = s.struct('HTTPGetAction', {
+export const httpGetAction = struct('HTTPGetAction', {
   path: s.field(1, s.string),
   port: s.field(2, s.intOrString, { always: true, required: true, default: {} }),
   host: s.field(3, s.string),
@@ -452,19 +454,19 @@ export const httpGetAction = s.struct('HTTPGetAction', {
 })
 export type HTTPGetAction = Infer<typeof httpGetAction>
 
-export const tcpSocketAction = s.struct('TCPSocketAction', {
+export const tcpSocketAction = struct('TCPSocketAction', {
   port: s.field(1, s.intOrString, { always: true, required: true, default: {} }),
   host: s.field(2, s.string),
 })
 export type TCPSocketAction = Infer<typeof tcpSocketAction>
 
-export const grpcAction = s.struct('GRPCAction', {
+export const grpcAction = struct('GRPCAction', {
   port: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   service: s.field(2, s.string, { pointer: true, always: true, default: '' }),
 })
 export type GRPCAction = Infer<typeof grpcAction>
 
-export const probeHandler = s.struct('ProbeHandler', {
+export const probeHandler = struct('ProbeHandler', {
   exec: s.field(1, execAction, { pointer: true }),
   httpGet: s.field(2, httpGetAction, { pointer: true }),
   tcpSocket: s.field(3, tcpSocketAction, { pointer: true }),
@@ -472,7 +474,7 @@ export const probeHandler = s.struct('ProbeHandler', {
 })
 export type ProbeHandler = Infer<typeof probeHandler>
 
-export const probe = s.struct('Probe', {
+export const probe = struct('Probe', {
   ...s.embed(1, probeHandler),
   initialDelaySeconds: s.field(2, s.int32),
   timeoutSeconds: s.field(3, s.int32),
@@ -483,20 +485,20 @@ export const probe = s.struct('Probe', {
 })
 export type Probe = Infer<typeof probe>
 
-export const lifecycleHandler = s.struct('LifecycleHandler', {
+export const lifecycleHandler = struct('LifecycleHandler', {
   exec: s.field(1, execAction, { pointer: true }),
   httpGet: s.field(2, httpGetAction, { pointer: true }),
   tcpSocket: s.field(3, tcpSocketAction, { pointer: true }),
 })
 export type LifecycleHandler = Infer<typeof lifecycleHandler>
 
-export const lifecycle = s.struct('Lifecycle', {
+export const lifecycle = struct('Lifecycle', {
   postStart: s.field(1, lifecycleHandler, { pointer: true }),
   preStop: s.field(2, lifecycleHandler, { pointer: true }),
 })
 export type Lifecycle = Infer<typeof lifecycle>
 
-export const seLinuxOptions = s.struct('SELinuxOptions', {
+export const seLinuxOptions = struct('SELinuxOptions', {
   user: s.field(1, s.string),
   role: s.field(2, s.string),
   type: s.field(3, s.string),
@@ -504,7 +506,7 @@ export const seLinuxOptions = s.struct('SELinuxOptions', {
 })
 export type SELinuxOptions = Infer<typeof seLinuxOptions>
 
-export const windowsSecurityContextOptions = s.struct('WindowsSecurityContextOptions', {
+export const windowsSecurityContextOptions = struct('WindowsSecurityContextOptions', {
   gmsaCredentialSpecName: s.field(1, s.string, { pointer: true }),
   gmsaCredentialSpec: s.field(2, s.string, { pointer: true }),
   runAsUserName: s.field(3, s.string, { pointer: true }),
@@ -512,13 +514,17 @@ export const windowsSecurityContextOptions = s.struct('WindowsSecurityContextOpt
 })
 export type WindowsSecurityContextOptions = Infer<typeof windowsSecurityContextOptions>
 
-export const seccompProfile = s.struct('SeccompProfile', {
-  type: s.field(1, s.string, { always: true, required: true, default: '', enum: ['Localhost', 'RuntimeDefault', 'Unconfined'] }),
-  localhostProfile: s.field(2, s.string, { pointer: true }),
-})
+export const seccompProfile = struct(
+  'SeccompProfile',
+  {
+    type: s.field(1, s.string, { always: true, required: true, default: '', enum: ['Localhost', 'RuntimeDefault', 'Unconfined'] }),
+    localhostProfile: s.field(2, s.string, { pointer: true }),
+  },
+  { unions: [{ discriminator: 'type', values: { localhostProfile: 'LocalhostProfile' } }] },
+)
 export type SeccompProfile = Infer<typeof seccompProfile>
 
-export const securityContext = s.struct('SecurityContext', {
+export const securityContext = struct('SecurityContext', {
   capabilities: s.field(1, capabilities, { pointer: true }),
   privileged: s.field(2, s.boolean, { pointer: true }),
   seLinuxOptions: s.field(3, seLinuxOptions, { pointer: true }),
@@ -533,7 +539,7 @@ export const securityContext = s.struct('SecurityContext', {
 })
 export type SecurityContext = Infer<typeof securityContext>
 
-export const container = s.struct('Container', {
+export const container = struct('Container', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   image: s.field(2, s.string),
   command: s.field(3, s.list(s.string)),
@@ -562,24 +568,24 @@ export const container = s.struct('Container', {
 })
 export type Container = Infer<typeof container>
 
-export const containerImage = s.struct('ContainerImage', {
+export const containerImage = struct('ContainerImage', {
   names: s.field(1, s.list(s.string), { always: true }),
   sizeBytes: s.field(2, s.int64),
 })
 export type ContainerImage = Infer<typeof containerImage>
 
-export const containerStateWaiting = s.struct('ContainerStateWaiting', {
+export const containerStateWaiting = struct('ContainerStateWaiting', {
   reason: s.field(1, s.string),
   message: s.field(2, s.string),
 })
 export type ContainerStateWaiting = Infer<typeof containerStateWaiting>
 
-export const containerStateRunning = s.struct('ContainerStateRunning', {
+export const containerStateRunning = struct('ContainerStateRunning', {
   startedAt: s.field(1, s.time, { default: {} }),
 })
 export type ContainerStateRunning = Infer<typeof containerStateRunning>
 
-export const containerStateTerminated = s.struct('ContainerStateTerminated', {
+export const containerStateTerminated = struct('ContainerStateTerminated', {
   exitCode: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   signal: s.field(2, s.int32),
   reason: s.field(3, s.string),
@@ -590,14 +596,14 @@ export const containerStateTerminated = s.struct('ContainerStateTerminated', {
 })
 export type ContainerStateTerminated = Infer<typeof containerStateTerminated>
 
-export const containerState = s.struct('ContainerState', {
+export const containerState = struct('ContainerState', {
   waiting: s.field(1, containerStateWaiting, { pointer: true }),
   running: s.field(2, containerStateRunning, { pointer: true }),
   terminated: s.field(3, containerStateTerminated, { pointer: true }),
 })
 export type ContainerState = Infer<typeof containerState>
 
-export const containerStatus = s.struct('ContainerStatus', {
+export const containerStatus = struct('ContainerStatus', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   state: s.field(2, containerState, { default: {} }),
   lastState: s.field(3, containerState, { default: {} }),
@@ -610,12 +616,12 @@ export const containerStatus = s.struct('ContainerStatus', {
 })
 export type ContainerStatus = Infer<typeof containerStatus>
 
-export const daemonEndpoint = s.struct('DaemonEndpoint', {
+export const daemonEndpoint = struct('DaemonEndpoint', {
   Port: s.field(1, s.int32, { always: true, required: true, default: 0 }),
 })
 export type DaemonEndpoint = Infer<typeof daemonEndpoint>
 
-export const downwardAPIVolumeFile = s.struct('DownwardAPIVolumeFile', {
+export const downwardAPIVolumeFile = struct('DownwardAPIVolumeFile', {
   path: s.field(1, s.string, { always: true, required: true, default: '' }),
   fieldRef: s.field(2, objectFieldSelector, { pointer: true }),
   resourceFieldRef: s.field(3, resourceFieldSelector, { pointer: true }),
@@ -623,24 +629,24 @@ export const downwardAPIVolumeFile = s.struct('DownwardAPIVolumeFile', {
 })
 export type DownwardAPIVolumeFile = Infer<typeof downwardAPIVolumeFile>
 
-export const downwardAPIProjection = s.struct('DownwardAPIProjection', {
+export const downwardAPIProjection = struct('DownwardAPIProjection', {
   items: s.field(1, s.list(downwardAPIVolumeFile)),
 })
 export type DownwardAPIProjection = Infer<typeof downwardAPIProjection>
 
-export const downwardAPIVolumeSource = s.struct('DownwardAPIVolumeSource', {
+export const downwardAPIVolumeSource = struct('DownwardAPIVolumeSource', {
   items: s.field(1, s.list(downwardAPIVolumeFile)),
   defaultMode: s.field(2, s.int32, { pointer: true }),
 })
 export type DownwardAPIVolumeSource = Infer<typeof downwardAPIVolumeSource>
 
-export const emptyDirVolumeSource = s.struct('EmptyDirVolumeSource', {
+export const emptyDirVolumeSource = struct('EmptyDirVolumeSource', {
   medium: s.field(1, s.string),
   sizeLimit: s.field(2, s.quantity, { pointer: true }),
 })
 export type EmptyDirVolumeSource = Infer<typeof emptyDirVolumeSource>
 
-export const endpointAddress = s.struct(
+export const endpointAddress = struct(
   'EndpointAddress',
   {
     ip: s.field(1, s.string, { always: true, required: true, default: '' }),
@@ -652,7 +658,7 @@ export const endpointAddress = s.struct(
 )
 export type EndpointAddress = Infer<typeof endpointAddress>
 
-export const endpointPort = s.struct(
+export const endpointPort = struct(
   'EndpointPort',
   {
     name: s.field(1, s.string),
@@ -664,14 +670,14 @@ export const endpointPort = s.struct(
 )
 export type EndpointPort = Infer<typeof endpointPort>
 
-export const endpointSubset = s.struct('EndpointSubset', {
+export const endpointSubset = struct('EndpointSubset', {
   addresses: s.field(1, s.list(endpointAddress)),
   notReadyAddresses: s.field(2, s.list(endpointAddress)),
   ports: s.field(3, s.list(endpointPort)),
 })
 export type EndpointSubset = Infer<typeof endpointSubset>
 
-export const endpoints = s.struct(
+export const endpoints = struct(
   'Endpoints',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -681,7 +687,7 @@ export const endpoints = s.struct(
 )
 export type Endpoints = Infer<typeof endpoints>
 
-export const ephemeralContainerCommon = s.struct('EphemeralContainerCommon', {
+export const ephemeralContainerCommon = struct('EphemeralContainerCommon', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   image: s.field(2, s.string),
   command: s.field(3, s.list(s.string)),
@@ -710,13 +716,13 @@ export const ephemeralContainerCommon = s.struct('EphemeralContainerCommon', {
 })
 export type EphemeralContainerCommon = Infer<typeof ephemeralContainerCommon>
 
-export const ephemeralContainer = s.struct('EphemeralContainer', {
+export const ephemeralContainer = struct('EphemeralContainer', {
   ...s.embed(1, ephemeralContainerCommon),
   targetContainerName: s.field(2, s.string),
 })
 export type EphemeralContainer = Infer<typeof ephemeralContainer>
 
-export const typedLocalObjectReference = s.struct(
+export const typedLocalObjectReference = struct(
   'TypedLocalObjectReference',
   {
     apiGroup: s.field(1, s.string, { pointer: true, always: true }),
@@ -727,7 +733,7 @@ export const typedLocalObjectReference = s.struct(
 )
 export type TypedLocalObjectReference = Infer<typeof typedLocalObjectReference>
 
-export const typedObjectReference = s.struct('TypedObjectReference', {
+export const typedObjectReference = struct('TypedObjectReference', {
   apiGroup: s.field(1, s.string, { pointer: true, always: true }),
   kind: s.field(2, s.string, { always: true, required: true, default: '' }),
   name: s.field(3, s.string, { always: true, required: true, default: '' }),
@@ -735,7 +741,7 @@ export const typedObjectReference = s.struct('TypedObjectReference', {
 })
 export type TypedObjectReference = Infer<typeof typedObjectReference>
 
-export const persistentVolumeClaimSpec = s.struct('PersistentVolumeClaimSpec', {
+export const persistentVolumeClaimSpec = struct('PersistentVolumeClaimSpec', {
   accessModes: s.field(1, s.list(s.string)),
   selector: s.field(4, meta.labelSelector, { pointer: true }),
   resources: s.field(2, resourceRequirements, { default: {} }),
@@ -747,30 +753,30 @@ export const persistentVolumeClaimSpec = s.struct('PersistentVolumeClaimSpec', {
 })
 export type PersistentVolumeClaimSpec = Infer<typeof persistentVolumeClaimSpec>
 
-export const persistentVolumeClaimTemplate = s.struct('PersistentVolumeClaimTemplate', {
+export const persistentVolumeClaimTemplate = struct('PersistentVolumeClaimTemplate', {
   metadata: s.field(1, meta.objectMeta, { default: {} }),
   spec: s.field(2, persistentVolumeClaimSpec, { always: true, required: true, default: {} }),
 })
 export type PersistentVolumeClaimTemplate = Infer<typeof persistentVolumeClaimTemplate>
 
-export const ephemeralVolumeSource = s.struct('EphemeralVolumeSource', {
+export const ephemeralVolumeSource = struct('EphemeralVolumeSource', {
   volumeClaimTemplate: s.field(1, persistentVolumeClaimTemplate, { pointer: true }),
 })
 export type EphemeralVolumeSource = Infer<typeof ephemeralVolumeSource>
 
-export const eventSource = s.struct('EventSource', {
+export const eventSource = struct('EventSource', {
   component: s.field(1, s.string),
   host: s.field(2, s.string),
 })
 export type EventSource = Infer<typeof eventSource>
 
-export const eventSeries = s.struct('EventSeries', {
+export const eventSeries = struct('EventSeries', {
   count: s.field(1, s.int32),
   lastObservedTime: s.field(2, s.microTime, { default: {} }),
 })
 export type EventSeries = Infer<typeof eventSeries>
 
-export const event = s.struct(
+export const event = struct(
   'Event',
   {
     metadata: s.field(1, meta.objectMeta, { always: true, required: true, default: {} }),
@@ -793,7 +799,7 @@ export const event = s.struct(
 )
 export type Event = Infer<typeof event>
 
-export const fcVolumeSource = s.struct('FCVolumeSource', {
+export const fcVolumeSource = struct('FCVolumeSource', {
   targetWWNs: s.field(1, s.list(s.string)),
   lun: s.field(2, s.int32, { pointer: true }),
   fsType: s.field(3, s.string),
@@ -802,7 +808,7 @@ export const fcVolumeSource = s.struct('FCVolumeSource', {
 })
 export type FCVolumeSource = Infer<typeof fcVolumeSource>
 
-export const flexPersistentVolumeSource = s.struct('FlexPersistentVolumeSource', {
+export const flexPersistentVolumeSource = struct('FlexPersistentVolumeSource', {
   driver: s.field(1, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(2, s.string),
   secretRef: s.field(3, secretReference, { pointer: true }),
@@ -811,7 +817,7 @@ export const flexPersistentVolumeSource = s.struct('FlexPersistentVolumeSource',
 })
 export type FlexPersistentVolumeSource = Infer<typeof flexPersistentVolumeSource>
 
-export const flexVolumeSource = s.struct('FlexVolumeSource', {
+export const flexVolumeSource = struct('FlexVolumeSource', {
   driver: s.field(1, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(2, s.string),
   secretRef: s.field(3, localObjectReference, { pointer: true }),
@@ -820,13 +826,13 @@ export const flexVolumeSource = s.struct('FlexVolumeSource', {
 })
 export type FlexVolumeSource = Infer<typeof flexVolumeSource>
 
-export const flockerVolumeSource = s.struct('FlockerVolumeSource', {
+export const flockerVolumeSource = struct('FlockerVolumeSource', {
   datasetName: s.field(1, s.string),
   datasetUUID: s.field(2, s.string),
 })
 export type FlockerVolumeSource = Infer<typeof flockerVolumeSource>
 
-export const gcePersistentDiskVolumeSource = s.struct('GCEPersistentDiskVolumeSource', {
+export const gcePersistentDiskVolumeSource = struct('GCEPersistentDiskVolumeSource', {
   pdName: s.field(1, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(2, s.string),
   partition: s.field(3, s.int32),
@@ -834,14 +840,14 @@ export const gcePersistentDiskVolumeSource = s.struct('GCEPersistentDiskVolumeSo
 })
 export type GCEPersistentDiskVolumeSource = Infer<typeof gcePersistentDiskVolumeSource>
 
-export const gitRepoVolumeSource = s.struct('GitRepoVolumeSource', {
+export const gitRepoVolumeSource = struct('GitRepoVolumeSource', {
   repository: s.field(1, s.string, { always: true, required: true, default: '' }),
   revision: s.field(2, s.string),
   directory: s.field(3, s.string),
 })
 export type GitRepoVolumeSource = Infer<typeof gitRepoVolumeSource>
 
-export const glusterfsPersistentVolumeSource = s.struct('GlusterfsPersistentVolumeSource', {
+export const glusterfsPersistentVolumeSource = struct('GlusterfsPersistentVolumeSource', {
   endpoints: s.field(1, s.string, { always: true, required: true, default: '' }),
   path: s.field(2, s.string, { always: true, required: true, default: '' }),
   readOnly: s.field(3, s.boolean),
@@ -849,26 +855,26 @@ export const glusterfsPersistentVolumeSource = s.struct('GlusterfsPersistentVolu
 })
 export type GlusterfsPersistentVolumeSource = Infer<typeof glusterfsPersistentVolumeSource>
 
-export const glusterfsVolumeSource = s.struct('GlusterfsVolumeSource', {
+export const glusterfsVolumeSource = struct('GlusterfsVolumeSource', {
   endpoints: s.field(1, s.string, { always: true, required: true, default: '' }),
   path: s.field(2, s.string, { always: true, required: true, default: '' }),
   readOnly: s.field(3, s.boolean),
 })
 export type GlusterfsVolumeSource = Infer<typeof glusterfsVolumeSource>
 
-export const hostAlias = s.struct('HostAlias', {
+export const hostAlias = struct('HostAlias', {
   ip: s.field(1, s.string),
   hostnames: s.field(2, s.list(s.string)),
 })
 export type HostAlias = Infer<typeof hostAlias>
 
-export const hostPathVolumeSource = s.struct('HostPathVolumeSource', {
+export const hostPathVolumeSource = struct('HostPathVolumeSource', {
   path: s.field(1, s.string, { always: true, required: true, default: '' }),
   type: s.field(2, s.string, { pointer: true }),
 })
 export type HostPathVolumeSource = Infer<typeof hostPathVolumeSource>
 
-export const iscsiPersistentVolumeSource = s.struct('ISCSIPersistentVolumeSource', {
+export const iscsiPersistentVolumeSource = struct('ISCSIPersistentVolumeSource', {
   targetPortal: s.field(1, s.string, { always: true, required: true, default: '' }),
   iqn: s.field(2, s.string, { always: true, required: true, default: '' }),
   lun: s.field(3, s.int32, { always: true, required: true, default: 0 }),
@@ -883,7 +889,7 @@ export const iscsiPersistentVolumeSource = s.struct('ISCSIPersistentVolumeSource
 })
 export type ISCSIPersistentVolumeSource = Infer<typeof iscsiPersistentVolumeSource>
 
-export const iscsiVolumeSource = s.struct('ISCSIVolumeSource', {
+export const iscsiVolumeSource = struct('ISCSIVolumeSource', {
   targetPortal: s.field(1, s.string, { always: true, required: true, default: '' }),
   iqn: s.field(2, s.string, { always: true, required: true, default: '' }),
   lun: s.field(3, s.int32, { always: true, required: true, default: 0 }),
@@ -898,7 +904,7 @@ export const iscsiVolumeSource = s.struct('ISCSIVolumeSource', {
 })
 export type ISCSIVolumeSource = Infer<typeof iscsiVolumeSource>
 
-export const limitRangeItem = s.struct('LimitRangeItem', {
+export const limitRangeItem = struct('LimitRangeItem', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   max: s.field(2, s.map(s.quantity)),
   min: s.field(3, s.map(s.quantity)),
@@ -908,12 +914,12 @@ export const limitRangeItem = s.struct('LimitRangeItem', {
 })
 export type LimitRangeItem = Infer<typeof limitRangeItem>
 
-export const limitRangeSpec = s.struct('LimitRangeSpec', {
+export const limitRangeSpec = struct('LimitRangeSpec', {
   limits: s.field(1, s.list(limitRangeItem), { always: true, required: true }),
 })
 export type LimitRangeSpec = Infer<typeof limitRangeSpec>
 
-export const limitRange = s.struct(
+export const limitRange = struct(
   'LimitRange',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -923,44 +929,44 @@ export const limitRange = s.struct(
 )
 export type LimitRange = Infer<typeof limitRange>
 
-export const portStatus = s.struct('PortStatus', {
+export const portStatus = struct('PortStatus', {
   port: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   protocol: s.field(2, s.string, { always: true, required: true, default: '', enum: ['SCTP', 'TCP', 'UDP'] }),
   error: s.field(3, s.string, { pointer: true }),
 })
 export type PortStatus = Infer<typeof portStatus>
 
-export const loadBalancerIngress = s.struct('LoadBalancerIngress', {
+export const loadBalancerIngress = struct('LoadBalancerIngress', {
   ip: s.field(1, s.string),
   hostname: s.field(2, s.string),
   ports: s.field(4, s.list(portStatus, { listType: 'atomic' })),
 })
 export type LoadBalancerIngress = Infer<typeof loadBalancerIngress>
 
-export const loadBalancerStatus = s.struct('LoadBalancerStatus', {
+export const loadBalancerStatus = struct('LoadBalancerStatus', {
   ingress: s.field(1, s.list(loadBalancerIngress)),
 })
 export type LoadBalancerStatus = Infer<typeof loadBalancerStatus>
 
-export const localVolumeSource = s.struct('LocalVolumeSource', {
+export const localVolumeSource = struct('LocalVolumeSource', {
   path: s.field(1, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(2, s.string, { pointer: true }),
 })
 export type LocalVolumeSource = Infer<typeof localVolumeSource>
 
-export const nfsVolumeSource = s.struct('NFSVolumeSource', {
+export const nfsVolumeSource = struct('NFSVolumeSource', {
   server: s.field(1, s.string, { always: true, required: true, default: '' }),
   path: s.field(2, s.string, { always: true, required: true, default: '' }),
   readOnly: s.field(3, s.boolean),
 })
 export type NFSVolumeSource = Infer<typeof nfsVolumeSource>
 
-export const namespaceSpec = s.struct('NamespaceSpec', {
+export const namespaceSpec = struct('NamespaceSpec', {
   finalizers: s.field(1, s.list(s.string)),
 })
 export type NamespaceSpec = Infer<typeof namespaceSpec>
 
-export const namespaceCondition = s.struct('NamespaceCondition', {
+export const namespaceCondition = struct('NamespaceCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastTransitionTime: s.field(4, s.time, { default: {} }),
@@ -969,13 +975,13 @@ export const namespaceCondition = s.struct('NamespaceCondition', {
 })
 export type NamespaceCondition = Infer<typeof namespaceCondition>
 
-export const namespaceStatus = s.struct('NamespaceStatus', {
+export const namespaceStatus = struct('NamespaceStatus', {
   phase: s.field(1, s.string, { enum: ['Active', 'Terminating'] }),
   conditions: s.field(2, s.list(namespaceCondition, { patchStrategy: 'merge', patchMergeKey: 'type' })),
 })
 export type NamespaceStatus = Infer<typeof namespaceStatus>
 
-export const namespace = s.struct(
+export const namespace = struct(
   'Namespace',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -986,7 +992,7 @@ export const namespace = s.struct(
 )
 export type Namespace = Infer<typeof namespace>
 
-export const taint = s.struct('Taint', {
+export const taint = struct('Taint', {
   key: s.field(1, s.string, { always: true, required: true, default: '' }),
   value: s.field(2, s.string),
   effect: s.field(3, s.string, { always: true, required: true, default: '', enum: ['NoExecute', 'NoSchedule', 'PreferNoSchedule'] }),
@@ -994,12 +1000,12 @@ export const taint = s.struct('Taint', {
 })
 export type Taint = Infer<typeof taint>
 
-export const nodeConfigSource = s.struct('NodeConfigSource', {
+export const nodeConfigSource = struct('NodeConfigSource', {
   configMap: s.field(2, configMapNodeConfigSource, { pointer: true }),
 })
 export type NodeConfigSource = Infer<typeof nodeConfigSource>
 
-export const nodeSpec = s.struct('NodeSpec', {
+export const nodeSpec = struct('NodeSpec', {
   podCIDR: s.field(1, s.string),
   podCIDRs: s.field(7, s.list(s.string, { patchStrategy: 'merge' })),
   providerID: s.field(3, s.string),
@@ -1010,7 +1016,7 @@ export const nodeSpec = s.struct('NodeSpec', {
 })
 export type NodeSpec = Infer<typeof nodeSpec>
 
-export const nodeCondition = s.struct('NodeCondition', {
+export const nodeCondition = struct('NodeCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastHeartbeatTime: s.field(3, s.time, { default: {} }),
@@ -1020,18 +1026,18 @@ export const nodeCondition = s.struct('NodeCondition', {
 })
 export type NodeCondition = Infer<typeof nodeCondition>
 
-export const nodeAddress = s.struct('NodeAddress', {
+export const nodeAddress = struct('NodeAddress', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   address: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type NodeAddress = Infer<typeof nodeAddress>
 
-export const nodeDaemonEndpoints = s.struct('NodeDaemonEndpoints', {
+export const nodeDaemonEndpoints = struct('NodeDaemonEndpoints', {
   kubeletEndpoint: s.field(1, daemonEndpoint, { default: {} }),
 })
 export type NodeDaemonEndpoints = Infer<typeof nodeDaemonEndpoints>
 
-export const nodeSystemInfo = s.struct('NodeSystemInfo', {
+export const nodeSystemInfo = struct('NodeSystemInfo', {
   machineID: s.field(1, s.string, { always: true, required: true, default: '' }),
   systemUUID: s.field(2, s.string, { always: true, required: true, default: '' }),
   bootID: s.field(3, s.string, { always: true, required: true, default: '' }),
@@ -1045,7 +1051,7 @@ export const nodeSystemInfo = s.struct('NodeSystemInfo', {
 })
 export type NodeSystemInfo = Infer<typeof nodeSystemInfo>
 
-export const nodeConfigStatus = s.struct('NodeConfigStatus', {
+export const nodeConfigStatus = struct('NodeConfigStatus', {
   assigned: s.field(1, nodeConfigSource, { pointer: true }),
   active: s.field(2, nodeConfigSource, { pointer: true }),
   lastKnownGood: s.field(3, nodeConfigSource, { pointer: true }),
@@ -1053,7 +1059,7 @@ export const nodeConfigStatus = s.struct('NodeConfigStatus', {
 })
 export type NodeConfigStatus = Infer<typeof nodeConfigStatus>
 
-export const nodeStatus = s.struct('NodeStatus', {
+export const nodeStatus = struct('NodeStatus', {
   capacity: s.field(1, s.map(s.quantity)),
   allocatable: s.field(2, s.map(s.quantity)),
   phase: s.field(3, s.string, { enum: ['Pending', 'Running', 'Terminated'] }),
@@ -1068,7 +1074,7 @@ export const nodeStatus = s.struct('NodeStatus', {
 })
 export type NodeStatus = Infer<typeof nodeStatus>
 
-export const node = s.struct(
+export const node = struct(
   'Node',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1079,7 +1085,7 @@ export const node = s.struct(
 )
 export type Node = Infer<typeof node>
 
-export const nodeProxyOptions = s.struct(
+export const nodeProxyOptions = struct(
   'NodeProxyOptions',
   {
     path: s.field(1, s.string),
@@ -1088,12 +1094,12 @@ export const nodeProxyOptions = s.struct(
 )
 export type NodeProxyOptions = Infer<typeof nodeProxyOptions>
 
-export const nodeResources = s.struct('NodeResources', {
+export const nodeResources = struct('NodeResources', {
   Capacity: s.field(1, s.map(s.quantity), { protoName: 'capacity', always: true, required: true }),
 })
 export type NodeResources = Infer<typeof nodeResources>
 
-export const rbdPersistentVolumeSource = s.struct('RBDPersistentVolumeSource', {
+export const rbdPersistentVolumeSource = struct('RBDPersistentVolumeSource', {
   monitors: s.field(1, s.list(s.string), { always: true, required: true }),
   image: s.field(2, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(3, s.string),
@@ -1105,7 +1111,7 @@ export const rbdPersistentVolumeSource = s.struct('RBDPersistentVolumeSource', {
 })
 export type RBDPersistentVolumeSource = Infer<typeof rbdPersistentVolumeSource>
 
-export const vsphereVirtualDiskVolumeSource = s.struct('VsphereVirtualDiskVolumeSource', {
+export const vsphereVirtualDiskVolumeSource = struct('VsphereVirtualDiskVolumeSource', {
   volumePath: s.field(1, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(2, s.string),
   storagePolicyName: s.field(3, s.string),
@@ -1113,7 +1119,7 @@ export const vsphereVirtualDiskVolumeSource = s.struct('VsphereVirtualDiskVolume
 })
 export type VsphereVirtualDiskVolumeSource = Infer<typeof vsphereVirtualDiskVolumeSource>
 
-export const quobyteVolumeSource = s.struct('QuobyteVolumeSource', {
+export const quobyteVolumeSource = struct('QuobyteVolumeSource', {
   registry: s.field(1, s.string, { always: true, required: true, default: '' }),
   volume: s.field(2, s.string, { always: true, required: true, default: '' }),
   readOnly: s.field(3, s.boolean),
@@ -1123,20 +1129,20 @@ export const quobyteVolumeSource = s.struct('QuobyteVolumeSource', {
 })
 export type QuobyteVolumeSource = Infer<typeof quobyteVolumeSource>
 
-export const photonPersistentDiskVolumeSource = s.struct('PhotonPersistentDiskVolumeSource', {
+export const photonPersistentDiskVolumeSource = struct('PhotonPersistentDiskVolumeSource', {
   pdID: s.field(1, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(2, s.string),
 })
 export type PhotonPersistentDiskVolumeSource = Infer<typeof photonPersistentDiskVolumeSource>
 
-export const portworxVolumeSource = s.struct('PortworxVolumeSource', {
+export const portworxVolumeSource = struct('PortworxVolumeSource', {
   volumeID: s.field(1, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(2, s.string),
   readOnly: s.field(3, s.boolean),
 })
 export type PortworxVolumeSource = Infer<typeof portworxVolumeSource>
 
-export const scaleIOPersistentVolumeSource = s.struct('ScaleIOPersistentVolumeSource', {
+export const scaleIOPersistentVolumeSource = struct('ScaleIOPersistentVolumeSource', {
   gateway: s.field(1, s.string, { always: true, required: true, default: '' }),
   system: s.field(2, s.string, { always: true, required: true, default: '' }),
   secretRef: s.field(3, secretReference, { pointer: true, always: true, required: true }),
@@ -1150,7 +1156,7 @@ export const scaleIOPersistentVolumeSource = s.struct('ScaleIOPersistentVolumeSo
 })
 export type ScaleIOPersistentVolumeSource = Infer<typeof scaleIOPersistentVolumeSource>
 
-export const storageOSPersistentVolumeSource = s.struct('StorageOSPersistentVolumeSource', {
+export const storageOSPersistentVolumeSource = struct('StorageOSPersistentVolumeSource', {
   volumeName: s.field(1, s.string),
   volumeNamespace: s.field(2, s.string),
   fsType: s.field(3, s.string),
@@ -1159,7 +1165,7 @@ export const storageOSPersistentVolumeSource = s.struct('StorageOSPersistentVolu
 })
 export type StorageOSPersistentVolumeSource = Infer<typeof storageOSPersistentVolumeSource>
 
-export const persistentVolumeSource = s.struct('PersistentVolumeSource', {
+export const persistentVolumeSource = struct('PersistentVolumeSource', {
   gcePersistentDisk: s.field(1, gcePersistentDiskVolumeSource, { pointer: true }),
   awsElasticBlockStore: s.field(2, awsElasticBlockStoreVolumeSource, { pointer: true }),
   hostPath: s.field(3, hostPathVolumeSource, { pointer: true }),
@@ -1185,12 +1191,12 @@ export const persistentVolumeSource = s.struct('PersistentVolumeSource', {
 })
 export type PersistentVolumeSource = Infer<typeof persistentVolumeSource>
 
-export const volumeNodeAffinity = s.struct('VolumeNodeAffinity', {
+export const volumeNodeAffinity = struct('VolumeNodeAffinity', {
   required: s.field(1, nodeSelector, { pointer: true }),
 })
 export type VolumeNodeAffinity = Infer<typeof volumeNodeAffinity>
 
-export const persistentVolumeSpec = s.struct('PersistentVolumeSpec', {
+export const persistentVolumeSpec = struct('PersistentVolumeSpec', {
   capacity: s.field(1, s.map(s.quantity)),
   ...s.embed(2, persistentVolumeSource),
   accessModes: s.field(3, s.list(s.string)),
@@ -1203,14 +1209,14 @@ export const persistentVolumeSpec = s.struct('PersistentVolumeSpec', {
 })
 export type PersistentVolumeSpec = Infer<typeof persistentVolumeSpec>
 
-export const persistentVolumeStatus = s.struct('PersistentVolumeStatus', {
+export const persistentVolumeStatus = struct('PersistentVolumeStatus', {
   phase: s.field(1, s.string, { enum: ['Available', 'Bound', 'Failed', 'Pending', 'Released'] }),
   message: s.field(2, s.string),
   reason: s.field(3, s.string),
 })
 export type PersistentVolumeStatus = Infer<typeof persistentVolumeStatus>
 
-export const persistentVolume = s.struct(
+export const persistentVolume = struct(
   'PersistentVolume',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1221,7 +1227,7 @@ export const persistentVolume = s.struct(
 )
 export type PersistentVolume = Infer<typeof persistentVolume>
 
-export const persistentVolumeClaimCondition = s.struct('PersistentVolumeClaimCondition', {
+export const persistentVolumeClaimCondition = struct('PersistentVolumeClaimCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastProbeTime: s.field(3, s.time, { default: {} }),
@@ -1231,7 +1237,7 @@ export const persistentVolumeClaimCondition = s.struct('PersistentVolumeClaimCon
 })
 export type PersistentVolumeClaimCondition = Infer<typeof persistentVolumeClaimCondition>
 
-export const persistentVolumeClaimStatus = s.struct('PersistentVolumeClaimStatus', {
+export const persistentVolumeClaimStatus = struct('PersistentVolumeClaimStatus', {
   phase: s.field(1, s.string, { enum: ['Bound', 'Lost', 'Pending'] }),
   accessModes: s.field(2, s.list(s.string)),
   capacity: s.field(3, s.map(s.quantity)),
@@ -1241,7 +1247,7 @@ export const persistentVolumeClaimStatus = s.struct('PersistentVolumeClaimStatus
 })
 export type PersistentVolumeClaimStatus = Infer<typeof persistentVolumeClaimStatus>
 
-export const persistentVolumeClaim = s.struct(
+export const persistentVolumeClaim = struct(
   'PersistentVolumeClaim',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1252,13 +1258,13 @@ export const persistentVolumeClaim = s.struct(
 )
 export type PersistentVolumeClaim = Infer<typeof persistentVolumeClaim>
 
-export const persistentVolumeClaimVolumeSource = s.struct('PersistentVolumeClaimVolumeSource', {
+export const persistentVolumeClaimVolumeSource = struct('PersistentVolumeClaimVolumeSource', {
   claimName: s.field(1, s.string, { always: true, required: true, default: '' }),
   readOnly: s.field(2, s.boolean),
 })
 export type PersistentVolumeClaimVolumeSource = Infer<typeof persistentVolumeClaimVolumeSource>
 
-export const secretVolumeSource = s.struct('SecretVolumeSource', {
+export const secretVolumeSource = struct('SecretVolumeSource', {
   secretName: s.field(1, s.string),
   items: s.field(2, s.list(keyToPath)),
   defaultMode: s.field(3, s.int32, { pointer: true }),
@@ -1266,7 +1272,7 @@ export const secretVolumeSource = s.struct('SecretVolumeSource', {
 })
 export type SecretVolumeSource = Infer<typeof secretVolumeSource>
 
-export const rbdVolumeSource = s.struct('RBDVolumeSource', {
+export const rbdVolumeSource = struct('RBDVolumeSource', {
   monitors: s.field(1, s.list(s.string), { always: true, required: true }),
   image: s.field(2, s.string, { always: true, required: true, default: '' }),
   fsType: s.field(3, s.string),
@@ -1278,21 +1284,21 @@ export const rbdVolumeSource = s.struct('RBDVolumeSource', {
 })
 export type RBDVolumeSource = Infer<typeof rbdVolumeSource>
 
-export const secretProjection = s.struct('SecretProjection', {
+export const secretProjection = struct('SecretProjection', {
   ...s.embed(1, localObjectReference),
   items: s.field(2, s.list(keyToPath)),
   optional: s.field(4, s.boolean, { pointer: true }),
 })
 export type SecretProjection = Infer<typeof secretProjection>
 
-export const serviceAccountTokenProjection = s.struct('ServiceAccountTokenProjection', {
+export const serviceAccountTokenProjection = struct('ServiceAccountTokenProjection', {
   audience: s.field(1, s.string),
   expirationSeconds: s.field(2, s.int64, { pointer: true }),
   path: s.field(3, s.string, { always: true, required: true, default: '' }),
 })
 export type ServiceAccountTokenProjection = Infer<typeof serviceAccountTokenProjection>
 
-export const volumeProjection = s.struct('VolumeProjection', {
+export const volumeProjection = struct('VolumeProjection', {
   secret: s.field(1, secretProjection, { pointer: true }),
   downwardAPI: s.field(2, downwardAPIProjection, { pointer: true }),
   configMap: s.field(3, configMapProjection, { pointer: true }),
@@ -1300,13 +1306,13 @@ export const volumeProjection = s.struct('VolumeProjection', {
 })
 export type VolumeProjection = Infer<typeof volumeProjection>
 
-export const projectedVolumeSource = s.struct('ProjectedVolumeSource', {
+export const projectedVolumeSource = struct('ProjectedVolumeSource', {
   sources: s.field(1, s.list(volumeProjection), { always: true }),
   defaultMode: s.field(2, s.int32, { pointer: true }),
 })
 export type ProjectedVolumeSource = Infer<typeof projectedVolumeSource>
 
-export const scaleIOVolumeSource = s.struct('ScaleIOVolumeSource', {
+export const scaleIOVolumeSource = struct('ScaleIOVolumeSource', {
   gateway: s.field(1, s.string, { always: true, required: true, default: '' }),
   system: s.field(2, s.string, { always: true, required: true, default: '' }),
   secretRef: s.field(3, localObjectReference, { pointer: true, always: true, required: true }),
@@ -1320,7 +1326,7 @@ export const scaleIOVolumeSource = s.struct('ScaleIOVolumeSource', {
 })
 export type ScaleIOVolumeSource = Infer<typeof scaleIOVolumeSource>
 
-export const storageOSVolumeSource = s.struct('StorageOSVolumeSource', {
+export const storageOSVolumeSource = struct('StorageOSVolumeSource', {
   volumeName: s.field(1, s.string),
   volumeNamespace: s.field(2, s.string),
   fsType: s.field(3, s.string),
@@ -1329,7 +1335,7 @@ export const storageOSVolumeSource = s.struct('StorageOSVolumeSource', {
 })
 export type StorageOSVolumeSource = Infer<typeof storageOSVolumeSource>
 
-export const volumeSource = s.struct('VolumeSource', {
+export const volumeSource = struct('VolumeSource', {
   hostPath: s.field(1, hostPathVolumeSource, { pointer: true }),
   emptyDir: s.field(2, emptyDirVolumeSource, { pointer: true }),
   gcePersistentDisk: s.field(3, gcePersistentDiskVolumeSource, { pointer: true }),
@@ -1362,19 +1368,19 @@ export const volumeSource = s.struct('VolumeSource', {
 })
 export type VolumeSource = Infer<typeof volumeSource>
 
-export const volume = s.struct('Volume', {
+export const volume = struct('Volume', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   ...s.embed(2, volumeSource),
 })
 export type Volume = Infer<typeof volume>
 
-export const sysctl = s.struct('Sysctl', {
+export const sysctl = struct('Sysctl', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   value: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type Sysctl = Infer<typeof sysctl>
 
-export const podSecurityContext = s.struct('PodSecurityContext', {
+export const podSecurityContext = struct('PodSecurityContext', {
   seLinuxOptions: s.field(1, seLinuxOptions, { pointer: true }),
   windowsOptions: s.field(8, windowsSecurityContextOptions, { pointer: true }),
   runAsUser: s.field(2, s.int64, { pointer: true }),
@@ -1388,7 +1394,7 @@ export const podSecurityContext = s.struct('PodSecurityContext', {
 })
 export type PodSecurityContext = Infer<typeof podSecurityContext>
 
-export const toleration = s.struct('Toleration', {
+export const toleration = struct('Toleration', {
   key: s.field(1, s.string),
   operator: s.field(2, s.string, { enum: ['Equal', 'Exists'] }),
   value: s.field(3, s.string),
@@ -1397,25 +1403,25 @@ export const toleration = s.struct('Toleration', {
 })
 export type Toleration = Infer<typeof toleration>
 
-export const podDNSConfigOption = s.struct('PodDNSConfigOption', {
+export const podDNSConfigOption = struct('PodDNSConfigOption', {
   name: s.field(1, s.string),
   value: s.field(2, s.string, { pointer: true }),
 })
 export type PodDNSConfigOption = Infer<typeof podDNSConfigOption>
 
-export const podDNSConfig = s.struct('PodDNSConfig', {
+export const podDNSConfig = struct('PodDNSConfig', {
   nameservers: s.field(1, s.list(s.string)),
   searches: s.field(2, s.list(s.string)),
   options: s.field(3, s.list(podDNSConfigOption)),
 })
 export type PodDNSConfig = Infer<typeof podDNSConfig>
 
-export const podReadinessGate = s.struct('PodReadinessGate', {
+export const podReadinessGate = struct('PodReadinessGate', {
   conditionType: s.field(1, s.string, { always: true, required: true, default: '' }),
 })
 export type PodReadinessGate = Infer<typeof podReadinessGate>
 
-export const topologySpreadConstraint = s.struct('TopologySpreadConstraint', {
+export const topologySpreadConstraint = struct('TopologySpreadConstraint', {
   maxSkew: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   topologyKey: s.field(2, s.string, { always: true, required: true, default: '' }),
   whenUnsatisfiable: s.field(3, s.string, { always: true, required: true, default: '', enum: ['DoNotSchedule', 'ScheduleAnyway'] }),
@@ -1427,23 +1433,23 @@ export const topologySpreadConstraint = s.struct('TopologySpreadConstraint', {
 })
 export type TopologySpreadConstraint = Infer<typeof topologySpreadConstraint>
 
-export const podOS = s.struct('PodOS', {
+export const podOS = struct('PodOS', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
 })
 export type PodOS = Infer<typeof podOS>
 
-export const podSchedulingGate = s.struct('PodSchedulingGate', {
+export const podSchedulingGate = struct('PodSchedulingGate', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
 })
 export type PodSchedulingGate = Infer<typeof podSchedulingGate>
 
-export const podResourceClaim = s.struct('PodResourceClaim', {
+export const podResourceClaim = struct('PodResourceClaim', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   source: s.field(2, claimSource, { default: {} }),
 })
 export type PodResourceClaim = Infer<typeof podResourceClaim>
 
-export const podSpec = s.struct('PodSpec', {
+export const podSpec = struct('PodSpec', {
   volumes: s.field(1, s.list(volume, { patchStrategy: 'merge,retainKeys', patchMergeKey: 'name' })),
   initContainers: s.field(20, s.list(container, { patchStrategy: 'merge', patchMergeKey: 'name' })),
   containers: s.field(2, s.list(container, { patchStrategy: 'merge', patchMergeKey: 'name' }), { always: true, required: true }),
@@ -1500,7 +1506,7 @@ export const podSpec = s.struct('PodSpec', {
 })
 export type PodSpec = Infer<typeof podSpec>
 
-export const podCondition = s.struct('PodCondition', {
+export const podCondition = struct('PodCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastProbeTime: s.field(3, s.time, { default: {} }),
@@ -1510,12 +1516,12 @@ export const podCondition = s.struct('PodCondition', {
 })
 export type PodCondition = Infer<typeof podCondition>
 
-export const podIP = s.struct('PodIP', {
+export const podIP = struct('PodIP', {
   ip: s.field(1, s.string),
 })
 export type PodIP = Infer<typeof podIP>
 
-export const podStatus = s.struct('PodStatus', {
+export const podStatus = struct('PodStatus', {
   phase: s.field(1, s.string, { enum: ['Failed', 'Pending', 'Running', 'Succeeded', 'Unknown'] }),
   conditions: s.field(2, s.list(podCondition, { patchStrategy: 'merge', patchMergeKey: 'type' })),
   message: s.field(3, s.string),
@@ -1532,7 +1538,7 @@ export const podStatus = s.struct('PodStatus', {
 })
 export type PodStatus = Infer<typeof podStatus>
 
-export const pod = s.struct(
+export const pod = struct(
   'Pod',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1543,7 +1549,7 @@ export const pod = s.struct(
 )
 export type Pod = Infer<typeof pod>
 
-export const podAttachOptions = s.struct(
+export const podAttachOptions = struct(
   'PodAttachOptions',
   {
     stdin: s.field(1, s.boolean),
@@ -1556,7 +1562,7 @@ export const podAttachOptions = s.struct(
 )
 export type PodAttachOptions = Infer<typeof podAttachOptions>
 
-export const podExecOptions = s.struct(
+export const podExecOptions = struct(
   'PodExecOptions',
   {
     stdin: s.field(1, s.boolean),
@@ -1570,7 +1576,7 @@ export const podExecOptions = s.struct(
 )
 export type PodExecOptions = Infer<typeof podExecOptions>
 
-export const podLogOptions = s.struct(
+export const podLogOptions = struct(
   'PodLogOptions',
   {
     container: s.field(1, s.string),
@@ -1587,7 +1593,7 @@ export const podLogOptions = s.struct(
 )
 export type PodLogOptions = Infer<typeof podLogOptions>
 
-export const podPortForwardOptions = s.struct(
+export const podPortForwardOptions = struct(
   'PodPortForwardOptions',
   {
     ports: s.field(1, s.list(s.int32)),
@@ -1596,7 +1602,7 @@ export const podPortForwardOptions = s.struct(
 )
 export type PodPortForwardOptions = Infer<typeof podPortForwardOptions>
 
-export const podProxyOptions = s.struct(
+export const podProxyOptions = struct(
   'PodProxyOptions',
   {
     path: s.field(1, s.string),
@@ -1605,7 +1611,7 @@ export const podProxyOptions = s.struct(
 )
 export type PodProxyOptions = Infer<typeof podProxyOptions>
 
-export const podStatusResult = s.struct(
+export const podStatusResult = struct(
   'PodStatusResult',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1615,13 +1621,13 @@ export const podStatusResult = s.struct(
 )
 export type PodStatusResult = Infer<typeof podStatusResult>
 
-export const podTemplateSpec = s.struct('PodTemplateSpec', {
+export const podTemplateSpec = struct('PodTemplateSpec', {
   metadata: s.field(1, meta.objectMeta, { default: {} }),
   spec: s.field(2, podSpec, { default: {} }),
 })
 export type PodTemplateSpec = Infer<typeof podTemplateSpec>
 
-export const podTemplate = s.struct(
+export const podTemplate = struct(
   'PodTemplate',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1631,12 +1637,12 @@ export const podTemplate = s.struct(
 )
 export type PodTemplate = Infer<typeof podTemplate>
 
-export const preconditions = s.struct('Preconditions', {
+export const preconditions = struct('Preconditions', {
   uid: s.field(1, s.string, { pointer: true }),
 })
 export type Preconditions = Infer<typeof preconditions>
 
-export const rangeAllocation = s.struct(
+export const rangeAllocation = struct(
   'RangeAllocation',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1647,7 +1653,7 @@ export const rangeAllocation = s.struct(
 )
 export type RangeAllocation = Infer<typeof rangeAllocation>
 
-export const replicationControllerSpec = s.struct('ReplicationControllerSpec', {
+export const replicationControllerSpec = struct('ReplicationControllerSpec', {
   replicas: s.field(1, s.int32, { pointer: true }),
   minReadySeconds: s.field(4, s.int32),
   selector: s.field(2, s.map(s.string, { mapType: 'atomic' })),
@@ -1655,7 +1661,7 @@ export const replicationControllerSpec = s.struct('ReplicationControllerSpec', {
 })
 export type ReplicationControllerSpec = Infer<typeof replicationControllerSpec>
 
-export const replicationControllerCondition = s.struct('ReplicationControllerCondition', {
+export const replicationControllerCondition = struct('ReplicationControllerCondition', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
   status: s.field(2, s.string, { always: true, required: true, default: '' }),
   lastTransitionTime: s.field(3, s.time, { default: {} }),
@@ -1664,7 +1670,7 @@ export const replicationControllerCondition = s.struct('ReplicationControllerCon
 })
 export type ReplicationControllerCondition = Infer<typeof replicationControllerCondition>
 
-export const replicationControllerStatus = s.struct('ReplicationControllerStatus', {
+export const replicationControllerStatus = struct('ReplicationControllerStatus', {
   replicas: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   fullyLabeledReplicas: s.field(2, s.int32),
   readyReplicas: s.field(4, s.int32),
@@ -1674,7 +1680,7 @@ export const replicationControllerStatus = s.struct('ReplicationControllerStatus
 })
 export type ReplicationControllerStatus = Infer<typeof replicationControllerStatus>
 
-export const replicationController = s.struct(
+export const replicationController = struct(
   'ReplicationController',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1685,7 +1691,7 @@ export const replicationController = s.struct(
 )
 export type ReplicationController = Infer<typeof replicationController>
 
-export const scopedResourceSelectorRequirement = s.struct('ScopedResourceSelectorRequirement', {
+export const scopedResourceSelectorRequirement = struct('ScopedResourceSelectorRequirement', {
   scopeName: s.field(1, s.string, {
     always: true,
     required: true,
@@ -1697,7 +1703,7 @@ export const scopedResourceSelectorRequirement = s.struct('ScopedResourceSelecto
 })
 export type ScopedResourceSelectorRequirement = Infer<typeof scopedResourceSelectorRequirement>
 
-export const scopeSelector = s.struct(
+export const scopeSelector = struct(
   'ScopeSelector',
   {
     matchExpressions: s.field(1, s.list(scopedResourceSelectorRequirement)),
@@ -1706,20 +1712,20 @@ export const scopeSelector = s.struct(
 )
 export type ScopeSelector = Infer<typeof scopeSelector>
 
-export const resourceQuotaSpec = s.struct('ResourceQuotaSpec', {
+export const resourceQuotaSpec = struct('ResourceQuotaSpec', {
   hard: s.field(1, s.map(s.quantity)),
   scopes: s.field(2, s.list(s.string)),
   scopeSelector: s.field(3, scopeSelector, { pointer: true }),
 })
 export type ResourceQuotaSpec = Infer<typeof resourceQuotaSpec>
 
-export const resourceQuotaStatus = s.struct('ResourceQuotaStatus', {
+export const resourceQuotaStatus = struct('ResourceQuotaStatus', {
   hard: s.field(1, s.map(s.quantity)),
   used: s.field(2, s.map(s.quantity)),
 })
 export type ResourceQuotaStatus = Infer<typeof resourceQuotaStatus>
 
-export const resourceQuota = s.struct(
+export const resourceQuota = struct(
   'ResourceQuota',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1730,7 +1736,7 @@ export const resourceQuota = s.struct(
 )
 export type ResourceQuota = Infer<typeof resourceQuota>
 
-export const secret = s.struct(
+export const secret = struct(
   'Secret',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1743,7 +1749,7 @@ export const secret = s.struct(
 )
 export type Secret = Infer<typeof secret>
 
-export const serializedReference = s.struct(
+export const serializedReference = struct(
   'SerializedReference',
   {
     reference: s.field(1, objectReference, { default: {} }),
@@ -1752,7 +1758,7 @@ export const serializedReference = s.struct(
 )
 export type SerializedReference = Infer<typeof serializedReference>
 
-export const servicePort = s.struct('ServicePort', {
+export const servicePort = struct('ServicePort', {
   name: s.field(1, s.string),
   protocol: s.field(2, s.string, { default: 'TCP', enum: ['SCTP', 'TCP', 'UDP'] }),
   appProtocol: s.field(6, s.string, { pointer: true }),
@@ -1762,12 +1768,12 @@ export const servicePort = s.struct('ServicePort', {
 })
 export type ServicePort = Infer<typeof servicePort>
 
-export const sessionAffinityConfig = s.struct('SessionAffinityConfig', {
+export const sessionAffinityConfig = struct('SessionAffinityConfig', {
   clientIP: s.field(1, clientIPConfig, { pointer: true }),
 })
 export type SessionAffinityConfig = Infer<typeof sessionAffinityConfig>
 
-export const serviceSpec = s.struct('ServiceSpec', {
+export const serviceSpec = struct('ServiceSpec', {
   ports: s.field(1, s.list(servicePort, { listType: 'map', keys: ['port', 'protocol'], patchStrategy: 'merge', patchMergeKey: 'port' })),
   selector: s.field(2, s.map(s.string, { mapType: 'atomic' })),
   clusterIP: s.field(3, s.string),
@@ -1790,13 +1796,13 @@ export const serviceSpec = s.struct('ServiceSpec', {
 })
 export type ServiceSpec = Infer<typeof serviceSpec>
 
-export const serviceStatus = s.struct('ServiceStatus', {
+export const serviceStatus = struct('ServiceStatus', {
   loadBalancer: s.field(1, loadBalancerStatus, { default: {} }),
   conditions: s.field(2, s.list(meta.condition, { listType: 'map', keys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type' })),
 })
 export type ServiceStatus = Infer<typeof serviceStatus>
 
-export const service = s.struct(
+export const service = struct(
   'Service',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1807,7 +1813,7 @@ export const service = s.struct(
 )
 export type Service = Infer<typeof service>
 
-export const serviceAccount = s.struct(
+export const serviceAccount = struct(
   'ServiceAccount',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -1819,7 +1825,7 @@ export const serviceAccount = s.struct(
 )
 export type ServiceAccount = Infer<typeof serviceAccount>
 
-export const serviceProxyOptions = s.struct(
+export const serviceProxyOptions = struct(
   'ServiceProxyOptions',
   {
     path: s.field(1, s.string),
@@ -1828,13 +1834,13 @@ export const serviceProxyOptions = s.struct(
 )
 export type ServiceProxyOptions = Infer<typeof serviceProxyOptions>
 
-export const topologySelectorLabelRequirement = s.struct('TopologySelectorLabelRequirement', {
+export const topologySelectorLabelRequirement = struct('TopologySelectorLabelRequirement', {
   key: s.field(1, s.string, { always: true, required: true, default: '' }),
   values: s.field(2, s.list(s.string), { always: true, required: true }),
 })
 export type TopologySelectorLabelRequirement = Infer<typeof topologySelectorLabelRequirement>
 
-export const topologySelectorTerm = s.struct(
+export const topologySelectorTerm = struct(
   'TopologySelectorTerm',
   {
     matchLabelExpressions: s.field(1, s.list(topologySelectorLabelRequirement)),

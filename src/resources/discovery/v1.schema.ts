@@ -5,24 +5,26 @@ import * as core from '../../resources/core/v1.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const endpointConditions = s.struct('EndpointConditions', {
+const struct = s.structsOf('api.discovery.v1')
+
+export const endpointConditions = struct('EndpointConditions', {
   ready: s.field(1, s.boolean, { pointer: true }),
   serving: s.field(2, s.boolean, { pointer: true }),
   terminating: s.field(3, s.boolean, { pointer: true }),
 })
 export type EndpointConditions = Infer<typeof endpointConditions>
 
-export const forZone = s.struct('ForZone', {
+export const forZone = struct('ForZone', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
 })
 export type ForZone = Infer<typeof forZone>
 
-export const endpointHints = s.struct('EndpointHints', {
+export const endpointHints = struct('EndpointHints', {
   forZones: s.field(1, s.list(forZone, { listType: 'atomic' })),
 })
 export type EndpointHints = Infer<typeof endpointHints>
 
-export const endpoint = s.struct('Endpoint', {
+export const endpoint = struct('Endpoint', {
   addresses: s.field(1, s.list(s.string, { listType: 'set' }), { always: true, required: true }),
   conditions: s.field(2, endpointConditions, { default: {} }),
   hostname: s.field(3, s.string, { pointer: true }),
@@ -34,7 +36,7 @@ export const endpoint = s.struct('Endpoint', {
 })
 export type Endpoint = Infer<typeof endpoint>
 
-export const endpointPort = s.struct(
+export const endpointPort = struct(
   'EndpointPort',
   {
     name: s.field(1, s.string, { pointer: true }),
@@ -46,7 +48,7 @@ export const endpointPort = s.struct(
 )
 export type EndpointPort = Infer<typeof endpointPort>
 
-export const endpointSlice = s.struct(
+export const endpointSlice = struct(
   'EndpointSlice',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

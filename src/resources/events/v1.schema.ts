@@ -5,13 +5,15 @@ import * as core from '../../resources/core/v1.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const eventSeries = s.struct('EventSeries', {
+const struct = s.structsOf('api.events.v1')
+
+export const eventSeries = struct('EventSeries', {
   count: s.field(1, s.int32, { always: true, required: true, default: 0 }),
   lastObservedTime: s.field(2, s.microTime, { always: true, required: true, default: {} }),
 })
 export type EventSeries = Infer<typeof eventSeries>
 
-export const event = s.struct(
+export const event = struct(
   'Event',
   {
     metadata: s.field(1, meta.objectMeta, { always: true, default: {} }),

@@ -4,41 +4,47 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const flowDistinguisherMethod = s.struct('FlowDistinguisherMethod', {
+const struct = s.structsOf('api.flowcontrol.v1beta3')
+
+export const flowDistinguisherMethod = struct('FlowDistinguisherMethod', {
   type: s.field(1, s.string, { always: true, required: true, default: '' }),
 })
 export type FlowDistinguisherMethod = Infer<typeof flowDistinguisherMethod>
 
-export const priorityLevelConfigurationReference = s.struct('PriorityLevelConfigurationReference', {
+export const priorityLevelConfigurationReference = struct('PriorityLevelConfigurationReference', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
 })
 export type PriorityLevelConfigurationReference = Infer<typeof priorityLevelConfigurationReference>
 
-export const userSubject = s.struct('UserSubject', {
+export const userSubject = struct('UserSubject', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
 })
 export type UserSubject = Infer<typeof userSubject>
 
-export const groupSubject = s.struct('GroupSubject', {
+export const groupSubject = struct('GroupSubject', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
 })
 export type GroupSubject = Infer<typeof groupSubject>
 
-export const serviceAccountSubject = s.struct('ServiceAccountSubject', {
+export const serviceAccountSubject = struct('ServiceAccountSubject', {
   namespace: s.field(1, s.string, { always: true, required: true, default: '' }),
   name: s.field(2, s.string, { always: true, required: true, default: '' }),
 })
 export type ServiceAccountSubject = Infer<typeof serviceAccountSubject>
 
-export const subject = s.struct('Subject', {
-  kind: s.field(1, s.string, { always: true, required: true, default: '' }),
-  user: s.field(2, userSubject, { pointer: true }),
-  group: s.field(3, groupSubject, { pointer: true }),
-  serviceAccount: s.field(4, serviceAccountSubject, { pointer: true }),
-})
+export const subject = struct(
+  'Subject',
+  {
+    kind: s.field(1, s.string, { always: true, required: true, default: '' }),
+    user: s.field(2, userSubject, { pointer: true }),
+    group: s.field(3, groupSubject, { pointer: true }),
+    serviceAccount: s.field(4, serviceAccountSubject, { pointer: true }),
+  },
+  { unions: [{ discriminator: 'kind', values: { group: 'Group', serviceAccount: 'ServiceAccount', user: 'User' } }] },
+)
 export type Subject = Infer<typeof subject>
 
-export const resourcePolicyRule = s.struct('ResourcePolicyRule', {
+export const resourcePolicyRule = struct('ResourcePolicyRule', {
   verbs: s.field(1, s.list(s.string, { listType: 'set' }), { always: true, required: true }),
   apiGroups: s.field(2, s.list(s.string, { listType: 'set' }), { always: true, required: true }),
   resources: s.field(3, s.list(s.string, { listType: 'set' }), { always: true, required: true }),
@@ -47,20 +53,20 @@ export const resourcePolicyRule = s.struct('ResourcePolicyRule', {
 })
 export type ResourcePolicyRule = Infer<typeof resourcePolicyRule>
 
-export const nonResourcePolicyRule = s.struct('NonResourcePolicyRule', {
+export const nonResourcePolicyRule = struct('NonResourcePolicyRule', {
   verbs: s.field(1, s.list(s.string, { listType: 'set' }), { always: true, required: true }),
   nonResourceURLs: s.field(6, s.list(s.string, { listType: 'set' }), { always: true, required: true }),
 })
 export type NonResourcePolicyRule = Infer<typeof nonResourcePolicyRule>
 
-export const policyRulesWithSubjects = s.struct('PolicyRulesWithSubjects', {
+export const policyRulesWithSubjects = struct('PolicyRulesWithSubjects', {
   subjects: s.field(1, s.list(subject, { listType: 'atomic' }), { always: true, required: true }),
   resourceRules: s.field(2, s.list(resourcePolicyRule, { listType: 'atomic' })),
   nonResourceRules: s.field(3, s.list(nonResourcePolicyRule, { listType: 'atomic' })),
 })
 export type PolicyRulesWithSubjects = Infer<typeof policyRulesWithSubjects>
 
-export const flowSchemaSpec = s.struct('FlowSchemaSpec', {
+export const flowSchemaSpec = struct('FlowSchemaSpec', {
   priorityLevelConfiguration: s.field(1, priorityLevelConfigurationReference, { always: true, required: true, default: {} }),
   matchingPrecedence: s.field(2, s.int32, { always: true, default: 0 }),
   distinguisherMethod: s.field(3, flowDistinguisherMethod, { pointer: true }),
@@ -68,7 +74,7 @@ export const flowSchemaSpec = s.struct('FlowSchemaSpec', {
 })
 export type FlowSchemaSpec = Infer<typeof flowSchemaSpec>
 
-export const flowSchemaCondition = s.struct('FlowSchemaCondition', {
+export const flowSchemaCondition = struct('FlowSchemaCondition', {
   type: s.field(1, s.string),
   status: s.field(2, s.string),
   lastTransitionTime: s.field(3, s.time, { default: {} }),
@@ -77,12 +83,12 @@ export const flowSchemaCondition = s.struct('FlowSchemaCondition', {
 })
 export type FlowSchemaCondition = Infer<typeof flowSchemaCondition>
 
-export const flowSchemaStatus = s.struct('FlowSchemaStatus', {
+export const flowSchemaStatus = struct('FlowSchemaStatus', {
   conditions: s.field(1, s.list(flowSchemaCondition, { listType: 'map', keys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type' })),
 })
 export type FlowSchemaStatus = Infer<typeof flowSchemaStatus>
 
-export const flowSchema = s.struct(
+export const flowSchema = struct(
   'FlowSchema',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -93,20 +99,24 @@ export const flowSchema = s.struct(
 )
 export type FlowSchema = Infer<typeof flowSchema>
 
-export const queuingConfiguration = s.struct('QueuingConfiguration', {
+export const queuingConfiguration = struct('QueuingConfiguration', {
   queues: s.field(1, s.int32, { always: true, default: 0 }),
   handSize: s.field(2, s.int32, { always: true, default: 0 }),
   queueLengthLimit: s.field(3, s.int32, { always: true, default: 0 }),
 })
 export type QueuingConfiguration = Infer<typeof queuingConfiguration>
 
-export const limitResponse = s.struct('LimitResponse', {
-  type: s.field(1, s.string, { always: true, required: true, default: '' }),
-  queuing: s.field(2, queuingConfiguration, { pointer: true }),
-})
+export const limitResponse = struct(
+  'LimitResponse',
+  {
+    type: s.field(1, s.string, { always: true, required: true, default: '' }),
+    queuing: s.field(2, queuingConfiguration, { pointer: true }),
+  },
+  { unions: [{ discriminator: 'type', values: { queuing: 'Queuing' } }] },
+)
 export type LimitResponse = Infer<typeof limitResponse>
 
-export const limitedPriorityLevelConfiguration = s.struct('LimitedPriorityLevelConfiguration', {
+export const limitedPriorityLevelConfiguration = struct('LimitedPriorityLevelConfiguration', {
   nominalConcurrencyShares: s.field(1, s.int32, { always: true, default: 0 }),
   limitResponse: s.field(2, limitResponse, { default: {} }),
   lendablePercent: s.field(3, s.int32, { pointer: true }),
@@ -114,13 +124,17 @@ export const limitedPriorityLevelConfiguration = s.struct('LimitedPriorityLevelC
 })
 export type LimitedPriorityLevelConfiguration = Infer<typeof limitedPriorityLevelConfiguration>
 
-export const priorityLevelConfigurationSpec = s.struct('PriorityLevelConfigurationSpec', {
-  type: s.field(1, s.string, { always: true, required: true, default: '' }),
-  limited: s.field(2, limitedPriorityLevelConfiguration, { pointer: true }),
-})
+export const priorityLevelConfigurationSpec = struct(
+  'PriorityLevelConfigurationSpec',
+  {
+    type: s.field(1, s.string, { always: true, required: true, default: '' }),
+    limited: s.field(2, limitedPriorityLevelConfiguration, { pointer: true }),
+  },
+  { unions: [{ discriminator: 'type', values: { limited: 'Limited' } }] },
+)
 export type PriorityLevelConfigurationSpec = Infer<typeof priorityLevelConfigurationSpec>
 
-export const priorityLevelConfigurationCondition = s.struct('PriorityLevelConfigurationCondition', {
+export const priorityLevelConfigurationCondition = struct('PriorityLevelConfigurationCondition', {
   type: s.field(1, s.string),
   status: s.field(2, s.string),
   lastTransitionTime: s.field(3, s.time, { default: {} }),
@@ -129,7 +143,7 @@ export const priorityLevelConfigurationCondition = s.struct('PriorityLevelConfig
 })
 export type PriorityLevelConfigurationCondition = Infer<typeof priorityLevelConfigurationCondition>
 
-export const priorityLevelConfigurationStatus = s.struct('PriorityLevelConfigurationStatus', {
+export const priorityLevelConfigurationStatus = struct('PriorityLevelConfigurationStatus', {
   conditions: s.field(
     1,
     s.list(priorityLevelConfigurationCondition, { listType: 'map', keys: ['type'], patchStrategy: 'merge', patchMergeKey: 'type' }),
@@ -137,7 +151,7 @@ export const priorityLevelConfigurationStatus = s.struct('PriorityLevelConfigura
 })
 export type PriorityLevelConfigurationStatus = Infer<typeof priorityLevelConfigurationStatus>
 
-export const priorityLevelConfiguration = s.struct(
+export const priorityLevelConfiguration = struct(
   'PriorityLevelConfiguration',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

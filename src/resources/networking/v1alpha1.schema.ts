@@ -5,7 +5,9 @@ import * as core from '../../resources/core/v1.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const clusterCIDRSpec = s.struct('ClusterCIDRSpec', {
+const struct = s.structsOf('api.networking.v1alpha1')
+
+export const clusterCIDRSpec = struct('ClusterCIDRSpec', {
   nodeSelector: s.field(1, core.nodeSelector, { pointer: true }),
   perNodeHostBits: s.field(2, s.int32, { always: true, required: true, default: 0 }),
   ipv4: s.field(3, s.string, { always: true, default: '' }),
@@ -13,7 +15,7 @@ export const clusterCIDRSpec = s.struct('ClusterCIDRSpec', {
 })
 export type ClusterCIDRSpec = Infer<typeof clusterCIDRSpec>
 
-export const clusterCIDR = s.struct(
+export const clusterCIDR = struct(
   'ClusterCIDR',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

@@ -5,18 +5,20 @@ import * as core from '../../resources/core/v1.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const overhead = s.struct('Overhead', {
+const struct = s.structsOf('api.node.v1')
+
+export const overhead = struct('Overhead', {
   podFixed: s.field(1, s.map(s.quantity)),
 })
 export type Overhead = Infer<typeof overhead>
 
-export const scheduling = s.struct('Scheduling', {
+export const scheduling = struct('Scheduling', {
   nodeSelector: s.field(1, s.map(s.string, { mapType: 'atomic' })),
   tolerations: s.field(2, s.list(core.toleration, { listType: 'atomic' })),
 })
 export type Scheduling = Infer<typeof scheduling>
 
-export const runtimeClass = s.struct(
+export const runtimeClass = struct(
   'RuntimeClass',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

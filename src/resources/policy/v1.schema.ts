@@ -4,7 +4,9 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const eviction = s.struct(
+const struct = s.structsOf('api.policy.v1')
+
+export const eviction = struct(
   'Eviction',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -14,7 +16,7 @@ export const eviction = s.struct(
 )
 export type Eviction = Infer<typeof eviction>
 
-export const podDisruptionBudgetSpec = s.struct('PodDisruptionBudgetSpec', {
+export const podDisruptionBudgetSpec = struct('PodDisruptionBudgetSpec', {
   minAvailable: s.field(1, s.intOrString, { pointer: true }),
   selector: s.field(2, meta.labelSelector, { pointer: true, patchStrategy: 'replace' }),
   maxUnavailable: s.field(3, s.intOrString, { pointer: true }),
@@ -22,7 +24,7 @@ export const podDisruptionBudgetSpec = s.struct('PodDisruptionBudgetSpec', {
 })
 export type PodDisruptionBudgetSpec = Infer<typeof podDisruptionBudgetSpec>
 
-export const podDisruptionBudgetStatus = s.struct('PodDisruptionBudgetStatus', {
+export const podDisruptionBudgetStatus = struct('PodDisruptionBudgetStatus', {
   observedGeneration: s.field(1, s.int64),
   disruptedPods: s.field(2, s.map(s.time)),
   disruptionsAllowed: s.field(3, s.int32, { always: true, required: true, default: 0 }),
@@ -33,7 +35,7 @@ export const podDisruptionBudgetStatus = s.struct('PodDisruptionBudgetStatus', {
 })
 export type PodDisruptionBudgetStatus = Infer<typeof podDisruptionBudgetStatus>
 
-export const podDisruptionBudget = s.struct(
+export const podDisruptionBudget = struct(
   'PodDisruptionBudget',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

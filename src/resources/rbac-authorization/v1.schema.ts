@@ -4,12 +4,14 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const aggregationRule = s.struct('AggregationRule', {
+const struct = s.structsOf('api.rbac.v1')
+
+export const aggregationRule = struct('AggregationRule', {
   clusterRoleSelectors: s.field(1, s.list(meta.labelSelector)),
 })
 export type AggregationRule = Infer<typeof aggregationRule>
 
-export const policyRule = s.struct('PolicyRule', {
+export const policyRule = struct('PolicyRule', {
   verbs: s.field(1, s.list(s.string), { always: true, required: true }),
   apiGroups: s.field(2, s.list(s.string)),
   resources: s.field(3, s.list(s.string)),
@@ -18,7 +20,7 @@ export const policyRule = s.struct('PolicyRule', {
 })
 export type PolicyRule = Infer<typeof policyRule>
 
-export const clusterRole = s.struct(
+export const clusterRole = struct(
   'ClusterRole',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -29,7 +31,7 @@ export const clusterRole = s.struct(
 )
 export type ClusterRole = Infer<typeof clusterRole>
 
-export const subject = s.struct(
+export const subject = struct(
   'Subject',
   {
     kind: s.field(1, s.string, { always: true, required: true, default: '' }),
@@ -41,7 +43,7 @@ export const subject = s.struct(
 )
 export type Subject = Infer<typeof subject>
 
-export const roleRef = s.struct(
+export const roleRef = struct(
   'RoleRef',
   {
     apiGroup: s.field(1, s.string, { always: true, required: true, default: '' }),
@@ -52,7 +54,7 @@ export const roleRef = s.struct(
 )
 export type RoleRef = Infer<typeof roleRef>
 
-export const clusterRoleBinding = s.struct(
+export const clusterRoleBinding = struct(
   'ClusterRoleBinding',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -63,7 +65,7 @@ export const clusterRoleBinding = s.struct(
 )
 export type ClusterRoleBinding = Infer<typeof clusterRoleBinding>
 
-export const role = s.struct(
+export const role = struct(
   'Role',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -73,7 +75,7 @@ export const role = s.struct(
 )
 export type Role = Infer<typeof role>
 
-export const roleBinding = s.struct(
+export const roleBinding = struct(
   'RoleBinding',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

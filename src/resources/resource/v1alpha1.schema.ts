@@ -5,31 +5,33 @@ import * as core from '../../resources/core/v1.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const allocationResult = s.struct('AllocationResult', {
+const struct = s.structsOf('api.resource.v1alpha1')
+
+export const allocationResult = struct('AllocationResult', {
   resourceHandle: s.field(1, s.string),
   availableOnNodes: s.field(2, core.nodeSelector, { pointer: true }),
   shareable: s.field(3, s.boolean),
 })
 export type AllocationResult = Infer<typeof allocationResult>
 
-export const podSchedulingSpec = s.struct('PodSchedulingSpec', {
+export const podSchedulingSpec = struct('PodSchedulingSpec', {
   selectedNode: s.field(1, s.string),
   potentialNodes: s.field(2, s.list(s.string, { listType: 'set' })),
 })
 export type PodSchedulingSpec = Infer<typeof podSchedulingSpec>
 
-export const resourceClaimSchedulingStatus = s.struct('ResourceClaimSchedulingStatus', {
+export const resourceClaimSchedulingStatus = struct('ResourceClaimSchedulingStatus', {
   name: s.field(1, s.string),
   unsuitableNodes: s.field(2, s.list(s.string, { listType: 'set' })),
 })
 export type ResourceClaimSchedulingStatus = Infer<typeof resourceClaimSchedulingStatus>
 
-export const podSchedulingStatus = s.struct('PodSchedulingStatus', {
+export const podSchedulingStatus = struct('PodSchedulingStatus', {
   resourceClaims: s.field(1, s.list(resourceClaimSchedulingStatus, { listType: 'map', keys: ['name'] })),
 })
 export type PodSchedulingStatus = Infer<typeof podSchedulingStatus>
 
-export const podScheduling = s.struct(
+export const podScheduling = struct(
   'PodScheduling',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -40,21 +42,21 @@ export const podScheduling = s.struct(
 )
 export type PodScheduling = Infer<typeof podScheduling>
 
-export const resourceClaimParametersReference = s.struct('ResourceClaimParametersReference', {
+export const resourceClaimParametersReference = struct('ResourceClaimParametersReference', {
   apiGroup: s.field(1, s.string),
   kind: s.field(2, s.string, { always: true, required: true, default: '' }),
   name: s.field(3, s.string, { always: true, required: true, default: '' }),
 })
 export type ResourceClaimParametersReference = Infer<typeof resourceClaimParametersReference>
 
-export const resourceClaimSpec = s.struct('ResourceClaimSpec', {
+export const resourceClaimSpec = struct('ResourceClaimSpec', {
   resourceClassName: s.field(1, s.string, { always: true, required: true, default: '' }),
   parametersRef: s.field(2, resourceClaimParametersReference, { pointer: true }),
   allocationMode: s.field(3, s.string),
 })
 export type ResourceClaimSpec = Infer<typeof resourceClaimSpec>
 
-export const resourceClaimConsumerReference = s.struct('ResourceClaimConsumerReference', {
+export const resourceClaimConsumerReference = struct('ResourceClaimConsumerReference', {
   apiGroup: s.field(1, s.string),
   resource: s.field(3, s.string, { always: true, required: true, default: '' }),
   name: s.field(4, s.string, { always: true, required: true, default: '' }),
@@ -62,7 +64,7 @@ export const resourceClaimConsumerReference = s.struct('ResourceClaimConsumerRef
 })
 export type ResourceClaimConsumerReference = Infer<typeof resourceClaimConsumerReference>
 
-export const resourceClaimStatus = s.struct('ResourceClaimStatus', {
+export const resourceClaimStatus = struct('ResourceClaimStatus', {
   driverName: s.field(1, s.string),
   allocation: s.field(2, allocationResult, { pointer: true }),
   reservedFor: s.field(3, s.list(resourceClaimConsumerReference, { listType: 'map', keys: ['uid'] })),
@@ -70,7 +72,7 @@ export const resourceClaimStatus = s.struct('ResourceClaimStatus', {
 })
 export type ResourceClaimStatus = Infer<typeof resourceClaimStatus>
 
-export const resourceClaim = s.struct(
+export const resourceClaim = struct(
   'ResourceClaim',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -81,13 +83,13 @@ export const resourceClaim = s.struct(
 )
 export type ResourceClaim = Infer<typeof resourceClaim>
 
-export const resourceClaimTemplateSpec = s.struct('ResourceClaimTemplateSpec', {
+export const resourceClaimTemplateSpec = struct('ResourceClaimTemplateSpec', {
   metadata: s.field(1, meta.objectMeta, { default: {} }),
   spec: s.field(2, resourceClaimSpec, { always: true, required: true, default: {} }),
 })
 export type ResourceClaimTemplateSpec = Infer<typeof resourceClaimTemplateSpec>
 
-export const resourceClaimTemplate = s.struct(
+export const resourceClaimTemplate = struct(
   'ResourceClaimTemplate',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -97,7 +99,7 @@ export const resourceClaimTemplate = s.struct(
 )
 export type ResourceClaimTemplate = Infer<typeof resourceClaimTemplate>
 
-export const resourceClassParametersReference = s.struct('ResourceClassParametersReference', {
+export const resourceClassParametersReference = struct('ResourceClassParametersReference', {
   apiGroup: s.field(1, s.string),
   kind: s.field(2, s.string, { always: true, required: true, default: '' }),
   name: s.field(3, s.string, { always: true, required: true, default: '' }),
@@ -105,7 +107,7 @@ export const resourceClassParametersReference = s.struct('ResourceClassParameter
 })
 export type ResourceClassParametersReference = Infer<typeof resourceClassParametersReference>
 
-export const resourceClass = s.struct(
+export const resourceClass = struct(
   'ResourceClass',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

@@ -4,7 +4,9 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const priorityClass = s.struct(
+const struct = s.structsOf('api.scheduling.v1')
+
+export const priorityClass = struct(
   'PriorityClass',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

@@ -5,13 +5,15 @@ import * as core from '../../resources/core/v1.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const tokenRequest = s.struct('TokenRequest', {
+const struct = s.structsOf('api.storage.v1')
+
+export const tokenRequest = struct('TokenRequest', {
   audience: s.field(1, s.string, { always: true, required: true, default: '' }),
   expirationSeconds: s.field(2, s.int64, { pointer: true }),
 })
 export type TokenRequest = Infer<typeof tokenRequest>
 
-export const csiDriverSpec = s.struct('CSIDriverSpec', {
+export const csiDriverSpec = struct('CSIDriverSpec', {
   attachRequired: s.field(1, s.boolean, { pointer: true }),
   podInfoOnMount: s.field(2, s.boolean, { pointer: true }),
   volumeLifecycleModes: s.field(3, s.list(s.string, { listType: 'set' })),
@@ -23,7 +25,7 @@ export const csiDriverSpec = s.struct('CSIDriverSpec', {
 })
 export type CSIDriverSpec = Infer<typeof csiDriverSpec>
 
-export const csiDriver = s.struct(
+export const csiDriver = struct(
   'CSIDriver',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -33,12 +35,12 @@ export const csiDriver = s.struct(
 )
 export type CSIDriver = Infer<typeof csiDriver>
 
-export const volumeNodeResources = s.struct('VolumeNodeResources', {
+export const volumeNodeResources = struct('VolumeNodeResources', {
   count: s.field(1, s.int32, { pointer: true }),
 })
 export type VolumeNodeResources = Infer<typeof volumeNodeResources>
 
-export const csiNodeDriver = s.struct('CSINodeDriver', {
+export const csiNodeDriver = struct('CSINodeDriver', {
   name: s.field(1, s.string, { always: true, required: true, default: '' }),
   nodeID: s.field(2, s.string, { always: true, required: true, default: '' }),
   topologyKeys: s.field(3, s.list(s.string), { always: true }),
@@ -46,12 +48,12 @@ export const csiNodeDriver = s.struct('CSINodeDriver', {
 })
 export type CSINodeDriver = Infer<typeof csiNodeDriver>
 
-export const csiNodeSpec = s.struct('CSINodeSpec', {
+export const csiNodeSpec = struct('CSINodeSpec', {
   drivers: s.field(1, s.list(csiNodeDriver, { patchStrategy: 'merge', patchMergeKey: 'name' }), { always: true, required: true }),
 })
 export type CSINodeSpec = Infer<typeof csiNodeSpec>
 
-export const csiNode = s.struct(
+export const csiNode = struct(
   'CSINode',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -61,7 +63,7 @@ export const csiNode = s.struct(
 )
 export type CSINode = Infer<typeof csiNode>
 
-export const csiStorageCapacity = s.struct(
+export const csiStorageCapacity = struct(
   'CSIStorageCapacity',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -70,11 +72,11 @@ export const csiStorageCapacity = s.struct(
     capacity: s.field(4, s.quantity, { pointer: true }),
     maximumVolumeSize: s.field(5, s.quantity, { pointer: true }),
   },
-  { typeMeta: true },
+  { typeMeta: true, inList: { listType: 'map', keys: ['name'] } },
 )
 export type CSIStorageCapacity = Infer<typeof csiStorageCapacity>
 
-export const storageClass = s.struct(
+export const storageClass = struct(
   'StorageClass',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -90,26 +92,26 @@ export const storageClass = s.struct(
 )
 export type StorageClass = Infer<typeof storageClass>
 
-export const volumeAttachmentSource = s.struct('VolumeAttachmentSource', {
+export const volumeAttachmentSource = struct('VolumeAttachmentSource', {
   persistentVolumeName: s.field(1, s.string, { pointer: true }),
   inlineVolumeSpec: s.field(2, core.persistentVolumeSpec, { pointer: true }),
 })
 export type VolumeAttachmentSource = Infer<typeof volumeAttachmentSource>
 
-export const volumeAttachmentSpec = s.struct('VolumeAttachmentSpec', {
+export const volumeAttachmentSpec = struct('VolumeAttachmentSpec', {
   attacher: s.field(1, s.string, { always: true, required: true, default: '' }),
   source: s.field(2, volumeAttachmentSource, { always: true, required: true, default: {} }),
   nodeName: s.field(3, s.string, { always: true, required: true, default: '' }),
 })
 export type VolumeAttachmentSpec = Infer<typeof volumeAttachmentSpec>
 
-export const volumeError = s.struct('VolumeError', {
+export const volumeError = struct('VolumeError', {
   time: s.field(1, s.time, { default: {} }),
   message: s.field(2, s.string),
 })
 export type VolumeError = Infer<typeof volumeError>
 
-export const volumeAttachmentStatus = s.struct('VolumeAttachmentStatus', {
+export const volumeAttachmentStatus = struct('VolumeAttachmentStatus', {
   attached: s.field(1, s.boolean, { always: true, required: true, default: false }),
   attachmentMetadata: s.field(2, s.map(s.string)),
   attachError: s.field(3, volumeError, { pointer: true }),
@@ -117,7 +119,7 @@ export const volumeAttachmentStatus = s.struct('VolumeAttachmentStatus', {
 })
 export type VolumeAttachmentStatus = Infer<typeof volumeAttachmentStatus>
 
-export const volumeAttachment = s.struct(
+export const volumeAttachment = struct(
   'VolumeAttachment',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),

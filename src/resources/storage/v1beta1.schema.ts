@@ -4,7 +4,9 @@ import * as meta from '../../api/meta.schema.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
 
-export const csiStorageCapacity = s.struct(
+const struct = s.structsOf('api.storage.v1beta1')
+
+export const csiStorageCapacity = struct(
   'CSIStorageCapacity',
   {
     metadata: s.field(1, meta.objectMeta, { default: {} }),
@@ -13,6 +15,6 @@ export const csiStorageCapacity = s.struct(
     capacity: s.field(4, s.quantity, { pointer: true }),
     maximumVolumeSize: s.field(5, s.quantity, { pointer: true }),
   },
-  { typeMeta: true },
+  { typeMeta: true, inList: { listType: 'map', keys: ['name'] } },
 )
 export type CSIStorageCapacity = Infer<typeof csiStorageCapacity>

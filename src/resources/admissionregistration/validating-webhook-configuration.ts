@@ -1,0 +1,29 @@
+// Webhooks that have a say in whether an object may enter, and change nothing.
+
+import { changedItems } from '../../api/changed-items.js'
+import { defineResource } from '../../api/definition.js'
+import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
+import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
+import { sameBySchema } from '../../api/validation/same-by-schema.js'
+import { withChanged } from '../core/pod-spec/missing-members.js'
+import { validatingWebhookConfiguration as schema, type ValidatingWebhookConfiguration } from './v1.schema.js'
+import { validateWebhooks, withWebhookDefaults } from './webhook-rules.js'
+import { webhooksTable } from './webhooks-table.js'
+
+export const validatingWebhookConfiguration = defineResource<ValidatingWebhookConfiguration>({
+  group: { stem: 'admissionregistration' },
+  kind: 'ValidatingWebhookConfiguration',
+  resource: 'validatingwebhookconfigurations',
+  categories: ['api-extensions'],
+  namespaced: false,
+  versions: [{ name: 'v1', schema, stored: true }],
+  nameProblems: dnsSubdomainProblems,
+  defaults: (configuration) => withChanged(configuration, 'webhooks', (webhooks) => changedItems(webhooks, withWebhookDefaults)),
+  prepareCreate: asFirstGeneration,
+  prepareUpdate: (next, old) =>
+    sameBySchema(schema.fields.webhooks.node, next.webhooks ?? [], old.webhooks ?? []) ? next : asNextGeneration(next, old),
+  validate: ({ webhooks }) => validateWebhooks(webhooks),
+  checks: { update: ['metadata', 'own'] },
+  versionRequiredOnUpdate: true,
+  table: webhooksTable,
+})

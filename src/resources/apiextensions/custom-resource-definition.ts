@@ -1,0 +1,84 @@
+// Definitions of custom kinds: what a kind is called, in which versions it exists, and what its objects must be.
+
+import { defineResource, type FeatureGates } from '../../api/definition.js'
+import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
+import { withOldMetadata } from '../../api/old-metadata.js'
+import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
+import { sameBySchema } from '../../api/validation/same-by-schema.js'
+import { withMissing } from '../core/pod-spec/missing-members.js'
+import { withConversion } from './conversion-rules.js'
+import { withNames } from './definition-names.js'
+import { validateDefinition, validateDefinitionChange, validateStatus } from './definition-rules.js'
+import type { JsonSchema } from './json-schema.js'
+import { hasExpressions, withoutExpressions } from './schema-expressions.js'
+import {
+  customResourceDefinitionSpec,
+  type CustomResourceDefinition as Definition,
+  customResourceDefinition as schema,
+} from './v1.schema.js'
+
+/** The version in which objects are stored, in a list. */
+const storageVersion = ({ spec }: Definition): readonly string[] =>
+  (spec?.versions ?? [])
+    .filter(({ storage }) => storage)
+    .slice(0, 1)
+    .map(({ name = '' }) => name)
+
+function defaults(definition: Definition): Definition {
+  const spec = withConversion(withNames(definition.spec ?? {}))
+  const named = spec === definition.spec ? definition : { ...definition, spec }
+  const stored = storageVersion(named)
+  if ((named.status?.storedVersions ?? []).length > 0 || stored.length === 0) return named
+  return { ...named, status: withMissing(named.status ?? {}, { storedVersions: stored }) }
+}
+
+/** The definition with the storage version among those in which objects may be stored. */
+function withStoredVersion(definition: Definition): Definition {
+  const stored = definition.status?.storedVersions ?? []
+  const added = storageVersion(definition).filter((name) => !stored.includes(name))
+  return added.length === 0 ? definition : { ...definition, status: { ...definition.status, storedVersions: [...stored, ...added] } }
+}
+
+const usesExpressions = ({ spec }: Definition): boolean =>
+  (spec?.versions ?? []).some(({ schema: own }) => hasExpressions((own?.openAPIV3Schema ?? {}) as JsonSchema))
+
+/** Without the feature, rules that are written as expressions are dropped, unless the definition had some before. */
+function withinGates(next: Definition, gates: FeatureGates, old: Definition = {}): Definition {
+  if (gates('CustomResourceValidationExpressions') || next.spec?.versions === undefined || usesExpressions(old)) return next
+  const versions = next.spec.versions.map((version) =>
+    version.schema?.openAPIV3Schema === undefined
+      ? version
+      : { ...version, schema: { openAPIV3Schema: withoutExpressions(version.schema.openAPIV3Schema as JsonSchema) } },
+  )
+  return { ...next, spec: { ...next.spec, versions } }
+}
+
+export const customResourceDefinition = defineResource<Definition>({
+  group: { stem: 'apiextensions' },
+  kind: 'CustomResourceDefinition',
+  resource: 'customresourcedefinitions',
+  shortNames: ['crd', 'crds'],
+  categories: ['api-extensions'],
+  namespaced: false,
+  versions: [{ name: 'v1', schema, stored: true }],
+  nameProblems: dnsSubdomainProblems,
+  defaults,
+  prepareCreate: (definition, { gates }) => asFirstGeneration(withStoredVersion({ ...withinGates(definition, gates), status: {} })),
+  prepareUpdate: (next, old, { gates }) => {
+    const kept = withStoredVersion({ ...withinGates(next, gates, old), status: old.status ?? {} })
+    return sameBySchema(customResourceDefinitionSpec, kept.spec ?? {}, old.spec ?? {}) ? kept : asNextGeneration(kept, old)
+  },
+  validate: validateDefinition,
+  validateUpdate: validateDefinitionChange,
+  versionRequiredOnUpdate: true,
+  resetFields: ['status'],
+  subresources: [
+    {
+      name: 'status',
+      verbs: ['get', 'patch', 'update'],
+      prepareUpdate: (next, old) => withOldMetadata({ ...next, spec: old.spec ?? {} }, old),
+      validateUpdate: validateStatus,
+      resetFields: ['metadata', 'spec'],
+    },
+  ],
+})

@@ -1,0 +1,35 @@
+// Rules of schemas that are written as expressions: what they must say besides the expression itself.
+// Whether an expression compiles, yields a boolean, is cheap enough and may look at the old value is to be asked in `validateExpressions`,
+// by the room `cel`, of a schema in which nothing else is wrong; the errors go after those of the schema.
+
+import { type FieldError, invalid, required } from '../../api/field-error.js'
+import { checkEach } from '../../api/validation/collect.js'
+import { noErrors } from '../../api/validation/fields.js'
+import type { JsonSchema, SchemaRule } from './json-schema.js'
+import { innerSchemas, mapSchemas } from './schema-search.js'
+
+const lineBreak = /[\n\r]/
+
+export const validateExpressions = (rules: readonly SchemaRule[] | undefined, path: string): readonly FieldError[] =>
+  checkEach(rules, path, validateRule)
+
+function validateRule({ rule = '', message = '' }: SchemaRule, path: string): readonly FieldError[] {
+  const text = message.trim()
+  if (rule.trim() === '') return [required(`${path}.rule`, 'rule is not specified')]
+  if (message !== '' && text === '') return [invalid(`${path}.message`, message, 'message must be non-empty if specified')]
+  if (lineBreak.test(text)) return [invalid(`${path}.message`, message, 'message must not contain line breaks')]
+  if (lineBreak.test(rule.trim()) && text === '') {
+    return [required(`${path}.message`, 'message must be specified if rule contains line breaks')]
+  }
+  return noErrors
+}
+
+export const hasExpressions = (schema: JsonSchema): boolean =>
+  (schema['x-kubernetes-validations'] ?? []).length > 0 || innerSchemas(schema).some(hasExpressions)
+
+/** The schema without any rule that is written as an expression. */
+export function withoutExpressions(schema: JsonSchema): JsonSchema {
+  if (!hasExpressions(schema)) return schema
+  const { 'x-kubernetes-validations': _, ...rest } = schema
+  return mapSchemas(rest, withoutExpressions)
+}

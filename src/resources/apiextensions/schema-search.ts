@@ -1,0 +1,34 @@
+// Looking for something anywhere in a schema.
+
+import { additionalSchema, itemSchema, itemSchemas, type JsonSchema, schemasOf } from './json-schema.js'
+
+/** The schemas directly inside of a schema. */
+export const innerSchemas = (schema: JsonSchema): readonly JsonSchema[] =>
+  [
+    itemSchema(schema),
+    ...itemSchemas(schema),
+    additionalSchema(schema),
+    schema.not,
+    ...(schema.allOf ?? []),
+    ...(schema.anyOf ?? []),
+    ...(schema.oneOf ?? []),
+    ...schemasOf(schema.properties).map(([, inner]) => inner),
+  ].filter((inner) => inner !== undefined)
+
+export const hasDefaults = (schema: JsonSchema): boolean => schema.default !== undefined || innerSchemas(schema).some(hasDefaults)
+
+/** The schema with each of those directly inside of it changed. */
+export function mapSchemas(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema {
+  const next: Record<string, unknown> = { ...schema }
+  for (const name of ['items', 'additionalProperties', 'not'] as const) {
+    const inner = schema[name]
+    if (typeof inner === 'object') next[name] = Array.isArray(inner) ? inner.map(change) : change(inner as JsonSchema)
+  }
+  for (const name of ['allOf', 'anyOf', 'oneOf'] as const) {
+    if (schema[name] !== undefined) next[name] = schema[name].map(change)
+  }
+  if (schema.properties !== undefined) {
+    next['properties'] = Object.fromEntries(Object.entries(schema.properties).map(([name, inner]) => [name, change(inner)]))
+  }
+  return next
+}

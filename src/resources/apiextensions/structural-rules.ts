@@ -1,0 +1,160 @@
+// What makes a schema structural: the shape of an object is said once, outside of anyOf and the like, which may only narrow values.
+// Only such a schema tells which members to keep, and what a member that is left out defaults to.
+
+import { type FieldError, forbidden, invalid, required } from '../../api/field-error.js'
+import { sameValue } from '../../api/validation/same-value.js'
+import { additionalSchema, isEmbedded, isIntOrString, itemSchema, type JsonSchema, keepsUnknown, schemasOf } from './json-schema.js'
+import { compilePattern } from './pattern.js'
+import { validateCompleteness } from './structural-completeness.js'
+
+type Level = 'root' | 'item' | 'field'
+
+/** All that keeps a schema from being structural, sorted by what is said. */
+export function validateStructural(schema: JsonSchema, path: string): readonly FieldError[] {
+  const errors = [...validateShape(schema, path, 'root'), ...validateCompleteness(schema, path)]
+  const text = ({ field, message }: FieldError): string => `${field}: ${message}`
+  return errors.sort((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0))
+}
+
+function validateShape(schema: JsonSchema, path: string, level: Level): readonly FieldError[] {
+  const items = itemSchema(schema)
+  const additional = additionalSchema(schema)
+  return [
+    ...(schema.type === 'array' && items === undefined ? [required(`${path}.items`, 'must be specified')] : []),
+    ...(items === undefined ? [] : validateShape(items, `${path}.items`, 'item')),
+    ...schemasOf(schema.properties).flatMap(([name, property]) => validateShape(property, `${path}.properties[${name}]`, 'field')),
+    ...(level === 'root' && schema.additionalProperties !== undefined
+      ? [forbidden(`${path}.additionalProperties`, 'must not be used at the root')]
+      : []),
+    ...(additional === undefined ? [] : validateShape(additional, `${path}.additionalProperties`, 'field')),
+    ...validateExtensions(schema, path),
+    ...validateValueRules(schema, path, intOrStringChoices(schema)),
+    ...validateType(schema, path, level),
+    ...(level === 'root' || isEmbedded(schema) ? validateResourceMembers(schema, path) : []),
+    ...(level === 'root' ? validateMetadata(schema, path) : []),
+  ]
+}
+
+function validateExtensions(schema: JsonSchema, path: string): readonly FieldError[] {
+  if (!isIntOrString(schema)) return []
+  const clash = (name: string): FieldError => invalid(`${path}.${name}`, true, 'must be false if x-kubernetes-int-or-string is true')
+  return [
+    ...(keepsUnknown(schema) ? [clash('x-kubernetes-preserve-unknown-fields')] : []),
+    ...(isEmbedded(schema) ? [clash('x-kubernetes-embedded-resource')] : []),
+  ]
+}
+
+const missingType: { readonly [L in Level]: string } = {
+  root: 'must not be empty at the root',
+  item: 'must not be empty for specified array items',
+  field: 'must not be empty for specified object fields',
+}
+
+function validateType(schema: JsonSchema, path: string, level: Level): readonly FieldError[] {
+  const { type = '' } = schema
+  const errors: FieldError[] = []
+  if (isEmbedded(schema) && type !== 'object') {
+    const problem = 'must be object if x-kubernetes-embedded-resource is true'
+    errors.push(type === '' ? required(`${path}.type`, problem) : invalid(`${path}.type`, type, problem))
+  } else if (type === '' && !isIntOrString(schema) && !keepsUnknown(schema)) errors.push(required(`${path}.type`, missingType[level]))
+  if (isEmbedded(schema) && schema.additionalProperties !== undefined) {
+    errors.push(forbidden(`${path}.additionalProperties`, 'must not be used if x-kubernetes-embedded-resource is set'))
+  }
+  if (level === 'root' && type !== '' && type !== 'object') errors.push(invalid(`${path}.type`, type, 'must be object at the root'))
+  if (isEmbedded(schema) && !keepsUnknown(schema) && schema.properties === undefined) {
+    const problem = 'must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields'
+    errors.push(required(`${path}.properties`, problem))
+  }
+  return errors
+}
+
+const memberTypes = { kind: 'string', apiVersion: 'string', metadata: 'object' } as const
+
+function validateResourceMembers({ properties = {} }: JsonSchema, path: string): readonly FieldError[] {
+  return Object.entries(memberTypes).flatMap(([name, wanted]) => {
+    const member = properties[name]
+    if (member === undefined || member.type === wanted) return []
+    return [invalid(`${path}.properties[${name}].type`, member.type ?? '', `must be ${wanted}`)]
+  })
+}
+
+/** Metadata is the same for every kind; a schema may narrow the two forms of the name, and nothing else. */
+function validateMetadata({ properties = {} }: JsonSchema, path: string): readonly FieldError[] {
+  if (properties.metadata === undefined) return []
+  const { type: _type, default: _default, properties: members = {}, ...rest } = properties.metadata
+  const isNarrow = Object.keys(members).every((name) => name === 'name' || name === 'generateName')
+  if (isNarrow && Object.values(rest).every((value) => value === undefined)) return []
+  const problem = 'must not specify anything other than name and generateName, but metadata is implicitly specified'
+  return [forbidden(`${path}.properties[metadata]`, problem)]
+}
+
+/** Where a value is an integer or a text, the choice of types may stand in anyOf all the same. */
+const intOrString: readonly JsonSchema[] = [{ type: 'integer' }, { type: 'string' }]
+
+interface Skipped {
+  readonly anyOf: boolean
+  readonly firstAllOf: boolean
+}
+
+const nothingSkipped: Skipped = { anyOf: false, firstAllOf: false }
+
+const intOrStringChoices = ({ anyOf, allOf }: JsonSchema): Skipped => ({
+  anyOf: sameValue(anyOf, intOrString),
+  firstAllOf: sameValue(allOf?.[0]?.anyOf, intOrString),
+})
+
+function validateValueRules(schema: JsonSchema, path: string, skipped: Skipped): readonly FieldError[] {
+  const nested = (name: 'anyOf' | 'allOf' | 'oneOf'): readonly FieldError[] =>
+    (schema[name] ?? []).flatMap((choice, i) => {
+      const isFirstAllOf = name === 'allOf' && i === 0 && skipped.firstAllOf
+      return validateNested(choice, `${path}.${name}[${i}]`, { ...nothingSkipped, anyOf: isFirstAllOf })
+    })
+  return [
+    ...(skipped.anyOf ? [] : nested('anyOf')),
+    ...nested('allOf'),
+    ...nested('oneOf'),
+    ...(schema.not === undefined ? [] : validateNested(schema.not, `${path}.not`, nothingSkipped)),
+    ...validatePattern(schema.pattern ?? '', `${path}.pattern`),
+  ]
+}
+
+const validatePattern = (pattern: string, field: string): readonly FieldError[] =>
+  pattern === '' || compilePattern(pattern) !== undefined ? [] : [invalid(field, pattern, "must be a valid regular expression, but isn't")]
+
+const mustBe = {
+  empty: 'must be empty to be structural',
+  no: 'must be false to be structural',
+  absent: 'must be undefined to be structural',
+}
+
+/** What belongs to the shape of an object, and so not inside of a choice. */
+const shapeKeywords: readonly { readonly name: keyof JsonSchema; readonly problem: string }[] = [
+  { name: 'type', problem: mustBe.empty },
+  { name: 'additionalProperties', problem: mustBe.absent },
+  { name: 'default', problem: mustBe.absent },
+  { name: 'title', problem: mustBe.empty },
+  { name: 'description', problem: mustBe.empty },
+  { name: 'nullable', problem: mustBe.no },
+  { name: 'x-kubernetes-preserve-unknown-fields', problem: mustBe.no },
+  { name: 'x-kubernetes-embedded-resource', problem: mustBe.no },
+  { name: 'x-kubernetes-int-or-string', problem: mustBe.no },
+  { name: 'x-kubernetes-list-map-keys', problem: mustBe.empty },
+  { name: 'x-kubernetes-list-type', problem: mustBe.absent },
+  { name: 'x-kubernetes-map-type', problem: mustBe.absent },
+  { name: 'x-kubernetes-validations', problem: mustBe.empty },
+]
+
+function validateNested(schema: JsonSchema, path: string, skipped: Skipped): readonly FieldError[] {
+  const items = itemSchema(schema)
+  return [
+    ...validateValueRules(schema, path, skipped),
+    ...(items === undefined ? [] : validateNested(items, `${path}.items`, nothingSkipped)),
+    ...schemasOf(schema.properties).flatMap(([name, property]) => validateNested(property, `${path}.properties[${name}]`, nothingSkipped)),
+    ...shapeKeywords
+      .filter(({ name }) => schema[name] !== undefined && schema[name] !== false && schema[name] !== '')
+      .map(({ name, problem }) => forbidden(`${path}.${name}`, problem)),
+    ...(schema.properties?.metadata === undefined
+      ? []
+      : [forbidden(`${path}.properties[metadata]`, 'must not be specified in a nested context')]),
+  ]
+}

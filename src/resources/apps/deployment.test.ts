@@ -1,0 +1,218 @@
+// Deployments: defaults, strategies, the selector that stays, generations, the scale and the status.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Scale } from '../autoscaling/v1.schema.js'
+import { assertFound, type Row } from '../core/pod-spec/pod-spec.fixture.js'
+import { selector, template, testMetadata, writerOf } from '../core/workload.fixture.js'
+import { deployment } from './deployment.js'
+import type { Deployment, DeploymentSpec, DeploymentStatus } from './v1.schema.js'
+
+const { kind, context, complete, create, update, part, createErrors, updateErrors, statusErrors, cells } = writerOf<Deployment>(deployment)
+const make = (more: DeploymentSpec = {}): Deployment => ({ spec: { selector, template: template(), ...more } })
+
+test('what is left out is filled in', () => {
+  const { spec = {} } = complete(make())
+  const { template: pods, ...rest } = spec
+  assert.deepEqual(rest, {
+    replicas: 1,
+    revisionHistoryLimit: 10,
+    progressDeadlineSeconds: 600,
+    selector,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
+  })
+  assert.equal(pods?.spec?.restartPolicy, 'Always')
+  assert.deepEqual(complete(make({ strategy: { type: 'Recreate' } })).spec?.strategy, { type: 'Recreate' })
+})
+
+const rows: readonly Row<DeploymentSpec>[] = [
+  { title: 'nothing wrong', given: make().spec ?? {}, found: [] },
+  {
+    title: 'nothing at all',
+    given: {},
+    found: [
+      'spec.selector: Required value',
+      'spec.template.metadata.labels: Invalid value: "null": `selector` does not match template `labels`',
+      'spec.template.spec.containers: Required value',
+    ],
+  },
+  {
+    title: 'a selector that picks others',
+    given: { selector: { matchLabels: { app: 'b' } }, template: template() },
+    found: ['spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`'],
+  },
+  {
+    title: 'a selector that picks everything',
+    given: { selector: {}, template: template() },
+    found: ['spec.selector: Invalid value: {}: empty selector is invalid for deployment'],
+  },
+  {
+    title: 'a selector that cannot be asked',
+    given: { selector: { matchExpressions: [{ key: 'a', operator: 'Near' }] }, template: {} },
+    found: [
+      'spec.selector.matchExpressions[0].operator: Invalid value: "Near"',
+      'spec.selector: Invalid value: {"matchExpressions":[{"key":"a","operator":"Near"}]}: invalid label selector',
+    ],
+  },
+  {
+    title: 'wrong numbers',
+    given: { selector, template: template(), replicas: -1, minReadySeconds: 5, progressDeadlineSeconds: 5, revisionHistoryLimit: -1 },
+    found: [
+      'spec.replicas: Invalid value: -1',
+      'spec.revisionHistoryLimit: Invalid value: -1',
+      'spec.progressDeadlineSeconds: Invalid value: 5: must be greater than minReadySeconds',
+    ],
+  },
+  {
+    title: 'details of another strategy',
+    given: { selector, template: template(), strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 1 } } },
+    found: ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
+  },
+  {
+    title: 'an unknown strategy',
+    given: { selector, template: template(), strategy: { type: 'Hope' } },
+    found: ['spec.strategy: Unsupported value: {"type":"Hope"}: supported values: "Recreate", "RollingUpdate"'],
+  },
+  {
+    title: 'no way to roll',
+    given: { selector, template: template(), strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: '0%' } } },
+    found: ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0'],
+  },
+  {
+    title: 'shares that are none',
+    given: { selector, template: template(), strategy: { rollingUpdate: { maxSurge: 'half', maxUnavailable: '101%' } } },
+    found: [
+      'spec.strategy.rollingUpdate.maxSurge: Invalid value: "half": a valid percent string',
+      'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
+    ],
+  },
+  {
+    title: 'pods that end, and a disk for all of them',
+    given: {
+      selector,
+      replicas: 2,
+      template: template({
+        restartPolicy: 'OnFailure',
+        activeDeadlineSeconds: 5,
+        volumes: [{ name: 'v', gcePersistentDisk: { pdName: 'd' } }],
+      }),
+    },
+    found: [
+      'spec.template.spec.volumes[0].gcePersistentDisk.readOnly: Invalid value: false: must be true for replicated pods > 1',
+      'spec.template.spec.restartPolicy: Unsupported value: "OnFailure": supported values: "Always"',
+      'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported',
+    ],
+  },
+  {
+    title: 'a template with bad labels, annotations and a debugger',
+    given: {
+      selector,
+      template: {
+        metadata: { labels: { app: 'a', b: 'not ok' }, annotations: { 'a b': '' } },
+        spec: { containers: [{ name: 'c', image: 'i' }], ephemeralContainers: [{ name: 'e', image: 'i' }] },
+      },
+    },
+    found: [
+      'spec.template.labels: Invalid value: "not ok"',
+      'spec.template.annotations: Invalid value: "a b"',
+      'spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template',
+    ],
+  },
+]
+for (const { title, given, found } of rows) test(`create with ${title}`, () => assertFound(createErrors({ spec: given }), found))
+
+test('a new deployment is of the first generation and has no status', () => {
+  const made = create({ ...make(), status: { replicas: 3 } })
+  assert.equal(made.metadata?.generation, 1)
+  assert.deepEqual(made.status, {})
+})
+
+test('spec and annotations raise the generation, labels and what means the same do not', () => {
+  const old = create(make())
+  const generation = (next: Deployment): number | undefined => update(next, old).metadata?.generation
+  assert.equal(generation({ ...make({ replicas: 0 }), metadata: old.metadata ?? {} }), 2)
+  assert.equal(generation({ ...make(), metadata: { ...old.metadata, annotations: { a: 'b' } } }), 2)
+  assert.equal(generation({ ...make(), metadata: { ...old.metadata, labels: { a: 'b' } } }), 1)
+  assert.equal(
+    generation({
+      ...make({ template: template({ containers: [{ name: 'c', image: 'i', resources: {} }] }) }),
+      metadata: old.metadata ?? {},
+    }),
+    1,
+  )
+})
+
+test('the selector stays', () => {
+  const old = create(make())
+  const labels = { app: 'a', more: 'x' }
+  const next = make({ selector: { matchLabels: labels }, template: { ...template(), metadata: { labels } } })
+  assertFound(updateErrors(next, old), ['spec.selector: Invalid value: {"matchLabels":{"app":"a","more":"x"}}: field is immutable'])
+})
+
+const statusRows: readonly Row<DeploymentStatus>[] = [
+  { title: 'fine', given: { replicas: 3, readyReplicas: 2, availableReplicas: 1, collisionCount: 2 }, found: [] },
+  {
+    title: 'counting wrong',
+    given: { replicas: 2, readyReplicas: 3, availableReplicas: 4, updatedReplicas: -1, collisionCount: 1 },
+    found: [
+      'status.updatedReplicas: Invalid value: -1',
+      'status.readyReplicas: Invalid value: 3: cannot be greater than status.replicas',
+      'status.availableReplicas: Invalid value: 4: cannot be greater than status.replicas',
+      'status.availableReplicas: Invalid value: 4: cannot be greater than readyReplicas',
+      'status.collisionCount: Invalid value: 1: cannot be decremented',
+    ],
+  },
+  { title: 'forgetting collisions', given: {}, found: ['status.collisionCount: Invalid value: 0: cannot be decremented'] },
+]
+for (const { title, given, found } of statusRows) {
+  test(`a status that is ${title}`, () =>
+    assertFound(statusErrors({ ...make(), status: given }, { ...create(make()), status: { collisionCount: 2 } }), found))
+}
+
+test('the status leaves spec and labels alone', () => {
+  const old = create(make())
+  const next = part('status').prepareUpdate(
+    { metadata: { ...testMetadata, labels: { a: 'b' } }, spec: {}, status: { replicas: 1 } },
+    old,
+    context,
+  )
+  assert.equal(next.spec, old.spec)
+  assert.equal(next.metadata?.labels, undefined)
+  assert.deepEqual(part('status').resetFields, ['spec', 'metadata.labels'])
+})
+
+test('the scale shows the size and writes it', () => {
+  const { view } = part('scale')
+  const object = {
+    ...create(make({ replicas: 2, selector: { ...selector, matchExpressions: [{ key: 'zone', operator: 'In', values: ['b', 'a'] }] } })),
+    status: { replicas: 1 },
+  }
+  assert.deepEqual(view?.read(object), {
+    metadata: testMetadata,
+    spec: { replicas: 2 },
+    status: { replicas: 1, selector: 'app=a,zone in (a,b)' },
+  })
+  const scale = (replicas?: number): Scale => ({ metadata: testMetadata, spec: replicas === undefined ? {} : { replicas } })
+  assert.equal(view?.write(scale(4), object, context).spec?.replicas, 4)
+  assert.equal(view?.write(scale(), object, context).spec?.replicas, 0)
+  assertFound(view?.validate?.(scale(-4), context) ?? [], ['spec.replicas: Invalid value: -4: must be greater than or equal to 0'])
+  assert.deepEqual(view?.table?.cells(scale(4), context), ['a', 4, 0, '90s'])
+})
+
+test('a change of the scale is a change of the deployment', () => {
+  const old = create(make())
+  const next = part('scale').prepareUpdate({ ...old, spec: { ...old.spec, replicas: 5 } }, old, context)
+  assert.equal(next.metadata?.generation, 2)
+  assertFound(part('scale').validateUpdate?.(next, old, context) ?? [], [])
+})
+
+test('the row tells counts, containers, images and the selector', () => {
+  const object = { ...make({ replicas: 3 }), status: { readyReplicas: 2, updatedReplicas: 1, availableReplicas: 1 } }
+  assert.deepEqual(cells(object), ['a', '2/3', 1, 1, '90s', 'c', 'i', 'app=a'])
+})
+
+test('a template that is old in part is warned of, once', () => {
+  const old = create(make({ template: template({ volumes: [{ name: 'g', gitRepo: { repository: 'x' } }] }) }))
+  assert.deepEqual(kind.warnings?.(old, undefined, context), ['spec.template.spec.volumes[0].gitRepo: deprecated in v1.11'])
+  assert.deepEqual(kind.warnings?.(old, old, context), [])
+})

@@ -1,0 +1,160 @@
+// Annotations that the system reads, filters of system calls in both their forms, and warnings.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { identityOf } from '../../../api/identity.js'
+import { frozen } from '../../../api/rule-context.fixture.js'
+import type { PodSpec } from '../v1.schema.js'
+import { type Annotations, validateAnnotationUpdate, validatePodAnnotations } from './annotations.js'
+import { assertFound, container, contextWith, type Row } from './pod-spec.fixture.js'
+import { profileOfAnnotation, validateSeccompAgreement } from './seccomp.js'
+import { podWarnings, templateWarnings } from './warnings.js'
+
+const context = contextWith({ identity: identityOf('kubernetes') })
+const spec: PodSpec = frozen({ containers: [container()] })
+const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
+const seccomp = 'container.seccomp.security.alpha.kubernetes.io/'
+const podSeccomp = 'seccomp.security.alpha.kubernetes.io/pod'
+
+const rows: readonly Row<Annotations>[] = [
+  { title: 'none of them', given: { 'example.com/x': 'y' }, found: [] },
+  {
+    title: 'a mirror without a node',
+    given: { 'kubernetes.io/config.mirror': 'x' },
+    found: ['a[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName'],
+  },
+  { title: 'costs', given: { 'controller.kubernetes.io/pod-deletion-cost': '-2147483648' }, found: [] },
+  {
+    title: 'a cost that is no number',
+    given: { 'controller.kubernetes.io/pod-deletion-cost': '+5' },
+    found: ['a[controller.kubernetes.io/pod-deletion-cost]: Invalid value: "+5": must be a 32bit integer'],
+  },
+  {
+    title: 'a cost too high',
+    given: { 'controller.kubernetes.io/pod-deletion-cost': '2147483648' },
+    found: ['a[controller.kubernetes.io/pod-deletion-cost]: Invalid value'],
+  },
+  {
+    title: 'tolerations that are none',
+    given: { 'scheduler.alpha.kubernetes.io/tolerations': '{' },
+    found: ['a: Invalid value: "scheduler.alpha.kubernetes.io/tolerations"'],
+  },
+  {
+    title: 'wrong tolerations',
+    given: { 'scheduler.alpha.kubernetes.io/tolerations': '[{"key":"a","operator":"Near"}]' },
+    found: ['a.scheduler.alpha.kubernetes.io/tolerations[0].operator: Unsupported value: "Near"'],
+  },
+  {
+    title: 'filters',
+    given: { [podSeccomp]: 'loose', [`${seccomp}c`]: 'localhost/../x', [`${seccomp}d`]: 'runtime/default' },
+    found: [
+      `a.${podSeccomp}: Invalid value: "loose": must be a valid seccomp profile`,
+      `a.${seccomp}c: Invalid value: "../x": must not contain '..'`,
+    ],
+  },
+  {
+    title: 'confinements',
+    given: { [`${appArmor}gone`]: 'unconfined', [`${appArmor}c`]: 'tight' },
+    found: [
+      `a[${appArmor}gone]: Invalid value: "gone": container not found`,
+      `a[${appArmor}c]: Invalid value: "tight": invalid AppArmor profile name`,
+    ],
+  },
+]
+for (const { title, given, found } of rows) {
+  test(`annotations with ${title}`, () => assertFound(validatePodAnnotations({ annotations: given, spec }, 'a', context), found))
+}
+
+test('the cost of a deletion is free where the feature is off', () => {
+  const annotations = { 'controller.kubernetes.io/pod-deletion-cost': 'x' }
+  assertFound(validatePodAnnotations({ annotations, spec }, 'a', { ...context, gates: () => false }), [])
+})
+
+test('what confines a pod stays as it is', () => {
+  const pod = (annotations: Annotations) => frozen({ metadata: { annotations }, spec })
+  const [old, next] = [pod({ [`${appArmor}c`]: 'unconfined', x: '1' }), pod({ 'kubernetes.io/config.mirror': 'x', x: '2' })]
+  assertFound(validateAnnotationUpdate(next, old, context), [
+    `metadata.annotations[${appArmor}c]: Forbidden: may not remove or update AppArmor annotations`,
+    'metadata.annotations[kubernetes.io/config.mirror]: Forbidden: may not add mirror pod annotation',
+    'metadata.annotations[kubernetes.io/config.mirror]: Invalid value: "x": must set spec.nodeName',
+  ])
+})
+
+const agreements: readonly {
+  readonly annotation: string
+  readonly type: string
+  readonly local?: string
+  readonly found: readonly string[]
+}[] = [
+  { annotation: 'unconfined', type: 'Unconfined', found: [] },
+  { annotation: 'docker/default', type: 'RuntimeDefault', found: [] },
+  { annotation: 'localhost/a', type: 'Localhost', local: 'a', found: [] },
+  { annotation: 'localhost/a', type: 'Localhost', local: 'b', found: ['spec.securityContext.seccompProfile.localhostProfile: Forbidden'] },
+  {
+    annotation: 'unconfined',
+    type: 'RuntimeDefault',
+    found: ['spec.securityContext.seccompProfile.type: Forbidden: seccomp type in annotation'],
+  },
+]
+for (const { annotation, type, local, found } of agreements) {
+  test(`the annotation ${annotation} and the field ${type} ${local ?? ''} ${found.length === 0 ? 'agree' : 'differ'}`, () => {
+    const seccompProfile = { type, ...(local === undefined ? {} : { localhostProfile: local }) }
+    const pod = { metadata: { annotations: { [podSeccomp]: annotation } }, spec: { ...spec, securityContext: { seccompProfile } } }
+    assertFound(validateSeccompAgreement(pod, 'spec', context.identity), found)
+  })
+}
+
+test('an annotation becomes a field', () => {
+  assert.deepEqual(profileOfAnnotation('localhost/x'), { type: 'Localhost', localhostProfile: 'x' })
+  assert.equal(profileOfAnnotation('localhost/'), undefined)
+})
+
+test('warnings tell what is old, doubled or cut', () => {
+  const warned: PodSpec = {
+    nodeSelector: { 'beta.kubernetes.io/os': 'linux' },
+    affinity: {
+      nodeAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 1, preference: { matchExpressions: [{ key: 'failure-domain.beta.kubernetes.io/zone', operator: 'Exists' }] } },
+        ],
+      },
+    },
+    topologySpreadConstraints: [{ topologyKey: 'failure-domain.beta.kubernetes.io/region' }],
+    volumes: [
+      { name: 'g', gitRepo: { repository: 'x' } },
+      { name: 's', storageos: {} },
+    ],
+    hostAliases: [{ ip: '1.1.1.1' }, { ip: '1.1.1.1' }],
+    imagePullSecrets: [{ name: 'a' }, { name: 'a' }, {}],
+    containers: [container({ env: [{ name: 'A' }, { name: 'A' }], resources: { limits: { memory: '100m' } } })],
+  }
+  const annotations = { 'scheduler.alpha.kubernetes.io/critical-pod': '', [podSeccomp]: 'unconfined' }
+  assert.deepEqual(podWarnings({ metadata: { annotations }, spec: warned }, 'spec.template', context.identity), [
+    'spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
+    'spec.template.spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].key: failure-domain.beta.kubernetes.io/zone is deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+    'spec.template.spec.topologySpreadConstraints[0].topologyKey: failure-domain.beta.kubernetes.io/region is deprecated since v1.17; use "topology.kubernetes.io/region" instead',
+    'spec.template.metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',
+    'spec.template.spec.volumes[0].gitRepo: deprecated in v1.11',
+    'spec.template.spec.volumes[1].storageOS: deprecated in v1.22, non-functional in v1.25+',
+    'spec.template.spec.hostAliases[1].ip: duplicate ip "1.1.1.1"',
+    'spec.template.spec.imagePullSecrets[1].name: duplicate name "a"',
+    'spec.template.spec.imagePullSecrets[2].name: invalid empty name ""',
+    `spec.template.metadata.annotations[${podSeccomp}]: deprecated since v1.19, non-functional in a future release; use the "seccompProfile" field instead`,
+    'spec.template.spec.containers[0].resources.limits[memory]: fractional byte value "100m" is invalid, must be an integer',
+    'spec.template.spec.containers[0].env[1].name: duplicate name "A"',
+  ])
+})
+
+test('a template is looked at when it is new and when the object has changed', () => {
+  const template = { spec: { volumes: [{ name: 'g', gitRepo: {} }] } }
+  const object = (generation: number) => ({ metadata: { generation } })
+  const told = (next: number, old?: number): number =>
+    templateWarnings({
+      next: object(next),
+      old: old === undefined ? undefined : object(old),
+      template,
+      path: 'spec.template',
+      identity: context.identity,
+    }).length
+  assert.deepEqual([told(1), told(2, 1), told(1, 1)], [1, 1, 0])
+})

@@ -1,0 +1,143 @@
+// The rules of volumes that some storage system serves over the network, one by one. Most only ask for their coordinates.
+
+import { type FieldError, invalid, notSupported, required } from '../../../api/field-error.js'
+import type { Identity } from '../../../api/identity.js'
+import { checkOptionalChoice, checkPresent, joined } from '../../../api/validation/collect.js'
+import { checkText, noErrors } from '../../../api/validation/fields.js'
+import { checkRange } from '../../../api/validation/ranges.js'
+import { dnsLabel } from '../../../api/validation/text-rules.js'
+import type {
+  AzureDiskVolumeSource,
+  FCVolumeSource,
+  FlexVolumeSource,
+  FlockerVolumeSource,
+  ISCSIVolumeSource,
+  NFSVolumeSource,
+  QuobyteVolumeSource,
+  StorageOSVolumeSource,
+} from '../v1.schema.js'
+import { groupDomain, labelDomain } from './own-domains.js'
+
+/** The coordinates that must be there: texts or lists that are not empty. */
+export function checkCoordinates<T extends object>(source: T, field: string, names: readonly (keyof T & string)[]): readonly FieldError[] {
+  let errors = noErrors
+  for (const name of names) {
+    const value = source[name] as string | readonly unknown[] | undefined
+    if (value === undefined || value.length === 0) errors = joined(errors, [required(`${field}.${name}`)])
+  }
+  return errors
+}
+
+/** Partitions are counted from one; zero stands for the whole disk. */
+export const checkPartition = (partition: number, field: string): readonly FieldError[] =>
+  partition >= 0 && partition <= 255 ? noErrors : [invalid(field, partition, 'must be between 1 and 255, inclusive')]
+
+/** A secret that is referred to must be named. */
+export const checkSecretName = (reference: { readonly name?: string } | undefined, field: string): readonly FieldError[] =>
+  reference === undefined ? noErrors : checkPresent(reference.name, `${field}.name`)
+
+export const validateNfs = (nfs: NFSVolumeSource, field: string): readonly FieldError[] =>
+  joined(
+    checkCoordinates(nfs, field, ['server', 'path']),
+    (nfs.path ?? '').startsWith('/') ? noErrors : [invalid(`${field}.path`, nfs.path ?? '', 'must be an absolute path')],
+  )
+
+const registryProblem = 'must be a host:port pair or multiple pairs separated by commas'
+const tenantLimit = 64
+const hostAndPort = /^(?:\[[^\]]*\]|[^:[\]]*):[^:[\]]*$/
+
+export function validateQuobyte({ registry = '', tenant = '', volume }: QuobyteVolumeSource, field: string): readonly FieldError[] {
+  return joined(validateRegistry(registry, tenant, field), checkPresent(volume, `${field}.volume`))
+}
+
+function validateRegistry(registry: string, tenant: string, field: string): readonly FieldError[] {
+  if (registry === '') return [required(`${field}.registry`, registryProblem)]
+  if (tenant.length > tenantLimit) {
+    return [required(`${field}.tenant`, `must be a UUID and may not exceed a length of ${tenantLimit} characters`)]
+  }
+  const wrong = registry.split(',').filter((pair) => !hostAndPort.test(pair))
+  return wrong.map(() => invalid(`${field}.registry`, registry, registryProblem))
+}
+
+export function validateFlocker({ datasetName = '', datasetUUID = '' }: FlockerVolumeSource, field: string): readonly FieldError[] {
+  return joined(
+    datasetName === '' && datasetUUID === '' ? [required(field, 'one of datasetName and datasetUUID is required')] : noErrors,
+    datasetName !== '' && datasetUUID !== ''
+      ? [invalid(field, 'resource', 'datasetName and datasetUUID can not be specified simultaneously')]
+      : noErrors,
+    datasetName.includes('/') ? [invalid(`${field}.datasetName`, datasetName, "must not contain '/'")] : noErrors,
+  )
+}
+
+export function validateFibreChannel({ targetWWNs = [], wwids = [], lun }: FCVolumeSource, field: string): readonly FieldError[] {
+  const names = `${field}.targetWWNs`
+  const hasTargets = targetWWNs.length > 0
+  return joined(
+    !hasTargets && wwids.length === 0 ? [required(names, 'must specify either targetWWNs or wwids, but not both')] : noErrors,
+    hasTargets && wwids.length > 0 ? [invalid(names, targetWWNs, 'targetWWNs and wwids can not be specified simultaneously')] : noErrors,
+    hasTargets && lun === undefined ? [required(`${field}.lun`, 'lun is required if targetWWNs is specified')] : noErrors,
+    hasTargets && lun !== undefined ? checkRange(lun, `${field}.lun`, { min: 0, max: 255 }) : noErrors,
+  )
+}
+
+const targetNames: { readonly [prefix: string]: RegExp } = {
+  iqn: /iqn\.\d{4}-\d{2}\.([A-Za-z0-9\-.]+)(:[^,;*&$|\s]+)$/,
+  eui: /^eui.[A-Za-z0-9]{16}$/,
+  naa: /^naa.[A-Za-z0-9]{32}$/,
+}
+
+function checkTargetName(name: string, field: string): readonly FieldError[] {
+  const form = targetNames[name.slice(0, 3)]
+  if (form === undefined) return [invalid(field, name, 'must be valid format starting with iqn, eui, or naa')]
+  return form.test(name) ? noErrors : [invalid(field, name, 'must be valid format')]
+}
+
+export function validateIscsi(iscsi: ISCSIVolumeSource, field: string): readonly FieldError[] {
+  const { iqn = '', lun = 0, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = iscsi
+  return joined(
+    checkPresent(iscsi.targetPortal, `${field}.targetPortal`),
+    iqn === '' ? [required(`${field}.iqn`)] : checkTargetName(iqn, `${field}.iqn`),
+    checkRange(lun, `${field}.lun`, { min: 0, max: 255 }),
+    (chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined ? [required(`${field}.secretRef`)] : noErrors,
+    initiatorName === undefined ? noErrors : checkTargetName(initiatorName, `${field}.initiatorname`),
+  )
+}
+
+/** Options whose keys lie in the system's own domains are set by the system alone. */
+export function validateFlex({ driver, options = {} }: FlexVolumeSource, field: string, identity: Identity): readonly FieldError[] {
+  const domains = [labelDomain(identity), groupDomain(identity)]
+  const reserved = Object.keys(options).filter((key) => {
+    const domain = `.${key.split('/', 1)[0]}`.toLowerCase()
+    return domains.some((own) => domain.endsWith(`.${own}`))
+  })
+  return joined(
+    checkPresent(driver, `${field}.driver`),
+    reserved.map((key) => invalid(`${field}.options[${key}]`, key, `${domains.join(' and ')} namespaces are reserved`)),
+  )
+}
+
+const cachingModes = ['None', 'ReadOnly', 'ReadWrite']
+const diskKinds = ['Dedicated', 'Managed', 'Shared']
+const managedDisk = '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
+const blobDisk = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'
+
+export function validateAzureDisk(disk: AzureDiskVolumeSource, field: string): readonly FieldError[] {
+  const { diskURI = '', cachingMode, kind } = disk
+  const isManaged = kind === 'Managed'
+  const fits = kind === undefined || diskURI.startsWith(isManaged ? '/subscriptions/' : 'https://')
+  return joined(
+    checkCoordinates(disk, field, ['diskName', 'diskURI']),
+    checkOptionalChoice(cachingMode, `${field}.cachingMode`, cachingModes),
+    checkOptionalChoice(kind, `${field}.kind`, diskKinds),
+    fits ? noErrors : [notSupported(`${field}.diskURI`, diskURI, [isManaged ? managedDisk : blobDisk])],
+  )
+}
+
+export function validateStorageOs(source: StorageOSVolumeSource, field: string): readonly FieldError[] {
+  const { volumeName = '', volumeNamespace = '', secretRef } = source
+  return joined(
+    volumeName === '' ? [required(`${field}.volumeName`)] : checkText(volumeName, `${field}.volumeName`, dnsLabel),
+    volumeNamespace === '' ? noErrors : checkText(volumeNamespace, `${field}.volumeNamespace`, dnsLabel),
+    checkSecretName(secretRef, `${field}.secretRef`),
+  )
+}

@@ -1,0 +1,76 @@
+// Replication controllers, which take from their template what they do not say; and templates as objects of their own.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { assertFound, type Row } from './pod-spec/pod-spec.fixture.js'
+import { podTemplate } from './pod-template.js'
+import { replicationController } from './replication-controller.js'
+import type { PodTemplate, ReplicationController, ReplicationControllerSpec } from './v1.schema.js'
+import { template, testMetadata, writerOf } from './workload.fixture.js'
+
+const { kind, complete, isComplete, create, update, part, createErrors, updateErrors, statusErrors, cells } =
+  writerOf<ReplicationController>(replicationController)
+const make = (more: ReplicationControllerSpec = {}): ReplicationController => ({ spec: { template: template(), ...more } })
+
+test('selector and labels come from the template', () => {
+  const { metadata, spec } = complete(make())
+  assert.deepEqual([spec?.selector, metadata?.labels, spec?.replicas], [{ app: 'a' }, { app: 'a' }, 1])
+  const own = complete({ ...make({ selector: { b: 'c' } }), metadata: { ...testMetadata, labels: { d: 'e' } } })
+  assert.deepEqual([own.spec?.selector, own.metadata?.labels], [{ b: 'c' }, { d: 'e' }])
+  assert.ok(isComplete(own))
+})
+
+const rows: readonly Row<ReplicationControllerSpec>[] = [
+  { title: 'nothing wrong', given: { template: template() }, found: [] },
+  { title: 'nothing at all', given: {}, found: ['spec.selector: Required value', 'spec.template: Required value'] },
+  {
+    title: 'a selector that picks others',
+    given: {
+      template: template({ restartPolicy: 'Never', activeDeadlineSeconds: 1 }),
+      selector: { b: 'c' },
+      replicas: -1,
+      minReadySeconds: -1,
+    },
+    found: [
+      'spec.minReadySeconds: Invalid value: -1',
+      'spec.replicas: Invalid value: -1',
+      'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
+      'spec.template.spec.restartPolicy: Unsupported value: "Never"',
+      'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported',
+    ],
+  },
+]
+for (const { title, given, found } of rows) test(`create with ${title}`, () => assertFound(createErrors({ spec: given }), found))
+
+test('everything may change, and raises the generation', () => {
+  const old = create(make())
+  const next = make({ selector: { b: 'c' }, template: { ...template(), metadata: { labels: { b: 'c' } } } })
+  assertFound(updateErrors(next, old), [])
+  assert.equal(update(next, old).metadata?.generation, 2)
+})
+
+test('status, scale, row and field', () => {
+  const object = { ...make({ replicas: 3 }), status: { replicas: 2, readyReplicas: 3 } }
+  assertFound(statusErrors(object, create(make())), ['status.readyReplicas: Invalid value: 3: cannot be greater than status.replicas'])
+  const view = part('scale').view?.read(complete(object)) as { readonly status: unknown }
+  assert.deepEqual(view.status, { replicas: 2, selector: 'app=a' })
+  assert.deepEqual(cells(object), ['a', 3, 2, 3, '90s', 'c', 'i', 'app=a'])
+  assert.equal(kind.selectableFields?.['status.replicas']?.(object), '2')
+  assert.deepEqual(kind.orphansByDefault, {})
+})
+
+const templates = writerOf<PodTemplate>(podTemplate)
+
+test('a template is completed, checked and counted', () => {
+  const old = templates.create({ template: template() })
+  assert.equal(old.metadata?.generation, 1)
+  assert.equal(old.template?.spec?.dnsPolicy, 'ClusterFirst')
+  assert.equal(templates.update({ template: template(), metadata: { ...old.metadata, labels: { a: 'b' } } }, old).metadata?.generation, 1)
+  assert.equal(templates.update({ template: template({ hostname: 'h' }), metadata: old.metadata ?? {} }, old).metadata?.generation, 2)
+  assertFound(templates.createErrors({ template: { spec: { restartPolicy: 'Whenever' } } }), [
+    'template.spec.containers: Required value',
+    'template.spec.restartPolicy: Unsupported value: "Whenever": supported values: "Always", "OnFailure", "Never"',
+  ])
+  assertFound(templates.updateErrors({ template: {} }, old), ['template.spec.containers: Required value'])
+  assert.deepEqual(templates.cells({ template: template() }), ['a', 'c', 'i', 'app=a'])
+})

@@ -1,0 +1,87 @@
+// Cluster ranges: from which addresses nodes get theirs for pods, by what nodes they are.
+
+import { defineResource } from '../../api/definition.js'
+import { type FieldError, invalid, required } from '../../api/field-error.js'
+import { ageOf } from '../../api/human-duration.js'
+import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
+import { parseCidr } from '../../api/validation/cidr.js'
+import { checkPart, joined } from '../../api/validation/collect.js'
+import { checkUnchanged, noErrors } from '../../api/validation/fields.js'
+import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
+import { validateNodeSelector } from '../core/node-selector.js'
+import type { NodeSelectorRequirement } from '../core/v1.schema.js'
+import { type ClusterCIDR, type ClusterCIDRSpec, clusterCIDR as schema } from './v1alpha1.schema.js'
+
+const minHostBits = 4
+const widths = { IPv4: 32, IPv6: 128 } as const
+
+function validate({ spec = {} }: ClusterCIDR): readonly FieldError[] {
+  const { ipv4 = '', ipv6 = '', nodeSelector } = spec
+  return joined(
+    checkPart(nodeSelector, 'spec.nodeSelector', validateNodeSelector),
+    ipv4 === '' && ipv6 === '' ? [required('spec', 'one or both of `ipv4` and `ipv6` must be specified')] : noErrors,
+    ipv4 === '' ? noErrors : validateRange(spec, ipv4, 'IPv4'),
+    ipv6 === '' ? noErrors : validateRange(spec, ipv6, 'IPv6'),
+  )
+}
+
+/** Each node takes so many bits of the range, and there must be some left. */
+function validateRange({ perNodeHostBits = 0 }: ClusterCIDRSpec, text: string, family: 'IPv4' | 'IPv6'): readonly FieldError[] {
+  const range = parseCidr(text)
+  const bits = 'spec.perNodeHostBits'
+  if (range === undefined) return [invalid(`spec.${family}`, text, `must be a valid CIDR: ${text}`)]
+  const maxHostBits = widths[family] - range.bits
+  return joined(
+    range.family === family ? noErrors : [invalid(`spec.${family}`, text, `must be a valid ${family} CIDR`)],
+    perNodeHostBits < minHostBits ? [invalid(bits, perNodeHostBits, `must be greater than or equal to ${minHostBits}`)] : noErrors,
+    perNodeHostBits > maxHostBits ? [invalid(bits, perNodeHostBits, `must be less than or equal to ${maxHostBits}`)] : noErrors,
+  )
+}
+
+const fixed = ['nodeSelector', 'perNodeHostBits', 'ipv4', 'ipv6'] as const
+
+const validateUpdate = (next: ClusterCIDR, old: ClusterCIDR): readonly FieldError[] =>
+  joined(...fixed.map((name) => checkUnchanged(next.spec?.[name], old.spec?.[name], `spec.${name}`)))
+
+const describeRequirements = (requirements: readonly NodeSelectorRequirement[]): string =>
+  `[${requirements.map(({ key = '', operator = '', values = [] }) => `{${key} ${operator} [${values.join(' ')}]}`).join(' ')}]`
+
+function describeNodes({ spec }: ClusterCIDR): string {
+  if (spec?.nodeSelector === undefined) return '<none>'
+  const terms = (spec.nodeSelector.nodeSelectorTerms ?? []).flatMap(({ matchExpressions = [], matchFields = [] }) => [
+    ...(matchExpressions.length === 0 ? [] : [`MatchExpressions: ${describeRequirements(matchExpressions)}`]),
+    ...(matchFields.length === 0 ? [] : [`MatchFields: ${describeRequirements(matchFields)}`]),
+  ])
+  return terms.join(',')
+}
+
+export const clusterCidr = defineResource<ClusterCIDR>({
+  group: { stem: 'networking' },
+  kind: 'ClusterCIDR',
+  resource: 'clustercidrs',
+  shortNames: ['cc'],
+  namespaced: false,
+  versions: [{ name: 'v1alpha1', schema, stored: true }],
+  nameProblems: dnsSubdomainProblems,
+  validate,
+  validateUpdate,
+  checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
+  table: {
+    columns: [
+      nameColumn,
+      textColumn('PerNodeHostBits', 'How many bits each node has for its pods.'),
+      textColumn('IPv4', 'Range of IPv4 addresses.'),
+      textColumn('IPv6', 'Range of IPv6 addresses.'),
+      ageColumn,
+      textColumn('NodeSelector', 'Nodes that the range is for.', 1),
+    ],
+    cells: (object, { now }) => [
+      object.metadata?.name ?? '',
+      String(object.spec?.perNodeHostBits ?? 0),
+      object.spec?.ipv4 || '<none>',
+      object.spec?.ipv6 || '<none>',
+      ageOf(object.metadata?.creationTimestamp, now),
+      describeNodes(object),
+    ],
+  },
+})

@@ -1,0 +1,44 @@
+// Where volumes of a class may be made: terms of labels and their values, none of them twice.
+
+import { duplicate, type FieldError, required } from '../../api/field-error.js'
+import { checkEach, joined } from '../../api/validation/collect.js'
+import { checkText, noErrors } from '../../api/validation/fields.js'
+import { qualifiedName } from '../../api/validation/text-rules.js'
+import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from '../core/v1.schema.js'
+
+export function validateTopologies(terms: readonly TopologySelectorTerm[] | undefined, field: string): readonly FieldError[] {
+  // A term without requirements is a repetition of nothing, and refused as such.
+  const seen = new Set([keyOf({})])
+  return checkEach(terms, field, (term, at) => {
+    const key = keyOf(term)
+    const isRepeated = seen.has(key)
+    seen.add(key)
+    return joined(validateTerm(term, `${at}.matchLabelExpressions`), isRepeated ? [duplicate(`${at}.matchLabelExpressions`, '')] : noErrors)
+  })
+}
+
+/** The same for terms that ask for the same, in whatever order. */
+const keyOf = ({ matchLabelExpressions = [] }: TopologySelectorTerm): string =>
+  JSON.stringify(
+    Object.entries(Object.fromEntries(matchLabelExpressions.map(({ key = '', values = [] }) => [key, [...new Set(values)].sort()]))).sort(
+      ([a], [b]) => (a < b ? -1 : 1),
+    ),
+  )
+
+function validateTerm({ matchLabelExpressions }: TopologySelectorTerm, field: string): readonly FieldError[] {
+  const keys = new Set<string>()
+  return checkEach(matchLabelExpressions, field, (requirement, at) => {
+    const { key = '' } = requirement
+    const isRepeated = keys.has(key)
+    keys.add(key)
+    return joined(validateRequirement(requirement, at), isRepeated ? [duplicate(`${at}.key`, key)] : noErrors)
+  })
+}
+
+function validateRequirement({ key = '', values = [] }: TopologySelectorLabelRequirement, field: string): readonly FieldError[] {
+  return joined(
+    values.length === 0 ? [required(`${field}.values`)] : noErrors,
+    checkEach(values, `${field}.values`, (value, at, i) => (values.indexOf(value) === i ? noErrors : [duplicate(at, value)])),
+    checkText(key, `${field}.key`, qualifiedName),
+  )
+}
