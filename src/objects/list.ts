@@ -1,0 +1,187 @@
+// A page of a collection at one revision: whole ranges come as rendered slices from the cache, selections as single objects.
+
+import type { Resource } from '../api/catalog.js'
+import type { KeyRange, Storage } from '../storage/storage.js'
+import { keyAfter, keyOf, rangeOf } from './keys.js'
+import type { LabelIndex } from './label-index.js'
+import { type ListCache, renderItem, renderTogether } from './list-cache.js'
+import { isAnsweredByIndex, type Matcher, matcherOf, positiveRequirements, type Selection } from './selection.js'
+import { StoredObject } from './stored-object.js'
+
+export interface ListQuery {
+  readonly resource: Resource
+  /** Empty: all namespaces. */
+  readonly namespace: string
+  readonly selection: Selection
+  /** 0: no limit. */
+  readonly limit: number
+  /** Begin at this key, as an earlier page said. */
+  readonly startKey?: string
+  /** The state at this revision; left out: now. */
+  readonly at?: number
+  /** How many objects the range holds from `startKey` on, if an earlier page knew. */
+  readonly expectedCount?: number
+}
+
+export interface ObjectPage {
+  readonly revision: number
+  /** Where the next page begins, when there may be more. */
+  readonly next: { readonly startKey: string; readonly remaining: number | undefined } | undefined
+  /** Item JSON in slices, every item followed by a comma. Read it once, and at once or with pauses. */
+  slices(): Iterable<Buffer>
+  objects(): Iterable<StoredObject>
+}
+
+interface Reads {
+  readonly storage: Storage
+  readonly cache: ListCache
+  readonly labels: LabelIndex
+}
+
+const readAhead = 256
+
+/** The state that was asked for is no longer kept. */
+export class StateGoneError extends Error {
+  override readonly name = 'StateGoneError'
+}
+
+export function readPage(reads: Reads, query: ListQuery): ObjectPage {
+  if (query.at !== undefined && query.at < reads.storage.compacted)
+    throw new StateGoneError(`the state at revision ${query.at} is no longer kept`)
+  const matches = matcherOf(query.resource, query.selection)
+  const whole = rangeOf(query.resource, query.namespace)
+  const range = query.startKey === undefined ? whole : { start: query.startKey, end: whole.end }
+  const revision = query.at ?? reads.storage.revision
+  if (matches !== undefined) return selectedPage(reads, { ...query, matches, range, revision })
+  const total = query.limit === 0 ? 0 : (query.expectedCount ?? reads.storage.count(range, query.at))
+  if (query.limit === 0 || total <= query.limit) return wholePage(reads, { range, revision })
+  return limitedPage(reads, { range, revision, limit: query.limit, total })
+}
+
+interface RangeAtRevision {
+  readonly range: KeyRange
+  readonly revision: number
+}
+
+/** Everything in the range, read while it is sent. */
+function wholePage(reads: Reads, at: RangeAtRevision): ObjectPage {
+  return {
+    revision: at.revision,
+    next: undefined,
+    slices: () => streamSlices(reads, at),
+    objects: () => streamObjects(reads.storage, at),
+  }
+}
+
+/** The first `limit` objects, collected before the answer begins, because its head says where the next page starts. */
+function limitedPage(reads: Reads, at: RangeAtRevision & { readonly limit: number; readonly total: number }): ObjectPage {
+  const isNow = at.revision === reads.storage.revision
+  const slices: Buffer[] = []
+  let lastKey = at.range.start
+  if (isNow) {
+    for (const slice of reads.cache.slices(at.range, at.limit)) {
+      slices.push(slice.bytes)
+      lastKey = slice.lastKey
+    }
+  } else {
+    for (const entry of reads.storage.range({ ...at.range, limit: at.limit, at: at.revision }).entries) {
+      slices.push(renderItem(entry))
+      lastKey = entry.key
+    }
+  }
+  const pageRange = { start: at.range.start, end: keyAfter(lastKey) }
+  return {
+    revision: at.revision,
+    next: { startKey: keyAfter(lastKey), remaining: at.total - at.limit },
+    slices: () => slices,
+    objects: () => streamObjects(reads.storage, { range: pageRange, revision: at.revision }),
+  }
+}
+
+/** Slices from the cache while the revision stands; from the store's past once it has moved on. */
+function* streamSlices(reads: Reads, at: RangeAtRevision): Generator<Buffer> {
+  let start = at.range.start
+  if (reads.storage.revision === at.revision) {
+    for (const slice of reads.cache.slices(at.range, Number.POSITIVE_INFINITY)) {
+      start = keyAfter(slice.lastKey)
+      yield slice.bytes
+      if (reads.storage.revision !== at.revision) break
+    }
+    if (reads.storage.revision === at.revision) return
+  }
+  for (const object of streamObjects(reads.storage, { range: { start, end: at.range.end }, revision: at.revision }))
+    yield renderItem(object.entry)
+}
+
+function* streamObjects(storage: Storage, at: RangeAtRevision): Generator<StoredObject> {
+  let start = at.range.start
+  for (;;) {
+    const past = storage.revision === at.revision ? {} : { at: at.revision }
+    const page = storage.range({ start, end: at.range.end, limit: readAhead, ...past })
+    for (const entry of page.entries) yield new StoredObject(entry)
+    const last = page.entries.at(-1)
+    if (!page.more || last === undefined) return
+    start = keyAfter(last.key)
+  }
+}
+
+interface SelectedQuery extends ListQuery, RangeAtRevision {
+  readonly matches: Matcher
+}
+
+/** The objects that a selector picks. Where there is a limit, the next page begins after the last object that was taken. */
+function selectedPage(reads: Reads, query: SelectedQuery): ObjectPage {
+  const found: StoredObject[] = []
+  let next: ObjectPage['next']
+  const isCertain =
+    isAnsweredByIndex(query.selection) && reads.storage.revision === query.revision && candidateKeys(reads, query) !== undefined
+  for (const object of candidates(reads, query)) {
+    if (!isCertain && !query.matches(object)) continue
+    found.push(object)
+    if (query.limit > 0 && found.length === query.limit) {
+      const rest = { start: keyAfter(object.key), end: query.range.end }
+      const more = reads.storage.range({ ...rest, limit: 1, ...pastOf(reads.storage, query.revision) }).entries.length > 0
+      next = more ? { startKey: rest.start, remaining: undefined } : undefined
+      break
+    }
+  }
+  return {
+    revision: query.revision,
+    next,
+    slices: () => chunksOf(found).map((chunk) => renderTogether(chunk.map(({ entry }) => entry))),
+    objects: () => found,
+  }
+}
+
+const chunkObjects = 256
+
+function chunksOf(objects: readonly StoredObject[]): readonly (readonly StoredObject[])[] {
+  return Array.from({ length: Math.ceil(objects.length / chunkObjects) }, (_, i) => objects.slice(i * chunkObjects, (i + 1) * chunkObjects))
+}
+
+const pastOf = (storage: Storage, revision: number): { readonly at?: number } => (storage.revision === revision ? {} : { at: revision })
+
+/** As few objects as can be told beforehand, in order. */
+function* candidates(reads: Reads, query: SelectedQuery): Generator<StoredObject> {
+  const keys = reads.storage.revision === query.revision ? candidateKeys(reads, query) : undefined
+  if (keys === undefined) {
+    yield* streamObjects(reads.storage, query)
+    return
+  }
+  for (const key of keys) {
+    if (key < query.range.start || key >= query.range.end) continue
+    const entry = reads.storage.read(key)
+    if (entry !== undefined) yield new StoredObject(entry)
+  }
+}
+
+function candidateKeys(reads: Reads, query: SelectedQuery): readonly string[] | undefined {
+  const name = query.selection.fields?.exactValue('metadata.name')
+  if (name !== undefined && (query.namespace !== '' || !query.resource.namespaced)) return [keyOf(query.resource, query.namespace, name)]
+  let best: readonly string[] | undefined
+  for (const requirement of positiveRequirements(query.selection)) {
+    const keys = reads.labels.keys(query.resource.collection, requirement)
+    if (keys !== undefined && (best === undefined || keys.length < best.length)) best = keys
+  }
+  return best
+}

@@ -1,0 +1,199 @@
+// Objects in storage: reading, listing, watching and writing them by kind, namespace and name.
+
+import { unavailable } from '../api/api-error.js'
+import type { Resource } from '../api/catalog.js'
+import type { ApiObject } from '../api/object.js'
+import type { Clock } from '../base/clock.js'
+import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
+import { type Claim, type ClaimChanges, claimKey, noClaims } from './claims.js'
+import { keyOf, rangeOf } from './keys.js'
+import { LabelIndex } from './label-index.js'
+import { type ListQuery, type ObjectPage, readPage } from './list.js'
+import { ListCache } from './list-cache.js'
+import { encodeStored, StoredObject } from './stored-object.js'
+import { type Watcher, WatchHub } from './watch-hub.js'
+
+export interface ObjectAddress {
+  readonly resource: Resource
+  readonly namespace: string
+  readonly name: string
+}
+
+export interface PutConditions {
+  /** The revision that the object must have; 0: it must not be there. */
+  readonly expect: number
+  readonly claims?: ClaimChanges
+}
+
+export interface HistoryQuery {
+  readonly resource: Resource
+  /** Empty: all namespaces. */
+  readonly namespace: string
+  readonly after: number
+  readonly limit: number
+}
+
+/** Either the object as it was written, or what stood in the way (undefined: nothing is there); `isClaimed`: somebody has what it wanted to take. */
+export type WriteOutcome =
+  | { readonly ok: true; readonly object: StoredObject }
+  | { readonly ok: false; readonly current: StoredObject | undefined; readonly isClaimed?: boolean }
+
+export interface ObjectStoreOptions {
+  readonly storage: Storage
+  readonly clock: Clock
+  readonly readCacheBytes: number
+  readonly eventTtlSeconds: number
+}
+
+export class ObjectStore {
+  private readonly storage: Storage
+  private readonly cache: ListCache
+  private readonly labels: LabelIndex
+  private readonly hub: WatchHub
+  private readonly options: ObjectStoreOptions
+  private lastProblem: string | undefined
+
+  constructor(options: ObjectStoreOptions) {
+    this.options = options
+    this.storage = options.storage
+    const labelBytes = Math.floor(options.readCacheBytes / 4)
+    this.cache = new ListCache(options.storage, options.readCacheBytes - labelBytes)
+    this.labels = new LabelIndex(options.storage, labelBytes)
+    this.hub = new WatchHub(options.storage, (change) => {
+      this.cache.drop(change.key)
+      this.labels.update(change)
+    })
+  }
+
+  get revision(): number {
+    return this.storage.revision
+  }
+
+  /** Changes up to this revision are forgotten; a watch must begin at it or later. */
+  get compacted(): number {
+    return this.storage.compacted
+  }
+
+  /** Why the last write could not be stored; undefined when it could. */
+  get problem(): string | undefined {
+    return this.lastProblem
+  }
+
+  get cacheBytes(): number {
+    return this.cache.bytes
+  }
+
+  get watchers(): number {
+    return this.hub.size
+  }
+
+  /** A revision at which reads see every write that anybody was told of before the call. */
+  settle(): number | Promise<number> {
+    return this.storage.settle()
+  }
+
+  /** Resolves when the store has reached a revision, or with false when the signal says that nobody waits any more. */
+  reach(revision: number, signal: AbortSignal | undefined): Promise<boolean> {
+    return new Promise((resolve) => {
+      const finish = (isReached: boolean): void => {
+        stop()
+        signal?.removeEventListener('abort', give)
+        resolve(isReached)
+      }
+      const give = (): void => finish(false)
+      const stop = this.storage.follow(() => {
+        if (this.revision >= revision) finish(true)
+      })
+      if (signal?.aborted) give()
+      else signal?.addEventListener('abort', give, { once: true })
+    })
+  }
+
+  read(address: ObjectAddress): StoredObject | undefined {
+    const entry = this.storage.read(keyOf(address.resource, address.namespace, address.name))
+    return entry === undefined ? undefined : new StoredObject(entry)
+  }
+
+  list(query: ListQuery): ObjectPage {
+    return readPage({ storage: this.storage, cache: this.cache, labels: this.labels }, query)
+  }
+
+  /** A page of what happened to objects of a kind, after a revision and in order. */
+  history(query: HistoryQuery): ChangesPage {
+    return this.storage.changes({ ...rangeOf(query.resource, query.namespace), after: query.after, limit: query.limit })
+  }
+
+  count(resource: Resource, namespace: string): number {
+    return this.storage.count(rangeOf(resource, namespace))
+  }
+
+  /** Tells a watcher of every later change; the function it returns ends that. */
+  watch(watcher: Omit<Watcher, 'range'> & Pick<HistoryQuery, 'resource' | 'namespace'>): () => void {
+    return this.hub.add({
+      range: rangeOf(watcher.resource, watcher.namespace),
+      matches: watcher.matches,
+      deliver: watcher.deliver,
+      ...(watcher.end === undefined ? {} : { end: watcher.end }),
+    })
+  }
+
+  /** The bytes of an object; equal bytes mean that a write would change nothing. */
+  encode(resource: Resource, object: ApiObject): Buffer {
+    return encodeStored(resource, object)
+  }
+
+  /** Writes an encoded object if the key is as expected: absent (0), or at a revision. */
+  async put(address: ObjectAddress, value: Buffer, { expect, claims = noClaims }: PutConditions): Promise<WriteOutcome> {
+    const ttlSeconds = address.resource.definition.ttlSeconds?.(this.options.eventTtlSeconds) ?? 0
+    const expiry = ttlSeconds > 0 ? { expiresAtMs: this.options.clock.now() + ttlSeconds * 1000 } : {}
+    const key = keyOf(address.resource, address.namespace, address.name)
+    const outcome = await this.commitDurably([{ key, value, expect, ...expiry }, ...writesOf(key, claims)])
+    if (outcome.ok) return { ok: true, object: new StoredObject({ key, revision: outcome.revision, value }) }
+    if (outcome.key !== key) return { ok: false, current: undefined, isClaimed: true }
+    return { ok: false, current: objectOf(outcome.current) }
+  }
+
+  isClaimed(claim: Claim): boolean {
+    return this.storage.read(claimKey(claim)) !== undefined
+  }
+
+  /** Removes the object at a revision, with what it held; the outcome shows it with the version at which it went. */
+  async remove(stored: StoredObject, released: readonly Claim[] = []): Promise<WriteOutcome> {
+    const removal = { key: stored.key, value: undefined, expect: stored.revision }
+    const outcome = await this.commitDurably([removal, ...writesOf(stored.key, { gained: [], released })])
+    if (!outcome.ok) return { ok: false, current: objectOf(outcome.current) }
+    return { ok: true, object: new StoredObject({ ...stored.entry, revision: outcome.revision }) }
+  }
+
+  /** Ends the watches that are open, so that their connections can close. */
+  endWatches(): void {
+    this.hub.endAll()
+  }
+
+  close(): void {
+    this.hub.close()
+    this.cache.clear()
+  }
+
+  /** A store that cannot write now is no fault of the client's: it may try again. */
+  private async commitDurably(writes: readonly Write[]): Promise<CommitOutcome> {
+    try {
+      const outcome = await this.storage.commit(writes)
+      this.lastProblem = undefined
+      return outcome
+    } catch (thrown) {
+      if (thrown instanceof StorageUnavailableError) {
+        this.lastProblem = thrown.message
+        throw unavailable(`the store cannot write now: ${thrown.message}`)
+      }
+      throw thrown
+    }
+  }
+}
+
+const writesOf = (owner: string, { gained, released }: ClaimChanges): readonly Write[] => [
+  ...gained.map((claim) => ({ key: claimKey(claim), value: Buffer.from(owner), expect: 0 })),
+  ...released.map((claim) => ({ key: claimKey(claim), value: undefined, expect: undefined })),
+]
+
+const objectOf = (entry: Entry | undefined): StoredObject | undefined => (entry === undefined ? undefined : new StoredObject(entry))

@@ -1,0 +1,161 @@
+// Objects in the store: bytes that need no parsing, lists from the cache, selections by index, and watchers that miss nothing.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseFieldSelector } from '../api/field-selector.js'
+import { compileLabelSelector } from '../api/label-selector.js'
+import { box, boxes, put, storeOfBoxes } from './fixture.js'
+import type { ListQuery, ObjectPage } from './list.js'
+import type { ObjectStore } from './object-store.js'
+import { everything, matcherOf } from './selection.js'
+
+const all: ListQuery = { resource: boxes, namespace: '', selection: everything, limit: 0 }
+const labels = (text: string) => ({ labels: compileLabelSelector(text), fields: undefined })
+const fields = (text: string) => ({ labels: undefined, fields: parseFieldSelector(text) })
+const parsed = (page: ObjectPage): { metadata: { name: string; resourceVersion: string } }[] =>
+  JSON.parse(
+    `[${Buffer.concat([...page.slices()])
+      .toString()
+      .slice(0, -1)}]`,
+  )
+const names = (page: ObjectPage): string[] => parsed(page).map((item) => item.metadata.name)
+
+async function filled(count: number, cacheBytes?: number): Promise<ObjectStore> {
+  const store = await storeOfBoxes(cacheBytes)
+  for (let i = 0; i < count; i++) await put(store, box(`b${String(i).padStart(4, '0')}`, { labels: { group: `g${i % 10}` } }))
+  return store
+}
+
+test('an object is rendered with its version between two slices of what is stored', async () => {
+  const store = await storeOfBoxes()
+  const revision = await put(store, box('größe-<a>', { labels: { a: 'b' }, color: 'red' }))
+  const stored = store.read({ resource: boxes, namespace: 'n', name: 'größe-<a>' })
+  const text = stored?.render(Buffer.from('{"kind":"Box",'), Buffer.from('}')).toString() ?? ''
+  assert.equal(
+    text,
+    `{"kind":"Box","metadata":{"name":"größe-\\u003ca\\u003e","namespace":"n","uid":"uid-9","resourceVersion":"${revision}","creationTimestamp":"2020-01-01T00:00:00Z","labels":{"a":"b"}},"color":"red"}`,
+  )
+  assert.deepEqual(stored?.index(), { labels: { a: 'b' }, fields: { color: 'red' } })
+  assert.equal(stored?.decode(boxes).metadata?.resourceVersion, String(revision))
+})
+
+test('lists are the same from the cache and without one, before and after changes', async () => {
+  for (const cacheBytes of [0, 4096, 1 << 20]) {
+    const store = await filled(200, cacheBytes)
+    assert.equal(names(store.list(all)).length, 200)
+    await put(store, box('b0100x'))
+    const first = store.read({ resource: boxes, namespace: 'n', name: 'b0000' })
+    assert.ok(first)
+    await store.remove(first)
+    const again = names(store.list(all))
+    assert.equal(again.length, 200)
+    assert.deepEqual(again, [...again].sort())
+    assert.ok(again.includes('b0100x') && !again.includes('b0000'))
+    assert.ok(store.cacheBytes <= cacheBytes)
+  }
+})
+
+test('pages follow one another at one revision, and count what is left', async () => {
+  const store = await filled(25)
+  const seen: string[] = []
+  let query: ListQuery = { ...all, limit: 10 }
+  const first = store.list(query)
+  await put(store, box('a-late'))
+  for (let page = first; ; page = store.list(query)) {
+    assert.equal(page.revision, first.revision)
+    seen.push(...names(page))
+    if (page.next === undefined) break
+    assert.equal(page.next.remaining, 25 - seen.length)
+    query = {
+      ...all,
+      limit: 10,
+      at: first.revision,
+      startKey: page.next.startKey,
+      ...(page.next.remaining === undefined ? {} : { expectedCount: page.next.remaining }),
+    }
+  }
+  assert.equal(seen.length, 25)
+  assert.ok(!seen.includes('a-late'))
+})
+
+test('a list that is read slowly shows the state in which it began', async () => {
+  const store = await filled(300)
+  const slices = store.list(all).slices()[Symbol.iterator]()
+  const begun = [slices.next().value as Buffer]
+  for (const name of ['b0299', 'b0298']) {
+    const stored = store.read({ resource: boxes, namespace: 'n', name })
+    assert.ok(stored)
+    await store.remove(stored)
+  }
+  for (let next = slices.next(); !next.done; next = slices.next()) begun.push(next.value)
+  assert.equal(JSON.parse(`[${Buffer.concat(begun).toString().slice(0, -1)}]`).length, 300)
+})
+
+const selections: readonly { name: string; selection: ListQuery['selection']; count: number }[] = [
+  { name: 'equality', selection: labels('group=g3'), count: 20 },
+  { name: 'a set', selection: labels('group in (g1,g2)'), count: 40 },
+  { name: 'existence', selection: labels('group'), count: 200 },
+  { name: 'absence', selection: labels('!group'), count: 0 },
+  { name: 'inequality', selection: labels('group!=g3'), count: 180 },
+  { name: 'a name', selection: fields('metadata.name=b0007'), count: 1 },
+  { name: 'a field of the kind', selection: fields('color=red'), count: 0 },
+]
+
+for (const row of selections) {
+  test(`selection by ${row.name}`, async () => {
+    const store = await filled(200)
+    assert.equal(names(store.list({ ...all, selection: row.selection })).length, row.count)
+    assert.equal(names(store.list({ ...all, namespace: 'n', selection: row.selection })).length, row.count)
+    assert.equal(names(store.list({ ...all, namespace: 'elsewhere', selection: row.selection })).length, 0)
+  })
+}
+
+test('the index of labels follows changes', async () => {
+  const store = await filled(20)
+  assert.equal(names(store.list({ ...all, selection: labels('group=g1') })).length, 2)
+  const stored = store.read({ resource: boxes, namespace: 'n', name: 'b0001' })
+  assert.ok(stored)
+  await put(store, box('b0001', { labels: { group: 'g2' } }), stored.revision)
+  assert.deepEqual(names(store.list({ ...all, selection: labels('group=g1') })), ['b0011'])
+  assert.deepEqual(names(store.list({ ...all, selection: labels('group=g2') })), ['b0001', 'b0002', 'b0012'])
+})
+
+test('selected pages begin where the last one ended', async () => {
+  const store = await filled(40)
+  const first = store.list({ ...all, selection: labels('group=g1'), limit: 2 })
+  assert.deepEqual(names(first), ['b0001', 'b0011'])
+  assert.equal(first.next?.remaining, undefined)
+  const second = store.list({ ...all, selection: labels('group=g1'), limit: 2, at: first.revision, startKey: first.next?.startKey ?? '' })
+  assert.deepEqual(names(second), ['b0021', 'b0031'])
+})
+
+test('watchers see objects begin and cease to match', async () => {
+  const store = await storeOfBoxes()
+  const seen: string[] = []
+  const stop = store.watch({
+    resource: boxes,
+    namespace: 'n',
+    matches: matcherOf(boxes, labels('on=yes')),
+    deliver: (event) => seen.push(`${event.type} ${event.object.decode(boxes).metadata?.labels?.['on']} ${event.revision}`),
+  })
+  const r1 = await put(store, box('a', { labels: { on: 'no' } }))
+  const r2 = await put(store, box('a', { labels: { on: 'yes' } }), r1)
+  const r3 = await put(store, box('a', { labels: { on: 'yes', more: '1' } }), r2)
+  const r4 = await put(store, box('a', { labels: { on: 'no' } }), r3)
+  await put(store, box('other', { namespace: 'm', labels: { on: 'yes' } }))
+  stop()
+  await put(store, box('late', { labels: { on: 'yes' } }))
+  assert.deepEqual(seen, [`ADDED yes ${r2}`, `MODIFIED yes ${r3}`, `DELETED yes ${r4}`])
+})
+
+test('events of one change share their bytes', async () => {
+  const store = await storeOfBoxes()
+  const frames: Buffer[] = []
+  const prefix = Buffer.from('{"kind":"Box",')
+  for (let i = 0; i < 3; i++)
+    store.watch({ resource: boxes, namespace: '', matches: undefined, deliver: (event) => frames.push(event.frame(prefix)) })
+  await put(store, box('a'))
+  assert.equal(frames.length, 3)
+  assert.ok(frames.every((frame) => frame === frames[0]))
+  assert.equal(JSON.parse(frames[0]?.toString() ?? '').object.metadata.name, 'a')
+})

@@ -1,0 +1,150 @@
+// An object as it lies in the store: wire JSON without its type and version, behind a small header for selectors.
+//
+//   value = [index length: u32][splice: u32, with flags][index: JSON][body: JSON members]
+//
+// `body` is what stands between the braces of the wire form after `kind` and `apiVersion`; `splice` is the place in it where
+// `"resourceVersion":"…",` belongs. So GET, LIST and WATCH are answered by copying three slices, without parsing.
+
+import type { Resource } from '../api/catalog.js'
+import type { ApiObject } from '../api/object.js'
+import { parseJson } from '../codec/json.js'
+import type { StructNode } from '../schema/node.js'
+import { readValue } from '../schema/read.js'
+import { writeAny, writeFields } from '../schema/write.js'
+import type { Entry } from '../storage/storage.js'
+
+const headerBytes = 8
+/** In the upper bits of the splice: what a plain parse of the body would get wrong. */
+const longNumberFlag = 0x8000_0000
+const nullFlag = 0x4000_0000
+const spliceMask = 0x3fff_ffff
+
+/** What selectors look at. */
+export interface SelectorIndex {
+  readonly labels: { readonly [key: string]: string } | undefined
+  readonly fields: { readonly [path: string]: string } | undefined
+}
+
+const emptyIndex: SelectorIndex = { labels: undefined, fields: undefined }
+
+export class StoredObject {
+  readonly entry: Entry
+  private readonly value: Buffer
+  private decoded: ApiObject | undefined
+  private parsedIndex: SelectorIndex | undefined
+
+  constructor(entry: Entry) {
+    this.entry = entry
+    this.value = entry.value
+  }
+
+  get key(): string {
+    return this.entry.key
+  }
+
+  get revision(): number {
+    return this.entry.revision
+  }
+
+  get resourceVersion(): string {
+    return String(this.revision)
+  }
+
+  get size(): number {
+    return this.value.length
+  }
+
+  /** The object with its metadata complete; `kind` and `apiVersion` are the caller's to add. */
+  decode(resource: Pick<Resource, 'storedSchema'>): ApiObject {
+    this.decoded ??= this.parse(resource.storedSchema)
+    return this.decoded
+  }
+
+  index(): SelectorIndex {
+    this.parsedIndex ??= this.parseIndex()
+    return this.parsedIndex
+  }
+
+  /** The wire form: `prefix`, the body with its version, `suffix`. */
+  render(prefix: Buffer, suffix: Buffer): Buffer {
+    const out = Buffer.allocUnsafe(renderedSize(this.entry, prefix.length + suffix.length))
+    renderInto(out, 0, { entry: this.entry, prefix, suffix })
+    return out
+  }
+
+  /** The wire form writes null for a time that was never set; in memory such a field is absent. */
+  private parse(schema: StructNode): ApiObject {
+    const bodyStart = headerBytes + this.value.readUInt32LE(0)
+    const text = `{${this.value.toString('utf8', bodyStart)}}`
+    const flags = this.value.readUInt32LE(4)
+    const parsed: unknown = (flags & longNumberFlag) === 0 ? JSON.parse(text) : parseJson(Buffer.from(text)).value
+    const object = ((flags & nullFlag) === 0 ? parsed : readValue(schema, parsed).value) as ApiObject
+    return { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } }
+  }
+
+  private parseIndex(): SelectorIndex {
+    const length = this.value.readUInt32LE(0)
+    if (length === 0) return emptyIndex
+    const { l, f } = JSON.parse(this.value.toString('utf8', headerBytes, headerBytes + length)) as {
+      l?: Record<string, string>
+      f?: Record<string, string>
+    }
+    return { labels: l, fields: f }
+  }
+}
+
+export interface Rendering {
+  readonly entry: Entry
+  readonly prefix: Buffer
+  readonly suffix: Buffer
+}
+
+const versionText = (revision: number): string => `"resourceVersion":"${revision}",`
+
+/** How many bytes the wire form of an entry has, with so many around it. */
+export const renderedSize = ({ revision, value }: Entry, around: number): number =>
+  around + value.length - headerBytes - value.readUInt32LE(0) + versionText(revision).length
+
+/** Writes the wire form of an entry at a place; answers with the place behind it. */
+export function renderInto(out: Buffer, place: number, { entry: { revision, value }, prefix, suffix }: Rendering): number {
+  const bodyStart = headerBytes + value.readUInt32LE(0)
+  const splice = bodyStart + (value.readUInt32LE(4) & spliceMask)
+  let at = place + prefix.copy(out, place)
+  at += value.copy(out, at, bodyStart, splice)
+  at += out.write(versionText(revision), at, 'latin1')
+  at += value.copy(out, at, splice)
+  return at + suffix.copy(out, at)
+}
+
+/** The bytes of an object for the store. The version is left out: it is the revision of the write itself. */
+export function encodeStored(resource: Resource, object: ApiObject): Buffer {
+  const { resourceVersion: _, ...metadata } = object.metadata ?? {}
+  const body = writeFields(resource.storedSchema, { ...object, metadata })
+  const uid = `"uid":"${metadata.uid}",`
+  const found = body.indexOf(uid)
+  if (found < 0) throw new Error(`${resource.kind} ${metadata.name}: an object without uid cannot be stored`)
+  const splice = Buffer.byteLength(body.slice(0, found + uid.length))
+  const index = encodeIndex(resource, object)
+  const indexLength = index === '' ? 0 : Buffer.byteLength(index)
+  const value = Buffer.allocUnsafe(headerBytes + indexLength + Buffer.byteLength(body))
+  value.writeUInt32LE(indexLength, 0)
+  value.writeUInt32LE((splice | (/\d{16}/.test(body) ? longNumberFlag : 0) | (body.includes(':null') ? nullFlag : 0)) >>> 0, 4)
+  if (indexLength > 0) value.write(index, headerBytes)
+  value.write(body, headerBytes + indexLength)
+  return value
+}
+
+function encodeIndex(resource: Resource, object: ApiObject): string {
+  const labels = object.metadata?.labels
+  const selectable = resource.indexedFields
+  if (labels === undefined && selectable === undefined) return ''
+  const fields: Record<string, string> = {}
+  for (const [path, get] of Object.entries(selectable ?? {})) fields[path] = get(object)
+  return writeAny({ l: sorted(labels), f: selectable === undefined ? undefined : fields })
+}
+
+/** In one order, so that equal objects have equal bytes. */
+function sorted(labels: SelectorIndex['labels']): SelectorIndex['labels'] {
+  const keys = Object.keys(labels ?? {})
+  return keys.length < 2 ? labels : Object.fromEntries(keys.sort().map((key) => [key, labels?.[key] ?? '']))
+}
