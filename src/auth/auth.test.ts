@@ -1,0 +1,75 @@
+// Who may do what, as far as the door goes today.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseRequest } from '../api/request-info.js'
+import { anonymous, type User } from '../api/user.js'
+import { authenticateWith } from './authenticate.js'
+import { authorizeWith, everybody, masters, publicInformation, refusal } from './authorize.js'
+import { tokenList } from './token-list.js'
+
+const user = (name: string, ...groups: string[]): User => ({ name, uid: '', groups, extra: {} })
+
+test('a token is its user, who is authenticated; an unknown one is nobody', () => {
+  const tokens = tokenList(new Map([['secret', user('ann', 'devs')]]))
+  assert.deepEqual(authenticateWith([tokens], { bearerToken: 'secret' }), user('ann', 'devs', 'system:authenticated'))
+  assert.equal(authenticateWith([tokens], { bearerToken: 'other' }), undefined)
+  assert.equal(authenticateWith([tokens], { bearerToken: '' }), undefined)
+})
+
+test('the first authenticator that knows a credential decides, waiting or not', async () => {
+  const slow = async () => undefined
+  const found = authenticateWith([slow, () => user('second'), () => user('third')], { bearerToken: 'x' })
+  assert.equal((await found)?.name, 'second')
+})
+
+const decisions: readonly { name: string; who: User; method?: string; path: string; allowed: boolean }[] = [
+  { name: 'masters may do everything', who: user('root', 'system:masters'), method: 'DELETE', path: '/api/v1/namespaces/x', allowed: true },
+  { name: 'anybody may read health', who: anonymous, path: '/livez?verbose', allowed: true },
+  { name: 'but no single check', who: anonymous, path: '/livez/ping', allowed: false },
+  { name: 'anybody may read the version', who: anonymous, path: '/version', allowed: true },
+  { name: 'the authenticated may discover', who: user('ann', 'system:authenticated'), path: '/apis/apps/v1', allowed: true },
+  { name: 'the anonymous may not', who: anonymous, path: '/apis', allowed: false },
+  { name: 'nobody else may read objects', who: user('ann', 'system:authenticated'), path: '/api/v1/namespaces', allowed: false },
+]
+
+for (const row of decisions) {
+  test(`authorize: ${row.name}`, () => {
+    assert.equal(authorizeWith([masters, publicInformation], row.who, parseRequest(row.method ?? 'GET', row.path)) === 'allow', row.allowed)
+  })
+}
+
+test('with everybody allowed nobody is asked further', () => {
+  assert.equal(authorizeWith([everybody], anonymous, parseRequest('DELETE', '/api/v1/namespaces/x')), 'allow')
+})
+
+const refusals: readonly { method?: string; path: string; message: string }[] = [
+  {
+    path: '/api/v1/namespaces',
+    message: 'namespaces is forbidden: User "bob" cannot list resource "namespaces" in API group "" at the cluster scope',
+  },
+  {
+    path: '/api/v1/namespaces/a',
+    message: 'namespaces "a" is forbidden: User "bob" cannot get resource "namespaces" in API group "" in the namespace "a"',
+  },
+  {
+    path: '/apis/apps/v1/namespaces/a/deployments/d/scale',
+    method: 'PUT',
+    message:
+      'deployments.apps "d" is forbidden: User "bob" cannot update resource "deployments/scale" in API group "apps" in the namespace "a"',
+  },
+  {
+    path: '/api/v1/pods?watch=1',
+    message: 'pods is forbidden: User "bob" cannot watch resource "pods" in API group "" at the cluster scope',
+  },
+  { path: '/metrics', message: 'forbidden: User "bob" cannot get path "/metrics"' },
+]
+
+for (const row of refusals) {
+  test(`refusal of ${row.path}`, () => {
+    const { status } = refusal(user('bob'), parseRequest(row.method ?? 'GET', row.path))
+    assert.equal(status.message, row.message)
+    assert.equal(status.code, 403)
+    assert.equal(status.reason, 'Forbidden')
+  })
+}
