@@ -1,0 +1,148 @@
+// Plugins run in their order, and a namespace must be there and stay there.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ApiError } from '../api/api-error.js'
+import { Catalog, type Resource } from '../api/catalog.js'
+import { identityOf } from '../api/identity.js'
+import type { ApiObject } from '../api/object.js'
+import { testContext } from '../api/rule-context.fixture.js'
+import { systemClock } from '../base/clock.js'
+import { ObjectStore } from '../objects/object-store.js'
+import { definitions } from '../resources/index.js'
+import { openMemoryStorage } from '../storage/memory.js'
+import { type Attempt, admissionOf, type Plugin } from './admission.js'
+import { pluginsInOrder } from './order.js'
+
+const catalog = new Catalog({ identity: identityOf('cluster'), definitions, isServed: () => true })
+const configMaps = catalog.find('', 'v1', 'configmaps') as Resource
+const namespaces = catalog.find('', 'v1', 'namespaces') as Resource
+const attempt = (more: Partial<Attempt>): Attempt => ({
+  operation: 'CREATE',
+  resource: configMaps,
+  subresource: '',
+  namespace: 'a',
+  name: 'x',
+  object: {},
+  old: undefined,
+  dryRun: false,
+  rules: testContext(),
+  warn: () => undefined,
+  ...more,
+})
+
+const appending = (word: string, delayed: boolean): Plugin => ({
+  name: word,
+  mutate: ({ object }) => {
+    const next = { ...object, words: [...((object as { words?: string[] }).words ?? []), word] } as ApiObject
+    return delayed ? Promise.resolve(next) : next
+  },
+})
+
+test('each plugin sees what the one before it left, waiting or not', async () => {
+  const admission = admissionOf([appending('one', false), appending('two', true), appending('three', false)])
+  assert.deepEqual(await admission.mutate(attempt({})), { words: ['one', 'two', 'three'] })
+})
+
+test('without a plugin that waits nothing waits', () => {
+  assert.ok(!(admissionOf([appending('one', false)]).mutate(attempt({})) instanceof Promise))
+})
+
+test('the first plugin that refuses ends validation', async () => {
+  const seen: string[] = []
+  const plugin = (name: string, refuses: boolean): Plugin => ({
+    name,
+    validate: async () => {
+      seen.push(name)
+      if (refuses) throw new Error(name)
+    },
+  })
+  await assert.rejects(async () => admissionOf([plugin('a', false), plugin('b', true), plugin('c', false)]).validate(attempt({})), /b/)
+  assert.deepEqual(seen, ['a', 'b'])
+})
+
+async function withNamespaces(): Promise<(tried: Partial<Attempt>) => number> {
+  const store = new ObjectStore({
+    storage: await openMemoryStorage({ clock: systemClock }),
+    clock: systemClock,
+    readCacheBytes: 0,
+    eventTtlSeconds: 60,
+  })
+  const put = (name: string, more: object, phase: string) =>
+    store.put(
+      { resource: namespaces, namespace: '', name },
+      store.encode(namespaces, {
+        metadata: { name, uid: name, creationTimestamp: '2020-01-01T00:00:00Z', ...more },
+        status: { phase },
+      } as ApiObject),
+      { expect: 0 },
+    )
+  await put('a', {}, 'Active')
+  await put('going', { deletionTimestamp: '2020-01-01T00:00:00Z' }, 'Terminating')
+  const admission = admissionOf(
+    pluginsInOrder({
+      store,
+      catalog,
+      randomSuffix: () => 'abcde',
+      notReadyTolerationSeconds: 300,
+      unreachableTolerationSeconds: 300,
+      disabled: [],
+    }),
+  )
+  return (tried) => {
+    try {
+      admission.mutate(attempt(tried))
+      return 200
+    } catch (thrown) {
+      return (thrown as ApiError).status.code
+    }
+  }
+}
+
+const lifecycle: readonly { name: string; tried: Partial<Attempt>; code: number }[] = [
+  { name: 'creating in a namespace', tried: {}, code: 200 },
+  { name: 'creating in a missing one', tried: { namespace: 'nowhere' }, code: 404 },
+  { name: 'creating in one that is going', tried: { namespace: 'going' }, code: 403 },
+  { name: 'updating in one that is going', tried: { namespace: 'going', operation: 'UPDATE' }, code: 200 },
+  { name: 'deleting in a missing one', tried: { namespace: 'nowhere', operation: 'DELETE' }, code: 200 },
+  {
+    name: 'deleting the default namespace',
+    tried: { resource: namespaces, operation: 'DELETE', namespace: '', name: 'default' },
+    code: 403,
+  },
+  {
+    name: 'deleting the system namespace',
+    tried: { resource: namespaces, operation: 'DELETE', namespace: '', name: 'cluster-system' },
+    code: 403,
+  },
+  { name: 'deleting another', tried: { resource: namespaces, operation: 'DELETE', namespace: '', name: 'a' }, code: 200 },
+]
+
+for (const row of lifecycle) test(`namespaces: ${row.name}`, async () => assert.equal((await withNamespaces())(row.tried), row.code))
+
+test('the refusal says that the namespace is going', async () => {
+  const store = new ObjectStore({
+    storage: await openMemoryStorage({ clock: systemClock }),
+    clock: systemClock,
+    readCacheBytes: 0,
+    eventTtlSeconds: 60,
+  })
+  const object = {
+    metadata: { name: 'going', uid: 'u', creationTimestamp: '2020-01-01T00:00:00Z', deletionTimestamp: '2020-01-01T00:00:00Z' },
+  }
+  await store.put({ resource: namespaces, namespace: '', name: 'going' }, store.encode(namespaces, object), { expect: 0 })
+  assert.throws(
+    () =>
+      admissionOf(
+        pluginsInOrder({
+          store,
+          catalog,
+          randomSuffix: () => 'abcde',
+          notReadyTolerationSeconds: 300,
+          unreachableTolerationSeconds: 300,
+          disabled: [],
+        }),
+      ).mutate(attempt({ namespace: 'going' })),
+    (error) => error instanceof ApiError && error.status.details?.causes?.[0]?.reason === 'NamespaceTerminating',
+  )
+})

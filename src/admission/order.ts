@@ -1,0 +1,49 @@
+// The admission plugins in the order in which they run. To add one: write its file, and give it a line here.
+
+import type { Catalog } from '../api/catalog.js'
+import type { ObjectStore } from '../objects/object-store.js'
+import type { Plugin } from './admission.js'
+import { lookupOf } from './lookup.js'
+import { defaultIngressClass, defaultStorageClass } from './plugins/default-classes.js'
+import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.js'
+import { namespaceLifecycle } from './plugins/namespace-lifecycle.js'
+import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.js'
+import { priority } from './plugins/priority.js'
+import { runtimeClass } from './plugins/runtime-class.js'
+import { serviceAccount } from './plugins/service-account.js'
+import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.js'
+import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.js'
+
+export interface AdmissionParts {
+  readonly store: ObjectStore
+  readonly catalog: Catalog
+  readonly randomSuffix: (length: number) => string
+  readonly notReadyTolerationSeconds: number
+  readonly unreachableTolerationSeconds: number
+  /** Names of plugins that shall not run. */
+  readonly disabled: readonly string[]
+}
+
+export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
+  const { catalog, store, randomSuffix } = parts
+  const { identity } = catalog
+  const lookup = lookupOf(parts)
+  const namespaces = catalog.find('', 'v1', 'namespaces')
+  const plugins = [
+    ...(namespaces === undefined ? [] : [namespaceLifecycle({ store, namespaces, identity })]),
+    serviceAccount({ lookup, randomSuffix }),
+    taintNodesByCondition,
+    priority(lookup),
+    defaultTolerationSeconds({
+      identity,
+      notReadySeconds: parts.notReadyTolerationSeconds,
+      unreachableSeconds: parts.unreachableTolerationSeconds,
+    }),
+    defaultStorageClass(lookup),
+    storageObjectInUseProtection,
+    runtimeClass(lookup),
+    defaultIngressClass(lookup),
+    persistentVolumeClaimResize(lookup),
+  ]
+  return plugins.filter(({ name }) => !parts.disabled.includes(name))
+}

@@ -1,0 +1,66 @@
+// Objects live only in namespaces that exist and are not going away, and the system's own namespaces are not deleted.
+
+import { ApiError, forbidden, notFound } from '../../api/api-error.js'
+import type { Resource } from '../../api/catalog.js'
+import type { Identity } from '../../api/identity.js'
+import { members } from '../../api/object.js'
+import type { ObjectStore } from '../../objects/object-store.js'
+import type { StoredObject } from '../../objects/stored-object.js'
+import type { Attempt, Plugin } from '../admission.js'
+
+const mostRemembered = 10_000
+
+export function namespaceLifecycle(options: {
+  readonly store: ObjectStore
+  readonly namespaces: Resource
+  readonly identity: Identity
+}): Plugin {
+  const { store, namespaces, identity } = options
+  const immortal = new Set(['default', identity.prefixed('system'), identity.prefixed('public')])
+
+  /** What was found out about a namespace holds until it is written again. */
+  const known = new Map<string, { readonly revision: number; readonly isTerminating: boolean }>()
+
+  function isTerminating(stored: StoredObject): boolean {
+    const before = known.get(stored.key)
+    if (before?.revision === stored.revision) return before.isTerminating
+    const namespace = stored.decode(namespaces)
+    const phase = (members(namespace)['status'] as { phase?: string } | undefined)?.phase
+    const found = namespace.metadata?.deletionTimestamp !== undefined || phase === 'Terminating'
+    if (known.size >= mostRemembered) known.clear()
+    known.set(stored.key, { revision: stored.revision, isTerminating: found })
+    return found
+  }
+
+  function check(attempt: Attempt): void {
+    if (attempt.resource.collection === namespaces.collection) {
+      if (attempt.operation === 'DELETE' && immortal.has(attempt.name))
+        throw forbidden(attempt.resource.subject, attempt.name, 'this namespace may not be deleted')
+      return
+    }
+    if (!attempt.resource.namespaced || attempt.operation === 'DELETE') return
+    const stored = store.read({ resource: namespaces, namespace: '', name: attempt.namespace })
+    if (stored === undefined) throw notFound(namespaces.subject, attempt.namespace)
+    if (attempt.operation !== 'CREATE') return
+    if (isTerminating(stored)) throw terminating(attempt)
+  }
+
+  return {
+    name: 'NamespaceLifecycle',
+    mutate: (attempt) => {
+      check(attempt)
+      return attempt.object
+    },
+  }
+}
+
+function terminating(attempt: Attempt): ApiError {
+  const why = `unable to create new content in namespace ${attempt.namespace} because it is being terminated`
+  const { status } = forbidden(attempt.resource.subject, attempt.name, why)
+  const cause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${attempt.namespace} is being terminated`,
+    field: 'metadata.namespace',
+  }
+  return new ApiError({ ...status, details: { ...status.details, causes: [cause] } })
+}

@@ -1,0 +1,91 @@
+// What the runtime class of a pod asks for beside its containers: room, and nodes that have the runtime.
+
+import type { ApiObject } from '../../api/object.js'
+import { compareQuantities, parseQuantity } from '../../schema/quantity.js'
+import type { Attempt, Plugin } from '../admission.js'
+import type { Lookup } from '../lookup.js'
+import { newPod, type Pod, type PodSpec, refusePod, withSpec } from '../pods.js'
+
+type Amounts = { readonly [resource: string]: string }
+
+interface RuntimeClass extends ApiObject {
+  readonly overhead?: { readonly podFixed?: Amounts }
+  readonly scheduling?: {
+    readonly nodeSelector?: { readonly [label: string]: string }
+    readonly tolerations?: NonNullable<PodSpec['tolerations']>
+  }
+}
+
+const classes = { group: { stem: 'node' }, version: 'v1', resource: 'runtimeclasses' }
+
+export function runtimeClass(lookup: Lookup): Plugin {
+  return {
+    name: 'RuntimeClass',
+    collections: ['pods'],
+    mutate: (attempt) => {
+      const pod = newPod(attempt)
+      return pod === undefined ? attempt.object : placed(attempt, pod, classOf(lookup, attempt, pod))
+    },
+    validate: (attempt) => {
+      const pod = newPod(attempt)
+      if (pod !== undefined) checkOverhead(attempt, pod, classOf(lookup, attempt, pod))
+    },
+  }
+}
+
+function classOf(lookup: Lookup, attempt: Attempt, pod: Pod): RuntimeClass | undefined {
+  const name = pod.spec?.runtimeClassName
+  if (name === undefined) return undefined
+  const found = lookup.read<RuntimeClass>(classes, { name })
+  if (found === undefined) throw refusePod(attempt, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
+  return found
+}
+
+function placed(attempt: Attempt, pod: Pod, found: RuntimeClass | undefined): ApiObject {
+  const overhead = found?.overhead?.podFixed
+  if (overhead !== undefined && pod.spec?.overhead !== undefined && !isSameAmount(overhead, pod.spec.overhead)) {
+    throw refusePod(attempt, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+  }
+  const scheduling = found?.scheduling
+  const nodeSelector = scheduling?.nodeSelector
+  for (const [label, value] of Object.entries(nodeSelector ?? {})) {
+    const own = pod.spec?.nodeSelector?.[label]
+    if (own !== undefined && own !== value) {
+      throw refusePod(
+        attempt,
+        `conflict: runtimeClass.scheduling.nodeSelector[${label}] = ${value}; pod.spec.nodeSelector[${label}] = ${own}`,
+      )
+    }
+  }
+  const present = pod.spec?.tolerations ?? []
+  const more = (scheduling?.tolerations ?? []).filter((wanted) => !present.some((toleration) => isSuperset(toleration, wanted)))
+  return withSpec(pod, {
+    ...(overhead === undefined ? {} : { overhead }),
+    ...(nodeSelector === undefined ? {} : { nodeSelector: { ...pod.spec?.nodeSelector, ...nodeSelector } }),
+    ...(more.length === 0 ? {} : { tolerations: [...present, ...more] }),
+  })
+}
+
+type Toleration = NonNullable<PodSpec['tolerations']>[number]
+
+/** Whether one toleration lets pass all that another one does, apart from how long. */
+function isSuperset(one: Toleration, other: Toleration): boolean {
+  const isAnyKey = (one.key ?? '') === '' && one.operator === 'Exists'
+  if (!isAnyKey && one.key !== other.key) return false
+  if ((one.effect ?? '') !== '' && one.effect !== other.effect) return false
+  return one.operator === 'Exists' || (one.operator === other.operator && one.value === other.value)
+}
+
+function checkOverhead(attempt: Attempt, pod: Pod, found: RuntimeClass | undefined): void {
+  if (pod.spec?.overhead === undefined || found?.overhead?.podFixed !== undefined) return
+  throw refusePod(attempt, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+}
+
+function isSameAmount(one: Amounts, other: Amounts): boolean {
+  const names = Object.keys(one)
+  if (names.length !== Object.keys(other).length) return false
+  return names.every((name) => {
+    const [a, b] = [one[name], other[name]]
+    return a !== undefined && b !== undefined && compareQuantities(parseQuantity(a), parseQuantity(b)) === 0
+  })
+}
