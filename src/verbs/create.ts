@@ -1,0 +1,103 @@
+// POST: an object that was not there. The eight steps of the house, top to bottom.
+
+import { ApiError, alreadyExists, badRequest, invalid } from '../api/api-error.js'
+import { type ApiObject, withMetadata } from '../api/object.js'
+import { isDryRun } from '../api/options/write-options.js'
+import { validateCreation } from '../api/validation/validate-write.js'
+import type { StoredObject } from '../objects/stored-object.js'
+import { timeOf } from '../schema/scalars.js'
+import { addressOf, type Call, type Engine, type WriteOptions, type Written } from './engine.js'
+import { generatedName, maxNameAttempts } from './generated-name.js'
+import { trackCreate } from './managed-fields.js'
+import { reserve } from './reserve.js'
+import { toStored } from './versions.js'
+
+export interface CreateRequest {
+  readonly object: ApiObject
+  readonly options: WriteOptions
+  /** Whether the owners of its fields are known already: an apply brings them. */
+  readonly isTracked?: boolean
+}
+
+export async function create(engine: Engine, call: Call, request: CreateRequest): Promise<Written> {
+  const placed = toStored(call, track(call, request))
+  const dryRun = isDryRun(request.options)
+  const attempt = {
+    operation: 'CREATE',
+    resource: call.resource,
+    subresource: '',
+    namespace: call.namespace,
+    old: undefined,
+    dryRun,
+    rules: call.rules,
+    warn: call.warn,
+  } as const
+  const pending = engine.admission.mutate({ ...attempt, name: placed.metadata?.name ?? '', object: placed })
+  const admitted = (pending instanceof Promise ? await pending : pending) ?? placed
+  for (let tries = 1; ; tries++) {
+    const reserved = reserve(engine, call, { next: admitted, old: undefined, dryRun })
+    const object = prepare(engine, call, reserved.object)
+    validate(call, object)
+    const checked = engine.admission.validate({ ...attempt, name: object.metadata?.name ?? '', object })
+    if (checked instanceof Promise) await checked
+    if (dryRun) return dryRunResult(engine, call, object)
+    const outcome = await engine.store.put(addressOf(call, object.metadata?.name), engine.store.encode(call.resource, object), {
+      expect: 0,
+      claims: { gained: reserved.gained, released: [] },
+    })
+    if (outcome.ok) return { created: true, result: { stored: outcome.object } }
+    const isGenerated = !admitted.metadata?.name && admitted.metadata?.generateName
+    const mayDiffer = isGenerated || outcome.isClaimed // another name or address may be free
+    if (!mayDiffer || tries >= maxNameAttempts) throw exists(call, object.metadata?.name ?? '', outcome.current)
+  }
+}
+
+/** Who owns what is known before admission changes the object: what plugins add belongs to nobody's configuration. */
+function track(call: Call, request: CreateRequest): ApiObject {
+  const placed = withMetadata(inNamespace(call, request.object), { deletionTimestamp: undefined, deletionGracePeriodSeconds: undefined })
+  return request.isTracked ? placed : trackCreate(call, placed, request.options)
+}
+
+/** The path decides the namespace; a body may repeat it, not contradict it. */
+export function inNamespace(call: Call, object: ApiObject): ApiObject {
+  const sent = object.metadata?.namespace ?? ''
+  if (sent === call.namespace) return object
+  if (sent !== '' && call.namespace !== '')
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  return withMetadata(object, { namespace: call.namespace === '' ? undefined : call.namespace })
+}
+
+/** What only the server may say: uid, times, a generated name; then the kind's own preparation. */
+function prepare(engine: Engine, call: Call, object: ApiObject): ApiObject {
+  const { metadata } = object
+  if (metadata?.resourceVersion !== undefined && metadata.resourceVersion !== '0')
+    throw badRequest('resourceVersion should not be set on objects to be created')
+  const name = metadata?.name || (metadata?.generateName ? generatedName(metadata.generateName, engine.randomSuffix) : undefined)
+  const stamped = withMetadata(object, {
+    name,
+    uid: engine.newUid(),
+    creationTimestamp: timeOf(call.rules.now),
+    resourceVersion: undefined,
+    selfLink: undefined,
+  })
+  return call.resource.definition.prepareCreate?.(stamped, call.rules) ?? stamped
+}
+
+function validate(call: Call, object: ApiObject): void {
+  const { definition, invalidSubject } = call.resource
+  const errors = validateCreation(definition, object, call.rules)
+  if (errors.length > 0) throw invalid(invalidSubject, object.metadata?.name ?? '', errors)
+  for (const warning of definition.warnings?.(object, undefined, call.rules) ?? []) call.warn(warning)
+}
+
+function dryRunResult(engine: Engine, call: Call, object: ApiObject): Written {
+  const current = engine.store.read(addressOf(call, object.metadata?.name))
+  if (current !== undefined) throw exists(call, object.metadata?.name ?? '', current)
+  return { created: true, result: { object } }
+}
+
+function exists(call: Call, name: string, current: StoredObject | undefined): ApiError {
+  const error = alreadyExists(call.resource.subject, name)
+  if (current?.decode(call.resource).metadata?.deletionTimestamp === undefined) return error
+  return new ApiError({ ...error.status, message: `object is being deleted: ${error.status.message}` })
+}

@@ -1,0 +1,102 @@
+// DELETE on one object: at once, or as far as its finalizers allow.
+
+import { conflict, forbidden, notFound } from '../api/api-error.js'
+import type { ApiObject } from '../api/object.js'
+import type { DeleteOptions } from '../api/options/delete-options.js'
+import { isDryRun } from '../api/options/write-options.js'
+import type { StoredObject } from '../objects/stored-object.js'
+import { planDeletion } from './deletion.js'
+import { addressOf, type Call, type Engine, type WrittenObject } from './engine.js'
+import { claimsOfRemoval } from './reserve.js'
+import { modifiedMessage } from './update.js'
+
+/** `removed` is false while something still holds the object. */
+export interface Deleted {
+  readonly removed: boolean
+  readonly result: WrittenObject
+}
+
+const maxAttempts = 25
+
+export async function remove(engine: Engine, call: Call, options: DeleteOptions): Promise<Deleted> {
+  let current = engine.store.read(addressOf(call))
+  for (let attempts = 0; attempts < maxAttempts; attempts++) {
+    if (current === undefined) throw notFound(call.resource.subject, call.name)
+    const outcome = await removeOnce(engine, call, { current, options })
+    if (outcome.done) return outcome.deleted
+    current = outcome.current
+  }
+  throw conflict(call.resource.subject, call.name, modifiedMessage)
+}
+
+type Attempted = { readonly done: true; readonly deleted: Deleted } | { readonly done: false; readonly current: StoredObject | undefined }
+
+interface Removal {
+  readonly current: StoredObject
+  readonly options: DeleteOptions
+}
+
+async function removeOnce(engine: Engine, call: Call, { current, options }: Removal): Promise<Attempted> {
+  const live = current.decode(call.resource)
+  checkPreconditions(call, live, options)
+  const problem = call.resource.definition.deleteProblem?.(live)
+  if (problem !== undefined) throw forbidden(call.resource.subject, call.name, problem)
+  await admit(engine, call, { live, dryRun: isDryRun(options) })
+  const { object, stays } = planDeletion(call, live, options)
+  if (stays) return hold(engine, call, { current, marked: object, dryRun: isDryRun(options) })
+  if (isDryRun(options)) return { done: true, deleted: { removed: true, result: { object } } }
+  const outcome = await engine.store.remove(current, claimsOfRemoval(engine, call, live))
+  if (!outcome.ok) return { done: false, current: outcome.current }
+  return { done: true, deleted: { removed: true, result: object === live ? { stored: outcome.object } : { object } } }
+}
+
+interface Holding {
+  readonly current: StoredObject
+  readonly marked: ApiObject
+  readonly dryRun: boolean
+}
+
+/** The object stays, marked as going. */
+async function hold(engine: Engine, call: Call, { current, marked, dryRun }: Holding): Promise<Attempted> {
+  if (dryRun) return { done: true, deleted: { removed: false, result: { object: marked } } }
+  const value = engine.store.encode(call.resource, marked)
+  if (value.equals(current.entry.value)) return { done: true, deleted: { removed: false, result: { stored: current } } }
+  const outcome = await engine.store.put(addressOf(call), value, { expect: current.revision })
+  if (!outcome.ok) return { done: false, current: outcome.current }
+  return { done: true, deleted: { removed: false, result: { stored: outcome.object } } }
+}
+
+function checkPreconditions(call: Call, { metadata }: ApiObject, { preconditions }: DeleteOptions): void {
+  const subject = { ...call.resource.subject, resource: call.resource.kind }
+  if (preconditions?.uid !== undefined && preconditions.uid !== metadata?.uid) {
+    throw conflict(
+      subject,
+      call.name,
+      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${metadata?.uid}). The object might have been deleted and then recreated`,
+    )
+  }
+  if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== metadata?.resourceVersion) {
+    throw conflict(
+      subject,
+      call.name,
+      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${metadata?.resourceVersion}). The object might have been modified`,
+    )
+  }
+}
+
+async function admit(engine: Engine, call: Call, { live, dryRun }: { readonly live: ApiObject; readonly dryRun: boolean }): Promise<void> {
+  const attempt = {
+    operation: 'DELETE',
+    resource: call.resource,
+    subresource: '',
+    namespace: call.namespace,
+    name: call.name,
+    object: undefined,
+    old: live,
+    dryRun,
+    rules: call.rules,
+    warn: call.warn,
+  } as const
+  await engine.admission.mutate(attempt)
+  await engine.admission.validate(attempt)
+}

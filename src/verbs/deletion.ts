@@ -1,0 +1,87 @@
+// The rules of going away: what holds an object, and what a DELETE writes on one that is held.
+
+import type { Resource } from '../api/catalog.js'
+import { type ApiObject, withMetadata } from '../api/object.js'
+import { type DeleteOptions, propagationOf } from '../api/options/delete-options.js'
+import { timeOf } from '../schema/scalars.js'
+import type { Call } from './engine.js'
+
+const orphanFinalizer = 'orphan'
+const foregroundFinalizer = 'foregroundDeletion'
+
+export const isHeld = (resource: Resource, object: ApiObject): boolean =>
+  (object.metadata?.finalizers?.length ?? 0) > 0 || (resource.definition.isHeld?.(object) ?? false)
+
+/** What a DELETE makes of an object: it stays for now, marked as going, or it goes. */
+export interface DeletionPlan {
+  /** The object as it is left, or as it was last. */
+  readonly object: ApiObject
+  readonly stays: boolean
+}
+
+export function planDeletion(call: Call, live: ApiObject, options: DeleteOptions): DeletionPlan {
+  const { resource } = call
+  const finalizers = finalizersFor(call, live, options)
+  const before = live.metadata?.finalizers ?? []
+  const isChanged = finalizers.length !== before.length || finalizers.some((name, i) => name !== before[i])
+  if (resource.definition.gracePeriodSeconds !== undefined) return planGrace(call, live, { options, finalizers })
+  if (!isHeld(resource, live) && !isChanged) return { object: live, stays: false }
+  const object = markDeleting(call, live, finalizers)
+  return { object, stays: isHeld(resource, object) }
+}
+
+/** The finalizers with which an object waits for its dependents, as the caller wishes it now or wished it before. */
+function finalizersFor(call: Call, object: ApiObject, options: DeleteOptions): readonly string[] {
+  const { definition } = call.resource
+  const before = object.metadata?.finalizers ?? []
+  const rest = before.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer)
+  if (definition.ignoresDependents) return rest
+  const policy = propagationOf(options)
+  const isDefault = policy === undefined && before.length === rest.length && definition.orphansByDefault !== undefined
+  if (isDefault && definition.orphansByDefault?.warning !== undefined) call.warn(definition.orphansByDefault.warning)
+  const orphans = isDefault || (policy === undefined ? before.includes(orphanFinalizer) : policy === 'Orphan')
+  const foreground = policy === undefined ? before.includes(foregroundFinalizer) : policy === 'Foreground'
+  return [...rest, ...(orphans ? [orphanFinalizer] : []), ...(foreground ? [foregroundFinalizer] : [])]
+}
+
+/** The object with its finalizers as they shall be and the time at which it was first deleted. */
+function markDeleting(call: Call, object: ApiObject, finalizers: readonly string[]): ApiObject {
+  const { metadata } = object
+  const marked = withMetadata(object, {
+    finalizers: finalizers.length === 0 ? undefined : finalizers,
+    deletionTimestamp: metadata?.deletionTimestamp ?? timeOf(call.rules.now),
+    deletionGracePeriodSeconds: 0,
+    generation: nextGeneration(object),
+  })
+  return call.resource.definition.prepareDelete?.(marked, call.rules) ?? marked
+}
+
+/** The first deletion counts as a change of what is wanted. */
+function nextGeneration({ metadata }: ApiObject): number | undefined {
+  const generation = metadata?.generation
+  return metadata?.deletionTimestamp === undefined && generation !== undefined && generation > 0 ? generation + 1 : generation
+}
+
+interface Grace {
+  readonly options: DeleteOptions
+  readonly finalizers: readonly string[]
+}
+
+/** Objects that are given time: the first DELETE sets it, later ones can only make it shorter. */
+function planGrace(call: Call, live: ApiObject, { options, finalizers }: Grace): DeletionPlan {
+  const { metadata } = live
+  const requested = options.gracePeriodSeconds
+  const given = metadata?.deletionTimestamp === undefined ? undefined : (metadata.deletionGracePeriodSeconds ?? 0)
+  if (given !== undefined && (requested === undefined || requested >= given)) {
+    return given === 0 && finalizers.length === 0 ? { object: live, stays: false } : { object: live, stays: true }
+  }
+  const seconds = Math.max(0, call.resource.definition.gracePeriodSeconds?.(live, requested) ?? 0)
+  const sinceMs = given === undefined ? call.rules.now : Date.parse(metadata?.deletionTimestamp ?? '') - given * 1000
+  const object = withMetadata(live, {
+    finalizers: finalizers.length === 0 ? undefined : finalizers,
+    deletionTimestamp: timeOf(sinceMs + seconds * 1000),
+    deletionGracePeriodSeconds: seconds,
+    generation: nextGeneration(live),
+  })
+  return { object, stays: seconds > 0 || isHeld(call.resource, object) }
+}

@@ -1,0 +1,66 @@
+// What every verb works with: the store and the rules on one side, one request on the other.
+
+import type { Admission } from '../admission/admission.js'
+import type { Resource } from '../api/catalog.js'
+import type { FeatureGates, RuleContext, SubresourceDefinition } from '../api/definition.js'
+import type { Identity } from '../api/identity.js'
+import type { ApiObject } from '../api/object.js'
+import type { User } from '../api/user.js'
+import type { Authenticator } from '../auth/authenticate.js'
+import type { Authorizer } from '../auth/authorize.js'
+import type { Clock } from '../base/clock.js'
+import type { ObjectAddress, ObjectStore } from '../objects/object-store.js'
+import type { StoredObject } from '../objects/stored-object.js'
+import type { Reserver } from './reserve.js'
+
+export interface Engine {
+  readonly store: ObjectStore
+  readonly identity: Identity
+  readonly gates: FeatureGates
+  /** Containers may not be privileged on this server. */
+  readonly forbidsPrivileged: boolean
+  readonly admission: Admission
+  readonly clock: Clock
+  /** Who is asked about users and their rights, for kinds that are questions. */
+  readonly access: { readonly authenticators: readonly Authenticator[]; readonly authorizers: readonly Authorizer[] }
+  /** The kinds that take what only one object may have. */
+  readonly reservers: readonly Reserver[]
+  readonly newUid: () => string
+  /** A random letter or digit sequence for generated names. */
+  readonly randomSuffix: (length: number) => string
+}
+
+/** One request on one resource. */
+export interface Call {
+  readonly resource: Resource
+  /** The kind in all its served versions, this one included. */
+  readonly siblings: readonly Resource[]
+  readonly subresource: SubresourceDefinition | undefined
+  /** Empty for cluster-scoped resources and for all namespaces. */
+  readonly namespace: string
+  readonly name: string
+  readonly user: User
+  readonly userAgent: string
+  readonly rules: RuleContext
+  readonly warn: (text: string) => void
+  /** Aborted when the client has gone or the time is up. */
+  readonly signal: AbortSignal | undefined
+}
+
+export const addressOf = (call: Call, name = call.name): ObjectAddress => ({ resource: call.resource, namespace: call.namespace, name })
+
+/** What every write may be asked besides its body. */
+export interface WriteOptions {
+  readonly dryRun?: readonly string[]
+  readonly fieldManager?: string
+}
+
+/** What a write leaves behind: the stored object, or for a dry run the object as it would be. */
+export interface Written {
+  readonly created: boolean
+  readonly result: WrittenObject
+}
+
+export type WrittenObject =
+  | { readonly stored: StoredObject; readonly object?: undefined }
+  | { readonly stored?: undefined; readonly object: ApiObject }

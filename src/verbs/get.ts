@@ -1,0 +1,35 @@
+// GET of one object, as fresh as the caller asked.
+
+import { notFound, type Subject } from '../api/api-error.js'
+import type { GetOptions } from '../api/options/get-options.js'
+import type { StoredObject } from '../objects/stored-object.js'
+import { addressOf, type Call, type Engine } from './engine.js'
+import { awaitRevision } from './read-at.js'
+
+/** Synchronous whenever nothing has to be waited for. */
+export function get(engine: Engine, call: Call, options: GetOptions): StoredObject | Promise<StoredObject> {
+  const waiting = freshness(engine, options)
+  return waiting instanceof Promise ? waiting.then(() => readNow(engine, call)) : readNow(engine, call)
+}
+
+function freshness(engine: Engine, { version }: GetOptions): number | undefined | Promise<unknown> {
+  switch (version.mode) {
+    case 'most-recent':
+      return engine.store.settle()
+    case 'any':
+      return undefined
+    case 'not-older-than':
+      return awaitRevision(engine.store, version.resourceVersion)
+  }
+}
+
+function readNow(engine: Engine, call: Call): StoredObject {
+  const stored = engine.store.read(addressOf(call))
+  if (stored === undefined) throw notFound(subjectOf(call), call.name)
+  return stored
+}
+
+/** What another kind is shown for is named with the subresource that shows it. */
+function subjectOf({ resource, subresource }: Call): Subject {
+  return subresource?.view === undefined ? resource.subject : { ...resource.subject, resource: `${resource.name}/${subresource.name}` }
+}

@@ -1,0 +1,80 @@
+// GET of a collection: the right state, in pages if asked.
+
+import type { ApiError } from '../api/api-error.js'
+import { continueExpired, encodeContinueToken, listExpired } from '../api/options/continue-token.js'
+import type { ListOptions } from '../api/options/list-options.js'
+import type { ListVersion } from '../api/options/read-version.js'
+import { rangeOf } from '../objects/keys.js'
+import { type ListQuery, type ObjectPage, StateGoneError } from '../objects/list.js'
+import type { Call, Engine } from './engine.js'
+import { awaitRevision } from './read-at.js'
+
+export interface ListedPage extends ObjectPage {
+  /** The token of the next page; empty at the end. */
+  readonly continueToken: string
+  readonly remainingItemCount: number | undefined
+}
+
+export function list(engine: Engine, call: Call, options: ListOptions): ListedPage | Promise<ListedPage> {
+  const waiting = freshness(engine, options.version)
+  return waiting instanceof Promise ? waiting.then(() => listNow(engine, call, options)) : listNow(engine, call, options)
+}
+
+function freshness(engine: Engine, version: ListVersion): unknown {
+  switch (version.mode) {
+    case 'most-recent':
+      return engine.store.settle()
+    case 'any':
+      return undefined
+    case 'not-older-than':
+    case 'exact':
+      return awaitRevision(engine.store, version.resourceVersion)
+    case 'continue':
+      return version.token.resourceVersion === undefined
+        ? engine.store.settle()
+        : awaitRevision(engine.store, version.token.resourceVersion)
+  }
+}
+
+function listNow(engine: Engine, call: Call, options: ListOptions): ListedPage {
+  const range = rangeOf(call.resource, call.namespace)
+  try {
+    const page = engine.store.list({
+      resource: call.resource,
+      namespace: call.namespace,
+      selection: options.selection,
+      limit: options.limit,
+      ...position(options.version, range.start),
+    })
+    const token = (next: NonNullable<ObjectPage['next']>): string =>
+      encodeContinueToken({
+        resourceVersion: page.revision,
+        startKey: next.startKey.slice(range.start.length),
+        ...(next.remaining === undefined ? {} : { remaining: next.remaining }),
+      })
+    return {
+      ...page,
+      continueToken: page.next === undefined ? '' : token(page.next),
+      remainingItemCount: page.next?.remaining,
+    }
+  } catch (thrown) {
+    if (thrown instanceof StateGoneError) throw gone(options.version)
+    throw thrown
+  }
+}
+
+/** Where and when the page begins. */
+function position(version: ListVersion, rangeStart: string): Pick<ListQuery, 'at' | 'startKey' | 'expectedCount'> {
+  if (version.mode === 'exact') return { at: version.resourceVersion }
+  if (version.mode !== 'continue') return {}
+  const { token } = version
+  const from = { startKey: rangeStart + token.startKey }
+  if (token.resourceVersion === undefined) return from // the continuation of an expired list: the state of now, from the same place
+  return { ...from, at: token.resourceVersion, ...(token.remaining === undefined ? {} : { expectedCount: token.remaining }) }
+}
+
+/** The state is no longer kept. A client that was paging gets a token to go on with the newest state, if it can live with that. */
+function gone(version: ListVersion): ApiError {
+  if (version.mode !== 'continue') return listExpired()
+  return continueExpired({ startKey: version.token.startKey, resourceVersion: undefined })
+}

@@ -1,0 +1,75 @@
+// Who owns which field after a write that is not an apply.
+
+import type { Resource } from '../api/catalog.js'
+import type { ApiObject } from '../api/object.js'
+import { withMetadata } from '../api/object.js'
+import { obtain } from '../base/obtain.js'
+import { resetFieldSet, trackUpdate } from '../patch/track-update.js'
+import { timeOf } from '../schema/scalars.js'
+import type { Call, WriteOptions } from './engine.js'
+import { fromStored } from './versions.js'
+
+const maxManagerLength = 128
+
+/** The manager a client named, or else the program in its user agent. */
+export function managerOf(call: Call, options: WriteOptions): string {
+  if (options.fieldManager !== undefined) return options.fieldManager
+  const program = call.userAgent.split('/', 1)[0] ?? ''
+  // What cannot be printed has no place in a name.
+  return (/^[\P{C}]*$/u.test(program) ? program : program.replace(/\p{C}/gu, '')).slice(0, maxManagerLength)
+}
+
+export const trackCreate = (call: Call, object: ApiObject, options: WriteOptions): ApiObject =>
+  track(call, { live: undefined, next: object, options })
+
+export function track(
+  call: Call,
+  input: { readonly live: ApiObject | undefined; readonly next: ApiObject; readonly options: WriteOptions },
+): ApiObject {
+  const live = input.live === undefined ? undefined : fromStored(call, input.live)
+  const managedFields = trackUpdate({
+    live,
+    next: input.next,
+    liveManagedFields: input.live?.metadata?.managedFields,
+    sentManagedFields: input.next.metadata?.managedFields,
+    manager: managerOf(call, input.options),
+    ...kindVersions(call),
+    subresource: call.subresource?.name ?? '',
+    time: timeOf(call.rules.now),
+    ...resetOf(call),
+  })
+  return withMetadata(input.next, { managedFields })
+}
+
+const known = new WeakMap<readonly Resource[], Map<Resource, KindVersionsOf>>()
+
+/** The versions in which owners of fields may have written; made once for a kind. */
+export function kindVersions({ resource, siblings }: Call): KindVersionsOf {
+  const versions = known.get(siblings) ?? new Map<Resource, KindVersionsOf>()
+  known.set(siblings, versions)
+  return obtain(versions, resource, () => describeVersions(resource, siblings))
+}
+
+type KindVersionsOf = ReturnType<typeof describeVersions>
+
+function describeVersions(resource: Resource, siblings: readonly Resource[]) {
+  const find = (apiVersion: string): Resource | undefined => siblings.find((other) => other.apiVersion === apiVersion)
+  return {
+    schema: resource.schema,
+    apiVersion: resource.apiVersion,
+    kind: resource.kind,
+    schemaFor: (apiVersion: string) => find(apiVersion)?.schema,
+    convert: (object: object, to: string, from: string) => {
+      const [source, target] = [find(from), find(to)]
+      if (source === undefined || target === undefined) return undefined
+      const stored = source.toStored?.(object as ApiObject) ?? (object as ApiObject)
+      return target.fromStored?.(stored) ?? stored
+    },
+  }
+}
+
+/** The fields that this endpoint does not write. */
+export function resetOf(call: Call): { readonly reset?: ReturnType<typeof resetFieldSet> } {
+  const paths = call.subresource === undefined ? call.resource.definition.resetFields : call.subresource.resetFields
+  return paths === undefined ? {} : { reset: resetFieldSet(paths) }
+}

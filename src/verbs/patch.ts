@@ -1,0 +1,174 @@
+// PATCH: the stored object changed by one of the four kinds of patch, then the same way in as an update.
+
+import { ApiError, badRequest, conflict, invalid, notFound, requestEntityTooLarge } from '../api/api-error.js'
+import { invalid as invalidField } from '../api/field-error.js'
+import { type ApiObject, withMetadata } from '../api/object.js'
+import { fieldValidationOf, type PatchOptions } from '../api/options/write-options.js'
+import { apply } from '../patch/apply.js'
+import { jsonPatch } from '../patch/json-patch.js'
+import { mergePatch } from '../patch/merge-patch.js'
+import { PatchError } from '../patch/patch-error.js'
+import { strategicMergePatch } from '../patch/strategic-merge-patch.js'
+import type { StructNode } from '../schema/node.js'
+import { readValue, SchemaReadError } from '../schema/read.js'
+import { timeOf } from '../schema/scalars.js'
+import { create, inNamespace } from './create.js'
+import { addressOf, type Call, type Engine, type Written } from './engine.js'
+import { kindVersions, resetOf, track } from './managed-fields.js'
+import { change, checkName } from './update.js'
+import { fromStored, toStored, withDefaults } from './versions.js'
+import { visibleResource, writeView } from './view.js'
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
+
+export interface PatchRequest {
+  readonly type: PatchType
+  /** The body, parsed. */
+  readonly patch: unknown
+  /** Sentences about members that stood twice in the body. */
+  readonly duplicates: readonly string[]
+  /** What a strict request is told of them, where the format has words of its own. */
+  readonly strictError?: string
+  readonly options: PatchOptions
+}
+
+export async function patch(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
+  const current = engine.store.read(addressOf(call))
+  if (request.type === 'apply') checkConfiguration(call, request.patch as ApiObject)
+  if (current === undefined) {
+    if (request.type !== 'apply' || call.subresource !== undefined) throw notFound(call.resource.subject, call.name)
+    return createByApply(engine, call, request)
+  }
+  const next = (live: ApiObject): ApiObject =>
+    toStored(call, request.type === 'apply' ? applied(call, live, request) : patched(call, live, request))
+  return change(engine, call, { options: request.options, current, next, isPatch: true })
+}
+
+/** An applied configuration names its kind and its object, and leaves the bookkeeping to the server. */
+function checkConfiguration(call: Call, config: ApiObject): void {
+  const { resource } = call
+  if (config.apiVersion !== resource.apiVersion) {
+    throw badRequest(
+      `Incorrect version specified in apply patch. Specified patch version: ${config.apiVersion ?? ''}, expected: ${resource.apiVersion}`,
+    )
+  }
+  if (config.kind !== resource.kind)
+    throw badRequest(`the kind of the applied configuration must be ${resource.kind}, not ${JSON.stringify(config.kind ?? '')}`)
+  if (config.metadata?.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil')
+}
+
+async function createByApply(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
+  const config = request.patch as ApiObject
+  const object = applied(call, undefined, request)
+  if (config.metadata?.uid !== undefined) {
+    throw conflict(
+      call.resource.subject,
+      call.name,
+      `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`,
+    )
+  }
+  return create(engine, call, { object: withMetadata(object, { resourceVersion: undefined }), options: request.options, isTracked: true })
+}
+
+function applied(call: Call, live: ApiObject | undefined, request: PatchRequest): ApiObject {
+  const config = request.patch as ApiObject
+  checkName(call, inNamespace(call, config))
+  report(call, request, [])
+  const type = { kind: call.resource.kind, apiVersion: call.resource.apiVersion }
+  const result = translated(() =>
+    apply({
+      live: live === undefined ? undefined : { ...fromStored(call, live), ...type },
+      config: { ...config },
+      liveManagedFields: live?.metadata?.managedFields,
+      manager: request.options.fieldManager ?? '',
+      ...kindVersions(call),
+      subresource: call.subresource?.name ?? '',
+      force: request.options.force ?? false,
+      time: timeOf(call.rules.now),
+      clientSideApply: clientSideApply(call),
+      ...resetOf(call),
+    }),
+  )
+  const isSame = !result.isChanged && live !== undefined
+  const object = isSame ? fromStored(call, live) : withDefaults(call, read(call.resource.schema, call, { request, result: result.object }))
+  return withMetadata(inNamespace(call, object), { managedFields: result.managedFields, resourceVersion: config.metadata?.resourceVersion })
+}
+
+function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject {
+  const view = call.subresource?.view
+  const shown = visibleResource(call.resource, call.subresource, call.rules.identity)
+  const document = { kind: shown.kind, apiVersion: shown.apiVersion, ...(shown.fromStored?.(live) ?? live) }
+  const result = translated(() => {
+    switch (request.type) {
+      case 'json':
+        return jsonPatch(document as never, request.patch)
+      case 'merge':
+        return mergePatch(document as never, request.patch as never)
+      default:
+        return strategicMergePatch(document as never, request.patch as never, shown.schema)
+    }
+  })
+  const sent = inNamespace(call, read(shown.schema, call, { request, result }))
+  checkName(call, sent)
+  const next = view === undefined ? withDefaults(call, sent) : writeView(call, view, { sent, live })
+  return track(call, { live, next, options: request.options })
+}
+
+/** What a client that computes its own patches leaves behind; when it turns to apply, its fields become the applier's. */
+const clientSideApply = (call: Call) => ({
+  manager: 'kubectl',
+  annotation: call.rules.identity.label('last-applied-configuration', 'kubectl'),
+})
+
+/** The result of a patch must be an object of the kind; what it has too much is reported and dropped. */
+function read(
+  schema: StructNode,
+  call: Call,
+  { request, result }: { readonly request: PatchRequest; readonly result: unknown },
+): ApiObject {
+  try {
+    const { value, report: found } = readValue(schema, result)
+    const unknown = found.unknown.map((path) => `unknown field "${path}"`)
+    report(call, request, unknown)
+    const { kind: _kind, apiVersion: _apiVersion, ...object } = value as ApiObject
+    return object
+  } catch (thrown) {
+    if (thrown instanceof SchemaReadError) throw unfit(request, thrown.message)
+    throw thrown
+  }
+}
+
+function report(call: Call, request: PatchRequest, unknown: readonly string[]): void {
+  const problems = [...request.duplicates, ...unknown]
+  if (problems.length === 0) return
+  const validation = fieldValidationOf(request.options)
+  if (validation === 'Strict') throw badRequest(request.strictError ?? `strict decoding error: ${problems.join(', ')}`)
+  if (validation === 'Warn') for (const problem of problems) call.warn(problem)
+}
+
+const unfit = (request: PatchRequest, why: string): ApiError =>
+  invalid({ group: '', kind: '' }, '', [invalidField('patch', JSON.stringify(request.patch), why)])
+
+const rejected = 'the server rejected our request due to an error in our request'
+
+/** Errors of the patch room, as Status. */
+function translated<T>(act: () => T): T {
+  try {
+    return act()
+  } catch (thrown) {
+    if (!(thrown instanceof PatchError)) throw thrown
+    switch (thrown.kind) {
+      case 'malformed':
+      case 'untyped':
+        throw badRequest(thrown.message)
+      case 'too-many-operations':
+        throw requestEntityTooLarge(thrown.message)
+      case 'conflict':
+        throw new ApiError({ code: 409, reason: 'Conflict', message: thrown.message, details: { causes: thrown.causes } })
+      case 'unprocessable':
+        throw new ApiError({ code: 422, reason: 'Invalid', message: thrown.message, details: {} })
+      default:
+        throw new ApiError({ code: 422, reason: 'Invalid', message: rejected, details: {} })
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// The step before a write that takes what only one object may have. What it takes is written with the object or not at all.
+
+import { invalid } from '../api/api-error.js'
+import type { FieldError } from '../api/field-error.js'
+import type { ApiObject } from '../api/object.js'
+import { type Claim, type ClaimChanges, noClaims } from '../objects/claims.js'
+import type { Call, Engine } from './engine.js'
+
+export interface ReservationRequest {
+  readonly next: ApiObject
+  readonly old: ApiObject | undefined
+  readonly dryRun: boolean
+  readonly isTaken: (claim: Claim) => boolean
+}
+
+export interface Reservation {
+  /** The object with what it was given. */
+  readonly object: ApiObject
+  readonly gained: readonly Claim[]
+  readonly errors: readonly FieldError[]
+}
+
+/** How the objects of one kind reserve. */
+export interface Reserver {
+  readonly collection: string
+  readonly reserve: (request: ReservationRequest) => Reservation
+  readonly holds: (object: ApiObject) => readonly Claim[]
+}
+
+export interface Reserved {
+  readonly object: ApiObject
+  readonly gained: readonly Claim[]
+}
+
+const reserverOf = (engine: Engine, call: Call): Reserver | undefined =>
+  call.subresource === undefined ? engine.reservers.find(({ collection }) => collection === call.resource.collection) : undefined
+
+export function reserve(engine: Engine, call: Call, request: Omit<ReservationRequest, 'isTaken'>): Reserved {
+  const reserver = reserverOf(engine, call)
+  if (reserver === undefined) return { object: request.next, gained: [] }
+  const { object, gained, errors } = reserver.reserve({ ...request, isTaken: (claim) => engine.store.isClaimed(claim) })
+  if (errors.length > 0) throw invalid(call.resource.invalidSubject, object.metadata?.name ?? '', errors)
+  return { object, gained }
+}
+
+/** What is taken and given back when an object becomes another. */
+export function claimsOfChange(
+  engine: Engine,
+  call: Call,
+  change: { readonly old: ApiObject; readonly next: ApiObject; readonly gained: readonly Claim[] },
+): ClaimChanges {
+  const reserver = reserverOf(engine, call)
+  if (reserver === undefined) return noClaims
+  const kept = reserver.holds(change.next)
+  const released = reserver.holds(change.old).filter((claim) => !kept.some((other) => isSame(claim, other)))
+  return { gained: change.gained, released }
+}
+
+/** What is given back when an object goes. */
+export const claimsOfRemoval = (engine: Engine, call: Call, object: ApiObject): readonly Claim[] =>
+  reserverOf(engine, { ...call, subresource: undefined })?.holds(object) ?? []
+
+const isSame = (a: Claim, b: Claim): boolean => a.kind === b.kind && a.value === b.value

@@ -1,0 +1,44 @@
+// A pod is given its node, once.
+
+import { badRequest, conflict, notFound } from '../../api/api-error.js'
+import { type ApiObject, members, withMetadata } from '../../api/object.js'
+import { timeOf } from '../../schema/scalars.js'
+import { addressOf, type Call, type Engine } from '../engine.js'
+import { change } from '../update.js'
+import type { ActionRequest } from './special.js'
+
+interface Binding extends ApiObject {
+  readonly target?: { readonly kind?: string; readonly name?: string }
+}
+
+interface Pod extends ApiObject {
+  readonly spec?: { readonly nodeName?: string }
+  readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] }
+}
+
+export async function bind(engine: Engine, call: Call, { body, options }: ActionRequest): Promise<void> {
+  const binding = body as Binding
+  const node = binding.target?.name ?? ''
+  if (binding.target?.kind !== undefined && binding.target.kind !== 'Node')
+    throw badRequest(`target.kind: Unsupported value: ${JSON.stringify(binding.target.kind)}: supported values: "Node", "<empty>"`)
+  if (node === '') throw badRequest('target.name: Required value')
+  const current = engine.store.read(addressOf(call))
+  if (current === undefined) throw notFound(call.resource.subject, call.name)
+  await change(engine, call, { options, current, isPatch: true, next: (live) => bound(call, live, binding) })
+}
+
+function bound(call: Call, live: Pod, binding: Binding): ApiObject {
+  const { name } = call
+  const refuse = (why: string) => conflict({ ...call.resource.subject, resource: `${call.resource.name}/binding` }, name, why)
+  if (binding.metadata?.uid !== undefined && binding.metadata.uid !== live.metadata?.uid) {
+    throw refuse(`Precondition failed: UID in precondition: ${binding.metadata.uid}, UID in object meta: ${live.metadata?.uid}`)
+  }
+  if (live.metadata?.deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`)
+  if (live.spec?.nodeName) throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(live.spec.nodeName)}`)
+  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: timeOf(call.rules.now) }
+  const others = (live.status?.conditions ?? []).filter(({ type }) => type !== scheduled.type)
+  const annotations =
+    binding.metadata?.annotations === undefined ? {} : { annotations: { ...live.metadata?.annotations, ...binding.metadata.annotations } }
+  const spec = { ...(members(live)['spec'] as object), nodeName: binding.target?.name }
+  return withMetadata({ ...live, spec, status: { ...live.status, conditions: [...others, scheduled] } } as ApiObject, annotations)
+}

@@ -1,0 +1,129 @@
+// A pod is deleted if its disruption budget has one to spare, and the budget is charged for it.
+
+import { ApiError, badRequest, conflict, forbidden, notFound } from '../../api/api-error.js'
+import type { Resource } from '../../api/catalog.js'
+import { fromSelectorObject, type LabelSelectorObject } from '../../api/label-selector.js'
+import type { ApiObject } from '../../api/object.js'
+import type { DeleteOptions } from '../../api/options/delete-options.js'
+import { isDryRun } from '../../api/options/write-options.js'
+import { everything } from '../../objects/selection.js'
+import { timeOf } from '../../schema/scalars.js'
+import { remove } from '../delete.js'
+import { addressOf, type Call, type Engine } from '../engine.js'
+import { change, modifiedMessage } from '../update.js'
+import type { ActionRequest } from './special.js'
+
+interface Eviction extends ApiObject {
+  readonly deleteOptions?: DeleteOptions
+}
+
+interface Pod extends ApiObject {
+  readonly status?: { readonly phase?: string }
+}
+
+interface Budget extends ApiObject {
+  readonly spec?: { readonly selector?: LabelSelectorObject }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly disruptionsAllowed?: number
+    readonly desiredHealthy?: number
+    readonly currentHealthy?: number
+    readonly disruptedPods?: { readonly [pod: string]: string }
+  }
+}
+
+const mostDisruptedPods = 2000
+
+export async function evict(engine: Engine, call: Call, request: ActionRequest): Promise<void> {
+  const eviction = request.body as Eviction
+  if ((eviction.metadata?.name ?? call.name) !== call.name) throw badRequest('name in URL does not match name in Eviction object')
+  const pod = engine.store.read(addressOf(call))?.decode(call.resource) as Pod | undefined
+  if (pod === undefined) throw notFound(call.resource.subject, call.name)
+  const options = { ...eviction.deleteOptions, ...(isDryRun(request.options) ? { dryRun: request.options.dryRun ?? [] } : {}) }
+  if (!isFree(pod)) await chargeBudget(engine, call, { pod, request, options })
+  await remove(engine, { ...call, subresource: undefined }, options)
+}
+
+/** A pod that does not run, or goes anyway, costs no budget. */
+function isFree({ metadata, status }: Pod): boolean {
+  return metadata?.deletionTimestamp !== undefined || ['Succeeded', 'Failed', 'Pending'].includes(status?.phase ?? '')
+}
+
+interface Charge {
+  readonly pod: Pod
+  readonly request: ActionRequest
+  readonly options: DeleteOptions
+}
+
+async function chargeBudget(engine: Engine, call: Call, { pod, request, options }: Charge): Promise<void> {
+  const budgets = request.catalog.find('policy', 'v1', 'poddisruptionbudgets')
+  if (budgets === undefined) return
+  const [first, second] = budgetsOf(engine, budgets, { pod, namespace: call.namespace })
+  if (first === undefined) return
+  if (second !== undefined) throw tooManyBudgets()
+  const name = first.metadata?.name ?? ''
+  const budgetCall: Call = {
+    ...call,
+    resource: budgets,
+    siblings: [budgets],
+    subresource: budgets.definition.subresources?.find((part) => part.name === 'status'),
+    name,
+  }
+  const current = engine.store.read(addressOf(budgetCall))
+  if (current === undefined) throw conflict(budgets.subject, name, modifiedMessage)
+  const charged = (live: Budget): ApiObject => charge(call, budgets, live)
+  await change(engine, budgetCall, { options, current, isPatch: true, next: charged })
+}
+
+function budgetsOf(
+  engine: Engine,
+  resource: Resource,
+  { pod, namespace }: { readonly pod: Pod; readonly namespace: string },
+): readonly Budget[] {
+  const page = engine.store.list({ resource, namespace, selection: everything, limit: 0 })
+  return Array.from(page.objects(), (object) => object.decode(resource) as Budget).filter(({ spec }) => {
+    const selector = fromSelectorObject(spec?.selector)
+    return selector.matches(pod.metadata?.labels)
+  })
+}
+
+function charge(call: Call, resource: Resource, budget: Budget): ApiObject {
+  const { status = {}, metadata } = budget
+  const name = metadata?.name ?? ''
+  if ((status.observedGeneration ?? 0) < (metadata?.generation ?? 0))
+    throw notNow(`The disruption budget ${name} is still being processed by the server.`)
+  const allowed = status.disruptionsAllowed ?? 0
+  if (allowed < 0) throw forbidden(resource.subject, name, 'pdb disruptions allowed is negative')
+  if (Object.keys(status.disruptedPods ?? {}).length > mostDisruptedPods)
+    throw forbidden(resource.subject, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller')
+  if (allowed === 0)
+    throw notAtAll(
+      `The disruption budget ${name} needs ${status.desiredHealthy ?? 0} healthy pods and has ${status.currentHealthy ?? 0} currently`,
+    )
+  const disruptedPods = { ...status.disruptedPods, [call.name]: timeOf(call.rules.now) }
+  return { ...budget, status: { ...status, disruptionsAllowed: allowed - 1, disruptedPods } } as ApiObject
+}
+
+const retrySeconds = 10
+
+/** The budget will be known in a moment: come again. */
+const notNow = (why: string): ApiError => refused(why, { retryAfterSeconds: retrySeconds })
+
+/** Only other pods can change that, and nobody knows when: no word about when to come again. */
+const notAtAll = (why: string): ApiError => refused(why, {})
+
+const refused = (why: string, again: { readonly retryAfterSeconds?: number }): ApiError =>
+  new ApiError({
+    code: 429,
+    reason: 'TooManyRequests',
+    message: "Cannot evict pod as it would violate the pod's disruption budget.",
+    details: { causes: [{ reason: 'DisruptionBudget', message: why }], ...again },
+  })
+
+/** A fault in the making of the cluster, which the one who evicts cannot mend by trying again. */
+const tooManyBudgets = (): ApiError =>
+  new ApiError({
+    code: 500,
+    reason: 'InternalError',
+    message: 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+  })

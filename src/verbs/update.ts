@@ -1,0 +1,205 @@
+// PUT: an object replaced, or one of its subresources written. Also the second half of every patch: a change is computed
+// from what is stored, checked, and committed if nothing came between; if something did, it is computed again.
+
+import { badRequest, conflict, invalid, notFound } from '../api/api-error.js'
+import { invalid as invalidField } from '../api/field-error.js'
+import { type ApiObject, withMetadata } from '../api/object.js'
+import { isDryRun } from '../api/options/write-options.js'
+import { sameValue } from '../api/validation/same-value.js'
+import { validateChange } from '../api/validation/validate-write.js'
+import type { StoredObject } from '../objects/stored-object.js'
+import { isSameButForTimes } from '../patch/managed-entries.js'
+import { create, inNamespace } from './create.js'
+import { isHeld } from './deletion.js'
+import { addressOf, type Call, type Engine, type WriteOptions, type Written } from './engine.js'
+import { track } from './managed-fields.js'
+import { claimsOfChange, claimsOfRemoval, type Reserved, reserve } from './reserve.js'
+import { toStored } from './versions.js'
+import { writeView } from './view.js'
+
+export interface UpdateRequest {
+  readonly object: ApiObject
+  readonly options: WriteOptions
+}
+
+export const modifiedMessage = 'the object has been modified; please apply your changes to the latest version and try again'
+
+export async function update(engine: Engine, call: Call, request: UpdateRequest): Promise<Written> {
+  const sent = inNamespace(call, request.object)
+  checkName(call, sent)
+  const view = call.subresource?.view
+  const current = engine.store.read(addressOf(call))
+  if (current === undefined) return createInstead(engine, call, { ...request, object: sent })
+  return change(engine, call, {
+    options: request.options,
+    current,
+    next: (live) =>
+      toStored(
+        call,
+        track(call, { live, next: view === undefined ? sent : writeView(call, view, { sent, live }), options: request.options }),
+      ),
+  })
+}
+
+/** A PUT on a name that nobody has: some kinds take it for a creation. */
+function createInstead(engine: Engine, call: Call, request: UpdateRequest): Promise<Written> {
+  if (!call.resource.definition.createOnUpdate || call.subresource !== undefined) throw notFound(call.resource.subject, call.name)
+  const version = request.object.metadata?.resourceVersion
+  if (version !== undefined && version !== '0') throw conflict(call.resource.subject, call.name, modifiedMessage)
+  return create(engine, call, { ...request, object: withMetadata(request.object, { resourceVersion: undefined }) })
+}
+
+export function checkName(call: Call, object: ApiObject): void {
+  const name = object.metadata?.name ?? ''
+  if (name === call.name) return
+  if (name === '') throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`)
+  throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`)
+}
+
+export interface ChangeRequest {
+  readonly options: WriteOptions
+  readonly current: StoredObject
+  /** From the stored object to the wanted one, managed fields included. Called again when somebody else was quicker. */
+  readonly next: (live: ApiObject) => ApiObject | Promise<ApiObject>
+  /** A patch brings the stored uid and version along; only what it says itself can differ from them. */
+  readonly isPatch?: boolean
+}
+
+const maxAttempts = 25
+
+export async function change(engine: Engine, call: Call, request: ChangeRequest): Promise<Written> {
+  let current: StoredObject | undefined = request.current
+  for (let attempts = 0; attempts < maxAttempts; attempts++) {
+    if (current === undefined) throw notFound(call.resource.subject, call.name)
+    const live: ApiObject = current.decode(call.resource)
+    const wanted = request.next(live)
+    const { object: next, gained } = await shape(engine, call, {
+      live,
+      wanted: wanted instanceof Promise ? await wanted : wanted,
+      request,
+      current,
+    })
+    if (isFinished(call, next)) return removeFinished(engine, call, { next, current, dryRun: isDryRun(request.options) })
+    if (isDryRun(request.options))
+      return { created: false, result: { object: withMetadata(keepingTimes(next, live), { resourceVersion: current.resourceVersion }) } }
+    const value = engine.store.encode(call.resource, keepingTimes(next, live))
+    if (value.equals(current.entry.value)) return { created: false, result: { stored: current } }
+    const outcome = await engine.store.put(addressOf(call), value, {
+      expect: current.revision,
+      claims: claimsOfChange(engine, call, { old: live, next, gained }),
+    })
+    if (outcome.ok) return { created: false, result: { stored: outcome.object } }
+    if (!outcome.isClaimed) current = outcome.current
+  }
+  throw conflict(call.resource.subject, call.name, modifiedMessage)
+}
+
+/** Owners whose fields are the same keep the times at which they last changed something. */
+function keepingTimes(next: ApiObject, live: ApiObject): ApiObject {
+  const [after, before] = [next.metadata?.managedFields, live.metadata?.managedFields]
+  if (after === before || after === undefined || before === undefined || !isSameButForTimes(before, after)) return next
+  return isSameOtherwise(next, live) ? withMetadata(next, { managedFields: before }) : next
+}
+
+/** Whether a write changes anything that somebody could own. */
+function isSameOtherwise(next: ApiObject, live: ApiObject): boolean {
+  const bare = (object: ApiObject): ApiObject => withMetadata(object, { managedFields: undefined, resourceVersion: undefined })
+  return sameValue(bare(next), bare(live))
+}
+
+interface Shaping {
+  readonly live: ApiObject
+  readonly wanted: ApiObject
+  readonly request: ChangeRequest
+  readonly current: StoredObject
+}
+
+/** Conditions, admission, preparation and validation: from what the client wants to what may be stored. */
+async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Reserved> {
+  const { live, wanted, request } = shaping
+  checkConditions(call, shaping)
+  const attempt = {
+    operation: 'UPDATE',
+    resource: call.resource,
+    subresource: call.subresource?.name ?? '',
+    namespace: call.namespace,
+    name: call.name,
+    old: live,
+    dryRun: isDryRun(request.options),
+    rules: call.rules,
+    warn: call.warn,
+  } as const
+  const pending = engine.admission.mutate({ ...attempt, object: wanted })
+  const admitted = (pending instanceof Promise ? await pending : pending) ?? wanted
+  const reserved = reserve(engine, call, { next: admitted, old: live, dryRun: isDryRun(request.options) })
+  const next = prepare(call, reserved.object, live)
+  validate(call, next, live)
+  const checked = engine.admission.validate({ ...attempt, object: next })
+  if (checked instanceof Promise) await checked
+  return { object: next, gained: reserved.gained }
+}
+
+function checkConditions(call: Call, { wanted, live, request, current }: Shaping): void {
+  const { subject, definition } = call.resource
+  const uid = wanted.metadata?.uid
+  if (!request.isPatch && uid !== undefined && uid !== live.metadata?.uid) {
+    throw conflict(subject, call.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata?.uid}`)
+  }
+  const version = wanted.metadata?.resourceVersion ?? '0'
+  if (!/^\d+$/.test(version))
+    throw badRequest(
+      `metadata.resourceVersion: the value ${JSON.stringify(version)} is not a version of this server: a whole number is expected`,
+    )
+  if (version !== '0') {
+    if (version !== current.resourceVersion) throw conflict(subject, call.name, modifiedMessage)
+  } else if (definition.versionRequiredOnUpdate && !request.isPatch) {
+    throw invalid({ ...subject, kind: subject.resource }, call.name, [
+      invalidField('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ])
+  }
+}
+
+/** What a client cannot change is as it was; then the kind's own preparation. */
+function prepare(call: Call, wanted: ApiObject, live: ApiObject): ApiObject {
+  const old = live.metadata ?? {}
+  const kept = withMetadata(wanted, {
+    uid: wanted.metadata?.uid ?? old.uid,
+    resourceVersion: old.resourceVersion,
+    generation: old.generation,
+    creationTimestamp: old.creationTimestamp,
+    deletionTimestamp: old.deletionTimestamp,
+    deletionGracePeriodSeconds:
+      old.deletionTimestamp === undefined ? undefined : (wanted.metadata?.deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds),
+    selfLink: undefined,
+  })
+  const rule = call.subresource === undefined ? call.resource.definition.prepareUpdate : call.subresource.prepareUpdate
+  return rule?.(kept, live, call.rules) ?? kept
+}
+
+function validate(call: Call, next: ApiObject, live: ApiObject): void {
+  const { definition } = call.resource
+  const part = call.subresource === undefined ? {} : { subresource: call.subresource }
+  const errors = validateChange(definition, { next, old: live, ...part }, call.rules)
+  if (errors.length > 0) throw invalid(call.resource.invalidSubject, call.name, errors)
+  for (const warning of definition.warnings?.(next, live, call.rules) ?? []) call.warn(warning)
+}
+
+/** An object that is being deleted goes with its last finalizer. */
+const isFinished = (call: Call, object: ApiObject): boolean =>
+  object.metadata?.deletionTimestamp !== undefined &&
+  !isHeld(call.resource, object) &&
+  (object.metadata.deletionGracePeriodSeconds ?? 0) === 0
+
+interface Finishing {
+  readonly next: ApiObject
+  readonly current: StoredObject
+  readonly dryRun: boolean
+}
+
+async function removeFinished(engine: Engine, call: Call, { next, current, dryRun }: Finishing): Promise<Written> {
+  if (!dryRun) {
+    const outcome = await engine.store.remove(current, claimsOfRemoval(engine, call, current.decode(call.resource)))
+    if (!outcome.ok && outcome.current !== undefined) throw conflict(call.resource.subject, call.name, modifiedMessage)
+  }
+  return { created: false, result: { object: withMetadata(next, { resourceVersion: current.resourceVersion }) } }
+}

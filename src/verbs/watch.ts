@@ -1,0 +1,148 @@
+// GET with `watch`: what is there now if asked for, then every change, in order and once.
+
+import { expired } from '../api/api-error.js'
+import type { Resource } from '../api/catalog.js'
+import type { WatchOptions } from '../api/options/list-options.js'
+import { type Matcher, matcherOf } from '../objects/selection.js'
+import { Sighting, WatchEvent } from '../objects/watch-hub.js'
+import type { Call, Engine } from './engine.js'
+
+/** Takes events; answers whether it can take more now. A sink that cannot is asked again when it calls `resume`. */
+export interface WatchSink {
+  event(event: WatchEvent): boolean
+  bookmark(revision: number): boolean
+  /** The stream ends here: in good order, or because this watcher fell too far behind. */
+  end(reason: 'done' | 'too-slow'): void
+}
+
+const bookmarkIntervalMs = 60_000
+const bookmarkBeforeEndMs = 2_000
+const maxQueued = 10_000
+const replayPage = 500
+
+export class Watch {
+  private readonly engine: Engine
+  private readonly options: WatchOptions
+  private readonly matches: Matcher | undefined
+  private readonly call: Call
+  private sink: WatchSink | undefined
+  private source: Iterator<WatchEvent> | undefined
+  private queue: WatchEvent[] = []
+  private isBlocked = false
+  /** Everything up to here has been sent or did not concern this watcher. */
+  private sentUpTo = 0
+  private stop: (() => void) | undefined
+  private timers: NodeJS.Timeout[] = []
+
+  constructor(engine: Engine, call: Call, options: WatchOptions) {
+    this.engine = engine
+    this.call = call
+    this.options = options
+    this.matches = matcherOf(call.resource, options.selection)
+  }
+
+  private get where(): { readonly resource: Resource; readonly namespace: string } {
+    return { resource: this.call.resource, namespace: this.call.namespace }
+  }
+
+  /** Checks that the history asked for is kept, and prepares it; throws what the client shall see instead of a stream. */
+  prepare(): void | Promise<void> {
+    const { start } = this.options
+    if (start.mode === 'exact') {
+      if (start.resourceVersion <= this.engine.store.revision) return this.checkHistory(start.resourceVersion)
+      // A version from the future may come true while the client waits; only its own end ends that.
+      return this.engine.store.reach(start.resourceVersion, this.call.signal).then(() => undefined)
+    }
+    const settled = this.engine.store.settle()
+    return settled instanceof Promise ? settled.then(() => undefined) : undefined
+  }
+
+  start(sink: WatchSink, timeoutMs: number): void {
+    this.sink = sink
+    const { start } = this.options
+    // In one turn: what was, then what comes. Nothing can fall between.
+    this.sentUpTo = start.mode === 'exact' ? start.resourceVersion : this.engine.store.revision
+    this.source = start.mode === 'exact' ? this.replay(start.resourceVersion) : this.existing()
+    this.stop = this.engine.store.watch({
+      ...this.where,
+      matches: this.matches,
+      deliver: (event) => this.deliver(event),
+      end: () => this.close('done'),
+    })
+    this.later(() => this.close('done'), timeoutMs)
+    if (this.options.allowBookmarks) {
+      this.timers.push(setInterval(() => this.bookmark(), bookmarkIntervalMs).unref())
+      if (timeoutMs > bookmarkBeforeEndMs) this.later(() => this.bookmark(), timeoutMs - bookmarkBeforeEndMs)
+    }
+    this.pump()
+  }
+
+  /** The sink can take events again. */
+  readonly resume = (): void => {
+    this.isBlocked = false
+    this.pump()
+  }
+
+  close(reason?: 'done' | 'too-slow'): void {
+    if (this.stop === undefined) return
+    this.stop()
+    this.stop = undefined
+    for (const timer of this.timers) clearTimeout(timer)
+    this.queue = []
+    this.source = undefined
+    if (reason !== undefined) this.sink?.end(reason)
+  }
+
+  private later(act: () => void, afterMs: number): void {
+    this.timers.push(setTimeout(act, Math.min(afterMs, 2 ** 31 - 1)).unref())
+  }
+
+  private deliver(event: WatchEvent): void {
+    if (!this.isBlocked && this.source === undefined && this.queue.length === 0) {
+      this.isBlocked = this.sink?.event(event) === false
+      return
+    }
+    // A slow consumer is let go, not waited for: it resumes from its last version.
+    if (this.queue.push(event) > maxQueued) this.close('too-slow')
+  }
+
+  /** History first, then what gathered meanwhile. */
+  private pump(): void {
+    while (!this.isBlocked && this.source !== undefined) {
+      const next = this.source.next()
+      if (next.done) this.source = undefined
+      else this.isBlocked = this.sink?.event(next.value) === false
+    }
+    let sent = 0
+    while (!this.isBlocked && sent < this.queue.length) this.isBlocked = this.sink?.event(this.queue[sent++] as WatchEvent) === false
+    if (sent > 0) this.queue.splice(0, sent)
+  }
+
+  private bookmark(): void {
+    if (this.isBlocked || this.source !== undefined || this.queue.length > 0) return
+    this.isBlocked = this.sink?.bookmark(Math.max(this.engine.store.revision, this.sentUpTo)) === false
+  }
+
+  private checkHistory(after: number): void {
+    if (after < this.engine.store.compacted) throw expired('The resourceVersion for the provided watch is too old.')
+  }
+
+  private *existing(): Generator<WatchEvent> {
+    const page = this.engine.store.list({ ...this.where, selection: this.options.selection, limit: 0 })
+    for (const object of page.objects()) yield new WatchEvent('ADDED', object)
+  }
+
+  /** What happened between the version asked for and the moment at which this watch began to follow. */
+  private *replay(after: number): Generator<WatchEvent> {
+    const until = this.engine.store.revision
+    for (let position = after; position < until; ) {
+      const page = this.engine.store.history({ ...this.where, after: position, limit: replayPage })
+      for (const change of page.changes) {
+        if (change.revision > until) return
+        const event = new Sighting(change).eventFor(this.matches)
+        if (event !== undefined) yield event
+      }
+      position = page.upTo
+    }
+  }
+}
