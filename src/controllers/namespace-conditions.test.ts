@@ -1,0 +1,41 @@
+// What a namespace says while it empties.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { terminationConditions } from './namespace-conditions.js'
+
+const now = Date.parse('2024-01-01T00:00:00Z')
+const statusOf = (conditions: ReturnType<typeof terminationConditions>) =>
+  Object.fromEntries(conditions.map(({ type, status }) => [type, status]))
+
+test('an empty namespace has nothing remaining', () => {
+  const conditions = terminationConditions({ before: [], leftovers: [], now })
+  assert.equal(conditions.length, 5)
+  assert.ok(conditions.every(({ status, lastTransitionTime }) => status === 'False' && lastTransitionTime === '2024-01-01T00:00:00Z'))
+})
+
+test('what is left is counted, and finalizers are named', () => {
+  const leftovers = [
+    { resource: 'configmaps', finalizers: ['example.com/a'] },
+    { resource: 'configmaps', finalizers: ['example.com/a', 'example.com/b'] },
+  ]
+  const conditions = terminationConditions({ before: [], leftovers, now })
+  const messages = Object.fromEntries(conditions.map(({ type, message }) => [type, message]))
+  assert.equal(statusOf(conditions)['NamespaceContentRemaining'], 'True')
+  assert.equal(messages['NamespaceContentRemaining'], 'Some resources are remaining: configmaps. has 2 resource instances')
+  assert.equal(
+    messages['NamespaceFinalizersRemaining'],
+    'Some content in the namespace has finalizers remaining: example.com/a in 2 resource instances, example.com/b in 1 resource instances',
+  )
+})
+
+test('nothing new is nothing to write, and others keep their conditions and times', () => {
+  const mine = { type: 'Mine', status: 'True' }
+  const first = terminationConditions({ before: [mine], leftovers: [], now })
+  assert.equal(first[0], mine)
+  assert.equal(terminationConditions({ before: first, leftovers: [], now: now + 5000 }), first)
+  const later = terminationConditions({ before: first, leftovers: [{ resource: 'secrets', finalizers: [] }], now: now + 5000 })
+  const times = Object.fromEntries(later.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]))
+  assert.equal(times['NamespaceContentRemaining'], '2024-01-01T00:00:05Z')
+  assert.equal(times['NamespaceFinalizersRemaining'], '2024-01-01T00:00:00Z')
+})
