@@ -1,0 +1,110 @@
+// Makes certificates with elliptic keys: a certificate authority, and what it signs. Written by hand because it takes milliseconds,
+// where loading a library for it takes longer than the rest of a server's start.
+
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { isIP, isIPv4 } from 'node:net'
+import * as der from './der.js'
+
+/** PEM texts. */
+export interface KeyPair {
+  readonly cert: string
+  readonly key: string
+}
+
+export interface CertificateRequest {
+  readonly commonName: string
+  /** Each is one group of a user who shows the certificate. */
+  readonly organizations?: readonly string[]
+  /** DNS names and IP addresses of a server. */
+  readonly hosts?: readonly string[]
+  readonly use: 'authority' | 'server' | 'client'
+  /** Milliseconds since 1970. */
+  readonly notBefore: number
+  readonly notAfter: number
+}
+
+const ids = {
+  ecdsaWithSha256: der.objectId('1.2.840.10045.4.3.2'),
+  commonName: der.objectId('2.5.4.3'),
+  organization: der.objectId('2.5.4.10'),
+  subjectKey: der.objectId('2.5.29.14'),
+  keyUsage: der.objectId('2.5.29.15'),
+  hosts: der.objectId('2.5.29.17'),
+  constraints: der.objectId('2.5.29.19'),
+  authorityKey: der.objectId('2.5.29.35'),
+  extendedUsage: der.objectId('2.5.29.37'),
+  server: der.objectId('1.3.6.1.5.5.7.3.1'),
+  client: der.objectId('1.3.6.1.5.5.7.3.2'),
+} as const
+
+/** Signed by `authority`, or by itself when that is left out. */
+export function issueCertificate(request: CertificateRequest, authority?: KeyPair & { readonly commonName: string }): KeyPair {
+  const own = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const signer = authority === undefined ? own.privateKey : createPrivateKey(authority.key)
+  const algorithm = der.sequence(ids.ecdsaWithSha256)
+  const body = der.sequence(
+    der.explicit(0, der.integer(Buffer.from([2]))),
+    der.integer(serialNumber()),
+    algorithm,
+    nameOf(authority === undefined ? request : { commonName: authority.commonName }),
+    der.sequence(der.time(request.notBefore), der.time(request.notAfter)),
+    nameOf(request),
+    own.publicKey.export({ type: 'spki', format: 'der' }),
+    der.explicit(3, der.sequence(...extensions(request, own.publicKey, createPublicKey(signer)))),
+  )
+  const signed = der.sequence(body, algorithm, der.bits(sign('sha256', body, signer)))
+  return { cert: pem(signed), key: own.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string }
+}
+
+/** Random, positive, and never with a leading zero byte, which DER would not allow. */
+function serialNumber(): Buffer {
+  const bytes = randomBytes(16)
+  bytes[0] = 0x40 | ((bytes[0] ?? 0) & 0x3f)
+  return bytes
+}
+
+function nameOf({ commonName, organizations = [] }: Pick<CertificateRequest, 'commonName' | 'organizations'>): Buffer {
+  const part = (id: Buffer, value: string): Buffer => der.set(der.sequence(id, der.text(value)))
+  return der.sequence(...organizations.map((organization) => part(ids.organization, organization)), part(ids.commonName, commonName))
+}
+
+function extensions(request: CertificateRequest, own: KeyObject, signer: KeyObject): readonly Buffer[] {
+  const critical = (id: Buffer, content: Buffer): Buffer => der.sequence(id, der.boolean(true), der.octets(content))
+  const plain = (id: Buffer, content: Buffer): Buffer => der.sequence(id, der.octets(content))
+  const isAuthority = request.use === 'authority'
+  const hosts = request.hosts ?? []
+  return [
+    critical(ids.constraints, isAuthority ? der.sequence(der.boolean(true)) : der.sequence()),
+    // One bit each, from the left: signing of data is bit 0, signing of certificates bit 5, of revocations bit 6.
+    critical(ids.keyUsage, isAuthority ? der.bits(Buffer.from([0b1000_0110]), 1) : der.bits(Buffer.from([0b1000_0000]), 7)),
+    ...(request.use === 'authority' ? [] : [plain(ids.extendedUsage, der.sequence(ids[request.use]))]),
+    ...(hosts.length === 0 ? [] : [plain(ids.hosts, der.sequence(...hosts.map(hostName)))]),
+    plain(ids.subjectKey, der.octets(keyId(own))),
+    plain(ids.authorityKey, der.sequence(der.implicit(0, keyId(signer)))),
+  ]
+}
+
+const keyId = (key: KeyObject): Buffer =>
+  createHash('sha1')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest()
+
+function hostName(host: string): Buffer {
+  return isIP(host) === 0 ? der.implicit(2, Buffer.from(host)) : der.implicit(7, addressBytes(host))
+}
+
+function addressBytes(address: string): Buffer {
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number))
+  // The URL parser writes every IPv6 address in one form: hexadecimal groups, and at most one `::`.
+  const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
+  const groups = (part: string): readonly number[] => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)))
+  const left = groups(head)
+  const right = groups(tail)
+  const all = [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right]
+  return Buffer.from(all.flatMap((group) => [group >> 8, group & 255]))
+}
+
+function pem(bytes: Buffer): string {
+  const lines = bytes.toString('base64').match(/.{1,64}/g) ?? []
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+}

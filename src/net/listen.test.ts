@@ -1,0 +1,224 @@
+// One port, two protocols: answers, limits, client certificates, renewal and the way down, over real sockets.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2'
+import { Agent, get } from 'node:https'
+import { connect as connectTcp } from 'node:net'
+import { after, test } from 'node:test'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { issueCertificate } from './issue-certificate.js'
+import { type Listener, type ListenOptions, listen, type RequestListener } from './listen.js'
+import { ListenError } from './listen-error.js'
+
+const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
+const authority = { ...issueCertificate({ commonName: 'ca', use: 'authority', ...times }), commonName: 'ca' }
+const serverCertificate = (name: string) =>
+  issueCertificate({ commonName: name, hosts: ['localhost', '127.0.0.1', '::1'], use: 'server', ...times }, authority)
+const certificate = serverCertificate('first')
+const open: Listener[] = []
+after(() => Promise.all(open.map((listener) => listener.close())))
+
+async function start(serve: RequestListener, options: Partial<ListenOptions> = {}): Promise<Listener> {
+  const listener = await listen({ host: '127.0.0.1', port: 0, certificate, ...options }, serve)
+  open.push(listener)
+  return listener
+}
+
+const echo: RequestListener = (request, response) => void response.end(`${request.method} ${request.url} ${request.httpVersion}`)
+
+async function getHttp1(port: number, path = '/', agent: Agent | false = false): Promise<string> {
+  const request = get({ host: '127.0.0.1', port, path, ca: authority.cert, agent })
+  const [response] = await once(request, 'response')
+  let body = ''
+  for await (const chunk of response) body += chunk
+  return body
+}
+
+async function getHttp2(session: ClientHttp2Session, path = '/'): Promise<string> {
+  const stream = session.request({ ':path': path })
+  let body = ''
+  for await (const chunk of stream) body += chunk
+  return body
+}
+
+async function dial(port: number, options: { cert?: string; key?: string } = {}): Promise<TLSSocket> {
+  const socket = connectTls({ host: '127.0.0.1', port, ca: authority.cert, ALPNProtocols: ['http/1.1'], ...options })
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+async function readAll(socket: TLSSocket): Promise<string> {
+  let text = ''
+  socket.on('data', (chunk) => (text += chunk))
+  socket.on('error', () => undefined)
+  await once(socket, 'close')
+  return text
+}
+
+const http2To = (port: number): ClientHttp2Session => connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.cert })
+
+test('HTTP/1.1 and HTTP/2 on one port', async () => {
+  const { port, address } = await start(echo)
+  assert.equal(address, '127.0.0.1')
+  assert.equal(await getHttp1(port, '/a?b'), 'GET /a?b 1.1')
+  const session = http2To(port)
+  assert.equal(await getHttp2(session, '/a?b'), 'GET /a?b 2.0')
+  assert.equal(session.remoteSettings.maxConcurrentStreams, 250)
+  session.close()
+})
+
+test('a client without ALPN gets HTTP/1.1', async () => {
+  const { port } = await start(echo)
+  const socket = connectTls({ host: '127.0.0.1', port, ca: authority.cert })
+  socket.write('GET /plain HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  assert.match(await readAll(socket), /^HTTP\/1\.1 200 OK[\s\S]*GET \/plain 1\.1/)
+})
+
+const big = 'x'.repeat(2000)
+for (const row of [
+  {
+    name: 'headers too long',
+    send: `GET / HTTP/1.1\r\nHost: x\r\nA: ${big}\r\n\r\n`,
+    limits: { maxHeaderBytes: 1000 },
+    answer: /^HTTP\/1\.1 431 /,
+  },
+  { name: 'not HTTP', send: 'hello\r\n\r\n', limits: {}, answer: /^HTTP\/1\.1 400 / },
+  { name: 'headers too slow', send: 'GET / HTTP/1.1\r\nHost: x\r\n', limits: { headersMs: 100 }, answer: /^HTTP\/1\.1 408 / },
+  {
+    name: 'body too slow',
+    send: 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab',
+    limits: { requestMs: 100 },
+    answer: /^HTTP\/1\.1 408 /,
+  },
+  { name: 'an idle connection', send: 'GET /last HTTP/1.1\r\nHost: x\r\n\r\n', limits: { idleMs: 50 }, answer: /^HTTP\/1\.1 200 / },
+]) {
+  test(`ended: ${row.name}`, async () => {
+    const serve: RequestListener = (request, response) => void (request.method === 'POST' ? undefined : response.end())
+    const { port } = await start(serve, { limits: { ...row.limits, ...(row.limits.requestMs ? { headersMs: 100 } : {}) } })
+    const socket = await dial(port)
+    socket.write(row.send)
+    assert.match(await readAll(socket), row.answer)
+  })
+}
+
+test('a long answer outlives every time limit of requests', async () => {
+  const { port } = await start((_, response) => void setTimeout(() => response.end('late'), 300), {
+    limits: { headersMs: 50, requestMs: 50, idleMs: 50 },
+  })
+  assert.equal(await getHttp1(port), 'late')
+  const session = http2To(port)
+  assert.equal(await getHttp2(session), 'late')
+  session.close()
+})
+
+test('long headers pass: half a megabyte over HTTP/1.1; over HTTP/2 what Node bears', async () => {
+  const { port } = await start((request, response) => void response.end(`${JSON.stringify(request.headers).length}`.padStart(6)))
+  const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}`, 'x'.repeat(50_000)]))
+  const request = get({ host: '127.0.0.1', port, ca: authority.cert, agent: false, headers: headers(10) })
+  const [response] = await once(request, 'response')
+  assert.ok(Number((await once(response, 'data'))[0]) > 500_000)
+  const session = http2To(port)
+  const stream = session.request({ ':path': '/', ...headers(1) })
+  assert.ok(Number((await once(stream, 'data'))[0]) > 50_000)
+  session.close()
+})
+
+test('an idle HTTP/2 connection is closed', async () => {
+  const { port } = await start(echo, { limits: { idleMs: 50 } })
+  const session = http2To(port)
+  await getHttp2(session)
+  await once(session, 'close')
+})
+
+test('goaway: the request is answered, and the connection ends', async () => {
+  const { port } = await start(echo, { limits: { goawayChance: 1 } })
+  const session = http2To(port)
+  const gone = once(session, 'goaway')
+  assert.equal(await getHttp2(session), 'GET / 2.0')
+  await gone
+})
+
+test('plain HTTP, an abandoned handshake and a reset leave the server standing', async () => {
+  const { port } = await start(echo)
+  const plain = connectTcp(port, '127.0.0.1')
+  plain.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(plain.resume(), 'close')
+  const reset = await dial(port)
+  reset.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nab')
+  reset.destroy()
+  const session = http2To(port)
+  session.on('error', () => undefined)
+  await once(session, 'connect')
+  session.destroy()
+  assert.equal(await getHttp1(port), 'GET / 1.1')
+})
+
+for (const row of [
+  { name: 'with a client CA it is asked for', clientCa: authority.cert, seen: 'jane' },
+  { name: 'without one it is not', clientCa: undefined, seen: 'nobody' },
+]) {
+  test(`client certificate: ${row.name}`, async () => {
+    const serve: RequestListener = (request, response) => {
+      const peer = (request.socket as TLSSocket).getPeerCertificate()
+      response.end(String(peer?.subject?.CN ?? 'nobody'))
+    }
+    const { port } = await start(serve, row.clientCa === undefined ? {} : { clientCa: row.clientCa })
+    const socket = await dial(port, issueCertificate({ commonName: 'jane', organizations: ['devs'], use: 'client', ...times }, authority))
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    assert.match(await readAll(socket), new RegExp(`${row.seen}$|${row.seen}\r\n`))
+    assert.match(await getHttp1(port), /nobody/)
+  })
+}
+
+test('a new certificate is shown to new connections, a wrong one is refused', async () => {
+  const listener = await start(echo)
+  const subject = async () => {
+    const socket = await dial(listener.port)
+    const { subject } = socket.getPeerCertificate()
+    socket.destroy()
+    return subject.CN
+  }
+  assert.equal(await subject(), 'first')
+  listener.setCertificate(serverCertificate('second'))
+  assert.equal(await subject(), 'second')
+  assert.throws(() => listener.setCertificate({ cert: certificate.cert, key: authority.key }))
+  assert.equal(await subject(), 'second')
+})
+
+test('close lets requests end, on both protocols, and refuses new ones', async () => {
+  const release: (() => void)[] = []
+  const { port, ...listener } = await start((_, response) => void release.push(() => response.end('done')))
+  const agent = new Agent({ keepAlive: true })
+  const session = http2To(port)
+  const answers = [getHttp1(port, '/', agent), getHttp2(session)]
+  while (release.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  const closed = listener.close({ graceMs: 5000 })
+  await assert.rejects(getHttp1(port), { code: 'ECONNREFUSED' })
+  for (const end of release) end()
+  assert.deepEqual(await Promise.all(answers), ['done', 'done'])
+  const begun = performance.now()
+  await closed
+  assert.ok(performance.now() - begun < 1000)
+  agent.destroy()
+})
+
+test('close cuts what has not ended in time, handshakes included', async () => {
+  const listener = await start(() => undefined)
+  const hanging = connectTcp(listener.port, '127.0.0.1')
+  await once(hanging, 'connect')
+  const request = assert.rejects(getHttp1(listener.port), /socket hang up|ECONNRESET/)
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  await listener.close({ graceMs: 30 })
+  await request
+  hanging.destroy()
+})
+
+test('a port in use is one clear sentence', async () => {
+  const { port } = await start(echo)
+  await assert.rejects(
+    start(echo, { port }),
+    (error: Error) => error instanceof ListenError && /^port \d+ of 127\.0\.0\.1 is in use/.test(error.message),
+  )
+  await assert.rejects(start(echo, { host: '192.0.2.1' }), /192\.0\.2\.1 is not an address of this machine/)
+})

@@ -1,0 +1,205 @@
+// One TLS port that speaks HTTP/1.1 and HTTP/2: the place where sockets become requests.
+//
+// The protocol is chosen in the TLS handshake. Measured on one core, HTTP/1.1 costs the same through `https` and through
+// `http2.createSecureServer({ allowHTTP1 })`, but only the former can bound headers, keep-alive and slow requests; so `https` owns the
+// port and hands sockets that chose `h2` to an HTTP/2 server.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createHttp2, type Http2Server, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import { createServer as createHttps, type Server } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import { type Logger, silentLogger } from '../base/logger.js'
+import { Http2Sessions } from './http2-sessions.js'
+import type { KeyPair } from './issue-certificate.js'
+import { type Endpoint, ListenError } from './listen-error.js'
+import type { TlsVersion } from './tls-names.js'
+
+export type Request = IncomingMessage | Http2ServerRequest
+export type Response = ServerResponse | Http2ServerResponse
+export type RequestListener = (request: Request, response: Response) => void
+
+export interface ListenOptions {
+  /** An IP address. */
+  readonly host: string
+  /** 0: any free one. */
+  readonly port: number
+  readonly certificate: KeyPair
+  /** PEM certificates; when given, clients are asked for a certificate, and let in without one. */
+  readonly clientCa?: string | undefined
+  readonly minVersion?: TlsVersion | undefined
+  readonly ciphers?: string | undefined
+  readonly limits?: Partial<ListenLimits>
+  readonly logger?: Logger
+}
+
+export interface ListenLimits {
+  readonly maxConnections: number
+  readonly maxHeaderBytes: number
+  readonly handshakeMs: number
+  /** From the first byte of a request to the end of its headers. */
+  readonly headersMs: number
+  /** From the first byte of a request to the end of its body. */
+  readonly requestMs: number
+  /** How long a connection stays open without a request. */
+  readonly idleMs: number
+  readonly http2Streams: number
+  /** Between 0 and 1: how often a request asks its HTTP/2 client to open a new connection. */
+  readonly goawayChance: number
+}
+
+const defaultLimits: ListenLimits = {
+  maxConnections: 10_000,
+  maxHeaderBytes: 1 << 20,
+  handshakeMs: 10_000,
+  headersMs: 32_000,
+  requestMs: 120_000,
+  idleMs: 90_000,
+  http2Streams: 250,
+  goawayChance: 0,
+}
+
+/** An open port; it lives until `close`. */
+export interface Listener {
+  readonly address: string
+  readonly port: number
+  /** For connections from now on; those that are open keep theirs. Throws when key and certificate do not match. */
+  setCertificate(certificate: KeyPair): void
+  /** Accepts nothing new, lets requests that have begun end, and after `graceMs` cuts what is left. */
+  close(options?: { readonly graceMs?: number }): Promise<void>
+}
+
+export async function listen(options: ListenOptions, serve: RequestListener): Promise<Listener> {
+  const limits: ListenLimits = { ...defaultLimits, ...options.limits }
+  const logger = options.logger ?? silentLogger
+  const secure = (certificate: KeyPair) => tlsOptions(options, certificate)
+  const silent = new Set<Socket>()
+  const https = createHttps({ ...secure(options.certificate), ...http1Options(limits) }, (request, response) => {
+    silent.delete(request.socket)
+    serve(request, response)
+  })
+  const http2 = createHttp2(http2Options(limits), serve)
+  const sessions = new Http2Sessions(http2, limits)
+  // Broken requests and handshakes are Node's to answer: without a `clientError` listener it says 400, 408 or 431 and hangs up.
+  https.maxConnections = limits.maxConnections
+  routeByProtocol({ https, http2, silent })
+  http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'an HTTP/2 connection failed'))
+  const sockets = trackSockets(https)
+  const { address, port } = await open(https, options)
+  https.on('error', (error) => logger.error({ error: error.message }, 'the port failed'))
+  return {
+    address,
+    port,
+    setCertificate: (certificate) => https.setSecureContext(secure(certificate)),
+    close: ({ graceMs = 0 } = {}) => drain({ https, sessions, sockets, silent, graceMs }),
+  }
+}
+
+function tlsOptions({ clientCa, minVersion = 'TLSv1.2', ciphers }: ListenOptions, certificate: KeyPair) {
+  return {
+    cert: certificate.cert,
+    key: certificate.key,
+    minVersion,
+    ...(ciphers === undefined ? {} : { ciphers }),
+    // Whether a certificate is good is for authentication to say, so that a bad one gets an answer and not a broken connection.
+    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+  }
+}
+
+const http1Options = (limits: ListenLimits) => ({
+  ALPNProtocols: ['h2', 'http/1.1'],
+  handshakeTimeout: limits.handshakeMs,
+  maxHeaderSize: limits.maxHeaderBytes,
+  headersTimeout: Math.min(limits.headersMs, limits.requestMs),
+  requestTimeout: limits.requestMs,
+  keepAliveTimeout: limits.idleMs,
+  connectionsCheckingInterval: Math.max(50, Math.min(5_000, limits.headersMs / 4)),
+  noDelay: true,
+})
+
+const http2Options = (limits: ListenLimits) => ({
+  // In megabytes, of one connection: what is written and not yet taken counts, and big lists are taken slowly.
+  maxSessionMemory: 512,
+  maxHeaderListPairs: 2_000,
+  settings: {
+    maxConcurrentStreams: limits.http2Streams,
+    maxHeaderListSize: limits.maxHeaderBytes,
+    initialWindowSize: 1 << 18,
+    enablePush: false,
+  },
+})
+
+const answerBytes = 2 << 20
+
+/**
+ * Node 20 pauses a connection while an answer waits to be written, and then takes the body of the next request for an error. With room
+ * for a whole answer it does not pause; the option that should set this has no effect on TLS sockets.
+ */
+function roomForAnswers(socket: TLSSocket): void {
+  const state = (socket as unknown as { readonly _writableState?: { highWaterMark: number } })._writableState
+  if (state !== undefined) state.highWaterMark = answerBytes
+}
+
+interface Routing {
+  readonly https: Server
+  readonly http2: Http2Server
+  /** Connections that have not asked for anything yet: Node does not count them as idle. */
+  readonly silent: Set<Socket>
+}
+
+function routeByProtocol({ https, http2, silent }: Routing): void {
+  const [serveHttp1] = https.listeners('secureConnection')
+  https.removeAllListeners('secureConnection')
+  https.on('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol === 'h2') {
+      http2.emit('connection', socket)
+      return
+    }
+    roomForAnswers(socket)
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+    serveHttp1?.call(https, socket)
+  })
+}
+
+function trackSockets(https: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>()
+  https.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return sockets
+}
+
+function open(https: Server, endpoint: Endpoint): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void => reject(new ListenError(error, endpoint))
+    https.once('error', fail)
+    https.listen({ host: endpoint.host, port: endpoint.port }, () => {
+      https.off('error', fail)
+      resolve(https.address() as AddressInfo)
+    })
+  })
+}
+
+interface Draining {
+  readonly https: Server
+  readonly sessions: Http2Sessions
+  readonly sockets: ReadonlySet<Socket>
+  readonly silent: ReadonlySet<Socket>
+  readonly graceMs: number
+}
+
+async function drain({ https, sessions, sockets, silent, graceMs }: Draining): Promise<void> {
+  const closed = new Promise<void>((resolve) => https.close(() => resolve()))
+  sessions.close()
+  for (const socket of silent) socket.destroy()
+  const cut = (): void => sockets.forEach((socket) => void socket.destroy())
+  // Node closes connections that are idle now; those that become idle are looked for again and again.
+  const sweeping = setInterval(() => https.closeIdleConnections(), 20)
+  const cutting = graceMs === 0 ? undefined : setTimeout(cut, graceMs)
+  if (graceMs === 0) cut()
+  await closed
+  clearInterval(sweeping)
+  clearTimeout(cutting)
+}
