@@ -1,0 +1,155 @@
+// The last filter: paths of resources go to their verbs, the few other paths to their own answers.
+
+import type { Catalog } from '../api/catalog.js'
+import { readQuery } from '../api/options/query.js'
+import { allFormats, negotiate } from '../codec/negotiation.js'
+import { type AggregatedDiscovery, serveAggregated } from './aggregated-discovery.js'
+import { type Document, groupDocument, groupListDocument, resourceListDocument, versionsDocument } from './discovery.js'
+import type { Exchange } from './exchange.js'
+import { answerAll, answerOne, type HealthChecks, type HealthPath } from './health.js'
+import type { ServerMetrics } from './metrics.js'
+import type { OpenApiDocuments } from './openapi/documents.js'
+import { serveOpenApi } from './openapi/serve-openapi.js'
+import type { Answered, Filter } from './pipeline.js'
+import { representDocument } from './represent.js'
+import { serveResource } from './resource-endpoint.js'
+import { send } from './respond.js'
+import type { ResourceServer } from './target.js'
+
+export interface Site {
+  readonly resources: ResourceServer
+  readonly health: HealthChecks
+  readonly metrics: ServerMetrics
+  readonly version: Document
+  readonly openApi: OpenApiDocuments
+  /** Present while its gate is on. */
+  readonly aggregated: AggregatedDiscovery | undefined
+  /** Host and port under which clients reach the server. */
+  readonly address: () => string
+}
+
+export function dispatch(site: Site): Filter {
+  return (exchange) => {
+    const { info } = exchange
+    if (!info.isResource) return serveOther(site, exchange)
+    if (!site.resources.catalog.hasGroup(info.group)) return pageNotFound(exchange)
+    return serveResource(site.resources, exchange)
+  }
+}
+
+function serveOther(site: Site, exchange: Exchange): Answered | Promise<Answered> {
+  const words = exchange.info.path.split('/').filter((word, i, all) => !(word === '' && (i === 0 || i === all.length - 1)))
+  const [first] = words
+  if (exchange.info.method !== 'GET' && exchange.info.method !== 'HEAD') return notGet(site, exchange, words)
+  switch (first) {
+    case 'livez':
+    case 'readyz':
+    case 'healthz':
+      return serveHealth(exchange, { path: first, checks: site.health[first], name: words.slice(1).join('/') })
+    case 'metrics':
+      return words.length === 1 ? serveMetrics(site, exchange) : pageNotFound(exchange)
+    case 'version':
+      return words.length === 1 ? sendDocument(site, exchange, site.version) : pageNotFound(exchange)
+    case 'openapi':
+      return serveOpenApi(site.openApi, exchange, words).then((isAnswered) => isAnswered || pageNotFound(exchange))
+    case 'api':
+    case 'apis':
+      if (words.length === 1 && site.aggregated !== undefined && serveAggregated(site.aggregated, exchange, first)) return true
+      return serveDiscovery(site, exchange, words)
+    case undefined:
+      return serveDiscovery(site, exchange, words)
+    default:
+      return pageNotFound(exchange)
+  }
+}
+
+/** Discovery is read only; elsewhere there is nothing. */
+function notGet(site: Site, exchange: Exchange, words: readonly string[]): Answered {
+  if (documentOf(site.resources.catalog, words, '') === undefined) return pageNotFound(exchange)
+  return plain(exchange, 405, '405 method not allowed\n')
+}
+
+function serveDiscovery(site: Site, exchange: Exchange, words: readonly string[]): Answered {
+  const document = documentOf(site.resources.catalog, words, site.address())
+  if (document !== undefined) return sendDocument(site, exchange, document)
+  // A version that a known group does not have is a Status; an unknown group is no place at all.
+  const isKnownGroup = words[0] === 'api' ? words.length === 2 : words.length === 3 && site.resources.catalog.hasGroup(words[1] ?? '')
+  if (isKnownGroup) return serveResource(site.resources, exchange) as Answered
+  return pageNotFound(exchange)
+}
+
+function documentOf(catalog: Catalog, words: readonly string[], address: string): Document | undefined {
+  if (words.length === 0) return { paths: rootPaths(catalog) }
+  if (words[0] === 'api') {
+    if (words.length === 1) return versionsDocument(catalog, address)
+    return words.length === 2 ? resourceListDocument(catalog, { group: '', version: words[1] ?? '' }) : undefined
+  }
+  if (words[0] !== 'apis') return undefined
+  if (words.length === 1) return groupListDocument(catalog)
+  if (words.length === 2) return groupDocument(catalog, words[1] ?? '')
+  return words.length === 3 && words[1] !== ''
+    ? resourceListDocument(catalog, { group: words[1] ?? '', version: words[2] ?? '' })
+    : undefined
+}
+
+function rootPaths(catalog: Catalog): readonly string[] {
+  const groups = catalog.groupVersions().filter(({ group }) => group !== '')
+  return [
+    '/api',
+    '/api/v1',
+    '/apis',
+    '/apis/',
+    ...groups.flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`]),
+    '/healthz',
+    '/livez',
+    '/metrics',
+    '/openapi/v2',
+    '/openapi/v3',
+    '/openapi/v3/',
+    '/readyz',
+    '/version',
+  ]
+    .filter((path, i, all) => all.indexOf(path) === i)
+    .sort()
+}
+
+function sendDocument(site: Site, exchange: Exchange, document: Document): Answered {
+  const { identity } = site.resources.catalog
+  const wish = {
+    accept: exchange.request.headers.accept,
+    userAgent: exchange.request.headers['user-agent'],
+    query: readQuery(exchange.info.query),
+  }
+  const representation = negotiate(wish, { identity, formats: allFormats, transforms: false, routed: false })
+  send(exchange, { code: 200, ...representDocument({ representation, identity }, document) })
+  return true
+}
+
+interface HealthRequest {
+  readonly path: HealthPath
+  readonly checks: HealthChecks[HealthPath]
+  readonly name: string
+}
+
+function serveHealth(exchange: Exchange, { path, checks, name }: HealthRequest): Answered {
+  const answer = name === '' ? answerAll(path, checks, readQuery(exchange.info.query)) : answerOne(checks, name)
+  return answer === undefined ? pageNotFound(exchange) : plain(exchange, answer.code, answer.text)
+}
+
+async function serveMetrics(site: Site, exchange: Exchange): Promise<Answered> {
+  const { contentType, text } = await site.metrics.text()
+  send(exchange, { code: 200, contentType, body: Buffer.from(text) })
+  return true
+}
+
+const pageNotFound = (exchange: Exchange): Answered => plain(exchange, 404, '404 page not found\n')
+
+function plain(exchange: Exchange, code: number, text: string): Answered {
+  send(exchange, {
+    code,
+    contentType: 'text/plain; charset=utf-8',
+    body: Buffer.from(text),
+    headers: { 'X-Content-Type-Options': 'nosniff' },
+  })
+  return true
+}

@@ -1,0 +1,68 @@
+// One request on its way through the pipeline, with what the filters found out about it.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import type { RequestInfo } from '../api/request-info.js'
+import { anonymous, type User } from '../api/user.js'
+
+export type WireRequest = IncomingMessage | Http2ServerRequest
+export type WireResponse = ServerResponse | Http2ServerResponse
+
+/** More of them help nobody, and headers must stay small. */
+const mostWarnings = 64
+
+export class Exchange {
+  readonly request: WireRequest
+  readonly response: WireResponse
+  readonly info: RequestInfo
+  readonly startMs: number
+  readonly auditId: string
+  user: User = anonymous
+  /** Set for watches: they are not counted as requests in flight, and have no deadline. */
+  isLongRunning = false
+  /** Which of the two limits on requests in flight this one counts towards. */
+  counted: 'readOnly' | 'mutating' | undefined = undefined
+  private warningTexts: string[] | undefined
+  private leaving: (() => void)[] | undefined
+
+  constructor(input: {
+    readonly request: WireRequest
+    readonly response: WireResponse
+    readonly info: RequestInfo
+    readonly startMs: number
+    readonly auditId: string
+  }) {
+    this.request = input.request
+    this.response = input.response
+    this.info = input.info
+    this.startMs = input.startMs
+    this.auditId = input.auditId
+  }
+
+  get warnings(): readonly string[] {
+    return this.warningTexts ?? []
+  }
+
+  /** A text for a `Warning` header; the same one is said once. */
+  readonly warn = (text: string): void => {
+    this.warningTexts ??= []
+    if (this.warningTexts.length < mostWarnings && !this.warningTexts.includes(text)) this.warningTexts.push(text)
+  }
+
+  header(name: string): string {
+    const value = this.request.headers[name]
+    return value === undefined ? '' : typeof value === 'string' ? value : value.join(', ')
+  }
+
+  /** Runs when the response has ended or the client has gone, whichever comes first. */
+  onLeave(callback: () => void): void {
+    if (this.leaving === undefined) {
+      const callbacks: (() => void)[] = []
+      this.leaving = callbacks
+      this.response.once('close', () => {
+        for (const leave of callbacks) leave()
+      })
+    }
+    this.leaving.push(callback)
+  }
+}

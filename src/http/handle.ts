@@ -1,0 +1,99 @@
+// From a request on the wire to an answer: the pipeline is walked, and whatever is thrown on the way leaves through one door.
+
+import { randomUUID } from 'node:crypto'
+import { ApiError } from '../api/api-error.js'
+import type { Identity } from '../api/identity.js'
+import { readQuery } from '../api/options/query.js'
+import { parseRequest } from '../api/request-info.js'
+import type { Clock } from '../base/clock.js'
+import type { Logger } from '../base/logger.js'
+import { negotiateError } from '../codec/negotiation.js'
+import { Exchange, type WireRequest, type WireResponse } from './exchange.js'
+import type { Answered, Filter } from './pipeline.js'
+import { walk } from './pipeline.js'
+import { representDocument } from './represent.js'
+import { send } from './respond.js'
+import { failure } from './status.js'
+
+export interface Handling {
+  readonly filters: readonly Filter[]
+  readonly identity: Identity
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly requestTimeoutMs: number
+  /** Called once for every request that was answered. */
+  readonly onAnswered: (exchange: Exchange) => void
+}
+
+export type RequestListener = (request: WireRequest, response: WireResponse) => void
+
+export function requestListener(handling: Handling): RequestListener {
+  return (request, response) => {
+    const info = parseRequest(request.method ?? 'GET', request.url ?? '/')
+    const exchange = new Exchange({ request, response, info, startMs: handling.clock.now(), auditId: randomUUID() })
+    response.on('error', ignore) // the client has gone; whoever writes finds out by `destroyed`
+    let answered: Answered | Promise<Answered>
+    try {
+      answered = walk(handling.filters, exchange)
+    } catch (thrown) {
+      sendError(handling, exchange, thrown)
+      handling.onAnswered(exchange)
+      return
+    }
+    if (typeof answered === 'boolean') handling.onAnswered(exchange)
+    else void settle(handling, exchange, answered)
+  }
+}
+
+const ignore = (): void => undefined
+
+/** Waits for an answer that takes its time, though not forever. */
+async function settle(handling: Handling, exchange: Exchange, answered: Promise<Answered>): Promise<void> {
+  const timer = exchange.isLongRunning ? undefined : setTimeout(() => sendError(handling, exchange, timedOut()), handling.requestTimeoutMs)
+  try {
+    await answered
+  } catch (thrown) {
+    sendError(handling, exchange, thrown)
+  } finally {
+    clearTimeout(timer)
+    handling.onAnswered(exchange)
+  }
+}
+
+const lineEnd = 0x0a
+
+const withoutLineEnd = (body: Buffer): Buffer => (body.at(-1) === lineEnd ? body.subarray(0, -1) : body)
+
+const timedOut = (): ApiError =>
+  new ApiError({ code: 504, reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout', details: {} })
+
+export function sendError({ identity, logger }: Pick<Handling, 'identity' | 'logger'>, exchange: Exchange, thrown: unknown): void {
+  const error = ApiError.from(thrown)
+  if (!(thrown instanceof ApiError))
+    logger.error(
+      { err: thrown, method: exchange.info.method, path: exchange.info.path, auditId: exchange.auditId },
+      'a request failed for a reason of ours',
+    )
+  const { response } = exchange
+  if (response.headersSent) {
+    response.destroy() // too late for a Status: a cut connection is the only honest sign
+    return
+  }
+  const query = readQuery(exchange.info.query)
+  const representation = negotiateError(
+    { accept: exchange.request.headers.accept, userAgent: exchange.request.headers['user-agent'], query },
+    identity,
+  )
+  const retryAfter = error.status.details?.retryAfterSeconds
+  const represented = representDocument({ representation, identity }, failure(error))
+  send(exchange, {
+    code: error.status.code,
+    contentType: represented.contentType,
+    // Whoever watches reads events that end with their lines; a refusal is no event, and so has no line of its own.
+    body:
+      exchange.info.verb === 'watch' && represented.contentType === 'application/json'
+        ? withoutLineEnd(represented.body)
+        : represented.body,
+    ...(retryAfter === undefined ? {} : { headers: { 'Retry-After': String(retryAfter) } }),
+  })
+}

@@ -1,0 +1,77 @@
+// The one document of OpenAPI version 2, with everything in it.
+
+import type { Definitions, JsonSchema } from '../../schema/openapi.js'
+import type { Blueprint } from './blueprint.js'
+import { answerText, type DocumentParts, marksOf, security, sorted, tokenScheme, unauthorized, wholeDocument } from './rendering.js'
+import { type Operation, ownParameters, type Parameter, type Route, sharedParameters } from './route.js'
+
+export function partsOfV2(blueprint: Blueprint): DocumentParts {
+  const definitions = blueprint.definitions(2)
+  return {
+    head: { swagger: '2.0', info: blueprint.info },
+    paths: function* () {
+      for (const route of blueprint.routes) yield [route.path, renderPath(route, definitions)]
+    },
+    tail: () => ({ definitions: sorted(definitions.byName), securityDefinitions: tokenScheme, security }),
+  }
+}
+
+export const documentV2 = (blueprint: Blueprint): JsonSchema => wholeDocument(partsOfV2(blueprint))
+
+function renderPath(route: Route, definitions: Definitions): JsonSchema {
+  const shared = sharedParameters(route)
+  return {
+    ...Object.fromEntries(route.operations.map((operation) => [operation.method, renderOperation(operation, shared, definitions)])),
+    ...(shared.length > 0 && { parameters: shared.map(renderParameter) }),
+  }
+}
+
+const renderParameter = ({ name, in: place, type, description }: Parameter): JsonSchema => ({
+  name,
+  in: place,
+  type,
+  uniqueItems: true,
+  ...(description !== undefined && { description }),
+  ...(place === 'path' && { required: true }),
+})
+
+function renderOperation(operation: Operation, shared: readonly Parameter[], definitions: Definitions): JsonSchema {
+  const { body, produces } = operation
+  const parameters = [
+    ...(body === undefined ? [] : [renderBody(body, definitions)]),
+    ...ownParameters(operation, shared).map(renderParameter),
+  ]
+  return {
+    description: operation.description,
+    ...consumed(operation),
+    ...(produces.length > 0 && { produces }),
+    schemes: ['https'],
+    tags: [operation.tag],
+    operationId: operation.id,
+    ...(parameters.length > 0 && { parameters }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(operation.answers).map(([code, node]) => [
+          code,
+          { description: answerText(code), schema: definitions.schemaOf(node) },
+        ]),
+      ),
+      ...unauthorized,
+    },
+    ...marksOf(operation),
+  }
+}
+
+/** What is read: documents are asked for in the forms in which they come, and objects in any. */
+function consumed({ body, kind, produces }: Operation): JsonSchema {
+  if (body !== undefined) return { consumes: body.mediaTypes }
+  if (kind !== undefined) return { consumes: ['*/*'] }
+  return produces.length > 0 ? { consumes: produces } : {}
+}
+
+const renderBody = ({ node, required }: NonNullable<Operation['body']>, definitions: Definitions): JsonSchema => ({
+  name: 'body',
+  in: 'body',
+  ...(required && { required }),
+  schema: definitions.schemaOf(node),
+})

@@ -1,0 +1,178 @@
+// Whole documents: their structure, the names in them, custom kinds, and how they are kept.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { Catalog } from '../../api/catalog.js'
+import { identityOf } from '../../api/identity.js'
+import { describeType } from '../../resources/descriptions/describe-type.js'
+import { definitions as builtIn } from '../../resources/index.js'
+import { blueprintOf, routesByDocument } from './blueprint.js'
+import { checkDocument, type Json } from './check-document.fixture.js'
+import { documentV2 } from './document-v2.js'
+import { documentV3 } from './document-v3.js'
+import { type KeptDocument, openApiDocuments } from './documents.js'
+import { thingsBlueprint, thingsCatalog } from './things.fixture.js'
+
+const blueprint = thingsBlueprint()
+const v2 = documentV2(blueprint) as Json
+const v3 = new Map([...routesByDocument(blueprint)].map(([name, routes]) => [name, documentV3(blueprint, routes) as Json]))
+const schemasOf = (document: Json | undefined): Json => ((document?.['components'] as Json | undefined)?.['schemas'] ?? {}) as Json
+
+describe('the structure', () => {
+  test('of version 2', () => assert.deepEqual(checkDocument(v2), []))
+  for (const [name, document] of v3) test(`of ${name}`, () => assert.deepEqual(checkDocument(document), []))
+
+  test('of everything that this server has', () => {
+    const catalog = new Catalog({ identity: identityOf('kubernetes'), definitions: builtIn, isServed: () => true })
+    const whole = blueprintOf({ catalog, describe: describeType, release: 'v1.26.8' })
+    assert.deepEqual(checkDocument(documentV2(whole)), [])
+    for (const routes of routesByDocument(whole).values()) assert.deepEqual(checkDocument(documentV3(whole, routes)), [])
+  })
+
+  test('is found wanting where it is', () => {
+    const broken = { ...v2, definitions: {} }
+    assert.ok(checkDocument(broken).some((problem) => problem.includes('refers to #/definitions/')))
+    assert.deepEqual(checkDocument({ ...v2, paths: { '/x/{name}': { get: { operationId: 'a', responses: { 200: {} } } } } }), [
+      '/x/{name} get 200 must have description',
+      '/x/{name} get has the path parameters ',
+    ])
+  })
+})
+
+test('version 2 has everything, version 3 the documents of each version of a group', () => {
+  assert.deepEqual(Object.keys(v2), ['swagger', 'info', 'paths', 'definitions', 'securityDefinitions', 'security'])
+  assert.deepEqual(v2['info'], { title: 'Cluster', version: 'v1.26.8' })
+  assert.deepEqual([...v3.keys()].sort(), [
+    'api',
+    'api/v1',
+    'apis',
+    'apis/shop.example.com',
+    'apis/shop.example.com/v1beta1',
+    'apis/small.things.cluster.io',
+    'apis/small.things.cluster.io/v1',
+    'logs',
+    'openid/v1/jwks',
+    'version',
+  ])
+})
+
+test('types are called after the identity', () => {
+  assert.ok('io.k8s.api.things.v1.Thing' in schemasOf(v3.get('apis/small.things.cluster.io/v1')))
+  const kubernetes = thingsBlueprint('kubernetes')
+  const names = Object.keys(documentV2(kubernetes)['definitions'] as Json)
+  assert.ok(names.includes('io.k8s.api.things.v1.Thing'))
+  assert.ok(names.includes('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'))
+  assert.ok(names.includes('com.example.shop.v1beta1.Widget'))
+  assert.equal(
+    names.find((name) => name.includes('cluster')),
+    undefined,
+  )
+})
+
+test('types say as which kinds they are sent', () => {
+  const definitions = v2['definitions'] as { readonly [name: string]: Json }
+  const kindsOf = (name: string): unknown => definitions[name]?.['x-kubernetes-group-version-kind']
+  assert.deepEqual(kindsOf('io.k8s.api.things.v1.Thing'), [{ group: 'small.things.cluster.io', version: 'v1', kind: 'Thing' }])
+  assert.deepEqual(kindsOf('io.k8s.api.things.v1.ThingList'), [{ group: 'small.things.cluster.io', version: 'v1', kind: 'ThingList' }])
+  assert.deepEqual(kindsOf('io.k8s.api.autoscaling.v1.Scale'), [{ group: 'autoscaling', version: 'v1', kind: 'Scale' }])
+  assert.deepEqual(kindsOf('io.k8s.api.things.v1.Opening'), [{ group: 'doors.cluster.io', version: 'v2', kind: 'Opening' }])
+  assert.deepEqual(kindsOf('io.k8s.api.things.v1.ThingSpec'), undefined)
+  assert.deepEqual(kindsOf('io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions'), [
+    { group: 'small.things.cluster.io', version: 'v1', kind: 'DeleteOptions' },
+    { group: '', version: 'v1', kind: 'DeleteOptions' },
+    { group: 'apiregistration.cluster.io', version: 'v1', kind: 'DeleteOptions' },
+    { group: 'shop.example.com', version: 'v1beta1', kind: 'DeleteOptions' },
+  ])
+})
+
+test('a list has its items, and must have them unless the kind says otherwise', () => {
+  const definitions = v2['definitions'] as { readonly [name: string]: Json }
+  assert.deepEqual(definitions['io.k8s.api.things.v1.ThingList']?.['required'], ['items'])
+  assert.equal(definitions['io.k8s.api.things.v1.BoxList']?.['required'], undefined)
+})
+
+test('a body is required by version 2 where there is nothing to do without', () => {
+  const paths = v2['paths'] as { readonly [path: string]: { readonly [method: string]: { readonly parameters: readonly Json[] } } }
+  const bodyOf = (method: string): Json | undefined =>
+    paths['/apis/small.things.cluster.io/v1/namespaces/{namespace}/things/{name}']?.[method]?.parameters.find(
+      (parameter) => parameter['in'] === 'body',
+    )
+  assert.deepEqual(bodyOf('put'), {
+    name: 'body',
+    in: 'body',
+    required: true,
+    schema: { $ref: '#/definitions/io.k8s.api.things.v1.Thing' },
+  })
+  assert.equal(bodyOf('delete')?.['required'], undefined)
+})
+
+describe('a custom kind', () => {
+  const metadata = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+  const kind = [{ group: 'shop.example.com', version: 'v1beta1', kind: 'Widget' }]
+  const typeMeta = {
+    apiVersion: { type: 'string', description: 'TypeMeta apiVersion' },
+    kind: { type: 'string', description: 'TypeMeta kind' },
+  }
+
+  test('is published in version 3 as its author wrote it', () => {
+    const schema = schemasOf(v3.get('apis/shop.example.com/v1beta1'))['com.example.shop.v1beta1.Widget'] as Json
+    assert.equal(schema['description'], 'A widget.')
+    assert.deepEqual(schema['x-kubernetes-group-version-kind'], kind)
+    const { spec, ...others } = schema['properties'] as { readonly [name: string]: Json }
+    assert.deepEqual(others, { ...typeMeta, metadata: { $ref: `#/components/schemas/${metadata}` } })
+    assert.equal(spec?.['nullable'], true)
+  })
+
+  test('is published in version 2 so that nothing is refused that the server takes', () => {
+    const schema = (v2['definitions'] as Json)['com.example.shop.v1beta1.Widget'] as Json
+    assert.deepEqual((schema['properties'] as Json)['spec'], {
+      required: ['size'],
+      properties: {
+        size: { 'x-kubernetes-int-or-string': true },
+        tags: { type: 'array', items: {}, maxItems: 5 },
+        open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+      },
+    })
+  })
+})
+
+describe('documents that are kept', () => {
+  const textOf = ({ compressed }: KeptDocument): string => gunzipSync(compressed).toString()
+  const source = { catalog: thingsCatalog(), describe: () => undefined, release: 'v1.26.8' }
+
+  test('are built once, also for those who ask at the same time', async () => {
+    const documents = openApiDocuments(source)
+    const [first, second] = await Promise.all([documents.v2('json'), documents.v2('json')])
+    assert.equal(first, second)
+    assert.deepEqual(JSON.parse(textOf(first)), JSON.parse(JSON.stringify(documentV2(blueprintOf(source)))))
+    assert.match(first.hash, /^[0-9A-F]{128}$/)
+  })
+
+  test('are listed with their hashes', async () => {
+    const documents = openApiDocuments(source)
+    const { paths } = JSON.parse(textOf(await documents.index())) as { readonly paths: { readonly [name: string]: Json } }
+    assert.deepEqual(Object.keys(paths), [...v3.keys()].sort())
+    const document = await documents.v3('api/v1', 'json')
+    assert.equal(paths['api/v1']?.['serverRelativeURL'], `/openapi/v3/api/v1?hash=${document?.hash}`)
+    assert.equal((await documents.v3('api/v1', 'protobuf'))?.hash, document?.hash)
+    assert.equal(await documents.v3('apis/none/v1', 'json'), undefined)
+  })
+
+  test('are built again when the catalog has changed', async () => {
+    let release = 'v1'
+    const documents = openApiDocuments({
+      ...source,
+      get release() {
+        return release
+      },
+    })
+    const before = await documents.v2('json')
+    const indexBefore = await documents.index()
+    release = 'v2'
+    assert.equal(await documents.v2('json'), before)
+    documents.invalidate()
+    assert.notEqual((await documents.v2('json')).hash, before.hash)
+    assert.notEqual((await documents.index()).hash, indexBefore.hash)
+  })
+})

@@ -1,0 +1,40 @@
+// Which types are sent and received as which kinds: what the extension `x-kubernetes-group-version-kind` says of a definition.
+
+import type { Catalog, Resource } from '../../api/catalog.js'
+import * as meta from '../../api/meta.schema.js'
+import { obtain } from '../../base/obtain.js'
+import type { StructNode } from '../../schema/node.js'
+import type { PublishedKind } from '../../schema/openapi.js'
+import type { Publisher } from './publisher.js'
+
+export type KindsOfTypes = ReadonlyMap<StructNode, readonly PublishedKind[]>
+
+export function kindsOfTypes(catalog: Catalog, publisher: Publisher): KindsOfTypes {
+  const kinds = new Map<StructNode, PublishedKind[]>()
+  const add = (node: StructNode, { group, version, kind }: PublishedKind): void => {
+    const known = obtain(kinds, node, () => [])
+    const isKnown = known.some((other) => other.group === group && other.version === version && other.kind === kind)
+    if (!isKnown) known.push({ group, version, kind })
+  }
+  for (const resource of catalog.all()) {
+    const { group, version, kind } = resource
+    add(publisher.schemaOf(resource), { group, version, kind })
+    add(publisher.listOf(resource), { group, version, kind: `${kind}List` })
+    addSubresources(publisher, resource, add)
+  }
+  for (const node of coreTypes) add(node, { group: '', version: 'v1', kind: node.name })
+  for (const node of typesOfEveryGroup) for (const place of catalog.groupVersions()) add(node, { ...place, kind: node.name })
+  return kinds
+}
+
+const coreTypes: readonly StructNode[] = [meta.status, meta.apiGroup, meta.apiGroupList, meta.apiResourceList, meta.apiVersions]
+const typesOfEveryGroup: readonly StructNode[] = [meta.deleteOptions, meta.watchEvent]
+
+function addSubresources({ identity }: Publisher, resource: Resource, add: (node: StructNode, kind: PublishedKind) => void): void {
+  for (const { view, body } of resource.definition.subresources ?? []) {
+    if (view !== undefined) add(view.schema, { group: identity.group(view.group), version: view.version, kind: view.kind })
+    if (body?.schema === undefined) continue
+    const group = body.group === undefined ? resource.group : identity.group(body.group)
+    add(body.schema, { group, version: body.version ?? resource.version, kind: body.kind })
+  }
+}

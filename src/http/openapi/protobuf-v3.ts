@@ -1,0 +1,125 @@
+// The Protobuf form of documents of version 3: the message `openapi.v3.Document`, with the numbers that its public definition has.
+
+import {
+  anything,
+  double,
+  encodeDocument,
+  flag,
+  integer,
+  type Members,
+  type MessageTable,
+  message,
+  named,
+  oneOf,
+  repeated,
+  type Shape,
+  text,
+  texts,
+  wrapped,
+} from './protobuf-shapes.js'
+
+export const encodeV3 = (document: Members): Uint8Array => encodeDocument(() => documentTable, document)
+
+const reference: Shape = message(() => ({ fields: { $ref: [1, text] } }))
+
+/** The form has no room for defaults that are objects or lists; they are there, and empty. */
+function numberOfDefault(value: unknown): number | undefined {
+  switch (typeof value) {
+    case 'number':
+      return 1
+    case 'boolean':
+      return 2
+    case 'string':
+      return 3
+    default:
+      return undefined
+  }
+}
+
+const inlineSchema: Shape = message(() => ({
+  fields: {
+    nullable: [1, flag],
+    externalDocs: [6, message(() => ({ fields: { description: [1, text], url: [2, text] } }))],
+    example: [7, anything],
+    title: [9, text],
+    multipleOf: [10, double],
+    maximum: [11, double],
+    exclusiveMaximum: [12, flag],
+    minimum: [13, double],
+    exclusiveMinimum: [14, flag],
+    maxLength: [15, integer],
+    minLength: [16, integer],
+    pattern: [17, text],
+    maxItems: [18, integer],
+    minItems: [19, integer],
+    uniqueItems: [20, flag],
+    maxProperties: [21, integer],
+    minProperties: [22, integer],
+    required: [23, texts],
+    enum: [24, repeated(anything)],
+    type: [25, text],
+    allOf: [26, repeated(schema)],
+    oneOf: [27, repeated(schema)],
+    anyOf: [28, repeated(schema)],
+    not: [29, inlineSchema],
+    items: [30, wrapped(1, schema)],
+    properties: [31, named(schema)],
+    additionalProperties: [32, oneOf({ 1: schema, 2: flag }, (value) => (typeof value === 'boolean' ? 2 : 1))],
+    default: [33, oneOf({ 1: double, 2: flag, 3: text }, numberOfDefault)],
+    description: [34, text],
+    format: [35, text],
+  },
+  extensions: 36,
+}))
+
+const schema: Shape = oneOf({ 1: inlineSchema, 2: reference }, (value) => ('$ref' in (value as Members) ? 2 : 1))
+
+const content: Shape = named(message(() => ({ fields: { schema: [1, schema] } })))
+
+const parameter: Shape = message(() => ({
+  fields: { name: [1, text], in: [2, text], description: [3, text], required: [4, flag], schema: [10, schema] },
+}))
+const parameters = repeated(wrapped(1, parameter))
+
+const response: Shape = message(() => ({ fields: { description: [1, text], content: [3, content] } }))
+const requestBody: Shape = message(() => ({ fields: { description: [1, text], content: [2, content], required: [3, flag] } }))
+
+const operation: Shape = message(() => ({
+  fields: {
+    tags: [1, texts],
+    description: [3, text],
+    operationId: [5, text],
+    parameters: [6, parameters],
+    requestBody: [7, wrapped(1, requestBody)],
+    responses: [8, named(wrapped(1, response), 2)],
+    deprecated: [10, flag],
+  },
+  extensions: 13,
+}))
+
+const pathItem: Shape = message(() => ({
+  fields: {
+    get: [4, operation],
+    put: [5, operation],
+    post: [6, operation],
+    delete: [7, operation],
+    options: [8, operation],
+    head: [9, operation],
+    patch: [10, operation],
+    parameters: [13, parameters],
+  },
+  extensions: 14,
+}))
+
+const securityScheme: Shape = message(() => ({ fields: { type: [1, text], description: [2, text], name: [3, text], in: [4, text] } }))
+
+const documentTable: MessageTable = {
+  fields: {
+    openapi: [1, text],
+    info: [2, message(() => ({ fields: { title: [1, text], description: [2, text], version: [6, text] } }))],
+    paths: [4, named(pathItem)],
+    components: [5, message(() => ({ fields: { schemas: [1, named(schema)], securitySchemes: [7, named(wrapped(1, securityScheme))] } }))],
+    security: [6, repeated(named(wrapped(1, texts)))],
+  },
+  extensions: 9,
+}

@@ -1,0 +1,47 @@
+// What the documents of both versions of OpenAPI say in the same words.
+
+import { STATUS_CODES } from 'node:http'
+import type { JsonSchema } from '../../schema/openapi.js'
+import type { Operation } from './route.js'
+
+export const answerText = (code: string): string => STATUS_CODES[code] ?? code
+
+export const unauthorized: JsonSchema = { 401: { description: answerText('401') } }
+
+export const tokenScheme: JsonSchema = {
+  BearerToken: { type: 'apiKey', name: 'authorization', in: 'header', description: "A token in the form 'Bearer <token>'." },
+}
+export const security: readonly JsonSchema[] = [{ BearerToken: [] }]
+
+export const marksOf = ({ action, kind }: Operation): JsonSchema => ({
+  ...(action !== undefined && { 'x-kubernetes-action': action }),
+  ...(kind !== undefined && { 'x-kubernetes-group-version-kind': kind }),
+})
+
+/** A document in the order in which it is written: paths are rendered one at a time, and what they need stands at its end. */
+export interface DocumentParts {
+  readonly head: JsonSchema
+  readonly paths: () => Iterable<readonly [path: string, item: JsonSchema]>
+  /** Complete when all paths have been rendered. */
+  readonly tail: () => JsonSchema
+}
+
+/** The whole document as one value. */
+export const wholeDocument = ({ head, paths, tail }: DocumentParts): JsonSchema => ({
+  ...head,
+  paths: Object.fromEntries(paths()),
+  ...tail(),
+})
+
+/** The JSON of the same document, without ever having it as one value, which takes many times as much room. */
+export function documentJson({ head, paths, tail }: DocumentParts): Buffer {
+  const pieces = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"paths":{`)]
+  for (const [path, item] of paths()) {
+    pieces.push(Buffer.from(`${pieces.length > 1 ? ',' : ''}${JSON.stringify(path)}:${JSON.stringify(item)}`))
+  }
+  pieces.push(Buffer.from(`},${JSON.stringify(tail()).slice(1)}`))
+  return Buffer.concat(pieces)
+}
+
+export const sorted = (definitions: ReadonlyMap<string, JsonSchema>): JsonSchema =>
+  Object.fromEntries([...definitions].sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,0 +1,118 @@
+// The answers below `/openapi`: in JSON or Protobuf, with tags so that nothing is sent twice, and for good where the address says
+// which content it means.
+
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { readQuery } from '../../api/options/query.js'
+import { parseAccept } from '../../codec/accept.js'
+import type { Exchange } from '../exchange.js'
+import type { Answered } from '../pipeline.js'
+import { acceptsGzip, writeHead } from '../respond.js'
+import { addressV3, type DocumentForm, type KeptDocument, type OpenApiDocuments } from './documents.js'
+
+/** True when there was something to answer; `words` are the parts of the path, with `openapi` first. */
+export async function serveOpenApi(documents: OpenApiDocuments, exchange: Exchange, words: readonly string[]): Promise<Answered> {
+  const [, version, ...rest] = words
+  if (version === 'v2' && rest.length === 0) return serveV2(documents, exchange)
+  if (version !== 'v3') return false
+  return rest.length === 0 ? serveIndex(documents, exchange) : serveV3(documents, exchange, rest.join('/'))
+}
+
+/** By these names clients ask for Protobuf; the older one has a character in it that no media type may have. */
+const protobufNames = {
+  v2: ['com.github.proto-openapi.spec.v2@v1.0+protobuf', 'com.github.proto-openapi.spec.v2.v1.0+protobuf'],
+  v3: ['com.github.proto-openapi.spec.v3@v1.0+protobuf', 'com.github.proto-openapi.spec.v3.v1.0+protobuf'],
+} as const
+
+/** What clients of this release get as the type of the content, which they know without. */
+const contentTypes: { readonly [Form in DocumentForm]: string } = {
+  json: 'text/plain; charset=utf-8',
+  protobuf: 'application/octet-stream',
+}
+
+function formFor(exchange: Exchange, version: keyof typeof protobufNames): DocumentForm | undefined {
+  const names: readonly string[] = protobufNames[version]
+  for (const { type, subtype } of parseAccept(exchange.header('accept') || '*/*')) {
+    if (type !== '*' && type !== 'application') continue
+    if (subtype === '*' || subtype === 'json') return 'json'
+    if (names.includes(subtype)) return 'protobuf'
+  }
+  return undefined
+}
+
+async function serveV2(documents: OpenApiDocuments, exchange: Exchange): Promise<Answered> {
+  const form = formFor(exchange, 'v2')
+  if (form === undefined) return notAcceptable(exchange)
+  return sendDocument(exchange, await documents.v2(form), { contentType: contentTypes[form] })
+}
+
+const serveIndex = async (documents: OpenApiDocuments, exchange: Exchange): Promise<Answered> =>
+  sendDocument(exchange, await documents.index(), { contentType: contentTypes.json })
+
+async function serveV3(documents: OpenApiDocuments, exchange: Exchange, name: string): Promise<Answered> {
+  const form = formFor(exchange, 'v3')
+  if (form === undefined) return notAcceptable(exchange)
+  const document = await documents.v3(name, form)
+  if (document === undefined) return answer(exchange, { code: 404, headers: [] })
+  const wanted = readQuery(exchange.info.query).first('hash') ?? ''
+  if (wanted !== '' && wanted !== document.hash) return redirect(exchange, addressV3(name, document.hash))
+  const contentType = contentTypes[form]
+  return sendDocument(exchange, document, wanted === '' ? { contentType } : { contentType, keepUntilMs: exchange.startMs + yearMs })
+}
+
+const yearMs = 365 * 24 * 60 * 60 * 1000
+
+const unpack = promisify(gunzip)
+
+interface Sending {
+  readonly contentType: string
+  /** Set where the address names the content, which then never changes. */
+  readonly keepUntilMs?: number
+}
+
+async function sendDocument(exchange: Exchange, document: KeptDocument, sending: Sending): Promise<Answered> {
+  const tag = `"${document.hash}"`
+  const headers = ['Vary', varied, 'ETag', tag]
+  const caching = sending.keepUntilMs === undefined ? changing : kept(sending.keepUntilMs)
+  if (isKnown(exchange.header('if-none-match'), tag)) return answer(exchange, { code: 304, caching, headers })
+  const isCompressed = acceptsGzip(exchange)
+  const body = isCompressed ? document.compressed : await unpack(document.compressed)
+  headers.push('Content-Type', sending.contentType)
+  if (isCompressed) headers.push('Content-Encoding', 'gzip')
+  return answer(exchange, { code: 200, caching, headers, body })
+}
+
+/** Whether the client has this content already: one of the tags that it sent is this one. */
+const isKnown = (tags: string, tag: string): boolean =>
+  tags.split(',').some((text) => text.trim() === '*' || text.trim().replace(/^W\//, '') === tag)
+
+const varied = 'Accept-Encoding, Accept'
+const changing = ['Cache-Control', 'no-cache, private']
+const kept = (untilMs: number): readonly string[] => ['Cache-Control', 'public, immutable', 'Expires', new Date(untilMs).toUTCString()]
+
+const notAcceptable = (exchange: Exchange): Answered => answer(exchange, { code: 406, headers: ['Vary', varied] })
+
+const redirect = (exchange: Exchange, address: string): Answered =>
+  answer(exchange, {
+    code: 301,
+    headers: ['Location', address, 'Content-Type', 'text/html; charset=utf-8'],
+    body: Buffer.from(`<a href="${address}">Moved Permanently</a>.\n\n`),
+  })
+
+interface PlainAnswer {
+  readonly code: number
+  readonly caching?: readonly string[]
+  readonly headers: readonly string[]
+  readonly body?: Buffer
+}
+
+/** Answers here may have no content, and then no type of it either, which other answers always have. */
+function answer(exchange: Exchange, { code, caching = changing, headers, body }: PlainAnswer): Answered {
+  const { response } = exchange
+  if (response.headersSent || response.destroyed) return true
+  const length = code === 304 ? [] : ['Content-Length', String(body?.length ?? 0)]
+  writeHead(exchange, code, ['Audit-Id', exchange.auditId, ...caching, ...headers, ...length])
+  if (body === undefined || exchange.info.method === 'HEAD') response.end()
+  else response.end(body)
+  return true
+}

@@ -1,0 +1,80 @@
+// The body of a PATCH: which kind of patch it is, and what it says.
+
+import { badRequest } from '../api/api-error.js'
+import { duplicatesInYaml } from '../codec/decode-object.js'
+import { parseJson } from '../codec/json.js'
+import { JsonSyntaxError } from '../codec/json-parse.js'
+import { negotiatePatch } from '../codec/negotiation.js'
+import { readYaml } from '../codec/yaml/read-yaml.js'
+import { YamlError } from '../codec/yaml/yaml-error.js'
+import { isRecord } from '../schema/read.js'
+import type { PatchRequest, PatchType } from '../verbs/patch.js'
+
+const patchTypes = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+} as const satisfies { readonly [mediaType: string]: PatchType }
+
+const mediaTypes = Object.keys(patchTypes) as (keyof typeof patchTypes)[]
+
+export const patchTypeOf = (contentType: string | undefined): PatchType =>
+  patchTypes[negotiatePatch(contentType, { types: mediaTypes, routed: true })]
+
+export type PatchBody = Pick<PatchRequest, 'patch' | 'duplicates' | 'strictError'>
+
+export function readPatch(type: PatchType, bytes: Uint8Array): PatchBody {
+  const body = type === 'apply' ? readConfiguration(bytes) : readJsonPatch(type, bytes)
+  if (type === 'json' ? Array.isArray(body.patch) : isRecord(body.patch)) return body
+  if (type === 'apply') throw badRequest('error decoding YAML: the applied configuration must be an object')
+  if (body.patch === null && type === 'merge') throw badRequest('Invalid JSON Patch')
+  throw badRequest(`error decoding patch: ${type === 'json' ? 'a list of operations' : 'an object'} is expected`)
+}
+
+function readJsonPatch(type: PatchType, bytes: Uint8Array): PatchBody {
+  try {
+    const { value, careful } = parseJson(bytes)
+    const duplicates = (careful?.duplicates ?? []).map(({ path }) => `duplicate field "${path}"`)
+    return { patch: value, duplicates: type === 'json' ? [...duplicates, ...unknownInOperations(value)] : duplicates }
+  } catch (thrown) {
+    if (thrown instanceof JsonSyntaxError)
+      throw badRequest(type === 'strategic' ? thrown.message : `error decoding patch: ${thrown.message}`)
+    throw thrown
+  }
+}
+
+const operationMembers = new Set(['op', 'path', 'from', 'value'])
+
+function unknownInOperations(operations: unknown): readonly string[] {
+  if (!Array.isArray(operations)) return []
+  return operations.flatMap((operation: unknown, i) =>
+    isRecord(operation)
+      ? Object.keys(operation).flatMap((key) => (operationMembers.has(key) ? [] : [`unknown field "[${i}].${key}"`]))
+      : [],
+  )
+}
+
+/** YAML, of which JSON is a part and the quicker one to read. */
+function readConfiguration(bytes: Uint8Array): PatchBody {
+  if (bytes[0] === 0x7b) {
+    try {
+      const { value, careful } = parseJson(bytes)
+      if (careful === undefined) return { patch: value, duplicates: [] }
+    } catch (thrown) {
+      if (!(thrown instanceof JsonSyntaxError)) throw thrown // what is not JSON may still be YAML
+    }
+  }
+  try {
+    const { value, duplicates } = readYaml(new TextDecoder().decode(bytes))
+    if (duplicates.length === 0) return { patch: value ?? {}, duplicates }
+    return {
+      patch: value,
+      duplicates,
+      strictError: `error strict decoding YAML: error converting YAML to JSON: ${duplicatesInYaml(duplicates)}`,
+    }
+  } catch (thrown) {
+    if (thrown instanceof YamlError) throw badRequest(`error decoding YAML: error converting YAML to JSON: ${thrown.message}`)
+    throw thrown
+  }
+}

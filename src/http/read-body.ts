@@ -1,0 +1,31 @@
+// The whole body of a request, up to a limit: what is longer is refused without being kept.
+
+import { badRequest, requestEntityTooLarge } from '../api/api-error.js'
+import type { Exchange } from './exchange.js'
+
+export const maxBodyBytes = 3 * 1024 * 1024
+
+export function readBody(exchange: Exchange): Promise<Buffer> {
+  const { request } = exchange
+  const announced = Number(request.headers['content-length'] ?? 0)
+  if (announced > maxBodyBytes) return Promise.reject(tooLarge(exchange))
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= maxBodyBytes) chunks.push(chunk)
+      else reject(tooLarge(exchange))
+    })
+    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)))
+    request.on('error', () => reject(badRequest('the body of the request could not be read to its end')))
+    request.on('aborted', () => reject(badRequest('the client went away before the body of the request had ended')))
+  })
+}
+
+/** The rest of the body is let go with the connection, so that the client is heard before it has sent everything. */
+function tooLarge(exchange: Exchange) {
+  if ('shouldKeepAlive' in exchange.response) exchange.response.shouldKeepAlive = false
+  exchange.request.resume()
+  return requestEntityTooLarge(`Request entity too large: limit is ${maxBodyBytes}`)
+}

@@ -1,0 +1,180 @@
+// Objects, lists and plain documents in the form that was negotiated. JSON comes from stored bytes; every other form decodes.
+
+import type { Resource } from '../api/catalog.js'
+import type { RuleContext } from '../api/definition.js'
+import type { Identity } from '../api/identity.js'
+import * as meta from '../api/meta.schema.js'
+import type { ApiObject } from '../api/object.js'
+import type { Query } from '../api/options/query.js'
+import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
+import { notThatMany, partialMetadata, partialMetadataListJson, partialMetadataListProtobuf } from '../codec/partial-metadata.js'
+import { prettyJson } from '../codec/pretty.js'
+import { encodeListItem, encodeProtobuf, encodeProtobufList } from '../codec/protobuf.js'
+import { parseIncludeObject, type TableForm, tableFormOf, tableJson, tableJsonOfObject } from '../codec/table.js'
+import { writeYaml } from '../codec/yaml/write-yaml.js'
+import type { StructNode } from '../schema/node.js'
+import { writeAny, writeValue } from '../schema/write.js'
+import type { WrittenObject } from '../verbs/engine.js'
+import type { ListedPage } from '../verbs/list.js'
+
+export interface Represented {
+  readonly contentType: string
+  readonly body: Buffer
+}
+
+/** How an answer that is no object of a kind looks. */
+export interface Form {
+  readonly representation: Representation
+  readonly identity: Identity
+}
+
+/** How the objects of a kind look to one request. */
+export interface ObjectForm extends Form {
+  readonly resource: Resource
+  readonly rules: RuleContext
+  readonly query: Query
+}
+
+/** The first bytes of every object of a kind, `{"kind":…,"apiVersion":…,`, and of its lists. */
+interface Heads {
+  readonly object: Buffer
+  readonly list: string
+}
+
+const heads = new WeakMap<Resource, Heads>()
+
+export function headsOf(resource: Resource): Heads {
+  const known = heads.get(resource)
+  if (known !== undefined) return known
+  const made = {
+    object: Buffer.from(`{"kind":"${resource.kind}","apiVersion":"${resource.apiVersion}",`),
+    list: `{"kind":"${resource.kind}List","apiVersion":"${resource.apiVersion}","metadata":`,
+  }
+  heads.set(resource, made)
+  return made
+}
+
+const objectEnd = Buffer.from('}\n')
+
+export const isPlainJson = ({ format, pretty, as }: Representation): boolean => format === 'json' && !pretty && as === undefined
+
+/** An object as clients of a version see it. */
+export const served = (resource: Resource, object: ApiObject): ApiObject => resource.fromStored?.(object) ?? object
+
+export function representObject(form: ObjectForm, written: WrittenObject): Represented {
+  const { resource, representation } = form
+  if (isPlainJson(representation) && written.stored !== undefined && resource.fromStored === undefined) {
+    return { contentType: 'application/json', body: written.stored.render(headsOf(resource).object, objectEnd) }
+  }
+  const object = served(resource, written.stored?.decode(resource) ?? (written.object as ApiObject))
+  const { as } = representation
+  if (as?.kind === 'Table') return representText(form, tableJsonOfObject(tableOf(form, as), object))
+  if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, resource.kind)
+  const type = { kind: resource.kind, apiVersion: resource.apiVersion }
+  return representTyped(
+    form,
+    as === undefined ? { type, schema: resource.schema, object: { ...object, ...type } } : partialMetadata({ ...form, ...as }, object),
+  )
+}
+
+export const tableOf = (form: ObjectForm, as: Transform): TableForm =>
+  tableFormOf(
+    { ...form.resource, table: form.resource.definition.table },
+    {
+      identity: form.identity,
+      version: as.version,
+      rules: form.rules,
+      includeObject: parseIncludeObject(form.query.first('includeObject')),
+    },
+  )
+
+const documentSchemas: { readonly [kind: string]: StructNode } = {
+  Status: meta.status,
+  APIVersions: meta.apiVersions,
+  APIGroup: meta.apiGroup,
+  APIGroupList: meta.apiGroupList,
+  APIResourceList: meta.apiResourceList,
+}
+
+/** A document that is no stored object: Status, discovery, version. What has no Protobuf form goes as JSON. */
+export function representDocument(form: Form, document: { readonly [key: string]: unknown }): Represented {
+  const schema = documentSchemas[String(document['kind'])]
+  if (form.representation.format !== 'protobuf' || schema === undefined) return representText(form, writeAny(document))
+  return representTyped(form, {
+    type: { kind: String(document['kind']), apiVersion: String(document['apiVersion'] ?? 'v1') },
+    schema,
+    object: document,
+  })
+}
+
+function representTyped(form: Form, typed: Parameters<typeof encodeProtobuf>[0]): Represented {
+  if (form.representation.format !== 'protobuf') return representText(form, writeValue(typed.schema, typed.object))
+  return { contentType: form.identity.protobufMediaType, body: bufferOf(encodeProtobuf(typed)) }
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+function representText({ representation, identity }: Form, json: string): Represented {
+  if (representation.format === 'yaml')
+    return { contentType: mediaTypeOf('yaml', identity), body: Buffer.from(writeYaml(JSON.parse(json))) }
+  return { contentType: 'application/json', body: Buffer.from(representation.pretty ? prettyJson(json) : `${json}\n`) }
+}
+
+const listMetadata = (page: ListedPage): meta.ListMeta => ({
+  resourceVersion: String(page.revision),
+  ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
+  ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
+})
+
+/** A list as a stream of slices: its head, the items, its end. */
+export function* listSlices(resource: Resource, page: ListedPage): Generator<Buffer> {
+  yield Buffer.from(`${headsOf(resource).list}${writeValue(meta.listMeta, listMetadata(page))},"items":[`)
+  let last: Buffer | undefined
+  for (const slice of itemSlices(resource, page)) {
+    if (last !== undefined) yield last
+    last = slice
+  }
+  if (last !== undefined) yield last.subarray(0, -1) // every item brings a comma, and the last one has no successor
+  yield listEnd
+}
+
+const listEnd = Buffer.from(']}\n')
+
+/** Items as they are stored, or turned into the version that was asked for. */
+function* itemSlices(resource: Resource, page: ListedPage): Generator<Buffer> {
+  if (resource.fromStored === undefined) yield* page.slices()
+  else for (const object of objectsOf(resource, page)) yield Buffer.from(`${writeValue(resource.schema, object)},`)
+}
+
+function* objectsOf(resource: Resource, page: ListedPage): Generator<ApiObject> {
+  for (const stored of page.objects()) yield served(resource, stored.decode(resource))
+}
+
+/** A list in any form but plain JSON, which is streamed. */
+export function representList(form: ObjectForm, page: ListedPage): Represented {
+  const { resource, representation, identity } = form
+  const { as, format } = representation
+  const content = { metadata: listMetadata(page), objects: objectsOf(resource, page) }
+  if (as?.kind === 'Table') return representText(form, tableJson(tableOf(form, as), content))
+  if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${resource.kind}List`)
+  if (format === 'protobuf') {
+    const slices =
+      as === undefined ? protobufSlices(resource, content) : partialMetadataListProtobuf({ identity, version: as.version }, content)
+    return { contentType: identity.protobufMediaType, body: Buffer.concat(slices) }
+  }
+  if (as !== undefined) return representText(form, partialMetadataListJson({ identity, version: as.version }, content))
+  return representText(
+    form,
+    Buffer.concat([...listSlices(resource, page)])
+      .toString('utf8')
+      .trimEnd(),
+  )
+}
+
+function protobufSlices(
+  resource: Resource,
+  content: { readonly metadata: meta.ListMeta; readonly objects: Iterable<ApiObject> },
+): readonly Uint8Array[] {
+  const items = Array.from(content.objects, (object) => encodeListItem(resource.schema, object))
+  return encodeProtobufList({ type: { kind: `${resource.kind}List`, apiVersion: resource.apiVersion }, metadata: content.metadata, items })
+}

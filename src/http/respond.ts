@@ -1,0 +1,106 @@
+// How answers leave: one write for what is small, a stream with back-pressure for lists, compressed when asked and worth it.
+
+import type { Writable } from 'node:stream'
+import { createGzip, gzipSync } from 'node:zlib'
+import type { Exchange } from './exchange.js'
+
+export interface Answer {
+  readonly code: number
+  readonly contentType: string
+  readonly body: Buffer
+  readonly headers?: { readonly [name: string]: string }
+}
+
+/** Below this size compression costs more than it saves; the reference uses the same bound. */
+const gzipMinBytes = 128 * 1024
+const gzipLevel = 1
+
+export function send(exchange: Exchange, answer: Answer): void {
+  const { response } = exchange
+  if (response.headersSent || response.destroyed) return
+  const isCompressed = answer.body.length > gzipMinBytes && acceptsGzip(exchange)
+  const body = isCompressed ? gzipSync(answer.body, { level: gzipLevel }) : answer.body
+  const headers = headersOf(exchange, answer.contentType)
+  if (isCompressed) headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding')
+  for (const [name, value] of Object.entries(answer.headers ?? {})) headers.push(name, value)
+  headers.push('Content-Length', String(body.length))
+  writeHead(exchange, answer.code, headers)
+  if (exchange.info.method === 'HEAD') response.end()
+  else response.end(body)
+}
+
+/** Sends what is in several pieces as one answer, without joining them first: a copy of a large list costs more than its sending. */
+export function sendPieces(
+  exchange: Exchange,
+  answer: Omit<Answer, 'body'> & { readonly pieces: readonly Buffer[]; readonly size: number },
+): void {
+  const { response } = exchange
+  const joins = answer.pieces.length < 2 || !isHttp1(response) || (answer.size > gzipMinBytes && acceptsGzip(exchange))
+  if (joins) {
+    send(exchange, { ...answer, body: Buffer.concat(answer.pieces, answer.size) })
+    return
+  }
+  if (response.headersSent || response.destroyed) return
+  const headers = headersOf(exchange, answer.contentType)
+  headers.push('Content-Length', String(answer.size))
+  writeHead(exchange, answer.code, headers)
+  response.cork()
+  for (const piece of answer.pieces) response.write(piece)
+  response.end()
+  response.uncork()
+}
+
+/** Sends slices as they come; the next one is asked for when the client has taken the last. */
+export async function sendStream(exchange: Exchange, answer: Omit<Answer, 'body'> & { readonly slices: Iterable<Buffer> }): Promise<void> {
+  const { response } = exchange
+  const headers = headersOf(exchange, answer.contentType)
+  const compresses = acceptsGzip(exchange)
+  if (compresses) headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding')
+  writeHead(exchange, answer.code, headers)
+  const gzip = compresses ? createGzip({ level: gzipLevel }) : undefined
+  gzip?.pipe(response)
+  const target = gzip ?? (response as Writable)
+  const gone = new Promise<void>((resolve) => exchange.onLeave(resolve))
+  for (const slice of answer.slices) {
+    if (response.destroyed) break
+    if (!target.write(slice)) await Promise.race([drained(target), gone])
+  }
+  target.end()
+}
+
+const drained = (target: Writable): Promise<void> => new Promise((resolve) => target.once('drain', resolve))
+
+export function headersOf(exchange: Exchange, contentType: string): string[] {
+  const headers = ['Audit-Id', exchange.auditId, 'Cache-Control', 'no-cache, private', 'Content-Type', contentType]
+  for (const text of exchange.warnings) headers.push('Warning', `299 - ${quoted(text)}`)
+  return headers
+}
+
+/** A quoted string of HTTP: what cannot stand in a header is left out. */
+const quoted = (text: string): string => `"${text.replace(/[^\x20-\x7e\t\u00a0-\u00ff]/g, ' ').replace(/(["\\])/g, '\\$1')}"`
+
+export function writeHead(exchange: Exchange, code: number, headers: string[]): void {
+  const { response } = exchange
+  if (isHttp1(response)) {
+    response.writeHead(code, headers)
+    return
+  }
+  for (let i = 0; i < headers.length; i += 2) response.appendHeader(headers[i] as string, headers[i + 1] as string)
+  response.writeHead(code)
+}
+
+/** False when the client is slower than we are. */
+export const writeTo = (exchange: Exchange, bytes: Buffer): boolean => (exchange.response as Writable).write(bytes)
+
+/** The client shall see that its stream has begun, before anything happens on it. */
+export function flushHead(exchange: Exchange): void {
+  if (isHttp1(exchange.response)) exchange.response.flushHeaders()
+  else if (!exchange.response.headersSent) exchange.response.write('')
+}
+
+const isHttp1 = (response: Exchange['response']): response is import('node:http').ServerResponse => 'assignSocket' in response
+
+export function acceptsGzip(exchange: Exchange): boolean {
+  const accepted = exchange.request.headers['accept-encoding']
+  return typeof accepted === 'string' && /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|\s|$))/.test(accepted)
+}

@@ -1,0 +1,59 @@
+// DELETE on resources: one object, or all that a list would show.
+
+import { deleteOptions as deleteOptionsSchema } from '../api/meta.schema.js'
+import { type DeleteOptions, parseDeleteOptions } from '../api/options/delete-options.js'
+import { parseListOptions } from '../api/options/list-options.js'
+import { decodeBody } from '../codec/decode-body.js'
+import { allFormats, negotiateBody } from '../codec/negotiation.js'
+import { remove } from '../verbs/delete.js'
+import { removeCollection } from '../verbs/delete-collection.js'
+import type { Answered } from './pipeline.js'
+import { readBody } from './read-body.js'
+import { representDocument, representObject } from './represent.js'
+import { send } from './respond.js'
+import { statusObject } from './status.js'
+import { callOf, formOf, listContext, type Target } from './target.js'
+
+export async function serveDelete(target: Target): Promise<Answered> {
+  const { exchange, resource } = target
+  const form = formOf(target)
+  const options = await readDeleteOptions(target, { isCollection: false })
+  const deleted = await remove(target.server.engine, callOf(target), options)
+  const code = !deleted.removed && options.orphanDependents === false ? 202 : 200
+  if (!deleted.removed || resource.definition.deleteReturnsObject) {
+    send(exchange, { code, ...representObject(form, deleted.result) })
+    return true
+  }
+  const { subject } = resource
+  const uid = (deleted.result.stored?.decode(resource) ?? deleted.result.object)?.metadata?.uid
+  const details = {
+    name: exchange.info.name,
+    ...(subject.group === '' ? {} : { group: subject.group }),
+    kind: subject.resource,
+    ...(uid === undefined ? {} : { uid }),
+  }
+  send(exchange, { code, ...representDocument(form, statusObject({ status: 'Success', details })) })
+  return true
+}
+
+export async function serveDeleteCollection(target: Target): Promise<Answered> {
+  const form = formOf(target)
+  const listOptions = parseListOptions(target.query, listContext(target))
+  const options = await readDeleteOptions(target, { isCollection: true })
+  await removeCollection(target.server.engine, callOf(target), { list: listOptions, options })
+  const { subject } = target.resource
+  const details = { ...(subject.group === '' ? {} : { group: subject.group }), kind: subject.resource }
+  send(target.exchange, { code: 200, ...representDocument(form, statusObject({ status: 'Success', details })) })
+  return true
+}
+
+async function readDeleteOptions(target: Target, { isCollection }: { readonly isCollection: boolean }): Promise<DeleteOptions> {
+  const { exchange, server, query } = target
+  const identity = server.catalog.identity
+  const bytes = await readBody(exchange)
+  if (bytes.length === 0) return parseDeleteOptions({ query, identity, isCollection })
+  const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
+  const expected = { kind: 'DeleteOptions', apiVersion: 'v1', schema: deleteOptionsSchema, anyVersion: true }
+  const { object } = decodeBody(format, bytes, expected)
+  return parseDeleteOptions({ query, identity, isCollection, body: object })
+}

@@ -1,0 +1,91 @@
+// GET on resources: one object, a list, or a watch.
+
+import { badRequest } from '../api/api-error.js'
+import { oneName } from '../api/field-selector.js'
+import { parseGetOptions } from '../api/options/get-options.js'
+import { parseListOptions, parseWatchOptions, type WatchOptions } from '../api/options/list-options.js'
+import { allFormats, checkStream } from '../codec/negotiation.js'
+import { get } from '../verbs/get.js'
+import { type ListedPage, list } from '../verbs/list.js'
+import { Watch } from '../verbs/watch.js'
+import type { Answered } from './pipeline.js'
+import { isPlainJson, listSlices, type ObjectForm, representList, representObject } from './represent.js'
+import { send, sendPieces, sendStream } from './respond.js'
+import { callOf, formOf, listContext, type Target } from './target.js'
+import { startWatchStream, watchFormOf } from './watch-stream.js'
+
+export function serveGet(target: Target): Answered | Promise<Answered> {
+  const form = formOf(target)
+  const stored = get(target.server.engine, callOf(target), parseGetOptions(target.query))
+  const answer = (found: Awaited<typeof stored>): Answered => {
+    send(target.exchange, { code: 200, ...representObject(form, { stored: found }) })
+    return true
+  }
+  return stored instanceof Promise ? stored.then(answer) : answer(stored)
+}
+
+/** Below this size a list is sent in one piece. */
+const onePieceBytes = 1024 * 1024
+
+export function serveList(target: Target): Answered | Promise<Answered> {
+  const form = formOf(target)
+  const options = parseListOptions(target.query, listContext(target))
+  const page = list(target.server.engine, callOf(target), options)
+  return page instanceof Promise ? page.then((settled) => sendList(target, form, settled)) : sendList(target, form, page)
+}
+
+function sendList(target: Target, form: ObjectForm, page: ListedPage): Answered | Promise<Answered> {
+  if (!isPlainJson(form.representation)) {
+    send(target.exchange, { code: 200, ...representList(form, page) })
+    return true
+  }
+  // Taken by hand: a loop that ends early would close the source, and the rest of the list would be lost.
+  const slices = listSlices(target.resource, page)
+  const begun: Buffer[] = []
+  let size = 0
+  for (let next = slices.next(); !next.done; next = slices.next()) {
+    begun.push(next.value)
+    size += next.value.length
+    if (size > onePieceBytes) return streamList(target, begun, slices)
+  }
+  sendPieces(target.exchange, { code: 200, contentType: 'application/json', pieces: begun, size })
+  return true
+}
+
+async function streamList(target: Target, begun: readonly Buffer[], rest: Iterable<Buffer>): Promise<Answered> {
+  await sendStream(target.exchange, { code: 200, contentType: 'application/json', slices: chain(begun, rest) })
+  return true
+}
+
+function* chain(begun: readonly Buffer[], rest: Iterable<Buffer>): Generator<Buffer> {
+  yield* begun
+  yield* rest
+}
+
+export function serveWatch(target: Target): Answered | Promise<Answered> {
+  const { exchange, server } = target
+  const form = formOf(target)
+  checkStream(form.representation, { identity: form.identity, formats: allFormats, transforms: true, routed: true })
+  const options = onlyNamed(exchange.info.name, parseWatchOptions(target.query, listContext(target)))
+  const timeoutMs = options.timeoutSeconds ? options.timeoutSeconds * 1000 : Math.round(server.minRequestTimeoutMs * (1 + Math.random()))
+  const gone = new AbortController()
+  exchange.isLongRunning = true
+  exchange.onLeave(() => gone.abort())
+  const watch = new Watch(server.engine, { ...callOf(target), name: '', signal: gone.signal }, options)
+  const begin = (): Answered => {
+    startWatchStream(exchange, { watch, form: watchFormOf(form), timeoutMs })
+    return true
+  }
+  const waiting = watch.prepare()
+  if (!(waiting instanceof Promise)) return begin()
+  const timer = setTimeout(() => gone.abort(), timeoutMs)
+  return waiting.then(begin).finally(() => clearTimeout(timer))
+}
+
+/** The old form of a watch names one object in its path. */
+function onlyNamed(name: string, options: WatchOptions): WatchOptions {
+  if (name === '') return options
+  const asked = options.selection.fields?.exactValue('metadata.name')
+  if (asked !== undefined && asked !== name) throw badRequest("fieldSelector metadata.name doesn't match requested name")
+  return { ...options, selection: { ...options.selection, fields: oneName(name) } }
+}

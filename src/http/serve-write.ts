@@ -1,0 +1,72 @@
+// POST, PUT and PATCH on resources: the body becomes an object or a patch, and what was written is the answer.
+
+import type { ApiObject } from '../api/object.js'
+import { fieldValidationOf, parseCreateOptions, parsePatchOptions, parseUpdateOptions } from '../api/options/write-options.js'
+import { decodeBody } from '../codec/decode-body.js'
+import { strictError } from '../codec/decode-object.js'
+import { allFormats, type Format, negotiateBody } from '../codec/negotiation.js'
+import { create } from '../verbs/create.js'
+import type { Written } from '../verbs/engine.js'
+import { patch } from '../verbs/patch.js'
+import { update } from '../verbs/update.js'
+import { withDefaults } from '../verbs/versions.js'
+import { visibleResource } from '../verbs/view.js'
+import { answerQuestion, type Question } from '../verbs/virtual.js'
+import { patchTypeOf, readPatch } from './patch-body.js'
+import type { Answered } from './pipeline.js'
+import { readBody } from './read-body.js'
+import { type ObjectForm, representObject } from './represent.js'
+import { send } from './respond.js'
+import { bindByName } from './serve-special.js'
+import { callOf, formOf, type Target } from './target.js'
+
+export async function serveCreate(target: Target): Promise<Answered> {
+  const form = formOf(target)
+  const options = parseCreateOptions(target.query, target.server.catalog.identity)
+  const object = await decodeSent(target, options)
+  if (target.resource.definition.virtual !== undefined) return serveQuestion(target, form, { object, options })
+  return sendWritten(target, form, await create(target.server.engine, callOf(target), { object, options }))
+}
+
+/** What is asked is answered with itself; a binding, which is a wish, with a word of success. */
+async function serveQuestion(target: Target, form: ObjectForm, question: Question): Promise<Answered> {
+  const { server, exchange } = target
+  if (target.resource.collection === 'bindings') return bindByName(target, form, question)
+  const answer = await answerQuestion(server.engine, callOf(target), question)
+  send(exchange, { code: 201, ...representObject(form, { object: answer }) })
+  return true
+}
+
+export async function serveUpdate(target: Target): Promise<Answered> {
+  const form = formOf(target)
+  const options = parseUpdateOptions(target.query, target.server.catalog.identity)
+  const object = await decodeSent(target, options)
+  return sendWritten(target, form, await update(target.server.engine, callOf(target), { object, options }))
+}
+
+export async function servePatch(target: Target): Promise<Answered> {
+  const { exchange, server } = target
+  const type = patchTypeOf(exchange.request.headers['content-type'])
+  const form = formOf(target)
+  const options = parsePatchOptions(target.query, { identity: server.catalog.identity, isApply: type === 'apply' })
+  const body = readPatch(type, await readBody(exchange))
+  return sendWritten(target, form, await patch(server.engine, callOf(target), { type, options, ...body }))
+}
+
+function sendWritten(target: Target, form: ObjectForm, written: Written): Answered {
+  send(target.exchange, { code: written.created ? 201 : 200, ...representObject(form, written.result) })
+  return true
+}
+
+/** The body as an object of the resource's kind, with what was left out filled in. */
+async function decodeSent(target: Target, options: { readonly fieldValidation?: string }): Promise<ApiObject> {
+  const { exchange, server } = target
+  const resource = visibleResource(target.resource, target.subresource, server.catalog.identity)
+  const format: Format = negotiateBody(exchange.request.headers['content-type'], { identity: server.catalog.identity, formats: allFormats })
+  const bytes = await readBody(exchange)
+  const decoded = decodeBody(format, bytes, resource)
+  const validation = fieldValidationOf(options)
+  if (decoded.problems.length > 0 && validation === 'Strict') throw strictError(resource, decoded.strictProblems ?? decoded.problems)
+  if (validation === 'Warn') for (const problem of decoded.problems) exchange.warn(problem)
+  return target.subresource?.view === undefined ? withDefaults(callOf(target), decoded.object) : decoded.object
+}

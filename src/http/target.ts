@@ -1,0 +1,135 @@
+// What a request on a resource aims at: the kind, the subresource, the object, and the form of the answer.
+
+import { ApiError, badRequest } from '../api/api-error.js'
+import { type Catalog, type Resource, subresourceOf } from '../api/catalog.js'
+import type { RuleContext, SubresourceDefinition, Verb } from '../api/definition.js'
+import { metadataFields, selectableFields } from '../api/field-selector.js'
+import type { Identity } from '../api/identity.js'
+import type { ListContext } from '../api/options/list-options.js'
+import { type Query, readQuery } from '../api/options/query.js'
+import { allFormats, negotiate } from '../codec/negotiation.js'
+import type { Call, Engine } from '../verbs/engine.js'
+import { visibleResource } from '../verbs/view.js'
+import type { Exchange } from './exchange.js'
+import type { ObjectForm } from './represent.js'
+
+export interface ResourceServer {
+  readonly catalog: Catalog
+  readonly engine: Engine
+  readonly minRequestTimeoutMs: number
+}
+
+/** A request on a resource that exists, with a method that it has. */
+export interface Target {
+  readonly server: ResourceServer
+  readonly exchange: Exchange
+  readonly resource: Resource
+  readonly subresource: SubresourceDefinition | undefined
+  readonly query: Query
+}
+
+const couldNotFind = (): ApiError =>
+  new ApiError({ code: 404, reason: 'NotFound', message: 'the server could not find the requested resource', details: {} })
+
+export const methodNotAllowed = (): ApiError =>
+  new ApiError({
+    code: 405,
+    reason: 'MethodNotAllowed',
+    message: 'the server does not allow this method on the requested resource',
+    details: {},
+  })
+
+/** The resource that the path names; refuses paths that lead nowhere and methods that it does not have. */
+export function locate(server: ResourceServer, exchange: Exchange): Target {
+  const { info } = exchange
+  const resource = server.catalog.find(info.group, info.version, info.resource)
+  if (resource === undefined || (info.parts.length > 3 && info.subresource !== 'proxy')) throw couldNotFind()
+  const isNamespaceItself = info.resource === 'namespaces' && info.group === ''
+  if (!resource.namespaced && info.namespace !== '' && !isNamespaceItself) throw couldNotFind()
+  if (resource.namespaced && info.namespace === '' && info.name !== '' && info.verb !== 'watch') throw couldNotFind()
+  const subresource = info.subresource === '' ? undefined : subresourceOf(resource, info.subresource)
+  if (info.subresource !== '' && subresource === undefined) throw couldNotFind()
+  checkMethod(exchange, resource, subresource)
+  checkName(info.name)
+  warnOfDeprecation(exchange, resource, server.catalog.identity)
+  return { server, exchange, resource, subresource, query: readQuery(info.query) }
+}
+
+function checkMethod({ info }: Exchange, resource: Resource, subresource: SubresourceDefinition | undefined): void {
+  const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
+  if (info.method === 'HEAD' || !verbs.includes(info.verb as Verb)) throw methodNotAllowed()
+  const needsName = info.verb === 'update' || info.verb === 'patch' || info.verb === 'delete'
+  const isCollectionOfAll = resource.namespaced && info.namespace === ''
+  if (info.verb === 'create' && info.name !== '' && subresource === undefined) throw methodNotAllowed()
+  if (needsName && info.name === '') throw methodNotAllowed()
+  if (isCollectionOfAll && (info.verb === 'create' || info.verb === 'deletecollection')) throw methodNotAllowed()
+}
+
+/** Clients of a version that will go are told so with every answer. */
+function warnOfDeprecation(exchange: Exchange, { deprecation, apiVersion, kind }: Resource, identity: Identity): void {
+  if (deprecation === undefined) return
+  const { deprecatedIn, removedIn, replacement } = deprecation
+  const gone = removedIn === undefined ? '' : `, unavailable in v${removedIn}+`
+  const group = replacement === undefined ? '' : identity.group(replacement.group)
+  const instead = replacement === undefined ? '' : `; use ${group === '' ? '' : `${group}/`}${replacement.version} ${replacement.kind}`
+  exchange.warn(`${apiVersion} ${kind} is deprecated in v${deprecatedIn}+${gone}${instead}`)
+}
+
+/** Names that would mean a folder can name no object. */
+function checkName(name: string): void {
+  if (name === '.' || name === '..') throw badRequest(`Name parameter invalid: "${name}": may not be '${name}'`)
+  if (name.includes('%')) throw badRequest(`Name parameter invalid: "${name}": may not contain '%'`)
+}
+
+export function callOf(target: Target): Call {
+  const { exchange, resource, subresource, server } = target
+  return {
+    resource,
+    siblings: server.catalog.siblings(resource),
+    subresource,
+    namespace: resource.namespaced ? exchange.info.namespace : '',
+    name: exchange.info.name,
+    user: exchange.user,
+    userAgent: exchange.header('user-agent'),
+    rules: rulesOf(target, server),
+    warn: exchange.warn,
+    signal: undefined,
+  }
+}
+
+export const rulesOf = ({ exchange, resource }: Target, { engine }: ResourceServer): RuleContext => ({
+  identity: engine.identity,
+  now: exchange.startMs,
+  gates: engine.gates,
+  forbidsPrivileged: engine.forbidsPrivileged,
+  user: exchange.user,
+  version: resource.version,
+})
+
+export function formOf(target: Target): ObjectForm {
+  const { exchange, query, server, resource } = target
+  const wish = { accept: exchange.request.headers.accept, userAgent: exchange.request.headers['user-agent'], query }
+  const identity = server.catalog.identity
+  const representation = negotiate(wish, {
+    identity,
+    formats: allFormats,
+    transforms: true,
+    streams: exchange.info.verb === 'list' || exchange.info.verb === 'watch',
+    routed: true,
+  })
+  return {
+    representation,
+    identity,
+    resource: visibleResource(resource, target.subresource, identity),
+    query,
+    rules: rulesOf(target, server),
+  }
+}
+
+export const listContext = ({ server, resource }: Target): ListContext => ({
+  identity: server.catalog.identity,
+  fields:
+    resource.definition.selectableFields === undefined
+      ? metadataFields
+      : selectableFields({ namespaced: resource.namespaced, fields: Object.keys(resource.definition.selectableFields) }),
+})
