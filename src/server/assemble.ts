@@ -1,0 +1,223 @@
+// The composition root: every part of the server is made here, once, in the order in which they need one another.
+
+import { randomInt, randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { admissionOf } from '../admission/admission.js'
+import { pluginsInOrder } from '../admission/order.js'
+import { Catalog } from '../api/catalog.js'
+import { stabilityOf } from '../api/runtime-config.js'
+import { anonymous } from '../api/user.js'
+import { everybody, masters, publicInformation } from '../auth/authorize.js'
+import { tokenList } from '../auth/token-list.js'
+import { systemClock } from '../base/clock.js'
+import { Closing } from '../base/closing.js'
+import type { Logger } from '../base/logger.js'
+import { bootstrap } from '../controllers/bootstrap.js'
+import { DefaultAccounts } from '../controllers/default-accounts.js'
+import { NamespaceLoop } from '../controllers/namespace-loop.js'
+import { dispatch } from '../http/dispatch.js'
+import { authentication, authorization, Inflight, noImpersonation } from '../http/filters.js'
+import { requestListener } from '../http/handle.js'
+import { healthChecks } from '../http/health.js'
+import { ServerMetrics } from '../http/metrics.js'
+import { openApiDocuments } from '../http/openapi/documents.js'
+import { requestLabels } from '../http/request-labels.js'
+import { versionDocument } from '../http/version.js'
+import type { KeyPair } from '../net/issue-certificate.js'
+import { listen } from '../net/listen.js'
+import { ReloadingCertificate } from '../net/reloading-certificate.js'
+import { ObjectStore } from '../objects/object-store.js'
+import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
+import { firstAddress } from '../resources/core/address-range.js'
+import { serviceRangesOf } from '../resources/core/service-allocation.js'
+import { describeType } from '../resources/descriptions/describe-type.js'
+import { definitions } from '../resources/index.js'
+import { keepHistory } from '../storage/history-window.js'
+import type { Engine } from '../verbs/engine.js'
+import { serviceReserver } from '../verbs/special/service-reserver.js'
+import { ensureServingCertificate, type ServingCertificate, servingHosts } from './certificates.js'
+import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
+import { openStorage } from './open-storage.js'
+import type { Settings } from './options/settings.js'
+import type { RunningServer } from './running-server.js'
+import { StartError } from './start-failure.js'
+
+const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789'
+const drainMs = 10_000
+/** What the API's own service points to where any free port was asked for. */
+const defaultPort = 6443
+
+const randomSuffix = (length: number): string => Array.from({ length }, () => suffixLetters[randomInt(suffixLetters.length)]).join('')
+
+export async function assemble(settings: Settings, logger: Logger): Promise<RunningServer> {
+  const closing = new Closing()
+  try {
+    return await open(settings, logger, closing)
+  } catch (thrown) {
+    await closing.close()
+    throw thrown
+  }
+}
+
+async function open(settings: Settings, logger: Logger, closing: Closing): Promise<RunningServer> {
+  const { identity, gates, limits, timeouts, dataDir } = settings
+  const clock = systemClock
+  const catalog = catalogFor(settings)
+
+  const storage = await openStorage(settings, logger)
+  closing.add(() => storage.close())
+  const history = keepHistory({ storage, clock, intervalMs: settings.historyMs, logger })
+  closing.add(() => history.close())
+  const store = new ObjectStore({ storage, clock, readCacheBytes: settings.readCacheBytes, eventTtlSeconds: settings.eventTtlSeconds })
+  closing.add(() => store.close())
+
+  const credential = ensureAdminCredential(dataDir)
+  const access = {
+    authenticators: [tokenList(new Map([...settings.tokens, [credential.token, credential.user]]))],
+    authorizers: settings.authorizationModes.includes('AlwaysAllow') ? [everybody] : [masters, publicInformation],
+  }
+  const serviceRanges = serviceRangesOf(settings.network)
+  const engine: Engine = {
+    store,
+    identity,
+    gates,
+    forbidsPrivileged: !settings.allowPrivileged,
+    clock,
+    admission: admissionOf(pluginsInOrder({ store, catalog, randomSuffix, ...settings.admission })),
+    access,
+    reservers: [serviceReserver(serviceRanges, Math.random)],
+    newUid: randomUUID,
+    randomSuffix,
+  }
+  const [firstRange] = serviceRanges.addresses
+  await bootstrap(engine, catalog, {
+    serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
+    securePort: settings.securePort || defaultPort,
+  })
+  const namespaces = new NamespaceLoop({ engine, catalog, logger })
+  closing.add(() => namespaces.close())
+  const accounts = new DefaultAccounts({ engine, catalog, logger })
+  closing.add(() => accounts.close())
+
+  const state = { hasStarted: false, isShuttingDown: false, startedMs: clock.now(), address: '' }
+  const inflight = new Inflight({
+    maxReadOnly: limits.readingInFlight || Number.POSITIVE_INFINITY,
+    maxMutating: limits.mutatingInFlight || Number.POSITIVE_INFINITY,
+  })
+  const metrics = new ServerMetrics({
+    storeRevision: () => store.revision,
+    cacheBytes: () => store.cacheBytes,
+    watchers: () => store.watchers,
+    inflight: () => inflight,
+  })
+  const health = healthChecks(
+    {
+      storeProblem: () => store.problem,
+      hasStarted: () => state.hasStarted,
+      isShuttingDown: () => state.isShuttingDown,
+      isInGracePeriod: () => clock.now() - state.startedMs < timeouts.livezGraceMs,
+    },
+    identity,
+  )
+  const resources = { catalog, engine, minRequestTimeoutMs: timeouts.minWatchMs }
+  const version = versionDocument()
+  const openApi = openApiDocuments({ catalog, describe: describeType, release: String(version['gitVersion']) })
+  const aggregated = gates('AggregatedDiscoveryEndpoint') ? { catalog, schema: apiGroupDiscovery } : undefined
+  const listener = requestListener({
+    filters: [
+      authentication({ authenticators: access.authenticators, anonymous: settings.anonymousAuth ? anonymous : undefined }),
+      noImpersonation,
+      inflight.filter,
+      authorization(access.authorizers),
+      dispatch({ resources, health, metrics, version, openApi, aggregated, address: () => state.address }),
+    ],
+    identity,
+    clock,
+    logger,
+    requestTimeoutMs: timeouts.requestMs,
+    onAnswered: (exchange) => {
+      inflight.leave(exchange)
+      metrics.count(requestLabels(exchange, catalog), (clock.now() - exchange.startMs) / 1000)
+    },
+  })
+
+  const certificate = await servingCertificate(settings, logger)
+  closing.add(() => certificate.reloading?.close())
+  const port = await listen(
+    {
+      host: settings.bindAddress,
+      port: settings.securePort,
+      certificate,
+      logger,
+      minVersion: settings.tls.minVersion,
+      ...(settings.tls.ciphers === undefined ? {} : { ciphers: settings.tls.ciphers }),
+      limits: { http2Streams: limits.http2Streams, goawayChance: limits.goawayChance, requestMs: timeouts.requestMs },
+    },
+    listener,
+  )
+  certificate.onChange = (pair) => port.setCertificate(pair)
+  const drain = { graceMs: drainMs }
+  closing.add(() => {
+    store.endWatches()
+    return port.close(drain)
+  })
+
+  const url = urlOf(port.address, port.port)
+  state.address = url.slice('https://'.length)
+  state.hasStarted = true
+  const clientConfiguration = renderClientConfiguration({ identity, url, caPem: certificate.caPem, credential })
+  return {
+    address: port.address,
+    port: port.port,
+    url,
+    caPem: certificate.caPem,
+    clientConfiguration,
+    clientConfigurationPath: dataDir === undefined ? undefined : writeClientConfiguration(dataDir, clientConfiguration),
+    close: async ({ immediately = false } = {}) => {
+      state.isShuttingDown = true
+      if (immediately) drain.graceMs = 0
+      else if (timeouts.shutdownDelayMs > 0) await setTimeout(timeouts.shutdownDelayMs)
+      await closing.close()
+    },
+  }
+}
+
+interface Certificate extends ServingCertificate {
+  readonly reloading: ReloadingCertificate | undefined
+  /** Called with what was read when the files changed. */
+  onChange: (pair: KeyPair) => void
+}
+
+/** The certificate of the operator's files, or one of our own making for whoever brought none. */
+async function servingCertificate({ identity, dataDir, bindAddress, tls }: Settings, logger: Logger): Promise<Certificate> {
+  if (tls.files === undefined) {
+    const own = await ensureServingCertificate({
+      dataDir,
+      hosts: servingHosts(identity, bindAddress),
+      commonName: identity.prefixed('apiserver'),
+      now: systemClock.now(),
+    })
+    return { ...own, reloading: undefined, onChange: () => undefined }
+  }
+  const reloading = new ReloadingCertificate(tls.files, { logger, onChange: (pair) => certificate.onChange(pair) })
+  const certificate: Certificate = { ...reloading.current, caPem: reloading.current.cert, reloading, onChange: () => undefined }
+  return certificate
+}
+
+function catalogFor({ identity, runtimeConfig, gates }: Settings): Catalog {
+  const known = definitions.flatMap(({ group, versions, resource }) =>
+    versions.map(({ name }) => ({ group: identity.group(group), version: name, resource })),
+  )
+  const [unknown] = runtimeConfig.unknownKeys(known)
+  if (unknown !== undefined) throw new StartError(`--runtime-config: there is no API group, version or resource ${JSON.stringify(unknown)}`)
+  return new Catalog({
+    identity,
+    definitions: definitions.filter(({ gate }) => gate === undefined || gates(gate)),
+    isServed: (version) =>
+      runtimeConfig.isEnabled({
+        ...version,
+        stability: stabilityOf(version.version),
+        enabledByDefault: !version.version.includes('alpha'),
+      }),
+  })
+}

@@ -1,0 +1,113 @@
+// Certificates that a server makes for itself: an authority and a serving certificate, made at the first start and used again later.
+
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
+import { hostname, networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import type { Identity } from '../api/identity.js'
+import type { KeyPair } from '../net/issue-certificate.js'
+import { readOptionalFile, writePrivateFile } from './private-files.js'
+import { StartError } from './start-failure.js'
+
+export interface ServingCertificate extends KeyPair {
+  /** What clients must trust. */
+  readonly caPem: string
+}
+
+export interface CertificateNeeds {
+  /** Left out: nothing is read or written, the certificates live as long as the process. */
+  readonly dataDir: string | undefined
+  /** Every name and address by which clients may call the server. */
+  readonly hosts: readonly string[]
+  readonly commonName: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+const dayMs = 86_400_000
+const authorityDays = 3650
+/** Some clients refuse server certificates that are valid for longer than 825 days. */
+const servingDays = 800
+/** Renewed at a start so that it does not expire soon after. */
+const renewDays = 30
+
+export const pkiFolder = (dataDir: string): string => join(dataDir, 'pki')
+export const caFile = (dataDir: string): string => join(pkiFolder(dataDir), 'ca.crt')
+
+/** The names of this machine and of the API's own service, beside the address that the server binds to. */
+export function servingHosts(identity: Identity, bindAddress: string): readonly string[] {
+  const isWildcard = bindAddress === '0.0.0.0' || bindAddress === '::'
+  const addresses = isWildcard
+    ? Object.values(networkInterfaces()).flatMap((list) =>
+        (list ?? []).filter((entry) => !entry.address.startsWith('fe80:')).map((entry) => entry.address),
+      )
+    : [bindAddress]
+  const service = `${identity.self}.default`
+  const ownNames = [identity.self, service, `${service}.svc`, `${service}.svc.cluster.local`]
+  return [...new Set(['localhost', '127.0.0.1', '::1', ...addresses, hostname().toLowerCase(), ...ownNames])]
+}
+
+/** What is in the data folder when it still serves, otherwise a new one, kept there for the next start. */
+export async function ensureServingCertificate(needs: CertificateNeeds): Promise<ServingCertificate> {
+  const { dataDir } = needs
+  if (dataDir === undefined) {
+    const authority = await issueAuthority(needs)
+    return { ...(await issueServing(needs, authority)), caPem: authority.cert }
+  }
+  const kept = { authority: readPair(dataDir, 'ca'), serving: readPair(dataDir, 'serving') }
+  const isKeptAuthority = kept.authority !== undefined && isInForce(kept.authority, needs.now)
+  if (kept.authority !== undefined && kept.serving !== undefined && isKeptAuthority && serves(kept.serving, kept.authority, needs)) {
+    return { ...kept.serving, caPem: kept.authority.cert }
+  }
+  const authority = kept.authority !== undefined && isKeptAuthority ? kept.authority : await issueAuthority(needs)
+  const serving = await issueServing(needs, authority)
+  writePair(dataDir, 'ca', authority)
+  writePair(dataDir, 'serving', serving)
+  return { ...serving, caPem: authority.cert }
+}
+
+async function issueAuthority({ commonName, now }: CertificateNeeds): Promise<KeyPair> {
+  const { issueCertificate } = await import('../net/issue-certificate.js')
+  return issueCertificate({ commonName: authorityName(commonName), use: 'authority', ...validity(now, authorityDays) })
+}
+
+async function issueServing({ commonName, hosts, now }: CertificateNeeds, authority: KeyPair): Promise<KeyPair> {
+  const { issueCertificate } = await import('../net/issue-certificate.js')
+  const subject = /^CN=(.*)$/m.exec(new X509Certificate(authority.cert).subject)?.[1] ?? authorityName(commonName)
+  return issueCertificate({ commonName, hosts, use: 'server', ...validity(now, servingDays) }, { ...authority, commonName: subject })
+}
+
+const authorityName = (commonName: string): string => `${commonName}-ca`
+
+/** From an hour ago, for clients whose clock is behind. */
+const validity = (now: number, days: number): { readonly notBefore: number; readonly notAfter: number } => ({
+  notBefore: now - 3_600_000,
+  notAfter: now + days * dayMs,
+})
+
+const isInForce = (pair: KeyPair, now: number): boolean => Date.parse(new X509Certificate(pair.cert).validTo) - now > renewDays * dayMs
+
+function serves(serving: KeyPair, authority: KeyPair, { hosts, now }: CertificateNeeds): boolean {
+  const certificate = new X509Certificate(serving.cert)
+  if (!isInForce(serving, now) || !certificate.verify(new X509Certificate(authority.cert).publicKey)) return false
+  return hosts.every((host) => (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined)
+}
+
+/** Undefined when one of the two files is missing; what is there and cannot be read as a pair is the operator's to decide on. */
+function readPair(dataDir: string, name: string): KeyPair | undefined {
+  const path = (ending: string): string => join(pkiFolder(dataDir), `${name}.${ending}`)
+  const cert = readOptionalFile(path('crt'))
+  const key = readOptionalFile(path('key'))
+  if (cert === undefined || key === undefined) return undefined
+  try {
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key }
+  } catch {
+    // Falls through to the same sentence as a key that does not belong to the certificate.
+  }
+  throw new StartError(`${path('crt')} and ${path('key')} are not a certificate and its key; remove both to have new ones made`)
+}
+
+function writePair(dataDir: string, name: string, pair: KeyPair): void {
+  writePrivateFile(join(pkiFolder(dataDir), `${name}.key`), pair.key)
+  writePrivateFile(join(pkiFolder(dataDir), `${name}.crt`), pair.cert)
+}

@@ -1,0 +1,76 @@
+// What a client needs to talk to this server as its administrator: a credential of the data folder, and the file that clients read.
+
+import { randomBytes } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import type { Identity } from '../api/identity.js'
+import { mastersGroup, type User } from '../api/user.js'
+import { pkiFolder } from './certificates.js'
+import { readOptionalFile, writePrivateFile } from './private-files.js'
+
+export interface AdminCredential {
+  readonly token: string
+  readonly user: User
+}
+
+const adminUser: User = { name: 'admin', uid: '', groups: [mastersGroup], extra: {} }
+
+export const adminTokenFile = (dataDir: string): string => join(pkiFolder(dataDir), 'admin.token')
+
+/** The token of the data folder, made when there is none yet; without a folder, one for the life of the process. */
+export function ensureAdminCredential(dataDir: string | undefined): AdminCredential {
+  if (dataDir === undefined) return { token: newToken(), user: adminUser }
+  const kept = readOptionalFile(adminTokenFile(dataDir))?.trim()
+  if (kept !== undefined && kept !== '') return { token: kept, user: adminUser }
+  const token = newToken()
+  writePrivateFile(adminTokenFile(dataDir), `${token}\n`)
+  return { token, user: adminUser }
+}
+
+const newToken = (): string => randomBytes(32).toString('base64url')
+
+export interface ClientConfigurationInput {
+  readonly identity: Identity
+  /** Such as `https://127.0.0.1:6443`. */
+  readonly url: string
+  readonly caPem: string
+  readonly credential: AdminCredential
+}
+
+/** The configuration as YAML text. Texts are written as JSON strings, which YAML reads, too. */
+export function renderClientConfiguration({ identity, url, caPem, credential }: ClientConfigurationInput): string {
+  const cluster = identity.self
+  const user = credential.user.name
+  const context = `${user}@${cluster}`
+  return `apiVersion: v1
+kind: Config
+clusters:
+- name: ${JSON.stringify(cluster)}
+  cluster:
+    server: ${JSON.stringify(url)}
+    certificate-authority-data: ${Buffer.from(caPem).toString('base64')}
+users:
+- name: ${JSON.stringify(user)}
+  user:
+    token: ${JSON.stringify(credential.token)}
+contexts:
+- name: ${JSON.stringify(context)}
+  context:
+    cluster: ${JSON.stringify(cluster)}
+    user: ${JSON.stringify(user)}
+current-context: ${JSON.stringify(context)}
+preferences: {}
+`
+}
+
+/** Written again at every start, because the port may have changed. Answers with the path. */
+export function writeClientConfiguration(dataDir: string, text: string): string {
+  const path = resolve(dataDir, 'admin.conf')
+  if (readOptionalFile(path) !== text) writePrivateFile(path, text)
+  return path
+}
+
+/** Where clients on this machine reach a server that is bound to `address`. */
+export function urlOf(address: string, port: number): string {
+  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
+  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,75 @@
+// The data folder of an embedded store as a source: as of one moment, also while the server that owns it goes on.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type FolderLock, lockFolder } from '../../storage/folder-lock.js'
+import { findDamage } from '../../storage/lmdb-damage.js'
+import { Snapshot } from '../../storage/lmdb-snapshot.js'
+import { openTables, type Tables } from '../../storage/lmdb-tables.js'
+import { type MovedEntry, MoveError, type MoveSource } from './moved-entry.js'
+
+export interface LmdbSourceOptions {
+  /** With the file `data.mdb`. */
+  readonly folder: string
+  /** Whether nobody may write to it meanwhile: refused when a server uses it. */
+  readonly exclusive: boolean
+}
+
+const entriesPerPage = 500
+const lastKey = '\u{10ffff}'
+
+export async function openLmdbSource({ folder, exclusive }: LmdbSourceOptions): Promise<MoveSource> {
+  const path = join(folder, 'data.mdb')
+  if (!existsSync(path)) throw new MoveError(`there is no store in ${folder}`)
+  const lock = exclusive ? lockFolder(folder) : undefined
+  try {
+    const damage = exclusive ? findDamage(path) : undefined
+    const tables = damage === undefined ? openTables({ path, create: false }) : undefined
+    if (!tables) throw new MoveError(`the data file ${path} is damaged: ${damage ?? 'it lacks tables'}`)
+    return new LmdbSource(tables, lock)
+  } catch (error) {
+    await lock?.release()
+    throw error
+  }
+}
+
+class LmdbSource implements MoveSource {
+  readonly mark: string
+  readonly revision: number
+  readonly #tables: Tables
+  readonly #lock: FolderLock | undefined
+  readonly #snapshot: Snapshot
+
+  constructor(tables: Tables, lock: FolderLock | undefined) {
+    this.#tables = tables
+    this.#lock = lock
+    this.#snapshot = new Snapshot(tables)
+    this.revision = this.#snapshot.lastRevision()
+    this.mark = readMark(tables)
+  }
+
+  async *pages(): AsyncGenerator<readonly MovedEntry[], void, undefined> {
+    for (let start = ''; ; ) {
+      const { entries, more } = this.#snapshot.page({ start, end: lastKey, limit: entriesPerPage })
+      if (entries.length > 0) yield entries.map((entry) => ({ ...entry, expiresAtMs: this.#snapshot.row(entry.key)?.expiresAtMs }))
+      if (!more) return
+      start = `${entries.at(-1)?.key}\0`
+    }
+  }
+
+  /** One moment does not change; and where more is wanted, the folder is locked. */
+  async checkUnchanged(): Promise<void> {}
+
+  async close(): Promise<void> {
+    this.#snapshot.close()
+    await this.#tables.root.close()
+    await this.#lock?.release()
+  }
+}
+
+function readMark({ root, meta }: Tables): string {
+  const transaction = root.useReadTransaction()
+  const mark = meta.get('mark', { transaction })?.toString() ?? ''
+  transaction.done()
+  return mark
+}

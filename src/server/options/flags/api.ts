@@ -1,0 +1,90 @@
+// Flags about which API is spoken: its vocabulary, versions, features and the ranges it hands out.
+
+import { identityNames } from '../../../api/identity.js'
+import type { FlagDefinition } from '../flag.js'
+
+export const apiFlags = [
+  {
+    name: 'identity',
+    kind: 'choice',
+    choices: identityNames,
+    default: 'cluster',
+    effect: 'now',
+    help: 'vocabulary of groups, labels and names that the server speaks',
+  },
+  {
+    name: 'runtime-config',
+    kind: 'list',
+    effect: 'now',
+    help: 'API versions and resources on or off: api/all, api/beta, <group>/<version>[/<resource>], each with =true or =false',
+  },
+  { name: 'feature-gates', kind: 'list', effect: 'now', help: 'features on or off, as <name>=true or <name>=false' },
+  { name: 'allow-privileged', kind: 'boolean', default: 'false', effect: 'now', help: 'allow privileged containers' },
+  {
+    name: 'service-cluster-ip-range',
+    kind: 'list',
+    default: '10.0.0.0/24',
+    effect: 'now',
+    help: 'ranges of addresses for services, at most two',
+  },
+  { name: 'service-node-port-range', kind: 'text', default: '30000-32767', effect: 'now', help: 'ports for services of type NodePort' },
+  { name: 'apiserver-count', kind: 'integer', min: 1, default: '1', effect: 'later', help: 'servers in the cluster' },
+  {
+    name: 'endpoint-reconciler-type',
+    kind: 'choice',
+    choices: ['lease', 'master-count', 'none'],
+    default: 'lease',
+    effect: 'later',
+    help: 'how the endpoints of the API itself are kept',
+  },
+  {
+    name: 'identity-lease-duration-seconds',
+    kind: 'integer',
+    min: 1,
+    default: '3600',
+    effect: 'later',
+    help: 'length of the lease of this server',
+  },
+  {
+    name: 'identity-lease-renew-interval-seconds',
+    kind: 'integer',
+    min: 1,
+    default: '10',
+    effect: 'later',
+    help: 'how often that lease is renewed',
+  },
+  {
+    name: 'enable-aggregator-routing',
+    kind: 'boolean',
+    default: 'false',
+    effect: 'later',
+    help: 'reach extension servers by endpoint and not by service address',
+  },
+  {
+    name: 'aggregator-reject-forwarding-redirects',
+    kind: 'boolean',
+    default: 'true',
+    effect: 'later',
+    help: 'refuse redirects from extension servers',
+  },
+  {
+    name: 'proxy-client-cert-file',
+    kind: 'file',
+    content: 'certificates',
+    effect: 'later',
+    help: 'certificate shown to extension servers',
+  },
+  { name: 'proxy-client-key-file', kind: 'file', content: 'private-key', effect: 'later', help: 'key of that certificate' },
+  { name: 'egress-selector-config-file', kind: 'file', content: 'yaml', effect: 'later', help: 'how the server reaches other networks' },
+  {
+    name: 'kubelet-certificate-authority',
+    kind: 'file',
+    content: 'certificates',
+    effect: 'later',
+    help: 'authority that signed the certificates of node agents',
+  },
+  { name: 'kubelet-client-certificate', kind: 'file', content: 'certificates', effect: 'later', help: 'certificate shown to node agents' },
+  { name: 'kubelet-client-key', kind: 'file', content: 'private-key', effect: 'later', help: 'key of that certificate' },
+  { name: 'kubelet-preferred-address-types', kind: 'list', effect: 'later', help: 'order in which addresses of nodes are tried' },
+  { name: 'kubelet-timeout', kind: 'duration', default: '5s', effect: 'later', help: 'patience with node agents' },
+] as const satisfies readonly FlagDefinition[]

@@ -1,0 +1,61 @@
+// Flags about how long and how many: time limits of requests, requests at once, and the way down.
+
+import type { FlagDefinition } from '../flag.js'
+
+export const requestFlags = [
+  { name: 'request-timeout', kind: 'duration', default: '1m', effect: 'now', help: 'time that a request other than a watch may take' },
+  {
+    name: 'min-request-timeout',
+    kind: 'integer',
+    min: 0,
+    default: '1800',
+    effect: 'now',
+    help: 'seconds that a watch without a timeout lasts at least',
+  },
+  {
+    name: 'max-requests-inflight',
+    kind: 'integer',
+    min: 0,
+    default: '400',
+    effect: 'now',
+    help: 'reading requests at once; 0 for no limit',
+  },
+  {
+    name: 'max-mutating-requests-inflight',
+    kind: 'integer',
+    min: 0,
+    default: '200',
+    effect: 'now',
+    help: 'writing requests at once; 0 for no limit',
+  },
+  { name: 'enable-priority-and-fairness', kind: 'boolean', default: 'true', effect: 'later', help: 'share the limits by priority level' },
+  {
+    name: 'livez-grace-period',
+    kind: 'duration',
+    default: '0s',
+    effect: 'now',
+    help: 'time after start during which /livez forgives what is not ready',
+  },
+  {
+    name: 'shutdown-delay-duration',
+    kind: 'duration',
+    default: '0s',
+    effect: 'now',
+    help: 'time to go on serving, with /readyz failing, before shutting down',
+  },
+  {
+    name: 'shutdown-send-retry-after',
+    kind: 'boolean',
+    default: 'false',
+    effect: 'later',
+    help: 'while shutting down, ask clients to come back later',
+  },
+  {
+    name: 'max-connection-bytes-per-sec',
+    kind: 'integer',
+    min: 0,
+    default: '0',
+    effect: 'later',
+    help: 'limit of bytes a second for each proxied connection',
+  },
+] as const satisfies readonly FlagDefinition[]

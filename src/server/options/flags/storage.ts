@@ -1,0 +1,90 @@
+// Flags about what is kept, where, and for how long.
+
+import type { FlagDefinition } from '../flag.js'
+
+const etcdComesLater = 'etcd as storage comes later; leave this flag out, data is kept in --data-dir'
+
+export const storageFlags = [
+  {
+    name: 'data-dir',
+    kind: 'folder',
+    default: './cluster-data',
+    effect: 'now',
+    help: 'folder with everything that lasts: objects, certificates, admin.conf',
+  },
+  {
+    name: 'storage-backend',
+    kind: 'choice',
+    choices: ['lmdb', 'memory', 'etcd', 'etcd3'],
+    default: 'lmdb',
+    effect: 'now',
+    help: 'engine that keeps objects; memory forgets at exit',
+  },
+  {
+    name: 'etcd-compaction-interval',
+    kind: 'duration',
+    default: '5m',
+    effect: 'now',
+    help: 'how much history watches and lists can go back to, with any engine; 0 keeps all',
+  },
+  { name: 'read-cache-bytes', kind: 'bytes', default: '256MiB', effect: 'now', help: 'memory for what was read or rendered before' },
+  { name: 'event-ttl', kind: 'duration', default: '1h', effect: 'now', help: 'how long events are kept' },
+  { name: 'storage-media-type', kind: 'text', default: 'application/json', effect: 'later', help: 'media type of stored objects' },
+  { name: 'watch-cache', kind: 'boolean', default: 'true', effect: 'later', help: 'accepted; this server has no separate watch cache' },
+  { name: 'watch-cache-sizes', kind: 'list', effect: 'later', help: 'accepted; this server has no separate watch cache' },
+  {
+    name: 'default-watch-cache-size',
+    kind: 'integer',
+    min: 0,
+    default: '100',
+    effect: 'later',
+    help: 'accepted; this server has no separate watch cache',
+  },
+  {
+    name: 'delete-collection-workers',
+    kind: 'integer',
+    min: 1,
+    default: '1',
+    effect: 'later',
+    help: 'deletions at once within one deletion of a collection',
+  },
+  { name: 'enable-garbage-collector', kind: 'boolean', default: 'true', effect: 'later', help: 'delete objects whose owners are gone' },
+  { name: 'encryption-provider-config', kind: 'file', content: 'yaml', effect: 'later', help: 'how stored secrets are encrypted' },
+  {
+    name: 'encryption-provider-config-automatic-reload',
+    kind: 'boolean',
+    default: 'false',
+    effect: 'later',
+    help: 'read that file again when it changes',
+  },
+  { name: 'etcd-servers', kind: 'list', effect: 'later', refused: etcdComesLater, help: 'addresses of etcd' },
+  { name: 'etcd-servers-overrides', kind: 'list', effect: 'later', refused: etcdComesLater, help: 'addresses of etcd by resource' },
+  { name: 'etcd-prefix', kind: 'text', effect: 'later', refused: etcdComesLater, help: 'beginning of every key in etcd' },
+  { name: 'etcd-cafile', kind: 'file', effect: 'later', refused: etcdComesLater, help: 'authority that signed the certificates of etcd' },
+  { name: 'etcd-certfile', kind: 'file', effect: 'later', refused: etcdComesLater, help: 'client certificate for etcd' },
+  { name: 'etcd-keyfile', kind: 'file', effect: 'later', refused: etcdComesLater, help: 'key of the client certificate for etcd' },
+  { name: 'etcd-healthcheck-timeout', kind: 'duration', default: '2s', effect: 'later', help: 'patience of the storage health check' },
+  { name: 'etcd-readycheck-timeout', kind: 'duration', default: '2s', effect: 'later', help: 'patience of the storage readiness check' },
+  {
+    name: 'etcd-count-metric-poll-period',
+    kind: 'duration',
+    default: '1m',
+    effect: 'later',
+    help: 'how often objects are counted for metrics',
+  },
+  {
+    name: 'etcd-db-metric-poll-interval',
+    kind: 'duration',
+    default: '30s',
+    effect: 'later',
+    help: 'how often the database is measured for metrics',
+  },
+  {
+    name: 'lease-reuse-duration-seconds',
+    kind: 'integer',
+    min: 0,
+    default: '60',
+    effect: 'later',
+    help: 'how long keys that expire share an etcd lease',
+  },
+] as const satisfies readonly FlagDefinition[]

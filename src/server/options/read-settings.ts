@@ -1,0 +1,137 @@
+// From flags to settings: files are read, flags that belong together are checked together, and every value gets its final form.
+
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { resolve } from 'node:path'
+import { parseFeatureGates } from '../../api/feature-gates.js'
+import { identityOf } from '../../api/identity.js'
+import { parseRuntimeConfig } from '../../api/runtime-config.js'
+import { ciphersOf, tlsVersionOf } from '../../net/tls-names.js'
+import { parseTokenFile, type TokenFile } from '../token-file.js'
+import { flagError } from './flag.js'
+import { readFlagFiles } from './flag-files.js'
+import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
+import type { ParsedFlags } from './parse-flags.js'
+import { readAuthentication } from './read-authentication.js'
+import { readAuthorization } from './read-authorization.js'
+import { readNetwork } from './read-network.js'
+import type { AdmissionSettings, LimitSettings, Settings, TimeoutSettings, TlsSettings } from './settings.js'
+
+/** What the readers of single areas share. */
+export interface SettingsInput extends ParsedFlags {
+  /** Contents of the files that flags name, by path. */
+  readonly files: ReadonlyMap<string, string>
+}
+
+/** Throws a FlagError, one sentence, for the first thing that is wrong. */
+export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
+  const { values, given } = parsed
+  const input: SettingsInput = { ...parsed, files: readFlagFiles(parsed) }
+  const storage = readStorage(values)
+  const tokens = readTokens(input)
+  const { authorizationModes, authorization } = readAuthorization(input)
+  // Nobody in particular must not be allowed everything.
+  const anonymousAuth = values['anonymous-auth'] && !authorizationModes.includes('AlwaysAllow')
+  return {
+    identity: identityOf(values['identity']),
+    bindAddress: values['bind-address'],
+    securePort: values['secure-port'],
+    dataDir: storage === 'memory' && !given.has('data-dir') ? undefined : resolve(values['data-dir']),
+    storage,
+    historyMs: values['etcd-compaction-interval'] === 0 ? Number.POSITIVE_INFINITY : values['etcd-compaction-interval'],
+    readCacheBytes: values['read-cache-bytes'],
+    eventTtlSeconds: atLeast(1000, 'event-ttl', values) / 1000,
+    tls: readTls(input),
+    timeouts: readTimeouts(values),
+    limits: readLimits(values),
+    gates: under('feature-gates', () => parseFeatureGates(values['feature-gates'])),
+    runtimeConfig: under('runtime-config', () => parseRuntimeConfig(values['runtime-config'])),
+    tokens: tokens.users,
+    anonymousAuth,
+    authorizationModes,
+    authentication: readAuthentication(input),
+    authorization,
+    admission: readAdmission(values),
+    network: readNetwork(values),
+    allowPrivileged: values['allow-privileged'],
+    profiling: values['profiling'],
+    logLevel: values['v'] >= 4 ? 'debug' : 'info',
+    laterFlags: allFlags
+      .filter((flag) => flag.effect === 'later' && (given as ReadonlySet<string>).has(flag.name))
+      .map((flag) => `--${flag.name}`),
+    warnings: [
+      ...tokens.warnings.map((warning) => `--token-auth-file: ${warning}`),
+      ...(given.has('anonymous-auth') && values['anonymous-auth'] && !anonymousAuth
+        ? ['--anonymous-auth: stays off, because --authorization-mode has AlwaysAllow']
+        : []),
+    ],
+  }
+}
+
+/** The sentence of a plain error, with the flag that it is about. */
+export function under<T>(flag: FlagName, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw flagError(flag, (error as Error).message)
+  }
+}
+
+function readStorage(values: FlagValues): Settings['storage'] {
+  const engine = values['storage-backend']
+  if (engine === 'lmdb' || engine === 'memory') return engine
+  throw flagError('storage-backend', `${engine} comes later; choose lmdb or memory`)
+}
+
+function atLeast(ms: number, flag: 'event-ttl' | 'request-timeout', values: FlagValues): number {
+  if (values[flag] < ms) throw flagError(flag, `must be at least ${ms / 1000}s`)
+  return values[flag]
+}
+
+function readTokens({ values, files }: SettingsInput): TokenFile {
+  const path = values['token-auth-file']
+  return path === undefined ? { users: new Map(), warnings: [] } : parseTokenFile(files.get(path) ?? '')
+}
+
+function readTls({ values, files }: SettingsInput): TlsSettings {
+  const certFile = values['tls-cert-file']
+  const keyFile = values['tls-private-key-file']
+  if (certFile !== undefined && keyFile === undefined) throw flagError('tls-cert-file', 'needs --tls-private-key-file')
+  if (keyFile !== undefined && certFile === undefined) throw flagError('tls-private-key-file', 'needs --tls-cert-file')
+  if (certFile !== undefined && keyFile !== undefined) {
+    const isPair = new X509Certificate(files.get(certFile) ?? '').checkPrivateKey(createPrivateKey(files.get(keyFile) ?? ''))
+    if (!isPair) throw flagError('tls-private-key-file', `the key in ${keyFile} does not belong to the certificate in ${certFile}`)
+  }
+  return {
+    files: certFile === undefined || keyFile === undefined ? undefined : { certFile: resolve(certFile), keyFile: resolve(keyFile) },
+    minVersion: tlsVersionOf(values['tls-min-version']),
+    ciphers: ciphersOf(values['tls-cipher-suites']),
+  }
+}
+
+const readTimeouts = (values: FlagValues): TimeoutSettings => ({
+  requestMs: atLeast(1000, 'request-timeout', values),
+  minWatchMs: values['min-request-timeout'] * 1000,
+  shutdownDelayMs: values['shutdown-delay-duration'],
+  livezGraceMs: values['livez-grace-period'],
+})
+
+const readLimits = (values: FlagValues): LimitSettings => ({
+  readingInFlight: values['max-requests-inflight'],
+  mutatingInFlight: values['max-mutating-requests-inflight'],
+  http2Streams: values['http2-max-streams-per-connection'] || 250,
+  goawayChance: values['goaway-chance'],
+})
+
+function readAdmission(values: FlagValues): AdmissionSettings {
+  const enabled = values['enable-admission-plugins']
+  const disabled = values['disable-admission-plugins']
+  const both = enabled.find((plugin) => disabled.includes(plugin))
+  if (both !== undefined) throw flagError('disable-admission-plugins', `${both} is also in --enable-admission-plugins`)
+  return {
+    enabled,
+    disabled,
+    configFile: values['admission-control-config-file'],
+    notReadyTolerationSeconds: values['default-not-ready-toleration-seconds'],
+    unreachableTolerationSeconds: values['default-unreachable-toleration-seconds'],
+  }
+}

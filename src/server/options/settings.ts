@@ -1,0 +1,143 @@
+// Everything that the command line decides, read and checked: the one value from which the server is assembled.
+
+import type { FeatureGates } from '../../api/definition.js'
+import type { Identity } from '../../api/identity.js'
+import type { RuntimeConfig } from '../../api/runtime-config.js'
+import type { User } from '../../api/user.js'
+import type { CertificateFiles } from '../../net/reloading-certificate.js'
+import type { TlsVersion } from '../../net/tls-names.js'
+import type { authorizationModes } from './flags/authorization.js'
+
+export type AuthorizationMode = (typeof authorizationModes)[number]
+
+export interface Settings {
+  readonly identity: Identity
+  readonly bindAddress: string
+  /** 0: any free port. */
+  readonly securePort: number
+  /** An absolute path; undefined: nothing is written, certificates and credentials live as long as the process. */
+  readonly dataDir: string | undefined
+  readonly storage: 'lmdb' | 'memory'
+  /** How much history is kept; Infinity keeps all. */
+  readonly historyMs: number
+  readonly readCacheBytes: number
+  readonly eventTtlSeconds: number
+  readonly tls: TlsSettings
+  readonly timeouts: TimeoutSettings
+  readonly limits: LimitSettings
+  readonly gates: FeatureGates
+  /** Names are checked against the catalog by whoever has it: `runtimeConfig.unknownKeys`. */
+  readonly runtimeConfig: RuntimeConfig
+  /** Bearer tokens of --token-auth-file. */
+  readonly tokens: ReadonlyMap<string, User>
+  readonly anonymousAuth: boolean
+  readonly authorizationModes: readonly AuthorizationMode[]
+  readonly authentication: AuthenticationSettings
+  readonly authorization: AuthorizationSettings
+  readonly admission: AdmissionSettings
+  readonly network: NetworkSettings
+  readonly allowPrivileged: boolean
+  readonly profiling: boolean
+  readonly logLevel: 'info' | 'debug'
+  /** Flags that were given and have no effect yet, as `--name`. */
+  readonly laterFlags: readonly string[]
+  /** Sentences for the operator about what was accepted but is probably not meant. */
+  readonly warnings: readonly string[]
+}
+
+export interface TlsSettings {
+  /** Undefined: the server makes its own certificate. */
+  readonly files: CertificateFiles | undefined
+  readonly minVersion: TlsVersion
+  readonly ciphers: string | undefined
+}
+
+export interface TimeoutSettings {
+  readonly requestMs: number
+  /** A watch that names no timeout lasts this long at least, and at most twice as long. */
+  readonly minWatchMs: number
+  readonly shutdownDelayMs: number
+  readonly livezGraceMs: number
+}
+
+export interface LimitSettings {
+  /** 0: no limit. */
+  readonly readingInFlight: number
+  readonly mutatingInFlight: number
+  readonly http2Streams: number
+  readonly goawayChance: number
+}
+
+export interface AuthenticationSettings {
+  /** PEM. */
+  readonly clientCa: string | undefined
+  readonly bootstrapTokens: boolean
+  readonly audiences: readonly string[]
+  readonly serviceAccounts: ServiceAccountSettings
+  readonly oidc: OidcSettings | undefined
+  readonly tokenWebhook: WebhookSettings | undefined
+  readonly requestHeader: RequestHeaderSettings | undefined
+}
+
+export interface ServiceAccountSettings {
+  /** The first one signs. */
+  readonly issuers: readonly string[]
+  /** PEM. */
+  readonly signingKey: string | undefined
+  readonly keys: readonly string[]
+  readonly lookup: boolean
+  readonly maxTokenMs: number
+  readonly extendTokens: boolean
+  readonly jwksUri: string | undefined
+}
+
+export interface OidcSettings {
+  readonly issuer: string
+  readonly clientId: string
+  /** PEM; undefined: the authorities of this machine. */
+  readonly ca: string | undefined
+  readonly usernameClaim: string
+  /** Empty: none. */
+  readonly usernamePrefix: string
+  readonly groupsClaim: string | undefined
+  readonly groupsPrefix: string
+  readonly requiredClaims: { readonly [claim: string]: string }
+  readonly signingAlgorithms: readonly string[]
+}
+
+export interface WebhookSettings {
+  /** A client configuration. */
+  readonly configFile: string
+  readonly version: 'v1' | 'v1beta1'
+  readonly acceptedTtlMs: number
+  readonly refusedTtlMs: number
+}
+
+export interface RequestHeaderSettings {
+  /** PEM. */
+  readonly ca: string
+  /** Empty: any. */
+  readonly allowedNames: readonly string[]
+  readonly usernameHeaders: readonly string[]
+  readonly groupHeaders: readonly string[]
+  readonly extraHeaderPrefixes: readonly string[]
+}
+
+export interface AuthorizationSettings {
+  readonly policyFile: string | undefined
+  readonly webhook: WebhookSettings | undefined
+}
+
+export interface AdmissionSettings {
+  readonly enabled: readonly string[]
+  readonly disabled: readonly string[]
+  readonly configFile: string | undefined
+  readonly notReadyTolerationSeconds: number
+  readonly unreachableTolerationSeconds: number
+}
+
+export interface NetworkSettings {
+  /** One or two, such as `10.0.0.0/24`. */
+  readonly serviceRanges: readonly string[]
+  readonly nodePorts: { readonly first: number; readonly last: number }
+}
