@@ -1,0 +1,88 @@
+// How the tests of this folder come by the clients of others: installed on demand, kept outside of the repository, and when that cannot
+// be (no network, no rights) the reason why, which the runner shows beside the skipped suite.
+
+import { spawn } from 'node:child_process'
+import { mkdirSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** `skip` is made for the options of a suite: a suite without its client is skipped, and says why. */
+export interface Obtained {
+  readonly path: string
+  readonly skip: string | false
+}
+
+export interface Output {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export const cacheFolder = join(tmpdir(), 'cluster-apiserver-clients')
+
+const patienceMs = 180_000
+
+/** The path that `find` comes up with, or its failure as the reason to skip. */
+export async function obtain(name: string, find: () => Promise<string>): Promise<Obtained> {
+  try {
+    openCache()
+    return { path: await find(), skip: false }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { path: '', skip: `${name} could not be installed: ${reason}` }
+  }
+}
+
+/** What is in there is run, so nobody else may have put it there. */
+function openCache(): void {
+  mkdirSync(cacheFolder, { recursive: true, mode: 0o700 })
+  if (statSync(cacheFolder).uid !== process.getuid?.()) throw new Error(`${cacheFolder} belongs to somebody else`)
+}
+
+/** One line for a person who wonders what takes so long. */
+export const report = (text: string): void => {
+  process.stderr.write(`clients: ${text}\n`)
+}
+
+/** Runs a command, one process of these tests at a time, because package managers do not wait for one another. Throws when it fails. */
+export async function install(command: string, args: readonly string[], cwd = cacheFolder): Promise<string> {
+  report([command, ...args].join(' '))
+  const { code, stdout, stderr } = await runToEnd('flock', ['--no-fork', join(cacheFolder, 'lock'), command, ...args], {
+    cwd,
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  })
+  if (code !== 0) throw new Error(`\`${[command, ...args].join(' ')}\` said: ${complaintIn(stderr)}`)
+  return stdout
+}
+
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  readonly stdin?: string
+  readonly patienceMs?: number
+}
+
+/** Runs a command to its end, however that is; one that takes too long is ended. */
+export function runToEnd(command: string, args: readonly string[], options: RunOptions = {}): Promise<Output> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: options.cwd, env: options.env, timeout: options.patienceMs ?? patienceMs })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    child.on('error', (error) => resolve({ code: null, stdout, stderr: `${stderr}${error.message}` }))
+    child.on('close', (code, signal) => resolve({ code, stdout, stderr: signal === null ? stderr : `${stderr}ended by ${signal}` }))
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(options.stdin ?? '')
+  })
+}
+
+/** The line that says what is wrong, among those that say where to read more. */
+function complaintIn(text: string): string {
+  const lines = text.trim().split('\n')
+  return lines.find((line) => /^(?:E:|npm (?:error|ERR!))/.test(line)) ?? lines.at(-1) ?? ''
+}

@@ -1,0 +1,65 @@
+// The command behind `npm run conformance`: replays recordings and prints the score; `--write-baseline` also keeps what matches, for the tests.
+//
+//   npm run conformance -- --identity kubernetes --filter '^writing-' --differences default
+
+import { parseArgs } from 'node:util'
+import { readBaseline, writeBaseline } from './baseline.js'
+import { findRecordings, type IdentityName, identities, type Replay, replay } from './replay.js'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    identity: { type: 'string', multiple: true },
+    filter: { type: 'string', default: '' },
+    differences: { type: 'boolean', default: false },
+    'write-baseline': { type: 'boolean', default: false },
+    /** An exchange belongs into the baseline when it matches every time. */
+    times: { type: 'string', default: '2' },
+  },
+})
+
+const root = findRecordings()
+if (root === undefined) {
+  console.error('there are no recordings: set CONFORMANCE_ROOT to the folder with check.sh')
+  process.exit(1)
+}
+
+const score = ({ matched, compared }: Replay): string =>
+  `${matched.size} of ${compared.size} (${((100 * matched.size) / compared.size).toFixed(1)} %)`
+
+const chosen = {
+  root,
+  filter: values.filter,
+  ...(positionals.length > 0 ? { profiles: positionals } : {}),
+}
+
+async function compareOnce(): Promise<void> {
+  for (const identity of (values.identity ?? identities) as readonly IdentityName[]) {
+    const result = await replay({ ...chosen, identity })
+    if (values.differences) for (const [key, diffs] of result.differences) console.log(`${key}\n  ${JSON.stringify(diffs)}`)
+    console.log(`identity ${identity}: ${score(result)} match`)
+  }
+}
+
+/** What was replayed takes the place of what the baseline says about it; the rest of the baseline stays. */
+async function raiseBaseline(): Promise<void> {
+  const before = readBaseline()
+  const after = { ...before }
+  for (const identity of (values.identity ?? identities) as readonly IdentityName[]) {
+    const results: Replay[] = []
+    for (let time = 1; time <= Number(values.times); time++) {
+      const result = await replay({ ...chosen, identity })
+      console.log(`identity ${identity}, run ${time}: ${score(result)} match`)
+      results.push(result)
+    }
+    const compared = new Set(results.flatMap((result) => [...result.compared]))
+    const kept = [...before[identity]].filter((key) => !compared.has(key))
+    const matched = [...compared].filter((key) => results.every((result) => result.matched.has(key)))
+    for (const key of before[identity]) if (compared.has(key) && !matched.includes(key)) console.log(`no longer: ${key}`)
+    after[identity] = new Set([...kept, ...matched])
+  }
+  writeBaseline(after)
+  console.log(`the baseline has ${after.cluster.size} and ${after.kubernetes.size} exchanges`)
+}
+
+await (values['write-baseline'] ? raiseBaseline() : compareOnce())

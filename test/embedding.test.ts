@@ -1,0 +1,126 @@
+// The embedding API: servers inside one process that share nothing, leave nothing behind, and let the process end.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { promisify } from 'node:util'
+import { startServer } from 'cluster-apiserver'
+import { clientOf } from './kit/embedded.js'
+import { configMapOf, configMaps, expectStatus, makeConfigMap, namesOf } from './kit/fixtures.js'
+import { repoRoot } from './kit/paths.js'
+import { newFolder } from './kit/server-process.js'
+
+const run = promisify(execFile)
+
+test('several servers at once share no state', async () => {
+  const folders = [newFolder(), newFolder()]
+  const servers = await Promise.all([startServer(), startServer(), ...folders.map((dataDir) => startServer({ dataDir }))])
+  const clients = servers.map(clientOf)
+  try {
+    assert.equal(new Set(servers.map(({ port }) => port)).size, servers.length)
+    assert.equal(new Set(servers.map(({ clientConfiguration }) => clientConfiguration)).size, servers.length)
+    for (const [i, client] of clients.entries()) await makeConfigMap(client, 'default', configMapOf(`of-${i}`))
+    for (const [i, client] of clients.entries()) {
+      assert.deepEqual(namesOf((await client.get(configMaps('default'))).json), [`of-${i}`])
+    }
+    // The administrator of one is nobody to the other.
+    const stranger = await clients[0]?.get('/api/v1/namespaces', { authorization: 'Bearer wrong' })
+    assert.equal(stranger?.status, 401)
+  } finally {
+    for (const client of clients) client.close()
+    await Promise.all(servers.map((server) => server.close()))
+    for (const folder of folders) rmSync(folder, { recursive: true })
+  }
+})
+
+test('what was stored is there again after a restart in the same folder', async () => {
+  const dataDir = newFolder()
+  const first = await startServer({ dataDir })
+  const firstClient = clientOf(first)
+  const made = await makeConfigMap(firstClient, 'default', configMapOf('kept', { data: { a: 'ü' } }))
+  firstClient.close()
+  await first.close()
+  const second = await startServer({ dataDir })
+  const client = clientOf(second)
+  try {
+    assert.equal(second.clientConfigurationPath, join(dataDir, 'admin.conf'))
+    assert.equal(second.caPem, first.caPem, 'clients that trusted the first trust the second')
+    assert.deepEqual(expectStatus(await client.get(configMaps('default', 'kept')), 200).json, made)
+    const next = await makeConfigMap(client, 'default', configMapOf('next'))
+    assert.ok(Number(next.metadata.resourceVersion) > Number(made.metadata.resourceVersion))
+  } finally {
+    client.close()
+    await second.close()
+    rmSync(dataDir, { recursive: true })
+  }
+})
+
+test('one folder, one server: also within one process', async () => {
+  const dataDir = newFolder()
+  const server = await startServer({ dataDir })
+  await assert.rejects(startServer({ dataDir }), (error: Error) => error.message.includes(dataDir) && /in use/.test(error.message))
+  const client = clientOf(server)
+  expectStatus(await client.get('/readyz'), 200)
+  client.close()
+  await server.close()
+  const again = await startServer({ dataDir })
+  await again.close()
+  rmSync(dataDir, { recursive: true })
+})
+
+test('a wrong flag rejects with a sentence that names it, and leaves nothing open', async () => {
+  await assert.rejects(startServer({ flags: ['--event-ttl=never'] }), /--event-ttl/)
+  await assert.rejects(startServer({ flags: ['--no-such-flag'] }), /--no-such-flag/)
+})
+
+test('the identity is that of the server, not of the process', async () => {
+  const servers = await Promise.all([startServer({ identity: 'cluster' }), startServer({ identity: 'kubernetes' })])
+  const clients = servers.map(clientOf)
+  const [neutral, original] = await Promise.all(clients.map(async (client) => (await client.get('/apis')).text))
+  for (const client of clients) client.close()
+  await Promise.all(servers.map((server) => server.close()))
+  assert.match(neutral ?? '', /coordination\.cluster\.io/)
+  assert.match(original ?? '', /coordination\.k8s\.io/)
+  assert.doesNotMatch(neutral ?? '', /k8s/)
+  assert.doesNotMatch(original ?? '', /cluster\.io/)
+})
+
+/** A program that starts and closes servers and then has nothing more to do: it must end by itself. */
+const program = `
+  import { startServer } from 'cluster-apiserver'
+  import { request } from 'node:https'
+  const servers = [await startServer(), await startServer({ dataDir: process.argv[2] })]
+  for (const server of servers) {
+    await new Promise((resolve, reject) => {
+      request(server.url + '/readyz', { ca: server.caPem, agent: false }, (response) => { response.resume(); response.on('end', resolve) }).on('error', reject).end()
+    })
+    await server.close()
+  }
+  console.log('closed')
+`
+
+test('after close() nothing keeps the process alive, and nothing is written but the data folder', async () => {
+  const place = mkdtempSync(join(tmpdir(), 'apiserver-cwd-'))
+  const dataDir = join(place, 'data')
+  const module = join(repoRoot, '.build', 'embedding-program.mjs')
+  writeFileSync(module, program)
+  const { stdout, stderr } = await run(process.execPath, [module, dataDir], { cwd: place, timeout: 20_000 })
+  assert.equal(stdout, 'closed\n')
+  assert.equal(stderr, '')
+  assert.deepEqual(readdirSync(place), ['data'])
+  assert.ok(existsSync(join(dataDir, 'store')))
+  rmSync(place, { recursive: true })
+})
+
+test('close() may be called twice, and while requests are on their way', async () => {
+  const server = await startServer()
+  const client = clientOf(server)
+  const asked = Promise.allSettled(Array.from({ length: 20 }, () => client.get('/api/v1/namespaces')))
+  await Promise.all([server.close(), server.close()])
+  await asked
+  client.close()
+  await assert.rejects(client.get('/readyz'))
+})

@@ -1,0 +1,193 @@
+// Ways to an etcd that is not there yet, is something else, wants TLS, or wants to know who is asking.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { issueCertificate, type KeyPair } from '../../src/net/issue-certificate.js'
+import { connectSocket, parseEndpoint } from '../../src/storage/etcd/endpoint.js'
+import { GrpcChannel } from '../../src/storage/etcd/grpc-channel.js'
+import { decodeAuthenticate, encodeAuthenticate, methods } from '../../src/storage/etcd/messages.js'
+import { createMessageWriter, type MessageWriter } from '../../src/storage/etcd/protobuf.js'
+import { StorageRefusedError } from '../../src/storage/storage.js'
+import { EtcdCluster, freePorts, whyNoEtcd } from './etcd-cluster.js'
+import { newPrefix, openReplica, put, recordingLogger } from './open-replica.js'
+
+const until = async (isDone: () => boolean, what: string): Promise<void> => {
+  for (let waited = 0; !isDone(); waited += 20) {
+    assert.ok(waited < 10_000, what)
+    await sleep(20)
+  }
+}
+
+describe('addresses', () => {
+  const rows = [
+    { given: 'http://10.0.0.1:2379', url: 'http://10.0.0.1:2379' },
+    { given: 'https://etcd.example:2379/', url: 'https://etcd.example:2379' },
+    { given: 'http://etcd', url: 'http://etcd:2379' },
+    { given: 'https://etcd:443', url: 'https://etcd:443' },
+    { given: 'http://[::1]:1234', url: 'http://[::1]:1234' },
+    { given: '10.0.0.1:2379', url: undefined },
+    { given: 'etcd://10.0.0.1', url: undefined },
+    { given: 'http://10.0.0.1/v3', url: undefined },
+    { given: '', url: undefined },
+  ]
+  for (const { given, url } of rows) {
+    test(`${given} is ${url ?? 'refused'}`, () => {
+      if (url === undefined) assert.throws(() => parseEndpoint(given), StorageRefusedError)
+      else assert.equal(parseEndpoint(given).url, url)
+    })
+  }
+})
+
+describe('connecting', { skip: whyNoEtcd ?? false }, () => {
+  test('an etcd that cannot be reached is waited for, and the log says why', async () => {
+    const [port = 0] = await freePorts(1)
+    const logger = recordingLogger()
+    const abort = new AbortController()
+    const endpoint = `http://127.0.0.1:${port}`
+    const opening = openReplica({ endpoints: [endpoint], prefix: newPrefix(), patienceMs: 300, logger, signal: abort.signal })
+    const refused = assert.rejects(opening, { name: 'AbortError' })
+    await until(() => logger.lines.includes(`etcd cannot be used now, trying on: ${endpoint}: nobody listens there`), 'the log says so')
+    abort.abort()
+    await refused
+  })
+
+  test('an address of something else: the log says so', async (context) => {
+    const [port = 0] = await freePorts(1)
+    const strange = createServer((_, response) => response.end('hello'))
+    context.after(() => strange.close())
+    await new Promise<void>((resolve) => strange.listen(port, '127.0.0.1', resolve))
+    await saysSo(context, { endpoints: [`http://127.0.0.1:${port}`] }, /does not speak HTTP\/2/)
+  })
+
+  test('of several addresses one that works is enough', async (context) => {
+    const cluster = await EtcdCluster.start({ members: 1 })
+    context.after(() => cluster.stop())
+    const [port = 0] = await freePorts(1)
+    const replica = await openReplica({ endpoints: [`http://127.0.0.1:${port}`, ...cluster.endpoints], prefix: newPrefix() })
+    assert.ok(await put(replica, 'k/1', '1'))
+    await replica.close()
+  })
+})
+
+describe('TLS', { skip: whyNoEtcd ?? false }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'etcd-tls-'))
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
+  const authority = { ...issueCertificate({ commonName: 'test authority', use: 'authority', ...times }), commonName: 'test authority' }
+  const files = (name: string, { cert, key }: KeyPair) => ({ certFile: file(`${name}.crt`, cert), keyFile: file(`${name}.key`, key) })
+  const server = files('server', issueCertificate({ commonName: 'etcd', hosts: ['127.0.0.1'], use: 'server', ...times }, authority))
+  const client = files('client', issueCertificate({ commonName: 'apiserver', use: 'client', ...times }, authority))
+  const caFile = file('ca.crt', authority.cert)
+  let cluster: EtcdCluster
+  before(async () => {
+    const serverFlags = [
+      `--cert-file=${server.certFile}`,
+      `--key-file=${server.keyFile}`,
+      `--trusted-ca-file=${caFile}`,
+      '--client-cert-auth',
+    ]
+    cluster = await EtcdCluster.start({ members: 1, tls: { serverFlags, client: { caFile, ...client } } })
+  })
+  after(async () => {
+    await cluster.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  test('with a client certificate', async () => {
+    const replica = await openReplica({ endpoints: cluster.endpoints, prefix: newPrefix(), tls: { caFile, ...client } })
+    assert.ok(await put(replica, 'k/1', 'x'.repeat(200_000)))
+    assert.equal(replica.read('k/1')?.value.length, 200_000)
+    await replica.close()
+  })
+
+  const refusals = [
+    { name: 'an authority that is not trusted', tls: client, says: /signed by an authority that is not trusted here/ },
+    { name: 'no client certificate', tls: { caFile }, says: /etcd cannot be used now/ },
+    { name: 'a file that is not there', tls: { caFile: '/nowhere/ca.crt' }, says: /no such file or directory, open '\/nowhere\/ca.crt'/ },
+  ]
+  for (const { name, tls, says } of refusals) {
+    test(`${name}: the log says so`, (context) => saysSo(context, { endpoints: cluster.endpoints, tls }, says))
+  }
+
+  test('plain text: the log says so', async (context) => {
+    const endpoints = cluster.endpoints.map((url) => url.replace('https:', 'http:'))
+    await saysSo(context, { endpoints }, /etcd cannot be used now/)
+  })
+})
+
+async function saysSo(context: TestContext, options: Omit<Parameters<typeof openReplica>[0], 'prefix'>, says: RegExp): Promise<void> {
+  const logger = recordingLogger()
+  const abort = new AbortController()
+  const opening = openReplica({ ...options, prefix: newPrefix(), patienceMs: 200, logger, signal: abort.signal })
+  context.after(() => abort.abort())
+  const refused = assert.rejects(opening)
+  await until(() => logger.lines.some((line) => says.test(line)), `the log says so: ${logger.lines.join('\n')}`)
+  abort.abort()
+  await refused
+}
+
+describe('authentication', { skip: whyNoEtcd ?? false }, () => {
+  let cluster: EtcdCluster
+  const prefix = newPrefix()
+  before(async () => {
+    cluster = await EtcdCluster.start({ members: 1 })
+    await setUpUsers(cluster.endpoints[0] ?? '', prefix)
+  })
+  after(() => cluster.stop())
+
+  test('with a user who may use the prefix', async () => {
+    const credentials = { username: 'server', password: 'secret' }
+    const replica = await openReplica({ endpoints: cluster.endpoints, prefix, credentials })
+    const other = await openReplica({ endpoints: cluster.endpoints, prefix, credentials })
+    await put(replica, 'k/1', '1')
+    await replica.compact(replica.revision)
+    await other.settle()
+    assert.equal(other.read('k/1')?.value.toString(), '1')
+    await Promise.all([replica.close(), other.close()])
+  })
+
+  test('with a wrong password: the log says so', (context) =>
+    saysSo(context, { endpoints: cluster.endpoints, credentials: { username: 'server', password: 'wrong' } }, /authentication failed/))
+
+  test('for a prefix that the user may not use: the log says so', (context) =>
+    saysSo(context, { endpoints: cluster.endpoints, credentials: { username: 'server', password: 'secret' } }, /permission denied/))
+})
+
+/** A user `server` who may use what begins with the prefix, and `root`, without whom etcd does not ask for users at all. */
+async function setUpUsers(endpoint: string, prefix: string): Promise<void> {
+  const socket = await connectSocket(parseEndpoint(endpoint), { tls: {}, timeoutMs: 1000 })
+  const channel = new GrpcChannel({ socket, url: endpoint })
+  const call = (method: string, write: (writer: MessageWriter) => void): Promise<Buffer> => {
+    const writer = createMessageWriter()
+    write(writer)
+    return channel.call(`/etcdserverpb.Auth/${method}`, writer.finish(), 2000)
+  }
+  const texts = (first: string, second?: string) => (writer: MessageWriter) => {
+    if (second !== undefined) writer.text(2, second)
+    writer.text(1, first)
+  }
+  await call('RoleAdd', texts('root'))
+  await call('RoleAdd', texts('server'))
+  await call('RoleGrantPermission', (writer) => {
+    writer.text(3, `${prefix}0`)
+    writer.text(2, prefix)
+    writer.number(1, 2)
+    writer.message(2, 0)
+    writer.text(1, 'server')
+  })
+  await call('UserAdd', texts('root', 'secret'))
+  await call('UserAdd', texts('server', 'secret'))
+  await call('UserGrantRole', texts('root', 'root'))
+  await call('UserGrantRole', texts('server', 'server'))
+  await call('AuthEnable', () => undefined)
+  assert.ok(decodeAuthenticate(await channel.call(methods.authenticate, encodeAuthenticate('server', 'secret'), 2000)))
+  channel.close('done')
+}

@@ -1,0 +1,43 @@
+// The storage contract, kept by the etcd engine: each test has a prefix of its own in one etcd.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe } from 'node:test'
+import { storageContract } from '../../src/storage/storage.contract.js'
+import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
+import { newPrefix, openReplica } from './open-replica.js'
+
+export interface ContractOptions {
+  readonly members: number
+  /** Whether what was mirrored is there again after a reopen, or everything must come from etcd. */
+  readonly keepsMirror: boolean
+}
+
+export function etcdContract(name: string, { members, keepsMirror }: ContractOptions): void {
+  describe(name, { skip: whyNoEtcd ?? false }, () => {
+    let cluster: EtcdCluster
+    before(async () => {
+      cluster = await EtcdCluster.start({ members })
+    })
+    after(() => cluster.stop())
+
+    storageContract(name, async () => {
+      const folder = keepsMirror ? { mirrorFolder: mkdtempSync(join(tmpdir(), 'mirror-test-')) } : {}
+      const options = { ...folder, endpoints: cluster.endpoints, prefix: newPrefix() }
+      let storage = await openReplica(options)
+      return {
+        storage,
+        async reopen() {
+          await storage.close()
+          storage = await openReplica(options)
+          return storage
+        },
+        async close() {
+          await storage.close()
+          if (folder.mirrorFolder !== undefined) rmSync(folder.mirrorFolder, { recursive: true })
+        },
+      }
+    })
+  })
+}

@@ -1,0 +1,192 @@
+// A real etcd for tests: one member or several on loopback, with data in a temporary folder, each of which can be stopped, killed and started again.
+
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connectSocket, type EtcdTls, parseEndpoint } from '../../src/storage/etcd/endpoint.js'
+import { GrpcChannel } from '../../src/storage/etcd/grpc-channel.js'
+import { decodeStatus, type MemberStatus, methods } from '../../src/storage/etcd/messages.js'
+
+const environment = { ...process.env, ...(process.arch === 'arm64' ? { ETCD_UNSUPPORTED_ARCH: 'arm64' } : {}) }
+
+/** Why there is no etcd here; undefined when there is one. Debian's package is installed when that is possible. */
+export const whyNoEtcd: string | undefined = findEtcd()
+
+function findEtcd(): string | undefined {
+  if (hasEtcd()) return undefined
+  if (process.getuid?.() !== 0) return 'etcd is not installed, and only root can install it (Debian: etcd-server)'
+  try {
+    execFileSync('apt-get', ['update'], { stdio: 'ignore' })
+    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'etcd-server'], {
+      stdio: 'ignore',
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    })
+  } catch (error) {
+    return `etcd is not installed and could not be: ${error instanceof Error ? error.message : error}`
+  }
+  return hasEtcd() ? undefined : 'etcd is not installed'
+}
+
+function hasEtcd(): boolean {
+  try {
+    execFileSync('etcd', ['--version'], { stdio: 'ignore', env: environment })
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface ClusterOptions {
+  readonly members: number
+  readonly flags?: readonly string[]
+  /** Flags and client settings for https. */
+  readonly tls?: { readonly serverFlags: readonly string[]; readonly client: EtcdTls }
+}
+
+interface Member {
+  readonly name: string
+  readonly clientUrl: string
+  readonly flags: readonly string[]
+  process: ChildProcess | undefined
+}
+
+const living = new Set<ChildProcess>()
+
+if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
+  after(() => {
+    for (const child of living) child.kill('SIGKILL')
+  })
+}
+
+export class EtcdCluster {
+  readonly #folder: string
+  readonly #members: readonly Member[]
+  readonly #tls: EtcdTls
+
+  private constructor(folder: string, members: readonly Member[], tls: EtcdTls) {
+    this.#folder = folder
+    this.#members = members
+    this.#tls = tls
+  }
+
+  /** Resolves when every member knows a leader. */
+  static async start({ members, flags = [], tls }: ClusterOptions): Promise<EtcdCluster> {
+    const folder = mkdtempSync(join(tmpdir(), 'etcd-test-'))
+    const scheme = tls ? 'https' : 'http'
+    const ports = await freePorts(members * 2)
+    const names = Array.from({ length: members }, (_, index) => `m${index}`)
+    const peerUrl = (index: number): string => `http://127.0.0.1:${ports[members + index]}`
+    const initial = names.map((name, index) => `${name}=${peerUrl(index)}`).join(',')
+    const list = names.map((name, index): Member => {
+      const clientUrl = `${scheme}://127.0.0.1:${ports[index]}`
+      const own = [
+        `--name=${name}`,
+        `--data-dir=${join(folder, name)}`,
+        `--listen-client-urls=${clientUrl}`,
+        `--advertise-client-urls=${clientUrl}`,
+        `--listen-peer-urls=${peerUrl(index)}`,
+        `--initial-advertise-peer-urls=${peerUrl(index)}`,
+        `--initial-cluster=${initial}`,
+        '--logger=zap',
+        '--log-level=warn',
+        '--heartbeat-interval=50',
+        '--election-timeout=500',
+        '--max-request-bytes=8388608',
+      ]
+      return { name, clientUrl, flags: [...own, ...(tls?.serverFlags ?? []), ...flags], process: undefined }
+    })
+    const cluster = new EtcdCluster(folder, list, tls?.client ?? {})
+    for (const index of list.keys()) cluster.startMember(index)
+    await cluster.ready()
+    return cluster
+  }
+
+  get endpoints(): readonly string[] {
+    return this.#members.map(({ clientUrl }) => clientUrl)
+  }
+
+  startMember(index: number): void {
+    const member = this.#member(index)
+    const log = openSync(join(this.#folder, `${member.name}.log`), 'a')
+    const child = spawn('etcd', member.flags, { stdio: ['ignore', log, log], env: environment })
+    living.add(child)
+    child.once('exit', () => living.delete(child))
+    member.process = child
+  }
+
+  signal(index: number, signal: NodeJS.Signals): void {
+    this.#member(index).process?.kill(signal)
+  }
+
+  async kill(index: number): Promise<void> {
+    const member = this.#member(index)
+    const child = member.process
+    member.process = undefined
+    if (!child || child.exitCode !== null) return
+    const exited = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGKILL')
+    await exited
+  }
+
+  /** The index of the member that leads now. */
+  async leader(): Promise<number> {
+    for (;;) {
+      for (const index of this.#members.keys()) if ((await this.status(index))?.isLeader) return index
+      await sleep(50)
+    }
+  }
+
+  /** Resolves when every member that was started knows a leader. */
+  async ready(): Promise<void> {
+    for (const [index, { process: child }] of this.#members.entries()) {
+      while (child && !(await this.status(index))?.hasLeader) {
+        if (child.exitCode !== null) throw new Error(`etcd ended at once, with ${child.exitCode}; see ${this.#folder}`)
+        await sleep(50)
+      }
+    }
+  }
+
+  async status(index: number): Promise<MemberStatus | undefined> {
+    const { clientUrl, process: child } = this.#member(index)
+    if (!child) return undefined
+    try {
+      const socket = await connectSocket(parseEndpoint(clientUrl), { tls: this.#tls, timeoutMs: 500 })
+      const channel = new GrpcChannel({ socket, url: clientUrl })
+      try {
+        return decodeStatus(await channel.call(methods.status, Buffer.alloc(0), 500))
+      } finally {
+        channel.close('done')
+      }
+    } catch {
+      return undefined
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#members.map((_, index) => this.kill(index)))
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #member(index: number): Member {
+    const member = this.#members[index]
+    if (!member) throw new RangeError(`there is no member ${index}`)
+    return member
+  }
+}
+
+/** Free a moment ago, which is as good as it gets. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer())
+  const ports: number[] = []
+  for (const server of servers) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    if (address && typeof address === 'object') ports.push(address.port)
+  }
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}

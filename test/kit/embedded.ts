@@ -1,0 +1,51 @@
+// A server inside the test's own process, as a program that embeds one would start it, with a client for it.
+
+import { rmSync } from 'node:fs'
+import { after, before, describe } from 'node:test'
+import { type RunningServer, startServer } from 'cluster-apiserver'
+import { ApiClient } from './api-client.js'
+import { newFolder } from './server-process.js'
+
+export type EngineName = 'memory' | 'lmdb'
+
+export interface Embedded {
+  readonly server: RunningServer
+  readonly client: ApiClient
+  close(): Promise<void>
+}
+
+/** The flags that serve every kind that these tests speak of, alpha ones included. */
+export const everyKind = ['--feature-gates=DynamicResourceAllocation=true', '--runtime-config=api/alpha=true']
+
+export async function startEmbedded(engine: EngineName, flags: readonly string[] = []): Promise<Embedded> {
+  const dataDir = engine === 'lmdb' ? newFolder() : undefined
+  const server = await startServer({ flags, ...(dataDir === undefined ? {} : { dataDir }) })
+  const client = clientOf(server)
+  return {
+    server,
+    client,
+    close: async () => {
+      client.close()
+      await server.close({ immediately: true })
+      if (dataDir !== undefined) rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export const tokenOf = (server: RunningServer): string => /token: "([^"]+)"/.exec(server.clientConfiguration)?.[1] ?? ''
+
+export const clientOf = (server: RunningServer): ApiClient => new ApiClient({ url: server.url, ca: server.caPem, token: tokenOf(server) })
+
+/** A suite that must hold whatever engine keeps the objects. `client()` is for use inside tests only. */
+export function onEveryEngine(title: string, suite: (client: () => ApiClient) => void, flags: readonly string[] = everyKind): void {
+  for (const engine of ['memory', 'lmdb'] as const) {
+    describe(`${title}, kept in ${engine}`, { concurrency: 8 }, () => {
+      let embedded: Embedded
+      before(async () => {
+        embedded = await startEmbedded(engine, flags)
+      })
+      after(() => embedded.close())
+      suite(() => embedded.client)
+    })
+  }
+}

@@ -1,0 +1,47 @@
+// What comes over the wire, as far as tests look into it.
+
+export interface WireMeta {
+  readonly name: string
+  readonly generateName?: string
+  readonly namespace?: string
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly generation?: number
+  readonly creationTimestamp?: string
+  readonly deletionTimestamp?: string
+  readonly deletionGracePeriodSeconds?: number
+  readonly finalizers?: readonly string[]
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly ownerReferences?: readonly unknown[]
+  readonly managedFields?: readonly { readonly manager: string; readonly operation: string }[]
+  /** Of a list. */
+  readonly continue?: string
+  readonly remainingItemCount?: number
+}
+
+/** An object, a list, or a Status: a test knows which one it asked for, and fails when it is not that. */
+export interface Wire {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly metadata: WireMeta
+  readonly items: readonly Wire[]
+  readonly data?: Readonly<Record<string, string>>
+  readonly reason?: string
+  readonly message?: string
+  readonly code?: number
+  readonly details?: {
+    readonly name?: string
+    readonly kind?: string
+    readonly uid?: string
+    readonly group?: string
+    readonly retryAfterSeconds?: number
+    readonly causes?: readonly { readonly reason: string; readonly message: string; readonly field: string }[]
+  }
+  readonly [key: string]: unknown
+}
+
+export interface WireEvent {
+  readonly type: string
+  readonly object: Wire
+}

@@ -1,0 +1,227 @@
+// The same life for every kind: created, read, listed, watched, changed, deleted, over a real connection.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ApiClient } from '../kit/api-client.js'
+import { onEveryEngine } from '../kit/embedded.js'
+import { expectFailure, expectStatus, namesOf, newNamespace } from '../kit/fixtures.js'
+import type { Wire } from '../kit/wire.js'
+
+interface KindRow {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly resource: string
+  readonly namespaced: boolean
+  /** Members beside the metadata. */
+  readonly rest: (namespace: string) => object
+  /** What DELETE answers with when nothing holds the object. */
+  readonly deleted: 'object' | 'Status'
+  /** Whether a PUT on a free name creates. */
+  readonly putCreates: boolean
+}
+
+/** The server makes objects of its own, such as the default service account of a namespace; these are the test's. */
+const ours = { 'a-test': 'yes' }
+const onlyOurs = 'labelSelector=a-test=yes'
+
+const claimSpec = { resourceClassName: 'fast', allocationMode: 'Immediate' }
+
+const rows: readonly KindRow[] = [
+  {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    resource: 'configmaps',
+    namespaced: true,
+    rest: () => ({ data: { a: '1' } }),
+    deleted: 'Status',
+    putCreates: false,
+  },
+  {
+    kind: 'Secret',
+    apiVersion: 'v1',
+    resource: 'secrets',
+    namespaced: true,
+    rest: () => ({ type: 'Opaque', data: { a: 'MQ==' } }),
+    deleted: 'Status',
+    putCreates: false,
+  },
+  {
+    kind: 'ServiceAccount',
+    apiVersion: 'v1',
+    resource: 'serviceaccounts',
+    namespaced: true,
+    rest: () => ({ secrets: [{ name: 's' }] }),
+    deleted: 'object',
+    putCreates: false,
+  },
+  {
+    kind: 'Endpoints',
+    apiVersion: 'v1',
+    resource: 'endpoints',
+    namespaced: true,
+    rest: () => ({ subsets: [{ addresses: [{ ip: '10.1.2.3' }], ports: [{ port: 80, protocol: 'TCP' }] }] }),
+    deleted: 'Status',
+    putCreates: true,
+  },
+  {
+    kind: 'Event',
+    apiVersion: 'v1',
+    resource: 'events',
+    namespaced: true,
+    rest: (namespace) => ({
+      involvedObject: { kind: 'ConfigMap', namespace, name: 'a' },
+      reason: 'Tested',
+      message: 'a test',
+      type: 'Normal',
+    }),
+    deleted: 'Status',
+    putCreates: true,
+  },
+  {
+    kind: 'Lease',
+    apiVersion: 'coordination.cluster.io/v1',
+    resource: 'leases',
+    namespaced: true,
+    rest: () => ({ spec: { holderIdentity: 'me', leaseDurationSeconds: 15 } }),
+    deleted: 'Status',
+    putCreates: true,
+  },
+  {
+    kind: 'ResourceClaim',
+    apiVersion: 'resource.cluster.io/v1alpha1',
+    resource: 'resourceclaims',
+    namespaced: true,
+    rest: () => ({ spec: claimSpec }),
+    deleted: 'object',
+    putCreates: false,
+  },
+  {
+    kind: 'ResourceClass',
+    apiVersion: 'resource.cluster.io/v1alpha1',
+    resource: 'resourceclasses',
+    namespaced: false,
+    rest: () => ({ driverName: 'gpu.example.com' }),
+    deleted: 'object',
+    putCreates: false,
+  },
+]
+
+const rootOf = ({ apiVersion }: KindRow): string => (apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`)
+
+interface Stage {
+  readonly client: ApiClient
+  readonly row: KindRow
+  readonly collection: string
+  readonly everywhere: string
+  readonly object: (name: string, labels?: object) => object
+}
+
+async function stageFor(client: ApiClient, row: KindRow): Promise<Stage> {
+  const namespace = await newNamespace(client, row.resource)
+  const root = rootOf(row)
+  return {
+    client,
+    row,
+    everywhere: `${root}/${row.resource}`,
+    collection: row.namespaced ? `${root}/namespaces/${namespace}/${row.resource}` : `${root}/${row.resource}`,
+    object: (name, labels = {}) => ({
+      apiVersion: row.apiVersion,
+      kind: row.kind,
+      metadata: { name, labels: { ...ours, ...labels } },
+      ...row.rest(namespace),
+    }),
+  }
+}
+
+async function live({ client, row, collection, everywhere, object }: Stage): Promise<void> {
+  const watch = await client.watch(`${collection}?watch=1&${onlyOurs}`)
+  const created = expectStatus(await client.post(collection, object('one')), 201).json
+  assert.equal(created.kind, row.kind)
+  assert.equal(created.apiVersion, row.apiVersion)
+  assert.match(created.metadata.uid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  assert.match(created.metadata.creationTimestamp ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  assert.match(created.metadata.resourceVersion, /^[1-9]\d*$/)
+  for (const [member, value] of Object.entries(row.rest('x'))) if (member !== 'involvedObject') assert.deepEqual(created[member], value)
+
+  expectFailure(await client.post(collection, object('one')), 409, 'AlreadyExists')
+  assert.deepEqual((await client.get(`${collection}/one`)).json, created)
+  const list = expectStatus(await client.get(`${collection}?${onlyOurs}`), 200).json
+  assert.equal(list.kind, `${row.kind}List`)
+  assert.deepEqual(namesOf(list), ['one'])
+  assert.ok(Number(list.metadata.resourceVersion) >= Number(created.metadata.resourceVersion))
+  assert.deepEqual(namesOf((await client.get(`${everywhere}?fieldSelector=metadata.name=one&${onlyOurs}`)).json), ['one'])
+
+  const changed = expectStatus(await client.put(`${collection}/one`, withLabels(created, { ...ours, color: 'red' })), 200).json
+  assert.ok(Number(changed.metadata.resourceVersion) > Number(created.metadata.resourceVersion))
+  assert.equal(changed.metadata.uid, created.metadata.uid)
+  assert.deepEqual(changed.metadata.labels, { ...ours, color: 'red' })
+  expectFailure(await client.put(`${collection}/one`, withLabels(created, { ...ours, color: 'blue' })), 409, 'Conflict')
+  const same = expectStatus(await client.put(`${collection}/one`, changed), 200).json
+  assert.equal(same.metadata.resourceVersion, changed.metadata.resourceVersion, 'a write that changes nothing makes no version')
+
+  const deleted = expectStatus(await client.delete(`${collection}/one`), 200).json
+  if (row.deleted === 'object') assert.equal(deleted.metadata.uid, created.metadata.uid)
+  else
+    assert.deepEqual(
+      [deleted.kind, deleted['status'], deleted.details?.name, deleted.details?.uid],
+      ['Status', 'Success', 'one', created.metadata.uid],
+    )
+  expectFailure(await client.get(`${collection}/one`), 404, 'NotFound')
+  expectFailure(await client.delete(`${collection}/one`), 404, 'NotFound')
+
+  await watch.atLeast(3)
+  watch.close()
+  assert.equal(watch.summary(), 'ADDED one, MODIFIED one, DELETED one')
+  const versions = watch.events.map((event) => Number(event.object.metadata.resourceVersion))
+  assert.deepEqual(versions.slice(0, 2), [Number(created.metadata.resourceVersion), Number(changed.metadata.resourceVersion)])
+  assert.ok((versions[2] ?? 0) > (versions[1] ?? 0), 'a deletion has a version of its own')
+}
+
+const withLabels = (object: Wire, labels: Readonly<Record<string, string>>) => ({ ...object, metadata: { ...object.metadata, labels } })
+
+async function putOnFreeName({ client, row, collection, object }: Stage): Promise<void> {
+  const answer = await client.put(`${collection}/fresh`, object('fresh'))
+  if (!row.putCreates) {
+    expectFailure(answer, 404, 'NotFound')
+    return
+  }
+  assert.equal(expectStatus(answer, 201).json.metadata.name, 'fresh')
+  expectStatus(await client.get(`${collection}/fresh`), 200)
+}
+
+async function deleteMany({ client, collection, object }: Stage): Promise<void> {
+  for (const name of ['a', 'b', 'c']) expectStatus(await client.post(collection, object(name, { keep: name === 'b' ? 'yes' : 'no' })), 201)
+  const status = expectStatus(await client.delete(`${collection}?labelSelector=keep=no`), 200).json
+  assert.deepEqual([status.kind, status['status']], ['Status', 'Success'])
+  assert.deepEqual(namesOf((await client.get(`${collection}?${onlyOurs}`)).json), ['b'])
+  expectStatus(await client.delete(collection), 200)
+  assert.deepEqual(namesOf((await client.get(`${collection}?${onlyOurs}`)).json), [])
+}
+
+onEveryEngine('kinds', (client) => {
+  for (const row of rows) {
+    test(`${row.kind}: one life`, async () => {
+      const stage = await stageFor(client(), row)
+      await live(stage)
+      await putOnFreeName(stage)
+      await stage.client.delete(`${stage.collection}/fresh`)
+      await deleteMany(stage)
+    })
+  }
+
+  test('events are the same objects in both of their groups', async () => {
+    const namespace = await newNamespace(client(), 'both')
+    const body = {
+      metadata: { name: 'e' },
+      involvedObject: { kind: 'Pod', namespace, name: 'p' },
+      reason: 'R',
+      message: 'core text',
+      type: 'Normal',
+    }
+    const made = expectStatus(await client().post(`/api/v1/namespaces/${namespace}/events`, body), 201).json
+    const other = expectStatus(await client().get(`/apis/events.cluster.io/v1/namespaces/${namespace}/events/e`), 200).json
+    assert.equal(other.metadata.uid, made.metadata.uid)
+    assert.equal(other['note'], 'core text')
+    assert.equal(other.apiVersion, 'events.cluster.io/v1')
+  })
+})

@@ -1,0 +1,174 @@
+// Watching: where a watch begins, what selectors make of changes, and how it ends.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onEveryEngine } from '../kit/embedded.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, sleep } from '../kit/fixtures.js'
+
+onEveryEngine('watching', (client) => {
+  for (const version of ['', '&resourceVersion=0']) {
+    test(`begins with what is there${version === '' ? '' : ', also from version 0'}, then tells what changes`, async () => {
+      const namespace = await newNamespace(client(), 'watch')
+      for (const name of ['a', 'b']) await makeConfigMap(client(), namespace, configMapOf(name))
+      const watch = await client().watch(`${configMaps(namespace)}?watch=1${version}`)
+      assert.equal(watch.status, 200)
+      assert.equal(watch.headers['content-type'], 'application/json')
+      await watch.atLeast(2)
+      await makeConfigMap(client(), namespace, configMapOf('c'))
+      await watch.atLeast(3)
+      watch.close()
+      assert.equal(watch.summary(), 'ADDED a, ADDED b, ADDED c')
+    })
+  }
+
+  test('from a version: what came after it, and nothing else', async () => {
+    const namespace = await newNamespace(client(), 'watch')
+    await makeConfigMap(client(), namespace, configMapOf('a'))
+    const { resourceVersion } = (await client().get(configMaps(namespace))).json.metadata
+    await makeConfigMap(client(), namespace, configMapOf('b'))
+    await client().put(configMaps(namespace, 'a'), configMapOf('a', { data: { v: '2' } }))
+    await client().delete(configMaps(namespace, 'b'))
+    const watch = await client().watch(`${configMaps(namespace)}?watch=true&resourceVersion=${resourceVersion}`)
+    await watch.atLeast(3)
+    await makeConfigMap(client(), namespace, configMapOf('c'))
+    await watch.atLeast(4)
+    watch.close()
+    assert.equal(watch.summary(), 'ADDED b, MODIFIED a, DELETED b, ADDED c')
+  })
+
+  test('a selector sees objects come and go as they begin and cease to match', async () => {
+    const namespace = await newNamespace(client(), 'watch')
+    const path = configMaps(namespace)
+    const red = { labels: { color: 'red' } }
+    const watch = await client().watch(`${path}?watch=1&labelSelector=color=red`)
+    await makeConfigMap(client(), namespace, configMapOf('a', { labels: { color: 'blue' } }))
+    await client().put(`${path}/a`, configMapOf('a', red))
+    await client().put(`${path}/a`, configMapOf('a', { ...red, data: { v: '2' } }))
+    await client().put(`${path}/a`, configMapOf('a', { labels: { color: 'blue' }, data: { v: '3' } }))
+    await client().put(`${path}/a`, configMapOf('a', { labels: { color: 'blue' }, data: { v: '4' } }))
+    await client().put(`${path}/a`, configMapOf('a', { ...red, data: { v: '5' } }))
+    await client().delete(`${path}/a`)
+    await watch.atLeast(5)
+    watch.close()
+    assert.equal(watch.summary(), 'ADDED a, MODIFIED a, DELETED a, ADDED a, DELETED a')
+    // What ceased to match is shown as it was when it still did, with the version at which it ceased.
+    assert.deepEqual([watch.events[2]?.object.metadata.labels, watch.events[2]?.object.data], [{ color: 'red' }, { v: '2' }])
+    const versions = watch.events.map(({ object }) => Number(object.metadata.resourceVersion))
+    assert.deepEqual(
+      versions,
+      [...new Set(versions)].sort((a, b) => a - b),
+    )
+  })
+
+  test('by field: one object of many', async () => {
+    const namespace = await newNamespace(client(), 'watch')
+    const watch = await client().watch(`${configMaps(namespace)}?watch=1&fieldSelector=metadata.name=b`)
+    for (const name of ['a', 'b', 'c']) await makeConfigMap(client(), namespace, configMapOf(name))
+    await client().delete(configMaps(namespace, 'b'))
+    await watch.atLeast(2)
+    watch.close()
+    assert.equal(watch.summary(), 'ADDED b, DELETED b')
+  })
+
+  test('all namespaces, and only those asked for', async () => {
+    const here = await newNamespace(client(), 'watch')
+    const there = await newNamespace(client(), 'watch')
+    const { resourceVersion } = (await client().get('/api/v1/configmaps')).json.metadata
+    const everywhere = await client().watch(`/api/v1/configmaps?watch=1&resourceVersion=${resourceVersion}&labelSelector=of=${here}`)
+    const one = await client().watch(`${configMaps(here)}?watch=1&resourceVersion=${resourceVersion}`)
+    await makeConfigMap(client(), there, configMapOf('a', { labels: { of: here } }))
+    await makeConfigMap(client(), here, configMapOf('b', { labels: { of: here } }))
+    await everywhere.atLeast(2)
+    await one.atLeast(1)
+    for (const watch of [everywhere, one]) watch.close()
+    assert.deepEqual([everywhere.summary(), one.summary()], ['ADDED a, ADDED b', 'ADDED b'])
+  })
+
+  test('many watchers and many writers: every change once, in order, for everybody', async () => {
+    const namespace = await newNamespace(client(), 'crowd')
+    const { resourceVersion } = (await client().get(configMaps(namespace))).json.metadata
+    const watches = await Promise.all(
+      Array.from({ length: 20 }, () => client().watch(`${configMaps(namespace)}?watch=1&resourceVersion=${resourceVersion}`)),
+    )
+    const objects = 100
+    await Promise.all(Array.from({ length: objects }, (_, i) => makeConfigMap(client(), namespace, configMapOf(`o-${i}`))))
+    await Promise.all(Array.from({ length: objects }, (_, i) => client().delete(configMaps(namespace, `o-${i}`))))
+    // One that begins late reads the same story from history.
+    watches.push(await client().watch(`${configMaps(namespace)}?watch=1&resourceVersion=${resourceVersion}`))
+    for (const watch of watches) await watch.atLeast(2 * objects)
+    for (const watch of watches) watch.close()
+    const stories = watches.map(({ events }) =>
+      events.map(({ type, object }) => `${object.metadata.resourceVersion} ${type} ${object.metadata.name}`),
+    )
+    const versions = (watches[0]?.events ?? []).map(({ object }) => Number(object.metadata.resourceVersion))
+    assert.ok(
+      versions.every((version, i) => i === 0 || version > (versions[i - 1] ?? 0)),
+      'versions grow',
+    )
+    for (const story of stories) assert.deepEqual(story, stories[0])
+  })
+
+  test('timeoutSeconds ends a watch in good order', async () => {
+    const namespace = await newNamespace(client(), 'watch')
+    const begin = Date.now()
+    const watch = await client().watch(`${configMaps(namespace)}?watch=1&timeoutSeconds=1`)
+    await watch.ended
+    const tookMs = Date.now() - begin
+    assert.ok(tookMs >= 900 && tookMs < 5000, `${tookMs} ms`)
+    assert.equal(watch.summary(), '')
+  })
+
+  test('bookmarks for whoever allows them, and for nobody else', async () => {
+    const namespace = await newNamespace(client(), 'watch')
+    await makeConfigMap(client(), namespace, configMapOf('a'))
+    const query = `${configMaps(namespace)}?watch=1&timeoutSeconds=4`
+    const allowing = await client().watch(`${query}&allowWatchBookmarks=true`)
+    const plain = await client().watch(query)
+    await Promise.all([allowing.ended, plain.ended])
+    assert.equal(plain.summary(), 'ADDED a')
+    const bookmark = allowing.events.find(({ type }) => type === 'BOOKMARK')
+    assert.ok(bookmark !== undefined, allowing.summary())
+    assert.deepEqual([bookmark.object.kind, bookmark.object.apiVersion], ['ConfigMap', 'v1'])
+    assert.ok(Number(bookmark.object.metadata.resourceVersion) >= Number(allowing.events[0]?.object.metadata.resourceVersion))
+    assert.equal(bookmark.object.metadata.name, undefined)
+    // Whoever goes on from a bookmark misses nothing.
+    const next = await client().watch(`${configMaps(namespace)}?watch=1&resourceVersion=${bookmark.object.metadata.resourceVersion}`)
+    await makeConfigMap(client(), namespace, configMapOf('b'))
+    await next.atLeast(1)
+    next.close()
+    assert.equal(next.summary(), 'ADDED b')
+  })
+
+  test('a version from the future is no error: the watch waits for it', async () => {
+    const namespace = await newNamespace(client(), 'watch')
+    const { resourceVersion } = (await client().get(configMaps(namespace))).json.metadata
+    const future = Number(resourceVersion) + 1_000_000
+    const opening = client().watch(`${configMaps(namespace)}?watch=1&timeoutSeconds=1&resourceVersion=${future}`)
+    const begin = Date.now()
+    const watch = await opening
+    await watch.ended
+    assert.ok(watch.status === 200 || watch.status === 504, String(watch.status))
+    assert.ok(Date.now() - begin < 5000)
+    assert.equal(watch.events.filter(({ type }) => type === 'ADDED').length, 0)
+  })
+
+  test('what cannot be asked of a watch', async () => {
+    const path = configMaps(await newNamespace(client(), 'watch'))
+    expectFailure(await client().get(`${path}?watch=1&resourceVersion=1&resourceVersionMatch=Exact`), 422, 'Invalid')
+    expectFailure(await client().get(`${path}?watch=1&resourceVersion=abc`), 400, 'BadRequest')
+    expectFailure(await client().get(`${path}?watch=1&labelSelector=a%20b`), 400, 'BadRequest')
+    expectStatus(await client().get(`${path}?watch=0`), 200)
+  })
+
+  test('a client that goes away is forgotten', async () => {
+    const namespace = await newNamespace(client(), 'watch')
+    const openWatches = async (): Promise<number> =>
+      Number(/^apiserver_longrunning_requests(?:\{[^}]*\})? (\d+)$/m.exec((await client().get('/metrics')).text)?.[1])
+    const watches = await Promise.all(Array.from({ length: 30 }, () => client().watch(`${configMaps(namespace)}?watch=1`)))
+    assert.ok((await openWatches()) >= 30)
+    const others = (await openWatches()) - 30
+    for (const watch of watches) watch.close()
+    for (let i = 0; i < 50 && (await openWatches()) > others + 15; i++) await sleep(50)
+    assert.ok((await openWatches()) <= others + 15)
+  })
+})
