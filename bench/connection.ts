@@ -1,0 +1,88 @@
+// One TLS connection that is kept: requests go out as bytes, one after the other, and each answer is waited for.
+
+import { connect, type TLSSocket } from 'node:tls'
+import { type ResponseHead, ResponseReader } from './response-reader.js'
+
+export interface Target {
+  readonly port: number
+  readonly ca: string
+  readonly token: string
+}
+
+export interface Response extends ResponseHead {
+  readonly body: Buffer
+}
+
+export class Connection {
+  private readonly socket: TLSSocket
+  private readonly reader: ResponseReader
+  private settle: () => void = () => undefined
+  private fail: (error: Error) => void = () => undefined
+  private keep: Buffer[] | undefined
+
+  private constructor(socket: TLSSocket) {
+    this.socket = socket
+    this.reader = new ResponseReader(
+      () => this.settle(),
+      (bytes) => this.keep?.push(bytes),
+    )
+    socket.on('data', (chunk: Buffer) => this.reader.push(chunk))
+    socket.on('error', (error) => this.fail(error))
+    socket.on('close', () => this.fail(new Error('the connection was closed')))
+  }
+
+  static open({ port, ca }: Target): Promise<Connection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['http/1.1'] }, () => {
+        socket.off('error', reject)
+        socket.setNoDelay(true)
+        resolve(new Connection(socket))
+      })
+      socket.once('error', reject)
+    })
+  }
+
+  /** Sends a request and waits for the end of its answer; resolves with the status. */
+  exchange(request: Buffer): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.settle = () => resolve(this.reader.head.status)
+      this.fail = reject
+      this.socket.write(request)
+    })
+  }
+
+  /** The same, with the answer kept. */
+  async fetch(request: Buffer): Promise<Response> {
+    this.keep = []
+    await this.exchange(request)
+    const body = Buffer.concat(this.keep)
+    this.keep = undefined
+    return { ...this.reader.head, body }
+  }
+
+  close(): void {
+    this.fail = () => undefined
+    this.socket.destroy()
+  }
+}
+
+export interface RequestParts {
+  readonly method: string
+  readonly path: string
+  readonly type?: string
+  readonly body?: string | Buffer
+}
+
+/** A request as bytes, made once and sent many times. */
+export function requestBytes({ token }: Target, { method, path, type = 'application/json', body }: RequestParts): Buffer {
+  const payload = body === undefined ? undefined : Buffer.from(body)
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    'User-Agent: bench',
+    'Accept: application/json',
+    `Authorization: Bearer ${token}`,
+    ...(payload === undefined ? [] : [`Content-Type: ${type}`, `Content-Length: ${payload.length}`]),
+  ].join('\r\n')
+  return Buffer.concat([Buffer.from(`${head}\r\n\r\n`), payload ?? Buffer.alloc(0)])
+}

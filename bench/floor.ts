@@ -1,0 +1,49 @@
+// The floor server from the outside: started once, told how to behave for each workload.
+
+import { type ChildProcess, fork } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Response } from './connection.js'
+import type { FloorBehaviour, FloorStart } from './floor-server.js'
+import type { Served } from './load.js'
+
+/** What Node adds by itself, or what depends on the body. */
+const ownHeaders = ['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length']
+
+/** The headers of an answer of the server under test, for the floor to send the same. */
+export const headersOf = ({ headers }: Pick<Response, 'headers'>): readonly string[] =>
+  headers.filter(([name]) => !ownHeaders.includes(name.toLowerCase())).flat()
+
+export class Floor {
+  readonly served: Served
+  private readonly child: ChildProcess
+
+  private constructor(child: ChildProcess, served: Served) {
+    this.child = child
+    this.served = served
+  }
+
+  /** Uses the certificate of the server under test, so that handshakes and records cost the same. */
+  static async start(dataDir: string, folder: string): Promise<Floor> {
+    const read = (name: string): string => readFileSync(join(dataDir, 'pki', name), 'utf8')
+    const start: FloorStart = { cert: read('serving.crt'), key: read('serving.key'), storePath: join(folder, 'floor') }
+    const child = fork(fileURLToPath(new URL('./floor-server.js', import.meta.url)), [JSON.stringify(start)])
+    const port = await new Promise<number>((resolve, reject) => {
+      child.once('message', (message) => resolve(Number(message)))
+      child.once('exit', () => reject(new Error('the floor server did not start')))
+    })
+    return new Floor(child, { port, pid: child.pid ?? 0, ca: read('ca.crt'), token: read('admin.token').trim() })
+  }
+
+  behave(behaviour: FloorBehaviour): Promise<void> {
+    return new Promise((resolve) => {
+      this.child.once('message', () => resolve())
+      this.child.send(behaviour)
+    })
+  }
+
+  close(): void {
+    this.child.disconnect()
+  }
+}

@@ -1,0 +1,63 @@
+// Load for a while, and what it cost the process that served it.
+
+import { Connection, type Target } from './connection.js'
+import { cpuMicroseconds } from './cpu-time.js'
+
+export interface Served extends Target {
+  readonly pid: number
+}
+
+export interface LoadOptions {
+  readonly connections: number
+  readonly durationMs: number
+  /** Makes the request that a connection sends next; the counter grows with every call. */
+  readonly next: (connection: number, counter: number) => Buffer
+  readonly expect: number
+}
+
+export interface Cost {
+  readonly requests: number
+  readonly cpuMicrosecondsEach: number
+  readonly perSecond: number
+}
+
+/** Connections are made once and used for every round on the same server. */
+export class LoadGenerator {
+  readonly served: Served
+  private readonly connections: readonly Connection[]
+  private counter = 0
+
+  private constructor(served: Served, connections: readonly Connection[]) {
+    this.served = served
+    this.connections = connections
+  }
+
+  static async open(served: Served, connections: number): Promise<LoadGenerator> {
+    return new LoadGenerator(served, await Promise.all(Array.from({ length: connections }, () => Connection.open(served))))
+  }
+
+  async run({ durationMs, next, expect }: Omit<LoadOptions, 'connections'>): Promise<Cost> {
+    const begin = performance.now()
+    const end = begin + durationMs
+    const cpuBefore = cpuMicroseconds(this.served.pid)
+    const outcomes = await Promise.allSettled(
+      this.connections.map(async (connection, i) => {
+        let count = 0
+        for (; performance.now() < end; count++) {
+          const status = await connection.exchange(next(i, this.counter++))
+          if (status !== expect) throw new Error(`the answer was ${status}, not ${expect}`)
+        }
+        return count
+      }),
+    )
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    const requests = outcomes.reduce((sum, outcome) => sum + (outcome.status === 'fulfilled' ? outcome.value : 0), 0)
+    const cpu = cpuMicroseconds(this.served.pid) - cpuBefore
+    return { requests, cpuMicrosecondsEach: cpu / requests, perSecond: (requests * 1000) / (performance.now() - begin) }
+  }
+
+  close(): void {
+    for (const connection of this.connections) connection.close()
+  }
+}

@@ -1,0 +1,45 @@
+// Measuring beside a floor: rounds of one and the other in turns, because machines are noisy and noise comes in waves.
+
+import type { Cost } from './load.js'
+
+export interface Rounds {
+  readonly count: number
+  readonly durationMs: number
+}
+
+export interface Side {
+  run(durationMs: number): Promise<Cost>
+}
+
+export interface Comparison {
+  readonly floor: number
+  readonly server: number
+  readonly ratio: number
+  readonly perSecond: number
+}
+
+const warmUpMs = 1000
+
+export async function compare(floor: Side, server: Side, { count, durationMs }: Rounds): Promise<Comparison> {
+  // Both sides are warm before anything counts: compiled, cached, and with their memory grown.
+  for (const side of [floor, server, floor, server]) await side.run(Math.max(durationMs, warmUpMs))
+  const costs: { readonly floor: Cost; readonly server: Cost }[] = []
+  for (let round = 0; round < count; round++) costs.push({ floor: await floor.run(durationMs), server: await server.run(durationMs) })
+  const [floorCost, serverCost] = [
+    median(costs.map(({ floor: cost }) => cost.cpuMicrosecondsEach)),
+    median(costs.map(({ server: cost }) => cost.cpuMicrosecondsEach)),
+  ]
+  return {
+    floor: floorCost,
+    server: serverCost,
+    ratio: serverCost / floorCost,
+    perSecond: median(costs.map(({ server: cost }) => cost.perSecond)),
+  }
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2
+}

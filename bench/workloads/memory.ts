@@ -1,0 +1,61 @@
+// Memory: of a server that does nothing, and of one that keeps many objects and has shown them all.
+
+import { memoryOf } from '../cpu-time.js'
+import { fetchOnce, type Lab, type Tested } from '../lab.js'
+import { type Line, mebibytes } from '../report.js'
+
+const mebibyte = 1024 * 1024
+const idleBar = 120 * mebibyte
+const cacheBytes = 256 * mebibyte
+
+export async function measureIdleMemory(lab: Lab): Promise<readonly Line[]> {
+  const { process: server } = await lab.start()
+  await new Promise((resolve) => setTimeout(resolve, 2000))
+  const { residentBytes } = memoryOf(server.pid)
+  await server.stop()
+  return [
+    {
+      workload: 'memory, idle',
+      floor: mebibytes(idleBar),
+      server: mebibytes(residentBytes),
+      ratio: residentBytes / idleBar,
+      bar: 1,
+      note: 'floor: what is allowed',
+    },
+  ]
+}
+
+/** What `big` uses beyond an idle server, after everything in it was listed several times, whole and in pages. */
+export async function measureFullMemory(
+  lab: Lab,
+  { big, path, count }: { readonly big: Tested; readonly path: string; readonly count: number },
+): Promise<readonly Line[]> {
+  const idle = await lab.start()
+  const before = memoryOf(idle.process.pid)
+  await idle.process.stop()
+  for (let i = 0; i < 3; i++) await fetchOnce(big.served, { method: 'GET', path })
+  for (let i = 0; i < 20; i++) await fetchOnce(big.served, { method: 'GET', path: `${path}?limit=500` })
+  await new Promise((resolve) => setTimeout(resolve, 3000))
+  const after = memoryOf(big.process.pid)
+  const row = (workload: string, more: number, note: string): Line => ({
+    workload,
+    floor: mebibytes(cacheBytes),
+    server: mebibytes(more),
+    ratio: more / cacheBytes,
+    bar: 1,
+    note,
+  })
+  return [
+    row(
+      `memory, ${count.toLocaleString('en')} objects more`,
+      after.ownBytes - before.ownBytes,
+      'floor: what is allowed; mapped files left out',
+    ),
+    {
+      workload: '  with mapped files',
+      floor: '',
+      server: mebibytes(after.residentBytes - before.residentBytes),
+      note: 'pages of the store that the kernel keeps at hand',
+    },
+  ]
+}

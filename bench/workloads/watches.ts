@@ -1,0 +1,129 @@
+// Watching: what it costs to tell two hundred watchers of one change, beside a bare server that writes the same frame to as many streams.
+
+import { connect, type TLSSocket } from 'node:tls'
+import { Connection, requestBytes } from '../connection.js'
+import { cpuMicroseconds } from '../cpu-time.js'
+import { headersOf } from '../floor.js'
+import { fetchOnce, fill, type Lab, makeNamespace } from '../lab.js'
+import type { Cost, Served } from '../load.js'
+import { compare, type Side } from '../measure.js'
+import { configMapText } from '../objects.js'
+import { type Line, microseconds } from '../report.js'
+
+const watchers = 200
+const frameEnd = Buffer.from('}\n')
+
+/** Open streams that count the frames that come in. */
+class Audience {
+  frames = 0
+  private readonly sockets: readonly TLSSocket[]
+  private wake: () => void = () => undefined
+
+  private constructor(sockets: readonly TLSSocket[]) {
+    this.sockets = sockets
+    for (const socket of sockets) socket.on('data', (chunk: Buffer) => this.take(chunk))
+  }
+
+  static async open(served: Served, path: string): Promise<Audience> {
+    const request = requestBytes(served, { method: 'GET', path })
+    return new Audience(await Promise.all(Array.from({ length: watchers }, () => openStream(served, request))))
+  }
+
+  async until(frames: number): Promise<void> {
+    while (this.frames < frames) {
+      await new Promise<void>((resolve) => {
+        this.wake = resolve
+      })
+    }
+  }
+
+  close(): void {
+    for (const socket of this.sockets) socket.destroy()
+  }
+
+  /** A frame ends with a brace and a new line, which stand nowhere else. */
+  private take(chunk: Buffer): void {
+    for (let at = chunk.indexOf(frameEnd); at >= 0; at = chunk.indexOf(frameEnd, at + 1)) this.frames += 1
+    this.wake()
+  }
+}
+
+/** Resolves when the head of the answer has come. */
+function openStream({ port, ca }: Served, request: Buffer): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['http/1.1'] }, () => socket.write(request))
+    socket.once('error', reject)
+    socket.once('data', () => resolve(socket))
+  })
+}
+
+interface Announcer {
+  readonly served: Served
+  readonly watchPath: string
+  readonly change: (counter: number) => Buffer
+}
+
+/** One side: change, wait for the answer, and at the end of the round until everybody has heard of everything. */
+async function sideOf({ served, watchPath, change }: Announcer): Promise<Side & { close(): void }> {
+  const audience = await Audience.open(served, watchPath)
+  const connection = await Connection.open(served)
+  let counter = 0
+  const run = async (durationMs: number): Promise<Cost> => {
+    const begin = performance.now()
+    const cpuBefore = cpuMicroseconds(served.pid)
+    const framesBefore = audience.frames
+    let changes = 0
+    for (; performance.now() - begin < durationMs; changes++) await connection.exchange(change(counter++))
+    await audience.until(framesBefore + changes * watchers)
+    const delivered = changes * watchers
+    const seconds = (performance.now() - begin) / 1000
+    return {
+      requests: delivered,
+      cpuMicrosecondsEach: (cpuMicroseconds(served.pid) - cpuBefore) / delivered,
+      perSecond: delivered / seconds,
+    }
+  }
+  const close = (): void => {
+    audience.close()
+    connection.close()
+  }
+  return { run, close }
+}
+
+export async function measureWatch(lab: Lab): Promise<readonly Line[]> {
+  const { served } = await lab.usual()
+  const path = await makeNamespace(served, 'bench-watch')
+  const text = (counter: number): string => configMapText({ name: 'watched', bytes: 1024, mark: `mark ${counter} ` })
+  await fill(served, { path, count: 1, body: () => text(-1) })
+  const change = (target: Served) => (counter: number) =>
+    requestBytes(target, { method: 'PUT', path: `${path}/watched`, body: text(counter) })
+  const sample = await fetchOnce(served, { method: 'PUT', path: `${path}/watched`, body: text(-2) })
+  const object = sample.body.toString().trimEnd()
+  const floor = await lab.floor()
+  await floor.behave({
+    kind: 'frames',
+    headers: headersOf(sample),
+    frame: Buffer.from(`{"type":"MODIFIED","object":${object}}\n`).toString('base64'),
+    body: sample.body.toString('base64'),
+  })
+  const list = await fetchOnce(served, { method: 'GET', path })
+  const version = /"resourceVersion":"(\d+)"/.exec(list.body.toString('utf8', 0, 300))?.[1]
+  const watchPath = `${path}?watch=1&resourceVersion=${version}`
+  const sides = await Promise.all([
+    sideOf({ served: floor.served, watchPath, change: change(floor.served) }),
+    sideOf({ served, watchPath, change: change(served) }),
+  ])
+  const [floorSide, serverSide] = sides
+  const { floor: floorCost, server, ratio, perSecond } = await compare(floorSide, serverSide, lab.rounds)
+  for (const side of sides) side.close()
+  return [
+    {
+      workload: '200 watchers, per event',
+      floor: microseconds(floorCost),
+      server: microseconds(server),
+      ratio,
+      bar: 2,
+      note: `${perSecond.toFixed(0)} events/s`,
+    },
+  ]
+}
