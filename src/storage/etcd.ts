@@ -1,5 +1,6 @@
 // The engine for many replicas: the data is in etcd, which decides every write; each replica answers reads from a mirror that etcd's changes feed.
 
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
@@ -14,6 +15,7 @@ import { createEtcdKeys } from './etcd/etcd-keys.js'
 import { createLeases } from './etcd/leases.js'
 import { loadMirror } from './etcd/load-mirror.js'
 import { createNumbering } from './etcd/numbering.js'
+import { Ownership } from './etcd/ownership.js'
 import { createSettling } from './etcd/settling.js'
 import { Mirror } from './mirror.js'
 import { MirrorFile } from './mirror-file.js'
@@ -48,6 +50,8 @@ export interface EtcdOptions {
   readonly patienceMs?: number
   /** How much longer keys with an expiry may live for the sake of sharing a lease. */
   readonly leaseReuseMs?: number
+  /** How long nobody else may have written before this replica takes the right to write, and answers consistent reads without asking. */
+  readonly quietMs?: number
   readonly clock: Clock
   readonly logger: Logger
   /** Ends the wait for an etcd that cannot be reached. */
@@ -56,6 +60,7 @@ export interface EtcdOptions {
 
 const usualPatienceMs = 10_000
 const usualReuseMs = 60_000
+const usualQuietMs = 10_000
 const betweenTriesMs = 1000
 
 /**
@@ -75,7 +80,7 @@ export async function openEtcdStorage(options: EtcdOptions): Promise<Storage> {
 interface EtcdParts {
   readonly mirror: Mirror
   readonly writer: BatchWriter
-  readonly settle: () => Promise<number>
+  readonly settle: () => number | Promise<number>
   readonly compaction: Compaction
 }
 
@@ -94,18 +99,21 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
   const folder = options.mirrorFolder === undefined ? {} : { folder: options.mirrorFolder }
   const mirror = new Mirror({ file: await MirrorFile.open({ ...folder, source, logger }), positionOf: numbering.stepOf, logger })
   closing.add(() => mirror.close())
-  const parts = { ...shared, numbering, mirror }
+  const replicaId = randomUUID()
+  const ownership = new Ownership({ client, keys, id: replicaId, quietMs: options.quietMs ?? usualQuietMs })
+  const parts = { ...shared, numbering, mirror, ownership, replicaId }
   await waitFor(() => loadMirror(parts), options)
   const feed = new ChangeFeed(parts)
   closing.add(() => feed.close())
   // Before the feed is closed, which may be waiting for etcd, and after the writer, which needs it to the end.
   closing.add(() => client.close())
-  const settle = createSettling(parts)
-  await waitFor(settle, options)
-  const compaction = await waitFor(() => createCompaction(parts), options)
+  closing.add(() => ownership.giveUp().catch(() => undefined))
   const leases = createLeases({ client, clock, reuseMs: options.leaseReuseMs ?? usualReuseMs })
   const writer = new BatchWriter({ ...parts, leases })
   closing.add(() => writer.close())
+  const settle = createSettling({ ...parts, hasOwnWrites: () => writer.hasArrived })
+  await waitFor(async () => settle(), options)
+  const compaction = await waitFor(() => createCompaction(parts), options)
   return { mirror, writer, settle, compaction }
 }
 
@@ -143,7 +151,7 @@ class EtcdStorage implements Storage {
     return this.#mirror.compacted
   }
 
-  settle(): Promise<number> {
+  settle(): number | Promise<number> {
     return this.#closed ? Promise.reject(closedError()) : this.#parts.settle()
   }
 

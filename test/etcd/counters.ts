@@ -1,11 +1,13 @@
 // Writers that count: each reads a counter, adds one on condition that nobody else did, and notes what was acknowledged.
 
-import type { Storage } from '../../src/storage/storage.js'
-import { StorageUnavailableError } from '../../src/storage/storage.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Storage, StorageUnavailableError } from '../../src/storage/storage.js'
 
 export interface CountingOptions {
   readonly storages: readonly Storage[]
   readonly keys: readonly string[]
+  /** Whether a storage may write now; left out: always. */
+  readonly mayWrite?: (storage: Storage) => boolean
 }
 
 export class Counting {
@@ -14,9 +16,11 @@ export class Counting {
   /** Additions of which it is unknown whether they were stored. */
   readonly uncertain = new Map<string, number>()
   #isStopped = false
+  readonly #mayWrite: (storage: Storage) => boolean
   readonly #writers: readonly Promise<void>[]
 
-  constructor({ storages, keys }: CountingOptions) {
+  constructor({ storages, keys, mayWrite = () => true }: CountingOptions) {
+    this.#mayWrite = mayWrite
     this.#writers = storages.flatMap((storage) => keys.map((key) => this.#write(storage, key)))
   }
 
@@ -43,6 +47,10 @@ export class Counting {
   async #write(storage: Storage, key: string): Promise<void> {
     const count = (counts: Map<string, number>): void => void counts.set(key, (counts.get(key) ?? 0) + 1)
     while (!this.#isStopped) {
+      if (!this.#mayWrite(storage)) {
+        await sleep(5)
+        continue
+      }
       const current = storage.read(key)
       const value = Buffer.from(String(Number(current?.value.toString() ?? 0) + 1))
       try {

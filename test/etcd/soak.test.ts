@@ -25,6 +25,42 @@ async function comeAndGo(storage: Storage, isDone: () => boolean): Promise<void>
   }
 }
 
+/** Goes from replica to replica, and must never see less than was acknowledged or than it has seen. */
+class ConsistentReader {
+  readonly faults: string[] = []
+  reads = 0
+  unasked = 0
+  readonly #replicas: readonly Storage[]
+  readonly #counting: Counting
+  readonly #seen = new Map<string, number>()
+
+  constructor(replicas: readonly Storage[], counting: Counting) {
+    this.#replicas = replicas
+    this.#counting = counting
+  }
+
+  async read(names: readonly string[], isDone: () => boolean): Promise<void> {
+    for (let round = 0; !isDone(); round += 1) {
+      const replica = this.#replicas[round % this.#replicas.length] as Storage
+      const least = new Map(names.map((key) => [key, Math.max(this.#counting.acknowledged.get(key) ?? 0, this.#seen.get(key) ?? 0)]))
+      const settling = replica.settle()
+      if (typeof settling === 'number') this.unasked += 1
+      const isSettled = typeof settling === 'number' || (await settling.catch(() => undefined)) !== undefined
+      if (isSettled) this.#check(replica, least)
+      if (round % 20 === 0) await sleep(1)
+    }
+  }
+
+  #check(replica: Storage, least: ReadonlyMap<string, number>): void {
+    this.reads += 1
+    for (const [key, count] of least) {
+      const shown = Number(replica.read(key)?.value.toString() ?? 0)
+      if (shown < count) this.faults.push(`${key} is ${shown} at replica ${this.#replicas.indexOf(replica)}, and was ${count} before`)
+      this.#seen.set(key, Math.max(shown, count))
+    }
+  }
+}
+
 describe('soak', { skip: whyNoEtcd ?? false }, () => {
   test('nothing is lost, missed, repeated or invented', { timeout: seconds * 1000 + 120_000 }, async (context) => {
     const random = seededRandom('ETCD_SOAK_SEED')
@@ -34,16 +70,24 @@ describe('soak', { skip: whyNoEtcd ?? false }, () => {
     const prefix = newPrefix()
     const proxies = await Promise.all(cluster.endpoints.map((endpoint) => TcpProxy.start(endpoint)))
     const far = proxies.map(({ url }) => url)
-    const replicas = await Promise.all([far, far.toReversed(), cluster.endpoints].map((endpoints) => openReplica({ endpoints, prefix })))
+    const replicas = await Promise.all(
+      [far, far.toReversed(), cluster.endpoints].map((endpoints) => openReplica({ endpoints, prefix, quietMs: 150 })),
+    )
     context.after(async () => {
       await Promise.all(replicas.map((replica) => replica.close()))
       await Promise.all(proxies.map((each) => each.close()))
       await cluster.stop()
     })
     const watched = replicas.map((replica) => new WatchedState(replica))
-    const counting = new Counting({ storages: replicas, keys })
+    // Now and then only one replica writes, and not always: it becomes the owner of the right to write, and reads without asking.
+    let loner: Storage | undefined
+    const mayWrite = (storage: Storage): boolean => loner === undefined || (loner === storage && Math.random() < 0.1)
+    const counting = new Counting({ storages: replicas, keys, mayWrite })
     const endMs = performance.now() + seconds * 1000
-    const coming = replicas.map((replica) => comeAndGo(replica, () => performance.now() > endMs))
+    const isDone = (): boolean => performance.now() > endMs
+    const coming = replicas.map((replica) => comeAndGo(replica, () => isDone() || (loner !== undefined && loner !== replica)))
+    const reader = new ConsistentReader(replicas, counting)
+    const reading = reader.read(keys, isDone)
 
     const member = (): number => pick(3)
     const proxy = (): TcpProxy => random.pick(proxies)
@@ -76,6 +120,10 @@ describe('soak', { skip: whyNoEtcd ?? false }, () => {
         slow.delay(0)
       },
       async () => {
+        loner = random.pick([undefined, ...replicas])
+        await sleep(pick(1500))
+      },
+      async () => {
         const compacting = replica()
         await compacting.compact(compacting.revision - pick(2000)).catch(() => undefined)
       },
@@ -84,10 +132,14 @@ describe('soak', { skip: whyNoEtcd ?? false }, () => {
       await random.pick(happenings)()
       await sleep(pick(200))
     }
+    loner = undefined
     await cluster.ready()
-    await Promise.all([...coming, counting.stop()])
+    await Promise.all([...coming, reading, counting.stop()])
     await Promise.all(replicas.map((each) => each.settle()))
-    context.diagnostic(`${counting.total} additions, ${watched[0]?.changes} changes`)
+    context.diagnostic(
+      `${counting.total} additions, ${watched[0]?.changes} changes, ${reader.reads} consistent reads, ${reader.unasked} of them without a question`,
+    )
+    assert.deepEqual(reader.faults, [])
     for (const each of replicas) assert.deepEqual(counting.faults(each), [])
     for (const state of watched) state.check()
     for (const each of replicas) assert.deepEqual(each.range(everything), replicas[0]?.range(everything))

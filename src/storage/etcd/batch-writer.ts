@@ -1,7 +1,6 @@
 // Carries commits out: those of one turn of the event loop in one transaction of etcd, one batch after the other, each exactly once however often
 // it has to be sent. A commit is answered when the mirror shows it.
 
-import { randomUUID } from 'node:crypto'
 import { checkWrites } from '../commit-batch.js'
 import type { Mirror } from '../mirror.js'
 import { type CommitOutcome, StorageUnavailableError, type Write } from '../storage.js'
@@ -12,6 +11,7 @@ import { GrpcError, grpcCodes } from './grpc-error.js'
 import type { Leases } from './leases.js'
 import { decodeTxn, encodeTxn, methods, type TxnAnswer } from './messages.js'
 import type { Numbering } from './numbering.js'
+import type { Ownership } from './ownership.js'
 
 export interface BatchWriterOptions {
   readonly client: EtcdClient
@@ -19,6 +19,8 @@ export interface BatchWriterOptions {
   readonly numbering: Numbering
   readonly mirror: Mirror
   readonly leases: Leases
+  readonly ownership: Ownership
+  readonly replicaId: string
   /** How long a commit may take before it fails. */
   readonly patienceMs: number
 }
@@ -40,11 +42,13 @@ export class BatchWriter {
   #authorRevision = 0
   #authorLease: { readonly id: bigint; readonly renewMs: number } | undefined
   #batches = 0
+  #underWay = 0
+  #isInDoubt = false
   #running: Promise<void> | undefined
 
   constructor(options: BatchWriterOptions) {
     this.#options = options
-    this.#author = options.keys.author(randomUUID())
+    this.#author = options.keys.author(options.replicaId)
   }
 
   commit(writes: readonly Write[]): Promise<CommitOutcome> {
@@ -55,6 +59,11 @@ export class BatchWriter {
       this.#waiting.push({ writes, deadlineMs, resolve, reject })
       this.#running ??= this.#run()
     })
+  }
+
+  /** Whether the mirror shows everything that this replica has sent, even what was given up. */
+  get hasArrived(): boolean {
+    return this.#underWay === 0 && !this.#isInDoubt
   }
 
   /** Waits until everything was answered. */
@@ -74,12 +83,15 @@ export class BatchWriter {
   }
 
   async #carryOut(commits: readonly PendingCommit[]): Promise<void> {
+    this.#underWay += 1
     try {
       const written = await this.#write(commits)
       // The next batch may be on its way while this one arrives in the mirror.
       const answering = this.#answer(commits, written).finally(() => this.#answering.delete(answering))
       this.#answering.add(answering)
     } catch (error) {
+      this.#underWay -= 1
+      this.#isInDoubt = true
       for (const { reject } of commits) reject(readable(error))
     }
   }
@@ -95,18 +107,21 @@ export class BatchWriter {
         return { step: answer.revision, succeeded: answer.answers.slice(2).map(({ txn }) => txn?.succeeded ?? false) }
       }
       const found = answer.answers[0]?.range?.items[0]
+      this.#options.ownership.note(answer.answers[1]?.range?.items[0])
       this.#authorRevision = found?.modRevision ?? 0
       if (found?.value.toString() === String(batchNumber)) return { step: found.modRevision, succeeded: undefined }
-      throw new GrpcError(grpcCodes.aborted, 'an earlier write that was given up has arrived after all')
+      throw new GrpcError(grpcCodes.aborted, 'somebody else has taken the right to write, or an earlier write has arrived after all')
     })
   }
 
   async #attempt(commits: readonly PendingCommit[], batchNumber: number, timeoutMs: number): Promise<TxnAnswer> {
-    const { client, keys, numbering, leases } = this.#options
+    const { client, leases, ownership } = this.#options
     try {
+      await ownership.beAllowed()
       const authorLease = await this.#leaseOfAuthor(timeoutMs)
       const leaseOf = await this.#takeLeases(commits, timeoutMs)
-      const details = { keys, numbering, author: this.#author, authorRevision: this.#authorRevision, authorLease, batchNumber, leaseOf }
+      const author = { author: this.#author, authorRevision: this.#authorRevision, authorLease }
+      const details = { ...this.#options, ...author, ownerRevision: ownership.step, batchNumber, leaseOf }
       const message = encodeTxn(batchTxn(commits, details), batchBytes(commits))
       return decodeTxn(await client.call(methods.txn, message, timeoutMs))
     } catch (error) {
@@ -140,6 +155,9 @@ export class BatchWriter {
     const { mirror, patienceMs } = this.#options
     const before = mirror.position
     const hasArrived = await mirror.reach(step, patienceMs)
+    this.#underWay -= 1
+    // What was given up before has arrived before, or never will.
+    this.#isInDoubt = !hasArrived
     for (const [index, { writes, resolve, reject }] of commits.entries()) {
       try {
         if (!hasArrived) throw new StorageUnavailableError('etcd cannot be used now: the write is stored, but its change does not arrive')

@@ -2,10 +2,11 @@
 // of one does not touch the others.
 //
 //   if    the author's key is as this process wrote it last       so that a batch which is sent again after a lost answer happens once
-//   then  write the head, with the indexes of deletions
+//   and   the owner's key is as this process saw it last          so that an owner can rely on being the only one who writes
+//   then  write the head, with the author and the indexes of deletions
 //         write the author's key, with the number of the batch
 //         each commit: if its keys are at the expected revisions, then write them
-//   else  read the author's key: its number tells whether the batch has arrived before
+//   else  read the author's key, whose number tells whether the batch has arrived before, and the owner's
 
 import type { CommitOutcome, Write } from '../storage.js'
 import type { EtcdKeys } from './etcd-keys.js'
@@ -24,6 +25,9 @@ export interface PendingCommit {
 export interface BatchOptions {
   readonly keys: EtcdKeys
   readonly numbering: Numbering
+  /** See ownership.ts. */
+  readonly replicaId: string
+  readonly ownerRevision: number
   readonly author: string
   /** The author's key as it was last seen; 0: absent. */
   readonly authorRevision: number
@@ -67,15 +71,21 @@ function commitBytes(writes: readonly Write[]): number {
 }
 
 export function batchTxn(commits: readonly PendingCommit[], options: BatchOptions): Txn {
-  const { keys, author, authorRevision, authorLease, batchNumber } = options
+  const { keys, replicaId, author, authorRevision, authorLease, batchNumber } = options
   return {
-    compare: [{ key: author, modRevision: authorRevision }],
+    compare: [
+      { key: author, modRevision: authorRevision },
+      { key: keys.owner, modRevision: options.ownerRevision },
+    ],
     success: [
-      { kind: 'put', key: keys.head, value: [headValue(commits)] },
+      { kind: 'put', key: keys.head, value: [Buffer.from(replicaId), deletionsOf(commits)] },
       { kind: 'put', key: author, value: [Buffer.from(String(batchNumber))], lease: authorLease },
       ...commits.map(({ writes }, index): Operation => ({ kind: 'txn', txn: commitTxn(writes, index, options) })),
     ],
-    failure: [{ kind: 'range', request: { key: author } }],
+    failure: [
+      { kind: 'range', request: { key: author } },
+      { kind: 'range', request: { key: keys.owner } },
+    ],
   }
 }
 
@@ -103,7 +113,7 @@ function expectedStep(revision: number, numbering: Numbering): number {
 const nothing = Buffer.alloc(0)
 
 /** A deletion leaves no value that could say its index, so the head says it. */
-function headValue(commits: readonly PendingCommit[]): Buffer {
+function deletionsOf(commits: readonly PendingCommit[]): Buffer {
   let deletions: [string, number][] | undefined
   for (const [index, { writes }] of commits.entries()) {
     for (const { key, value } of writes) {
@@ -115,7 +125,20 @@ function headValue(commits: readonly PendingCommit[]): Buffer {
   return deletions ? Buffer.from(JSON.stringify(deletions)) : nothing
 }
 
-/** The indexes of the deletions of a step, by key. */
-export function readHeadValue(bytes: Buffer): ReadonlyMap<string, number> {
-  return new Map(bytes.length === 0 ? [] : (JSON.parse(bytes.toString()) as [string, number][]))
+/** Ids of replicas are UUIDs. */
+const idBytes = 36
+
+export interface HeadValue {
+  /** Empty for a head that a restore has written. */
+  readonly replicaId: string
+  /** The indexes of the deletions of the step, by key. */
+  readonly deletions: ReadonlyMap<string, number>
+}
+
+const noDeletions: ReadonlyMap<string, number> = new Map()
+
+export function readHeadValue(bytes: Buffer): HeadValue {
+  const replicaId = bytes.toString('latin1', 0, idBytes)
+  if (bytes.length <= idBytes) return { replicaId, deletions: noDeletions }
+  return { replicaId, deletions: new Map(JSON.parse(bytes.toString('utf8', idBytes)) as [string, number][]) }
 }

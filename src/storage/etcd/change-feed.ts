@@ -10,13 +10,16 @@ import type { GrpcStream } from './grpc-channel.js'
 import { GrpcError, grpcCodes } from './grpc-error.js'
 import { decodeWatch, encodeWatch, methods, type WatchAnswer, type WatchEvent } from './messages.js'
 import type { Numbering } from './numbering.js'
-import { translateEvents } from './translate-events.js'
+import type { Ownership } from './ownership.js'
+import { type TranslateOptions, translateEvents } from './translate-events.js'
 
 export interface ChangeFeedOptions {
   readonly client: EtcdClient
   readonly keys: EtcdKeys
   readonly numbering: Numbering
   readonly mirror: Mirror
+  readonly ownership: Ownership
+  readonly replicaId: string
   readonly logger: Logger
   readonly patienceMs: number
 }
@@ -35,6 +38,7 @@ class HistoryGone extends Error {
 
 export class ChangeFeed {
   readonly #options: ChangeFeedOptions
+  readonly #translating: TranslateOptions
   readonly #running: Promise<void>
   #stream: GrpcStream | undefined
   #pauseMs = firstPauseMs
@@ -42,7 +46,14 @@ export class ChangeFeed {
   #isClosed = false
 
   constructor(options: ChangeFeedOptions) {
+    const { ownership, replicaId, logger } = options
     this.#options = options
+    this.#translating = {
+      ...options,
+      onWrite: (author) => author === replicaId || ownership.noteOthers(),
+      onOwner: (event) => ownership.note(event),
+      onForeign: (key) => logger.warn({ key }, 'a key in etcd was not written by this server; it is left out'),
+    }
     this.#running = this.#run()
   }
 
@@ -117,14 +128,13 @@ export class ChangeFeed {
   }
 
   #apply(received: readonly WatchEvent[]): void {
-    const { mirror, logger } = this.#options
+    const { mirror } = this.#options
     // Members that lag behind have been known to begin before the revision they were asked to begin at.
     const isOld = (received[0]?.modRevision ?? Number.POSITIVE_INFINITY) <= mirror.position
     const events = isOld ? received.filter(({ modRevision }) => modRevision > mirror.position) : received
     const position = events.at(-1)?.modRevision
     if (position === undefined) return
-    const onForeign = (key: string): void => logger.warn({ key }, 'a key in etcd was not written by this server; it is left out')
-    mirror.apply({ writes: translateEvents(events, { ...this.#options, onForeign }), position })
+    mirror.apply({ writes: translateEvents(events, this.#translating), position })
   }
 }
 

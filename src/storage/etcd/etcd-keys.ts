@@ -3,6 +3,7 @@
 //   <prefix>/<key>                the data
 //   <prefix>.head                 written by every transaction: its revision is that of the newest data. Watched together with the data,
 //                                 which follow it in the order of keys; the others come before it
+//   <prefix>.head/owner           who may write: see ownership.ts. Watched, too
 //   <prefix>.compacted            up to which revision history was given up, and by whom last
 //   <prefix>.format               whose data this is, and how it is numbered
 //   <prefix>.authors/<process>    written by every transaction of one process, so that it knows which of them arrived
@@ -12,6 +13,9 @@ import { StorageRefusedError } from '../storage.js'
 export interface EtcdKeys {
   readonly prefix: string
   readonly head: string
+  readonly owner: string
+  /** Where the range of the head and the owner ends. */
+  readonly headEnd: string
   readonly compacted: string
   readonly format: string
   /** The range of the data. */
@@ -20,7 +24,8 @@ export interface EtcdKeys {
   dataKey(key: string): string
   /** The key of our storage for a key of etcd in the range of the data. */
   ownKey(bytes: Buffer): string
-  isHead(bytes: Buffer): boolean
+  /** What was watched is one of these, or belongs to somebody whose prefix begins like ours. */
+  kindOf(bytes: Buffer): 'data' | 'head' | 'owner' | 'other'
   author(processId: string): string
 }
 
@@ -28,18 +33,26 @@ export function createEtcdKeys(given: string): EtcdKeys {
   const prefix = normalPrefix(given)
   const dataStart = `${prefix}/`
   const head = `${prefix}.head`
-  const startBytes = Buffer.byteLength(dataStart)
+  const start = Buffer.from(dataStart)
   const headBytes = Buffer.from(head)
+  const owner = `${head}/owner`
+  const ownerBytes = Buffer.from(owner)
   return {
     prefix,
     head,
+    owner,
+    headEnd: `${head}0`,
     compacted: `${prefix}.compacted`,
     format: `${prefix}.format`,
     dataStart,
     dataEnd: `${prefix}0`,
     dataKey: (key) => dataStart + key,
-    ownKey: (bytes) => bytes.toString('utf8', startBytes),
-    isHead: (bytes) => bytes.equals(headBytes),
+    ownKey: (bytes) => bytes.toString('utf8', start.length),
+    kindOf(bytes) {
+      if (bytes.subarray(0, start.length).equals(start)) return 'data'
+      if (bytes.equals(headBytes)) return 'head'
+      return bytes.equals(ownerBytes) ? 'owner' : 'other'
+    },
     author: (processId) => `${prefix}.authors/${processId}`,
   }
 }

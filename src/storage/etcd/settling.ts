@@ -1,5 +1,6 @@
 // Consistent reads: etcd is asked for the revision of the newest data, and the mirror waited for. All who ask while a question is on its way
-// share the next one, so that a thousand readers cost etcd two small reads at a time.
+// share the next one, so that a thousand readers cost etcd two small reads at a time. A replica that is certain to be the only one who writes
+// does not ask.
 
 import type { Mirror } from '../mirror.js'
 import { StorageUnavailableError } from '../storage.js'
@@ -7,28 +8,38 @@ import type { EtcdClient } from './etcd-client.js'
 import type { EtcdKeys } from './etcd-keys.js'
 import { GrpcError } from './grpc-error.js'
 import { decodeRange, encodeRange, methods } from './messages.js'
+import type { Ownership } from './ownership.js'
 
 export interface SettlingOptions {
   readonly client: EtcdClient
   readonly keys: EtcdKeys
   readonly mirror: Mirror
+  readonly ownership: Ownership
+  /** Whether the mirror shows everything that this replica has sent. */
+  readonly hasOwnWrites: () => boolean
   readonly patienceMs: number
 }
 
-/** Resolves with a revision at which the mirror shows every write acknowledged by anybody before the call. */
-export function createSettling({ client, keys, mirror, patienceMs }: SettlingOptions): () => Promise<number> {
-  const question = encodeRange({ key: keys.head })
+/** Gives a revision at which the mirror shows every write acknowledged by anybody before the call. */
+export function createSettling(options: SettlingOptions): () => number | Promise<number> {
+  const { client, keys, mirror, ownership, hasOwnWrites, patienceMs } = options
+  const question = encodeRange({ key: keys.head, end: keys.headEnd })
   let asking: Promise<unknown> | undefined
   let next: Promise<number> | undefined
 
-  const ask = async (): Promise<number> => {
-    const deadlineMs = performance.now() + patienceMs
-    const answer = await client.persist(deadlineMs, (timeoutMs) => client.call(methods.range, question, timeoutMs))
-    return decodeRange(answer).items[0]?.modRevision ?? 0
+  const askOnce = async (timeoutMs: number): Promise<number> => {
+    const askedMs = performance.now()
+    const { items } = decodeRange(await client.call(methods.range, question, timeoutMs))
+    ownership.confirm(
+      items.find(({ key }) => keys.kindOf(key) === 'owner'),
+      askedMs,
+    )
+    void ownership.claimIfQuiet().catch(() => undefined)
+    return items.find(({ key }) => keys.kindOf(key) === 'head')?.modRevision ?? 0
   }
   const settle = async (): Promise<number> => {
     next = undefined
-    const isAsked = ask()
+    const isAsked = client.persist(performance.now() + patienceMs, askOnce)
     asking = isAsked
     try {
       await isAsked
@@ -43,8 +54,13 @@ export function createSettling({ client, keys, mirror, patienceMs }: SettlingOpt
     if (mirror.position === before) client.changeMember('changes do not arrive')
     throw new StorageUnavailableError('etcd cannot be used now: changes do not arrive')
   }
+  const isCertain = (): boolean => ownership.isCertain && mirror.position >= ownership.step && hasOwnWrites()
 
   return () => {
+    if (isCertain()) {
+      if (ownership.isFading && !asking) settle().catch(() => undefined)
+      return mirror.revision
+    }
     if (!asking) return settle()
     next ??= asking.then(settle, settle)
     return next

@@ -19,10 +19,12 @@ const event = (modRevision: number, key: string, value?: Buffer): WatchEvent => 
 const put = (step: number, key: string, index: number): WatchEvent =>
   event(step, keys.dataKey(key), Buffer.concat([valuePrefix(index, undefined), Buffer.from(`value of ${key}`)]))
 const remove = (step: number, key: string): WatchEvent => event(step, keys.dataKey(key))
-const head = (step: number, deletions = ''): WatchEvent => event(step, keys.head, Buffer.from(deletions))
+const replica = '0d8ac65e-3a1f-4c55-9b2f-6b1f2d3c4e5f'
+const head = (step: number, deletions = ''): WatchEvent => event(step, keys.head, Buffer.from(replica + deletions))
 
 test('commits of one step are numbered by their index, deletions as the head says, etcd’s own deletions in order', () => {
   const foreign: string[] = []
+  const heard: string[] = []
   const events = [
     head(5),
     put(5, 'a', 0),
@@ -35,8 +37,16 @@ test('commits of one step are numbered by their index, deletions as the head say
     remove(7, 'e/1'),
     remove(7, 'e/2'),
     event(8, keys.dataKey('strange'), Buffer.from('not ours')),
+    event(9, keys.owner, Buffer.from('somebody')),
+    event(10, '/registry.next/a', Buffer.from('of a prefix that begins like ours')),
   ]
-  const writes = translateEvents(events, { keys, numbering: createNumbering(1000), onForeign: (key) => foreign.push(key) })
+  const writes = translateEvents(events, {
+    keys,
+    numbering: createNumbering(1000),
+    onWrite: (replicaId) => heard.push(replicaId),
+    onOwner: ({ value }) => heard.push(`owner ${value}`),
+    onForeign: (key) => foreign.push(key),
+  })
   assert.deepEqual(
     writes.map(({ key, revision, value }) => `${revision - 1000} ${key} ${value ?? ''}`.trim()),
     [
@@ -52,6 +62,7 @@ test('commits of one step are numbered by their index, deletions as the head say
     ],
   )
   assert.deepEqual(foreign, ['strange'])
+  assert.deepEqual(heard, [replica, replica, 'owner somebody'])
 })
 
 test('steps and revisions lead to one another', () => {

@@ -1,0 +1,155 @@
+// Spares consistent reads the question to etcd where one replica does all the writing, which is the case wherever there is only one.
+//
+// A key says who owns the right to write: nobody, and then everybody may; or one replica, and then only that one. Every transaction that writes
+// data has the condition that the key is as its author saw it last. So an owner whose own writes have all arrived in its mirror has everything
+// there is, and need not ask. Its ownership can be taken away, so it must not rely on it for longer than a moment after having asked:
+//
+//   owner: 'a'                 a writes, and reads without asking for `goodForMs` after each answer that says so
+//   b wants to write: 'a leaves'     nobody may write; a, when it hears of it, stops relying on it and says so: nobody
+//                              if a does not say so, b waits until a cannot rely on it any more, whatever it does, and says it in its place
+//   nobody                     both write, and both ask; a replica that has been the only one to write for a while becomes the owner
+//
+// Time is measured by clocks that only go forward, each side its own; that they run at about the same speed is all that is assumed of them.
+
+import type { EtcdClient } from './etcd-client.js'
+import type { EtcdKeys } from './etcd-keys.js'
+import { decodeTxn, encodeTxn, type KeyValue, methods, type Operation } from './messages.js'
+
+export interface OwnershipOptions {
+  readonly client: EtcdClient
+  readonly keys: EtcdKeys
+  /** This replica; no other ever has the same. */
+  readonly id: string
+  /** How long nobody else may have written before this replica becomes the owner. */
+  readonly quietMs: number
+}
+
+/** The key as it was at some time. */
+interface OwnerRecord {
+  /** etcd's revision of it; 0: it is not there, which means nobody. */
+  readonly step: number
+  /** Empty: nobody. */
+  readonly owner: string
+  readonly isLeaving: boolean
+}
+
+const goodForMs = 1000
+/** How long somebody who does not answer may still rely on being the owner, with room for clocks that do not agree on what a second is. */
+const leavingMs = 1250
+const leaves = ' leaves'
+const claimEveryMs = 500
+
+export class Ownership {
+  readonly #options: OwnershipOptions
+  #record: OwnerRecord = { step: 0, owner: '', isLeaving: false }
+  #seenMs = performance.now()
+  #goodUntilMs = 0
+  #othersWroteMs = performance.now()
+  #triedToClaimMs = 0
+  #onChange: (() => void)[] = []
+
+  constructor(options: OwnershipOptions) {
+    this.#options = options
+  }
+
+  /** etcd's revision of the key as it is known here: the condition of every write. */
+  get step(): number {
+    return this.#record.step
+  }
+
+  /** Whether this replica is certainly the only one that can write now. */
+  get isCertain(): boolean {
+    return this.#isOurs && performance.now() < this.#goodUntilMs
+  }
+
+  /** Whether certainty ends soon. */
+  get isFading(): boolean {
+    return this.#goodUntilMs - performance.now() < goodForMs / 2
+  }
+
+  /** The key, as an answer or a change says; undefined: it is not there. What is older than what is known is ignored. */
+  note(item: KeyValue | undefined): void {
+    const record = recordOf(item)
+    if (record.step <= this.#record.step) return
+    this.#record = record
+    this.#seenMs = performance.now()
+    this.#goodUntilMs = 0
+    const listeners = this.#onChange
+    this.#onChange = []
+    for (const listener of listeners) listener()
+    if (record.isLeaving && record.owner === this.#options.id) void this.#replace('').catch(() => undefined)
+  }
+
+  /** The key, as the answer to a question that was sent at a time says. */
+  confirm(item: KeyValue | undefined, askedMs: number): void {
+    this.note(item)
+    if (this.#isOurs && item?.modRevision === this.#record.step) this.#goodUntilMs = Math.max(this.#goodUntilMs, askedMs + goodForMs)
+  }
+
+  /** Another replica has written. */
+  noteOthers(): void {
+    this.#othersWroteMs = performance.now()
+  }
+
+  /** Becomes the owner if nobody is, and nobody else has written for a while. */
+  async claimIfQuiet(): Promise<void> {
+    const nowMs = performance.now()
+    const isQuiet = nowMs - this.#othersWroteMs > this.#options.quietMs
+    if (this.#record.owner !== '' || !isQuiet || nowMs - this.#triedToClaimMs < claimEveryMs) return
+    this.#triedToClaimMs = nowMs
+    await this.#replace(this.#options.id)
+  }
+
+  /** One attempt at being allowed to write: takes the right from an owner who may be gone. */
+  async beAllowed(): Promise<void> {
+    for (;;) {
+      const { owner, isLeaving, step } = this.#record
+      if (owner === '' || this.#isOurs) return
+      if (!isLeaving) await this.#replace(`${owner}${leaves}`)
+      else if (owner === this.#options.id) await this.#replace('')
+      else {
+        await this.#change(this.#seenMs + leavingMs - performance.now())
+        const hasLeft = this.#record.step === step && performance.now() >= this.#seenMs + leavingMs
+        if (hasLeft) await this.#replace('')
+      }
+    }
+  }
+
+  /** For a replica that ends. */
+  async giveUp(): Promise<void> {
+    if (this.#isOurs) await this.#replace('')
+  }
+
+  get #isOurs(): boolean {
+    return this.#record.owner === this.#options.id && !this.#record.isLeaving
+  }
+
+  /** Resolves when the key has changed, or the time is up. */
+  #change(timeoutMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.max(1, timeoutMs))
+      this.#onChange.push(() => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+
+  /** Writes the key unless it has changed; either way it is known afterwards. */
+  async #replace(value: string): Promise<void> {
+    const { client, keys } = this.#options
+    const key = keys.owner
+    const put: Operation = { kind: 'put', key, value: [Buffer.from(value)] }
+    const compare = [{ key, modRevision: this.#record.step }]
+    const message = encodeTxn({ compare, success: [put], failure: [{ kind: 'range', request: { key } }] }, 256)
+    const { succeeded, revision, answers } = decodeTxn(await client.call(methods.txn, message, goodForMs))
+    if (succeeded) this.note({ key: Buffer.from(key), value: Buffer.from(value), modRevision: revision })
+    else this.note(answers[0]?.range?.items[0])
+  }
+}
+
+function recordOf(item: KeyValue | undefined): OwnerRecord {
+  const text = item?.value.toString() ?? ''
+  const isLeaving = text.endsWith(leaves)
+  return { step: item?.modRevision ?? 0, owner: isLeaving ? text.slice(0, -leaves.length) : text, isLeaving }
+}

@@ -1,0 +1,115 @@
+// A replica that alone writes answers consistent reads without asking etcd, and stops in time when another one wants to write.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Storage } from '../../src/storage/storage.js'
+import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
+import { newPrefix, openReplica, put } from './open-replica.js'
+import { TcpProxy } from './tcp-proxy.js'
+
+describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
+  let cluster: EtcdCluster
+  before(async () => {
+    cluster = await EtcdCluster.start({ members: 1 })
+  })
+  after(() => cluster.stop())
+
+  const open = async (context: TestContext, prefix: string, endpoints = cluster.endpoints): Promise<Storage> => {
+    const replica = await openReplica({ endpoints, prefix, quietMs: 50 })
+    context.after(() => replica.close())
+    return replica
+  }
+
+  /** Reads until a read needs no question. */
+  const becomeOwner = async (replica: Storage): Promise<void> => {
+    const endMs = performance.now() + 5000
+    for (;;) {
+      const settling = replica.settle()
+      if (typeof settling === 'number') return
+      await settling
+      assert.ok(performance.now() < endMs, 'it becomes the owner')
+      await sleep(20)
+    }
+  }
+
+  test('belongs to the only one who writes, and its reads show its writes', async (context) => {
+    const replica = await open(context, newPrefix())
+    await becomeOwner(replica)
+    for (let round = 0; round < 20; round += 1) {
+      const revision = await put(replica, 'k/1', `${round}`)
+      assert.equal(replica.settle(), revision)
+      assert.equal(replica.read('k/1')?.value.toString(), `${round}`)
+    }
+    const writing = put(replica, 'k/1', 'on its way')
+    // It is sent at the end of this turn.
+    for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+    assert.ok(replica.settle() instanceof Promise, 'while a write is on its way somebody else may have seen it already')
+    await writing
+  })
+
+  test('stays while it is read, and is confirmed again and again', async (context) => {
+    const replica = await open(context, newPrefix())
+    await becomeOwner(replica)
+    let questions = 0
+    for (let round = 0; round < 150; round += 1) {
+      if (replica.settle() instanceof Promise) questions += 1
+      await sleep(10)
+    }
+    assert.equal(questions, 0)
+  })
+
+  test('goes to another who writes, at once when the owner answers', async (context) => {
+    const prefix = newPrefix()
+    const [first, second] = [await open(context, prefix), await open(context, prefix)]
+    await becomeOwner(first)
+    const startedMs = performance.now()
+    const revision = await put(second, 'k/1', 'second')
+    assert.ok(performance.now() - startedMs < 900)
+    assert.ok((await first.settle()) >= revision)
+    assert.equal(first.read('k/1')?.value.toString(), 'second')
+    for (let round = 0; round < 10; round += 1) {
+      await put(round % 2 === 0 ? first : second, 'k/1', `${round}`)
+      const reader = round % 2 === 0 ? second : first
+      await reader.settle()
+      assert.equal(reader.read('k/1')?.value.toString(), `${round}`)
+    }
+  })
+
+  test('goes to another when the owner is cut off, but not before the owner has stopped to rely on it', async (context) => {
+    const prefix = newPrefix()
+    const proxy = await TcpProxy.start(cluster.endpoints[0] ?? '')
+    context.after(() => proxy.close())
+    const owner = await open(context, prefix, [proxy.url])
+    const other = await open(context, prefix)
+    await put(owner, 'k/1', 'before')
+    await becomeOwner(owner)
+    proxy.swallow()
+    assert.equal(typeof owner.settle(), 'number', 'for a moment it is still certain')
+    const startedMs = performance.now()
+    const writing = put(other, 'k/1', 'after').then(() => performance.now())
+    let unaskedMs = 0
+    while (performance.now() - startedMs < 1800) {
+      const settling = owner.settle()
+      if (typeof settling === 'number') unaskedMs = performance.now()
+      else settling.catch(() => undefined)
+      await sleep(5)
+    }
+    const writtenMs = await writing
+    assert.ok(unaskedMs < writtenMs, 'the last read without a question came before the write')
+    assert.ok(writtenMs - startedMs > 1000 && writtenMs - startedMs < 4000)
+    proxy.heal()
+    await owner.settle()
+    assert.equal(owner.read('k/1')?.value.toString(), 'after')
+  })
+
+  test('is given up by an owner that ends', async (context) => {
+    const prefix = newPrefix()
+    const [first, second] = [await open(context, prefix), await open(context, prefix)]
+    await becomeOwner(first)
+    await first.close()
+    const startedMs = performance.now()
+    await put(second, 'k/1', 'second')
+    assert.ok(performance.now() - startedMs < 900)
+  })
+})
