@@ -60,7 +60,7 @@ export interface EtcdOptions {
 
 const usualPatienceMs = 10_000
 const usualReuseMs = 60_000
-const usualQuietMs = 10_000
+const usualQuietMs = 3000
 const betweenTriesMs = 1000
 
 /**

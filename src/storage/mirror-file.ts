@@ -1,7 +1,7 @@
 // The file behind a mirror: an LMDB file that is not synced, because what it holds can be had again from where it came. It is used again after
 // the end of its process, but not after that of the machine, and never for another source.
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from '../base/logger.js'
@@ -122,6 +122,7 @@ function create(path: string, mark: string): Tables {
   for (const stale of [path, `${path}-lock`]) rmSync(stale, { force: true })
   const tables = openTables({ path, create: true, noSync: true })
   if (!tables) throw new StorageUnavailableError('the tables of the mirror could not be made')
+  chmodSync(path, 0o600)
   tables.root.transactionSync(() => tables.meta.put('mark', Buffer.from(mark)))
   return tables
 }

@@ -1,7 +1,7 @@
 // A real etcd for tests: one member or several on loopback, with data in a temporary folder, each of which can be stopped, killed and started again.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, openSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,15 +20,39 @@ function findEtcd(): string | undefined {
   if (hasEtcd()) return undefined
   if (process.getuid?.() !== 0) return 'etcd is not installed, and only root can install it (Debian: etcd-server)'
   try {
-    execFileSync('apt-get', ['update'], { stdio: 'ignore' })
-    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'etcd-server'], {
-      stdio: 'ignore',
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    })
+    oneAtATime(() => hasEtcd() || installEtcd())
   } catch (error) {
     return `etcd is not installed and could not be: ${error instanceof Error ? error.message : error}`
   }
   return hasEtcd() ? undefined : 'etcd is not installed'
+}
+
+function installEtcd(): void {
+  const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
+  execFileSync('apt-get', ['update'], options)
+  execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'etcd-server'], options)
+}
+
+/** Test files run at the same time, and apt does not like that. */
+function oneAtATime(work: () => unknown): void {
+  const lock = join(tmpdir(), 'etcd-test-install')
+  for (let waitedMs = 0; waitedMs < 120_000 && !hasMadeFolder(lock); waitedMs += 500) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+  }
+  try {
+    work()
+  } finally {
+    rmSync(lock, { recursive: true, force: true })
+  }
+}
+
+function hasMadeFolder(path: string): boolean {
+  try {
+    mkdirSync(path)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function hasEtcd(): boolean {
@@ -113,6 +137,7 @@ export class EtcdCluster {
     const member = this.#member(index)
     const log = openSync(join(this.#folder, `${member.name}.log`), 'a')
     const child = spawn('etcd', member.flags, { stdio: ['ignore', log, log], env: environment })
+    closeSync(log)
     living.add(child)
     child.once('exit', () => living.delete(child))
     member.process = child

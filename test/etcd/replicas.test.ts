@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CompactedError, type Storage } from '../../src/storage/storage.js'
 import { Counting } from './counters.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
+import { measureMirrorLag } from './mirror-lag.js'
 import { newPrefix, openReplica, put } from './open-replica.js'
 import { WatchedState } from './watched-state.js'
 
@@ -102,6 +103,12 @@ describe('replicas', { skip: whyNoEtcd ?? false }, () => {
       for (let waited = 0; first.revision < second.revision && waited < 2000; waited += 20) await sleep(20)
       assert.equal(first.revision, second.revision)
     })
+  })
+
+  test('replicas are not far behind one another', async (context) => {
+    const lag = await measureMirrorLag({ endpoints: cluster.endpoints, writes: 500, writers: 10 })
+    context.diagnostic(`mirror lag: median ${lag.medianMs.toFixed(2)} ms, p99 ${lag.p99Ms.toFixed(2)} ms, most ${lag.mostMs.toFixed(2)} ms`)
+    assert.ok(lag.p99Ms < 1000)
   })
 
   test('a prefix that belongs to somebody else is refused', async () => {
