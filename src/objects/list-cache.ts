@@ -59,6 +59,15 @@ export class ListCache {
     }
   }
 
+  /** One item as it was rendered, if it is at hand. */
+  item(key: string): Buffer | undefined {
+    const segments = this.collections.get(collectionOf(key)) ?? []
+    const segment = segments[lastAtOrBefore(segments, key)]
+    if (segment === undefined || key >= segment.end) return undefined
+    const at = lowerBound(segment.keys, key)
+    return segment.keys[at] === key ? segment.bytes.subarray(segment.offsets[at], segment.offsets[at + 1]) : undefined
+  }
+
   /** A key has changed: what was rendered around it is no longer true. */
   drop(key: string): void {
     const segments = this.collections.get(collectionOf(key))

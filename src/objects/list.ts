@@ -131,12 +131,12 @@ interface SelectedQuery extends ListQuery, RangeAtRevision {
 
 /** The objects that a selector picks. Where there is a limit, the next page begins after the last object that was taken. */
 function selectedPage(reads: Reads, query: SelectedQuery): ObjectPage {
+  const known = knownKeys(reads, query)
+  if (known !== undefined && (query.limit === 0 || known.length <= query.limit)) return knownPage(reads, query, known)
   const found: StoredObject[] = []
   let next: ObjectPage['next']
-  const isCertain =
-    isAnsweredByIndex(query.selection) && reads.storage.revision === query.revision && candidateKeys(reads, query) !== undefined
   for (const object of candidates(reads, query)) {
-    if (!isCertain && !query.matches(object)) continue
+    if (known === undefined && !query.matches(object)) continue
     found.push(object)
     if (query.limit > 0 && found.length === query.limit) {
       const rest = { start: keyAfter(object.key), end: query.range.end }
@@ -153,10 +153,50 @@ function selectedPage(reads: Reads, query: SelectedQuery): ObjectPage {
   }
 }
 
+/** The keys of the objects that are selected, where the index of labels alone tells. */
+function knownKeys(reads: Reads, query: SelectedQuery): readonly string[] | undefined {
+  if (!isAnsweredByIndex(query.selection) || reads.storage.revision !== query.revision) return undefined
+  const keys = candidateKeys(reads, query)
+  const { start, end } = query.range
+  return keys === undefined || isWithin(keys, query.range) ? keys : keys.filter((key) => key >= start && key < end)
+}
+
+const isWithin = (keys: readonly string[], { start, end }: KeyRange): boolean => (keys[0] ?? start) >= start && (keys.at(-1) ?? start) < end
+
+/** All objects of some keys; those whose bytes lie rendered in the cache are not read. */
+function knownPage(reads: Reads, query: SelectedQuery, keys: readonly string[]): ObjectPage {
+  const isNow = (): boolean => reads.storage.revision === query.revision
+  const past = (): StoredObject[] => Array.from(streamObjects(reads.storage, query)).filter(query.matches)
+  return {
+    revision: query.revision,
+    next: undefined,
+    slices: () =>
+      chunksOf<string | StoredObject>(isNow() ? keys : past()).map((chunk) =>
+        Buffer.concat(chunk.map((item) => renderedItem(reads, item))),
+      ),
+    objects: () => (isNow() ? keys.flatMap((key) => objectsAt(reads.storage, key)) : past()),
+  }
+}
+
+function renderedItem(reads: Reads, item: string | StoredObject): Buffer {
+  if (typeof item !== 'string') return renderItem(item.entry)
+  const rendered = reads.cache.item(item)
+  if (rendered !== undefined) return rendered
+  const entry = reads.storage.read(item)
+  return entry === undefined ? nothing : renderItem(entry)
+}
+
+const nothing = Buffer.alloc(0)
+
+function objectsAt(storage: Storage, key: string): StoredObject[] {
+  const entry = storage.read(key)
+  return entry === undefined ? [] : [new StoredObject(entry)]
+}
+
 const chunkObjects = 256
 
-function chunksOf(objects: readonly StoredObject[]): readonly (readonly StoredObject[])[] {
-  return Array.from({ length: Math.ceil(objects.length / chunkObjects) }, (_, i) => objects.slice(i * chunkObjects, (i + 1) * chunkObjects))
+function chunksOf<T>(items: readonly T[]): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(items.length / chunkObjects) }, (_, i) => items.slice(i * chunkObjects, (i + 1) * chunkObjects))
 }
 
 const pastOf = (storage: Storage, revision: number): { readonly at?: number } => (storage.revision === revision ? {} : { at: revision })
