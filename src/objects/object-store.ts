@@ -10,6 +10,7 @@ import { keyOf, rangeOf } from './keys.js'
 import { LabelIndex } from './label-index.js'
 import { type ListQuery, type ObjectPage, readPage } from './list.js'
 import { ListCache } from './list-cache.js'
+import { RecentObjects } from './recent-objects.js'
 import { encodeStored, StoredObject } from './stored-object.js'
 import { type Watcher, WatchHub } from './watch-hub.js'
 
@@ -49,6 +50,7 @@ export class ObjectStore {
   private readonly storage: Storage
   private readonly cache: ListCache
   private readonly labels: LabelIndex
+  private readonly recent: RecentObjects
   private readonly hub: WatchHub
   private readonly options: ObjectStoreOptions
   private lastProblem: string | undefined
@@ -57,11 +59,14 @@ export class ObjectStore {
     this.options = options
     this.storage = options.storage
     const labelBytes = Math.floor(options.readCacheBytes / 4)
-    this.cache = new ListCache(options.storage, options.readCacheBytes - labelBytes)
+    const recentBytes = Math.floor(options.readCacheBytes / 16)
+    this.cache = new ListCache(options.storage, options.readCacheBytes - labelBytes - recentBytes)
+    this.recent = new RecentObjects(recentBytes)
     this.labels = new LabelIndex(options.storage, labelBytes)
     this.hub = new WatchHub(options.storage, (change) => {
       this.cache.drop(change.key)
       this.labels.update(change)
+      this.recent.update(change)
     })
   }
 
@@ -110,8 +115,18 @@ export class ObjectStore {
   }
 
   read(address: ObjectAddress): StoredObject | undefined {
-    const entry = this.storage.read(keyOf(address.resource, address.namespace, address.name))
-    return entry === undefined ? undefined : new StoredObject(entry)
+    const key = keyOf(address.resource, address.namespace, address.name)
+    return this.recent.get(key) ?? objectOf(this.storage.read(key))
+  }
+
+  /** Reads an object that will soon be wanted again: because it is about to be changed, or because many writes ask for it. */
+  readOften(address: ObjectAddress): StoredObject | undefined {
+    const key = keyOf(address.resource, address.namespace, address.name)
+    const kept = this.recent.get(key)
+    if (kept !== undefined) return kept
+    const object = objectOf(this.storage.read(key))
+    if (object !== undefined) this.recent.keep(object)
+    return object
   }
 
   list(query: ListQuery): ObjectPage {
@@ -173,6 +188,7 @@ export class ObjectStore {
   close(): void {
     this.hub.close()
     this.cache.clear()
+    this.recent.clear()
   }
 
   /** A store that cannot write now is no fault of the client's: it may try again. */

@@ -33,7 +33,7 @@ export interface PatchRequest {
 }
 
 export async function patch(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
-  const current = engine.store.read(addressOf(call))
+  const current = engine.store.readOften(addressOf(call))
   if (request.type === 'apply') checkConfiguration(call, request.patch as ApiObject)
   if (current === undefined) {
     if (request.type !== 'apply' || call.subresource !== undefined) throw notFound(call.resource.subject, call.name)
