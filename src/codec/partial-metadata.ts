@@ -17,10 +17,14 @@ const apiVersionOf = ({ identity, version }: MetadataForm): string => `${identit
 
 export const partialMetadataType = (form: MetadataForm): ObjectType => ({ kind: 'PartialObjectMetadata', apiVersion: apiVersionOf(form) })
 
-const listType = (form: MetadataForm): ObjectType => ({ kind: 'PartialObjectMetadataList', apiVersion: apiVersionOf(form) })
+export const partialMetadataListType = (form: MetadataForm): ObjectType => ({
+  kind: 'PartialObjectMetadataList',
+  apiVersion: apiVersionOf(form),
+})
 
 /** The older version has the two fields of the list in the other order. */
-const listNumbers = ({ version }: MetadataForm): ListNumbers => (version === 'v1' ? { metadata: 1, items: 2 } : { metadata: 2, items: 1 })
+export const metadataListNumbers = ({ version }: MetadataForm): ListNumbers =>
+  version === 'v1' ? { metadata: 1, items: 2 } : { metadata: 2, items: 1 }
 
 /** The schema of the older version's list, which only differs in Protobuf. */
 export const partialObjectMetadataListV1beta1 = s.struct(
@@ -52,14 +56,14 @@ export interface MetadataList {
 
 export function partialMetadataListJson(form: MetadataForm, { metadata, objects }: MetadataList): string {
   const items = Array.from(objects, (object) => partialMetadata(form, object).object)
-  return writeValue(partialObjectMetadataList, { ...listType(form), metadata, items })
+  return writeValue(partialObjectMetadataList, { ...partialMetadataListType(form), metadata, items })
 }
 
 /** As slices, in the order in which they are sent. */
 export function partialMetadataListProtobuf(form: MetadataForm, { metadata, objects }: MetadataList): readonly Uint8Array[] {
-  const numbers = listNumbers(form)
+  const numbers = metadataListNumbers(form)
   const items = Array.from(objects, (object) => encodeListItem(partialObjectMetadata, { metadata: object.metadata }, numbers))
-  return encodeProtobufList({ type: listType(form), metadata, items, numbers })
+  return encodeProtobufList({ type: partialMetadataListType(form), metadata, items, numbers })
 }
 
 /** The metadata of one object was asked for, and what there is is a list, or the other way round. */

@@ -69,12 +69,40 @@ function writeEnvelope(writer: ProtoWriter, { type, schema, object }: TypedObjec
 export const encodeProtobuf = (typed: TypedObject): Uint8Array => collectBytes((writer) => writeEnvelope(writer, typed))
 
 /** An event of a watch: its length in four bytes, its type, and the envelope of its object. */
-export function encodeWatchFrame(eventType: string, typed: TypedObject): Uint8Array {
-  return collectBytes((writer) => {
-    writeField(writer, 0x12, () => writeField(writer, 0x0a, () => writeEnvelope(writer, typed)))
-    writeField(writer, 0x0a, () => writeText(writer, eventType))
-    writeFrameLength(writer, writtenBytes(writer))
-  })
+export const encodeWatchFrame = (eventType: string, typed: TypedObject): Uint8Array =>
+  collectBytes((writer) => writeFrame(writer, eventType, () => writeEnvelope(writer, typed)))
+
+function writeFrame(writer: ProtoWriter, eventType: string, writeObject: () => void): void {
+  writeField(writer, 0x12, () => writeField(writer, 0x0a, writeObject))
+  writeField(writer, 0x0a, () => writeText(writer, eventType))
+  writeFrameLength(writer, writtenBytes(writer))
+}
+
+/** The envelope around an item of a list, in pieces. Items have a length in front, as messages in envelopes have; only the tag may differ. */
+export const wrapItem = (type: ObjectType, item: Uint8Array): readonly Uint8Array[] => [envelopeHead(type), item.subarray(1), envelopeEnd]
+
+/** The same in an event of a watch. */
+export const wrapFrame = (eventType: string, type: ObjectType, item: Uint8Array): Uint8Array =>
+  collectBytes((writer) =>
+    writeFrame(writer, eventType, () => {
+      writeRaw(writer, envelopeEnd)
+      writeRaw(writer, item.subarray(1))
+      writeRaw(writer, envelopeHead(type))
+    }),
+  )
+
+const envelopeHeads = new WeakMap<ObjectType, Uint8Array>()
+
+/** What stands before the length of a message. */
+function envelopeHead(type: ObjectType): Uint8Array {
+  const known = envelopeHeads.get(type)
+  if (known !== undefined) return known
+  const head = collectBytes((writer) => {
+    writeUint(writer, 0x12)
+    writeHead(writer, type)
+  }).slice()
+  envelopeHeads.set(type, head)
+  return head
 }
 
 /** The numbers of the two fields of a list: nearly every kind has these. */

@@ -1,4 +1,5 @@
-// Objects, lists and plain documents in the form that was negotiated. JSON comes from stored bytes; every other form decodes.
+// Objects, lists and plain documents in the form that was negotiated. JSON comes from stored bytes; every other form decodes, most of
+// them once (see codec/wire-form).
 
 import type { Resource } from '../api/catalog.js'
 import type { RuleContext } from '../api/definition.js'
@@ -7,10 +8,11 @@ import * as meta from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import type { Query } from '../api/options/query.js'
 import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
-import { notThatMany, partialMetadata, partialMetadataListJson, partialMetadataListProtobuf } from '../codec/partial-metadata.js'
+import { notThatMany, partialMetadata } from '../codec/partial-metadata.js'
 import { prettyJson } from '../codec/pretty.js'
-import { encodeListItem, encodeProtobuf, encodeProtobufList } from '../codec/protobuf.js'
+import { encodeProtobuf } from '../codec/protobuf.js'
 import { parseIncludeObject, type TableForm, tableFormOf, tableJson, tableJsonOfObject } from '../codec/table.js'
+import { type WireForm, wireFormOf } from '../codec/wire-form.js'
 import { writeYaml } from '../codec/yaml/write-yaml.js'
 import type { StructNode } from '../schema/node.js'
 import { writeAny, writeValue } from '../schema/write.js'
@@ -66,10 +68,13 @@ export function representObject(form: ObjectForm, written: WrittenObject): Repre
   if (isPlainJson(representation) && written.stored !== undefined && resource.fromStored === undefined) {
     return { contentType: 'application/json', body: written.stored.render(headsOf(resource).object, objectEnd) }
   }
-  const object = served(resource, written.stored?.decode(resource) ?? (written.object as ApiObject))
-  const { as } = representation
-  if (as?.kind === 'Table') return representText(form, tableJsonOfObject(tableOf(form, as), object))
+  const { as, format } = representation
   if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, resource.kind)
+  const wire = wireFormOf(resource, representation, form.identity)
+  if (wire !== undefined && written.stored !== undefined)
+    return { contentType: mediaTypeOf(format, form.identity), body: Buffer.concat(wire.object(written.stored.item(wire))) }
+  const object = served(resource, written.stored?.decode(resource) ?? (written.object as ApiObject))
+  if (as?.kind === 'Table') return representText(form, tableJsonOfObject(tableOf(form, as), object))
   const type = { kind: resource.kind, apiVersion: resource.apiVersion }
   return representTyped(
     form,
@@ -127,10 +132,10 @@ const listMetadata = (page: ListedPage): meta.ListMeta => ({
 })
 
 /** A list as a stream of slices: its head, the items, its end. */
-export function* listSlices(resource: Resource, page: ListedPage): Generator<Buffer> {
+function* listSlices(resource: Resource, page: ListedPage): Generator<Uint8Array> {
   yield Buffer.from(`${headsOf(resource).list}${writeValue(meta.listMeta, listMetadata(page))},"items":[`)
-  let last: Buffer | undefined
-  for (const slice of itemSlices(resource, page)) {
+  let last: Uint8Array | undefined
+  for (const slice of page.slices()) {
     if (last !== undefined) yield last
     last = slice
   }
@@ -140,41 +145,36 @@ export function* listSlices(resource: Resource, page: ListedPage): Generator<Buf
 
 const listEnd = Buffer.from(']}\n')
 
-/** Items as they are stored, or turned into the version that was asked for. */
-function* itemSlices(resource: Resource, page: ListedPage): Generator<Buffer> {
-  if (resource.fromStored === undefined) yield* page.slices()
-  else for (const object of objectsOf(resource, page)) yield Buffer.from(`${writeValue(resource.schema, object)},`)
-}
-
 function* objectsOf(resource: Resource, page: ListedPage): Generator<ApiObject> {
   for (const stored of page.objects()) yield served(resource, stored.decode(resource))
 }
 
-/** A list in any form but plain JSON, which is streamed. */
+/** In which form the items of a list are kept, where that is not as they are stored. YAML and indented JSON are made from plain JSON. */
+export function listFormOf({ resource, representation: { as, format }, identity }: ObjectForm): WireForm | undefined {
+  const plain = { format: format === 'yaml' ? 'json' : format, pretty: false } as const
+  return wireFormOf(resource, as === undefined ? plain : { ...plain, as }, identity)
+}
+
+/** Whether a list goes out as it is kept, piece by piece. */
+export const isInPieces = ({ format, pretty, as }: Representation): boolean => format !== 'yaml' && !pretty && as?.kind !== 'Table'
+
+/** A list in pieces; the page must have been read in the form that {@link listFormOf} says. */
+export function listPieces(form: ObjectForm, page: ListedPage): Iterable<Uint8Array> {
+  const { as } = form.representation
+  if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${form.resource.kind}List`)
+  return listFormOf(form)?.list(listMetadata(page), page.slices()) ?? listSlices(form.resource, page)
+}
+
+/** A list in a form for people to read. */
 export function representList(form: ObjectForm, page: ListedPage): Represented {
-  const { resource, representation, identity } = form
-  const { as, format } = representation
-  const content = { metadata: listMetadata(page), objects: objectsOf(resource, page) }
-  if (as?.kind === 'Table') return representText(form, tableJson(tableOf(form, as), content))
-  if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${resource.kind}List`)
-  if (format === 'protobuf') {
-    const slices =
-      as === undefined ? protobufSlices(resource, content) : partialMetadataListProtobuf({ identity, version: as.version }, content)
-    return { contentType: identity.protobufMediaType, body: Buffer.concat(slices) }
-  }
-  if (as !== undefined) return representText(form, partialMetadataListJson({ identity, version: as.version }, content))
+  const { resource, representation } = form
+  const { as } = representation
+  if (as?.kind === 'Table')
+    return representText(form, tableJson(tableOf(form, as), { metadata: listMetadata(page), objects: objectsOf(resource, page) }))
   return representText(
     form,
-    Buffer.concat([...listSlices(resource, page)])
+    Buffer.concat([...listPieces(form, page)])
       .toString('utf8')
       .trimEnd(),
   )
-}
-
-function protobufSlices(
-  resource: Resource,
-  content: { readonly metadata: meta.ListMeta; readonly objects: Iterable<ApiObject> },
-): readonly Uint8Array[] {
-  const items = Array.from(content.objects, (object) => encodeListItem(resource.schema, object))
-  return encodeProtobufList({ type: { kind: `${resource.kind}List`, apiVersion: resource.apiVersion }, metadata: content.metadata, items })
 }

@@ -32,7 +32,7 @@ export function send(exchange: Exchange, answer: Answer): void {
 /** Sends what is in several pieces as one answer, without joining them first: a copy of a large list costs more than its sending. */
 export function sendPieces(
   exchange: Exchange,
-  answer: Omit<Answer, 'body'> & { readonly pieces: readonly Buffer[]; readonly size: number },
+  answer: Omit<Answer, 'body'> & { readonly pieces: readonly Uint8Array[]; readonly size: number },
 ): void {
   const { response } = exchange
   const joins = answer.pieces.length < 2 || !isHttp1(response) || (answer.size > gzipMinBytes && acceptsGzip(exchange))
@@ -51,7 +51,10 @@ export function sendPieces(
 }
 
 /** Sends slices as they come; the next one is asked for when the client has taken the last. */
-export async function sendStream(exchange: Exchange, answer: Omit<Answer, 'body'> & { readonly slices: Iterable<Buffer> }): Promise<void> {
+export async function sendStream(
+  exchange: Exchange,
+  answer: Omit<Answer, 'body'> & { readonly slices: Iterable<Uint8Array> },
+): Promise<void> {
   const { response } = exchange
   const headers = headersOf(exchange, answer.contentType)
   const compresses = acceptsGzip(exchange)
@@ -90,7 +93,7 @@ export function writeHead(exchange: Exchange, code: number, headers: string[]): 
 }
 
 /** False when the client is slower than we are. */
-export const writeTo = (exchange: Exchange, bytes: Buffer): boolean => (exchange.response as Writable).write(bytes)
+export const writeTo = (exchange: Exchange, bytes: Uint8Array): boolean => (exchange.response as Writable).write(bytes)
 
 /** The client shall see that its stream has begun, before anything happens on it. */
 export function flushHead(exchange: Exchange): void {

@@ -4,12 +4,12 @@ import { badRequest } from '../api/api-error.js'
 import { oneName } from '../api/field-selector.js'
 import { parseGetOptions } from '../api/options/get-options.js'
 import { parseListOptions, parseWatchOptions, type WatchOptions } from '../api/options/list-options.js'
-import { allFormats, checkStream } from '../codec/negotiation.js'
+import { allFormats, checkStream, mediaTypeOf } from '../codec/negotiation.js'
 import { get } from '../verbs/get.js'
 import { type ListedPage, list } from '../verbs/list.js'
 import { Watch } from '../verbs/watch.js'
 import type { Answered } from './pipeline.js'
-import { isPlainJson, listSlices, type ObjectForm, representList, representObject } from './represent.js'
+import { isInPieces, listFormOf, listPieces, type ObjectForm, representList, representObject } from './represent.js'
 import { send, sendPieces, sendStream } from './respond.js'
 import { callOf, formOf, listContext, type Target } from './target.js'
 import { startWatchStream, watchFormOf } from './watch-stream.js'
@@ -30,36 +30,32 @@ const onePieceBytes = 1024 * 1024
 export function serveList(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
   const options = parseListOptions(target.query, listContext(target))
-  const page = list(target.server.engine, callOf(target), options)
+  const page = list(target.server.engine, callOf(target), { ...options, form: listFormOf(form) })
   return page instanceof Promise ? page.then((settled) => sendList(target, form, settled)) : sendList(target, form, page)
 }
 
 function sendList(target: Target, form: ObjectForm, page: ListedPage): Answered | Promise<Answered> {
-  if (!isPlainJson(form.representation)) {
+  if (!isInPieces(form.representation)) {
     send(target.exchange, { code: 200, ...representList(form, page) })
     return true
   }
+  const answer = { code: 200, contentType: mediaTypeOf(form.representation.format, form.identity) }
   // Taken by hand: a loop that ends early would close the source, and the rest of the list would be lost.
-  const slices = listSlices(target.resource, page)
-  const begun: Buffer[] = []
+  const pieces = listPieces(form, page)[Symbol.iterator]()
+  const begun: Uint8Array[] = []
   let size = 0
-  for (let next = slices.next(); !next.done; next = slices.next()) {
+  for (let next = pieces.next(); !next.done; next = pieces.next()) {
     begun.push(next.value)
     size += next.value.length
-    if (size > onePieceBytes) return streamList(target, begun, slices)
+    if (size > onePieceBytes) return sendStream(target.exchange, { ...answer, slices: chain(begun, pieces) }).then(() => true as const)
   }
-  sendPieces(target.exchange, { code: 200, contentType: 'application/json', pieces: begun, size })
+  sendPieces(target.exchange, { ...answer, pieces: begun, size })
   return true
 }
 
-async function streamList(target: Target, begun: readonly Buffer[], rest: Iterable<Buffer>): Promise<Answered> {
-  await sendStream(target.exchange, { code: 200, contentType: 'application/json', slices: chain(begun, rest) })
-  return true
-}
-
-function* chain(begun: readonly Buffer[], rest: Iterable<Buffer>): Generator<Buffer> {
+function* chain(begun: readonly Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
   yield* begun
-  yield* rest
+  for (let next = rest.next(); !next.done; next = rest.next()) yield next.value
 }
 
 export function serveWatch(target: Target): Answered | Promise<Answered> {

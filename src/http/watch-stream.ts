@@ -2,13 +2,13 @@
 
 import type { ApiObject } from '../api/object.js'
 import { streamMediaTypeOf } from '../codec/negotiation.js'
-import { notThatMany, partialMetadata } from '../codec/partial-metadata.js'
-import { encodeWatchFrame, type TypedObject } from '../codec/protobuf.js'
+import { notThatMany } from '../codec/partial-metadata.js'
 import { tableJsonOfObject } from '../codec/table.js'
+import { wireFormOf } from '../codec/wire-form.js'
 import { writeValue } from '../schema/write.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
-import { headsOf, isPlainJson, type ObjectForm, served, tableOf } from './represent.js'
+import { headsOf, type ObjectForm, served, tableOf } from './represent.js'
 import { flushHead, headersOf, writeHead, writeTo } from './respond.js'
 
 type WatchEvent = Parameters<WatchSink['event']>[0]
@@ -16,8 +16,8 @@ type WatchEvent = Parameters<WatchSink['event']>[0]
 export interface WatchForm {
   readonly contentType: string
   /** The bytes of an event. */
-  readonly frame: (event: WatchEvent) => Buffer
-  readonly bookmark: (revision: number) => Buffer
+  readonly frame: (event: WatchEvent) => Uint8Array
+  readonly bookmark: (revision: number) => Uint8Array
 }
 
 export function startWatchStream(
@@ -38,47 +38,39 @@ export function startWatchStream(
   if (!response.destroyed) watch.start(sink, input.timeoutMs)
 }
 
-/** How events look to one request. Plain JSON of the stored version is rendered once and shared by all watchers. */
+/** How events look to one request. What does not depend on the request is made once and shared by all watchers. */
 export function watchFormOf(form: ObjectForm): WatchForm {
   const { resource, representation, identity } = form
-  const contentType = streamMediaTypeOf(representation.format, identity)
-  const write = eventWriter(form)
-  const bookmark = (revision: number): Buffer => write('BOOKMARK', { metadata: { resourceVersion: String(revision) } })
-  if (isPlainJson(representation) && resource.fromStored === undefined) {
-    const prefix = headsOf(resource).object
-    return { contentType, bookmark, frame: (event) => event.frame(prefix) }
+  const { as, format } = representation
+  if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, resource.kind)
+  const contentType = streamMediaTypeOf(format, identity)
+  if (as?.kind === 'Table') return { contentType, ...tableFrames(form, as) }
+  // A stream is never indented.
+  const wire = wireFormOf(resource, { ...representation, pretty: false }, identity)
+  if (wire !== undefined) {
+    const bookmark = (revision: number): Uint8Array => wire.frame('BOOKMARK', wire.item(markAt(revision)))
+    return { contentType, bookmark, frame: (event) => event.frameIn(wire) }
   }
-  return { contentType, bookmark, frame: (event) => write(event.type, served(resource, event.object.decode(resource))) }
+  const { kind, apiVersion, schema } = resource
+  const prefix = headsOf(resource).object
+  const bookmark = (revision: number): Buffer => jsonFrame('BOOKMARK', writeValue(schema, { kind, apiVersion, ...markAt(revision) }))
+  return { contentType, bookmark, frame: (event) => event.frame(prefix) }
 }
 
-type EventWriter = (type: string, object: ApiObject) => Buffer
-
-function eventWriter(form: ObjectForm): EventWriter {
-  const { as, format } = form.representation
-  if (as?.kind === 'Table') return tableWriter(form, as)
-  if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, form.resource.kind)
-  const typed = (object: ApiObject): TypedObject =>
-    as === undefined ? typedObject(form, object) : partialMetadata({ identity: form.identity, version: as.version }, object)
-  if (format === 'protobuf') return (type, object) => Buffer.from(encodeWatchFrame(type, typed(object)))
-  return (type, object) => {
-    const { schema, object: value } = typed(object)
-    return jsonFrame(type, writeValue(schema, value))
-  }
-}
-
-function typedObject({ resource }: ObjectForm, object: ApiObject): TypedObject {
-  const type = { kind: resource.kind, apiVersion: resource.apiVersion }
-  return { type, schema: resource.schema, object: { ...object, ...type } }
-}
+const markAt = (revision: number): ApiObject => ({ metadata: { resourceVersion: String(revision) } })
 
 /** The columns come with the first event only. */
-function tableWriter(form: ObjectForm, as: Parameters<typeof tableOf>[1]): EventWriter {
+function tableFrames(form: ObjectForm, as: Parameters<typeof tableOf>[1]): Pick<WatchForm, 'frame' | 'bookmark'> {
   const table = tableOf(form, as)
   let withoutColumns = false
-  return (type, object) => {
+  const write = (type: string, object: ApiObject): Buffer => {
     const text = tableJsonOfObject(table, object, { withoutColumns })
     withoutColumns = true
     return jsonFrame(type, text)
+  }
+  return {
+    frame: (event) => write(event.type, served(form.resource, event.object.decode(form.resource))),
+    bookmark: (revision) => write('BOOKMARK', markAt(revision)),
   }
 }
 

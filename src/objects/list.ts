@@ -1,7 +1,9 @@
 // A page of a collection at one revision: whole ranges come as rendered slices from the cache, selections as single objects.
 
 import type { Resource } from '../api/catalog.js'
+import type { ItemForm } from '../codec/item-form.js'
 import type { KeyRange, Storage } from '../storage/storage.js'
+import type { KeptItems } from './kept-items.js'
 import { keyAfter, keyOf, rangeOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
 import { type ListCache, renderItem, renderTogether } from './list-cache.js'
@@ -21,14 +23,16 @@ export interface ListQuery {
   readonly at?: number
   /** How many objects the range holds from `startKey` on, if an earlier page knew. */
   readonly expectedCount?: number
+  /** In which form slices are wanted; left out: stored JSON. */
+  readonly form?: ItemForm | undefined
 }
 
 export interface ObjectPage {
   readonly revision: number
   /** Where the next page begins, when there may be more. */
   readonly next: { readonly startKey: string; readonly remaining: number | undefined } | undefined
-  /** Item JSON in slices, every item followed by a comma. Read it once, and at once or with pauses. */
-  slices(): Iterable<Buffer>
+  /** Items in slices; in JSON every item is followed by a comma. Read it once, and at once or with pauses. */
+  slices(): Iterable<Uint8Array>
   objects(): Iterable<StoredObject>
 }
 
@@ -36,6 +40,7 @@ interface Reads {
   readonly storage: Storage
   readonly cache: ListCache
   readonly labels: LabelIndex
+  readonly kept: KeptItems
 }
 
 const readAhead = 256
@@ -54,13 +59,14 @@ export function readPage(reads: Reads, query: ListQuery): ObjectPage {
   const revision = query.at ?? reads.storage.revision
   if (matches !== undefined) return selectedPage(reads, { ...query, matches, range, revision })
   const total = query.limit === 0 ? 0 : (query.expectedCount ?? reads.storage.count(range, query.at))
-  if (query.limit === 0 || total <= query.limit) return wholePage(reads, { range, revision })
-  return limitedPage(reads, { range, revision, limit: query.limit, total })
+  if (query.limit === 0 || total <= query.limit) return wholePage(reads, { range, revision, form: query.form })
+  return limitedPage(reads, { range, revision, form: query.form, limit: query.limit, total })
 }
 
 interface RangeAtRevision {
   readonly range: KeyRange
   readonly revision: number
+  readonly form?: ItemForm | undefined
 }
 
 /** Everything in the range, read while it is sent. */
@@ -69,23 +75,23 @@ function wholePage(reads: Reads, at: RangeAtRevision): ObjectPage {
     revision: at.revision,
     next: undefined,
     slices: () => streamSlices(reads, at),
-    objects: () => streamObjects(reads.storage, at),
+    objects: () => streamObjects(reads, at),
   }
 }
 
 /** The first `limit` objects, collected before the answer begins, because its head says where the next page starts. */
 function limitedPage(reads: Reads, at: RangeAtRevision & { readonly limit: number; readonly total: number }): ObjectPage {
   const isNow = at.revision === reads.storage.revision
-  const slices: Buffer[] = []
+  const slices: Uint8Array[] = []
   let lastKey = at.range.start
   if (isNow) {
-    for (const slice of reads.cache.slices(at.range, at.limit)) {
+    for (const slice of reads.cache.slices(at.range, at.limit, at.form)) {
       slices.push(slice.bytes)
       lastKey = slice.lastKey
     }
   } else {
     for (const entry of reads.storage.range({ ...at.range, limit: at.limit, at: at.revision }).entries) {
-      slices.push(renderItem(entry))
+      slices.push(sliceOf(new StoredObject(entry, reads.kept), at.form))
       lastKey = entry.key
     }
   }
@@ -94,31 +100,33 @@ function limitedPage(reads: Reads, at: RangeAtRevision & { readonly limit: numbe
     revision: at.revision,
     next: { startKey: keyAfter(lastKey), remaining: at.total - at.limit },
     slices: () => slices,
-    objects: () => streamObjects(reads.storage, { range: pageRange, revision: at.revision }),
+    objects: () => streamObjects(reads, { range: pageRange, revision: at.revision }),
   }
 }
 
 /** Slices from the cache while the revision stands; from the store's past once it has moved on. */
-function* streamSlices(reads: Reads, at: RangeAtRevision): Generator<Buffer> {
+function* streamSlices(reads: Reads, at: RangeAtRevision): Generator<Uint8Array> {
   let start = at.range.start
   if (reads.storage.revision === at.revision) {
-    for (const slice of reads.cache.slices(at.range, Number.POSITIVE_INFINITY)) {
+    for (const slice of reads.cache.slices(at.range, Number.POSITIVE_INFINITY, at.form)) {
       start = keyAfter(slice.lastKey)
       yield slice.bytes
       if (reads.storage.revision !== at.revision) break
     }
     if (reads.storage.revision === at.revision) return
   }
-  for (const object of streamObjects(reads.storage, { range: { start, end: at.range.end }, revision: at.revision }))
-    yield renderItem(object.entry)
+  for (const object of streamObjects(reads, { range: { start, end: at.range.end }, revision: at.revision })) yield sliceOf(object, at.form)
 }
 
-function* streamObjects(storage: Storage, at: RangeAtRevision): Generator<StoredObject> {
+const sliceOf = (object: StoredObject, form: ItemForm | undefined): Uint8Array =>
+  form === undefined ? renderItem(object.entry) : object.item(form)
+
+function* streamObjects({ storage, kept }: Reads, at: RangeAtRevision): Generator<StoredObject> {
   let start = at.range.start
   for (;;) {
     const past = storage.revision === at.revision ? {} : { at: at.revision }
     const page = storage.range({ start, end: at.range.end, limit: readAhead, ...past })
-    for (const entry of page.entries) yield new StoredObject(entry)
+    for (const entry of page.entries) yield new StoredObject(entry, kept)
     const last = page.entries.at(-1)
     if (!page.more || last === undefined) return
     start = keyAfter(last.key)
@@ -148,7 +156,7 @@ function selectedPage(reads: Reads, query: SelectedQuery): ObjectPage {
   return {
     revision: query.revision,
     next,
-    slices: () => chunksOf(found).map((chunk) => renderTogether(chunk.map(({ entry }) => entry))),
+    slices: () => (query.form === undefined ? renderChunks(found) : itemsOf(found, query.form)),
     objects: () => found,
   }
 }
@@ -166,31 +174,38 @@ const isWithin = (keys: readonly string[], { start, end }: KeyRange): boolean =>
 /** All objects of some keys; those whose bytes lie rendered in the cache are not read. */
 function knownPage(reads: Reads, query: SelectedQuery, keys: readonly string[]): ObjectPage {
   const isNow = (): boolean => reads.storage.revision === query.revision
-  const past = (): StoredObject[] => Array.from(streamObjects(reads.storage, query)).filter(query.matches)
+  const past = (): StoredObject[] => Array.from(streamObjects(reads, query)).filter(query.matches)
   return {
     revision: query.revision,
     next: undefined,
     slices: () =>
       chunksOf<string | StoredObject>(isNow() ? keys : past()).map((chunk) =>
-        Buffer.concat(chunk.map((item) => renderedItem(reads, item))),
+        Buffer.concat(chunk.map((item) => renderedItem(reads, item, query.form))),
       ),
-    objects: () => (isNow() ? keys.flatMap((key) => objectsAt(reads.storage, key)) : past()),
+    objects: () => (isNow() ? keys.flatMap((key) => objectsAt(reads, key)) : past()),
   }
 }
 
-function renderedItem(reads: Reads, item: string | StoredObject): Buffer {
-  if (typeof item !== 'string') return renderItem(item.entry)
-  const rendered = reads.cache.item(item)
+function renderedItem(reads: Reads, item: string | StoredObject, form: ItemForm | undefined): Uint8Array {
+  if (typeof item !== 'string') return sliceOf(item, form)
+  const rendered = reads.cache.item(item, form)
   if (rendered !== undefined) return rendered
-  const entry = reads.storage.read(item)
-  return entry === undefined ? nothing : renderItem(entry)
+  const [object] = objectsAt(reads, item)
+  return object === undefined ? nothing : sliceOf(object, form)
 }
 
 const nothing = Buffer.alloc(0)
 
-function objectsAt(storage: Storage, key: string): StoredObject[] {
+function objectsAt({ storage, kept }: Reads, key: string): StoredObject[] {
   const entry = storage.read(key)
-  return entry === undefined ? [] : [new StoredObject(entry)]
+  return entry === undefined ? [] : [new StoredObject(entry, kept)]
+}
+
+const renderChunks = (found: readonly StoredObject[]): readonly Buffer[] =>
+  chunksOf(found).map((chunk) => renderTogether(chunk.map(({ entry }) => entry)))
+
+function* itemsOf(found: readonly StoredObject[], form: ItemForm): Generator<Uint8Array> {
+  for (const object of found) yield object.item(form)
 }
 
 const chunkObjects = 256
@@ -205,13 +220,13 @@ const pastOf = (storage: Storage, revision: number): { readonly at?: number } =>
 function* candidates(reads: Reads, query: SelectedQuery): Generator<StoredObject> {
   const keys = reads.storage.revision === query.revision ? candidateKeys(reads, query) : undefined
   if (keys === undefined) {
-    yield* streamObjects(reads.storage, query)
+    yield* streamObjects(reads, query)
     return
   }
   for (const key of keys) {
     if (key < query.range.start || key >= query.range.end) continue
     const entry = reads.storage.read(key)
-    if (entry !== undefined) yield new StoredObject(entry)
+    if (entry !== undefined) yield new StoredObject(entry, reads.kept)
   }
 }
 

@@ -83,7 +83,7 @@ test('pages follow one another at one revision, and count what is left', async (
 test('a list that is read slowly shows the state in which it began', async () => {
   const store = await filled(300)
   const slices = store.list(all).slices()[Symbol.iterator]()
-  const begun = [slices.next().value as Buffer]
+  const begun = [slices.next().value as Uint8Array]
   for (const name of ['b0299', 'b0298']) {
     const stored = store.read({ resource: boxes, namespace: 'n', name })
     assert.ok(stored)

@@ -2,6 +2,7 @@
 // without a look into the store. Kept true by changes, within a bound on bytes.
 
 import type { Change, Entry } from '../storage/storage.js'
+import type { KeptItems } from './kept-items.js'
 import { StoredObject } from './stored-object.js'
 
 /** An object may be held decoded as well, which takes a multiple of its bytes. */
@@ -9,12 +10,15 @@ const costOf = ({ value }: Entry): number => 512 + 6 * value.length
 
 export class RecentObjects {
   private readonly maxBytes: number
+  private readonly items: KeptItems | undefined
   /** Those that were kept or changed longest ago first. */
   private readonly objects = new Map<string, StoredObject>()
   private heldBytes = 0
 
-  constructor(maxBytes: number) {
+  /** `items`: where other forms of these objects are kept. */
+  constructor(maxBytes: number, items?: KeptItems) {
     this.maxBytes = maxBytes
+    this.items = items
   }
 
   get(key: string): StoredObject | undefined {
@@ -37,7 +41,7 @@ export class RecentObjects {
   update({ key, revision, value }: Change): void {
     if (!this.objects.has(key)) return
     if (value === undefined) this.drop(key)
-    else this.keep(new StoredObject({ key, revision, value }))
+    else this.keep(new StoredObject({ key, revision, value }, this.items))
   }
 
   clear(): void {

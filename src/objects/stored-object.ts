@@ -7,11 +7,13 @@
 
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
+import type { ItemForm } from '../codec/item-form.js'
 import { parseJson } from '../codec/json.js'
 import type { StructNode } from '../schema/node.js'
 import { readValue } from '../schema/read.js'
 import { countBigNumbers, writeAny, writeFields } from '../schema/write.js'
 import type { Entry } from '../storage/storage.js'
+import type { KeptItems } from './kept-items.js'
 
 const headerBytes = 8
 /** In the upper bits of the splice: what a plain parse of the body would get wrong. */
@@ -30,12 +32,15 @@ const emptyIndex: SelectorIndex = { labels: undefined, fields: undefined }
 export class StoredObject {
   readonly entry: Entry
   private readonly value: Buffer
+  private readonly kept: KeptItems | undefined
   private decoded: ApiObject | undefined
   private parsedIndex: SelectorIndex | undefined
 
-  constructor(entry: Entry) {
+  /** `kept`: where its other forms stay for the next reader, if they shall. */
+  constructor(entry: Entry, kept?: KeptItems) {
     this.entry = entry
     this.value = entry.value
+    this.kept = kept
   }
 
   get key(): string {
@@ -70,6 +75,16 @@ export class StoredObject {
     const out = Buffer.allocUnsafe(renderedSize(this.entry, prefix.length + suffix.length))
     renderInto(out, 0, { entry: this.entry, prefix, suffix })
     return out
+  }
+
+  /** As an item of a list in another form than stored JSON. */
+  item(form: ItemForm): Uint8Array {
+    return this.kept?.item(this, form) ?? this.makeItem(form)
+  }
+
+  makeItem(form: ItemForm): Uint8Array {
+    const object = this.decode(form.resource)
+    return form.item(form.resource.fromStored?.(object) ?? object)
   }
 
   /** The wire form writes null for a time that was never set; in memory such a field is absent. */
