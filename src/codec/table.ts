@@ -11,10 +11,15 @@ import { type MetadataForm, partialMetadataJson } from './partial-metadata.js'
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
+const isIncludeObject = (text: string): text is IncludeObject => text === 'None' || text === 'Metadata' || text === 'Object'
+
+/** Whether {@link parseIncludeObject} will take it. */
+export const knowsIncludeObject = (text: string | undefined): boolean => !text || isIncludeObject(text)
+
 /** The query parameter `includeObject`. */
 export function parseIncludeObject(text: string | undefined): IncludeObject {
   if (text === undefined || text === '') return 'Metadata'
-  if (text === 'None' || text === 'Metadata' || text === 'Object') return text
+  if (isIncludeObject(text)) return text
   const value = JSON.stringify(text)
   throw badRequest(
     `Unable to convert to Table as requested: includeObject: Invalid value: ${value}: must be 'Metadata', 'Object', 'None', or empty`,
@@ -77,10 +82,10 @@ function rowObjectWriter({ kind, apiVersion, schema }: TableSource, wish: TableW
   }
 }
 
-export function tableRow(form: TableForm, object: ApiObject): string {
+export function tableRow(form: TableForm, object: ApiObject, writeCells: (cells: readonly unknown[]) => string = writeAny): string {
   const conditions = form.conditions?.(object) ?? []
   const marks = conditions.length === 0 ? '' : `"conditions":${writeAny(conditions)},`
-  return `{"cells":${writeAny(form.cells(object))},${marks}"object":${form.rowObject(object)}}`
+  return `{"cells":${writeCells(form.cells(object))},${marks}"object":${form.rowObject(object)}}`
 }
 
 const columnJson = ({ name, type, format = '', description = '', priority = 0 }: Column): string =>
@@ -93,12 +98,17 @@ export interface TableContent {
   readonly withoutColumns?: boolean
 }
 
-/** The JSON of a table: a page of a list. */
+/** A table up to its rows. */
+export function tableHead(form: TableForm, { metadata, withoutColumns }: Omit<TableContent, 'objects'>): string {
+  const columns = withoutColumns ? 'null' : `[${form.columns.map(columnJson).join(',')}]`
+  const head = `{"kind":"Table","apiVersion":${writeText(form.apiVersion)},"metadata":${writeValue(listMeta, metadata)}`
+  return `${head},"columnDefinitions":${columns},"rows":`
+}
+
+/** The JSON of a table. */
 export function tableJson(form: TableForm, content: TableContent): string {
-  const columns = content.withoutColumns ? 'null' : `[${form.columns.map(columnJson).join(',')}]`
   const rows = Array.from(content.objects, (object) => tableRow(form, object))
-  const head = `{"kind":"Table","apiVersion":${writeText(form.apiVersion)},"metadata":${writeValue(listMeta, content.metadata)}`
-  return `${head},"columnDefinitions":${columns},"rows":${rows.length === 0 ? form.noRows : `[${rows.join(',')}]`}}`
+  return `${tableHead(form, content)}${rows.length === 0 ? form.noRows : `[${rows.join(',')}]`}}`
 }
 
 /** The JSON of a table with one row: an object that was read, or what a watch tells of it. */

@@ -11,7 +11,8 @@ import { mediaTypeOf, type Representation, type Transform } from '../codec/negot
 import { notThatMany, partialMetadata } from '../codec/partial-metadata.js'
 import { prettyJson } from '../codec/pretty.js'
 import { encodeProtobuf } from '../codec/protobuf.js'
-import { parseIncludeObject, type TableForm, tableFormOf, tableJson, tableJsonOfObject } from '../codec/table.js'
+import { knowsIncludeObject, parseIncludeObject, type TableForm, type TableWish, tableFormOf, tableJsonOfObject } from '../codec/table.js'
+import { type RowForm, rowFormOf, tablePieces } from '../codec/table-rows.js'
 import { type WireForm, wireFormOf } from '../codec/wire-form.js'
 import { writeYaml } from '../codec/yaml/write-yaml.js'
 import type { StructNode } from '../schema/node.js'
@@ -82,16 +83,18 @@ export function representObject(form: ObjectForm, written: WrittenObject): Repre
   )
 }
 
+const tableWish = (form: ObjectForm, as: Transform): TableWish => ({
+  identity: form.identity,
+  version: as.version,
+  rules: form.rules,
+  includeObject: parseIncludeObject(form.query.first('includeObject')),
+})
+
 export const tableOf = (form: ObjectForm, as: Transform): TableForm =>
-  tableFormOf(
-    { ...form.resource, table: form.resource.definition.table },
-    {
-      identity: form.identity,
-      version: as.version,
-      rules: form.rules,
-      includeObject: parseIncludeObject(form.query.first('includeObject')),
-    },
-  )
+  tableFormOf({ ...form.resource, table: form.resource.definition.table }, tableWish(form, as))
+
+/** The same with rows that can be kept. */
+export const rowsOf = (form: ObjectForm, as: Transform): RowForm => rowFormOf(form.resource, tableWish(form, as))
 
 const documentSchemas: { readonly [kind: string]: StructNode } = {
   Status: meta.status,
@@ -145,36 +148,33 @@ function* listSlices(resource: Resource, page: ListedPage): Generator<Uint8Array
 
 const listEnd = Buffer.from(']}\n')
 
-function* objectsOf(resource: Resource, page: ListedPage): Generator<ApiObject> {
-  for (const stored of page.objects()) yield served(resource, stored.decode(resource))
-}
-
-/** In which form the items of a list are kept, where that is not as they are stored. YAML and indented JSON are made from plain JSON. */
-export function listFormOf({ resource, representation: { as, format }, identity }: ObjectForm): WireForm | undefined {
+/** In which form the items of a list are kept, where that is not as they are stored. YAML and indented JSON are made from the plain text. */
+export function listFormOf(form: ObjectForm): RowForm | WireForm | undefined {
+  const { as, format } = form.representation
+  // A wish for a table that cannot be met is refused when there is something to show, and not before.
+  if (as?.kind === 'Table') return knowsIncludeObject(form.query.first('includeObject')) ? rowsOf(form, as) : undefined
   const plain = { format: format === 'yaml' ? 'json' : format, pretty: false } as const
-  return wireFormOf(resource, as === undefined ? plain : { ...plain, as }, identity)
+  return wireFormOf(form.resource, as === undefined ? plain : { ...plain, as }, form.identity)
 }
 
 /** Whether a list goes out as it is kept, piece by piece. */
-export const isInPieces = ({ format, pretty, as }: Representation): boolean => format !== 'yaml' && !pretty && as?.kind !== 'Table'
+export const isInPieces = ({ format, pretty }: Representation): boolean => format !== 'yaml' && !pretty
 
 /** A list in pieces; the page must have been read in the form that {@link listFormOf} says. */
 export function listPieces(form: ObjectForm, page: ListedPage): Iterable<Uint8Array> {
   const { as } = form.representation
   if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${form.resource.kind}List`)
-  return listFormOf(form)?.list(listMetadata(page), page.slices()) ?? listSlices(form.resource, page)
+  const kept = as?.kind === 'Table' ? rowsOf(form, as) : listFormOf(form)
+  if (kept === undefined) return listSlices(form.resource, page)
+  const metadata = listMetadata(page)
+  return 'table' in kept ? tablePieces(kept, { metadata, rows: page.slices(), now: form.rules.now }) : kept.list(metadata, page.slices())
 }
 
 /** A list in a form for people to read. */
-export function representList(form: ObjectForm, page: ListedPage): Represented {
-  const { resource, representation } = form
-  const { as } = representation
-  if (as?.kind === 'Table')
-    return representText(form, tableJson(tableOf(form, as), { metadata: listMetadata(page), objects: objectsOf(resource, page) }))
-  return representText(
+export const representList = (form: ObjectForm, page: ListedPage): Represented =>
+  representText(
     form,
     Buffer.concat([...listPieces(form, page)])
       .toString('utf8')
       .trimEnd(),
   )
-}

@@ -69,7 +69,7 @@ export function serveWatch(target: Target): Answered | Promise<Answered> {
   exchange.onLeave(() => gone.abort())
   const watch = new Watch(server.engine, { ...callOf(target), name: '', signal: gone.signal }, options)
   const begin = (): Answered => {
-    startWatchStream(exchange, { watch, form: watchFormOf(form), timeoutMs })
+    startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine.clock), timeoutMs })
     return true
   }
   const waiting = watch.prepare()

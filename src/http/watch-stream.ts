@@ -1,14 +1,15 @@
 // A watch on the wire: frames written as they come, with back-pressure from the client's socket up to the watcher.
 
 import type { ApiObject } from '../api/object.js'
+import type { Clock } from '../base/clock.js'
 import { streamMediaTypeOf } from '../codec/negotiation.js'
 import { notThatMany } from '../codec/partial-metadata.js'
-import { tableJsonOfObject } from '../codec/table.js'
+import { tableFrame } from '../codec/table-rows.js'
 import { wireFormOf } from '../codec/wire-form.js'
 import { writeValue } from '../schema/write.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
-import { headsOf, type ObjectForm, served, tableOf } from './represent.js'
+import { headsOf, type ObjectForm, rowsOf } from './represent.js'
 import { flushHead, headersOf, writeHead, writeTo } from './respond.js'
 
 type WatchEvent = Parameters<WatchSink['event']>[0]
@@ -39,12 +40,12 @@ export function startWatchStream(
 }
 
 /** How events look to one request. What does not depend on the request is made once and shared by all watchers. */
-export function watchFormOf(form: ObjectForm): WatchForm {
+export function watchFormOf(form: ObjectForm, clock: Clock): WatchForm {
   const { resource, representation, identity } = form
   const { as, format } = representation
   if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, resource.kind)
   const contentType = streamMediaTypeOf(format, identity)
-  if (as?.kind === 'Table') return { contentType, ...tableFrames(form, as) }
+  if (as?.kind === 'Table') return { contentType, ...tableFrames(form, as, clock) }
   // A stream is never indented.
   const wire = wireFormOf(resource, { ...representation, pretty: false }, identity)
   if (wire !== undefined) {
@@ -59,18 +60,23 @@ export function watchFormOf(form: ObjectForm): WatchForm {
 
 const markAt = (revision: number): ApiObject => ({ metadata: { resourceVersion: String(revision) } })
 
-/** The columns come with the first event only. */
-function tableFrames(form: ObjectForm, as: Parameters<typeof tableOf>[1]): Pick<WatchForm, 'frame' | 'bookmark'> {
-  const table = tableOf(form, as)
+/** The columns come with the first event only. The row is shared, but for the ages in it, which are those at which it is sent. */
+function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: Clock): Pick<WatchForm, 'frame' | 'bookmark'> {
+  const rows = rowsOf(form, as)
   let withoutColumns = false
-  const write = (type: string, object: ApiObject): Buffer => {
-    const text = tableJsonOfObject(table, object, { withoutColumns })
+  const write = (type: string, resourceVersion: string, row: Uint8Array): Uint8Array => {
+    const frame = tableFrame(rows, { type, resourceVersion, row, now: clock.now(), withoutColumns })
     withoutColumns = true
-    return jsonFrame(type, text)
+    return frame
   }
   return {
-    frame: (event) => write(event.type, served(form.resource, event.object.decode(form.resource))),
-    bookmark: (revision) => write('BOOKMARK', markAt(revision)),
+    frame: (event) =>
+      write(
+        event.type,
+        event.object.resourceVersion,
+        event.once(rows, () => event.object.item(rows)),
+      ),
+    bookmark: (revision) => write('BOOKMARK', String(revision), rows.item(markAt(revision))),
   }
 }
 
