@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseFieldSelector } from '../api/field-selector.js'
 import { identityOf } from '../api/identity.js'
 import { compileLabelSelector } from '../api/label-selector.js'
 import { type WireForm, wireFormOf } from '../codec/wire-form.js'
@@ -109,9 +110,12 @@ test('what is kept is not made again, and only what changed is', async () => {
   const read = () => store.read({ resource: boxes, namespace: 'n', name: nameOf(7) })?.item(counting)
   assert.equal(madeBy(read), 1)
   assert.equal(madeBy(read), 0)
-  const selected = list({ selection: { labels: compileLabelSelector('group=g7'), fields: undefined } })
-  assert.equal(madeBy(selected), 19)
-  assert.equal(madeBy(selected), 0)
+  const byLabel = list({ selection: { labels: compileLabelSelector('group=g7'), fields: undefined } })
+  assert.equal(byLabel().length, 1)
+  assert.equal(madeBy(byLabel), 0)
+  const byField = list({ selection: { labels: undefined, fields: parseFieldSelector('color=red') } })
+  assert.equal(madeBy(byField), 1)
+  assert.equal(madeBy(byField), 0)
 })
 
 test('an event is made once for all watchers of a form', async () => {
