@@ -7,6 +7,8 @@ import type { ApiObject } from '../api/object.js'
 export interface ItemForm {
   /** The kind, in the version that is shown. */
   readonly resource: Resource
+  /** Whether a field that is zero is written like one that is absent, so that it does not matter which it is. */
+  readonly ignoresZeros?: boolean
   /** One object, in the version that is shown, ready to be put into a list. */
   item(object: ApiObject): Uint8Array
 }

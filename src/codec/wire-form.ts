@@ -68,6 +68,7 @@ const metadataContent = (form: MetadataForm): Content => ({
 function protobufForm(resource: Resource, { type, listType, schema, shown, listNumbers: numbers }: Content): WireForm {
   return {
     resource,
+    ignoresZeros: true,
     item: (object) => encodeListItem(schema, shown(object), numbers),
     object: (item) => wrapItem(type, item),
     frame: (eventType, item) => wrapFrame(eventType, type, item),
@@ -90,6 +91,7 @@ function jsonForm(resource: Resource, { type, listType, schema, shown, typedItem
   const inside = (item: Uint8Array): Uint8Array => item.subarray(headSkip, -1)
   return {
     resource,
+    ignoresZeros: true,
     item: (object) => encoder.encode(`${itemHead}${writeFields(schema, shown(object))}},`),
     object: (item) => [head, inside(item), objectEnd],
     frame: (eventType, item) => joined([encoder.encode(`{"type":"${eventType}","object":`), head, inside(item), frameEnd]),

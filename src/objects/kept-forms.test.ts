@@ -2,15 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Catalog } from '../api/catalog.js'
 import { parseFieldSelector } from '../api/field-selector.js'
 import { identityOf } from '../api/identity.js'
 import { compileLabelSelector } from '../api/label-selector.js'
 import { type WireForm, wireFormOf } from '../codec/wire-form.js'
+import { definitions } from '../resources/index.js'
 import { box, boxes, put, storeOfBoxes } from './fixture.js'
 import type { ListQuery } from './list.js'
 import type { ObjectStore } from './object-store.js'
 import { everything } from './selection.js'
-import { StoredObject } from './stored-object.js'
+import { encodeStored, StoredObject } from './stored-object.js'
 import type { WatchEvent } from './watch-hub.js'
 
 const identity = identityOf('cluster')
@@ -139,3 +141,38 @@ test('an event is made once for all watchers of a form', async () => {
     }
   }
 })
+
+const catalog = new Catalog({ identity, definitions, isServed: () => true })
+const template = {
+  metadata: { labels: { a: 'b' } },
+  spec: { containers: [{ name: 'c', image: '', ports: [{ containerPort: 0 }], resources: {} }] },
+}
+const condition = { type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null }
+
+/** Objects with fields that are null in the store, and with zeros beside them. */
+const withNulls: readonly { readonly resource: [string, string, string]; readonly more: object }[] = [
+  {
+    resource: ['', 'v1', 'pods'],
+    more: { spec: template.spec, status: { conditions: [condition], containerStatuses: [{ name: 'c', ready: false }] } },
+  },
+  { resource: ['apps', 'v1', 'deployments'], more: { spec: { replicas: 0, template, selector: {} }, status: {} } },
+  { resource: ['batch', 'v1', 'cronjobs'], more: { spec: { schedule: '', jobTemplate: { spec: { template } } } } },
+  { resource: ['', 'v1', 'events'], more: { reason: '', count: 0, involvedObject: {} } },
+  { resource: ['', 'v1', 'secrets'], more: { data: { a: 'Yg==' } } },
+  { resource: ['apps', 'v1', 'controllerrevisions'], more: { data: { spec: null, metadata: { creationTimestamp: null } }, revision: 0 } },
+]
+
+for (const { resource: path, more } of withNulls) {
+  test(`${path[2]} that have null fields are shown as if they were read with care`, () => {
+    const resource = catalog.find(...path)
+    assert.ok(resource)
+    const value = encodeStored(resource, { metadata: { name: 'a', namespace: 'n', uid: 'u' }, ...more })
+    assert.ok(value.includes(':null'))
+    for (const as of [undefined, { kind: 'PartialObjectMetadata', version: 'v1' } as const]) {
+      const form = wireFormOf(resource, { format: 'protobuf', pretty: false, ...(as === undefined ? {} : { as }) }, identity) as WireForm
+      const stored = new StoredObject({ key: 'k', revision: 7, value })
+      const quick = Buffer.from(stored.makeItem(form))
+      assert.deepEqual(quick, Buffer.from(form.item(stored.decode(resource))))
+    }
+  })
+}

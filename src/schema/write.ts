@@ -225,7 +225,7 @@ function isEmptyMap(value: unknown): boolean {
  * A plain struct is always there, and so is whatever the reference has a struct for: times, quantities, embedded objects. Other absent
  * fields are written only where the kind says always.
  */
-function absentText(field: Field): string | undefined {
+export function absentText(field: Field): string | undefined {
   if (field.pointer) return field.always ? 'null' : undefined
   const node = resolve(field.node)
   switch (node.type) {
