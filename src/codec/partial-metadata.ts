@@ -2,11 +2,11 @@
 
 import { ApiError } from '../api/api-error.js'
 import type { Identity } from '../api/identity.js'
-import { type ListMeta, listMeta, partialObjectMetadata, partialObjectMetadataList } from '../api/meta.schema.js'
+import { listMeta, partialObjectMetadata } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import * as s from '../schema/node.js'
 import { writeValue } from '../schema/write.js'
-import { encodeListItem, encodeProtobuf, encodeProtobufList, type ListNumbers, type ObjectType, type TypedObject } from './protobuf.js'
+import type { ListNumbers, ObjectType, TypedObject } from './protobuf.js'
 
 export interface MetadataForm {
   readonly identity: Identity
@@ -45,25 +45,6 @@ export function partialMetadata(form: MetadataForm, { metadata }: ApiObject): Ty
 export function partialMetadataJson(form: MetadataForm, object: ApiObject): string {
   const typed = partialMetadata(form, object)
   return writeValue(typed.schema, typed.object)
-}
-
-export const partialMetadataProtobuf = (form: MetadataForm, object: ApiObject): Uint8Array => encodeProtobuf(partialMetadata(form, object))
-
-export interface MetadataList {
-  readonly metadata: ListMeta
-  readonly objects: Iterable<ApiObject>
-}
-
-export function partialMetadataListJson(form: MetadataForm, { metadata, objects }: MetadataList): string {
-  const items = Array.from(objects, (object) => partialMetadata(form, object).object)
-  return writeValue(partialObjectMetadataList, { ...partialMetadataListType(form), metadata, items })
-}
-
-/** As slices, in the order in which they are sent. */
-export function partialMetadataListProtobuf(form: MetadataForm, { metadata, objects }: MetadataList): readonly Uint8Array[] {
-  const numbers = metadataListNumbers(form)
-  const items = Array.from(objects, (object) => encodeListItem(partialObjectMetadata, { metadata: object.metadata }, numbers))
-  return encodeProtobufList({ type: partialMetadataListType(form), metadata, items, numbers })
 }
 
 /** The metadata of one object was asked for, and what there is is a list, or the other way round. */

@@ -69,9 +69,6 @@ function writeEnvelope(writer: ProtoWriter, { type, schema, object }: TypedObjec
 export const encodeProtobuf = (typed: TypedObject): Uint8Array => collectBytes((writer) => writeEnvelope(writer, typed))
 
 /** An event of a watch: its length in four bytes, its type, and the envelope of its object. */
-export const encodeWatchFrame = (eventType: string, typed: TypedObject): Uint8Array =>
-  collectBytes((writer) => writeFrame(writer, eventType, () => writeEnvelope(writer, typed)))
-
 function writeFrame(writer: ProtoWriter, eventType: string, writeObject: () => void): void {
   writeField(writer, 0x12, () => writeField(writer, 0x0a, writeObject))
   writeField(writer, 0x0a, () => writeText(writer, eventType))

@@ -4,12 +4,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Catalog, type Resource } from '../api/catalog.js'
 import { identityOf } from '../api/identity.js'
+import { partialObjectMetadataList } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { definitions } from '../resources/index.js'
+import * as s from '../schema/node.js'
+import { encodeMessage } from '../schema/protobuf.js'
 import { writeValue } from '../schema/write.js'
 import type { Representation } from './negotiation.js'
-import { type MetadataForm, partialMetadata, partialMetadataListJson, partialMetadataListProtobuf } from './partial-metadata.js'
-import { encodeProtobuf, encodeWatchFrame, listSchemaOf, type TypedObject } from './protobuf.js'
+import { type MetadataForm, partialMetadata, partialObjectMetadataListV1beta1 } from './partial-metadata.js'
+import { encodeProtobuf, listSchemaOf, type TypedObject } from './protobuf.js'
 import { type WireForm, wireFormOf } from './wire-form.js'
 
 const catalogs = (['cluster', 'kubernetes'] as const).map(
@@ -74,7 +77,7 @@ for (const row of cases) {
         const json = writeValue(whole.schema, whole.object)
         const item = form.item(object).slice()
         same(Buffer.concat(form.object(item)), isBinary ? encodeProtobuf(whole) : `${json}\n`)
-        same(form.frame('MODIFIED', item), isBinary ? encodeWatchFrame('MODIFIED', whole) : `{"type":"MODIFIED","object":${json}}\n`)
+        same(form.frame('MODIFIED', item), isBinary ? frameOf('MODIFIED', encodeProtobuf(whole)) : `{"type":"MODIFIED","object":${json}}\n`)
       }
       for (const count of [0, 1, 3]) {
         const some = objects.slice(0, count)
@@ -92,17 +95,27 @@ for (const row of cases) {
   })
 }
 
+/** The event written as a message of its own. */
+function frameOf(type: string, envelope: Uint8Array): Buffer {
+  const message = s.struct('WatchEvent', { type: s.field(1, s.string), object: s.field(2, s.struct('Raw', { raw: s.field(1, s.bytes) })) })
+  const event = encodeMessage(message, { type, object: { raw: Buffer.from(envelope).toString('base64') } })
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(event.length)
+  return Buffer.concat([length, event])
+}
+
+/** The list written as an object of its own. */
 function listOf(resource: Resource, catalog: Catalog, row: Case, items: readonly ApiObject[]): Uint8Array | string {
   const { representation, metadataVersion: version } = row
-  if (version === undefined) {
-    const type = { kind: `${resource.kind}List`, apiVersion: resource.apiVersion }
-    return encodeProtobuf({ type, schema: listSchemaOf(resource.schema), object: { metadata: listMetadata, items } })
-  }
-  const form = { identity: catalog.identity, version }
-  const content = { metadata: listMetadata, objects: items }
-  return representation.format === 'json'
-    ? `${partialMetadataListJson(form, content)}\n`
-    : Buffer.concat(partialMetadataListProtobuf(form, content))
+  const apiVersion = version === undefined ? resource.apiVersion : `${catalog.identity.group({ stem: 'meta' })}/${version}`
+  const type = { kind: version === undefined ? `${resource.kind}List` : 'PartialObjectMetadataList', apiVersion }
+  const metadataSchema = version === 'v1' ? partialObjectMetadataList : partialObjectMetadataListV1beta1
+  const schema = version === undefined ? listSchemaOf(resource.schema) : metadataSchema
+  const shown = items.map((object) => typed(resource, catalog, row, object).object)
+  const object = { ...type, metadata: listMetadata, items: shown }
+  return representation.format === 'protobuf'
+    ? encodeProtobuf({ type, schema, object })
+    : `${writeValue(partialObjectMetadataList, object)}\n`
 }
 
 test('another version than the stored one goes as JSON of its own', () => {

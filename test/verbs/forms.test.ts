@@ -102,11 +102,12 @@ for (const words of [
         const { resourceVersion } = (await client().get(configMaps(namespace, 'a'))).json.metadata
         for (const watch of tables) {
           const [first, second] = (await watch.atLeast(2)).map(
-            ({ object }) => object as unknown as { columnDefinitions: unknown; rows: { object: { metadata: object } }[] },
+            ({ object }) =>
+              object as unknown as { columnDefinitions: unknown; rows: { object: { metadata: { resourceVersion: string } } }[] },
           )
           assert.ok(Array.isArray(first?.columnDefinitions))
           assert.equal(second?.columnDefinitions, null)
-          assert.equal((second?.rows[0]?.object.metadata as { resourceVersion: string }).resourceVersion, resourceVersion)
+          assert.equal(second?.rows[0]?.object.metadata.resourceVersion, resourceVersion)
           watch.close()
         }
         for (const { bytes } of await Promise.all(protobuf)) {
