@@ -8,7 +8,7 @@ import type { ApiObject } from '../api/object.js'
 import { testContext } from '../api/rule-context.fixture.js'
 import { definitions } from '../resources/index.js'
 import { type TableWish, tableFormOf, tableJson, tableRow } from './table.js'
-import { fillAges, rowFormOf, tableFrame, tablePieces } from './table-rows.js'
+import { fillAges, frameKey, rowFormOf, tableFrame, tablePieces } from './table-rows.js'
 
 const catalogs = (['cluster', 'kubernetes'] as const).map(
   (name) => new Catalog({ identity: identityOf(name), definitions, isServed: () => true }),
@@ -96,3 +96,11 @@ for (const withoutColumns of [false, true]) {
     assert.equal(textOf(frame), `{"type":"ADDED","object":${table}}\n`)
   })
 }
+
+test('frames are shared within a second, with their like', () => {
+  const form = rowFormOf(pods, wish)
+  const key = frameKey(form, 5000, true)
+  assert.equal(frameKey(form, 5999, true), key)
+  assert.notEqual(frameKey(form, 5999, false), key)
+  assert.notEqual(frameKey(form, 6000, true), key)
+})

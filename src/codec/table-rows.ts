@@ -103,6 +103,28 @@ export function* tablePieces(
   yield encoder.encode(']}\n')
 }
 
+/**
+ * What frames that are made now are shared under. Ages are counted in whole seconds, and so are the times that they are counted from, but for
+ * a few; within a second all watchers see the same.
+ */
+export function frameKey(form: RowForm, now: number, withoutColumns: boolean): object {
+  const second = Math.floor(now / 1000)
+  let keys = frameKeys.get(form)
+  if (keys?.second !== second) {
+    keys = { second, first: {}, later: {} }
+    frameKeys.set(form, keys)
+  }
+  return withoutColumns ? keys.later : keys.first
+}
+
+interface FrameKeys {
+  readonly second: number
+  readonly first: object
+  readonly later: object
+}
+
+const frameKeys = new WeakMap<RowForm, FrameKeys>()
+
 /** The table with one row that tells of an event. */
 export function tableFrame(
   { table }: RowForm,

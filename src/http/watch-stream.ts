@@ -4,7 +4,7 @@ import type { ApiObject } from '../api/object.js'
 import type { Clock } from '../base/clock.js'
 import { streamMediaTypeOf } from '../codec/negotiation.js'
 import { notThatMany } from '../codec/partial-metadata.js'
-import { tableFrame } from '../codec/table-rows.js'
+import { frameKey, tableFrame } from '../codec/table-rows.js'
 import { wireFormOf } from '../codec/wire-form.js'
 import { writeValue } from '../schema/write.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
@@ -60,23 +60,23 @@ export function watchFormOf(form: ObjectForm, clock: Clock): WatchForm {
 
 const markAt = (revision: number): ApiObject => ({ metadata: { resourceVersion: String(revision) } })
 
-/** The columns come with the first event only. The row is shared, but for the ages in it, which are those at which it is sent. */
+/** The columns come with the first event only. The row is shared, and the frame by all who want it in the same second. */
 function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: Clock): Pick<WatchForm, 'frame' | 'bookmark'> {
   const rows = rowsOf(form, as)
   let withoutColumns = false
-  const write = (type: string, resourceVersion: string, row: Uint8Array): Uint8Array => {
-    const frame = tableFrame(rows, { type, resourceVersion, row, now: clock.now(), withoutColumns })
+  const write = (type: string, resourceVersion: string, row: Uint8Array): Uint8Array =>
+    tableFrame(rows, { type, resourceVersion, row, now: clock.now(), withoutColumns })
+  const once = (frame: Uint8Array): Uint8Array => {
     withoutColumns = true
     return frame
   }
   return {
-    frame: (event) =>
-      write(
-        event.type,
-        event.object.resourceVersion,
-        event.once(rows, () => event.object.item(rows)),
-      ),
-    bookmark: (revision) => write('BOOKMARK', String(revision), rows.item(markAt(revision))),
+    frame: (event) => {
+      const { type, object } = event
+      const row = event.once(rows, () => object.item(rows))
+      return once(event.once(frameKey(rows, clock.now(), withoutColumns), () => write(type, object.resourceVersion, row)))
+    },
+    bookmark: (revision) => once(write('BOOKMARK', String(revision), rows.item(markAt(revision)))),
   }
 }
 
