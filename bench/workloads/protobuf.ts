@@ -65,7 +65,7 @@ async function measureReads(lab: Lab, served: Served): Promise<readonly Line[]> 
     { workload: 'protobuf: get, 50 KB', path: `${path}/of-1`, accept: protobufType, bar },
     { workload: 'protobuf: list of 500', ...list, accept: protobufType },
     { workload: 'metadata: list of 500', ...list, accept: metadataList },
-    { workload: 'table: list of 500', path: many, accept: table },
+    { workload: 'table: list of 500', ...list, accept: table },
   ])
     lines.push(await reading(lab, served, input))
   return lines

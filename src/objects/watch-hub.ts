@@ -15,7 +15,7 @@ export class WatchEvent {
   readonly object: StoredObject
   private renderedFor: Buffer | undefined
   private rendered: Buffer | undefined
-  private readonly made = new Map<object, Uint8Array>()
+  private made: Map<object, Uint8Array> | undefined
 
   constructor(type: EventType, object: StoredObject) {
     this.type = type
@@ -42,6 +42,7 @@ export class WatchEvent {
 
   /** What one watcher made of this event, for all that want the same; `form` stands for what it is. */
   once(form: object, make: () => Uint8Array): Uint8Array {
+    this.made ??= new Map()
     return obtain(this.made, form, make)
   }
 }
