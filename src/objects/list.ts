@@ -140,7 +140,7 @@ interface SelectedQuery extends ListQuery, RangeAtRevision {
 /** The objects that a selector picks. Where there is a limit, the next page begins after the last object that was taken. */
 function selectedPage(reads: Reads, query: SelectedQuery): ObjectPage {
   const known = knownKeys(reads, query)
-  if (known !== undefined && (query.limit === 0 || known.length <= query.limit)) return knownPage(reads, query, known)
+  if (known !== undefined && (query.limit === 0 || known.length < query.limit)) return knownPage(reads, query, known)
   const found: StoredObject[] = []
   let next: ObjectPage['next']
   for (const object of candidates(reads, query)) {

@@ -181,6 +181,16 @@ test('selected pages begin where the last one ended', async () => {
   assert.deepEqual(names(second), ['b0021', 'b0031'])
 })
 
+test('a page that is full says where to go on while there are objects behind it, whether they are selected or not', async () => {
+  const store = await filled(40)
+  const full = store.list({ ...all, selection: labels('group=g1'), limit: 4 })
+  assert.equal(names(full).length, 4)
+  assert.ok(full.next !== undefined)
+  const rest = store.list({ ...all, selection: labels('group=g1'), limit: 4, at: full.revision, startKey: full.next.startKey })
+  assert.deepEqual([names(rest), rest.next], [[], undefined])
+  assert.equal(store.list({ ...all, selection: labels('group=g9'), limit: 4 }).next, undefined)
+})
+
 test('watchers see objects begin and cease to match', async () => {
   const store = await storeOfBoxes()
   const seen: string[] = []
