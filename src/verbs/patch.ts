@@ -108,10 +108,26 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
         return strategicMergePatch(document as never, request.patch as never, shown.schema)
     }
   })
+  if (request.type !== 'strategic') checkStillTheKind(request, result, shown)
   const sent = inNamespace(call, read(shown.schema, call, { request, result }))
   checkName(call, sent)
   const next = view === undefined ? withDefaults(call, sent) : writeView(call, view, { sent, live })
   return track(call, { live, next, options: request.options })
+}
+
+/** A patched document is read like one that was sent. A strategic patch works on the fields of the kind, which it cannot leave. */
+function checkStillTheKind(
+  request: PatchRequest,
+  result: unknown,
+  { kind, apiVersion }: Required<Pick<ApiObject, 'kind' | 'apiVersion'>>,
+): void {
+  const patchedTo = result as Partial<ApiObject>
+  if ((patchedTo.apiVersion ?? apiVersion) !== apiVersion) {
+    throw unfit(request, `the API version in the data (${patchedTo.apiVersion}) does not match the expected API version (${apiVersion})`)
+  }
+  if ((patchedTo.kind ?? kind) !== kind) {
+    throw unfit(request, `the kind in the data (${patchedTo.kind}) does not match the expected kind (${kind})`)
+  }
 }
 
 /** What a client that computes its own patches leaves behind; when it turns to apply, its fields become the applier's. */
