@@ -2,6 +2,7 @@
 // and bodies come in.
 
 import * as meta from '../api/meta.schema.js'
+import { maxJsonDepth } from '../schema/json-parse.js'
 import * as s from '../schema/node.js'
 import { decodeMessage, writeMessage } from '../schema/protobuf.js'
 import { ProtobufReadError, type ProtoReader, readerOf, readRaw, readText, readVarint, skipField } from '../schema/protobuf-reader.js'
@@ -16,7 +17,6 @@ import {
 } from '../schema/protobuf-writer.js'
 import { cannotBeHandled, checkType, type DecodedObject, type ExpectedType, unrecognized } from './decode-object.js'
 import { parseJson } from './json.js'
-import { maxJsonDepth } from './json-parse.js'
 
 export interface ObjectType {
   readonly apiVersion: string

@@ -45,15 +45,18 @@ export interface TableWish extends MetadataForm {
 
 /** A kind in a version, with its columns where it has its own. */
 export interface TableSource extends Pick<Resource, 'kind' | 'apiVersion' | 'schema'> {
+  readonly toStored?: Resource['toStored']
   readonly table?: ResourceDefinition['table'] | undefined
 }
 
 /** How the objects of a kind become rows. */
 export function tableFormOf(source: TableSource, wish: TableWish): TableForm {
   const own = source.table
+  // Columns are the kind's, whichever of its versions was asked for: cells are read from the stored form.
+  const { toStored = (object) => object } = source
   return {
     columns: own?.columns ?? defaultColumns,
-    cells: own === undefined ? defaultCells : (object) => own.cells(object, wish.rules),
+    cells: own === undefined ? defaultCells : (object) => own.cells(toStored(object), wish.rules),
     conditions: own?.conditions,
     rowObject: rowObjectWriter(source, wish),
     apiVersion: `${wish.identity.group({ stem: 'meta' })}/${wish.version}`,

@@ -27,5 +27,5 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
 function tooLarge(exchange: Exchange) {
   if ('shouldKeepAlive' in exchange.response) exchange.response.shouldKeepAlive = false
   exchange.request.resume()
-  return requestEntityTooLarge(`Request entity too large: limit is ${maxBodyBytes}`)
+  return requestEntityTooLarge(`limit is ${maxBodyBytes}`)
 }
