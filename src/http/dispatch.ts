@@ -145,8 +145,8 @@ interface HealthRequest {
   readonly name: string
 }
 
-function serveHealth(exchange: Exchange, { path, checks, name }: HealthRequest): Answered {
-  const answer = name === '' ? answerAll(path, checks, readQuery(exchange.info.query)) : answerOne(checks, name)
+async function serveHealth(exchange: Exchange, { path, checks, name }: HealthRequest): Promise<Answered> {
+  const answer = await (name === '' ? answerAll(path, checks, readQuery(exchange.info.query)) : answerOne(checks, name))
   return answer === undefined ? pageNotFound(exchange) : plain(exchange, answer.code, answer.text)
 }
 

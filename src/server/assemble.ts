@@ -49,22 +49,28 @@ const defaultPort = 6443
 
 const randomSuffix = (length: number): string => Array.from({ length }, () => suffixLetters[randomInt(suffixLetters.length)]).join('')
 
-export async function assemble(settings: Settings, logger: Logger): Promise<RunningServer> {
+export async function assemble(settings: Settings, logger: Logger, signal?: AbortSignal): Promise<RunningServer> {
   const closing = new Closing()
   try {
-    return await open(settings, logger, closing)
+    return await open(settings, { logger, closing, signal })
   } catch (thrown) {
     await closing.close()
     throw thrown
   }
 }
 
-async function open(settings: Settings, logger: Logger, closing: Closing): Promise<RunningServer> {
+interface Opening {
+  readonly logger: Logger
+  readonly closing: Closing
+  readonly signal: AbortSignal | undefined
+}
+
+async function open(settings: Settings, { logger, closing, signal }: Opening): Promise<RunningServer> {
   const { identity, gates, limits, timeouts, dataDir } = settings
   const clock = systemClock
   const catalog = catalogFor(settings)
 
-  const storage = await openStorage(settings, logger)
+  const storage = await openStorage(settings, logger, signal)
   closing.add(() => storage.close())
   const history = keepHistory({ storage, clock, intervalMs: settings.historyMs, logger })
   closing.add(() => history.close())
@@ -112,7 +118,8 @@ async function open(settings: Settings, logger: Logger, closing: Closing): Promi
   })
   const health = healthChecks(
     {
-      storeProblem: () => store.problem,
+      storeProblem: () => store.check(settings.patience.healthMs),
+      storeUnreadiness: () => store.check(settings.patience.readinessMs),
       hasStarted: () => state.hasStarted,
       isShuttingDown: () => state.isShuttingDown,
       isInGracePeriod: () => clock.now() - state.startedMs < timeouts.livezGraceMs,

@@ -125,7 +125,7 @@ async function waitFor<T>(work: () => Promise<T>, { signal, logger }: EtcdOption
     } catch (error) {
       if (!(error instanceof StorageUnavailableError)) throw error
       signal?.throwIfAborted()
-      logger.warn({ error }, `waiting for etcd: ${error.message}`)
+      logger.warn({}, `waiting for etcd: ${error.message}`)
       await sleep(betweenTriesMs, undefined, signal ? { signal } : {})
     }
   }

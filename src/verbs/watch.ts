@@ -53,6 +53,7 @@ export class Watch {
       // A version from the future may come true while the client waits; only its own end ends that.
       return this.engine.store.reach(start.resourceVersion, this.call.signal).then(() => undefined)
     }
+    if (start.mode === 'any') return undefined
     const settled = this.engine.store.settle()
     return settled instanceof Promise ? settled.then(() => undefined) : undefined
   }

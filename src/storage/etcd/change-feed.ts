@@ -80,8 +80,9 @@ export class ChangeFeed {
   }
 
   async #pause(error: unknown): Promise<void> {
-    if (this.#isClosed) return
-    this.#options.logger.info({ error }, 'the stream of changes from etcd was interrupted; beginning again')
+    if (this.#isClosed || this.#options.client.isClosed) return
+    const reason = error instanceof Error ? error.message : String(error)
+    this.#options.logger.info({ reason }, 'the stream of changes from etcd was interrupted; beginning again')
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, this.#pauseMs * (0.5 + Math.random() / 2))
       this.#wake = () => {
