@@ -10,6 +10,7 @@ import type { StoredObject } from '../objects/stored-object.js'
 import { removeCollection } from '../verbs/delete-collection.js'
 import type { Engine } from '../verbs/engine.js'
 import { update } from '../verbs/update.js'
+import type { Loop } from './leader-election.js'
 import { type Leftover, terminationConditions } from './namespace-conditions.js'
 import { ownCall } from './own-call.js'
 
@@ -30,12 +31,13 @@ interface Namespace extends ApiObject {
   readonly status?: { readonly phase?: string }
 }
 
-export class NamespaceLoop {
+export class NamespaceLoop implements Loop {
   private readonly options: NamespaceLoopOptions
   private readonly namespaces: Resource | undefined
   private readonly timers = new Map<string, NodeJS.Timeout>()
   private readonly running = new Set<Promise<void>>()
   private readonly stop: () => void
+  private isClosed = false
 
   constructor(options: NamespaceLoopOptions) {
     this.options = options
@@ -56,6 +58,7 @@ export class NamespaceLoop {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true
     this.stop()
     for (const timer of this.timers.values()) clearTimeout(timer)
     this.timers.clear()
@@ -69,6 +72,7 @@ export class NamespaceLoop {
   }
 
   private schedule(name: string, delayMs: number, nextRetryMs: number): void {
+    if (this.isClosed) return
     const work = (): void => {
       const run = this.attempt(name, nextRetryMs).finally(() => this.running.delete(run))
       this.running.add(run)

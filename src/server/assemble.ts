@@ -39,6 +39,7 @@ import { ensureServingCertificate, type ServingCertificate, servingHosts } from 
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { openStorage } from './open-storage.js'
 import type { Settings } from './options/settings.js'
+import { runLoops } from './run-loops.js'
 import type { RunningServer } from './running-server.js'
 import { StartError } from './start-failure.js'
 
@@ -100,10 +101,8 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
     securePort: settings.securePort || defaultPort,
   })
-  const namespaces = new NamespaceLoop({ engine, catalog, logger })
-  closing.add(() => namespaces.close())
-  const accounts = new DefaultAccounts({ engine, catalog, logger })
-  closing.add(() => accounts.close())
+  const loops = runLoops(settings, { engine, catalog, logger }, [NamespaceLoop, DefaultAccounts])
+  closing.add(() => loops.close())
 
   const state = { hasStarted: false, isShuttingDown: false, startedMs: clock.now(), address: '' }
   const inflight = new Inflight({

@@ -6,7 +6,7 @@ import { isDryRun } from '../api/options/write-options.js'
 import { validateCreation } from '../api/validation/validate-write.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
-import { addressOf, type Call, type Engine, type WriteOptions, type Written } from './engine.js'
+import { addressOf, type Call, type Engine, settled, type WriteOptions, type Written } from './engine.js'
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
 import { reserve } from './reserve.js'
@@ -20,6 +20,8 @@ export interface CreateRequest {
 }
 
 export async function create(engine: Engine, call: Call, request: CreateRequest): Promise<Written> {
+  const waiting = settled(engine)
+  if (waiting !== undefined) await waiting
   const placed = toStored(call, track(call, request))
   const dryRun = isDryRun(request.options)
   const attempt = {

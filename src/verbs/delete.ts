@@ -6,7 +6,7 @@ import type { DeleteOptions } from '../api/options/delete-options.js'
 import { isDryRun } from '../api/options/write-options.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { planDeletion } from './deletion.js'
-import { addressOf, type Call, type Engine, type WrittenObject } from './engine.js'
+import { addressOf, type Call, type Engine, settled, type WrittenObject } from './engine.js'
 import { claimsOfRemoval } from './reserve.js'
 import { modifiedMessage } from './update.js'
 
@@ -19,6 +19,8 @@ export interface Deleted {
 const maxAttempts = 25
 
 export async function remove(engine: Engine, call: Call, options: DeleteOptions): Promise<Deleted> {
+  const waiting = settled(engine)
+  if (waiting !== undefined) await waiting
   let current = engine.store.read(addressOf(call))
   for (let attempts = 0; attempts < maxAttempts; attempts++) {
     if (current === undefined) throw notFound(call.resource.subject, call.name)

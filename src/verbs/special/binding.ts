@@ -3,7 +3,7 @@
 import { badRequest, conflict, notFound } from '../../api/api-error.js'
 import { type ApiObject, members, withMetadata } from '../../api/object.js'
 import { timeOf } from '../../schema/scalars.js'
-import { addressOf, type Call, type Engine } from '../engine.js'
+import { addressOf, type Call, type Engine, settled } from '../engine.js'
 import { change } from '../update.js'
 import type { ActionRequest } from './special.js'
 
@@ -23,6 +23,8 @@ export async function bind(engine: Engine, call: Call, { body, options }: Action
   if (binding.target?.kind !== undefined && binding.target.kind !== 'Node')
     throw badRequest(`target.kind: Unsupported value: ${JSON.stringify(binding.target.kind)}: supported values: "Node", "<empty>"`)
   if (node === '') throw badRequest('target.name: Required value')
+  const waiting = settled(engine)
+  if (waiting !== undefined) await waiting
   const current = engine.store.read(addressOf(call))
   if (current === undefined) throw notFound(call.resource.subject, call.name)
   await change(engine, call, { options, current, isPatch: true, next: (live) => bound(call, live, binding) })
