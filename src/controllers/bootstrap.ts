@@ -1,6 +1,5 @@
 // What a fresh server makes so that it is usable: the system's namespaces, classes and its own service. What exists is left alone.
 
-import { ApiError } from '../api/api-error.js'
 import type { Catalog } from '../api/catalog.js'
 import type { GroupName, Identity } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
@@ -80,12 +79,15 @@ async function make(engine: Engine, catalog: Catalog, wanted: Wanted): Promise<v
   const resource = catalog.find(engine.identity.group(wanted.group), wanted.version, wanted.resource)
   const name = wanted.object.metadata?.name ?? ''
   const namespace = wanted.namespace ?? ''
-  if (resource === undefined || engine.store.read({ resource, namespace, name }) !== undefined) return
-  const call = ownCall(engine, { resource, namespace, name })
+  if (resource === undefined) return
+  const place = { resource, namespace, name }
+  const isThere = (): boolean => engine.store.read(place) !== undefined
+  if (isThere()) return
+  const call = ownCall(engine, place)
   try {
     await create(engine, call, { object: withDefaults(call, wanted.object), options: {} })
   } catch (thrown) {
-    // Another replica was quicker, and that is just as well.
-    if (!(thrown instanceof ApiError) || thrown.status.reason !== 'AlreadyExists') throw thrown
+    // Another replica was quicker, and that is just as well: the object is there, or what it wanted to have is taken by it.
+    if (!isThere()) throw thrown
   }
 }
