@@ -48,6 +48,9 @@ export interface ElectionOptions {
 export const leaseMs = 15_000
 const usualTimes: ElectionTimes = { renewMs: 3000, giveUpMs: 10_000, lookMs: 1000 }
 
+/** An end does not wait longer than this for a store that cannot be used: then the lease runs out. */
+const releaseMs = 2000
+
 export class LeaderElection implements Loop {
   readonly #options: ElectionOptions
   readonly #times: ElectionTimes
@@ -81,7 +84,13 @@ export class LeaderElection implements Loop {
     const { keeper, holder, logger } = this.#options
     const seen = keeper.read()
     if (seen?.holder !== holder) return
-    await keeper.write('', seen).catch((err: unknown) => logger.info({ err }, 'the lease of the loops could not be given back'))
+    const release = keeper.write('', seen).catch((err: unknown) => logger.info({ err }, 'the lease of the loops could not be given back'))
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise((resolve) => {
+      timer = setTimeout(resolve, releaseMs)
+    })
+    await Promise.race([release, patience])
+    clearTimeout(timer)
   }
 
   async #takeTurn(): Promise<void> {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ApiClient } from '../kit/api-client.js'
+import type { Embedded } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectStatus, newNamespace, until } from '../kit/fixtures.js'
 import { ServerProcess } from '../kit/server-process.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
@@ -22,7 +23,11 @@ describe('leadership', { skip: whyNoEtcd ?? false }, () => {
     const prefix = newPrefix()
     const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`, `--etcd-prefix=${prefix}`]
     const first = await ServerProcess.start({ flags })
-    context.after(() => cluster.stop())
+    let third: Embedded | undefined
+    context.after(async () => {
+      await third?.close()
+      await cluster.stop()
+    })
     const name = await until(() => holderOf(first.client), Boolean)
     const second = await ServerProcess.start({ flags })
     assert.equal(await holderOf(second.client), name)
@@ -35,8 +40,7 @@ describe('leadership', { skip: whyNoEtcd ?? false }, () => {
     )
     assert.ok(performance.now() - stoppedMs < 8000, 'without waiting for the end of the lease')
 
-    const third = await startReplica({ servers: cluster.endpoints, prefix })
-    context.after(() => third.close())
+    third = await startReplica({ servers: cluster.endpoints, prefix })
     const survivor = third.client
     const namespace = await newNamespace(survivor)
     expectStatus(await survivor.post(configMaps(namespace), configMapOf('left')), 201)
