@@ -3,10 +3,14 @@
 import { rmSync } from 'node:fs'
 import { after, before, describe } from 'node:test'
 import { type RunningServer, startServer } from 'cluster-apiserver'
+import type { EtcdCluster } from '../etcd/etcd-cluster.js'
 import { ApiClient } from './api-client.js'
 import { newFolder } from './server-process.js'
 
-export type EngineName = 'memory' | 'lmdb'
+export type EngineName = 'memory' | 'lmdb' | 'etcd'
+
+/** `TEST_ENGINES=etcd` runs on etcd what usually runs on the others. */
+const engines = (process.env['TEST_ENGINES']?.split(',') ?? ['memory', 'lmdb']) as readonly EngineName[]
 
 export interface Embedded {
   readonly server: RunningServer
@@ -19,7 +23,12 @@ export const everyKind = ['--feature-gates=DynamicResourceAllocation=true', '--r
 
 export async function startEmbedded(engine: EngineName, flags: readonly string[] = []): Promise<Embedded> {
   const dataDir = engine === 'lmdb' ? newFolder() : undefined
-  const server = await startServer({ flags, ...(dataDir === undefined ? {} : { dataDir }) })
+  const cluster = engine === 'etcd' ? await startEtcd() : undefined
+  const server = await startServer({
+    flags,
+    ...(dataDir === undefined ? {} : { dataDir }),
+    ...(cluster === undefined ? {} : { etcd: { servers: cluster.endpoints } }),
+  })
   const client = clientOf(server)
   return {
     server,
@@ -27,9 +36,16 @@ export async function startEmbedded(engine: EngineName, flags: readonly string[]
     close: async () => {
       client.close()
       await server.close({ immediately: true })
+      await cluster?.stop()
       if (dataDir !== undefined) rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+/** Loaded only when it is wanted: it may install etcd. */
+async function startEtcd(): Promise<EtcdCluster> {
+  const { EtcdCluster } = await import('../etcd/etcd-cluster.js')
+  return EtcdCluster.start({ members: 1 })
 }
 
 export const tokenOf = (server: RunningServer): string => /token: "([^"]+)"/.exec(server.clientConfiguration)?.[1] ?? ''
@@ -38,7 +54,7 @@ export const clientOf = (server: RunningServer): ApiClient => new ApiClient({ ur
 
 /** A suite that must hold whatever engine keeps the objects. `client()` is for use inside tests only. */
 export function onEveryEngine(title: string, suite: (client: () => ApiClient) => void, flags: readonly string[] = everyKind): void {
-  for (const engine of ['memory', 'lmdb'] as const) {
+  for (const engine of engines) {
     describe(`${title}, kept in ${engine}`, { concurrency: 8 }, () => {
       let embedded: Embedded
       before(async () => {
