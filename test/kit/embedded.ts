@@ -3,7 +3,6 @@
 import { rmSync } from 'node:fs'
 import { after, before, describe } from 'node:test'
 import { type RunningServer, startServer } from 'cluster-apiserver'
-import type { EtcdCluster } from '../etcd/etcd-cluster.js'
 import { ApiClient } from './api-client.js'
 import { newFolder } from './server-process.js'
 
@@ -11,6 +10,8 @@ export type EngineName = 'memory' | 'lmdb' | 'etcd'
 
 /** `TEST_ENGINES=etcd` runs on etcd what usually runs on the others. */
 const engines = (process.env['TEST_ENGINES']?.split(',') ?? ['memory', 'lmdb']) as readonly EngineName[]
+// Only where it is wanted, because it may install etcd; and not later, because it ends what it started with the file that loaded it.
+const etcd = engines.includes('etcd') ? await import('../etcd/etcd-cluster.js') : undefined
 
 export interface Embedded {
   readonly server: RunningServer
@@ -23,7 +24,7 @@ export const everyKind = ['--feature-gates=DynamicResourceAllocation=true', '--r
 
 export async function startEmbedded(engine: EngineName, flags: readonly string[] = []): Promise<Embedded> {
   const dataDir = engine === 'lmdb' ? newFolder() : undefined
-  const cluster = engine === 'etcd' ? await startEtcd() : undefined
+  const cluster = engine === 'etcd' ? await etcd?.EtcdCluster.start({ members: 1 }) : undefined
   const server = await startServer({
     flags,
     ...(dataDir === undefined ? {} : { dataDir }),
@@ -40,12 +41,6 @@ export async function startEmbedded(engine: EngineName, flags: readonly string[]
       if (dataDir !== undefined) rmSync(dataDir, { recursive: true, force: true })
     },
   }
-}
-
-/** Loaded only when it is wanted: it may install etcd. */
-async function startEtcd(): Promise<EtcdCluster> {
-  const { EtcdCluster } = await import('../etcd/etcd-cluster.js')
-  return EtcdCluster.start({ members: 1 })
 }
 
 export const tokenOf = (server: RunningServer): string => /token: "([^"]+)"/.exec(server.clientConfiguration)?.[1] ?? ''
