@@ -7,6 +7,7 @@ import type { Wire } from '../kit/wire.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix } from './open-replica.js'
 import { Replicas, startReplica } from './start-replicas.js'
+import { TcpProxy } from './tcp-proxy.js'
 
 const leaseOfLoops = '/apis/coordination.cluster.io/v1/namespaces/cluster-system/leases/cluster-apiserver-loops'
 const versionOf = (object: Wire): number => Number(object.metadata.resourceVersion)
@@ -14,14 +15,19 @@ const versionOf = (object: Wire): number => Number(object.metadata.resourceVersi
 describe('servers on one etcd', { skip: whyNoEtcd ?? false }, () => {
   let cluster: EtcdCluster
   let replicas: Replicas
+  let network: TcpProxy
   // 62 addresses, of which the API's own service has one; 40 ports.
   const flags = ['--service-cluster-ip-range=10.9.0.0/26', '--service-node-port-range=30000-30039']
   before(async () => {
     cluster = await EtcdCluster.start({ members: 1 })
-    replicas = await Replicas.start({ servers: cluster.endpoints, prefix: newPrefix(), count: 3, flags })
+    // The last of them hears of everything a little later than the others.
+    network = await TcpProxy.start(cluster.endpoints[0] ?? '')
+    replicas = await Replicas.start({ servers: cluster.endpoints, far: [network.url], prefix: newPrefix(), count: 3, flags })
+    network.delay(10)
   })
   after(async () => {
     await replicas?.close()
+    await network?.close()
     await cluster?.stop()
   })
 

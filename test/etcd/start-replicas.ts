@@ -9,9 +9,11 @@ export interface ReplicasOptions {
   readonly prefix: string
   readonly count: number
   readonly flags?: readonly string[]
+  /** Addresses for the last replica; left out: the same as for the others. */
+  readonly far?: readonly string[]
 }
 
-export async function startReplica(options: Omit<ReplicasOptions, 'count'>): Promise<Embedded> {
+export async function startReplica(options: Omit<ReplicasOptions, 'count' | 'far'>): Promise<Embedded> {
   const { servers, prefix, flags = [] } = options
   const server = await startServer({ etcd: { servers, prefix }, flags })
   const client = clientOf(server)
@@ -35,7 +37,10 @@ export class Replicas {
 
   /** All of them at once. */
   static async start(options: ReplicasOptions): Promise<Replicas> {
-    const starts = await Promise.allSettled(Array.from({ length: options.count }, () => startReplica(options)))
+    const { servers, far = servers, count } = options
+    const starts = await Promise.allSettled(
+      Array.from({ length: count }, (_, index) => startReplica({ ...options, servers: index === count - 1 ? far : servers })),
+    )
     const replicas = new Replicas(starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : [])))
     const failed = starts.find((start) => start.status === 'rejected')
     if (failed === undefined) return replicas
