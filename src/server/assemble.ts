@@ -42,6 +42,7 @@ import type { Settings } from './options/settings.js'
 import { runLoops } from './run-loops.js'
 import type { RunningServer } from './running-server.js'
 import { StartError } from './start-failure.js'
+import { whenUsable } from './when-usable.js'
 
 const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789'
 const drainMs = 10_000
@@ -97,10 +98,9 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     randomSuffix,
   }
   const [firstRange] = serviceRanges.addresses
-  await bootstrap(engine, catalog, {
-    serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
-    securePort: settings.securePort || defaultPort,
-  })
+  const serviceAddress = firstRange === undefined ? '' : firstAddress(firstRange)
+  const prepare = (): Promise<void> => bootstrap(engine, catalog, { serviceAddress, securePort: settings.securePort || defaultPort })
+  await (settings.storage === 'etcd' ? whenUsable(prepare, { logger, signal }) : prepare())
   const loops = runLoops(settings, { engine, catalog, logger }, [NamespaceLoop, DefaultAccounts])
   closing.add(() => loops.close())
 
