@@ -62,6 +62,7 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
   const late = await agree(subject, { auditors, recorder })
   for (const auditor of auditors) auditor.stop()
   await Promise.all(following)
+  for (const text of subject.replicas.flatMap(({ failedStarts }) => failedStarts)) recorder.trouble(`start: ${text.slice(0, 200)}`)
   const surprises = subject.replicas.flatMap((replica) => replica.surprises)
   return resultOf(recorder, { base, faults, late, surprises, forgets: subject.forgets })
 }

@@ -19,6 +19,7 @@ export class Replica {
   readonly name: string
   /** Ends that nobody asked for. */
   readonly surprises: string[] = []
+  readonly failedStarts: string[] = []
   readonly #options: ReplicaOptions
   readonly #clockFile: string
   #server: ServerProcess | undefined
@@ -97,7 +98,22 @@ export class Replica {
     return server
   }
 
+  /** As a supervisor does: a start that fails is tried again. */
   async #start(): Promise<void> {
+    const untilMs = performance.now() + startPatienceMs
+    for (;;) {
+      try {
+        return await this.#startOnce()
+      } catch (error) {
+        const text = error instanceof Error ? error.message : String(error)
+        this.failedStarts.push(text)
+        if (performance.now() > untilMs) throw error
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+    }
+  }
+
+  async #startOnce(): Promise<void> {
     const shift = pathToFileURL(join(repoRoot, '.build/test/robustness/clock-shift.js')).href
     const server = await ServerProcess.start({
       dataDir: this.#options.dataDir,

@@ -43,7 +43,7 @@ export class Worker {
   }
 
   async #write(client: ApiClient, server: string): Promise<void> {
-    const { recorder, name } = this.#input
+    const { recorder, name, random } = this.#input
     const { sending, ...plan } = this.#plan()
     const startMs = performance.now()
     const answer = await client.send({ ...sending, signal: this.#patience() }).catch((error: unknown) => error)
@@ -52,6 +52,8 @@ export class Worker {
     if (isRefusedConnection(answer)) return
     const outcome = outcomeOf(answer)
     if (outcome.kind === 'ok' && outcome.version !== undefined) recorder.saw(outcome.version)
+    // Mostly: so that changes are tried for keys that are gone, too.
+    if (outcome.kind === 'ok' && plan.verb === 'delete' && random.next() < 0.8) recorder.newest.delete(plan.key)
     if (outcome.kind === 'unknown') recorder.trouble(`write: ${outcome.why}`)
     recorder.note({ what: 'write', ...plan, client: name, server, startMs, endMs, outcome })
   }
@@ -73,12 +75,12 @@ export class Worker {
     return verb === 'patch' ? this.#patch(key, known) : this.#delete(key, known)
   }
 
-  /** Deletions leave the last version known, so that creation is tried for keys that are there, too, and changes for keys that are not. */
+  /** Creation is tried for keys that are there, too. */
   #verb(known: Version | undefined): WriteVerb {
     if (known === undefined) return 'create'
     const chance = this.#input.random.next()
-    if (chance < 0.25) return 'create'
-    if (chance < 0.55) return 'update'
+    if (chance < 0.1) return 'create'
+    if (chance < 0.5) return 'update'
     return chance < 0.8 ? 'patch' : 'delete'
   }
 
