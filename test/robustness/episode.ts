@@ -50,19 +50,21 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
   const working = Array.from({ length: workers }, (_, i) => new Worker(inputOf(`w${i}`, i)).work())
   const visiting = Array.from({ length: visitors }, (_, i) => visit(inputOf(`v${i}`, 100 + i)))
   const faults = new Map<string, number>()
+  const onFault = (name: string): unknown => faults.set(name, (faults.get(name) ?? 0) + 1)
   const endMs = performance.now() + seconds * 1000
-  await Promise.all(
-    subject.faults.map((row, i) =>
-      misbehave(row, { seed: seed * 1000 + 500 + i, endMs, onFault: (name) => faults.set(name, (faults.get(name) ?? 0) + 1), say }),
-    ),
-  )
-  await subject.heal()
-  recorder.isOver = true
-  await Promise.all([...working, ...visiting])
-  const late = await agree(subject, { auditors, recorder })
-  for (const auditor of auditors) auditor.stop()
+  let late: readonly string[] = []
+  try {
+    await Promise.all(subject.faults.map((row, i) => misbehave(row, { seed: seed * 1000 + 500 + i, endMs, onFault, say })))
+    await subject.heal()
+    recorder.isOver = true
+    await Promise.all([...working, ...visiting])
+    late = await agree(subject, { auditors, recorder })
+  } finally {
+    recorder.isOver = true
+    for (const auditor of auditors) auditor.stop()
+  }
   await Promise.all(following)
-  for (const text of subject.replicas.flatMap(({ failedStarts }) => failedStarts)) recorder.trouble(`start: ${text.slice(0, 200)}`)
+  for (const text of subject.replicas.flatMap(({ failedStarts }) => failedStarts)) recorder.trouble(`start: ${text.slice(-600)}`)
   const surprises = subject.replicas.flatMap((replica) => replica.surprises)
   return resultOf(recorder, { base, faults, late, surprises, forgets: subject.forgets })
 }
@@ -80,7 +82,7 @@ async function prepare({ replicas }: Subject): Promise<number> {
 interface Misbehaving {
   readonly seed: number
   readonly endMs: number
-  readonly onFault: (name: string) => void
+  readonly onFault: (name: string) => unknown
   readonly say: (line: string) => void
 }
 

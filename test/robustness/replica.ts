@@ -1,11 +1,11 @@
 // One server of a run: it is killed, stopped and started again, while clients ask it for a connection each time.
 
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ApiClient } from '../kit/api-client.js'
 import { repoRoot } from '../kit/paths.js'
-import { ServerProcess } from '../kit/server-process.js'
+import { newFolder, ServerProcess } from '../kit/server-process.js'
 
 const startPatienceMs = 60_000
 
@@ -21,6 +21,8 @@ export class Replica {
   readonly surprises: string[] = []
   readonly failedStarts: string[] = []
   readonly #options: ReplicaOptions
+  /** Not beside the data, whose disk may be full. */
+  readonly #clockFolder: string
   readonly #clockFile: string
   #server: ServerProcess | undefined
   #isChanging: Promise<void> = Promise.resolve()
@@ -28,7 +30,8 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     this.name = options.name
     this.#options = options
-    this.#clockFile = join(options.dataDir, 'clock-shift')
+    this.#clockFolder = newFolder()
+    this.#clockFile = join(this.#clockFolder, 'shift')
   }
 
   /** Undefined while it is down. */
@@ -82,6 +85,7 @@ export class Replica {
   close(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#leave()?.kill()
+      rmSync(this.#clockFolder, { recursive: true, force: true })
     })
   }
 
