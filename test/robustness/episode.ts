@@ -64,8 +64,14 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
     for (const auditor of auditors) auditor.stop()
   }
   await Promise.all(following)
-  for (const text of subject.replicas.flatMap(({ failedStarts }) => failedStarts)) recorder.trouble(`start: ${text.slice(-600)}`)
-  const surprises = subject.replicas.flatMap((replica) => replica.surprises)
+  const failedStarts = subject.replicas.flatMap((replica) => replica.failedStarts)
+  // On a full disk nothing can be started; anything else must be waited for.
+  const isExcused = (text: string): boolean => text.includes('the disk is full')
+  for (const text of failedStarts.filter(isExcused)) recorder.trouble(`start: ${text.trim().split('\n').at(-1)?.replace(/\S*\//g, '')}`)
+  const surprises = [
+    ...subject.replicas.flatMap((replica) => replica.surprises),
+    ...failedStarts.filter((text) => !isExcused(text)).map((text) => `a start failed: ${text}`),
+  ]
   return resultOf(recorder, { base, faults, late, surprises, forgets: subject.forgets })
 }
 
