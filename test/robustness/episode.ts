@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { configMapOf } from '../kit/fixtures.js'
 import { randomFrom } from '../kit/seeded-random.js'
+import { Addresses } from './addresses.js'
 import { judge } from './checker.js'
 import { Recorder, versionOf } from './recorder.js'
 import type { Replica } from './replica.js'
@@ -23,6 +24,7 @@ export interface EpisodeResult {
   readonly troubles: ReadonlyMap<string, number>
   readonly faults: ReadonlyMap<string, number>
   readonly writes: { readonly ok: number; readonly refused: number; readonly unknown: number }
+  readonly services: number
   readonly reads: number
   readonly lists: number
   readonly watches: number
@@ -48,6 +50,8 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
   const auditors = subject.replicas.map((replica, i) => new Auditor(inputOf(`auditor${i}`, 900 + i, [replica]), base))
   const following = auditors.map((auditor) => auditor.follow())
   const working = Array.from({ length: workers }, (_, i) => new Worker(inputOf(`w${i}`, i)).work())
+  const addresses = new Addresses(inputOf('addresses', 800))
+  const addressing = addresses.work()
   const visiting = Array.from({ length: visitors }, (_, i) => visit(inputOf(`v${i}`, 100 + i)))
   const faults = new Map<string, number>()
   const onFault = (name: string): unknown => faults.set(name, (faults.get(name) ?? 0) + 1)
@@ -57,8 +61,10 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
     await Promise.all(subject.faults.map((row, i) => misbehave(row, { seed: seed * 1000 + 500 + i, endMs, onFault, say })))
     await subject.heal()
     recorder.isOver = true
-    await Promise.all([...working, ...visiting])
+    await Promise.all([...working, ...visiting, addressing])
     late = await agree(subject, { auditors, recorder })
+    const [replica] = subject.replicas
+    if (replica !== undefined) await addresses.finish(replica)
   } finally {
     recorder.isOver = true
     for (const auditor of auditors) auditor.stop()
@@ -72,7 +78,7 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
     ...subject.replicas.flatMap((replica) => replica.surprises),
     ...failedStarts.filter((text) => !isExcused(text)).map((text) => `a start failed: ${text}`),
   ]
-  return resultOf(recorder, { base, faults, late, surprises, forgets: subject.forgets })
+  return resultOf(recorder, { base, faults, late, surprises, addresses, forgets: subject.forgets })
 }
 
 async function prepare({ replicas }: Subject): Promise<number> {
@@ -164,16 +170,19 @@ interface Judging {
   readonly faults: ReadonlyMap<string, number>
   readonly late: readonly string[]
   readonly surprises: readonly string[]
+  readonly addresses: Addresses
   readonly forgets: boolean
 }
 
-function resultOf({ records, troubles }: Recorder, { base, faults, late, surprises, forgets }: Judging): EpisodeResult {
+function resultOf({ records, troubles, wrongs }: Recorder, { base, faults, late, surprises, addresses, forgets }: Judging): EpisodeResult {
   const verdict = judge({ records, base })
   const extra = (rule: string, texts: readonly string[]): Violation[] => texts.map((text) => ({ rule, text, story: [] }))
   const tooEarly = forgets ? [] : [...troubles.keys()].filter((what) => /\b410\b/.test(what))
   const violations = [
     ...extra('a server ended', surprises),
     ...extra('no recovery', late),
+    ...extra('a read that needs nobody failed', wrongs.slice(0, 5)),
+    ...extra('addresses of services', addresses.problems),
     ...extra('history forgotten too early', tooEarly),
     ...verdict.violations,
   ]
@@ -184,6 +193,7 @@ function resultOf({ records, troubles }: Recorder, { base, faults, late, surpris
     troubles,
     faults,
     writes: { ok: count('ok'), refused: count('refused'), unknown: count('unknown') },
+    services: addresses.made,
     reads: records.filter(({ what }) => what === 'read').length,
     lists: records.filter(({ what }) => what === 'list').length,
     watches: records.filter(({ what }) => what === 'watch').length,

@@ -4,6 +4,7 @@ import { rmSync } from 'node:fs'
 import { EtcdCluster, whyNoEtcd } from '../etcd/etcd-cluster.js'
 import { TcpProxy } from '../etcd/tcp-proxy.js'
 import { newFolder } from '../kit/server-process.js'
+import { addressFlag } from './addresses.js'
 import { Replica } from './replica.js'
 import { type Fault, pause, processFaults, type Subject } from './subject.js'
 
@@ -21,7 +22,12 @@ export async function startEtcdSubject({ replicas: count, members, forgets }: Et
   )
   const replicas = networks.map((proxies, i) => {
     const servers = proxies.map(({ url }) => url).join(',')
-    const flags = ['--storage-backend=etcd', `--etcd-servers=${servers}`, `--etcd-compaction-interval=${forgets ? '2s' : '1h'}`]
+    const flags = [
+      addressFlag,
+      '--storage-backend=etcd',
+      `--etcd-servers=${servers}`,
+      `--etcd-compaction-interval=${forgets ? '2s' : '1h'}`,
+    ]
     return new Replica({ name: `r${i}`, dataDir: newFolder(), flags })
   })
   await Promise.all(replicas.map((replica) => replica.start()))
@@ -77,7 +83,8 @@ function memberFaults(cluster: EtcdCluster, members: number): readonly Fault[] {
     },
     {
       name: 'quorum of etcd lost',
-      happen: (random) => down(all.slice(0, Math.floor(members / 2) + 1), 500 + random.below(3500)),
+      // Sometimes for longer than a write waits before it fails.
+      happen: (random) => down(all.slice(0, Math.floor(members / 2) + 1), random.below(4) === 0 ? 11_500 : 500 + random.below(3500)),
     },
   ]
 }

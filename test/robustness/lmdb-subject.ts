@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { newFolder } from '../kit/server-process.js'
+import { addressFlag } from './addresses.js'
 import { Replica } from './replica.js'
 import { type Fault, pause, processFaults, type Subject } from './subject.js'
 
@@ -14,7 +15,7 @@ export async function startLmdbSubject({ forgets }: { readonly forgets: boolean 
   const isMounted = tryMount(disk)
   const dataDir = join(disk, 'data')
   mkdirSync(dataDir)
-  const replica = new Replica({ name: 's0', dataDir, flags: [`--etcd-compaction-interval=${forgets ? '2s' : '1h'}`] })
+  const replica = new Replica({ name: 's0', dataDir, flags: [addressFlag, `--etcd-compaction-interval=${forgets ? '2s' : '1h'}`] })
   await replica.start()
   const filler = join(disk, 'filler')
   return {

@@ -40,7 +40,7 @@ async function readOne(reading: Reading): Promise<void> {
   const isPatch = freshness === 'recent' && random.next() < 0.2
   const answer = await (isPatch ? patchNothing(reading, key) : ask(reading, `${path}/${key}?${queryOf(freshness)}`))
   const endMs = performance.now()
-  if (answer === undefined || (answer.status !== 200 && answer.status !== 404)) return fail(reading, 'get', answer)
+  if (answer === undefined || (answer.status !== 200 && answer.status !== 404)) return fail(reading, { what: 'get', freshness, answer })
   const found = answer.status === 200 ? recorder.saw(versionOf(answer.json)) : undefined
   recorder.note({ what: 'read', client: name, server, startMs, endMs, key, freshness, found })
 }
@@ -60,7 +60,7 @@ async function list(reading: Reading): Promise<void> {
     const query = next === undefined ? listQueryOf(freshness) : `continue=${encodeURIComponent(next)}`
     const answer = await ask(reading, `${path}?limit=${limit}${selector}&${query}`)
     if (answer?.status !== 200) {
-      fail(reading, next === undefined ? 'list' : 'next page', answer)
+      fail(reading, { what: next === undefined ? 'list' : 'next page', freshness, answer })
       break
     }
     if (pages.length === 0) endMs = performance.now()
@@ -105,6 +105,15 @@ function ask({ client, recorder }: Reading, path: string, sending: Partial<Sendi
   })
 }
 
-function fail({ recorder }: Reading, what: string, answer: Answer | undefined): void {
+interface Failure {
+  readonly what: string
+  readonly freshness: Freshness
+  readonly answer: Answer | undefined
+}
+
+/** Reads of any age need nobody else, so nothing keeps a server that answers from answering them. */
+function fail({ recorder, server }: Reading, { what, freshness, answer }: Failure): void {
+  if (freshness === 'any' && (answer?.status ?? 0) >= 500)
+    recorder.wrongs.push(`${what} of any age at ${server}: ${answer?.text.slice(0, 300)}`)
   if (answer !== undefined) recorder.trouble(`${what}: ${answer.status} ${answer.status === 410 ? '' : answer.text.slice(0, 160)}`.trim())
 }

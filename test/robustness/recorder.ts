@@ -7,6 +7,8 @@ export class Recorder {
   readonly records: Record[] = []
   /** Answers that are no part of the history: failures of reads, refusals of watches. */
   readonly troubles = new Map<string, number>()
+  /** Answers that are wrong whatever else happened. */
+  readonly wrongs: string[] = []
   /** The newest version of each key that anybody saw. */
   readonly newest = new Map<string, Version>()
   /** Revisions that were seen, for lists and watches of the past. */
