@@ -200,6 +200,23 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     assert.ok(far.compacted > known, 'history with holes is not shown')
   })
 
+  test('a deletion in the very step up to which history is given up is not missed', async (context) => {
+    const { proxy, near, far } = await distant(context)
+    await put(near, 'k/kept', 'before')
+    await put(near, 'k/deleted', 'before')
+    await far.settle()
+    const watched = new WatchedState(far)
+    proxy.swallow()
+    const deleted = await near.commit([{ key: 'k/deleted', value: undefined, expect: undefined }])
+    const revision = await put(near, 'k/kept', 'after')
+    await near.compact(revision)
+    assert.ok(deleted.ok && near.compacted > deleted.revision)
+    proxy.heal()
+    await far.settle()
+    assert.equal(far.read('k/deleted'), undefined)
+    watched.check()
+  })
+
   test('a silent network is noticed although nobody says anything', async (context) => {
     const { proxy, far } = await distant(context)
     proxy.swallow()
