@@ -46,6 +46,14 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
+let running: Subject | undefined
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    console.log('interrupted')
+    void Promise.resolve(running?.close()).finally(() => process.exit(130))
+  })
+}
+
 let seed = values.seed === undefined ? newSeed() : Number(values.seed)
 let failed = 0
 for (const engine of engines) {
@@ -54,6 +62,7 @@ for (const engine of engines) {
     console.log(`${engine}, seed ${seed}${forgetsFor(seed) ? ', history is forgotten after 2 s' : ''}`)
     const subject = await subjects[engine]?.(forgetsFor(seed))
     if (subject === undefined) break
+    running = subject
     for (const what of subject.leftOut) console.log(`  left out: ${what}`)
     try {
       const say = (line: string): void => (values.quiet ? undefined : console.log(`  ${line}`))
@@ -65,6 +74,7 @@ for (const engine of engines) {
         console.log(`  again: npm run robustness -- --engine ${engine} --seed ${seed} --episode ${values.episode} --seconds 1`)
       }
     } finally {
+      running = undefined
       await subject.close()
     }
     seed += 1
