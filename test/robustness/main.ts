@@ -73,6 +73,10 @@ for (const engine of engines) {
         console.log(tellViolations(result))
         console.log(`  again: npm run robustness -- --engine ${engine} --seed ${seed} --episode ${values.episode} --seconds 1`)
       }
+    } catch (error) {
+      // Such as a server that does not start any more.
+      failed += 1
+      console.log(`  FAILED: ${error instanceof Error ? error.stack : error}`)
     } finally {
       running = undefined
       await subject.close()
