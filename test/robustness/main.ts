@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { newSeed } from '../kit/seeded-random.js'
 import { runEpisode } from './episode.js'
 import { startLmdbSubject } from './lmdb-subject.js'
-import { summaryOf, tellViolations } from './report.js'
+import { summaryOf, Totals, tellViolations } from './report.js'
 import type { Subject } from './subject.js'
 
 const usage = `npm run robustness -- [--engine lmdb,etcd1,etcd3] [--seconds 60] [--episode 20] [--seed N] [--quiet]
@@ -55,8 +55,10 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 let seed = values.seed === undefined ? newSeed() : Number(values.seed)
-let failed = 0
+const totals = new Map<string, Totals>()
 for (const engine of engines) {
+  const total = new Totals()
+  totals.set(engine, total)
   const untilMs = performance.now() + Number(values.seconds) * 1000
   do {
     console.log(`${engine}, seed ${seed}${forgetsFor(seed) ? ', history is forgotten after 2 s' : ''}`)
@@ -68,21 +70,23 @@ for (const engine of engines) {
       const say = (line: string): void => (values.quiet ? undefined : console.log(`  ${line}`))
       const result = await runEpisode(subject, { seed, seconds: Number(values.episode), say })
       console.log(summaryOf(result))
+      total.add(result)
       if (result.violations.length > 0) {
-        failed += 1
+        total.failed += 1
         console.log(tellViolations(result))
         console.log(`  again: npm run robustness -- --engine ${engine} --seed ${seed} --episode ${values.episode} --seconds 1`)
       }
     } catch (error) {
       // Such as a server that does not start any more.
-      failed += 1
+      total.failed += 1
       console.log(`  FAILED: ${error instanceof Error ? error.stack : error}`)
     } finally {
       running = undefined
       await subject.close()
     }
+    total.episodes += 1
     seed += 1
   } while (performance.now() < untilMs)
 }
-console.log(failed === 0 ? 'no violation' : `${failed} episodes with violations`)
-process.exit(failed === 0 ? 0 : 1)
+for (const [engine, total] of totals) console.log(total.tell(engine))
+process.exit([...totals.values()].every(({ failed }) => failed === 0) ? 0 : 1)

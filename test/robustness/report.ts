@@ -18,3 +18,22 @@ export function tellViolations({ violations, counts }: EpisodeResult): string {
   const rules = [...counts].map(([rule, count]) => `${rule} × ${count}`).join(', ')
   return [...lines, ...(rules === '' ? [] : [`  in all: ${rules}`])].join('\n')
 }
+
+/** What all episodes on one engine come to. */
+export class Totals {
+  episodes = 0
+  failed = 0
+  readonly #results: EpisodeResult[] = []
+
+  add(result: EpisodeResult): void {
+    this.#results.push(result)
+  }
+
+  tell(engine: string): string {
+    const sum = (of: (result: EpisodeResult) => number): number => this.#results.reduce((total, result) => total + of(result), 0)
+    const faults = sum((result) => [...result.faults.values()].reduce((total, count) => total + count, 0))
+    const writes = `${sum(({ writes: { ok } }) => ok)} writes acknowledged, ${sum(({ writes: { refused } }) => refused)} refused, ${sum(({ writes: { unknown } }) => unknown)} in doubt`
+    const reads = `${sum(({ reads: count }) => count)} reads, ${sum(({ lists }) => lists)} lists, ${sum(({ watches }) => watches)} watches with ${sum(({ events }) => events)} events`
+    return `${engine}: ${this.episodes} episodes, ${faults} faults; ${writes}; ${reads}; ${this.failed === 0 ? 'no violation' : `${this.failed} episodes with violations`}`
+  }
+}
