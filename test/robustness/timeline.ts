@@ -199,7 +199,8 @@ function sightsOf(record: Record): readonly Step[] {
     case 'read':
       return record.found === undefined ? [] : [step(record.found.revision)]
     case 'list':
-      return record.pages.map(({ revision }) => step(revision))
+      // Its time is that of the first page; the others must be of the same revision.
+      return record.pages.slice(0, 1).map(({ revision }) => step(revision))
     case 'watch':
       return record.seen.map(({ revision, atMs }) => step(revision, atMs))
   }
