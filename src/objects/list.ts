@@ -1,10 +1,10 @@
 // A page of a collection at one revision: whole ranges come as rendered slices from the cache, selections as single objects.
 
 import type { Resource } from '../api/catalog.js'
-import type { KeyRange, Storage } from '../storage/storage.js'
+import type { Entry, KeyRange, Storage } from '../storage/storage.js'
 import { keyAfter, keyOf, rangeOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
-import { type ListCache, renderItem, renderTogether } from './list-cache.js'
+import { type ListCache, type ListSlice, renderItem, renderTogether } from './list-cache.js'
 import { isAnsweredByIndex, type Matcher, matcherOf, positiveRequirements, type Selection } from './selection.js'
 import { StoredObject } from './stored-object.js'
 
@@ -39,6 +39,9 @@ interface Reads {
 }
 
 const readAhead = 256
+const readAheadBytes = 1 << 20
+/** How much of a page is kept while its end is looked for. */
+const mostKeptBytes = 4 << 20
 
 /** The state that was asked for is no longer kept. */
 export class StateGoneError extends Error {
@@ -73,28 +76,50 @@ function wholePage(reads: Reads, at: RangeAtRevision): ObjectPage {
   }
 }
 
-/** The first `limit` objects, collected before the answer begins, because its head says where the next page starts. */
+/**
+ * The first `limit` objects. They are looked up before the answer begins, because its head says where the next page starts; of a large page
+ * only the beginning is kept, and the rest is read again while it is sent.
+ */
 function limitedPage(reads: Reads, at: RangeAtRevision & { readonly limit: number; readonly total: number }): ObjectPage {
-  const isNow = at.revision === reads.storage.revision
-  const slices: Buffer[] = []
+  const begun: Buffer[] = []
+  let bytes = 0
   let lastKey = at.range.start
-  if (isNow) {
-    for (const slice of reads.cache.slices(at.range, at.limit)) {
-      slices.push(slice.bytes)
-      lastKey = slice.lastKey
-    }
-  } else {
-    for (const entry of reads.storage.range({ ...at.range, limit: at.limit, at: at.revision }).entries) {
-      slices.push(renderItem(entry))
-      lastKey = entry.key
-    }
+  let restStart = at.range.start
+  for (const slice of firstSlices(reads, at)) {
+    lastKey = slice.lastKey
+    if (bytes >= mostKeptBytes) continue
+    begun.push(slice.bytes)
+    bytes += slice.bytes.length
+    restStart = keyAfter(lastKey)
   }
-  const pageRange = { start: at.range.start, end: keyAfter(lastKey) }
+  const page = { range: { start: at.range.start, end: keyAfter(lastKey) }, revision: at.revision }
+  const rest = { range: { start: restStart, end: page.range.end }, revision: at.revision }
   return {
     revision: at.revision,
-    next: { startKey: keyAfter(lastKey), remaining: at.total - at.limit },
-    slices: () => slices,
-    objects: () => streamObjects(reads.storage, { range: pageRange, revision: at.revision }),
+    next: { startKey: page.range.end, remaining: at.total - at.limit },
+    slices: () => (isEmptyRange(rest.range) ? begun : chain(begun, streamSlices(reads, rest))),
+    objects: () => streamObjects(reads.storage, page),
+  }
+}
+
+const isEmptyRange = ({ start, end }: KeyRange): boolean => start >= end
+
+function* chain<T>(first: Iterable<T>, second: Iterable<T>): Generator<T> {
+  yield* first
+  yield* second
+}
+
+/** The slices of the first `limit` objects of a range, now or then. */
+function* firstSlices(reads: Reads, at: RangeAtRevision & { readonly limit: number }): Generator<Pick<ListSlice, 'bytes' | 'lastKey'>> {
+  if (at.revision === reads.storage.revision) {
+    yield* reads.cache.slices(at.range, at.limit)
+    return
+  }
+  let left = at.limit
+  for (const { entry } of streamObjects(reads.storage, at)) {
+    yield { bytes: renderItem(entry), lastKey: entry.key }
+    left -= 1
+    if (left === 0) return
   }
 }
 
@@ -117,7 +142,7 @@ function* streamObjects(storage: Storage, at: RangeAtRevision): Generator<Stored
   let start = at.range.start
   for (;;) {
     const past = storage.revision === at.revision ? {} : { at: at.revision }
-    const page = storage.range({ start, end: at.range.end, limit: readAhead, ...past })
+    const page = storage.range({ start, end: at.range.end, limit: readAhead, maxBytes: readAheadBytes, ...past })
     for (const entry of page.entries) yield new StoredObject(entry)
     const last = page.entries.at(-1)
     if (!page.more || last === undefined) return
@@ -131,48 +156,77 @@ interface SelectedQuery extends ListQuery, RangeAtRevision {
 
 /** The objects that a selector picks. Where there is a limit, the next page begins after the last object that was taken. */
 function selectedPage(reads: Reads, query: SelectedQuery): ObjectPage {
-  const found: StoredObject[] = []
+  if (query.limit === 0) return pageOf(query.revision, undefined, () => selected(reads, query))
+  const begun: StoredObject[] = []
   let next: ObjectPage['next']
-  const isCertain =
-    isAnsweredByIndex(query.selection) && reads.storage.revision === query.revision && candidateKeys(reads, query) !== undefined
-  for (const object of candidates(reads, query)) {
-    if (!isCertain && !query.matches(object)) continue
-    found.push(object)
-    if (query.limit > 0 && found.length === query.limit) {
-      const rest = { start: keyAfter(object.key), end: query.range.end }
-      const more = reads.storage.range({ ...rest, limit: 1, ...pastOf(reads.storage, query.revision) }).entries.length > 0
-      next = more ? { startKey: rest.start, remaining: undefined } : undefined
-      break
+  let count = 0
+  let bytes = 0
+  let end = query.range.start
+  let restStart = query.range.start
+  for (const object of selected(reads, query)) {
+    count += 1
+    end = keyAfter(object.key)
+    if (bytes < mostKeptBytes) {
+      begun.push(object)
+      bytes += object.size
+      restStart = end
     }
+    if (count < query.limit) continue
+    const rest = { start: end, end: query.range.end }
+    const more = reads.storage.range({ ...rest, limit: 1, ...pastOf(reads.storage, query.revision) }).entries.length > 0
+    next = more ? { startKey: end, remaining: undefined } : undefined
+    break
   }
-  return {
-    revision: query.revision,
-    next,
-    slices: () => chunksOf(found).map((chunk) => renderTogether(chunk.map(({ entry }) => entry))),
-    objects: () => found,
-  }
+  const rest = { start: restStart, end }
+  return pageOf(query.revision, next, () => (isEmptyRange(rest) ? begun : chain(begun, selected(reads, { ...query, range: rest }))))
 }
 
-const chunkObjects = 256
+const pageOf = (revision: number, next: ObjectPage['next'], objects: () => Iterable<StoredObject>): ObjectPage => ({
+  revision,
+  next,
+  slices: () => renderedChunks(objects()),
+  objects,
+})
 
-function chunksOf(objects: readonly StoredObject[]): readonly (readonly StoredObject[])[] {
-  return Array.from({ length: Math.ceil(objects.length / chunkObjects) }, (_, i) => objects.slice(i * chunkObjects, (i + 1) * chunkObjects))
+const chunkObjects = 256
+const chunkBytes = 512 * 1024
+
+function* renderedChunks(objects: Iterable<StoredObject>): Generator<Buffer> {
+  let chunk: Entry[] = []
+  let bytes = 0
+  for (const { entry, size } of objects) {
+    chunk.push(entry)
+    bytes += size
+    if (chunk.length < chunkObjects && bytes < chunkBytes) continue
+    yield renderTogether(chunk)
+    chunk = []
+    bytes = 0
+  }
+  if (chunk.length > 0) yield renderTogether(chunk)
 }
 
 const pastOf = (storage: Storage, revision: number): { readonly at?: number } => (storage.revision === revision ? {} : { at: revision })
 
-/** As few objects as can be told beforehand, in order. */
-function* candidates(reads: Reads, query: SelectedQuery): Generator<StoredObject> {
-  const keys = reads.storage.revision === query.revision ? candidateKeys(reads, query) : undefined
-  if (keys === undefined) {
-    yield* streamObjects(reads.storage, query)
-    return
+/** What the selector picks, in order: looked up by as few keys as can be told beforehand, as long as the revision stands. */
+function* selected(reads: Reads, query: SelectedQuery): Generator<StoredObject> {
+  const { storage } = reads
+  const isNow = (): boolean => storage.revision === query.revision
+  const keys = isNow() ? candidateKeys(reads, query) : undefined
+  let start = query.range.start
+  if (keys !== undefined) {
+    const isCertain = isAnsweredByIndex(query.selection)
+    for (const key of keys) {
+      if (key < query.range.start || key >= query.range.end) continue
+      if (!isNow()) break
+      start = keyAfter(key)
+      const entry = storage.read(key)
+      const object = entry === undefined ? undefined : new StoredObject(entry)
+      if (object !== undefined && (isCertain || query.matches(object))) yield object
+    }
+    if (isNow()) return
   }
-  for (const key of keys) {
-    if (key < query.range.start || key >= query.range.end) continue
-    const entry = reads.storage.read(key)
-    if (entry !== undefined) yield new StoredObject(entry)
-  }
+  for (const object of streamObjects(storage, { range: { start, end: query.range.end }, revision: query.revision }))
+    if (query.matches(object)) yield object
 }
 
 function candidateKeys(reads: Reads, query: SelectedQuery): readonly string[] | undefined {
