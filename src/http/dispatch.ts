@@ -13,7 +13,7 @@ import { serveOpenApi } from './openapi/serve-openapi.js'
 import type { Answered, Filter } from './pipeline.js'
 import { representDocument } from './represent.js'
 import { serveResource } from './resource-endpoint.js'
-import { send } from './respond.js'
+import { send, sendPlain } from './respond.js'
 import type { ResourceServer } from './target.js'
 
 export interface Site {
@@ -145,11 +145,6 @@ async function serveMetrics(site: Site, exchange: Exchange): Promise<Answered> {
 const pageNotFound = (exchange: Exchange): Answered => plain(exchange, 404, '404 page not found\n')
 
 function plain(exchange: Exchange, code: number, text: string): Answered {
-  send(exchange, {
-    code,
-    contentType: 'text/plain; charset=utf-8',
-    body: Buffer.from(text),
-    headers: { 'X-Content-Type-Options': 'nosniff' },
-  })
+  sendPlain(exchange, code, text)
   return true
 }

@@ -1,6 +1,6 @@
 // Objects in storage: reading, listing, watching and writing them by kind, namespace and name.
 
-import { unavailable } from '../api/api-error.js'
+import { tooManyRequests, unavailable } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import type { Clock } from '../base/clock.js'
@@ -11,6 +11,7 @@ import { LabelIndex } from './label-index.js'
 import { type ListQuery, type ObjectPage, readPage } from './list.js'
 import { ListCache } from './list-cache.js'
 import { encodeStored, StoredObject } from './stored-object.js'
+import { WatchBacklog } from './watch-backlog.js'
 import { type Watcher, WatchHub } from './watch-hub.js'
 
 export interface ObjectAddress {
@@ -45,13 +46,20 @@ export interface ObjectStoreOptions {
   readonly eventTtlSeconds: number
 }
 
+const mostBacklogBytes = 64 << 20
+/** Of commits that wait for the disk; one that is larger still goes alone. */
+const mostPendingBytes = 64 << 20
+
 export class ObjectStore {
   private readonly storage: Storage
   private readonly cache: ListCache
   private readonly labels: LabelIndex
   private readonly hub: WatchHub
+  /** What waits for slow watchers. */
+  readonly backlog = new WatchBacklog(mostBacklogBytes)
   private readonly options: ObjectStoreOptions
   private lastProblem: string | undefined
+  private pendingBytes = 0
 
   constructor(options: ObjectStoreOptions) {
     this.options = options
@@ -177,6 +185,9 @@ export class ObjectStore {
 
   /** A store that cannot write now is no fault of the client's: it may try again. */
   private async commitDurably(writes: readonly Write[]): Promise<CommitOutcome> {
+    const bytes = writes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
+    if (this.pendingBytes > 0 && this.pendingBytes + bytes > mostPendingBytes) throw tooManyRequests(slowStore, 1)
+    this.pendingBytes += bytes
     try {
       const outcome = await this.storage.commit(writes)
       this.lastProblem = undefined
@@ -187,9 +198,13 @@ export class ObjectStore {
         throw unavailable(`the store cannot write now: ${thrown.message}`)
       }
       throw thrown
+    } finally {
+      this.pendingBytes -= bytes
     }
   }
 }
+
+const slowStore = 'the store is slower than its writers: too much waits to be written, please try again later'
 
 const writesOf = (owner: string, { gained, released }: ClaimChanges): readonly Write[] => [
   ...gained.map((claim) => ({ key: claimKey(claim), value: Buffer.from(owner), expect: 0 })),

@@ -9,7 +9,7 @@ import { stabilityOf } from '../api/runtime-config.js'
 import { anonymous } from '../api/user.js'
 import { everybody, masters, publicInformation } from '../auth/authorize.js'
 import { tokenList } from '../auth/token-list.js'
-import { systemClock } from '../base/clock.js'
+import { steadyClock, systemClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { bootstrap } from '../controllers/bootstrap.js'
@@ -21,6 +21,7 @@ import { requestListener } from '../http/handle.js'
 import { healthChecks } from '../http/health.js'
 import { ServerMetrics } from '../http/metrics.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
+import { Pressure } from '../http/pressure.js'
 import { requestLabels } from '../http/request-labels.js'
 import { versionDocument } from '../http/version.js'
 import type { KeyPair } from '../net/issue-certificate.js'
@@ -44,6 +45,7 @@ import { StartError } from './start-failure.js'
 
 const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789'
 const drainMs = 10_000
+const memoryLimits = { bodyBytes: 128 << 20, answerBytes: 256 << 20 }
 /** What the API's own service points to where any free port was asked for. */
 const defaultPort = 6443
 
@@ -66,9 +68,14 @@ async function open(settings: Settings, logger: Logger, closing: Closing): Promi
 
   const storage = await openStorage(settings, logger)
   closing.add(() => storage.close())
-  const history = keepHistory({ storage, clock, intervalMs: settings.historyMs, logger })
+  const history = keepHistory({ storage, clock: steadyClock, intervalMs: settings.historyMs, logger })
   closing.add(() => history.close())
-  const store = new ObjectStore({ storage, clock, readCacheBytes: settings.readCacheBytes, eventTtlSeconds: settings.eventTtlSeconds })
+  const store = new ObjectStore({
+    storage,
+    clock: steadyClock,
+    readCacheBytes: settings.readCacheBytes,
+    eventTtlSeconds: settings.eventTtlSeconds,
+  })
   closing.add(() => store.close())
 
   const credential = ensureAdminCredential(dataDir)
@@ -99,8 +106,11 @@ async function open(settings: Settings, logger: Logger, closing: Closing): Promi
   const accounts = new DefaultAccounts({ engine, catalog, logger })
   closing.add(() => accounts.close())
 
-  const state = { hasStarted: false, isShuttingDown: false, startedMs: clock.now(), address: '' }
+  const state = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '' }
+  const pressure = new Pressure({ ...memoryLimits, answerMs: timeouts.requestMs })
+  closing.add(() => pressure.close())
   const inflight = new Inflight({
+    pressure,
     maxReadOnly: limits.readingInFlight || Number.POSITIVE_INFINITY,
     maxMutating: limits.mutatingInFlight || Number.POSITIVE_INFINITY,
   })
@@ -115,7 +125,7 @@ async function open(settings: Settings, logger: Logger, closing: Closing): Promi
       storeProblem: () => store.problem,
       hasStarted: () => state.hasStarted,
       isShuttingDown: () => state.isShuttingDown,
-      isInGracePeriod: () => clock.now() - state.startedMs < timeouts.livezGraceMs,
+      isInGracePeriod: () => steadyClock.now() - state.startedMs < timeouts.livezGraceMs,
     },
     identity,
   )
@@ -135,9 +145,10 @@ async function open(settings: Settings, logger: Logger, closing: Closing): Promi
     clock,
     logger,
     requestTimeoutMs: timeouts.requestMs,
+    pressure,
     onAnswered: (exchange) => {
       inflight.leave(exchange)
-      metrics.count(requestLabels(exchange, catalog), (clock.now() - exchange.startMs) / 1000)
+      metrics.count(requestLabels(exchange, catalog), (performance.now() - exchange.begunMs) / 1000)
     },
   })
 
