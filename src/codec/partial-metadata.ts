@@ -6,7 +6,16 @@ import { type ListMeta, listMeta, partialObjectMetadata, partialObjectMetadataLi
 import type { ApiObject } from '../api/object.js'
 import * as s from '../schema/node.js'
 import { writeValue } from '../schema/write.js'
-import { encodeListItem, encodeProtobuf, encodeProtobufList, type ListNumbers, type ObjectType, type TypedObject } from './protobuf.js'
+import { jsonPieces, type ListText } from './list-text.js'
+import {
+  encodeListItem,
+  encodeProtobuf,
+  encodeProtobufList,
+  type ListEncoding,
+  type ListNumbers,
+  type ObjectType,
+  type TypedObject,
+} from './protobuf.js'
 
 export interface MetadataForm {
   readonly identity: Identity
@@ -50,16 +59,34 @@ export interface MetadataList {
   readonly objects: Iterable<ApiObject>
 }
 
-export function partialMetadataListJson(form: MetadataForm, { metadata, objects }: MetadataList): string {
-  const items = Array.from(objects, (object) => partialMetadata(form, object).object)
-  return writeValue(partialObjectMetadataList, { ...listType(form), metadata, items })
+export function partialMetadataListText(form: MetadataForm, { metadata, objects }: MetadataList): ListText {
+  const empty = writeValue(partialObjectMetadataList, { ...listType(form), metadata, items: [] })
+  return { head: empty.slice(0, -noItems.length), items: itemsOf(form, objects), none: '[]', end: '}', member: 'items' }
+}
+
+const noItems = '[]}'
+
+function* itemsOf(form: MetadataForm, objects: Iterable<ApiObject>): Generator<string> {
+  for (const object of objects) yield partialMetadataJson(form, object)
+}
+
+export const partialMetadataListJson = (form: MetadataForm, list: MetadataList): string =>
+  [...jsonPieces(partialMetadataListText(form, list))].join('')
+
+/** How lists of metadata are written in Protobuf. */
+export function partialMetadataEncoding(form: MetadataForm): ListEncoding {
+  const numbers = listNumbers(form)
+  return {
+    type: listType(form),
+    numbers,
+    encode: (object) => encodeListItem(partialObjectMetadata, { metadata: object.metadata }, numbers),
+  }
 }
 
 /** As slices, in the order in which they are sent. */
 export function partialMetadataListProtobuf(form: MetadataForm, { metadata, objects }: MetadataList): readonly Uint8Array[] {
-  const numbers = listNumbers(form)
-  const items = Array.from(objects, (object) => encodeListItem(partialObjectMetadata, { metadata: object.metadata }, numbers))
-  return encodeProtobufList({ type: listType(form), metadata, items, numbers })
+  const { encode, ...list } = partialMetadataEncoding(form)
+  return encodeProtobufList({ ...list, metadata, items: Array.from(objects, encode) })
 }
 
 /** The metadata of one object was asked for, and what there is is a list, or the other way round. */

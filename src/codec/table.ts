@@ -7,6 +7,7 @@ import { type ListMeta, listMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { nameColumn } from '../api/table-columns.js'
 import { writeAny, writeText, writeValue } from '../schema/write.js'
+import { jsonPieces, type ListText } from './list-text.js'
 import { type MetadataForm, partialMetadataJson } from './partial-metadata.js'
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
@@ -93,13 +94,24 @@ export interface TableContent {
   readonly withoutColumns?: boolean
 }
 
-/** The JSON of a table: a page of a list. */
-export function tableJson(form: TableForm, content: TableContent): string {
+/** A table: a page of a list. */
+export function tableText(form: TableForm, content: TableContent): ListText {
   const columns = content.withoutColumns ? 'null' : `[${form.columns.map(columnJson).join(',')}]`
-  const rows = Array.from(content.objects, (object) => tableRow(form, object))
   const head = `{"kind":"Table","apiVersion":${writeText(form.apiVersion)},"metadata":${writeValue(listMeta, content.metadata)}`
-  return `${head},"columnDefinitions":${columns},"rows":${rows.length === 0 ? form.noRows : `[${rows.join(',')}]`}}`
+  return {
+    head: `${head},"columnDefinitions":${columns},"rows":`,
+    items: rowsOf(form, content.objects),
+    none: form.noRows,
+    end: '}',
+    member: 'rows',
+  }
 }
+
+function* rowsOf(form: TableForm, objects: Iterable<ApiObject>): Generator<string> {
+  for (const object of objects) yield tableRow(form, object)
+}
+
+export const tableJson = (form: TableForm, content: TableContent): string => [...jsonPieces(tableText(form, content))].join('')
 
 /** The JSON of a table with one row: an object that was read, or what a watch tells of it. */
 export function tableJsonOfObject(form: TableForm, object: ApiObject, options: { readonly withoutColumns?: boolean } = {}): string {

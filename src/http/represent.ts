@@ -7,10 +7,10 @@ import * as meta from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import type { Query } from '../api/options/query.js'
 import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
-import { notThatMany, partialMetadata, partialMetadataListJson, partialMetadataListProtobuf } from '../codec/partial-metadata.js'
+import { notThatMany, partialMetadata } from '../codec/partial-metadata.js'
 import { prettyJson } from '../codec/pretty.js'
-import { encodeListItem, encodeProtobuf, encodeProtobufList } from '../codec/protobuf.js'
-import { parseIncludeObject, type TableForm, tableFormOf, tableJson, tableJsonOfObject } from '../codec/table.js'
+import { encodeProtobuf } from '../codec/protobuf.js'
+import { parseIncludeObject, type TableForm, tableFormOf, tableJsonOfObject } from '../codec/table.js'
 import { writeYaml } from '../codec/yaml/write-yaml.js'
 import type { StructNode } from '../schema/node.js'
 import { writeAny, writeValue } from '../schema/write.js'
@@ -112,7 +112,7 @@ function representTyped(form: Form, typed: Parameters<typeof encodeProtobuf>[0])
   return { contentType: form.identity.protobufMediaType, body: bufferOf(encodeProtobuf(typed)) }
 }
 
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 function representText({ representation, identity }: Form, json: string): Represented {
   if (representation.format === 'yaml')
@@ -120,7 +120,7 @@ function representText({ representation, identity }: Form, json: string): Repres
   return { contentType: 'application/json', body: Buffer.from(representation.pretty ? prettyJson(json) : `${json}\n`) }
 }
 
-const listMetadata = (page: ListedPage): meta.ListMeta => ({
+export const listMetadata = (page: ListedPage): meta.ListMeta => ({
   resourceVersion: String(page.revision),
   ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
   ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
@@ -146,35 +146,6 @@ function* itemSlices(resource: Resource, page: ListedPage): Generator<Buffer> {
   else for (const object of objectsOf(resource, page)) yield Buffer.from(`${writeValue(resource.schema, object)},`)
 }
 
-function* objectsOf(resource: Resource, page: ListedPage): Generator<ApiObject> {
+export function* objectsOf(resource: Resource, page: ListedPage): Generator<ApiObject> {
   for (const stored of page.objects()) yield served(resource, stored.decode(resource))
-}
-
-/** A list in any form but plain JSON, which is streamed. */
-export function representList(form: ObjectForm, page: ListedPage): Represented {
-  const { resource, representation, identity } = form
-  const { as, format } = representation
-  const content = { metadata: listMetadata(page), objects: objectsOf(resource, page) }
-  if (as?.kind === 'Table') return representText(form, tableJson(tableOf(form, as), content))
-  if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${resource.kind}List`)
-  if (format === 'protobuf') {
-    const slices =
-      as === undefined ? protobufSlices(resource, content) : partialMetadataListProtobuf({ identity, version: as.version }, content)
-    return { contentType: identity.protobufMediaType, body: Buffer.concat(slices) }
-  }
-  if (as !== undefined) return representText(form, partialMetadataListJson({ identity, version: as.version }, content))
-  return representText(
-    form,
-    Buffer.concat([...listSlices(resource, page)])
-      .toString('utf8')
-      .trimEnd(),
-  )
-}
-
-function protobufSlices(
-  resource: Resource,
-  content: { readonly metadata: meta.ListMeta; readonly objects: Iterable<ApiObject> },
-): readonly Uint8Array[] {
-  const items = Array.from(content.objects, (object) => encodeListItem(resource.schema, object))
-  return encodeProtobufList({ type: { kind: `${resource.kind}List`, apiVersion: resource.apiVersion }, metadata: content.metadata, items })
 }

@@ -8,8 +8,9 @@ import { allFormats, checkStream } from '../codec/negotiation.js'
 import { get } from '../verbs/get.js'
 import { type ListedPage, list } from '../verbs/list.js'
 import { Watch } from '../verbs/watch.js'
+import { breather, decodedList } from './decoded-list.js'
 import type { Answered } from './pipeline.js'
-import { isPlainJson, listSlices, type ObjectForm, representList, representObject } from './represent.js'
+import { isPlainJson, listSlices, type ObjectForm, representObject } from './represent.js'
 import { send, sendPieces, sendStream } from './respond.js'
 import { callOf, formOf, listContext, type Target } from './target.js'
 import { startWatchStream, watchFormOf } from './watch-stream.js'
@@ -35,10 +36,7 @@ export function serveList(target: Target): Answered | Promise<Answered> {
 }
 
 function sendList(target: Target, form: ObjectForm, page: ListedPage): Answered | Promise<Answered> {
-  if (!isPlainJson(form.representation)) {
-    send(target.exchange, { code: 200, ...representList(form, page) })
-    return true
-  }
+  if (!isPlainJson(form.representation)) return sendDecoded(target, form, page)
   // Taken by hand: a loop that ends early would close the source, and the rest of the list would be lost.
   const slices = listSlices(target.resource, page)
   const begun: Buffer[] = []
@@ -46,19 +44,45 @@ function sendList(target: Target, form: ObjectForm, page: ListedPage): Answered 
   for (let next = slices.next(); !next.done; next = slices.next()) {
     begun.push(next.value)
     size += next.value.length
-    if (size > onePieceBytes) return streamList(target, begun, slices)
+    if (size > onePieceBytes) return streamList(target, { contentType: 'application/json', begun, rest: slices })
   }
   sendPieces(target.exchange, { code: 200, contentType: 'application/json', pieces: begun, size })
   return true
 }
 
-async function streamList(target: Target, begun: readonly Buffer[], rest: Iterable<Buffer>): Promise<Answered> {
-  await sendStream(target.exchange, { code: 200, contentType: 'application/json', slices: chain(begun, rest) })
+async function sendDecoded(target: Target, form: ObjectForm, page: ListedPage): Promise<Answered> {
+  const { contentType, pieces } = await decodedList(form, page)
+  const begun: Buffer[] = []
+  let size = 0
+  const pause = breather()
+  for (let next = pieces.next(); !next.done; next = pieces.next()) {
+    begun.push(next.value)
+    size += next.value.length
+    if (size > onePieceBytes) return streamList(target, { contentType, begun, rest: remaining(pieces) })
+    await pause()
+  }
+  sendPieces(target.exchange, { code: 200, contentType, pieces: begun, size })
   return true
 }
 
-function* chain(begun: readonly Buffer[], rest: Iterable<Buffer>): Generator<Buffer> {
-  yield* begun
+interface BegunList {
+  readonly contentType: string
+  readonly begun: Buffer[]
+  readonly rest: Iterable<Buffer>
+}
+
+async function streamList(target: Target, { contentType, begun, rest }: BegunList): Promise<Answered> {
+  await sendStream(target.exchange, { code: 200, contentType, slices: chain(begun, rest) })
+  return true
+}
+
+function* remaining(pieces: Iterator<Buffer>): Generator<Buffer> {
+  for (let next = pieces.next(); !next.done; next = pieces.next()) yield next.value
+}
+
+/** What was begun is forgotten as it goes. */
+function* chain(begun: Buffer[], rest: Iterable<Buffer>): Generator<Buffer> {
+  for (let next = begun.shift(); next !== undefined; next = begun.shift()) yield next
   yield* rest
 }
 

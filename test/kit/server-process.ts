@@ -11,6 +11,8 @@ export interface ProcessOptions {
   /** Left out: a new folder, which is removed when the server is stopped. */
   readonly dataDir?: string
   readonly flags?: readonly string[]
+  /** For Node itself, such as a bound on its heap. */
+  readonly nodeFlags?: readonly string[]
   readonly patienceMs?: number
 }
 
@@ -60,9 +62,9 @@ export class ServerProcess {
   }
 
   /** Resolves when the server says that it is ready. */
-  static async start({ dataDir, flags = [], patienceMs = 20_000 }: ProcessOptions = {}): Promise<ServerProcess> {
+  static async start({ dataDir, flags = [], nodeFlags = [], patienceMs = 20_000 }: ProcessOptions = {}): Promise<ServerProcess> {
     const folder = dataDir ?? newFolder()
-    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags])
+    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], nodeFlags)
     try {
       const url = await output.find(/listens on (https:\S+)[\s\S]*ready after/, patienceMs)
       return new ServerProcess({ child, output, url, dataDir: folder, ownsFolder: dataDir === undefined })
@@ -93,7 +95,17 @@ export class ServerProcess {
   }
 
   get residentBytes(): number {
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+    return this.memory('VmRSS')
+  }
+
+  /** Without the pages of the data file, which the system takes back when it likes. */
+  get ownBytes(): number {
+    return this.memory('RssAnon')
+  }
+
+  private memory(name: string): number {
+    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
+    return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024
   }
 
   signal(name: NodeJS.Signals): void {
@@ -132,8 +144,8 @@ interface Launched {
   readonly output: Output
 }
 
-function launch(argv: readonly string[]): Launched {
-  const child = spawn(process.execPath, [commandPath, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+function launch(argv: readonly string[], nodeFlags: readonly string[] = []): Launched {
+  const child = spawn(process.execPath, [...nodeFlags, commandPath, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
   living.add(child)
   child.once('close', () => living.delete(child))
   let stdout = ''
