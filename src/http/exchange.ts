@@ -1,7 +1,7 @@
 // One request on its way through the pipeline, with what the filters found out about it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
 import type { Pressure } from './pressure.js'
@@ -54,6 +54,13 @@ export class Exchange {
     return 'assignSocket' in response ? response.destroyed : response.stream.destroyed
   }
 
+  /** Ends an answer that cannot be completed so that its client sees the difference: an HTTP/2 stream that just ends looks whole. */
+  cut(): void {
+    const { response } = this
+    if ('assignSocket' in response) response.destroy()
+    else response.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  }
+
   /** A part of the body has come; throws when there is no room for it. */
   holdBody(bytes: number): void {
     this.pressure.addBody(bytes)
@@ -62,7 +69,7 @@ export class Exchange {
 
   /** An answer that is large enough to count. */
   holdAnswer(bytes: number): void {
-    this.onLeave(this.pressure.holdAnswer(this.response, bytes))
+    this.onLeave(this.pressure.holdAnswer(this, bytes))
   }
 
   /** The request has been dealt with. */

@@ -79,7 +79,7 @@ export function sendError({ identity, logger }: Pick<Handling, 'identity' | 'log
     )
   const { response } = exchange
   if (response.headersSent) {
-    response.destroy() // too late for a Status: a cut connection is the only honest sign
+    exchange.cut() // too late for a Status: a cut connection is the only honest sign
     return
   }
   if (error instanceof OverloadedError) {

@@ -2,7 +2,6 @@
 // sent away with a word when to come again.
 
 import { ApiError } from '../api/api-error.js'
-import type { WireResponse } from './exchange.js'
 
 export interface PressureLimits {
   /** Of the bodies of requests, until they are answered. */
@@ -25,8 +24,13 @@ export class OverloadedError extends ApiError {
   }
 }
 
+/** Whose answer it is; it can be cut off. */
+export interface Answering {
+  cut(): void
+}
+
 interface HeldAnswer {
-  readonly response: WireResponse
+  readonly of: Answering
   readonly bytes: number
   /** How often it was seen waiting: not by a clock, for a process that stood still must not blame its clients. */
   looks: number
@@ -69,8 +73,8 @@ export class Pressure {
   }
 
   /** Counts an answer until the function that it returns is called. A client that takes too long is cut off. */
-  holdAnswer(response: WireResponse, bytes: number): () => void {
-    const held: HeldAnswer = { response, bytes, looks: 0 }
+  holdAnswer(of: Answering, bytes: number): () => void {
+    const held: HeldAnswer = { of, bytes, looks: 0 }
     this.#answers.add(held)
     this.#answerBytes += bytes
     this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
@@ -89,7 +93,7 @@ export class Pressure {
     const mostLooks = Math.max(2, Math.ceil(this.#limits.answerMs / lookMs))
     for (const held of this.#answers) {
       held.looks += 1
-      if (held.looks > mostLooks) held.response.destroy()
+      if (held.looks > mostLooks) held.of.cut()
     }
   }
 }

@@ -47,7 +47,7 @@ export function startWatchStream(
 const lastWordsMs = 5_000
 
 function cutLater(exchange: Exchange): void {
-  const timer = setTimeout(() => exchange.response.destroy(), lastWordsMs).unref()
+  const timer = setTimeout(() => exchange.cut(), lastWordsMs).unref()
   exchange.onLeave(() => clearTimeout(timer))
 }
 
