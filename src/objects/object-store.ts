@@ -46,6 +46,7 @@ export interface ObjectStoreOptions {
   readonly eventTtlSeconds: number
 }
 
+const problemLastsMs = 10_000
 const mostBacklogBytes = 64 << 20
 /** Of commits that wait for the disk; one that is larger still goes alone. */
 const mostPendingBytes = 64 << 20
@@ -59,6 +60,7 @@ export class ObjectStore {
   readonly backlog = new WatchBacklog(mostBacklogBytes)
   private readonly options: ObjectStoreOptions
   private lastProblem: string | undefined
+  private problemMs = 0
   private pendingBytes = 0
 
   constructor(options: ObjectStoreOptions) {
@@ -82,9 +84,9 @@ export class ObjectStore {
     return this.storage.compacted
   }
 
-  /** Why the last write could not be stored; undefined when it could. */
+  /** Why writes cannot be stored; undefined when they can, or when nobody has tried for a while: who is told to stay away does not try. */
   get problem(): string | undefined {
-    return this.lastProblem
+    return performance.now() - this.problemMs < problemLastsMs ? this.lastProblem : undefined
   }
 
   get cacheBytes(): number {
@@ -195,6 +197,7 @@ export class ObjectStore {
     } catch (thrown) {
       if (thrown instanceof StorageUnavailableError) {
         this.lastProblem = thrown.message
+        this.problemMs = performance.now()
         throw unavailable(`the store cannot write now: ${thrown.message}`)
       }
       throw thrown
