@@ -70,17 +70,19 @@ export interface RequestParts {
   readonly method: string
   readonly path: string
   readonly type?: string
+  readonly accept?: string
   readonly body?: string | Buffer
 }
 
 /** A request as bytes, made once and sent many times. */
-export function requestBytes({ token }: Target, { method, path, type = 'application/json', body }: RequestParts): Buffer {
+export function requestBytes({ token }: Target, parts: RequestParts): Buffer {
+  const { method, path, type = 'application/json', accept = 'application/json', body } = parts
   const payload = body === undefined ? undefined : Buffer.from(body)
   const head = [
     `${method} ${path} HTTP/1.1`,
     'Host: 127.0.0.1',
     'User-Agent: bench',
-    'Accept: application/json',
+    `Accept: ${accept}`,
     `Authorization: Bearer ${token}`,
     ...(payload === undefined ? [] : [`Content-Type: ${type}`, `Content-Length: ${payload.length}`]),
   ].join('\r\n')

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { fill, Lab, makeNamespace, type Tested } from './lab.js'
 import { hasPassed, type Line, renderTable, say } from './report.js'
 import { measureFullMemory, measureIdleMemory } from './workloads/memory.js'
+import { measureProtobuf } from './workloads/protobuf.js'
 import { bigBody, measureGet, measureList, measurePages, measureSelector } from './workloads/reads.js'
 import { measureStart } from './workloads/start.js'
 import { measureWatch } from './workloads/watches.js'
@@ -45,6 +46,7 @@ const workloads: { readonly [name: string]: Workload } = {
   update: measureUpdate,
   merge: measureMergePatch,
   apply: measureApply,
+  protobuf: measureProtobuf,
   pages: async (lab) => {
     const { big: tested, path } = await big(lab)
     return measurePages(lab, tested, path)

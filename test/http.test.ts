@@ -299,12 +299,24 @@ describe('health, version, metrics', () => {
       assert.match((await client.get(`${path}?verbose&exclude=ping`)).text, /^\[\+\]ping excluded: ok\n/)
       assert.equal((await client.get(`${path}/ping`)).text, 'ok')
       assert.equal((await client.get(`${path}/no-such-check`)).status, 404)
+      assert.equal((await client.post(path, {})).text, 'ok')
     })
   }
 
   test('version', async () => {
-    const { json } = await client.get('/version')
+    const { json, text } = await client.get('/version')
     assert.deepEqual([json['major'], json['minor']], ['1', '26'])
+    assert.equal(text, JSON.stringify(json, undefined, 2))
+    expectFailure(await client.get('/version', { accept: 'text/html' }), 406, 'NotAcceptable')
+    expectFailure(await client.post('/version', {}), 405, 'MethodNotAllowed')
+  })
+
+  test('the index of paths is for every reader, and nothing of the cluster lies in a namespace', async () => {
+    const { json, text } = expectStatus(await client.get('/', { accept: 'text/html' }), 200)
+    assert.equal(text, JSON.stringify(json, undefined, 2))
+    for (const path of ['namespaces', 'namespaces/default', 'nodes']) {
+      expectFailure(await client.get(`/api/v1/namespaces/other/${path}`), 404, 'NotFound')
+    }
   })
 
   test('metrics count what was asked', async () => {

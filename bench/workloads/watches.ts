@@ -11,22 +11,32 @@ import { configMapText } from '../objects.js'
 import { type Line, microseconds } from '../report.js'
 
 const watchers = 200
-const frameEnd = Buffer.from('}\n')
+
+/** What a watch looks like, and what stands once in each of its frames and nowhere else. */
+export interface Stream {
+  readonly path: string
+  readonly accept?: string
+  readonly mark: Buffer
+}
+
+export const jsonMark = Buffer.from('}\n')
 
 /** Open streams that count the frames that come in. */
 class Audience {
   frames = 0
+  private readonly mark: Buffer
   private readonly sockets: readonly TLSSocket[]
   private wake: () => void = () => undefined
 
-  private constructor(sockets: readonly TLSSocket[]) {
+  private constructor(sockets: readonly TLSSocket[], mark: Buffer) {
     this.sockets = sockets
+    this.mark = mark
     for (const socket of sockets) socket.on('data', (chunk: Buffer) => this.take(chunk))
   }
 
-  static async open(served: Served, path: string): Promise<Audience> {
-    const request = requestBytes(served, { method: 'GET', path })
-    return new Audience(await Promise.all(Array.from({ length: watchers }, () => openStream(served, request))))
+  static async open(served: Served, { mark, ...parts }: Stream): Promise<Audience> {
+    const request = requestBytes(served, { method: 'GET', ...parts })
+    return new Audience(await Promise.all(Array.from({ length: watchers }, () => openStream(served, request))), mark)
   }
 
   async until(frames: number): Promise<void> {
@@ -41,9 +51,8 @@ class Audience {
     for (const socket of this.sockets) socket.destroy()
   }
 
-  /** A frame ends with a brace and a new line, which stand nowhere else. */
   private take(chunk: Buffer): void {
-    for (let at = chunk.indexOf(frameEnd); at >= 0; at = chunk.indexOf(frameEnd, at + 1)) this.frames += 1
+    for (let at = chunk.indexOf(this.mark); at >= 0; at = chunk.indexOf(this.mark, at + 1)) this.frames += 1
     this.wake()
   }
 }
@@ -59,13 +68,13 @@ function openStream({ port, ca }: Served, request: Buffer): Promise<TLSSocket> {
 
 interface Announcer {
   readonly served: Served
-  readonly watchPath: string
+  readonly stream: Stream
   readonly change: (counter: number) => Buffer
 }
 
 /** One side: change, wait for the answer, and at the end of the round until everybody has heard of everything. */
-async function sideOf({ served, watchPath, change }: Announcer): Promise<Side & { close(): void }> {
-  const audience = await Audience.open(served, watchPath)
+export async function watchSide({ served, stream, change }: Announcer): Promise<Side & { close(): void }> {
+  const audience = await Audience.open(served, stream)
   const connection = await Connection.open(served)
   let counter = 0
   const run = async (durationMs: number): Promise<Cost> => {
@@ -90,6 +99,13 @@ async function sideOf({ served, watchPath, change }: Announcer): Promise<Side & 
   return { run, close }
 }
 
+/** A watch of a collection from now on. */
+export async function watchPathOf(served: Served, path: string): Promise<string> {
+  const list = await fetchOnce(served, { method: 'GET', path })
+  const version = /"resourceVersion":"(\d+)"/.exec(list.body.toString('utf8', 0, 300))?.[1]
+  return `${path}?watch=1&resourceVersion=${version}`
+}
+
 export async function measureWatch(lab: Lab): Promise<readonly Line[]> {
   const { served } = await lab.usual()
   const path = await makeNamespace(served, 'bench-watch')
@@ -106,12 +122,10 @@ export async function measureWatch(lab: Lab): Promise<readonly Line[]> {
     frame: Buffer.from(`{"type":"MODIFIED","object":${object}}\n`).toString('base64'),
     body: sample.body.toString('base64'),
   })
-  const list = await fetchOnce(served, { method: 'GET', path })
-  const version = /"resourceVersion":"(\d+)"/.exec(list.body.toString('utf8', 0, 300))?.[1]
-  const watchPath = `${path}?watch=1&resourceVersion=${version}`
+  const stream = { path: await watchPathOf(served, path), mark: jsonMark }
   const sides = await Promise.all([
-    sideOf({ served: floor.served, watchPath, change: change(floor.served) }),
-    sideOf({ served, watchPath, change: change(served) }),
+    watchSide({ served: floor.served, stream, change: change(floor.served) }),
+    watchSide({ served, stream, change: change(served) }),
   ])
   const [floorSide, serverSide] = sides
   const { floor: floorCost, server, ratio, perSecond } = await compare(floorSide, serverSide, lab.rounds)

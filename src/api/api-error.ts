@@ -152,7 +152,8 @@ export const tooLargeResourceVersion = (asked: number, current: number): ApiErro
     details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
   })
 
-export const requestEntityTooLarge = (message: string): ApiError => new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message })
+export const requestEntityTooLarge = (why: string): ApiError =>
+  new ApiError({ code: 413, reason: 'RequestEntityTooLarge', message: `Request entity too large: ${why}` })
 
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
   new ApiError({ code: 429, reason: 'TooManyRequests', message, details: { retryAfterSeconds } })

@@ -142,7 +142,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly storedAs?: { readonly group: GroupName; readonly version: string; readonly schema: StructNode }
   /** Field selectors beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: { readonly [path: string]: (object: T) => string }
-  /** Table columns and the cells of one object; the age is given in milliseconds since 1970 by the context. */
+  /** Table columns and the cells of one object. Cells are kept while the object does not change: what grows with time comes from `ageOf`. */
   readonly table?: {
     readonly columns: readonly Column[]
     readonly cells: (object: T, context: RuleContext) => readonly unknown[]

@@ -36,6 +36,21 @@ export function humanDuration(ms: number): string {
   return rest === undefined || more === 0 ? whole : `${whole}${more}${rest.letter}`
 }
 
+/**
+ * Not yet known: rows of tables are made once and shown for as long as their object does not change, and only their ages grow. In place of
+ * an age stands its timestamp, between two characters that no text has which was ever stored.
+ */
+export const agesLater = Number.NaN
+const openMark = '\ud800'
+const closeMark = '\udc00'
+
 /** The time since a timestamp, as a cell shows it. */
-export const ageOf = (timestamp: string | undefined, now: number): string =>
-  timestamp === undefined ? '<unknown>' : humanDuration(now - Date.parse(timestamp))
+export function ageOf(timestamp: string | undefined, now: number): string {
+  if (timestamp === undefined) return '<unknown>'
+  return Number.isNaN(now) ? `${openMark}${timestamp}${closeMark}` : humanDuration(now - Date.parse(timestamp))
+}
+
+/** A text that was made with {@link agesLater}: what is known of it, and at every second place the timestamp of an age. */
+export const splitAtAges = (text: string): readonly string[] => (text.includes(openMark) ? text.split(ageMarks) : [text])
+
+const ageMarks = /\ud800(?![\udc00-\udfff])|(?<![\ud800-\udbff])\udc00/

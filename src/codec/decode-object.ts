@@ -3,10 +3,10 @@
 
 import { badRequest } from '../api/api-error.js'
 import type { ApiObject } from '../api/object.js'
+import { type CarefulJson, JsonSyntaxError } from '../schema/json-parse.js'
 import type { StructNode } from '../schema/node.js'
 import { isRecord, readValue, SchemaReadError } from '../schema/read.js'
 import { parseJson } from './json.js'
-import { type CarefulJson, JsonSyntaxError } from './json-parse.js'
 
 /** The kind that a body is expected to have. */
 export interface ExpectedType {

@@ -1,6 +1,6 @@
 // JSON bytes to a value, strictly: the native parser does the work, and the careful one is asked only when there is a doubt.
 
-import { type CarefulJson, JsonSyntaxError, maxJsonDepth, parseJsonCarefully } from './json-parse.js'
+import { type CarefulJson, JsonSyntaxError, maxJsonDepth, parseJsonCarefully } from '../schema/json-parse.js'
 import { countMembers, scanJson } from './json-scan.js'
 
 export interface ParsedJson {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { jsonPieces, type ListText, prettyPieces, yamlPieces } from './list-text.js'
+import { prettyPieces, yamlPieces } from './list-text.js'
 import { prettyJson } from './pretty.js'
 import { writeYaml } from './yaml/write-yaml.js'
 
@@ -8,28 +8,33 @@ const items = [
   { metadata: { name: 'a', labels: {} }, data: { text: 'one\ntwo\n', 'a: b': '[', empty: '' }, list: [] },
   { metadata: { name: 'b' }, data: { tail: 'ends with breaks\n\n' } },
   { metadata: { name: 'c' }, list: [1, [2, { x: null }]] },
-]
+].map((item) => JSON.stringify(item))
 
-const listOf = (count: number, none: ListText['none'], member: ListText['member'] = 'items'): ListText => ({
-  head: `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"7"},"${member}":`,
-  items: items.slice(0, count).map((item) => JSON.stringify(item)),
-  none,
-  end: member === 'rows' ? '}' : ',"tail":{"z":1}}',
-  member,
-})
+/** A list with so many items, so many of them in a piece. */
+function piecesOf(member: string, count: number, together: number): readonly string[] {
+  const head = `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"7"},"${member}":[`
+  const pieces: string[] = []
+  for (let i = 0; i < count; i += together)
+    pieces.push(`${items.slice(i, Math.min(count, i + together)).join(',')}${i + together < count ? ',' : ''}`)
+  return [head, ...pieces, ']}\n']
+}
 
 const join = (pieces: Iterable<string>): string => [...pieces].join('')
 
-for (const member of ['items', 'rows'] as const) {
-  for (const none of ['[]', 'null'] as const) {
-    for (let count = 0; count <= items.length; count++) {
-      test(`${count} ${member}, ${none} for none: pieces make the same text as the whole`, () => {
-        const json = join(jsonPieces(listOf(count, none, member)))
-        const parsed = JSON.parse(json)
-        assert.deepEqual(parsed[member], count === 0 ? JSON.parse(none) : items.slice(0, count))
-        assert.equal(join(prettyPieces(listOf(count, none, member))), prettyJson(json))
-        assert.equal(join(yamlPieces(listOf(count, none, member))), writeYaml(parsed))
+for (const member of ['items', 'rows']) {
+  for (let count = 0; count <= items.length; count++) {
+    for (const together of [1, 2, 3]) {
+      test(`${count} ${member}, ${together} in a piece: the same text as of the whole`, () => {
+        const pieces = piecesOf(member, count, together)
+        assert.equal(join(prettyPieces(pieces)), prettyJson(join(pieces)))
+        assert.equal(join(yamlPieces(pieces)), writeYaml(JSON.parse(join(pieces))))
       })
     }
   }
 }
+
+test('a list that comes as one piece', () => {
+  const whole = '{"kind":"Table","rows":null}\n'
+  assert.equal(join(prettyPieces([whole])), prettyJson(whole))
+  assert.equal(join(yamlPieces([whole])), 'kind: Table\nrows: null\n')
+})

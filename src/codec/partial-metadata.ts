@@ -2,20 +2,11 @@
 
 import { ApiError } from '../api/api-error.js'
 import type { Identity } from '../api/identity.js'
-import { type ListMeta, listMeta, partialObjectMetadata, partialObjectMetadataList } from '../api/meta.schema.js'
+import { listMeta, partialObjectMetadata } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import * as s from '../schema/node.js'
 import { writeValue } from '../schema/write.js'
-import { jsonPieces, type ListText } from './list-text.js'
-import {
-  encodeListItem,
-  encodeProtobuf,
-  encodeProtobufList,
-  type ListEncoding,
-  type ListNumbers,
-  type ObjectType,
-  type TypedObject,
-} from './protobuf.js'
+import type { ListNumbers, ObjectType, TypedObject } from './protobuf.js'
 
 export interface MetadataForm {
   readonly identity: Identity
@@ -26,10 +17,14 @@ const apiVersionOf = ({ identity, version }: MetadataForm): string => `${identit
 
 export const partialMetadataType = (form: MetadataForm): ObjectType => ({ kind: 'PartialObjectMetadata', apiVersion: apiVersionOf(form) })
 
-const listType = (form: MetadataForm): ObjectType => ({ kind: 'PartialObjectMetadataList', apiVersion: apiVersionOf(form) })
+export const partialMetadataListType = (form: MetadataForm): ObjectType => ({
+  kind: 'PartialObjectMetadataList',
+  apiVersion: apiVersionOf(form),
+})
 
 /** The older version has the two fields of the list in the other order. */
-const listNumbers = ({ version }: MetadataForm): ListNumbers => (version === 'v1' ? { metadata: 1, items: 2 } : { metadata: 2, items: 1 })
+export const metadataListNumbers = ({ version }: MetadataForm): ListNumbers =>
+  version === 'v1' ? { metadata: 1, items: 2 } : { metadata: 2, items: 1 }
 
 /** The schema of the older version's list, which only differs in Protobuf. */
 export const partialObjectMetadataListV1beta1 = s.struct(
@@ -50,43 +45,6 @@ export function partialMetadata(form: MetadataForm, { metadata }: ApiObject): Ty
 export function partialMetadataJson(form: MetadataForm, object: ApiObject): string {
   const typed = partialMetadata(form, object)
   return writeValue(typed.schema, typed.object)
-}
-
-export const partialMetadataProtobuf = (form: MetadataForm, object: ApiObject): Uint8Array => encodeProtobuf(partialMetadata(form, object))
-
-export interface MetadataList {
-  readonly metadata: ListMeta
-  readonly objects: Iterable<ApiObject>
-}
-
-export function partialMetadataListText(form: MetadataForm, { metadata, objects }: MetadataList): ListText {
-  const empty = writeValue(partialObjectMetadataList, { ...listType(form), metadata, items: [] })
-  return { head: empty.slice(0, -noItems.length), items: itemsOf(form, objects), none: '[]', end: '}', member: 'items' }
-}
-
-const noItems = '[]}'
-
-function* itemsOf(form: MetadataForm, objects: Iterable<ApiObject>): Generator<string> {
-  for (const object of objects) yield partialMetadataJson(form, object)
-}
-
-export const partialMetadataListJson = (form: MetadataForm, list: MetadataList): string =>
-  [...jsonPieces(partialMetadataListText(form, list))].join('')
-
-/** How lists of metadata are written in Protobuf. */
-export function partialMetadataEncoding(form: MetadataForm): ListEncoding {
-  const numbers = listNumbers(form)
-  return {
-    type: listType(form),
-    numbers,
-    encode: (object) => encodeListItem(partialObjectMetadata, { metadata: object.metadata }, numbers),
-  }
-}
-
-/** As slices, in the order in which they are sent. */
-export function partialMetadataListProtobuf(form: MetadataForm, { metadata, objects }: MetadataList): readonly Uint8Array[] {
-  const { encode, ...list } = partialMetadataEncoding(form)
-  return encodeProtobufList({ ...list, metadata, items: Array.from(objects, encode) })
 }
 
 /** The metadata of one object was asked for, and what there is is a list, or the other way round. */

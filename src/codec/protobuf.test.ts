@@ -11,9 +11,9 @@ import {
   encodeListItem,
   encodeProtobuf,
   encodeProtobufList,
-  encodeWatchFrame,
   listSchemaOf,
   readEnvelope,
+  wrapFrame,
 } from './protobuf.js'
 
 const schema = s.struct(
@@ -54,7 +54,7 @@ describe('the envelope', () => {
     const size = (text: string): string => (text.length / 2).toString(16).padStart(2, '0')
     const raw = `0a${size(envelope)}${envelope}`
     const event = `0a054144444544${'12'}${size(raw)}${raw}`
-    assert.equal(hex(encodeWatchFrame('ADDED', { type, schema, object: note('a') })), `000000${size(event)}${event}`)
+    assert.equal(hex(wrapFrame('ADDED', type, encodeListItem(schema, note('a')))), `000000${size(event)}${event}`)
   })
 
   test('a list from items that were made before', () => {

@@ -2,7 +2,7 @@
 // and bodies come in.
 
 import * as meta from '../api/meta.schema.js'
-import type { ApiObject } from '../api/object.js'
+import { maxJsonDepth } from '../schema/json-parse.js'
 import * as s from '../schema/node.js'
 import { decodeMessage, writeMessage } from '../schema/protobuf.js'
 import { ProtobufReadError, type ProtoReader, readerOf, readRaw, readText, readVarint, skipField } from '../schema/protobuf-reader.js'
@@ -17,7 +17,6 @@ import {
 } from '../schema/protobuf-writer.js'
 import { cannotBeHandled, checkType, type DecodedObject, type ExpectedType, unrecognized } from './decode-object.js'
 import { parseJson } from './json.js'
-import { maxJsonDepth } from './json-parse.js'
 
 export interface ObjectType {
   readonly apiVersion: string
@@ -70,12 +69,37 @@ function writeEnvelope(writer: ProtoWriter, { type, schema, object }: TypedObjec
 export const encodeProtobuf = (typed: TypedObject): Uint8Array => collectBytes((writer) => writeEnvelope(writer, typed))
 
 /** An event of a watch: its length in four bytes, its type, and the envelope of its object. */
-export function encodeWatchFrame(eventType: string, typed: TypedObject): Uint8Array {
-  return collectBytes((writer) => {
-    writeField(writer, 0x12, () => writeField(writer, 0x0a, () => writeEnvelope(writer, typed)))
-    writeField(writer, 0x0a, () => writeText(writer, eventType))
-    writeFrameLength(writer, writtenBytes(writer))
-  })
+function writeFrame(writer: ProtoWriter, eventType: string, writeObject: () => void): void {
+  writeField(writer, 0x12, () => writeField(writer, 0x0a, writeObject))
+  writeField(writer, 0x0a, () => writeText(writer, eventType))
+  writeFrameLength(writer, writtenBytes(writer))
+}
+
+/** The envelope around an item of a list, in pieces. Items have a length in front, as messages in envelopes have; only the tag may differ. */
+export const wrapItem = (type: ObjectType, item: Uint8Array): readonly Uint8Array[] => [envelopeHead(type), item.subarray(1), envelopeEnd]
+
+/** The same in an event of a watch. */
+export const wrapFrame = (eventType: string, type: ObjectType, item: Uint8Array): Uint8Array =>
+  collectBytes((writer) =>
+    writeFrame(writer, eventType, () => {
+      writeRaw(writer, envelopeEnd)
+      writeRaw(writer, item.subarray(1))
+      writeRaw(writer, envelopeHead(type))
+    }),
+  )
+
+const envelopeHeads = new WeakMap<ObjectType, Uint8Array>()
+
+/** What stands before the length of a message. */
+function envelopeHead(type: ObjectType): Uint8Array {
+  const known = envelopeHeads.get(type)
+  if (known !== undefined) return known
+  const head = collectBytes((writer) => {
+    writeUint(writer, 0x12)
+    writeHead(writer, type)
+  }).slice()
+  envelopeHeads.set(type, head)
+  return head
 }
 
 /** The numbers of the two fields of a list: nearly every kind has these. */
@@ -84,7 +108,7 @@ export interface ListNumbers {
   readonly items: number
 }
 
-export const usualNumbers: ListNumbers = { metadata: 1, items: 2 }
+const usualNumbers: ListNumbers = { metadata: 1, items: 2 }
 
 /** One item of a list, ready to be put into it; it can be kept as long as the object does not change. */
 export function encodeListItem(schema: s.StructNode, object: unknown, numbers = usualNumbers): Uint8Array {
@@ -97,13 +121,6 @@ export interface ListToEncode {
   /** As {@link encodeListItem} made them. */
   readonly items: readonly Uint8Array[]
   readonly numbers?: ListNumbers
-}
-
-/** How the objects of a list become its items. */
-export interface ListEncoding {
-  readonly type: ObjectType
-  readonly numbers: ListNumbers
-  readonly encode: (object: ApiObject) => Uint8Array
 }
 
 /** A list as slices: its head, the items, its end. */

@@ -7,15 +7,19 @@ import { type ListMeta, listMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { nameColumn } from '../api/table-columns.js'
 import { writeAny, writeText, writeValue } from '../schema/write.js'
-import { jsonPieces, type ListText } from './list-text.js'
 import { type MetadataForm, partialMetadataJson } from './partial-metadata.js'
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
+const isIncludeObject = (text: string): text is IncludeObject => text === 'None' || text === 'Metadata' || text === 'Object'
+
+/** Whether {@link parseIncludeObject} will take it. */
+export const knowsIncludeObject = (text: string | undefined): boolean => !text || isIncludeObject(text)
+
 /** The query parameter `includeObject`. */
 export function parseIncludeObject(text: string | undefined): IncludeObject {
   if (text === undefined || text === '') return 'Metadata'
-  if (text === 'None' || text === 'Metadata' || text === 'Object') return text
+  if (isIncludeObject(text)) return text
   const value = JSON.stringify(text)
   throw badRequest(
     `Unable to convert to Table as requested: includeObject: Invalid value: ${value}: must be 'Metadata', 'Object', 'None', or empty`,
@@ -41,15 +45,18 @@ export interface TableWish extends MetadataForm {
 
 /** A kind in a version, with its columns where it has its own. */
 export interface TableSource extends Pick<Resource, 'kind' | 'apiVersion' | 'schema'> {
+  readonly toStored?: Resource['toStored']
   readonly table?: ResourceDefinition['table'] | undefined
 }
 
 /** How the objects of a kind become rows. */
 export function tableFormOf(source: TableSource, wish: TableWish): TableForm {
   const own = source.table
+  // Columns are the kind's, whichever of its versions was asked for: cells are read from the stored form.
+  const { toStored = (object) => object } = source
   return {
     columns: own?.columns ?? defaultColumns,
-    cells: own === undefined ? defaultCells : (object) => own.cells(object, wish.rules),
+    cells: own === undefined ? defaultCells : (object) => own.cells(toStored(object), wish.rules),
     conditions: own?.conditions,
     rowObject: rowObjectWriter(source, wish),
     apiVersion: `${wish.identity.group({ stem: 'meta' })}/${wish.version}`,
@@ -78,10 +85,10 @@ function rowObjectWriter({ kind, apiVersion, schema }: TableSource, wish: TableW
   }
 }
 
-export function tableRow(form: TableForm, object: ApiObject): string {
+export function tableRow(form: TableForm, object: ApiObject, writeCells: (cells: readonly unknown[]) => string = writeAny): string {
   const conditions = form.conditions?.(object) ?? []
   const marks = conditions.length === 0 ? '' : `"conditions":${writeAny(conditions)},`
-  return `{"cells":${writeAny(form.cells(object))},${marks}"object":${form.rowObject(object)}}`
+  return `{"cells":${writeCells(form.cells(object))},${marks}"object":${form.rowObject(object)}}`
 }
 
 const columnJson = ({ name, type, format = '', description = '', priority = 0 }: Column): string =>
@@ -94,24 +101,18 @@ export interface TableContent {
   readonly withoutColumns?: boolean
 }
 
-/** A table: a page of a list. */
-export function tableText(form: TableForm, content: TableContent): ListText {
-  const columns = content.withoutColumns ? 'null' : `[${form.columns.map(columnJson).join(',')}]`
-  const head = `{"kind":"Table","apiVersion":${writeText(form.apiVersion)},"metadata":${writeValue(listMeta, content.metadata)}`
-  return {
-    head: `${head},"columnDefinitions":${columns},"rows":`,
-    items: rowsOf(form, content.objects),
-    none: form.noRows,
-    end: '}',
-    member: 'rows',
-  }
+/** A table up to its rows. */
+export function tableHead(form: TableForm, { metadata, withoutColumns }: Omit<TableContent, 'objects'>): string {
+  const columns = withoutColumns ? 'null' : `[${form.columns.map(columnJson).join(',')}]`
+  const head = `{"kind":"Table","apiVersion":${writeText(form.apiVersion)},"metadata":${writeValue(listMeta, metadata)}`
+  return `${head},"columnDefinitions":${columns},"rows":`
 }
 
-function* rowsOf(form: TableForm, objects: Iterable<ApiObject>): Generator<string> {
-  for (const object of objects) yield tableRow(form, object)
+/** The JSON of a table. */
+export function tableJson(form: TableForm, content: TableContent): string {
+  const rows = Array.from(content.objects, (object) => tableRow(form, object))
+  return `${tableHead(form, content)}${rows.length === 0 ? form.noRows : `[${rows.join(',')}]`}}`
 }
-
-export const tableJson = (form: TableForm, content: TableContent): string => [...jsonPieces(tableText(form, content))].join('')
 
 /** The JSON of a table with one row: an object that was read, or what a watch tells of it. */
 export function tableJsonOfObject(form: TableForm, object: ApiObject, options: { readonly withoutColumns?: boolean } = {}): string {

@@ -60,7 +60,7 @@ function describe(identity: Identity, resource: Resource): Description[] {
     verbs: resource.verbs,
     ...(definition.shortNames === undefined ? {} : { shortNames: definition.shortNames }),
     ...(definition.categories === undefined ? {} : { categories: definition.categories }),
-    storageVersionHash: storageVersionHash(resource),
+    ...(isKept(resource) ? { storageVersionHash: storageVersionHash(resource) } : {}),
   }
   return [main, ...(definition.subresources ?? []).map((subresource) => describeSubresource(identity, resource, subresource))]
 }
@@ -79,9 +79,11 @@ function describeSubresource(identity: Identity, resource: Resource, subresource
   } as Description
 }
 
-const storageVersionHash = (resource: Resource): string =>
-  createHash('sha256')
-    .update(`${resource.group}/${resource.storedApiVersion.split('/').at(-1)}/${resource.kind}`)
-    .digest()
-    .subarray(0, 8)
-    .toString('base64')
+/** What is kept can be watched; the rest is only asked. */
+const isKept = ({ verbs }: Resource): boolean => verbs.includes('watch')
+
+/** Tells whether two paths lead to the same stored objects: group, version and kind as they are stored. */
+function storageVersionHash({ storedApiVersion, kind }: Resource): string {
+  const stored = storedApiVersion.includes('/') ? storedApiVersion : `/${storedApiVersion}`
+  return createHash('sha256').update(`${stored}/${kind}`).digest().subarray(0, 8).toString('base64')
+}

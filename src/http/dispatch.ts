@@ -14,7 +14,7 @@ import type { Answered, Filter } from './pipeline.js'
 import { representDocument } from './represent.js'
 import { serveResource } from './resource-endpoint.js'
 import { send, sendPlain } from './respond.js'
-import type { ResourceServer } from './target.js'
+import { methodNotAllowed, type ResourceServer } from './target.js'
 
 export interface Site {
   readonly resources: ResourceServer
@@ -40,16 +40,15 @@ export function dispatch(site: Site): Filter {
 function serveOther(site: Site, exchange: Exchange): Answered | Promise<Answered> {
   const words = exchange.info.path.split('/').filter((word, i, all) => !(word === '' && (i === 0 || i === all.length - 1)))
   const [first] = words
+  // Whoever asks for health is told, by whichever method.
+  if (first === 'livez' || first === 'readyz' || first === 'healthz')
+    return serveHealth(exchange, { path: first, checks: site.health[first], name: words.slice(1).join('/') })
   if (exchange.info.method !== 'GET' && exchange.info.method !== 'HEAD') return notGet(site, exchange, words)
   switch (first) {
-    case 'livez':
-    case 'readyz':
-    case 'healthz':
-      return serveHealth(exchange, { path: first, checks: site.health[first], name: words.slice(1).join('/') })
     case 'metrics':
       return words.length === 1 ? serveMetrics(site, exchange) : pageNotFound(exchange)
     case 'version':
-      return words.length === 1 ? sendDocument(site, exchange, site.version) : pageNotFound(exchange)
+      return words.length === 1 ? serveVersion(site, exchange) : pageNotFound(exchange)
     case 'openapi':
       return serveOpenApi(site.openApi, exchange, words).then((isAnswered) => isAnswered || pageNotFound(exchange))
     case 'api':
@@ -57,7 +56,7 @@ function serveOther(site: Site, exchange: Exchange): Answered | Promise<Answered
       if (words.length === 1 && site.aggregated !== undefined && serveAggregated(site.aggregated, exchange, first)) return true
       return serveDiscovery(site, exchange, words)
     case undefined:
-      return serveDiscovery(site, exchange, words)
+      return sendIndented(exchange, { paths: rootPaths(site.resources.catalog) })
     default:
       return pageNotFound(exchange)
   }
@@ -65,6 +64,7 @@ function serveOther(site: Site, exchange: Exchange): Answered | Promise<Answered
 
 /** Discovery is read only; elsewhere there is nothing. */
 function notGet(site: Site, exchange: Exchange, words: readonly string[]): Answered {
+  if (words.length === 1 && words[0] === 'version') throw methodNotAllowed()
   if (documentOf(site.resources.catalog, words, '') === undefined) return pageNotFound(exchange)
   return plain(exchange, 405, '405 method not allowed\n')
 }
@@ -122,6 +122,20 @@ function sendDocument(site: Site, exchange: Exchange, document: Document): Answe
   }
   const representation = negotiate(wish, { identity, formats: allFormats, transforms: false, routed: false })
   send(exchange, { code: 200, ...representDocument({ representation, identity }, document) })
+  return true
+}
+
+/** The version is a document of the router and not of the API: JSON for everybody who takes it. */
+function serveVersion(site: Site, exchange: Exchange): Answered {
+  const { accept } = exchange.request.headers
+  const wish = { accept, userAgent: undefined, query: readQuery('') }
+  negotiate(wish, { identity: site.resources.catalog.identity, formats: ['json'], transforms: false, routed: true })
+  return sendIndented(exchange, site.version)
+}
+
+/** Documents that people read: indented, whoever asks, and without a line break at the end. */
+function sendIndented(exchange: Exchange, document: Document): Answered {
+  send(exchange, { code: 200, contentType: 'application/json', body: Buffer.from(JSON.stringify(document, undefined, 2)) })
   return true
 }
 

@@ -75,6 +75,17 @@ test('discovery names what is served, in both identities', () => {
       core.map((resource) => resource.name).sort(),
     )
     assert.ok(core.some((resource) => resource.name === 'namespaces/finalize'))
+    const hashOf = (group: string, name: string): unknown => {
+      const document = resourceListDocument(catalog, { group, version: 'v1' })
+      const resources = document?.['resources'] as readonly { readonly name: string; readonly storageVersionHash?: string }[]
+      return resources.find((resource) => resource.name === name)?.storageVersionHash
+    }
+    assert.deepEqual(
+      ['bindings', 'componentstatuses'].map((name) => hashOf('', name)),
+      [undefined, undefined],
+    )
+    assert.equal(hashOf('', 'events'), 'r2yiGXH7wu8=')
+    assert.equal(hashOf(`events.${suffix}`, 'events'), 'r2yiGXH7wu8=')
     assert.equal(resourceListDocument(catalog, { group: '', version: 'v2' }), undefined)
   }
 })

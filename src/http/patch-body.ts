@@ -3,10 +3,10 @@
 import { badRequest } from '../api/api-error.js'
 import { duplicatesInYaml } from '../codec/decode-object.js'
 import { parseJson } from '../codec/json.js'
-import { JsonSyntaxError } from '../codec/json-parse.js'
 import { negotiatePatch } from '../codec/negotiation.js'
 import { readYaml } from '../codec/yaml/read-yaml.js'
 import { YamlError } from '../codec/yaml/yaml-error.js'
+import { JsonSyntaxError } from '../schema/json-parse.js'
 import { isRecord } from '../schema/read.js'
 import type { PatchRequest, PatchType } from '../verbs/patch.js'
 

@@ -43,5 +43,5 @@ function hangUp(exchange: Exchange): void {
 
 function tooLarge(exchange: Exchange) {
   hangUp(exchange)
-  return requestEntityTooLarge(`Request entity too large: limit is ${maxBodyBytes}`)
+  return requestEntityTooLarge(`limit is ${maxBodyBytes}`)
 }

@@ -1,4 +1,5 @@
-// Objects, lists and plain documents in the form that was negotiated. JSON comes from stored bytes; every other form decodes.
+// Objects, lists and plain documents in the form that was negotiated. JSON comes from stored bytes; every other form decodes, most of
+// them once (see codec/wire-form).
 
 import type { Resource } from '../api/catalog.js'
 import type { RuleContext } from '../api/definition.js'
@@ -6,11 +7,14 @@ import type { Identity } from '../api/identity.js'
 import * as meta from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import type { Query } from '../api/options/query.js'
+import { prettyPieces, yamlPieces } from '../codec/list-text.js'
 import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
 import { notThatMany, partialMetadata } from '../codec/partial-metadata.js'
 import { prettyJson } from '../codec/pretty.js'
 import { encodeProtobuf } from '../codec/protobuf.js'
-import { parseIncludeObject, type TableForm, tableFormOf, tableJsonOfObject } from '../codec/table.js'
+import { knowsIncludeObject, parseIncludeObject, type TableForm, type TableWish, tableFormOf, tableJsonOfObject } from '../codec/table.js'
+import { type RowForm, rowFormOf, tablePieces } from '../codec/table-rows.js'
+import { type WireForm, wireFormOf } from '../codec/wire-form.js'
 import { writeYaml } from '../codec/yaml/write-yaml.js'
 import type { StructNode } from '../schema/node.js'
 import { writeAny, writeValue } from '../schema/write.js'
@@ -66,10 +70,13 @@ export function representObject(form: ObjectForm, written: WrittenObject): Repre
   if (isPlainJson(representation) && written.stored !== undefined && resource.fromStored === undefined) {
     return { contentType: 'application/json', body: written.stored.render(headsOf(resource).object, objectEnd) }
   }
-  const object = served(resource, written.stored?.decode(resource) ?? (written.object as ApiObject))
-  const { as } = representation
-  if (as?.kind === 'Table') return representText(form, tableJsonOfObject(tableOf(form, as), object))
+  const { as, format } = representation
   if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, resource.kind)
+  const wire = wireFormOf(resource, representation, form.identity)
+  if (wire !== undefined && written.stored !== undefined)
+    return { contentType: mediaTypeOf(format, form.identity), body: Buffer.concat(wire.object(written.stored.item(wire))) }
+  const object = served(resource, written.stored?.decode(resource) ?? (written.object as ApiObject))
+  if (as?.kind === 'Table') return representText(form, tableJsonOfObject(tableOf(form, as), object))
   const type = { kind: resource.kind, apiVersion: resource.apiVersion }
   return representTyped(
     form,
@@ -77,16 +84,18 @@ export function representObject(form: ObjectForm, written: WrittenObject): Repre
   )
 }
 
+const tableWish = (form: ObjectForm, as: Transform): TableWish => ({
+  identity: form.identity,
+  version: as.version,
+  rules: form.rules,
+  includeObject: parseIncludeObject(form.query.first('includeObject')),
+})
+
 export const tableOf = (form: ObjectForm, as: Transform): TableForm =>
-  tableFormOf(
-    { ...form.resource, table: form.resource.definition.table },
-    {
-      identity: form.identity,
-      version: as.version,
-      rules: form.rules,
-      includeObject: parseIncludeObject(form.query.first('includeObject')),
-    },
-  )
+  tableFormOf({ ...form.resource, table: form.resource.definition.table }, tableWish(form, as))
+
+/** The same with rows that can be kept. */
+export const rowsOf = (form: ObjectForm, as: Transform): RowForm => rowFormOf(form.resource, tableWish(form, as))
 
 const documentSchemas: { readonly [kind: string]: StructNode } = {
   Status: meta.status,
@@ -112,7 +121,7 @@ function representTyped(form: Form, typed: Parameters<typeof encodeProtobuf>[0])
   return { contentType: form.identity.protobufMediaType, body: bufferOf(encodeProtobuf(typed)) }
 }
 
-export const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 function representText({ representation, identity }: Form, json: string): Represented {
   if (representation.format === 'yaml')
@@ -120,17 +129,17 @@ function representText({ representation, identity }: Form, json: string): Repres
   return { contentType: 'application/json', body: Buffer.from(representation.pretty ? prettyJson(json) : `${json}\n`) }
 }
 
-export const listMetadata = (page: ListedPage): meta.ListMeta => ({
+const listMetadata = (page: ListedPage): meta.ListMeta => ({
   resourceVersion: String(page.revision),
   ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
   ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
 })
 
 /** A list as a stream of slices: its head, the items, its end. */
-export function* listSlices(resource: Resource, page: ListedPage): Generator<Buffer> {
+function* listSlices(resource: Resource, page: ListedPage): Generator<Uint8Array> {
   yield Buffer.from(`${headsOf(resource).list}${writeValue(meta.listMeta, listMetadata(page))},"items":[`)
-  let last: Buffer | undefined
-  for (const slice of itemSlices(resource, page)) {
+  let last: Uint8Array | undefined
+  for (const slice of page.slices()) {
     if (last !== undefined) yield last
     last = slice
   }
@@ -140,12 +149,39 @@ export function* listSlices(resource: Resource, page: ListedPage): Generator<Buf
 
 const listEnd = Buffer.from(']}\n')
 
-/** Items as they are stored, or turned into the version that was asked for. */
-function* itemSlices(resource: Resource, page: ListedPage): Generator<Buffer> {
-  if (resource.fromStored === undefined) yield* page.slices()
-  else for (const object of objectsOf(resource, page)) yield Buffer.from(`${writeValue(resource.schema, object)},`)
+/** In which form the items of a list are kept, where that is not as they are stored. YAML and indented JSON are made from the plain text. */
+export function listFormOf(form: ObjectForm): RowForm | WireForm | undefined {
+  const { as, format } = form.representation
+  // A wish for a table that cannot be met is refused when there is something to show, and not before.
+  if (as?.kind === 'Table') return knowsIncludeObject(form.query.first('includeObject')) ? rowsOf(form, as) : undefined
+  const plain = { format: format === 'yaml' ? 'json' : format, pretty: false } as const
+  return wireFormOf(form.resource, as === undefined ? plain : { ...plain, as }, form.identity)
 }
 
-export function* objectsOf(resource: Resource, page: ListedPage): Generator<ApiObject> {
-  for (const stored of page.objects()) yield served(resource, stored.decode(resource))
+/** A list in pieces; the page must have been read in the form that {@link listFormOf} says. */
+function listPieces(form: ObjectForm, page: ListedPage): Iterable<Uint8Array> {
+  const { as } = form.representation
+  if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${form.resource.kind}List`)
+  const kept = as?.kind === 'Table' ? rowsOf(form, as) : listFormOf(form)
+  if (kept === undefined) return listSlices(form.resource, page)
+  const metadata = listMetadata(page)
+  return 'table' in kept
+    ? tablePieces(kept, { metadata, rows: page.slices(), now: form.rules.now })
+    : kept.list(metadata, () => page.slices())
+}
+
+/** The same for people to read: what is plain JSON elsewhere, indented or as YAML. */
+export function listTextPieces(form: ObjectForm, page: ListedPage): Iterable<Uint8Array> {
+  const { format, pretty } = form.representation
+  if (format !== 'yaml' && !pretty) return listPieces(form, page)
+  const texts = textsOf(listPieces(form, page))
+  return buffersOf(format === 'yaml' ? yamlPieces(texts) : prettyPieces(texts))
+}
+
+function* textsOf(pieces: Iterable<Uint8Array>): Generator<string> {
+  for (const piece of pieces) yield bufferOf(piece).toString('utf8')
+}
+
+function* buffersOf(texts: Iterable<string>): Generator<Buffer> {
+  for (const text of texts) yield Buffer.from(text)
 }

@@ -44,7 +44,7 @@ export function sendPlain(exchange: Exchange, code: number, text: string, header
 /** Sends what is in several pieces as one answer, without joining them first: a copy of a large list costs more than its sending. */
 export function sendPieces(
   exchange: Exchange,
-  answer: Omit<Answer, 'body'> & { readonly pieces: readonly Buffer[]; readonly size: number },
+  answer: Omit<Answer, 'body'> & { readonly pieces: readonly Uint8Array[]; readonly size: number },
 ): void {
   const { response } = exchange
   const joins = answer.pieces.length < 2 || !isHttp1(response) || (answer.size > gzipMinBytes && acceptsGzip(exchange))
@@ -64,7 +64,10 @@ export function sendPieces(
 }
 
 /** Sends slices as they come; the next one is asked for when the client has taken the last. */
-export async function sendStream(exchange: Exchange, answer: Omit<Answer, 'body'> & { readonly slices: Iterable<Buffer> }): Promise<void> {
+export async function sendStream(
+  exchange: Exchange,
+  answer: Omit<Answer, 'body'> & { readonly slices: Iterable<Uint8Array> },
+): Promise<void> {
   if (exchange.isGone) return
   const { response } = exchange
   const headers = headersOf(exchange, answer.contentType)
@@ -103,7 +106,7 @@ const streamBytes = 1 << 20
 /** Smaller answers are not counted: a connection holds few of them. */
 const countedBytes = 64 * 1024
 
-function* piecesOf(slices: Iterable<Buffer>): Generator<Buffer> {
+function* piecesOf(slices: Iterable<Uint8Array>): Generator<Uint8Array> {
   for (const slice of slices) {
     if (slice.length <= pieceBytes) yield slice
     else for (let at = 0; at < slice.length; at += pieceBytes) yield slice.subarray(at, at + pieceBytes)
@@ -139,7 +142,7 @@ export function writeHead(exchange: Exchange, code: number, headers: string[]): 
 }
 
 /** False when the client is slower than we are. */
-export const writeTo = (exchange: Exchange, bytes: Buffer): boolean => (exchange.response as Writable).write(bytes)
+export const writeTo = (exchange: Exchange, bytes: Uint8Array): boolean => (exchange.response as Writable).write(bytes)
 
 /** The client shall see that its stream has begun, before anything happens on it. */
 export function flushHead(exchange: Exchange): void {

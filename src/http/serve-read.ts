@@ -4,13 +4,12 @@ import { badRequest } from '../api/api-error.js'
 import { oneName } from '../api/field-selector.js'
 import { parseGetOptions } from '../api/options/get-options.js'
 import { parseListOptions, parseWatchOptions, type WatchOptions } from '../api/options/list-options.js'
-import { allFormats, checkStream } from '../codec/negotiation.js'
+import { allFormats, checkStream, mediaTypeOf } from '../codec/negotiation.js'
 import { get } from '../verbs/get.js'
 import { type ListedPage, list } from '../verbs/list.js'
 import { Watch } from '../verbs/watch.js'
-import { breather, decodedList } from './decoded-list.js'
 import type { Answered } from './pipeline.js'
-import { isPlainJson, listSlices, type ObjectForm, representObject } from './represent.js'
+import { listFormOf, listTextPieces, type ObjectForm, representObject } from './represent.js'
 import { send, sendPieces, sendStream } from './respond.js'
 import { callOf, formOf, listContext, type Target } from './target.js'
 import { startWatchStream, watchFormOf } from './watch-stream.js'
@@ -31,59 +30,29 @@ const onePieceBytes = 1024 * 1024
 export function serveList(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
   const options = parseListOptions(target.query, listContext(target))
-  const page = list(target.server.engine, callOf(target), options)
+  const page = list(target.server.engine, callOf(target), { ...options, form: listFormOf(form) })
   return page instanceof Promise ? page.then((settled) => sendList(target, form, settled)) : sendList(target, form, page)
 }
 
 function sendList(target: Target, form: ObjectForm, page: ListedPage): Answered | Promise<Answered> {
-  if (!isPlainJson(form.representation)) return sendDecoded(target, form, page)
+  const answer = { code: 200, contentType: mediaTypeOf(form.representation.format, form.identity) }
   // Taken by hand: a loop that ends early would close the source, and the rest of the list would be lost.
-  const slices = listSlices(target.resource, page)
-  const begun: Buffer[] = []
+  const pieces = listTextPieces(form, page)[Symbol.iterator]()
+  const begun: Uint8Array[] = []
   let size = 0
-  for (let next = slices.next(); !next.done; next = slices.next()) {
-    begun.push(next.value)
-    size += next.value.length
-    if (size > onePieceBytes) return streamList(target, { contentType: 'application/json', begun, rest: slices })
-  }
-  sendPieces(target.exchange, { code: 200, contentType: 'application/json', pieces: begun, size })
-  return true
-}
-
-async function sendDecoded(target: Target, form: ObjectForm, page: ListedPage): Promise<Answered> {
-  const { contentType, pieces } = await decodedList(form, page)
-  const begun: Buffer[] = []
-  let size = 0
-  const pause = breather()
   for (let next = pieces.next(); !next.done; next = pieces.next()) {
     begun.push(next.value)
     size += next.value.length
-    if (size > onePieceBytes) return streamList(target, { contentType, begun, rest: remaining(pieces) })
-    await pause()
+    if (size > onePieceBytes) return sendStream(target.exchange, { ...answer, slices: chain(begun, pieces) }).then(() => true as const)
   }
-  sendPieces(target.exchange, { code: 200, contentType, pieces: begun, size })
+  sendPieces(target.exchange, { ...answer, pieces: begun, size })
   return true
-}
-
-interface BegunList {
-  readonly contentType: string
-  readonly begun: Buffer[]
-  readonly rest: Iterable<Buffer>
-}
-
-async function streamList(target: Target, { contentType, begun, rest }: BegunList): Promise<Answered> {
-  await sendStream(target.exchange, { code: 200, contentType, slices: chain(begun, rest) })
-  return true
-}
-
-function* remaining(pieces: Iterator<Buffer>): Generator<Buffer> {
-  for (let next = pieces.next(); !next.done; next = pieces.next()) yield next.value
 }
 
 /** What was begun is forgotten as it goes. */
-function* chain(begun: Buffer[], rest: Iterable<Buffer>): Generator<Buffer> {
+function* chain(begun: Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
   for (let next = begun.shift(); next !== undefined; next = begun.shift()) yield next
-  yield* rest
+  for (let next = rest.next(); !next.done; next = rest.next()) yield next.value
 }
 
 export function serveWatch(target: Target): Answered | Promise<Answered> {
@@ -97,7 +66,7 @@ export function serveWatch(target: Target): Answered | Promise<Answered> {
   exchange.onLeave(() => gone.abort())
   const watch = new Watch(server.engine, { ...callOf(target), name: '', signal: gone.signal }, options)
   const begin = (): Answered => {
-    startWatchStream(exchange, { watch, form: watchFormOf(form), timeoutMs })
+    startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine.clock), timeoutMs })
     return true
   }
   const waiting = watch.prepare()

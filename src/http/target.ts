@@ -44,7 +44,7 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   const { info } = exchange
   const resource = server.catalog.find(info.group, info.version, info.resource)
   if (resource === undefined || (info.parts.length > 3 && info.subresource !== 'proxy')) throw couldNotFind()
-  const isNamespaceItself = info.resource === 'namespaces' && info.group === ''
+  const isNamespaceItself = info.resource === 'namespaces' && info.group === '' && info.name === info.namespace
   if (!resource.namespaced && info.namespace !== '' && !isNamespaceItself) throw couldNotFind()
   if (resource.namespaced && info.namespace === '' && info.name !== '' && info.verb !== 'watch') throw couldNotFind()
   const subresource = info.subresource === '' ? undefined : subresourceOf(resource, info.subresource)

@@ -1,14 +1,15 @@
 // A watch on the wire: frames written as they come, with back-pressure from the client's socket up to the watcher.
 
 import type { ApiObject } from '../api/object.js'
+import type { Clock } from '../base/clock.js'
 import { streamMediaTypeOf } from '../codec/negotiation.js'
-import { notThatMany, partialMetadata } from '../codec/partial-metadata.js'
-import { encodeWatchFrame, type TypedObject } from '../codec/protobuf.js'
-import { tableJsonOfObject } from '../codec/table.js'
+import { notThatMany } from '../codec/partial-metadata.js'
+import { frameKey, tableFrame } from '../codec/table-rows.js'
+import { wireFormOf } from '../codec/wire-form.js'
 import { writeValue } from '../schema/write.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
-import { headsOf, isPlainJson, type ObjectForm, served, tableOf } from './represent.js'
+import { headsOf, type ObjectForm, rowsOf } from './represent.js'
 import { flushHead, headersOf, withStreamRoom, writeHead, writeTo } from './respond.js'
 
 type WatchEvent = Parameters<WatchSink['event']>[0]
@@ -16,8 +17,8 @@ type WatchEvent = Parameters<WatchSink['event']>[0]
 export interface WatchForm {
   readonly contentType: string
   /** The bytes of an event. */
-  readonly frame: (event: WatchEvent) => Buffer
-  readonly bookmark: (revision: number) => Buffer
+  readonly frame: (event: WatchEvent) => Uint8Array
+  readonly bookmark: (revision: number) => Uint8Array
 }
 
 export function startWatchStream(
@@ -51,47 +52,44 @@ function cutLater(exchange: Exchange): void {
   exchange.onLeave(() => clearTimeout(timer))
 }
 
-/** How events look to one request. Plain JSON of the stored version is rendered once and shared by all watchers. */
-export function watchFormOf(form: ObjectForm): WatchForm {
+/** How events look to one request. What does not depend on the request is made once and shared by all watchers. */
+export function watchFormOf(form: ObjectForm, clock: Clock): WatchForm {
   const { resource, representation, identity } = form
-  const contentType = streamMediaTypeOf(representation.format, identity)
-  const write = eventWriter(form)
-  const bookmark = (revision: number): Buffer => write('BOOKMARK', { metadata: { resourceVersion: String(revision) } })
-  if (isPlainJson(representation) && resource.fromStored === undefined) {
-    const prefix = headsOf(resource).object
-    return { contentType, bookmark, frame: (event) => event.frame(prefix) }
+  const { as, format } = representation
+  if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, resource.kind)
+  const contentType = streamMediaTypeOf(format, identity)
+  if (as?.kind === 'Table') return { contentType, ...tableFrames(form, as, clock) }
+  // A stream is never indented.
+  const wire = wireFormOf(resource, { ...representation, pretty: false }, identity)
+  if (wire !== undefined) {
+    const bookmark = (revision: number): Uint8Array => wire.frame('BOOKMARK', wire.item(markAt(revision)))
+    return { contentType, bookmark, frame: (event) => event.frameIn(wire) }
   }
-  return { contentType, bookmark, frame: (event) => write(event.type, served(resource, event.object.decode(resource))) }
+  const { kind, apiVersion, schema } = resource
+  const prefix = headsOf(resource).object
+  const bookmark = (revision: number): Buffer => jsonFrame('BOOKMARK', writeValue(schema, { kind, apiVersion, ...markAt(revision) }))
+  return { contentType, bookmark, frame: (event) => event.frame(prefix) }
 }
 
-type EventWriter = (type: string, object: ApiObject) => Buffer
+const markAt = (revision: number): ApiObject => ({ metadata: { resourceVersion: String(revision) } })
 
-function eventWriter(form: ObjectForm): EventWriter {
-  const { as, format } = form.representation
-  if (as?.kind === 'Table') return tableWriter(form, as)
-  if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, form.resource.kind)
-  const typed = (object: ApiObject): TypedObject =>
-    as === undefined ? typedObject(form, object) : partialMetadata({ identity: form.identity, version: as.version }, object)
-  if (format === 'protobuf') return (type, object) => Buffer.from(encodeWatchFrame(type, typed(object)))
-  return (type, object) => {
-    const { schema, object: value } = typed(object)
-    return jsonFrame(type, writeValue(schema, value))
-  }
-}
-
-function typedObject({ resource }: ObjectForm, object: ApiObject): TypedObject {
-  const type = { kind: resource.kind, apiVersion: resource.apiVersion }
-  return { type, schema: resource.schema, object: { ...object, ...type } }
-}
-
-/** The columns come with the first event only. */
-function tableWriter(form: ObjectForm, as: Parameters<typeof tableOf>[1]): EventWriter {
-  const table = tableOf(form, as)
+/** The columns come with the first event only. The row is shared, and the frame by all who want it in the same second. */
+function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: Clock): Pick<WatchForm, 'frame' | 'bookmark'> {
+  const rows = rowsOf(form, as)
   let withoutColumns = false
-  return (type, object) => {
-    const text = tableJsonOfObject(table, object, { withoutColumns })
+  const write = (type: string, resourceVersion: string, row: Uint8Array): Uint8Array =>
+    tableFrame(rows, { type, resourceVersion, row, now: clock.now(), withoutColumns })
+  const once = (frame: Uint8Array): Uint8Array => {
     withoutColumns = true
-    return jsonFrame(type, text)
+    return frame
+  }
+  return {
+    frame: (event) => {
+      const { type, object } = event
+      const row = event.once(rows, () => object.item(rows))
+      return once(event.once(frameKey(rows, clock.now(), withoutColumns), () => write(type, object.resourceVersion, row)))
+    },
+    bookmark: (revision) => once(write('BOOKMARK', String(revision), rows.item(markAt(revision)))),
   }
 }
 

@@ -1,6 +1,10 @@
 // Rendered list items, kept as segments of neighbouring objects within a bound on bytes, so that a list that is read again
-// costs what it sends. A segment speaks for all keys from `start` to `end`; a change of any key among them drops it.
+// costs what it sends. A segment speaks for all keys from `start` to `end`; a change of any key among them drops it. Each form has its
+// own segments. One that is not stored JSON is expensive to make: when it is no longer true it stays as a source for the next, which takes
+// from it the items that did not change.
 
+import { obtain } from '../base/obtain.js'
+import type { ItemForm } from '../codec/item-form.js'
 import type { Entry, KeyRange, Storage } from '../storage/storage.js'
 import { collectionOf, keyAfter } from './keys.js'
 import { renderedSize, renderInto, StoredObject } from './stored-object.js'
@@ -10,17 +14,25 @@ const segmentMaxBytes = 512 * 1024
 const open = Buffer.from('{')
 const close = Buffer.from('},')
 
+/** Undefined: as JSON that is stored. */
+type Form = ItemForm | undefined
+
 interface Segment {
   readonly collection: string
+  readonly form: Form
   readonly start: string
   readonly end: string
   readonly keys: readonly string[]
   /** Where item i begins; one more than keys. Every item ends with a comma. */
   readonly offsets: readonly number[]
   readonly bytes: Buffer
+  /** The revision of item i; not kept for stored JSON. */
+  readonly revisions: readonly number[]
+  /** A key among them has changed. */
+  isStale: boolean
 }
 
-/** Items of a list, each followed by a comma. */
+/** Items of a list; in JSON each is followed by a comma. */
 export interface ListSlice {
   readonly bytes: Buffer
   readonly count: number
@@ -30,8 +42,8 @@ export interface ListSlice {
 export class ListCache {
   private readonly storage: Storage
   private readonly maxBytes: number
-  /** Per collection, sorted by start; they never overlap. */
-  private readonly collections = new Map<string, Segment[]>()
+  /** Per collection and form, sorted by start; they never overlap. */
+  private readonly collections = new Map<string, Map<Form, Segment[]>>()
   /** All segments, the least recently used first. */
   private readonly recent = new Set<Segment>()
   private heldBytes = 0
@@ -46,11 +58,11 @@ export class ListCache {
   }
 
   /** The items of a range at the present revision, slice by slice, at most `limit` of them. */
-  *slices(range: KeyRange, limit: number): Generator<ListSlice> {
+  *slices(range: KeyRange, limit: number, form?: Form): Generator<ListSlice> {
     let cursor = range.start
     let left = limit
     while (left > 0 && cursor < range.end) {
-      const segment = this.segmentAt(cursor, range.end)
+      const segment = this.segmentAt(cursor, range.end, form)
       const slice = sliceOf(segment, { start: cursor, end: range.end }, left)
       cursor = segment.end
       if (slice === undefined) continue
@@ -59,13 +71,26 @@ export class ListCache {
     }
   }
 
+  /** One item as it was rendered, if it is at hand. */
+  item(key: string, form?: Form): Buffer | undefined {
+    const segments = this.segmentsOf(collectionOf(key), form)
+    const segment = segments[lastAtOrBefore(segments, key)]
+    if (segment === undefined || key >= segment.end || segment.isStale) return undefined
+    const at = lowerBound(segment.keys, key)
+    return segment.keys[at] === key ? segment.bytes.subarray(segment.offsets[at], segment.offsets[at + 1]) : undefined
+  }
+
   /** A key has changed: what was rendered around it is no longer true. */
   drop(key: string): void {
-    const segments = this.collections.get(collectionOf(key))
-    if (segments === undefined) return
-    const at = lastAtOrBefore(segments, key)
-    const segment = segments[at]
-    if (segment !== undefined && key < segment.end) this.evict(segment, segments, at)
+    const forms = this.collections.get(collectionOf(key))
+    if (forms === undefined) return
+    for (const [form, segments] of forms) {
+      const at = lastAtOrBefore(segments, key)
+      const segment = segments[at]
+      if (segment === undefined || key >= segment.end) continue
+      if (form === undefined) this.evict(segment, segments, at)
+      else segment.isStale = true
+    }
   }
 
   clear(): void {
@@ -74,23 +99,38 @@ export class ListCache {
     this.heldBytes = 0
   }
 
-  private segmentAt(cursor: string, end: string): Segment {
+  private segmentAt(cursor: string, end: string, form: Form): Segment {
     const collection = collectionOf(cursor)
-    const segments = this.collections.get(collection) ?? []
+    const segments = this.segmentsOf(collection, form)
     const at = lastAtOrBefore(segments, cursor)
     const found = segments[at]
     if (found !== undefined && cursor < found.end) {
+      if (found.isStale) return this.renew(found, segments, at)
       this.recent.delete(found)
       this.recent.add(found)
       return found
     }
     const next = segments[at + 1]
-    const segment = this.load(collection, { start: cursor, end: next !== undefined && next.start < end ? next.start : end })
+    const range = { start: cursor, end: next !== undefined && next.start < end ? next.start : end }
+    const segment = this.load({ collection, form, range, before: undefined })
     this.keep(segment, segments, at + 1)
     return segment
   }
 
-  private load(collection: string, range: KeyRange): Segment {
+  /** What is true now of the keys that a stale segment spoke for, or of the first of them. */
+  private renew(stale: Segment, segments: Segment[], at: number): Segment {
+    const { collection, form, start, end } = stale
+    const segment = this.load({ collection, form, range: { start, end }, before: stale })
+    this.evict(stale, segments, at)
+    this.keep(segment, segments, at)
+    return segment
+  }
+
+  private segmentsOf(collection: string, form: Form): Segment[] {
+    return this.collections.get(collection)?.get(form) ?? []
+  }
+
+  private load({ collection, form, range, before }: Loading): Segment {
     const page = this.storage.range({ ...range, limit: segmentObjects, maxBytes: segmentMaxBytes })
     const offsets = [0]
     for (const entry of page.entries) {
@@ -102,19 +142,25 @@ export class ListCache {
     const keys = entries.map(({ key }) => key)
     const complete = !page.more && entries.length === page.entries.length
     const end = complete ? range.end : keyAfter(keys.at(-1) ?? range.start)
-    return { collection, start: range.start, end, keys, offsets, bytes: renderItems(entries, offsets.at(-1) ?? 0) }
+    const about = { collection, form, start: range.start, end, keys, isStale: false }
+    if (form === undefined) return { ...about, revisions: [], offsets, bytes: renderItems(entries, offsets.at(-1) ?? 0) }
+    return {
+      ...about,
+      revisions: entries.map(({ revision }) => revision),
+      ...joinItems(entries.map((entry) => itemOf(entry, form, before))),
+    }
   }
 
   private keep(segment: Segment, segments: Segment[], at: number): void {
     const cost = costOf(segment)
     if (cost > this.maxBytes) return
     segments.splice(at, 0, segment)
-    this.collections.set(segment.collection, segments)
+    obtain(this.collections, segment.collection, () => new Map<Form, Segment[]>()).set(segment.form, segments)
     this.recent.add(segment)
     this.heldBytes += cost
     for (const oldest of this.recent) {
       if (this.heldBytes <= this.maxBytes) break
-      const siblings = this.collections.get(oldest.collection) ?? []
+      const siblings = this.segmentsOf(oldest.collection, oldest.form)
       this.evict(oldest, siblings, lastAtOrBefore(siblings, oldest.start))
     }
   }
@@ -123,7 +169,32 @@ export class ListCache {
     segments.splice(at, 1)
     this.recent.delete(segment)
     this.heldBytes -= costOf(segment)
+    if (segments.length === 0) this.collections.get(segment.collection)?.delete(segment.form)
   }
+}
+
+interface Loading {
+  readonly collection: string
+  readonly form: Form
+  readonly range: KeyRange
+  /** What was true before, and may still be of most of it. */
+  readonly before: Segment | undefined
+}
+
+/** The item of an entry, taken from an older segment if it is there in the same version. */
+function itemOf(entry: Entry, form: ItemForm, before: Segment | undefined): Uint8Array {
+  const at = before === undefined ? -1 : lowerBound(before.keys, entry.key)
+  if (before === undefined || before.keys[at] !== entry.key || before.revisions[at] !== entry.revision)
+    return new StoredObject(entry).makeItem(form)
+  return before.bytes.subarray(before.offsets[at], before.offsets[at + 1])
+}
+
+function joinItems(items: readonly Uint8Array[]): Pick<Segment, 'bytes' | 'offsets'> {
+  const offsets = [0]
+  for (const item of items) offsets.push((offsets.at(-1) ?? 0) + item.length)
+  const bytes = Buffer.allocUnsafeSlow(offsets.at(-1) ?? 0)
+  for (let i = 0; i < items.length; i++) bytes.set(items[i] as Uint8Array, offsets[i])
+  return { bytes, offsets }
 }
 
 /** One object as a list item, with the comma that follows it. */
@@ -146,7 +217,7 @@ export const renderTogether = (entries: readonly Entry[]): Buffer =>
   )
 
 /** Keys and bookkeeping count too. */
-const costOf = (segment: Segment): number => segment.bytes.length + segment.keys.length * 96 + 256
+const costOf = (segment: Segment): number => segment.bytes.length + segment.keys.length * 96 + segment.revisions.length * 8 + 256
 
 function sliceOf(segment: Segment, range: KeyRange, limit: number): ListSlice | undefined {
   const from = segment.start >= range.start ? 0 : lowerBound(segment.keys, range.start)

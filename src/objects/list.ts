@@ -1,10 +1,12 @@
 // A page of a collection at one revision: whole ranges come as rendered slices from the cache, selections as single objects.
 
 import type { Resource } from '../api/catalog.js'
-import type { Entry, KeyRange, Storage } from '../storage/storage.js'
+import type { ItemForm } from '../codec/item-form.js'
+import type { KeyRange, Storage } from '../storage/storage.js'
+import type { KeptItems } from './kept-items.js'
 import { keyAfter, keyOf, rangeOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
-import { type ListCache, type ListSlice, renderItem, renderTogether } from './list-cache.js'
+import { type ListCache, renderItem, renderTogether } from './list-cache.js'
 import { isAnsweredByIndex, type Matcher, matcherOf, positiveRequirements, type Selection } from './selection.js'
 import { StoredObject } from './stored-object.js'
 
@@ -21,14 +23,16 @@ export interface ListQuery {
   readonly at?: number
   /** How many objects the range holds from `startKey` on, if an earlier page knew. */
   readonly expectedCount?: number
+  /** In which form slices are wanted; left out: stored JSON. */
+  readonly form?: ItemForm | undefined
 }
 
 export interface ObjectPage {
   readonly revision: number
   /** Where the next page begins, when there may be more. */
   readonly next: { readonly startKey: string; readonly remaining: number | undefined } | undefined
-  /** Item JSON in slices, every item followed by a comma. Read it once, and at once or with pauses. */
-  slices(): Iterable<Buffer>
+  /** Items in slices; in JSON every item is followed by a comma. Read it once, and at once or with pauses. */
+  slices(): Iterable<Uint8Array>
   objects(): Iterable<StoredObject>
 }
 
@@ -36,6 +40,7 @@ interface Reads {
   readonly storage: Storage
   readonly cache: ListCache
   readonly labels: LabelIndex
+  readonly kept: KeptItems
 }
 
 const readAhead = 256
@@ -57,13 +62,14 @@ export function readPage(reads: Reads, query: ListQuery): ObjectPage {
   const revision = query.at ?? reads.storage.revision
   if (matches !== undefined) return selectedPage(reads, { ...query, matches, range, revision })
   const total = query.limit === 0 ? 0 : (query.expectedCount ?? reads.storage.count(range, query.at))
-  if (query.limit === 0 || total <= query.limit) return wholePage(reads, { range, revision })
-  return limitedPage(reads, { range, revision, limit: query.limit, total })
+  if (query.limit === 0 || total <= query.limit) return wholePage(reads, { range, revision, form: query.form })
+  return limitedPage(reads, { range, revision, form: query.form, limit: query.limit, total })
 }
 
 interface RangeAtRevision {
   readonly range: KeyRange
   readonly revision: number
+  readonly form?: ItemForm | undefined
 }
 
 /** Everything in the range, read while it is sent. */
@@ -72,7 +78,7 @@ function wholePage(reads: Reads, at: RangeAtRevision): ObjectPage {
     revision: at.revision,
     next: undefined,
     slices: () => streamSlices(reads, at),
-    objects: () => streamObjects(reads.storage, at),
+    objects: () => streamObjects(reads, at),
   }
 }
 
@@ -81,7 +87,7 @@ function wholePage(reads: Reads, at: RangeAtRevision): ObjectPage {
  * only the beginning is kept, and the rest is read again while it is sent.
  */
 function limitedPage(reads: Reads, at: RangeAtRevision & { readonly limit: number; readonly total: number }): ObjectPage {
-  const begun: Buffer[] = []
+  const begun: Uint8Array[] = []
   let bytes = 0
   let lastKey = at.range.start
   let restStart = at.range.start
@@ -92,13 +98,13 @@ function limitedPage(reads: Reads, at: RangeAtRevision & { readonly limit: numbe
     bytes += slice.bytes.length
     restStart = keyAfter(lastKey)
   }
-  const page = { range: { start: at.range.start, end: keyAfter(lastKey) }, revision: at.revision }
-  const rest = { range: { start: restStart, end: page.range.end }, revision: at.revision }
+  const page = { ...at, range: { start: at.range.start, end: keyAfter(lastKey) } }
+  const rest = { ...at, range: { start: restStart, end: page.range.end } }
   return {
     revision: at.revision,
     next: { startKey: page.range.end, remaining: at.total - at.limit },
     slices: () => (isEmptyRange(rest.range) ? begun : chain(begun, streamSlices(reads, rest))),
-    objects: () => streamObjects(reads.storage, page),
+    objects: () => streamObjects(reads, page),
   }
 }
 
@@ -110,40 +116,45 @@ function* chain<T>(first: Iterable<T>, second: Iterable<T>): Generator<T> {
 }
 
 /** The slices of the first `limit` objects of a range, now or then. */
-function* firstSlices(reads: Reads, at: RangeAtRevision & { readonly limit: number }): Generator<Pick<ListSlice, 'bytes' | 'lastKey'>> {
+function* firstSlices(
+  reads: Reads,
+  at: RangeAtRevision & { readonly limit: number },
+): Generator<{ readonly bytes: Uint8Array; readonly lastKey: string }> {
   if (at.revision === reads.storage.revision) {
-    yield* reads.cache.slices(at.range, at.limit)
+    yield* reads.cache.slices(at.range, at.limit, at.form)
     return
   }
   let left = at.limit
-  for (const { entry } of streamObjects(reads.storage, at)) {
-    yield { bytes: renderItem(entry), lastKey: entry.key }
+  for (const object of streamObjects(reads, at)) {
+    yield { bytes: sliceOf(object, at.form), lastKey: object.key }
     left -= 1
     if (left === 0) return
   }
 }
 
 /** Slices from the cache while the revision stands; from the store's past once it has moved on. */
-function* streamSlices(reads: Reads, at: RangeAtRevision): Generator<Buffer> {
+function* streamSlices(reads: Reads, at: RangeAtRevision): Generator<Uint8Array> {
   let start = at.range.start
   if (reads.storage.revision === at.revision) {
-    for (const slice of reads.cache.slices(at.range, Number.POSITIVE_INFINITY)) {
+    for (const slice of reads.cache.slices(at.range, Number.POSITIVE_INFINITY, at.form)) {
       start = keyAfter(slice.lastKey)
       yield slice.bytes
       if (reads.storage.revision !== at.revision) break
     }
     if (reads.storage.revision === at.revision) return
   }
-  for (const object of streamObjects(reads.storage, { range: { start, end: at.range.end }, revision: at.revision }))
-    yield renderItem(object.entry)
+  for (const object of streamObjects(reads, { range: { start, end: at.range.end }, revision: at.revision })) yield sliceOf(object, at.form)
 }
 
-function* streamObjects(storage: Storage, at: RangeAtRevision): Generator<StoredObject> {
+const sliceOf = (object: StoredObject, form: ItemForm | undefined): Uint8Array =>
+  form === undefined ? renderItem(object.entry) : object.item(form)
+
+function* streamObjects({ storage, kept }: Reads, at: RangeAtRevision): Generator<StoredObject> {
   let start = at.range.start
   for (;;) {
     const past = storage.revision === at.revision ? {} : { at: at.revision }
     const page = storage.range({ start, end: at.range.end, limit: readAhead, maxBytes: readAheadBytes, ...past })
-    for (const entry of page.entries) yield new StoredObject(entry)
+    for (const entry of page.entries) yield new StoredObject(entry, kept)
     const last = page.entries.at(-1)
     if (!page.more || last === undefined) return
     start = keyAfter(last.key)
@@ -156,7 +167,9 @@ interface SelectedQuery extends ListQuery, RangeAtRevision {
 
 /** The objects that a selector picks. Where there is a limit, the next page begins after the last object that was taken. */
 function selectedPage(reads: Reads, query: SelectedQuery): ObjectPage {
-  if (query.limit === 0) return pageOf(query.revision, undefined, () => selected(reads, query))
+  const known = knownKeys(reads, query)
+  if (known !== undefined && (query.limit === 0 || known.length < query.limit)) return knownPage(reads, query, known)
+  if (query.limit === 0) return pageOf(query, undefined, () => selected(reads, query))
   const begun: StoredObject[] = []
   let next: ObjectPage['next']
   let count = 0
@@ -178,54 +191,111 @@ function selectedPage(reads: Reads, query: SelectedQuery): ObjectPage {
     break
   }
   const rest = { start: restStart, end }
-  return pageOf(query.revision, next, () => (isEmptyRange(rest) ? begun : chain(begun, selected(reads, { ...query, range: rest }))))
+  return pageOf(query, next, () => (isEmptyRange(rest) ? begun : chain(begun, selected(reads, { ...query, range: rest }))))
 }
 
-const pageOf = (revision: number, next: ObjectPage['next'], objects: () => Iterable<StoredObject>): ObjectPage => ({
-  revision,
+const pageOf = (query: SelectedQuery, next: ObjectPage['next'], objects: () => Iterable<StoredObject>): ObjectPage => ({
+  revision: query.revision,
   next,
-  slices: () => renderedChunks(objects()),
+  slices: () => (query.form === undefined ? renderedChunks(objects()) : itemsOf(objects(), query.form)),
   objects,
 })
+
+/** The keys of the objects that are selected, where the index of labels alone tells. */
+function knownKeys(reads: Reads, query: SelectedQuery): readonly string[] | undefined {
+  if (!isAnsweredByIndex(query.selection) || reads.storage.revision !== query.revision) return undefined
+  const keys = candidateKeys(reads, query)
+  const { start, end } = query.range
+  return keys === undefined || isWithin(keys, query.range) ? keys : keys.filter((key) => key >= start && key < end)
+}
+
+const isWithin = (keys: readonly string[], { start, end }: KeyRange): boolean => (keys[0] ?? start) >= start && (keys.at(-1) ?? start) < end
+
+/** All objects of some keys; those whose bytes lie rendered in the cache are not read. */
+function knownPage(reads: Reads, query: SelectedQuery, keys: readonly string[]): ObjectPage {
+  return {
+    revision: query.revision,
+    next: undefined,
+    slices: () => joinedChunks(knownItems(reads, query, keys)),
+    objects: () => selected(reads, query),
+  }
+}
+
+/** Rendered while the revision stands; from the store's past once it has moved on. */
+function* knownItems(reads: Reads, query: SelectedQuery, keys: readonly string[]): Generator<Uint8Array> {
+  let { start } = query.range
+  for (const key of keys) {
+    if (reads.storage.revision !== query.revision) break
+    start = keyAfter(key)
+    yield renderedItem(reads, key, query.form)
+  }
+  if (reads.storage.revision === query.revision) return
+  for (const object of selected(reads, { ...query, range: { start, end: query.range.end } })) yield sliceOf(object, query.form)
+}
+
+function renderedItem(reads: Reads, key: string, form: ItemForm | undefined): Uint8Array {
+  const rendered = reads.cache.item(key, form)
+  if (rendered !== undefined) return rendered
+  const object = objectAt(reads, key)
+  return object === undefined ? nothing : sliceOf(object, form)
+}
+
+const nothing = Buffer.alloc(0)
+
+function objectAt({ storage, kept }: Reads, key: string): StoredObject | undefined {
+  const entry = storage.read(key)
+  return entry === undefined ? undefined : new StoredObject(entry, kept)
+}
 
 const chunkObjects = 256
 const chunkBytes = 512 * 1024
 
-function* renderedChunks(objects: Iterable<StoredObject>): Generator<Buffer> {
-  let chunk: Entry[] = []
+/** Several at a time, as many as are worth a piece of an answer. */
+function* chunksOf<T>(items: Iterable<T>, sizeOf: (item: T) => number): Generator<readonly T[]> {
+  let chunk: T[] = []
   let bytes = 0
-  for (const { entry, size } of objects) {
-    chunk.push(entry)
-    bytes += size
+  for (const item of items) {
+    chunk.push(item)
+    bytes += sizeOf(item)
     if (chunk.length < chunkObjects && bytes < chunkBytes) continue
-    yield renderTogether(chunk)
+    yield chunk
     chunk = []
     bytes = 0
   }
-  if (chunk.length > 0) yield renderTogether(chunk)
+  if (chunk.length > 0) yield chunk
+}
+
+function* renderedChunks(objects: Iterable<StoredObject>): Generator<Buffer> {
+  for (const chunk of chunksOf(objects, ({ size }) => size)) yield renderTogether(chunk.map(({ entry }) => entry))
+}
+
+function* joinedChunks(items: Iterable<Uint8Array>): Generator<Buffer> {
+  for (const chunk of chunksOf(items, ({ length }) => length)) yield Buffer.concat(chunk)
+}
+
+function* itemsOf(objects: Iterable<StoredObject>, form: ItemForm): Generator<Uint8Array> {
+  for (const object of objects) yield object.item(form)
 }
 
 const pastOf = (storage: Storage, revision: number): { readonly at?: number } => (storage.revision === revision ? {} : { at: revision })
 
 /** What the selector picks, in order: looked up by as few keys as can be told beforehand, as long as the revision stands. */
 function* selected(reads: Reads, query: SelectedQuery): Generator<StoredObject> {
-  const { storage } = reads
-  const isNow = (): boolean => storage.revision === query.revision
+  const isNow = (): boolean => reads.storage.revision === query.revision
   const keys = isNow() ? candidateKeys(reads, query) : undefined
-  let start = query.range.start
+  let { start } = query.range
   if (keys !== undefined) {
     const isCertain = isAnsweredByIndex(query.selection)
     for (const key of keys) {
       if (key < query.range.start || key >= query.range.end) continue
       if (!isNow()) break
       start = keyAfter(key)
-      const entry = storage.read(key)
-      const object = entry === undefined ? undefined : new StoredObject(entry)
+      const object = objectAt(reads, key)
       if (object !== undefined && (isCertain || query.matches(object))) yield object
     }
     if (isNow()) return
   }
-  for (const object of streamObjects(storage, { range: { start, end: query.range.end }, revision: query.revision }))
+  for (const object of streamObjects(reads, { range: { start, end: query.range.end }, revision: query.revision }))
     if (query.matches(object)) yield object
 }
 

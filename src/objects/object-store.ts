@@ -6,10 +6,12 @@ import type { ApiObject } from '../api/object.js'
 import type { Clock } from '../base/clock.js'
 import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
 import { type Claim, type ClaimChanges, claimKey, noClaims } from './claims.js'
+import { KeptItems } from './kept-items.js'
 import { keyOf, rangeOf } from './keys.js'
 import { LabelIndex } from './label-index.js'
 import { type ListQuery, type ObjectPage, readPage } from './list.js'
 import { ListCache } from './list-cache.js'
+import { RecentObjects } from './recent-objects.js'
 import { encodeStored, StoredObject } from './stored-object.js'
 import { WatchBacklog } from './watch-backlog.js'
 import { type Watcher, WatchHub } from './watch-hub.js'
@@ -55,6 +57,8 @@ export class ObjectStore {
   private readonly storage: Storage
   private readonly cache: ListCache
   private readonly labels: LabelIndex
+  private readonly recent: RecentObjects
+  private readonly kept: KeptItems
   private readonly hub: WatchHub
   /** What waits for slow watchers. */
   readonly backlog = new WatchBacklog(mostBacklogBytes)
@@ -67,11 +71,17 @@ export class ObjectStore {
     this.options = options
     this.storage = options.storage
     const labelBytes = Math.floor(options.readCacheBytes / 4)
-    this.cache = new ListCache(options.storage, options.readCacheBytes - labelBytes)
+    const recentBytes = Math.floor(options.readCacheBytes / 16)
+    const keptBytes = Math.floor(options.readCacheBytes / 8)
+    this.cache = new ListCache(options.storage, options.readCacheBytes - labelBytes - recentBytes - keptBytes)
+    this.kept = new KeptItems(keptBytes)
+    this.recent = new RecentObjects(recentBytes, this.kept)
     this.labels = new LabelIndex(options.storage, labelBytes)
     this.hub = new WatchHub(options.storage, (change) => {
       this.cache.drop(change.key)
+      this.kept.drop(change.key)
       this.labels.update(change)
+      this.recent.update(change)
     })
   }
 
@@ -90,7 +100,7 @@ export class ObjectStore {
   }
 
   get cacheBytes(): number {
-    return this.cache.bytes
+    return this.cache.bytes + this.kept.bytes
   }
 
   get watchers(): number {
@@ -120,12 +130,22 @@ export class ObjectStore {
   }
 
   read(address: ObjectAddress): StoredObject | undefined {
-    const entry = this.storage.read(keyOf(address.resource, address.namespace, address.name))
-    return entry === undefined ? undefined : new StoredObject(entry)
+    const key = keyOf(address.resource, address.namespace, address.name)
+    return this.recent.get(key) ?? objectOf(this.storage.read(key), this.kept)
+  }
+
+  /** Reads an object that will soon be wanted again: because it is about to be changed, or because many writes ask for it. */
+  readOften(address: ObjectAddress): StoredObject | undefined {
+    const key = keyOf(address.resource, address.namespace, address.name)
+    const kept = this.recent.get(key)
+    if (kept !== undefined) return kept
+    const object = objectOf(this.storage.read(key), this.kept)
+    if (object !== undefined) this.recent.keep(object)
+    return object
   }
 
   list(query: ListQuery): ObjectPage {
-    return readPage({ storage: this.storage, cache: this.cache, labels: this.labels }, query)
+    return readPage({ storage: this.storage, cache: this.cache, labels: this.labels, kept: this.kept }, query)
   }
 
   /** A page of what happened to objects of a kind, after a revision and in order. */
@@ -183,6 +203,8 @@ export class ObjectStore {
   close(): void {
     this.hub.close()
     this.cache.clear()
+    this.recent.clear()
+    this.kept.clear()
   }
 
   /** A store that cannot write now is no fault of the client's: it may try again. */
@@ -214,4 +236,5 @@ const writesOf = (owner: string, { gained, released }: ClaimChanges): readonly W
   ...released.map((claim) => ({ key: claimKey(claim), value: undefined, expect: undefined })),
 ]
 
-const objectOf = (entry: Entry | undefined): StoredObject | undefined => (entry === undefined ? undefined : new StoredObject(entry))
+const objectOf = (entry: Entry | undefined, kept?: KeptItems): StoredObject | undefined =>
+  entry === undefined ? undefined : new StoredObject(entry, kept)

@@ -4,10 +4,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseFieldSelector } from '../api/field-selector.js'
 import { compileLabelSelector } from '../api/label-selector.js'
-import { box, boxes, put, storeOfBoxes } from './fixture.js'
+import { type Box, box, boxes, put, storeOfBoxes } from './fixture.js'
 import type { ListQuery, ObjectPage } from './list.js'
 import type { ObjectStore } from './object-store.js'
+import { RecentObjects } from './recent-objects.js'
 import { everything, matcherOf } from './selection.js'
+import { StoredObject } from './stored-object.js'
 
 const all: ListQuery = { resource: boxes, namespace: '', selection: everything, limit: 0 }
 const labels = (text: string) => ({ labels: compileLabelSelector(text), fields: undefined })
@@ -81,7 +83,7 @@ test('pages follow one another at one revision, and count what is left', async (
 test('a list that is read slowly shows the state in which it began', async () => {
   const store = await filled(300)
   const slices = store.list(all).slices()[Symbol.iterator]()
-  const begun = [slices.next().value as Buffer]
+  const begun = [slices.next().value as Uint8Array]
   for (const name of ['b0299', 'b0298']) {
     const stored = store.read({ resource: boxes, namespace: 'n', name })
     assert.ok(stored)
@@ -120,6 +122,56 @@ test('the index of labels follows changes', async () => {
   assert.deepEqual(names(store.list({ ...all, selection: labels('group=g2') })), ['b0001', 'b0002', 'b0012'])
 })
 
+test('a selection shows the state in which it began, rendered before or not', async () => {
+  const store = await filled(40)
+  for (const isRendered of [false, true]) {
+    if (isRendered) assert.equal(names(store.list(all)).length, 40)
+    const page = store.list({ ...all, selection: labels('group=g3') })
+    const stored = store.read({ resource: boxes, namespace: 'n', name: 'b0013' })
+    assert.ok(stored)
+    await put(store, box('b0013', { labels: { group: 'g3' }, color: String(isRendered) }), stored.revision)
+    const shown = parsed(page)
+    assert.deepEqual(
+      shown.map(({ metadata }) => metadata.name),
+      ['b0003', 'b0013', 'b0023', 'b0033'],
+    )
+    assert.equal(shown[1]?.metadata.resourceVersion, String(stored.revision))
+    const [, now] = parsed(store.list({ ...all, selection: labels('group=g3') }))
+    assert.ok(Number(now?.metadata.resourceVersion) > stored.revision)
+    assert.deepEqual(
+      [...page.objects()].map(({ key }) => key.split('/').at(-1)),
+      ['b0003', 'b0013', 'b0023', 'b0033'],
+    )
+  }
+})
+
+const colorOf = (object: StoredObject | undefined): string | undefined => (object?.decode(boxes) as Box | undefined)?.color
+
+test('an object that is read often is the one that is stored', async () => {
+  for (const cacheBytes of [0, 1 << 20]) {
+    const store = await filled(3, cacheBytes)
+    const address = { resource: boxes, namespace: 'n', name: 'b0001' }
+    const first = store.readOften(address)
+    assert.ok(first)
+    const second = await put(store, box('b0001', { color: 'blue' }), first.revision)
+    assert.equal(store.readOften(address)?.revision, second)
+    assert.equal(colorOf(store.read(address)), 'blue')
+    await store.remove(store.readOften(address) ?? first)
+    assert.equal(store.readOften(address), undefined)
+    await put(store, box('b0001', { color: 'green' }))
+    assert.equal(colorOf(store.readOften(address)), 'green')
+  }
+})
+
+test('what is read often stays within its bound', () => {
+  const recent = new RecentObjects(20_000)
+  const object = (key: string) => new StoredObject({ key, revision: 1, value: Buffer.alloc(1000) })
+  for (let i = 0; i < 10; i++) recent.keep(object(`k${i}`))
+  assert.deepEqual(Array.from({ length: 10 }, (_, i) => recent.get(`k${i}`) !== undefined).lastIndexOf(false), 6)
+  recent.keep(new StoredObject({ key: 'large', revision: 1, value: Buffer.alloc(10_000) }))
+  assert.equal(recent.get('large'), undefined)
+})
+
 test('selected pages begin where the last one ended', async () => {
   const store = await filled(40)
   const first = store.list({ ...all, selection: labels('group=g1'), limit: 2 })
@@ -127,6 +179,16 @@ test('selected pages begin where the last one ended', async () => {
   assert.equal(first.next?.remaining, undefined)
   const second = store.list({ ...all, selection: labels('group=g1'), limit: 2, at: first.revision, startKey: first.next?.startKey ?? '' })
   assert.deepEqual(names(second), ['b0021', 'b0031'])
+})
+
+test('a page that is full says where to go on while there are objects behind it, whether they are selected or not', async () => {
+  const store = await filled(40)
+  const full = store.list({ ...all, selection: labels('group=g1'), limit: 4 })
+  assert.equal(names(full).length, 4)
+  assert.ok(full.next !== undefined)
+  const rest = store.list({ ...all, selection: labels('group=g1'), limit: 4, at: full.revision, startKey: full.next.startKey })
+  assert.deepEqual([names(rest), rest.next], [[], undefined])
+  assert.equal(store.list({ ...all, selection: labels('group=g9'), limit: 4 }).next, undefined)
 })
 
 test('watchers see objects begin and cease to match', async () => {

@@ -7,11 +7,14 @@
 
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
+import type { ItemForm } from '../codec/item-form.js'
 import { parseJson } from '../codec/json.js'
 import type { StructNode } from '../schema/node.js'
+import { withoutNullFields } from '../schema/null-fields.js'
 import { readValue } from '../schema/read.js'
-import { writeAny, writeFields } from '../schema/write.js'
+import { countBigNumbers, writeAny, writeFields } from '../schema/write.js'
 import type { Entry } from '../storage/storage.js'
+import type { KeptItems } from './kept-items.js'
 
 const headerBytes = 8
 /** In the upper bits of the splice: what a plain parse of the body would get wrong. */
@@ -30,12 +33,15 @@ const emptyIndex: SelectorIndex = { labels: undefined, fields: undefined }
 export class StoredObject {
   readonly entry: Entry
   private readonly value: Buffer
+  private readonly kept: KeptItems | undefined
   private decoded: ApiObject | undefined
   private parsedIndex: SelectorIndex | undefined
 
-  constructor(entry: Entry) {
+  /** `kept`: where its other forms stay for the next reader, if they shall. */
+  constructor(entry: Entry, kept?: KeptItems) {
     this.entry = entry
     this.value = entry.value
+    this.kept = kept
   }
 
   get key(): string {
@@ -72,14 +78,43 @@ export class StoredObject {
     return out
   }
 
+  /** As an item of a list in another form than stored JSON. */
+  item(form: ItemForm): Uint8Array {
+    return this.kept?.item(this, form) ?? this.makeItem(form)
+  }
+
+  makeItem(form: ItemForm): Uint8Array {
+    const { fromStored, storedSchema } = form.resource
+    if (fromStored !== undefined) return form.item(fromStored(this.decode(form.resource)))
+    return form.item(this.decoded ?? (form.ignoresZeros ? this.parseQuickly(storedSchema) : undefined) ?? this.decode(form.resource))
+  }
+
+  private get flags(): number {
+    return this.value.readUInt32LE(4)
+  }
+
+  private get text(): string {
+    return `{${this.value.toString('utf8', headerBytes + this.value.readUInt32LE(0))}}`
+  }
+
   /** The wire form writes null for a time that was never set; in memory such a field is absent. */
   private parse(schema: StructNode): ApiObject {
-    const bodyStart = headerBytes + this.value.readUInt32LE(0)
-    const text = `{${this.value.toString('utf8', bodyStart)}}`
-    const flags = this.value.readUInt32LE(4)
+    const { flags, text } = this
     const parsed: unknown = (flags & longNumberFlag) === 0 ? JSON.parse(text) : parseJson(Buffer.from(text)).value
-    const object = ((flags & nullFlag) === 0 ? parsed : readValue(schema, parsed).value) as ApiObject
-    return { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } }
+    return this.withVersion((flags & nullFlag) === 0 ? parsed : readValue(schema, parsed).value)
+  }
+
+  /** The same but for zero values, which a reading leaves out where fields are null; undefined where this is no quicker. */
+  private parseQuickly(schema: StructNode): ApiObject | undefined {
+    if (this.flags >>> 30 !== nullFlag >>> 30) return undefined
+    const text = withoutNullFields(schema, this.text)
+    return text === undefined ? undefined : this.withVersion(JSON.parse(text))
+  }
+
+  private withVersion(parsed: unknown): ApiObject {
+    const object = parsed as { metadata: { resourceVersion?: string } }
+    object.metadata.resourceVersion = this.resourceVersion
+    return object
   }
 
   private parseIndex(): SelectorIndex {
@@ -118,20 +153,32 @@ export function renderInto(out: Buffer, place: number, { entry: { revision, valu
 
 /** The bytes of an object for the store. The version is left out: it is the revision of the write itself. */
 export function encodeStored(resource: Resource, object: ApiObject): Buffer {
-  const { resourceVersion: _, ...metadata } = object.metadata ?? {}
-  const body = writeFields(resource.storedSchema, { ...object, metadata })
-  const uid = `"uid":"${metadata.uid}",`
-  const found = body.indexOf(uid)
-  if (found < 0) throw new Error(`${resource.kind} ${metadata.name}: an object without uid cannot be stored`)
-  const splice = Buffer.byteLength(body.slice(0, found + uid.length))
+  const bigNumbers = countBigNumbers()
+  const text = writeFields(resource.storedSchema, object)
+  const flags = (countBigNumbers() === bigNumbers ? 0 : longNumberFlag) | (text.includes(':null') ? nullFlag : 0)
+  const uid = `"uid":"${object.metadata?.uid}",`
+  const found = text.indexOf(uid)
+  if (found < 0) throw new Error(`${resource.kind} ${object.metadata?.name}: an object without uid cannot be stored`)
+  const head = text.slice(0, found + uid.length)
+  const tail = text.slice(endOfVersion(text, head.length))
+  const splice = Buffer.byteLength(head)
   const index = encodeIndex(resource, object)
   const indexLength = index === '' ? 0 : Buffer.byteLength(index)
-  const value = Buffer.allocUnsafe(headerBytes + indexLength + Buffer.byteLength(body))
+  const bodyStart = headerBytes + indexLength
+  const value = Buffer.allocUnsafe(bodyStart + splice + Buffer.byteLength(tail))
   value.writeUInt32LE(indexLength, 0)
-  value.writeUInt32LE((splice | (/\d{16}/.test(body) ? longNumberFlag : 0) | (body.includes(':null') ? nullFlag : 0)) >>> 0, 4)
+  value.writeUInt32LE((splice | flags) >>> 0, 4)
   if (indexLength > 0) value.write(index, headerBytes)
-  value.write(body, headerBytes + indexLength)
+  value.write(head, bodyStart)
+  value.write(tail, bodyStart + splice)
   return value
+}
+
+const versionStart = '"resourceVersion":"'
+
+/** Where a version that stands at a place ends, with the comma behind it. */
+function endOfVersion(text: string, place: number): number {
+  return text.startsWith(versionStart, place) ? text.indexOf('",', place + versionStart.length) + 2 : place
 }
 
 function encodeIndex(resource: Resource, object: ApiObject): string {

@@ -1,6 +1,7 @@
 // The one consumer of the store's changes: it keeps caches true and tells every watcher what became of the objects it selects.
 
 import { obtain } from '../base/obtain.js'
+import type { WireForm } from '../codec/wire-form.js'
 import type { Change, KeyRange, Storage, Unfollow } from '../storage/storage.js'
 import { collectionOf } from './keys.js'
 import type { Matcher } from './selection.js'
@@ -16,6 +17,7 @@ export class WatchEvent {
   waiting = 0
   private renderedFor: Buffer | undefined
   private rendered: Buffer | undefined
+  private made: Map<object, Uint8Array> | undefined
 
   constructor(type: EventType, object: StoredObject) {
     this.type = type
@@ -33,6 +35,17 @@ export class WatchEvent {
       this.renderedFor = prefix
     }
     return this.rendered
+  }
+
+  /** The frame in another form than stored JSON, made once as well. */
+  frameIn(form: WireForm): Uint8Array {
+    return this.once(form, () => form.frame(this.type, this.object.item(form)))
+  }
+
+  /** What one watcher made of this event, for all that want the same; `form` stands for what it is. */
+  once(form: object, make: () => Uint8Array): Uint8Array {
+    this.made ??= new Map()
+    return obtain(this.made, form, make)
   }
 }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { any, boolean, field, int32, int64, list, map, string, struct, time } from './node.js'
-import { writeFields, writeText, writeValue } from './write.js'
+import { countBigNumbers, writeFields, writeText, writeValue } from './write.js'
 
 const inner = struct('Inner', { a: field(1, string), since: field(2, time) })
 const thing = struct('Thing', {
@@ -63,4 +63,20 @@ test('write: kind and apiVersion stand first, and writeFields leaves them out', 
   const value = { name: 'n', apiVersion: 'v1', kind: 'Object' }
   assert.equal(writeValue(object, value), '{"kind":"Object","apiVersion":"v1","name":"n"}')
   assert.equal(writeFields(object, value), '"name":"n"')
+})
+
+test('long texts are written like short ones', () => {
+  for (const odd of ['', '<', '>', '&', '"', '\\', '\n', '\b', '\f', '\u2028', '\u2029', '\u0000', 'ö', '😀', '\ud800']) {
+    const short = writeText(`a${odd}b`)
+    const around = 'x'.repeat(200)
+    assert.equal(writeText(`${around}a${odd}b`), `"${around}${short.slice(1)}`, JSON.stringify(odd))
+  }
+})
+
+test('numbers that a plain parse would change are counted', () => {
+  const before = countBigNumbers()
+  writeValue(thing, { big: 9007199254740991, raw: { text: '12345678901234567890', number: 1.5 } })
+  assert.equal(countBigNumbers(), before)
+  writeValue(thing, { big: 9223372036854775807n, raw: [12345678901234567890n] })
+  assert.equal(countBigNumbers(), before + 2)
 })

@@ -41,12 +41,13 @@ function compile(node: SchemaNode): Writer {
     case 'quantity':
       return (value) => (typeof value === 'string' ? writeText(value) : 'null')
     case 'boolean':
+      return String
     case 'integer':
-      return (value) => String(value)
+      return writeInteger
     case 'number':
       return (value) => JSON.stringify(value)
     case 'intOrString':
-      return (value) => (typeof value === 'string' ? writeText(value) : String(value))
+      return (value) => (typeof value === 'string' ? writeText(value) : writeInteger(value))
     case 'any':
       return node.schema === undefined ? writeAny : compileUnion(node.form, node.schema)
     case 'list':
@@ -71,13 +72,35 @@ const escaped: { readonly [character: string]: string } = {
   '\\f': '\\u000c',
 }
 
+/** Beyond this length the platform's own writer is quicker than a look at each character. */
+const longText = 128
+
+const needsEscape = (written: string): boolean =>
+  written.includes('<') || written.includes('>') || written.includes('&') || written.includes('\u2028') || written.includes('\u2029')
+
 /** A text in quotes. Angle brackets and ampersands are escaped, so that the JSON is safe inside HTML. */
 export function writeText(text: string): string {
-  if (!special.test(text)) return `"${text}"`
+  if (text.length > longText) {
+    const written = JSON.stringify(text)
+    if (written.length === text.length + 2 && !needsEscape(written)) return written
+  } else if (!special.test(text)) return `"${text}"`
   return JSON.stringify(text.isWellFormed === undefined || text.isWellFormed() ? text : text.toWellFormed()).replace(
     /\\\\|[<>&\u2028\u2029]|\\[bf]/g,
     (found) => escaped[found] ?? found,
   )
+}
+
+let bigNumbers = 0
+
+/**
+ * How many numbers beyond 2^53 were written so far. Whoever stores what was written compares the counts before and after, to know whether
+ * a plain parse will give back the same.
+ */
+export const countBigNumbers = (): number => bigNumbers
+
+function writeInteger(value: unknown): string {
+  if (typeof value === 'bigint') bigNumbers += 1
+  return String(value)
 }
 
 /** Plain JSON of any shape, with the same escapes. */
@@ -92,7 +115,7 @@ export function writeAny(value: unknown): string {
     }
     return `{${out}}`
   }
-  return typeof value === 'number' ? JSON.stringify(value) : String(value ?? null)
+  return typeof value === 'number' ? JSON.stringify(value) : writeInteger(value ?? null)
 }
 
 /** A JSON schema, or what may stand in its place. */
@@ -202,7 +225,7 @@ function isEmptyMap(value: unknown): boolean {
  * A plain struct is always there, and so is whatever the reference has a struct for: times, quantities, embedded objects. Other absent
  * fields are written only where the kind says always.
  */
-function absentText(field: Field): string | undefined {
+export function absentText(field: Field): string | undefined {
   if (field.pointer) return field.always ? 'null' : undefined
   const node = resolve(field.node)
   switch (node.type) {

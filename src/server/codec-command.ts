@@ -3,10 +3,10 @@
 
 import type { Json } from '../api/object.js'
 import { parseJson } from '../codec/json.js'
-import { JsonSyntaxError } from '../codec/json-parse.js'
 import { decodeProtobuf, encodeProtobuf, isEnvelope, readEnvelope } from '../codec/protobuf.js'
 import { readYaml } from '../codec/yaml/read-yaml.js'
 import { writeYaml } from '../codec/yaml/write-yaml.js'
+import { JsonSyntaxError } from '../schema/json-parse.js'
 import type { StructNode } from '../schema/node.js'
 import { hasProtobuf } from '../schema/protobuf.js'
 import { isRecord, readValue } from '../schema/read.js'

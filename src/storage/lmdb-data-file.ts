@@ -1,17 +1,15 @@
 // The data file while it is open: reads of its published state, one batch of writes at a time, and its replacement by a smaller one.
 
 import { rmSync } from 'node:fs'
-import type { StagedWrite } from './commit-batch.js'
 import { createDiskSpace, type DiskSpace } from './disk-space.js'
 import { draftPath, promoteDraft } from './lmdb-folder.js'
 import { isWorthRewriting, type ShrinkOptions, writeDraft } from './lmdb-rewrite.js'
 import { Snapshot } from './lmdb-snapshot.js'
 import { fileBytes, openTables, spaceUse, type Tables } from './lmdb-tables.js'
-import { createArena, mostNewBytes, writeStaged } from './lmdb-writes.js'
+import { createArena, mostNewBytes, type StagedWrites, writeStaged } from './lmdb-writes.js'
 import { StorageUnavailableError } from './storage.js'
 
-export interface FileWrites {
-  readonly staged: readonly StagedWrite[]
+export interface FileWrites extends StagedWrites {
   /** Further writes to the tables, such as those of a compaction: small ones. */
   readonly chores: readonly ((tables: Tables) => void)[]
 }
@@ -37,11 +35,11 @@ export class DataFile {
   }
 
   /** Resolves when the writes are on the disk; they show after the snapshot has been renewed. */
-  write({ staged, chores }: FileWrites): Promise<unknown> {
-    this.#space.ensure(mostNewBytes(staged), () => fileBytes(this.#tables))
+  write({ chores, ...writes }: FileWrites): Promise<unknown> {
+    this.#space.ensure(mostNewBytes(writes.staged), () => fileBytes(this.#tables))
     this.#arena.reset()
     return this.#tables.root.batch(() => {
-      writeStaged(this.#tables, staged, this.#arena)
+      writeStaged(this.#tables, writes, this.#arena)
       for (const chore of chores) chore(this.#tables)
     })
   }

@@ -152,9 +152,9 @@ function suite(): void {
   test('an unknown format is refused', async () => {
     await fill()
     const file = open({ path: dataPath(), noSubdir: true, overlappingSync: false })
-    await file.openDB('meta', { encoding: 'binary', keyEncoding: 'binary' }).put(Buffer.from('format'), Buffer.from('2'))
+    await file.openDB('meta', { encoding: 'binary', keyEncoding: 'binary' }).put(Buffer.from('format'), Buffer.from('1'))
     await file.close()
-    await refuses(/has format 2, this server knows 1: use the version of the server that wrote it/)
+    await refuses(/has format 1, this server knows 2: use the version of the server that wrote it/)
   })
 
   describe('damage', () => {

@@ -9,7 +9,7 @@ import { openTables, type Tables } from './lmdb-tables.js'
 import { StorageRefusedError } from './storage.js'
 
 const dataFileName = 'data.mdb'
-const formatVersion = '1'
+const formatVersion = '2'
 
 export interface DataFolder {
   readonly path: string

@@ -1,10 +1,12 @@
 // How rows, history and keys are laid out as bytes in the LMDB file. Numbers are big-endian, so that bytes sort as numbers do.
 //
-//   row:      flags (1: has an expiry) · revision 6 · [expiry 6] · value
-//   history:  length of the previous row 4 · previous row · new row      under  revision 6 · position 2 · kind 1 · key
-//   expiry:   nothing                                                    under  time 6 · key
+//   row:        flags (1: has an expiry) · revision 6 · [expiry 6] · value
+//   history:    previous row, or one byte for none               under  revision 6 · position 2 · kind 1 · key
+//   successor:  revision 6 · position 2 · kind 1                 under  revision 6 · key
+//   expiry:     one byte                                         under  time 6 · key
 //
-// The new row ends the history record, so a write prepares its bytes once for both tables.
+// A change keeps what was before it. What it wrote is the current row as long as nobody wrote over it, and from then on what was before the
+// change that did, its successor: so each version of a value is stored once, or twice while it is the newest of several.
 
 import type { Row } from './commit-batch.js'
 import type { ChangeKind, ChangeName } from './history-views.js'
@@ -16,15 +18,14 @@ export interface KeyCodec<K> {
   readKey(source: Buffer, start: number, end: number): K
 }
 
-export interface ExpiryKey {
-  readonly timeMs: number
+/** Sorts by the number first: a time, or a revision. */
+export interface NumberedKey {
+  readonly number: number
   readonly key: string
 }
 
-export interface HistoryRecord {
-  readonly previous: Row | undefined
-  readonly row: Row | undefined
-}
+/** Which change came next to a key. */
+export type Successor = Omit<ChangeName, 'key'>
 
 const hasExpiry = 1
 const kinds: readonly ChangeKind[] = ['created', 'updated', 'deleted']
@@ -60,16 +61,16 @@ export function historyBound(revision: number): ChangeName {
   return { revision, position: 0, kind: 'created', key: '' }
 }
 
-export const expiryKeys: KeyCodec<ExpiryKey> = {
-  writeKey({ timeMs, key }, target, start) {
-    writeUint48(target, timeMs, start)
+export const numberedKeys: KeyCodec<NumberedKey> = {
+  writeKey({ number, key }, target, start) {
+    writeUint48(target, number, start)
     return start + 6 + target.write(key, start + 6)
   },
-  readKey: (source, start, end) => ({ timeMs: readUint48(source, start), key: source.toString('utf8', start + 6, end) }),
+  readKey: (source, start, end) => ({ number: readUint48(source, start), key: source.toString('utf8', start + 6, end) }),
 }
 
-export function expiryBound(timeMs: number): ExpiryKey {
-  return { timeMs, key: '' }
+export function numberedBound(number: number): NumberedKey {
+  return { number, key: '' }
 }
 
 export function rowBytes(row: Row | undefined): number {
@@ -77,7 +78,7 @@ export function rowBytes(row: Row | undefined): number {
   return (row.expiresAtMs === undefined ? 7 : 13) + row.value.length
 }
 
-export function writeRow(row: Row, target: Buffer, start: number): void {
+export function encodeRow(row: Row, target: Buffer, start: number): void {
   target[start] = row.expiresAtMs === undefined ? 0 : hasExpiry
   writeUint48(target, row.revision, start + 1)
   if (row.expiresAtMs !== undefined) writeUint48(target, row.expiresAtMs, start + 7)
@@ -96,12 +97,24 @@ export function readRow(bytes: Uint8Array, start: number, end: number): Row {
   }
 }
 
-export function readHistory(bytes: Uint8Array): HistoryRecord {
-  const end = bytes.length
-  const rowStart = 4 + Buffer.prototype.readUInt32BE.call(bytes, 0)
+/** What was before a change. */
+export const readHistory = (bytes: Uint8Array): { readonly previous: Row | undefined } => ({
+  previous: bytes.length > 1 ? readRow(bytes, 0, bytes.length) : undefined,
+})
+
+export const successorBytes = 9
+
+export function writeSuccessor({ revision, position, kind }: Successor, target: Buffer, start: number): void {
+  writeUint48(target, revision, start)
+  target.writeUInt16BE(position, start + 6)
+  target[start + 8] = kinds.indexOf(kind) + 1
+}
+
+export function readSuccessor(bytes: Uint8Array): Successor {
   return {
-    previous: rowStart > 4 ? readRow(bytes, 4, rowStart) : undefined,
-    row: rowStart < end ? readRow(bytes, rowStart, end) : undefined,
+    revision: readUint48(bytes, 0),
+    position: Buffer.prototype.readUInt16BE.call(bytes, 6),
+    kind: kinds[(bytes[8] ?? 0) - 1] ?? 'updated',
   }
 }
 

@@ -46,11 +46,21 @@ describe('space', () => {
     assert.ok(late <= early * 1.3, `from ${early} to ${late} MiB`)
   })
 
+  test('the newest version of a value is stored once, history included', async () => {
+    await fill(20)
+    assert.ok(fileMiB() < 25, `${fileMiB()} MiB`)
+    await fill(20)
+    assert.ok(fileMiB() < 50, `${fileMiB()} MiB`)
+    const { changes } = storage.changes({ start: '', end: 'z', after: 0, limit: 100 })
+    assert.equal(changes.length, 40)
+    for (const { key, value } of changes) assert.ok(value?.equals(Buffer.alloc(1 << 20, key)))
+  })
+
   test('compaction shrinks a file that stays mostly free, while reads and writes go on', async () => {
     await put('k/first', 100)
     const kept = storage.read('k/first')
-    await fill(40)
-    await drop(40)
+    await fill(80)
+    await drop(80)
     await storage.compact(storage.revision)
     const before = fileMiB()
     assert.ok(before > 80, `${before} MiB`)

@@ -3,13 +3,13 @@
 
 import type { Transaction } from 'lmdb'
 import { type CollectionCounts, createCollectionCounts } from './collections.js'
-import type { Row } from './commit-batch.js'
+import { entryOf, type Row } from './commit-batch.js'
 import type { DueKey } from './expiry-loop.js'
 import type { ChangeName } from './history-views.js'
 import { clipBound, compareKeys, isTooLong } from './key-order.js'
-import { endOfNumbers, expiryBound, type HistoryRecord, historyBound, readUint48 } from './lmdb-records.js'
+import { endOfNumbers, historyBound, numberedBound, readUint48 } from './lmdb-records.js'
 import type { Tables } from './lmdb-tables.js'
-import type { Entry, KeyRange, RangePage, RangeQuery } from './storage.js'
+import { type Change, type Entry, type KeyRange, type RangePage, type RangeQuery, StorageUnavailableError } from './storage.js'
 
 export class Snapshot {
   readonly #tables: Tables
@@ -69,8 +69,39 @@ export class Snapshot {
     return this.#tables.history.getKeys({ start: historyBound(after + 1), end: historyBound(upTo + 1), ...this.#reading })
   }
 
-  change(name: ChangeName): HistoryRecord | undefined {
-    return this.#tables.history.get(name, this.#reading)
+  /** What the key of a change held before it. */
+  previousOf(name: ChangeName): Row | undefined {
+    return this.#tables.history.get(name, this.#reading)?.previous
+  }
+
+  changeOf(name: ChangeName): Change {
+    const { revision, key, kind } = name
+    const value = kind === 'deleted' ? undefined : this.#writtenBy(name).value
+    return { revision, key, value, previous: entryOf(key, this.previousOf(name)) }
+  }
+
+  /** What a change wrote: the newest row of its key, or what was there before the next change. */
+  #writtenBy({ revision, key }: ChangeName): Row {
+    const newest = this.row(key)
+    if (newest?.revision === revision) return newest
+    const successor = this.#tables.successors.get({ number: revision, key }, this.#reading)
+    const row = successor && this.previousOf({ ...successor, key })
+    if (!row) throw new StorageUnavailableError(`the data file has lost what revision ${revision} wrote`)
+    return row
+  }
+
+  /** Some of what is kept of changes up to a revision, to be removed. */
+  forgotten(upTo: number, limit: number): { readonly isEmpty: boolean; readonly remove: (tables: Tables) => void } {
+    const { history, successors } = this.#tables
+    const names = [...history.getKeys({ start: historyBound(0), end: historyBound(upTo + 1), limit, ...this.#reading })]
+    const succeeded = [...successors.getKeys({ start: numberedBound(0), end: numberedBound(upTo + 1), limit, ...this.#reading })]
+    return {
+      isEmpty: names.length + succeeded.length === 0,
+      remove: (tables) => {
+        for (const name of names) tables.history.remove(name)
+        for (const name of succeeded) tables.successors.remove(name)
+      },
+    }
   }
 
   number(metaKey: string): number | undefined {
@@ -87,14 +118,14 @@ export class Snapshot {
   }
 
   nextExpiryMs(): number | undefined {
-    const range = { start: expiryBound(0), end: expiryBound(endOfNumbers), limit: 1, ...this.#reading }
-    for (const { timeMs } of this.#tables.expiries.getKeys(range)) return timeMs
+    const range = { start: numberedBound(0), end: numberedBound(endOfNumbers), limit: 1, ...this.#reading }
+    for (const { number } of this.#tables.expiries.getKeys(range)) return number
     return undefined
   }
 
   expired(nowMs: number, limit: number): DueKey[] {
     const due: DueKey[] = []
-    const range = { start: expiryBound(0), end: expiryBound(nowMs + 1), limit, ...this.#reading }
+    const range = { start: numberedBound(0), end: numberedBound(nowMs + 1), limit, ...this.#reading }
     for (const { key } of this.#tables.expiries.getKeys(range)) {
       const row = this.row(key)
       if (row) due.push({ key, revision: row.revision })

@@ -4,14 +4,15 @@ import { open, type RootDatabase, type Transaction } from 'lmdb'
 import type { Row } from './commit-batch.js'
 import type { ChangeName } from './history-views.js'
 import {
-  type ExpiryKey,
-  expiryKeys,
-  type HistoryRecord,
   historyKeys,
   type KeyCodec,
+  type NumberedKey,
+  numberedKeys,
   readHistory,
   readRow,
+  readSuccessor,
   readUint48,
+  type Successor,
   textKeys,
 } from './lmdb-records.js'
 
@@ -39,8 +40,10 @@ export interface Tables {
   readonly root: RootDatabase
   /** The newest row of each key. */
   readonly current: Table<string, Row>
-  readonly history: Table<ChangeName, HistoryRecord>
-  readonly expiries: Table<ExpiryKey, unknown>
+  readonly history: Table<ChangeName, { readonly previous: Row | undefined }>
+  /** By the revision and key of a change, the next one to the same key. */
+  readonly successors: Table<NumberedKey, Successor>
+  readonly expiries: Table<NumberedKey, unknown>
   /** How many keys each collection has: see collections.ts. */
   readonly counts: Table<string, number>
   readonly meta: Table<string, Buffer>
@@ -86,10 +89,11 @@ function tablesOf(root: RootDatabase, create: boolean): Tables | undefined {
   }
   const current = table('current', textKeys, (bytes) => readRow(bytes, 0, bytes.length))
   const history = table('history', historyKeys, readHistory)
-  const expiries = table('expiries', expiryKeys, () => undefined)
+  const successors = table('successors', numberedKeys, readSuccessor)
+  const expiries = table('expiries', numberedKeys, () => undefined)
   const counts = table('counts', textKeys, (bytes) => readUint48(bytes, 0))
   const meta = table('meta', textKeys, (bytes) => Buffer.from(bytes.subarray(0, bytes.length)))
-  return current && history && expiries && counts && meta && { root, current, history, expiries, counts, meta }
+  return current && history && successors && expiries && counts && meta && { root, current, history, successors, expiries, counts, meta }
 }
 
 export interface SpaceUse {
@@ -113,9 +117,8 @@ export function fileBytes({ root }: Tables): number {
 
 /** How much of the file is in use. Not while a batch is being written. */
 export function spaceUse(tables: Tables): SpaceUse {
-  const { root, current, history, expiries, counts, meta } = tables
   let usedBytes = 0
-  for (const table of [root, current, history, expiries, counts, meta]) {
+  for (const table of Object.values(tables)) {
     const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = table.getStats() as TreeStats
     usedBytes += (treeBranchPageCount + treeLeafPageCount + overflowPages) * pageSize
   }

@@ -1,8 +1,8 @@
 // Turns the staged writes of a batch into puts and removes of the tables.
 
-import type { StagedWrite } from './commit-batch.js'
+import type { Row, StagedWrite } from './commit-batch.js'
 import { kindOf } from './history-views.js'
-import { numberBytes, rowBytes, writeRow } from './lmdb-records.js'
+import { encodeRow, numberBytes, rowBytes, successorBytes, writeSuccessor } from './lmdb-records.js'
 import type { Tables } from './lmdb-tables.js'
 
 /**
@@ -48,31 +48,49 @@ function createSlab(bytes: number): Slab {
   return Object.assign(Buffer.allocUnsafeSlow(bytes), { start: 0, end: 0 })
 }
 
+export interface StagedWrites {
+  readonly staged: readonly StagedWrite[]
+  /** History up to this revision is gone. */
+  readonly compacted: number
+}
+
 /** Called inside a batch of the tables. */
-export function writeStaged(tables: Tables, staged: readonly StagedWrite[], arena: Arena): void {
+export function writeStaged(tables: Tables, { staged, compacted }: StagedWrites, arena: Arena): void {
   for (const write of staged) {
-    writeRecord(tables, write, arena)
+    writeRow(tables.current, write, arena)
+    writeHistory(tables, write, arena)
+    if (write.previousRow && write.previousRow.revision > compacted) writeSuccession(tables, write, arena)
     writeExpiry(tables, write)
   }
 }
 
-function writeRecord({ current, history }: Tables, { change, position, row, previousRow }: StagedWrite, arena: Arena): void {
-  const previousBytes = rowBytes(previousRow)
-  const slab = arena.take(4 + previousBytes + rowBytes(row))
-  slab.writeUInt32BE(previousBytes, slab.start)
-  if (previousRow) writeRow(previousRow, slab, slab.start + 4)
-  if (row) writeRow(row, slab, slab.start + 4 + previousBytes)
-  history.put({ revision: change.revision, position, kind: kindOf(change), key: change.key }, slab)
-  slab.start += 4 + previousBytes
-  if (row) current.put(change.key, slab)
-  else current.remove(change.key)
+function writeRow(current: Tables['current'], { change: { key }, row }: StagedWrite, arena: Arena): void {
+  if (row) current.put(key, encoded(row, arena))
+  else current.remove(key)
+}
+
+function writeHistory({ history }: Tables, { change, position, previousRow }: StagedWrite, arena: Arena): void {
+  const name = { revision: change.revision, position, kind: kindOf(change), key: change.key }
+  history.put(name, previousRow ? encoded(previousRow, arena) : nothing)
+}
+
+function writeSuccession({ successors }: Tables, { change, position, previousRow }: StagedWrite, arena: Arena): void {
+  const slab = arena.take(successorBytes)
+  writeSuccessor({ revision: change.revision, position, kind: kindOf(change) }, slab, slab.start)
+  successors.put({ number: previousRow?.revision ?? 0, key: change.key }, slab)
+}
+
+function encoded(row: Row, arena: Arena): Slab {
+  const slab = arena.take(rowBytes(row))
+  encodeRow(row, slab, slab.start)
+  return slab
 }
 
 const nothing = Buffer.alloc(1)
 
 function writeExpiry({ expiries }: Tables, { change, row, previousRow }: StagedWrite): void {
-  if (previousRow?.expiresAtMs !== undefined) expiries.remove({ timeMs: previousRow.expiresAtMs, key: change.key })
-  if (row?.expiresAtMs !== undefined) expiries.put({ timeMs: row.expiresAtMs, key: change.key }, nothing)
+  if (previousRow?.expiresAtMs !== undefined) expiries.remove({ number: previousRow.expiresAtMs, key: change.key })
+  if (row?.expiresAtMs !== undefined) expiries.put({ number: row.expiresAtMs, key: change.key }, nothing)
 }
 
 /** Saves what has changed of the counts, which are those of `revision`. */
@@ -86,8 +104,8 @@ export function writeCounts({ counts, meta }: Tables, changed: ReadonlyMap<strin
 
 /** At most this many bytes of new pages a batch of these writes takes from the end of the file. */
 export function mostNewBytes(staged: readonly StagedWrite[]): number {
-  // Each write changes up to four places, each of them a path of up to six pages; values beyond half a page have pages of their own.
+  // Each write changes up to five places, each of them a path of up to six pages; values beyond half a page have pages of their own.
   let bytes = 1 << 18
-  for (const { row, previousRow } of staged) bytes += 24 * 4096 + 2 * rowBytes(row) + rowBytes(previousRow)
+  for (const { row, previousRow } of staged) bytes += 30 * 4096 + rowBytes(row) + rowBytes(previousRow)
   return bytes
 }

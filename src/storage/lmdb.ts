@@ -106,7 +106,8 @@ class LmdbStorage implements Storage, HistorySource {
     this.#queue = new CommitQueue<LmdbBatch>({
       begin: () => this.#begin(),
       isFull: ({ commits }) => commits.staged.length >= mostStaged || commits.bytes >= mostStagedBytes,
-      write: ({ commits: { staged }, chores }) => (staged.length + chores.length > 0 ? this.#file.write({ staged, chores }) : undefined),
+      write: ({ commits: { staged }, chores, compacted }) =>
+        staged.length + chores.length > 0 ? this.#file.write({ staged, chores, compacted }) : undefined,
       publish: (batch) => this.#publish(batch),
       recover: (error) => this.#recover(error),
     })
@@ -167,7 +168,7 @@ class LmdbStorage implements Storage, HistorySource {
       upTo = name.revision
       looked += 1
       if (!isInRange(name.key, { start, end })) continue
-      const change = this.#changeOf(name)
+      const change = this.#file.snapshot.changeOf(name)
       bytes += (change.value?.length ?? 0) + (change.previous?.value.length ?? 0)
       changes.push(change)
     }
@@ -209,7 +210,7 @@ class LmdbStorage implements Storage, HistorySource {
   }
 
   previousOf(name: ChangeName): Entry | undefined {
-    return entryOf(name.key, this.#file.snapshot.change(name)?.previous)
+    return entryOf(name.key, this.#file.snapshot.previousOf(name))
   }
 
   entries(range: KeyRange): Iterable<Entry> {
@@ -285,7 +286,7 @@ class LmdbStorage implements Storage, HistorySource {
   #publishWhatIsDurable(): void {
     const before = this.#revision
     this.#revision = this.#file.snapshot.lastRevision()
-    this.#publishChanges(Array.from(this.namesAfter(before), (name) => this.#changeOf(name)))
+    this.#publishChanges(Array.from(this.namesAfter(before), (name) => this.#file.snapshot.changeOf(name)))
   }
 
   #runChore(stage: (batch: LmdbBatch) => void): Promise<void> {
@@ -316,31 +317,11 @@ class LmdbStorage implements Storage, HistorySource {
 
   /** Deletes history up to the compacted revision, a slice per batch so that commits are not held up. */
   async #trim(): Promise<void> {
-    for (let isDone = false; !isDone; ) {
-      isDone = true
-      const names = this.#namesToTrim()
-      if (names.length === 0) return
-      isDone = names.length < namesPerTrim
-      await this.#runChore(({ chores }) => {
-        chores.push(({ history }) => {
-          for (const name of names) history.remove(name)
-        })
-      })
+    for (;;) {
+      const forgotten = this.#file.snapshot.forgotten(this.#compacted, namesPerTrim)
+      if (forgotten.isEmpty) return
+      await this.#runChore(({ chores }) => chores.push(forgotten.remove))
     }
-  }
-
-  #namesToTrim(): readonly ChangeName[] {
-    const names: ChangeName[] = []
-    for (const name of this.#file.snapshot.names(0, this.#compacted)) {
-      if (names.push(name) >= namesPerTrim) break
-    }
-    return names
-  }
-
-  #changeOf(name: ChangeName): Change {
-    const record = this.#file.snapshot.change(name)
-    const { revision, key } = name
-    return { revision, key, value: record?.row?.value, previous: entryOf(key, record?.previous) }
   }
 
   async #close(): Promise<void> {

@@ -7,7 +7,7 @@ import { entryOf, type Row, type StagedWrite } from './commit-batch.js'
 import { createFollowers, type Followers } from './followers.js'
 import { type ChangeName, createHistoryViews, type HistorySource } from './history-views.js'
 import { isInRange } from './key-order.js'
-import { numberBytes, rowBytes, writeRow } from './lmdb-records.js'
+import { encodeRow, numberBytes, rowBytes } from './lmdb-records.js'
 import type { Tables } from './lmdb-tables.js'
 import { createArena, mostNewBytes, writeCounts, writeStaged } from './lmdb-writes.js'
 import type { MirrorFile } from './mirror-file.js'
@@ -122,7 +122,7 @@ export class Mirror implements HistorySource {
       upTo = name.revision
       looked += 1
       if (!isInRange(name.key, { start, end })) continue
-      const change = this.#changeOf(name)
+      const change = this.#file.snapshot.changeOf(name)
       bytes += (change.value?.length ?? 0) + (change.previous?.value.length ?? 0)
       changes.push(change)
     }
@@ -217,7 +217,7 @@ export class Mirror implements HistorySource {
   }
 
   previousOf(name: ChangeName): Entry | undefined {
-    return entryOf(name.key, this.#file.snapshot.change(name)?.previous)
+    return entryOf(name.key, this.#file.snapshot.previousOf(name))
   }
 
   entries(range: KeyRange): Iterable<Entry> {
@@ -248,7 +248,7 @@ export class Mirror implements HistorySource {
   #write(staged: readonly StagedWrite[], { position, compacted = 0 }: Omit<MirroredStep, 'writes'>): number {
     const revision = Math.max(this.#revision, compacted, staged.at(-1)?.change.revision ?? 0)
     this.#file.write(mostNewBytes(staged), (tables) => {
-      writeStaged(tables, staged, this.#arena)
+      writeStaged(tables, { staged, compacted: this.#compacted }, this.#arena)
       if (compacted === 0) return
       tables.meta.put('position', numberBytes(position))
       tables.meta.put('compacted', numberBytes(compacted))
@@ -269,7 +269,7 @@ export class Mirror implements HistorySource {
   #loadEntry({ current }: Tables, { key, revision, value }: Entry): void {
     const row = { revision, value, expiresAtMs: undefined }
     const slab = this.#arena.take(rowBytes(row))
-    writeRow(row, slab, slab.start)
+    encodeRow(row, slab, slab.start)
     current.put(key, slab)
   }
 
@@ -289,27 +289,11 @@ export class Mirror implements HistorySource {
   /** Deletes history up to the compacted revision, a slice at a time so that others get their turn. */
   async #trim(): Promise<void> {
     while (!this.#isClosed) {
-      const names = this.#namesToTrim()
-      if (names.length === 0) return
-      this.#file.write(smallWriteBytes, ({ history }) => {
-        for (const name of names) history.remove(name)
-      })
+      const forgotten = this.#file.snapshot.forgotten(this.#compacted, namesPerTrim)
+      if (forgotten.isEmpty) return
+      this.#file.write(smallWriteBytes, forgotten.remove)
       this.#file.snapshot.renew()
       await new Promise((resolve) => setImmediate(resolve))
     }
-  }
-
-  #namesToTrim(): readonly ChangeName[] {
-    const names: ChangeName[] = []
-    for (const name of this.#file.snapshot.names(0, this.#compacted)) {
-      if (names.push(name) >= namesPerTrim) break
-    }
-    return names
-  }
-
-  #changeOf(name: ChangeName): Change {
-    const record = this.#file.snapshot.change(name)
-    const { revision, key } = name
-    return { revision, key, value: record?.row?.value, previous: entryOf(key, record?.previous) }
   }
 }

@@ -15,7 +15,10 @@ export interface ListedPage extends ObjectPage {
   readonly remainingItemCount: number | undefined
 }
 
-export function list(engine: Engine, call: Call, options: ListOptions): ListedPage | Promise<ListedPage> {
+/** In which form the items are wanted, besides what the query says. */
+type Wanted = ListOptions & Pick<ListQuery, 'form'>
+
+export function list(engine: Engine, call: Call, options: Wanted): ListedPage | Promise<ListedPage> {
   const waiting = freshness(engine, options.version)
   return waiting instanceof Promise ? waiting.then(() => listNow(engine, call, options)) : listNow(engine, call, options)
 }
@@ -36,7 +39,7 @@ function freshness(engine: Engine, version: ListVersion): unknown {
   }
 }
 
-function listNow(engine: Engine, call: Call, options: ListOptions): ListedPage {
+function listNow(engine: Engine, call: Call, options: Wanted): ListedPage {
   const range = rangeOf(call.resource, call.namespace)
   try {
     const page = engine.store.list({
@@ -44,6 +47,7 @@ function listNow(engine: Engine, call: Call, options: ListOptions): ListedPage {
       namespace: call.namespace,
       selection: options.selection,
       limit: options.limit,
+      form: options.form,
       ...position(options.version, range.start),
     })
     const token = (next: NonNullable<ObjectPage['next']>): string =>

@@ -1,6 +1,8 @@
 // PATCH: the stored object changed by one of the four kinds of patch, then the same way in as an update.
 
 import { ApiError, badRequest, conflict, invalid, notFound, requestEntityTooLarge } from '../api/api-error.js'
+import type { Resource } from '../api/catalog.js'
+import type { SubresourceView } from '../api/definition.js'
 import { invalid as invalidField } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { fieldValidationOf, type PatchOptions } from '../api/options/write-options.js'
@@ -8,6 +10,7 @@ import { apply } from '../patch/apply.js'
 import { jsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
 import { PatchError } from '../patch/patch-error.js'
+import { parentEntries, type ScaleFields, scaleEntries } from '../patch/scale-fields.js'
 import { strategicMergePatch } from '../patch/strategic-merge-patch.js'
 import type { StructNode } from '../schema/node.js'
 import { readValue, SchemaReadError } from '../schema/read.js'
@@ -33,20 +36,20 @@ export interface PatchRequest {
 }
 
 export async function patch(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
-  const current = engine.store.read(addressOf(call))
-  if (request.type === 'apply') checkConfiguration(call, request.patch as ApiObject)
+  const current = engine.store.readOften(addressOf(call))
+  const shown = visibleResource(call.resource, call.subresource, call.rules.identity)
+  if (request.type === 'apply') checkConfiguration(shown, request.patch as ApiObject)
   if (current === undefined) {
     if (request.type !== 'apply' || call.subresource !== undefined) throw notFound(call.resource.subject, call.name)
     return createByApply(engine, call, request)
   }
-  const next = (live: ApiObject): ApiObject =>
-    toStored(call, request.type === 'apply' ? applied(call, live, request) : patched(call, live, request))
+  const act = request.type !== 'apply' ? patched : call.subresource?.view === undefined ? applied : appliedToView
+  const next = (live: ApiObject): ApiObject => toStored(call, act(call, live, request))
   return change(engine, call, { options: request.options, current, next, isPatch: true })
 }
 
 /** An applied configuration names its kind and its object, and leaves the bookkeeping to the server. */
-function checkConfiguration(call: Call, config: ApiObject): void {
-  const { resource } = call
+function checkConfiguration(resource: Resource, config: ApiObject): void {
   if (config.apiVersion !== resource.apiVersion) {
     throw badRequest(
       `Incorrect version specified in apply patch. Specified patch version: ${config.apiVersion ?? ''}, expected: ${resource.apiVersion}`,
@@ -94,6 +97,43 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
   return withMetadata(inNamespace(call, object), { managedFields: result.managedFields, resourceVersion: config.metadata?.resourceVersion })
 }
 
+/** The same through a view: it has fields of its own, whose owners are found among those of the object and told to it again. */
+function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiObject {
+  const config = request.patch as ApiObject
+  const view = call.subresource?.view as SubresourceView
+  const { kind, apiVersion, schema, fromStored: show } = visibleResource(call.resource, call.subresource, call.rules.identity)
+  checkName(call, inNamespace(call, config))
+  report(call, request, [])
+  const isServed = (version: string): boolean => call.siblings.some((sibling) => sibling.apiVersion === version)
+  const fields: ScaleFields = {
+    scaleVersion: apiVersion,
+    apiVersion: call.resource.apiVersion,
+    replicasPath: (version) => (isServed(version) ? 'spec.replicas' : undefined),
+  }
+  const parent = live.metadata?.managedFields
+  const result = translated(() =>
+    apply({
+      live: { ...show?.(live), kind, apiVersion },
+      config: { ...config },
+      liveManagedFields: scaleEntries(fields, parent),
+      manager: request.options.fieldManager ?? '',
+      schema,
+      kind,
+      apiVersion,
+      schemaFor: (version) => (version === apiVersion ? schema : undefined),
+      convert: (object) => object,
+      subresource: call.subresource?.name ?? '',
+      force: request.options.force ?? false,
+      time: timeOf(call.rules.now),
+    }),
+  )
+  const sent = inNamespace(call, read(schema, call, { request, result: result.object }))
+  return withMetadata(writeView(call, view, { sent, live }), {
+    managedFields: parentEntries(fields, { parent, scale: result.managedFields }),
+    resourceVersion: config.metadata?.resourceVersion,
+  })
+}
+
 function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject {
   const view = call.subresource?.view
   const shown = visibleResource(call.resource, call.subresource, call.rules.identity)
@@ -108,10 +148,26 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
         return strategicMergePatch(document as never, request.patch as never, shown.schema)
     }
   })
+  if (request.type !== 'strategic') checkStillTheKind(request, result, shown)
   const sent = inNamespace(call, read(shown.schema, call, { request, result }))
   checkName(call, sent)
   const next = view === undefined ? withDefaults(call, sent) : writeView(call, view, { sent, live })
   return track(call, { live, next, options: request.options })
+}
+
+/** A patched document is read like one that was sent. A strategic patch works on the fields of the kind, which it cannot leave. */
+function checkStillTheKind(
+  request: PatchRequest,
+  result: unknown,
+  { kind, apiVersion }: Required<Pick<ApiObject, 'kind' | 'apiVersion'>>,
+): void {
+  const patchedTo = result as Partial<ApiObject>
+  if ((patchedTo.apiVersion ?? apiVersion) !== apiVersion) {
+    throw unfit(request, `the API version in the data (${patchedTo.apiVersion}) does not match the expected API version (${apiVersion})`)
+  }
+  if ((patchedTo.kind ?? kind) !== kind) {
+    throw unfit(request, `the kind in the data (${patchedTo.kind}) does not match the expected kind (${kind})`)
+  }
 }
 
 /** What a client that computes its own patches leaves behind; when it turns to apply, its fields become the applier's. */

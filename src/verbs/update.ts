@@ -1,11 +1,12 @@
 // PUT: an object replaced, or one of its subresources written. Also the second half of every patch: a change is computed
 // from what is stored, checked, and committed if nothing came between; if something did, it is computed again.
 
+import type { Attempt } from '../admission/admission.js'
 import { badRequest, conflict, invalid, notFound } from '../api/api-error.js'
 import { invalid as invalidField } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
-import { sameValue } from '../api/validation/same-value.js'
+import { sameValueBut } from '../api/validation/same-value.js'
 import { validateChange } from '../api/validation/validate-write.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { isSameButForTimes } from '../patch/managed-entries.js'
@@ -28,7 +29,7 @@ export async function update(engine: Engine, call: Call, request: UpdateRequest)
   const sent = inNamespace(call, request.object)
   checkName(call, sent)
   const view = call.subresource?.view
-  const current = engine.store.read(addressOf(call))
+  const current = engine.store.readOften(addressOf(call))
   if (current === undefined) return createInstead(engine, call, { ...request, object: sent })
   return change(engine, call, {
     options: request.options,
@@ -103,8 +104,9 @@ function keepingTimes(next: ApiObject, live: ApiObject): ApiObject {
 
 /** Whether a write changes anything that somebody could own. */
 function isSameOtherwise(next: ApiObject, live: ApiObject): boolean {
-  const bare = (object: ApiObject): ApiObject => withMetadata(object, { managedFields: undefined, resourceVersion: undefined })
-  return sameValue(bare(next), bare(live))
+  return (
+    sameValueBut(next, live, ['metadata']) && sameValueBut(next.metadata ?? {}, live.metadata ?? {}, ['managedFields', 'resourceVersion'])
+  )
 }
 
 interface Shaping {
@@ -118,23 +120,25 @@ interface Shaping {
 async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Reserved> {
   const { live, wanted, request } = shaping
   checkConditions(call, shaping)
-  const attempt = {
+  const dryRun = isDryRun(request.options)
+  const attempt = (object: ApiObject): Attempt => ({
     operation: 'UPDATE',
     resource: call.resource,
     subresource: call.subresource?.name ?? '',
     namespace: call.namespace,
     name: call.name,
+    object,
     old: live,
-    dryRun: isDryRun(request.options),
+    dryRun,
     rules: call.rules,
     warn: call.warn,
-  } as const
-  const pending = engine.admission.mutate({ ...attempt, object: wanted })
+  })
+  const pending = engine.admission.mutate(attempt(wanted))
   const admitted = (pending instanceof Promise ? await pending : pending) ?? wanted
-  const reserved = reserve(engine, call, { next: admitted, old: live, dryRun: isDryRun(request.options) })
+  const reserved = reserve(engine, call, { next: admitted, old: live, dryRun })
   const next = prepare(call, reserved.object, live)
   validate(call, next, live)
-  const checked = engine.admission.validate({ ...attempt, object: next })
+  const checked = engine.admission.validate(attempt(next))
   if (checked instanceof Promise) await checked
   return { object: next, gained: reserved.gained }
 }

@@ -18,6 +18,7 @@ export function visibleResource(resource: Resource, subresource: SubresourceDefi
     kind: view.kind,
     apiVersion: group === '' ? view.version : `${group}/${view.version}`,
     schema: view.schema,
+    toStored: undefined,
     definition: view.table === undefined ? resource.definition : { ...resource.definition, table: view.table },
     fromStored: (object) => view.read(resource.fromStored?.(object) ?? object),
   }

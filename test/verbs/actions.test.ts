@@ -46,6 +46,8 @@ onEveryEngine('actions', (client) => {
     expectStatus(await client().post(pods(namespace), podOf('p')), 201)
     const binding = (node: string) => ({ metadata: { name: 'p' }, target: { kind: 'Node', name: node } })
     expectFailure(await client().post(pods(namespace, '/p/binding'), binding('')), 400, 'BadRequest')
+    const misnamed = { metadata: { name: 'other' }, target: { kind: 'Node', name: 'n1' } }
+    expectFailure(await client().post(pods(namespace, '/p/binding'), misnamed), 400, 'BadRequest')
     expectStatus(await client().post(pods(namespace, '/p/binding'), binding('n1')), 201)
     expectFailure(await client().post(pods(namespace, '/p/binding'), binding('n2')), 409, 'Conflict')
     expectFailure(
@@ -107,6 +109,10 @@ onEveryEngine('actions', (client) => {
     )
     expectFailure(await client().get(pods(namespace, '/p/log')), 400, 'BadRequest')
     expectFailure(await client().get(pods(namespace, '/p/log?container=e')), 400, 'BadRequest')
+    expectFailure(await client().get(pods(namespace, '/p/log?container=c&tailLines=-1')), 422, 'Invalid')
+    expectFailure(await client().get(pods(namespace, '/p/log?container=c&limitBytes=0')), 422, 'Invalid')
+    expectFailure(await client().get(pods(namespace, '/p/log?container=c&sinceSeconds=1&sinceTime=2024-01-01T00:00:00Z')), 422, 'Invalid')
+    expectFailure(await client().get(pods(namespace, '/p/log?container=c&tailLines=few')), 400, 'BadRequest')
     assert.equal(expectStatus(await client().get(pods(namespace, '/p/log?container=c')), 200).text, '')
     expectFailure(await client().get(pods(namespace, '/p/exec?container=c&command=ls')), 400, 'BadRequest')
     expectFailure(await client().get(pods(namespace, '/none/log')), 404, 'NotFound')
@@ -153,6 +159,42 @@ onEveryEngine('actions', (client) => {
     const deployment = (await client().get(`${deployments}/d`)).json
     assert.deepEqual([specOf(deployment)['replicas'], deployment.metadata['generation']], [3, 2])
     expectFailure(await client().get(`${deployments}/none/scale`), 404, 'NotFound')
+  })
+
+  interface Entry {
+    readonly manager: string
+    readonly subresource?: string
+    readonly fieldsV1: object
+  }
+
+  test('a scale is applied as a Scale, and the owner of the number is known to its object', async () => {
+    const namespace = await newNamespace(client(), 'applied')
+    const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
+    const template = { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+    const body = { metadata: { name: 'd' }, spec: { replicas: 1, selector: { matchLabels: { app: 'd' } }, template } }
+    expectStatus(await client().post(`${deployments}?fieldManager=maker`, body), 201)
+    const applied = (replicas: number, query: string) =>
+      client().patch(`${deployments}/d/scale?fieldManager=sizer${query}`, 'application/apply-patch+yaml', {
+        apiVersion: 'autoscaling/v1',
+        kind: 'Scale',
+        metadata: { name: 'd' },
+        spec: { replicas },
+      })
+    const refused = await applied(4, '')
+    expectFailure(refused, 409, 'Conflict')
+    assert.match(refused.text, /conflict with \\"maker\\" using autoscaling\/v1: \.spec\.replicas/)
+    assert.equal(specOf(expectStatus(await applied(4, '&force=true'), 200).json)['replicas'], 4)
+    expectStatus(await applied(4, ''), 200)
+    const { metadata, spec } = (await client().get(`${deployments}/d`)).json
+    assert.equal((spec as { readonly replicas: number }).replicas, 4)
+    const entries = metadata['managedFields'] as unknown as readonly Entry[]
+    assert.deepEqual(
+      entries.map(({ manager, subresource, fieldsV1 }) => [manager, subresource, JSON.stringify(fieldsV1).includes('f:replicas')]),
+      [
+        ['sizer', 'scale', true],
+        ['maker', undefined, false],
+      ],
+    )
   })
 
   test('questions are answered and not kept', async () => {

@@ -223,5 +223,14 @@ onEveryEngine('kinds', (client) => {
     assert.equal(other.metadata.uid, made.metadata.uid)
     assert.equal(other['note'], 'core text')
     assert.equal(other.apiVersion, 'events.cluster.io/v1')
+    const asTable = { accept: 'application/json;as=Table;v=v1;g=meta.cluster.io' }
+    const rows = await Promise.all(
+      ['/api/v1', '/apis/events.cluster.io/v1'].map(async (root) => {
+        const table = expectStatus(await client().get(`${root}/namespaces/${namespace}/events/e`, asTable), 200).json
+        return (table['rows'] as readonly { readonly cells: readonly unknown[] }[])[0]?.cells
+      }),
+    )
+    assert.deepEqual(rows[1], rows[0])
+    assert.equal(rows[0]?.[6], 'core text')
   })
 })

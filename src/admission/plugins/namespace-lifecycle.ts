@@ -39,7 +39,7 @@ export function namespaceLifecycle(options: {
       return
     }
     if (!attempt.resource.namespaced || attempt.operation === 'DELETE') return
-    const stored = store.read({ resource: namespaces, namespace: '', name: attempt.namespace })
+    const stored = store.readOften({ resource: namespaces, namespace: '', name: attempt.namespace })
     if (stored === undefined) throw notFound(namespaces.subject, attempt.namespace)
     if (attempt.operation !== 'CREATE') return
     if (isTerminating(stored)) throw terminating(attempt)

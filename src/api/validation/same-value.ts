@@ -9,21 +9,27 @@ export function sameValue(a: unknown, b: unknown): boolean {
   return isPartOf(a as Members, b as Members) && hasNoMoreThan(b as Members, a as Members)
 }
 
+/** The same for two objects, some members of which do not matter. */
+export const sameValueBut = (a: object, b: object, ignored: readonly string[]): boolean =>
+  isPartOf(a as Members, b as Members, ignored) && hasNoMoreThan(b as Members, a as Members, ignored)
+
 function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (!sameValue(a[i], b[i])) return false
   return true
 }
 
-function isPartOf(a: Members, b: Members): boolean {
+const none: readonly string[] = []
+
+function isPartOf(a: Members, b: Members, ignored = none): boolean {
   for (const name in a) {
-    const value = a[name]
+    const value = ignored.includes(name) ? undefined : a[name]
     if (value !== undefined && !(Object.hasOwn(b, name) && sameValue(value, b[name]))) return false
   }
   return true
 }
 
-function hasNoMoreThan(b: Members, a: Members): boolean {
-  for (const name in b) if (b[name] !== undefined && !Object.hasOwn(a, name)) return false
+function hasNoMoreThan(b: Members, a: Members, ignored = none): boolean {
+  for (const name in b) if (b[name] !== undefined && !Object.hasOwn(a, name) && !ignored.includes(name)) return false
   return true
 }

@@ -14,7 +14,7 @@ import type { HorizontalPodAutoscalerSpec, MetricSpec, MetricStatus, HorizontalP
 
 const identity = identityOf('kubernetes')
 const context = contextWith({ identity })
-const { create, update, part, updateErrors, statusErrors } = writerOf<V1>(horizontalPodAutoscaler, context)
+const { create, update, part, updateErrors, statusErrors } = writerOf<V2>(horizontalPodAutoscaler, context)
 const scaleTargetRef = { kind: 'Deployment', name: 'd' }
 const metadata = testMetadata
 const v2 = (spec: HorizontalPodAutoscalerSpec = {}, more: V2 = {}): V2 =>
@@ -167,18 +167,23 @@ const rows: readonly Row<HorizontalPodAutoscalerSpec>[] = [
     },
     found: [
       `${m}.resource.name: Required value: must specify a resource name`,
+      `${m}.resource.target.type: Required value: must specify a metric target type`,
+      `${m}.resource.target.type: Invalid value: "": must be either Utilization, Value, or AverageValue`,
       `${m}.resource.target.averageValue: Invalid value: "0": must be positive`,
       `${m}.resource.target.averageUtilization: Invalid value: 0: must be greater than 0`,
       `${m}.resource.target.averageValue: Forbidden: may not set both a target raw value and a target utilization`,
       'spec.metrics[1].pods.metric.name: Invalid value: "..": may not be \'..\'',
-      'spec.metrics[1].pods.target.averageValue: Invalid value: "0": must be positive',
+      'spec.metrics[1].pods.target.value: Invalid value: "-1": must be positive',
       'spec.metrics[1].pods.target.averageValue: Required value: must specify a positive target averageValue',
       'spec.metrics[2].external.metric.name: Required value: must specify a metric name',
+      'spec.metrics[2].external.target.type: Invalid value: "Best": must be either Utilization, Value, or AverageValue',
       'spec.metrics[2].external.target.value: Forbidden: may not set both a target value for metric and a per-pod target',
       'spec.metrics[3].object.describedObject.kind: Required value',
       'spec.metrics[3].object.describedObject.name: Required value',
       'spec.metrics[3].object.metric.name: Required value',
-      'spec.metrics[3].object.target.value: Invalid value: "0": must be positive',
+      'spec.metrics[3].object.target.type: Required value: must specify a metric target type',
+      'spec.metrics[3].object.target.type: Invalid value: "": must be either Utilization, Value, or AverageValue',
+      'spec.metrics[3].object.target.averageValue: Required value: must set either a target value or averageValue',
       'spec.metrics[4].containerResource.container: Required value: must specify a container',
       'spec.metrics[4].containerResource.target.averageUtilization: Required value: must set either',
     ],
@@ -201,36 +206,45 @@ const rows: readonly Row<HorizontalPodAutoscalerSpec>[] = [
     ],
   },
 ]
-const validate = (object: V1, rules = context) => horizontalPodAutoscaler.validate?.(object, rules) ?? []
-for (const { title, given, found } of rows) test(`create with ${title}`, () => assertFound(validate(toV1(v2(given), identity)), found))
+const validate = (object: V2, rules = context) => horizontalPodAutoscaler.validate?.(object, rules) ?? []
+for (const { title, given, found } of rows) test(`create with ${title}`, () => assertFound(validate(v2(given)), found))
 
 test('without features, there is at least one pod, and containers are not looked at one by one', () => {
   const without = contextWith({ identity, gates: () => false })
-  const writer = writerOf<V1>(horizontalPodAutoscaler, without)
-  const object = writer.create(toV1(v2({ minReplicas: 0, metrics: [others[4] as MetricSpec] }), identity))
+  const writer = writerOf<V2>(horizontalPodAutoscaler, without)
+  const object = writer.create(v2({ minReplicas: 0, metrics: [others[4] as MetricSpec] }))
   assertFound(validate(object, without), [
     'spec.minReplicas: Invalid value: 0: must be greater than or equal to 1',
     'spec.metrics: Forbidden',
     `${m}.containerResource: Required value: ${source} (only allowed when HPAContainerMetrics feature is enabled)`,
   ])
-  const old = toV1(v2({ minReplicas: 0, metrics: [others[3] as MetricSpec] }), identity)
+  const old = v2({ minReplicas: 0, metrics: [others[3] as MetricSpec] })
   assertFound(writer.updateErrors(old, old), [])
 })
 
-test('each door writes its half, whatever travels in annotations', () => {
+test('each door writes its half', () => {
   const status = { currentReplicas: 2, currentMetrics: current }
-  const old = toV1(v2({ metrics: [memory] }, { status }), identity)
-  const made = toV2(create(old), identity)
+  const old = v2({ metrics: [memory] }, { status })
+  const made = create(old)
   assert.deepEqual(made.status, {})
-  const next = toV2(update(toV1(v2({ metrics: others }, { status: {} }), identity), old), identity)
+  const next = update(v2({ metrics: others }, { status: {} }), old)
   assert.deepEqual([next.status, next.spec?.metrics], [status, others])
-  const reported = part('status').prepareUpdate(toV1(v2({ metrics: others }, { status: { currentReplicas: 5 } }), identity), old, context)
-  assert.deepEqual([toV2(reported, identity).status, toV2(reported, identity).spec?.metrics], [{ currentReplicas: 5 }, [memory]])
+  const reported = part('status').prepareUpdate(v2({ metrics: others }, { status: { currentReplicas: 5 } }), old, context)
+  assert.deepEqual([reported.status, reported.spec?.metrics], [{ currentReplicas: 5 }, [memory]])
   assertFound(updateErrors(old, old), [])
   assertFound(statusErrors({ status: { currentReplicas: -1, desiredReplicas: -1 } }, old), [
     'status.currentReplicas: Invalid',
     'status.desiredReplicas: Invalid',
   ])
+})
+
+test('the order of metrics is kept, and the older version has what it can say of them', () => {
+  const order = [cpu(70), memory, ...others.slice(1)]
+  const [latest, first] = horizontalPodAutoscaler.versions
+  assert.deepEqual([latest?.name, latest?.stored, first?.stored], ['v2', true, undefined])
+  assert.deepEqual(create(v2({ metrics: order })).spec?.metrics, order)
+  const shown = first?.fromStored?.(v2({ metrics: order }) as never, identity) as V1
+  assert.equal(shown.spec?.targetCPUUtilizationPercentage, 70)
 })
 
 const texts: readonly { readonly title: string; readonly object: V2; readonly wanted: string }[] = [
@@ -244,9 +258,7 @@ const texts: readonly { readonly title: string; readonly object: V2; readonly wa
   },
 ]
 for (const { title, object, wanted } of texts) {
-  test(`the row of an autoscaler shows ${title}, in either version`, () => {
-    const cells = (given: V1 | V2) => horizontalPodAutoscaler.table?.cells(given as V1, context)
-    assert.deepEqual(cells(object), ['a', 'Deployment/d', wanted, '1', 3, 0, '90s'])
-    assert.deepEqual(cells(toV1(object, identity)), cells(object))
+  test(`the row of an autoscaler shows ${title}`, () => {
+    assert.deepEqual(horizontalPodAutoscaler.table?.cells(object, context), ['a', 'Deployment/d', wanted, '1', 3, 0, '90s'])
   })
 }

@@ -1,7 +1,6 @@
-// Autoscalers: how many pods a workload shall have, by what it is measured to do. Stored in the first of two versions.
+// Autoscalers: how many pods a workload shall have, by what it is measured to do. Stored in the second of two versions.
 
 import { defineResource, type RuleContext } from '../../api/definition.js'
-import type { FieldError } from '../../api/field-error.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { autoscalerCells, autoscalerColumns } from './autoscaler-cells.js'
 import { toV1, toV2 } from './autoscaler-conversion.js'
@@ -10,42 +9,28 @@ import { validateAutoscaler, validateAutoscalerStatus } from './autoscaler-rules
 import * as v1 from './v1.schema.js'
 import * as v2 from './v2.schema.js'
 
-type Stored = v1.HorizontalPodAutoscaler
-type Latest = v2.HorizontalPodAutoscaler
-
-/** Only the second version has metrics, and it always has some. */
-const latestOf = (object: Stored | Latest, { identity }: RuleContext): Latest =>
-  object.spec !== undefined && 'metrics' in object.spec ? (object as Latest) : toV2(object as Stored, identity)
+type Autoscaler = v2.HorizontalPodAutoscaler
 
 /** Metrics of single containers belong to a feature. Without it they lose what they say, and are refused for that. */
-function withoutGated(object: Latest, old: Latest | undefined, { gates }: RuleContext): Latest {
-  const uses = (candidate: Latest | undefined): boolean =>
+function withoutGated(object: Autoscaler, old: Autoscaler | undefined, { gates }: RuleContext): Autoscaler {
+  const uses = (candidate: Autoscaler | undefined): boolean =>
     candidate?.spec?.metrics?.some(({ containerResource }) => containerResource !== undefined) ?? false
   if (gates('HPAContainerMetrics') || !uses(object) || uses(old)) return object
   const metrics = object.spec?.metrics?.map(({ containerResource: _, ...metric }) => metric) ?? []
   return { ...object, spec: { ...object.spec, metrics } }
 }
 
-/** Part of the status travels in annotations, so that parts are put together in the version that has fields for them. */
-function composed(next: Stored, change: (latest: Latest) => Latest, { identity }: RuleContext): Stored {
-  return toV1(change(toV2(next, identity)), identity)
-}
+const prepareCreate = (object: Autoscaler, context: RuleContext): Autoscaler => ({
+  ...withoutGated(object, undefined, context),
+  status: {},
+})
 
-const prepareCreate = (object: Stored, context: RuleContext): Stored =>
-  composed(object, (latest) => ({ ...withoutGated(latest, undefined, context), status: {} }), context)
+const prepareUpdate = (next: Autoscaler, old: Autoscaler, context: RuleContext): Autoscaler => ({
+  ...withoutGated(next, old, context),
+  status: old.status ?? {},
+})
 
-function prepareUpdate(next: Stored, old: Stored, context: RuleContext): Stored {
-  const before = toV2(old, context.identity)
-  return composed(next, (latest) => ({ ...withoutGated(latest, before, context), status: before.status ?? {} }), context)
-}
-
-const prepareStatus = (next: Stored, old: Stored, context: RuleContext): Stored =>
-  composed(next, (latest) => ({ ...latest, spec: toV2(old, context.identity).spec ?? {} }), context)
-
-const validateUpdate = (next: Stored, old: Stored, { identity, gates }: RuleContext): readonly FieldError[] =>
-  validateAutoscaler(toV2(next, identity), { gates, old: toV2(old, identity) })
-
-export const horizontalPodAutoscaler = defineResource<Stored>({
+export const horizontalPodAutoscaler = defineResource<Autoscaler>({
   group: 'autoscaling',
   kind: 'HorizontalPodAutoscaler',
   resource: 'horizontalpodautoscalers',
@@ -56,31 +41,31 @@ export const horizontalPodAutoscaler = defineResource<Stored>({
     {
       name: 'v2',
       schema: v2.horizontalPodAutoscaler,
+      stored: true,
       defaults: (object) => withV2Defaults(object),
-      toStored: (object, identity) => toV1(object, identity),
-      fromStored: (object, identity) => toV2(object, identity),
     },
     {
       name: 'v1',
       schema: v1.horizontalPodAutoscaler,
-      stored: true,
       defaults: (object, { identity }) => withV1Defaults(object, identity),
+      toStored: (object, identity) => toV2(object, identity),
+      fromStored: (object, identity) => toV1(object, identity),
     },
   ],
   nameProblems: dnsSubdomainProblems,
   prepareCreate,
   prepareUpdate,
-  validate: (object, { identity, gates }) => validateAutoscaler(toV2(object, identity), { gates }),
-  validateUpdate,
+  validate: (object, { gates }) => validateAutoscaler(object, { gates }),
+  validateUpdate: (next, old, { gates }) => validateAutoscaler(next, { gates, old }),
   resetFields: ['status'],
   subresources: [
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
-      prepareUpdate: prepareStatus,
-      validateUpdate: (next, _, { identity }) => validateAutoscalerStatus(toV2(next, identity)),
+      prepareUpdate: (next, old) => ({ ...next, spec: old.spec ?? {} }),
+      validateUpdate: (next) => validateAutoscalerStatus(next),
       resetFields: ['spec'],
     },
   ],
-  table: { columns: autoscalerColumns, cells: (object, context) => autoscalerCells(latestOf(object, context), context.now) },
+  table: { columns: autoscalerColumns, cells: (object, { now }) => autoscalerCells(object, now) },
 })

@@ -1,7 +1,7 @@
 // Jobs: pods that run until a number of them has succeeded.
 
 import { defineResource, type RuleContext } from '../../api/definition.js'
-import { ageOf, humanDuration } from '../../api/human-duration.js'
+import { ageOf } from '../../api/human-duration.js'
 import { withMetadata } from '../../api/object.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
@@ -91,7 +91,7 @@ function describeCompletions({ spec, status }: Job): string {
 function describeDuration({ status }: Job, now: number): string {
   if (status?.startTime === undefined) return ''
   const end = status.completionTime === undefined ? now : Date.parse(status.completionTime)
-  return humanDuration(end - Date.parse(status.startTime))
+  return ageOf(status.startTime, end)
 }
 
 export const job = defineResource<Job>({

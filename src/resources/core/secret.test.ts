@@ -91,7 +91,14 @@ const types: readonly { readonly title: string; readonly secret: Secret; readonl
   {
     title: 'dockerconfigjson that is no JSON',
     secret: { type: 'cluster.io/dockerconfigjson', data: { '.dockerconfigjson': encodeText('{oops') } },
-    found: ['data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": must be a JSON object'],
+    found: [
+      'data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": invalid character \'o\' looking for beginning of object key string',
+    ],
+  },
+  {
+    title: 'dockerconfigjson that is empty',
+    secret: { type: 'cluster.io/dockerconfigjson', data: { '.dockerconfigjson': '' } },
+    found: ['data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": unexpected end of JSON input'],
   },
   {
     title: 'dockerconfigjson that is no object',

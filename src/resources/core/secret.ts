@@ -8,6 +8,7 @@ import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { checkUnchanged } from '../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { JsonSyntaxError, parseJsonCarefully } from '../../schema/json-parse.js'
 import { decodeText, encodeText } from './base64-text.js'
 import { checkKeys, dataLimitBytes, isOverDataLimit, sealed } from './config-data.js'
 import { type Secret, secret as schema } from './v1.schema.js'
@@ -63,20 +64,22 @@ const hasKey = (data: Secret['data'], key: string): boolean => data !== undefine
 
 const missing = (...keys: readonly string[]): readonly FieldError[] => keys.map((key) => required(`data[${key}]`))
 
-/** The problem is told without the parser's words, which would quote the secret. */
 function requireJsonObject(key: string): TypeRule {
   return ({ data }) => {
     if (!hasKey(data, key)) return missing(key)
-    return isJsonObject(data?.[key] ?? '') ? [] : [invalid(`data[${key}]`, '<secret contents redacted>', 'must be a JSON object')]
+    const problem = jsonObjectProblem(decodeText(data?.[key] ?? ''))
+    return problem === undefined ? [] : [invalid(`data[${key}]`, '<secret contents redacted>', problem)]
   }
 }
 
-function isJsonObject(base64: string): boolean {
+/** What keeps a text from being a JSON object; the parser's words quote one character of it at most. */
+function jsonObjectProblem(text: string): string | undefined {
   try {
-    const value: unknown = JSON.parse(decodeText(base64))
-    return typeof value === 'object' && !Array.isArray(value)
-  } catch {
-    return false
+    const { value } = parseJsonCarefully(text)
+    return typeof value === 'object' && !Array.isArray(value) ? undefined : 'must be a JSON object'
+  } catch (thrown) {
+    if (thrown instanceof JsonSyntaxError) return thrown.message
+    throw thrown
   }
 }
 

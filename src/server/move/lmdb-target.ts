@@ -4,7 +4,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rm
 import { dirname } from 'node:path'
 import { createCollectionCounts } from '../../storage/collections.js'
 import { type DataFolder, takeFolder } from '../../storage/lmdb-folder.js'
-import { numberBytes, rowBytes, writeRow } from '../../storage/lmdb-records.js'
+import { encodeRow, numberBytes, rowBytes } from '../../storage/lmdb-records.js'
 import { writeCounts } from '../../storage/lmdb-writes.js'
 import { makePrivateFolder } from '../private-files.js'
 import { openLmdbSource } from './lmdb-source.js'
@@ -45,9 +45,9 @@ class LmdbTarget implements MoveTarget {
     await root.batch(() => {
       for (const { key, ...row } of page) {
         const bytes = Buffer.allocUnsafe(rowBytes(row))
-        writeRow(row, bytes, 0)
+        encodeRow(row, bytes, 0)
         current.put(key, bytes)
-        if (row.expiresAtMs !== undefined) expiries.put({ timeMs: row.expiresAtMs, key }, nothing)
+        if (row.expiresAtMs !== undefined) expiries.put({ number: row.expiresAtMs, key }, nothing)
       }
     })
     for (const { key } of page) this.#counts.add(key, 1)

@@ -19,6 +19,7 @@ interface Pod extends ApiObject {
 export async function bind(engine: Engine, call: Call, { body, options }: ActionRequest): Promise<void> {
   const binding = body as Binding
   const node = binding.target?.name ?? ''
+  if ((binding.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Binding object')
   if (binding.target?.kind !== undefined && binding.target.kind !== 'Node')
     throw badRequest(`target.kind: Unsupported value: ${JSON.stringify(binding.target.kind)}: supported values: "Node", "<empty>"`)
   if (node === '') throw badRequest('target.name: Required value')

@@ -1,10 +1,14 @@
 // Connections to what runs somewhere else: logs, commands, ports, proxies. This server reaches no node, and says so as
 // precisely as one can that has looked for the way.
 
-import { type ApiError, badRequest, notFound, unavailable } from '../../api/api-error.js'
+import { type ApiError, badRequest, invalid, notFound, unavailable } from '../../api/api-error.js'
 import type { Catalog } from '../../api/catalog.js'
+import { type FieldError, forbidden, invalid as invalidField } from '../../api/field-error.js'
 import type { ApiObject } from '../../api/object.js'
+import { integerParameter } from '../../api/options/parameters.js'
 import type { Query } from '../../api/options/query.js'
+import { joined } from '../../api/validation/collect.js'
+import { checkNotNegative, noErrors } from '../../api/validation/fields.js'
 import { addressOf, type Call, type Engine } from '../engine.js'
 
 export interface ConnectRequest {
@@ -53,6 +57,7 @@ interface PodConnection extends ConnectRequest {
 }
 
 function connectPod(engine: Engine, call: Call, { pod, subresource, query, catalog, isUpgrade }: PodConnection): string {
+  if (subresource === 'log') checkLogOptions(call, query)
   if (subresource === 'log' || subresource === 'exec' || subresource === 'attach') checkContainer(call, pod, query.first('container') ?? '')
   const node = pod.spec?.nodeName ?? ''
   if (node === '' && subresource === 'log') return ''
@@ -63,6 +68,25 @@ function connectPod(engine: Engine, call: Call, { pod, subresource, query, catal
   if (!isUpgrade && (subresource === 'exec' || subresource === 'attach' || subresource === 'portforward'))
     throw badRequest('Upgrade request required')
   throw unreachable(node)
+}
+
+/** Looked at before anything else: they are wrong whatever the pod is like. */
+function checkLogOptions(call: Call, query: Query): void {
+  const sinceSeconds = integerParameter(query, 'sinceSeconds')
+  const tailLines = integerParameter(query, 'tailLines')
+  const limitBytes = integerParameter(query, 'limitBytes')
+  const errors = joined(
+    checkNotNegative(tailLines ?? 0, 'tailLines'),
+    limitBytes === undefined || limitBytes > 0 ? noErrors : [invalidField('limitBytes', limitBytes, 'must be greater than 0')],
+    checkSince(sinceSeconds, query.first('sinceTime') ?? ''),
+  )
+  if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, call.name, errors)
+}
+
+function checkSince(seconds: number | undefined, time: string): readonly FieldError[] {
+  if (seconds === undefined) return noErrors
+  if (time !== '') return [forbidden('', 'at most one of `sinceTime` or `sinceSeconds` may be specified')]
+  return seconds > 0 ? noErrors : [invalidField('sinceSeconds', seconds, 'must be greater than 0')]
 }
 
 function checkContainer(call: Call, { spec }: Pod, wanted: string): void {

@@ -1,7 +1,7 @@
 // A careful JSON parser for what the native one cannot say: duplicate members with their paths and places, integers of
 // any length, and errors in the reference's words. The hot path uses it only after the native parser met something odd.
 
-import { setMember } from '../schema/read.js'
+import { setMember } from './read.js'
 
 export interface CarefulJson {
   readonly value: unknown
@@ -83,15 +83,14 @@ class Parser {
         this.at++
         this.space()
       }
-      this.member(path, out, seen, first)
+      this.member(path, out, seen)
     }
     this.leave()
     return out
   }
 
-  private member(path: string, out: Record<string, unknown>, seen: Set<string>, first: boolean): void {
-    if (this.text[this.at] !== '"')
-      this.unexpected(first ? 'looking for beginning of object key string' : 'looking for beginning of object key string')
+  private member(path: string, out: Record<string, unknown>, seen: Set<string>): void {
+    if (this.text[this.at] !== '"') this.unexpected('looking for beginning of object key string')
     const place = this.at
     const key = this.string()
     this.space()

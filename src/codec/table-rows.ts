@@ -1,0 +1,151 @@
+// Rows of tables that are kept: made once for every version of an object, with room where an age belongs, which is filled in when the
+// row is sent.
+
+import type { Resource } from '../api/catalog.js'
+import { agesLater, humanDuration, splitAtAges } from '../api/human-duration.js'
+import type { ListMeta } from '../api/meta.schema.js'
+import type { ApiObject } from '../api/object.js'
+import { anonymous } from '../api/user.js'
+import { obtain } from '../base/obtain.js'
+import { writeAny, writeText } from '../schema/write.js'
+import type { ItemForm } from './item-form.js'
+import { type TableForm, type TableWish, tableFormOf, tableHead, tableRow } from './table.js'
+
+/** The rows of a kind's table in one form; each is followed by a comma. */
+export interface RowForm extends ItemForm {
+  readonly table: TableForm
+}
+
+const forms = new WeakMap<Resource, Map<string, RowForm>>()
+
+/** The one value for this table of this kind. It is for everybody: whose request is the first to want it must not show. */
+export function rowFormOf(resource: Resource, wish: TableWish): RowForm {
+  const known = forms.get(resource) ?? new Map<string, RowForm>()
+  forms.set(resource, known)
+  return obtain(known, `${wish.version} ${wish.includeObject} ${wish.identity.name}`, () => {
+    const rules = { ...wish.rules, user: anonymous, now: agesLater }
+    const table = tableFormOf({ ...resource, table: resource.definition.table }, { ...wish, rules })
+    return { resource, table, item: (object: ApiObject) => encoder.encode(`${tableRow(table, object, writeCells)},`) }
+  })
+}
+
+const encoder = new TextEncoder()
+
+/** Two bytes that JSON never has: it escapes them. Between them stands a time in milliseconds, with blanks for an age that is longer. */
+const holeStart = 0x01
+const holeEnd = 0x02
+const leastHole = 24
+
+const writeCells = (cells: readonly unknown[]): string => `[${cells.map(writeCell).join(',')}]`
+
+function writeCell(cell: unknown): string {
+  if (typeof cell !== 'string') return writeAny(cell)
+  const [known = '', ...rest] = splitAtAges(cell)
+  if (rest.length === 0) return writeText(known)
+  const parts = rest.map((part, i) => (i % 2 === 0 ? holeFor(part) : writeText(part).slice(1, -1)))
+  return `${writeText(known).slice(0, -1)}${parts.join('')}"`
+}
+
+/** What is no time has an age that does not change. */
+function holeFor(timestamp: string): string {
+  const time = Date.parse(timestamp)
+  return Number.isNaN(time) ? humanDuration(time) : `\x01${String(time).padEnd(leastHole)}\x02`
+}
+
+/** Rows with the ages that they have now. */
+export function fillAges(rows: Uint8Array, now: number): Uint8Array {
+  let hole = rows.indexOf(holeStart)
+  if (hole < 0) return rows
+  const filled = new Uint8Array(rows.length)
+  let from = 0
+  let at = 0
+  let [time, age] = [Number.NaN, '']
+  while (hole >= 0) {
+    filled.set(rows.subarray(from, hole), at)
+    at += hole - from
+    const found = numberAt(rows, hole + 1)
+    // Neighbours often came at the same time.
+    if (found !== time) [time, age] = [found, humanDuration(now - found)]
+    for (let i = 0; i < age.length; i++) filled[at++] = age.charCodeAt(i)
+    from = rows.indexOf(holeEnd, hole) + 1
+    hole = rows.indexOf(holeStart, from)
+  }
+  filled.set(rows.subarray(from), at)
+  return filled.subarray(0, at + rows.length - from)
+}
+
+const minus = 0x2d
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
+
+function numberAt(bytes: Uint8Array, from: number): number {
+  const isNegative = bytes[from] === minus
+  let value = 0
+  for (let i = isNegative ? from + 1 : from; isDigit(bytes[i] as number); i++) value = value * 10 + (bytes[i] as number) - 0x30
+  return isNegative ? -value : value
+}
+
+/** A page of a table, in pieces; `rows` are any number of rows in a row. */
+export function* tablePieces(
+  { table }: RowForm,
+  { metadata, rows, now }: { readonly metadata: ListMeta; readonly rows: Iterable<Uint8Array>; readonly now: number },
+): Generator<Uint8Array> {
+  const head = tableHead(table, { metadata })
+  let last: Uint8Array | undefined
+  for (const piece of rows) {
+    yield last ?? encoder.encode(`${head}[`)
+    last = fillAges(piece, now)
+  }
+  if (last === undefined) {
+    yield encoder.encode(`${head}${table.noRows}}\n`)
+    return
+  }
+  yield last.subarray(0, -1) // every row brings a comma, and the last one has no successor
+  yield encoder.encode(']}\n')
+}
+
+/**
+ * What frames that are made now are shared under. Ages are counted in whole seconds, and so are the times that they are counted from, but for
+ * a few; within a second all watchers see the same.
+ */
+export function frameKey(form: RowForm, now: number, withoutColumns: boolean): object {
+  const second = Math.floor(now / 1000)
+  let keys = frameKeys.get(form)
+  if (keys?.second !== second) {
+    keys = { second, first: {}, later: {} }
+    frameKeys.set(form, keys)
+  }
+  return withoutColumns ? keys.later : keys.first
+}
+
+interface FrameKeys {
+  readonly second: number
+  readonly first: object
+  readonly later: object
+}
+
+const frameKeys = new WeakMap<RowForm, FrameKeys>()
+
+/** The table with one row that tells of an event. */
+export function tableFrame(
+  { table }: RowForm,
+  event: {
+    readonly type: string
+    readonly resourceVersion: string
+    readonly row: Uint8Array
+    readonly now: number
+    readonly withoutColumns: boolean
+  },
+): Uint8Array {
+  const { withoutColumns } = event
+  const head = encoder.encode(
+    `{"type":"${event.type}","object":${tableHead(table, { metadata: { resourceVersion: event.resourceVersion }, withoutColumns })}[`,
+  )
+  const row = fillAges(event.row, event.now)
+  const frame = new Uint8Array(head.length + row.length - 1 + frameEnd.length)
+  frame.set(head)
+  frame.set(row.subarray(0, -1), head.length)
+  frame.set(frameEnd, head.length + row.length - 1)
+  return frame
+}
+
+const frameEnd = encoder.encode(']}}\n')

@@ -1,0 +1,76 @@
+// Single objects in other forms than stored JSON, kept from one read to the next within a bound on bytes: what GET and selections ask for
+// again and again is decoded and encoded once per version. Lists of whole ranges have a cache of their own.
+
+import type { ItemForm } from '../codec/item-form.js'
+import type { StoredObject } from './stored-object.js'
+
+interface Kept {
+  readonly revision: number
+  readonly items: Map<ItemForm, Uint8Array>
+  cost: number
+}
+
+/** What the bookkeeping takes, for each object and for each form of it. */
+const objectCost = 256
+const itemCost = 160
+
+export class KeptItems {
+  private readonly maxBytes: number
+  /** By key, the least recently used first. */
+  private readonly kept = new Map<string, Kept>()
+  private heldBytes = 0
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes
+  }
+
+  get bytes(): number {
+    return this.heldBytes
+  }
+
+  /** The item of this version of an object, made if it is not there. */
+  item(object: StoredObject, form: ItemForm): Uint8Array {
+    const known = this.kept.get(object.key)
+    const found = known?.revision === object.revision ? known.items.get(form) : undefined
+    if (known !== undefined && found !== undefined) {
+      this.kept.delete(object.key)
+      this.kept.set(object.key, known)
+      return found
+    }
+    const made = object.makeItem(form)
+    // A past version that is read by pages is not worth the room that the newest one has.
+    if (known === undefined || known.revision <= object.revision) this.keep(object, form, made)
+    return made
+  }
+
+  /** A key has changed: what is kept of it will not be asked for again. */
+  drop(key: string): void {
+    const known = this.kept.get(key)
+    if (known === undefined) return
+    this.kept.delete(key)
+    this.heldBytes -= known.cost
+  }
+
+  clear(): void {
+    this.kept.clear()
+    this.heldBytes = 0
+  }
+
+  /** In memory of its own: what was just made may lie in a slab with others, all of which it would hold. */
+  private keep({ key, revision }: StoredObject, form: ItemForm, made: Uint8Array): void {
+    const cost = made.length + itemCost
+    if (cost + objectCost > this.maxBytes) return
+    if (this.kept.get(key)?.revision !== revision) this.drop(key)
+    const kept = this.kept.get(key) ?? { revision, items: new Map(), cost: 0 }
+    const added = cost + (kept.cost === 0 ? objectCost : 0)
+    kept.items.set(form, made.slice())
+    kept.cost += added
+    this.heldBytes += added
+    this.kept.delete(key)
+    this.kept.set(key, kept)
+    for (const oldest of this.kept.keys()) {
+      if (this.heldBytes <= this.maxBytes) break
+      this.drop(oldest)
+    }
+  }
+}

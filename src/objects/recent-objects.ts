@@ -1,0 +1,58 @@
+// Objects that are wanted again and again, such as those that somebody keeps changing, and the namespaces that they are in: found here
+// without a look into the store. Kept true by changes, within a bound on bytes.
+
+import type { Change, Entry } from '../storage/storage.js'
+import type { KeptItems } from './kept-items.js'
+import { StoredObject } from './stored-object.js'
+
+/** An object may be held decoded as well, which takes a multiple of its bytes. */
+const costOf = ({ value }: Entry): number => 512 + 6 * value.length
+
+export class RecentObjects {
+  private readonly maxBytes: number
+  private readonly items: KeptItems | undefined
+  /** Those that were kept or changed longest ago first. */
+  private readonly objects = new Map<string, StoredObject>()
+  private heldBytes = 0
+
+  /** `items`: where other forms of these objects are kept. */
+  constructor(maxBytes: number, items?: KeptItems) {
+    this.maxBytes = maxBytes
+    this.items = items
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.objects.get(key)
+  }
+
+  keep(object: StoredObject): void {
+    const cost = costOf(object.entry)
+    if (cost > this.maxBytes) return
+    this.drop(object.key)
+    this.objects.set(object.key, object)
+    this.heldBytes += cost
+    for (const key of this.objects.keys()) {
+      if (this.heldBytes <= this.maxBytes) break
+      this.drop(key)
+    }
+  }
+
+  /** What is held here follows what is stored. */
+  update({ key, revision, value }: Change): void {
+    if (!this.objects.has(key)) return
+    if (value === undefined) this.drop(key)
+    else this.keep(new StoredObject({ key, revision, value }, this.items))
+  }
+
+  clear(): void {
+    this.objects.clear()
+    this.heldBytes = 0
+  }
+
+  private drop(key: string): void {
+    const held = this.objects.get(key)
+    if (held === undefined) return
+    this.objects.delete(key)
+    this.heldBytes -= costOf(held.entry)
+  }
+}

@@ -1,0 +1,61 @@
+// Null fields taken out of canonical JSON: nothing else goes, and where something else could, nothing does.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { any, bytes, field, lazy, list, map, string, struct, time } from './node.js'
+import { withoutNullFields } from './null-fields.js'
+import { readValue } from './read.js'
+import { writeValue } from './write.js'
+
+const inner = struct('Inner', { since: field(1, time), name: field(2, string), until: field(3, time) })
+const thing = struct('Thing', {
+  since: field(1, time),
+  name: field(2, string),
+  many: field(3, list(inner)),
+  words: field(4, map(string)),
+  one: field(5, inner, { pointer: true }),
+  owned: field(6, any('fields'), { pointer: true }),
+  until: field(7, time),
+})
+
+const values: readonly object[] = [
+  {},
+  { name: 'n' },
+  { name: '"since":null,', words: { since: '"until":null', until: '\\"since\\":null' } },
+  { many: [{}, { name: 'a' }, { since: '2024-01-01T00:00:00Z' }, { until: '2024-01-01T00:00:00Z' }], one: {} },
+  { since: '2024-01-01T00:00:00Z', until: '2024-01-01T00:00:00Z', words: { 'since":null': 'x' }, owned: { 'f:since': {} } },
+]
+
+for (const value of values) {
+  test(`what remains is what a reading gives: ${JSON.stringify(value)}`, () => {
+    const text = writeValue(thing, value)
+    const without = withoutNullFields(thing, text)
+    assert.ok(without !== undefined && !without.includes(':null}') && !without.includes(',,'))
+    assert.deepEqual(readValue(thing, JSON.parse(without)).value, readValue(thing, JSON.parse(text)).value)
+    assert.deepEqual(
+      JSON.parse(without),
+      JSON.parse(text, (key, member) => (member === null && key !== '' ? undefined : member)),
+    )
+  })
+}
+
+const doubtful = {
+  'JSON of any shape': struct('Any', { since: field(1, time), raw: field(2, any('raw')) }),
+  'maps with members that may be null': struct('Bytes', { since: field(1, time), data: field(2, map(bytes)) }),
+  'doubts below others': struct('Deep', { since: field(1, time), a: field(2, list(struct('B', { c: field(1, any('json')) }))) }),
+}
+
+for (const [name, schema] of Object.entries(doubtful))
+  test(`not where there are ${name}`, () => assert.equal(withoutNullFields(schema, '{"since":null}'), undefined))
+
+test('a schema may contain itself', () => {
+  const node: Parameters<typeof withoutNullFields>[0] = struct('Node', {
+    since: field(1, time),
+    next: field(
+      2,
+      lazy(() => node),
+      { pointer: true },
+    ),
+  })
+  assert.equal(withoutNullFields(node, '{"since":null,"next":{"since":null}}'), '{"next":{}}')
+})
