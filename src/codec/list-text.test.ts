@@ -1,3 +1,5 @@
+// Lists for people, made in pieces: the same text as if they were made as a whole.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { prettyPieces, yamlPieces } from './list-text.js'

@@ -1,3 +1,5 @@
+// Slow watchers: what waits for them is counted once, and those go first who have been behind longest.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StoredObject } from './stored-object.js'
