@@ -86,6 +86,18 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     await assert.rejects(process, new RegExp(`etcd cannot be used now, trying on: ${etcd}: nobody listens there`))
   })
 
+  test('a data folder belongs to one server at a time', async (context) => {
+    const cluster = await EtcdCluster.start({ members: 1 })
+    const options = { dataDir: newFolder(), etcd: { servers: cluster.endpoints, prefix: newPrefix() } }
+    const server = await startServer(options)
+    context.after(async () => {
+      await server.close()
+      await cluster.stop()
+    })
+    await assert.rejects(startServer(options), /mirror is in use by/)
+    await assert.rejects(startServer({ etcd: options.etcd, identity: 'kubernetes' }), /belongs to 'cluster', not to 'kubernetes'/)
+  })
+
   test('a server that comes back finds everything, with its mirror or without', async (context) => {
     const cluster = await EtcdCluster.start({ members: 1 })
     const dataDir = newFolder()
