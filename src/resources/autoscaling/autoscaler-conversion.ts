@@ -92,15 +92,6 @@ function statusOfV1(
 const isShareOfCpu = ({ type, resource }: v2.MetricSpec): boolean =>
   type === 'Resource' && isCpu(resource) && resource?.target?.averageUtilization !== undefined
 
-/** The metrics as the first version gives them back, which has a field for one share of CPU: that one comes last, and there is no second. */
-export function withCpuLast(object: v2.HorizontalPodAutoscaler): v2.HorizontalPodAutoscaler {
-  const metrics = object.spec?.metrics ?? []
-  const first = metrics.findIndex(isShareOfCpu)
-  if (first < 0 || first === metrics.length - 1) return object
-  const others = metrics.filter((metric) => !isShareOfCpu(metric))
-  return { ...object, spec: { ...object.spec, metrics: [...others, ...metrics.slice(first, first + 1)] } }
-}
-
 const isCpu = (resource: { readonly name?: string } | undefined): boolean => resource?.name === 'cpu'
 
 /** The first target for CPU has a field of its own, if it is a share; all other metrics travel. */
@@ -127,3 +118,7 @@ export function toV1(object: v2.HorizontalPodAutoscaler, identity: Identity): v1
     status: { ...status, ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current }) },
   }
 }
+
+/** As an object comes back that the first version had to carry: its one field for a share of CPU makes that the last metric, and the only one. */
+export const asCarriedByV1 = (object: v2.HorizontalPodAutoscaler, identity: Identity): v2.HorizontalPodAutoscaler =>
+  toV2(toV1(object, identity), identity)

@@ -4,7 +4,7 @@
 import { defineResource, type RuleContext } from '../../api/definition.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { autoscalerCells, autoscalerColumns } from './autoscaler-cells.js'
-import { toV1, toV2, withCpuLast } from './autoscaler-conversion.js'
+import { asCarriedByV1, toV1, toV2 } from './autoscaler-conversion.js'
 import { withV1Defaults, withV2Defaults } from './autoscaler-defaults.js'
 import { validateAutoscaler, validateAutoscalerStatus } from './autoscaler-rules.js'
 import * as v1 from './v1.schema.js'
@@ -45,7 +45,7 @@ export const horizontalPodAutoscaler = defineResource<Autoscaler>({
       schema: v2.horizontalPodAutoscaler,
       stored: true,
       defaults: (object) => withV2Defaults(object),
-      fromStored: (object) => withCpuLast(object),
+      fromStored: (object, identity) => asCarriedByV1(object, identity),
     },
     {
       name: 'v1',
