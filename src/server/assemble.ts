@@ -1,6 +1,7 @@
 // The composition root: every part of the server is made here, once, in the order in which they need one another.
 
 import { randomInt, randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
@@ -12,7 +13,7 @@ import { tokenList } from '../auth/token-list.js'
 import { systemClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
-import { bootstrap } from '../controllers/bootstrap.js'
+import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
 import { DefaultAccounts } from '../controllers/default-accounts.js'
 import { NamespaceLoop } from '../controllers/namespace-loop.js'
 import { dispatch } from '../http/dispatch.js'
@@ -35,6 +36,7 @@ import { definitions } from '../resources/index.js'
 import { keepHistory } from '../storage/history-window.js'
 import type { Engine } from '../verbs/engine.js'
 import { serviceReserver } from '../verbs/special/service-reserver.js'
+import { advertisedFor, trustedOf } from './advertised.js'
 import { ensureServingCertificate, type ServingCertificate, servingHosts } from './certificates.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { openStorage } from './open-storage.js'
@@ -98,8 +100,14 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     randomSuffix,
   }
   const [firstRange] = serviceRanges.addresses
-  const serviceAddress = firstRange === undefined ? '' : firstAddress(firstRange)
-  const prepare = (): Promise<void> => bootstrap(engine, catalog, { serviceAddress, securePort: settings.securePort || defaultPort })
+  const prepare = (): Promise<void> =>
+    bootstrap(engine, catalog, {
+      serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
+      securePort: settings.securePort || defaultPort,
+      advertiseAddress: settings.advertiseAddress ?? advertisedFor(settings.bindAddress),
+      hostname: hostname(),
+      trusted: trustedOf(settings.authentication),
+    })
   await (settings.storage === 'etcd' ? whenUsable(prepare, { logger, signal }) : prepare())
   const loops = runLoops(settings, { engine, catalog, logger }, [NamespaceLoop, DefaultAccounts])
   closing.add(() => loops.close())

@@ -1,0 +1,88 @@
+// Puts into the store what a fresh server has to begin with, and at later starts what became of it into order. These objects are constants
+// that tests hold against the rules of their kinds, so they go to the store without asking admission: hundreds in a few milliseconds.
+
+import { ApiError } from '../../api/api-error.js'
+import type { Catalog } from '../../api/catalog.js'
+import type { ApiObject } from '../../api/object.js'
+import { withMetadata } from '../../api/object.js'
+import { timeOf } from '../../schema/scalars.js'
+import { create } from '../../verbs/create.js'
+import { addressOf, type Call, type Engine } from '../../verbs/engine.js'
+import { trackCreate } from '../../verbs/managed-fields.js'
+import { update } from '../../verbs/update.js'
+import { fromStored, toStored, withDefaults } from '../../verbs/versions.js'
+import { ownCall } from '../own-call.js'
+import type { Wanted } from './wanted.js'
+
+/** Those that are missing are made, all in one commit; those that are there are reconciled. A kind that is not served is left out. */
+export async function placeAll(engine: Engine, catalog: Catalog, all: readonly Wanted[]): Promise<void> {
+  await Promise.all(all.map((wanted) => place(engine, catalog, wanted)))
+}
+
+/** The same through the front door, for what takes an address or is watched over by admission. */
+export async function createMissing(engine: Engine, catalog: Catalog, all: readonly Wanted[]): Promise<void> {
+  await Promise.all(
+    all.map(async (wanted) => {
+      const call = callFor(engine, catalog, wanted)
+      if (call === undefined || engine.store.read(addressOf(call)) !== undefined) return
+      await unlessOvertaken(create(engine, call, { object: withDefaults(call, wanted.object), options: {} }))
+    }),
+  )
+}
+
+function callFor(engine: Engine, catalog: Catalog, { group, version, resource, namespace, object }: Wanted): Call | undefined {
+  const found = catalog.find(engine.identity.group(group), version, resource)
+  return found && ownCall(engine, { resource: found, namespace: namespace ?? '', name: object.metadata?.name ?? '' })
+}
+
+async function place(engine: Engine, catalog: Catalog, wanted: Wanted): Promise<void> {
+  const call = callFor(engine, catalog, wanted)
+  if (call === undefined) return
+  const stored = engine.store.read(addressOf(call))
+  const fresh = withDefaults(call, wanted.object)
+  if (stored === undefined) {
+    const object = asNew(engine, call, { ...wanted, object: fresh })
+    await engine.store.put(addressOf(call), engine.store.encode(call.resource, object), { expect: 0 })
+    return
+  }
+  if (wanted.reconcile === undefined) return
+  const live = fromStored(call, stored.decode(call.resource))
+  const next = wanted.reconcile(live, fresh)
+  if (next === live) return
+  const sent = withMetadata(next, { managedFields: undefined, resourceVersion: stored.resourceVersion })
+  await unlessOvertaken(update(engine, call, { object: sent, options: managerOptions(wanted) }))
+}
+
+const managerOptions = ({ fieldManager }: Wanted): { readonly fieldManager?: string } =>
+  fieldManager === undefined ? {} : { fieldManager }
+
+function asNew(engine: Engine, call: Call, wanted: Wanted): ApiObject {
+  const sent = call.namespace === '' ? wanted.object : withMetadata(wanted.object, { namespace: call.namespace })
+  const tracked = toStored(call, trackCreate(call, sent, managerOptions(wanted)))
+  const stamped = withMetadata(tracked, { uid: engine.newUid(), creationTimestamp: timeOf(call.rules.now) })
+  const prepared = call.resource.definition.prepareCreate?.(stamped, call.rules) ?? stamped
+  return wanted.status === undefined ? prepared : withStatus(call, prepared, wanted.status)
+}
+
+function withStatus(call: Call, object: ApiObject, { value, fieldManager, fields }: NonNullable<Wanted['status']>): ApiObject {
+  const entry = {
+    manager: fieldManager,
+    operation: 'Apply',
+    apiVersion: call.resource.apiVersion,
+    time: timeOf(call.rules.now),
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields,
+    subresource: 'status',
+  }
+  return withMetadata({ ...object, status: value } as ApiObject, { managedFields: [entry, ...(object.metadata?.managedFields ?? [])] })
+}
+
+/** Another replica was quicker, and that is just as well. */
+async function unlessOvertaken(write: Promise<unknown>): Promise<void> {
+  try {
+    await write
+  } catch (thrown) {
+    const isOvertaken = thrown instanceof ApiError && ['AlreadyExists', 'Conflict'].includes(thrown.status.reason ?? '')
+    if (!isOvertaken) throw thrown
+  }
+}
