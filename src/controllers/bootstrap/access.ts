@@ -54,10 +54,14 @@ function place<T extends Named>(identity: Identity, template: T, resource: strin
     version: 'v1',
     resource,
     ...namespace,
+    shape: shapeOf(template),
     object: make(identity, template),
     reconcile: (stored: ApiObject, wanted: ApiObject) => (isProtected(identity, stored) ? stored : reconcile(stored, wanted)),
   } satisfies Wanted
 }
+
+const shapeOf = ({ rules, partOf, collects, subjects }: Partial<RoleTemplate & BindingTemplate>): string =>
+  [rules === undefined, partOf, collects, subjects === ''].join(' ')
 
 const annotationOf = (identity: Identity): string => `${identity.group({ stem })}/autoupdate`
 

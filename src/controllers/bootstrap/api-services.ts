@@ -50,7 +50,7 @@ export function apiServices(catalog: Catalog): readonly Wanted[] {
     const versionPriority = byVersion[version] ?? usualPriority(version)
     const spec = { ...(name === '' ? {} : { group: name }), version, groupPriorityMinimum, versionPriority }
     const object: APIService = { metadata: { name: `${version}.${name}`, labels: { [label]: 'onstart' } }, spec }
-    return [{ group, version: 'v1', resource: 'apiservices', object, reconcile }]
+    return [{ group, version: 'v1', resource: 'apiservices', shape: name === '' ? 'core' : 'named', object, reconcile }]
   })
 }
 

@@ -3,8 +3,8 @@
 
 import { ApiError } from '../../api/api-error.js'
 import type { Catalog } from '../../api/catalog.js'
-import type { ApiObject } from '../../api/object.js'
-import { withMetadata } from '../../api/object.js'
+import { type ApiObject, type ObjectMeta, withMetadata } from '../../api/object.js'
+import { obtain } from '../../base/obtain.js'
 import { timeOf } from '../../schema/scalars.js'
 import { create } from '../../verbs/create.js'
 import { addressOf, type Call, type Engine } from '../../verbs/engine.js'
@@ -14,9 +14,17 @@ import { fromStored, toStored, withDefaults } from '../../verbs/versions.js'
 import { ownCall } from '../own-call.js'
 import type { Wanted } from './wanted.js'
 
+/** Who owns the fields of a new object, by kind and shape. */
+type Owners = Map<string, ObjectMeta['managedFields']>
+
+interface Placing extends Wanted {
+  readonly owners: Owners
+}
+
 /** Those that are missing are made, all in one commit; those that are there are reconciled. A kind that is not served is left out. */
 export async function placeAll(engine: Engine, catalog: Catalog, all: readonly Wanted[]): Promise<void> {
-  await Promise.all(all.map((wanted) => place(engine, catalog, wanted)))
+  const owners: Owners = new Map()
+  await Promise.all(all.map((wanted) => place(engine, catalog, { ...wanted, owners })))
 }
 
 /** The same through the front door, for what takes an address or is watched over by admission. */
@@ -35,7 +43,7 @@ function callFor(engine: Engine, catalog: Catalog, { group, version, resource, n
   return found && ownCall(engine, { resource: found, namespace: namespace ?? '', name: object.metadata?.name ?? '' })
 }
 
-async function place(engine: Engine, catalog: Catalog, wanted: Wanted): Promise<void> {
+async function place(engine: Engine, catalog: Catalog, wanted: Placing): Promise<void> {
   const call = callFor(engine, catalog, wanted)
   if (call === undefined) return
   const stored = engine.store.read(addressOf(call))
@@ -56,12 +64,17 @@ async function place(engine: Engine, catalog: Catalog, wanted: Wanted): Promise<
 const managerOptions = ({ fieldManager }: Wanted): { readonly fieldManager?: string } =>
   fieldManager === undefined ? {} : { fieldManager }
 
-function asNew(engine: Engine, call: Call, wanted: Wanted): ApiObject {
+function asNew(engine: Engine, call: Call, wanted: Placing): ApiObject {
   const sent = call.namespace === '' ? wanted.object : withMetadata(wanted.object, { namespace: call.namespace })
-  const tracked = toStored(call, trackCreate(call, sent, managerOptions(wanted)))
-  const stamped = withMetadata(tracked, { uid: engine.newUid(), creationTimestamp: timeOf(call.rules.now) })
+  const managedFields = ownersOf(call, sent, wanted)
+  const stamped = withMetadata(toStored(call, sent), { uid: engine.newUid(), creationTimestamp: timeOf(call.rules.now), managedFields })
   const prepared = call.resource.definition.prepareCreate?.(stamped, call.rules) ?? stamped
   return wanted.status === undefined ? prepared : withStatus(call, prepared, wanted.status)
+}
+
+function ownersOf(call: Call, sent: ApiObject, { owners, ...wanted }: Placing): ObjectMeta['managedFields'] {
+  const track = (): ObjectMeta['managedFields'] => trackCreate(call, sent, managerOptions(wanted)).metadata?.managedFields
+  return wanted.shape === undefined ? track() : obtain(owners, `${wanted.resource} ${wanted.shape}`, track)
 }
 
 function withStatus(call: Call, object: ApiObject, { value, fieldManager, fields }: NonNullable<Wanted['status']>): ApiObject {

@@ -10,6 +10,8 @@ export interface Wanted<T extends ApiObject = ApiObject> {
   readonly namespace?: string
   /** As a client would send it. */
   readonly object: T
+  /** Objects of a kind that say the same are fields of the same owner: worked out once for all with this word. */
+  readonly shape?: string
   /** Who is named as the owner of its fields; the server itself if left out. */
   readonly fieldManager?: string
   /** What a loop would have said about it by now, and the name under which it says so. */
