@@ -5,6 +5,7 @@ import { oneName } from '../api/field-selector.js'
 import { parseGetOptions } from '../api/options/get-options.js'
 import { parseListOptions, parseWatchOptions, type WatchOptions } from '../api/options/list-options.js'
 import { allFormats, checkStream, mediaTypeOf } from '../codec/negotiation.js'
+import { getComputed, isComputed, listComputed } from '../verbs/computed.js'
 import { get } from '../verbs/get.js'
 import { type ListedPage, list } from '../verbs/list.js'
 import { Watch } from '../verbs/watch.js'
@@ -16,6 +17,11 @@ import { startWatchStream, watchFormOf } from './watch-stream.js'
 
 export function serveGet(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
+  if (isComputed(target.resource)) {
+    parseGetOptions(target.query)
+    send(target.exchange, { code: 200, ...representObject(form, { object: getComputed(target.server.engine, callOf(target)) }) })
+    return true
+  }
   const stored = get(target.server.engine, callOf(target), parseGetOptions(target.query))
   const answer = (found: Awaited<typeof stored>): Answered => {
     send(target.exchange, { code: 200, ...representObject(form, { stored: found }) })
@@ -30,6 +36,7 @@ const onePieceBytes = 1024 * 1024
 export function serveList(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
   const options = parseListOptions(target.query, listContext(target))
+  if (isComputed(target.resource)) return sendList(target, form, listComputed(target.server.engine, callOf(target), options))
   const page = list(target.server.engine, callOf(target), { ...options, form: listFormOf(form) })
   return page instanceof Promise ? page.then((settled) => sendList(target, form, settled)) : sendList(target, form, page)
 }

@@ -151,7 +151,9 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     requestTimeoutMs: timeouts.requestMs,
     onAnswered: (exchange) => {
       inflight.leave(exchange)
-      metrics.count(requestLabels(exchange, catalog), (clock.now() - exchange.startMs) / 1000)
+      const labels = requestLabels(exchange, catalog)
+      metrics.count(labels, (clock.now() - exchange.startMs) / 1000)
+      if (exchange.removedRelease !== undefined) metrics.noteDeprecated(labels, exchange.removedRelease)
     },
   })
 

@@ -6,6 +6,7 @@ import type { RequestInfo, RequestVerb } from '../api/request-info.js'
 import { authenticatedGroup, mastersGroup, type User } from '../api/user.js'
 import { authenticateWith } from '../auth/authenticate.js'
 import { authorizeWith } from '../auth/authorize.js'
+import { inNamespace } from './create.js'
 import type { Call, Engine, WriteOptions } from './engine.js'
 import { trackCreate } from './managed-fields.js'
 
@@ -16,9 +17,11 @@ export interface Question {
 
 export async function answerQuestion(engine: Engine, call: Call, { object, options }: Question): Promise<ApiObject> {
   const { definition, invalidSubject, kind } = call.resource
-  const errors = definition.validate?.(object, call.rules) ?? []
-  if (errors.length > 0) throw invalid(invalidSubject, object.metadata?.name ?? '', errors)
-  const asked = trackCreate(call, object, options)
+  const tracked = trackCreate(call, inNamespace(call, object), options)
+  const asked = definition.prepareCreate?.(tracked, call.rules) ?? tracked
+  const errors = definition.validate?.(asked, call.rules) ?? []
+  // A question is of no kind that anybody could look up, so that errors name its group alone.
+  if (errors.length > 0) throw invalid({ ...invalidSubject, kind: '' }, '', errors)
   const known = definition.virtual?.answer?.(asked, call.rules)
   if (known !== undefined) return known
   const answer = answers[kind]
