@@ -55,7 +55,7 @@ function serveOther(site: Site, exchange: Exchange): Answered | Promise<Answered
       if (words.length === 1 && site.aggregated !== undefined && serveAggregated(site.aggregated, exchange, first)) return true
       return serveDiscovery(site, exchange, words)
     case undefined:
-      return sendIndented(exchange, { paths: rootPaths(site.resources.catalog) })
+      return sendIndented(exchange, { paths: rootPaths(site) })
     default:
       return pageNotFound(exchange)
   }

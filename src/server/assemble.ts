@@ -16,6 +16,7 @@ import type { Logger } from '../base/logger.js'
 import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
 import { DefaultAccounts } from '../controllers/default-accounts.js'
 import { NamespaceLoop } from '../controllers/namespace-loop.js'
+import { ServerLease } from '../controllers/server-lease.js'
 import { dispatch } from '../http/dispatch.js'
 import { authentication, authorization, Inflight, noImpersonation } from '../http/filters.js'
 import { requestListener } from '../http/handle.js'
@@ -100,15 +101,21 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     randomSuffix,
   }
   const [firstRange] = serviceRanges.addresses
+  const self = { hostname: hostname(), holder: randomUUID() }
   const prepare = (): Promise<void> =>
     bootstrap(engine, catalog, {
       serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
       securePort: settings.securePort || defaultPort,
       advertiseAddress: settings.advertiseAddress ?? advertisedFor(settings.bindAddress),
-      hostname: hostname(),
+      isShared: settings.storage === 'etcd',
+      ...self,
       trusted: trustedOf(settings.authentication),
     })
   await (settings.storage === 'etcd' ? whenUsable(prepare, { logger, signal }) : prepare())
+  if (gates('APIServerIdentity')) {
+    const lease = new ServerLease({ engine, catalog, logger, ...self })
+    closing.add(() => lease.close())
+  }
   const loops = runLoops(settings, { engine, catalog, logger }, [NamespaceLoop, DefaultAccounts])
   closing.add(() => loops.close())
 

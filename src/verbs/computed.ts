@@ -8,7 +8,7 @@ import { writeValue } from '../schema/write.js'
 import type { Call, Engine } from './engine.js'
 import type { ListedPage } from './list.js'
 
-type Compute = (engine: Engine) => readonly ApiObject[]
+type Compute = (engine: Engine) => Promise<readonly ApiObject[]>
 
 /** By collection; to add one: a function below, and a line here. */
 const computed: { readonly [collection: string]: Compute } = {
@@ -17,16 +17,16 @@ const computed: { readonly [collection: string]: Compute } = {
 
 export const isComputed = ({ collection }: Resource): boolean => Object.hasOwn(computed, collection)
 
-export function getComputed(engine: Engine, { resource, name }: Call): ApiObject {
-  const found = computed[resource.collection]?.(engine).find(({ metadata }) => metadata?.name === name)
+export async function getComputed(engine: Engine, { resource, name }: Call): Promise<ApiObject> {
+  const found = (await computed[resource.collection]?.(engine))?.find(({ metadata }) => metadata?.name === name)
   if (found === undefined) throw notFound(resource.subject, name)
   return found
 }
 
 /** The whole list at once: it has no version, so nobody could ask for the rest of it. */
-export function listComputed(engine: Engine, { resource }: Call, { selection }: ListOptions): ListedPage {
+export async function listComputed(engine: Engine, { resource }: Call, { selection }: ListOptions): Promise<ListedPage> {
   const { labels, fields } = selection
-  const objects = (computed[resource.collection]?.(engine) ?? []).filter(
+  const objects = ((await computed[resource.collection]?.(engine)) ?? []).filter(
     ({ metadata }) =>
       (labels?.matches(metadata?.labels ?? {}) ?? true) &&
       (fields?.matches((path) => (path === 'metadata.name' ? (metadata?.name ?? '') : '')) ?? true),
@@ -41,11 +41,14 @@ export function listComputed(engine: Engine, { resource }: Call, { selection }: 
   }
 }
 
-/** The parts of a control plane: what this server is not is not there, and the store is as well as its last write. */
-function componentStatuses({ store }: Engine): readonly ApiObject[] {
+/** How long a component may take to say that it is well. */
+const patienceMs = 2000
+
+/** The parts of a control plane: what this server is not is not there, and the store is asked. */
+async function componentStatuses({ store }: Engine): Promise<readonly ApiObject[]> {
   return [
     component('controller-manager', 'no controller manager answers this server'),
-    component('etcd-0', store.problem),
+    component('etcd-0', await store.check(patienceMs)),
     component('scheduler', 'no scheduler answers this server'),
   ]
 }

@@ -11,6 +11,8 @@ import { createMissing, placeAll } from './place.js'
 
 export interface BootstrapSettings extends OwnAddresses {
   readonly hostname: string
+  /** The word that tells this run of the server from others on the same machine. */
+  readonly holder: string
   /** By the names under which the configuration for extension servers has them; empty: there is nobody to trust. */
   readonly trusted: { readonly [name: string]: string }
 }
@@ -18,7 +20,7 @@ export interface BootstrapSettings extends OwnAddresses {
 export async function bootstrap(engine: Engine, catalog: Catalog, settings: BootstrapSettings): Promise<void> {
   const { identity, clock } = engine
   const now = clock.now()
-  const { hostname } = settings
+  const { hostname, holder } = settings
   await createMissing(engine, catalog, namespacesOf(identity))
   await Promise.all([
     createMissing(engine, catalog, [ownService(identity, settings)]),
@@ -29,7 +31,7 @@ export async function bootstrap(engine: Engine, catalog: Catalog, settings: Boot
       ...apiServices(catalog),
       ...ownEndpoints(identity, settings),
       ...trustMap(identity, settings.trusted),
-      ...(engine.gates('APIServerIdentity') ? [ownLease(identity, { hostname, holder: engine.newUid(), now })] : []),
+      ...(engine.gates('APIServerIdentity') ? [ownLease(identity, { hostname, holder, now })] : []),
     ]),
     removeStale(engine, catalog),
   ])

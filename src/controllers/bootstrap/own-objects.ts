@@ -12,6 +12,8 @@ export interface OwnAddresses {
   /** Where others reach this server; empty where nobody else can. */
   readonly advertiseAddress: string
   readonly securePort: number
+  /** Whether other servers may work on the same store. */
+  readonly isShared: boolean
 }
 
 export const namespacesOf = (identity: Identity): readonly Wanted[] =>
@@ -57,8 +59,11 @@ export const ownService = (identity: Identity, { serviceAddress, securePort }: O
   } as ApiObject,
 })
 
-/** The address behind the service. A server that is alone with its store is the only one; another may have been left by an earlier start. */
-export const ownEndpoints = (identity: Identity, { advertiseAddress, securePort }: OwnAddresses): readonly Wanted[] => {
+/**
+ * The address behind the service. A server that is alone with its store is the only one there: another was left by an earlier start. One
+ * of several adds itself to the others.
+ */
+export const ownEndpoints = (identity: Identity, { advertiseAddress, securePort, isShared }: OwnAddresses): readonly Wanted[] => {
   if (advertiseAddress === '') return []
   const endpoints = {
     metadata: {
@@ -75,16 +80,45 @@ export const ownEndpoints = (identity: Identity, { advertiseAddress, securePort 
     ports: [{ name: 'https', protocol: 'TCP', port: securePort }],
   } as ApiObject
   return [
-    { group: '', version: 'v1', resource: 'endpoints', namespace: 'default', object: endpoints, reconcile: followMembers(['subsets']) },
+    {
+      group: '',
+      version: 'v1',
+      resource: 'endpoints',
+      namespace: 'default',
+      object: endpoints,
+      reconcile: isShared ? addAddress : followMembers(['subsets']),
+    },
     {
       group: { stem: 'discovery' },
       version: 'v1',
       resource: 'endpointslices',
       namespace: 'default',
       object: slice,
-      reconcile: followMembers(['endpoints', 'ports']),
+      reconcile: isShared ? addEndpoint : followMembers(['endpoints', 'ports']),
     },
   ]
+}
+
+interface Endpoints extends ApiObject {
+  readonly subsets?: readonly { readonly addresses?: readonly object[] }[]
+}
+
+function addAddress(stored: Endpoints, wanted: Endpoints): Endpoints {
+  const there = (stored.subsets ?? []).flatMap(({ addresses = [] }) => addresses)
+  const own = (wanted.subsets ?? []).flatMap(({ addresses = [] }) => addresses)
+  const missing = own.filter((address) => !there.some((other) => sameValue(other, address)))
+  if (missing.length === 0) return stored
+  return { ...stored, subsets: [{ ...wanted.subsets?.[0], addresses: [...there, ...missing] }] }
+}
+
+interface Slice extends ApiObject {
+  readonly endpoints?: readonly object[]
+}
+
+function addEndpoint(stored: Slice, { endpoints = [] }: Slice): Slice {
+  const there = stored.endpoints ?? []
+  const missing = endpoints.filter((endpoint) => !there.some((other) => sameValue(other, endpoint)))
+  return missing.length === 0 ? stored : { ...stored, endpoints: [...there, ...missing] }
 }
 
 /** The stored object with these members as they are wanted. */
@@ -128,7 +162,7 @@ export function ownLease(
 const letters = 'abcdefghijklmnopqrstuvwxyz234567'
 
 /** RFC 4648, in small letters and without padding. */
-function base32(bytes: Uint8Array): string {
+export function base32(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return (bits.match(/.{1,5}/g) ?? []).map((five) => letters[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')
 }

@@ -33,7 +33,12 @@ export async function createMissing(engine: Engine, catalog: Catalog, all: reado
     all.map(async (wanted) => {
       const call = callFor(engine, catalog, wanted)
       if (call === undefined || engine.store.read(addressOf(call)) !== undefined) return
-      await unlessOvertaken(create(engine, call, { object: withDefaults(call, wanted.object), options: {} }))
+      try {
+        await create(engine, call, { object: withDefaults(call, wanted.object), options: {} })
+      } catch (thrown) {
+        // Another replica was quicker, and that is just as well: the object is there, or what it wanted to have is taken by it.
+        if (engine.store.read(addressOf(call)) === undefined) throw thrown
+      }
     }),
   )
 }
@@ -58,7 +63,12 @@ async function place(engine: Engine, catalog: Catalog, wanted: Placing): Promise
   const next = wanted.reconcile(live, fresh)
   if (next === live) return
   const sent = withMetadata(next, { managedFields: undefined, resourceVersion: stored.resourceVersion })
-  await unlessOvertaken(update(engine, call, { object: sent, options: managerOptions(wanted) }))
+  try {
+    await update(engine, call, { object: sent, options: managerOptions(wanted) })
+  } catch (thrown) {
+    // Another replica was quicker, and wants the same.
+    if (!(thrown instanceof ApiError) || thrown.status.reason !== 'Conflict') throw thrown
+  }
 }
 
 const managerOptions = ({ fieldManager }: Wanted): { readonly fieldManager?: string } =>
@@ -88,14 +98,4 @@ function withStatus(call: Call, object: ApiObject, { value, fieldManager, fields
     subresource: 'status',
   }
   return withMetadata({ ...object, status: value } as ApiObject, { managedFields: [entry, ...(object.metadata?.managedFields ?? [])] })
-}
-
-/** Another replica was quicker, and that is just as well. */
-async function unlessOvertaken(write: Promise<unknown>): Promise<void> {
-  try {
-    await write
-  } catch (thrown) {
-    const isOvertaken = thrown instanceof ApiError && ['AlreadyExists', 'Conflict'].includes(thrown.status.reason ?? '')
-    if (!isOvertaken) throw thrown
-  }
 }
