@@ -22,6 +22,8 @@ export class Exchange {
   isLongRunning = false
   /** Which of the two limits on requests in flight this one counts towards. */
   counted: 'readOnly' | 'mutating' | undefined = undefined
+  /** Set when a version was asked for that will go: the release without it, empty where that is not known. */
+  removedRelease: string | undefined = undefined
   private warningTexts: string[] | undefined
   private leaving: (() => void)[] | undefined
 

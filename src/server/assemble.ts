@@ -1,6 +1,7 @@
 // The composition root: every part of the server is made here, once, in the order in which they need one another.
 
 import { randomInt, randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
@@ -12,9 +13,10 @@ import { tokenList } from '../auth/token-list.js'
 import { systemClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
-import { bootstrap } from '../controllers/bootstrap.js'
+import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
 import { DefaultAccounts } from '../controllers/default-accounts.js'
 import { NamespaceLoop } from '../controllers/namespace-loop.js'
+import { ServerLease } from '../controllers/server-lease.js'
 import { dispatch } from '../http/dispatch.js'
 import { authentication, authorization, Inflight, noImpersonation } from '../http/filters.js'
 import { requestListener } from '../http/handle.js'
@@ -35,6 +37,7 @@ import { definitions } from '../resources/index.js'
 import { keepHistory } from '../storage/history-window.js'
 import type { Engine } from '../verbs/engine.js'
 import { serviceReserver } from '../verbs/special/service-reserver.js'
+import { advertisedFor, trustedOf } from './advertised.js'
 import { ensureServingCertificate, type ServingCertificate, servingHosts } from './certificates.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { openStorage } from './open-storage.js'
@@ -98,9 +101,21 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     randomSuffix,
   }
   const [firstRange] = serviceRanges.addresses
-  const serviceAddress = firstRange === undefined ? '' : firstAddress(firstRange)
-  const prepare = (): Promise<void> => bootstrap(engine, catalog, { serviceAddress, securePort: settings.securePort || defaultPort })
+  const self = { hostname: hostname(), holder: randomUUID() }
+  const prepare = (): Promise<void> =>
+    bootstrap(engine, catalog, {
+      serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
+      securePort: settings.securePort || defaultPort,
+      advertiseAddress: settings.advertiseAddress ?? advertisedFor(settings.bindAddress),
+      isShared: settings.storage === 'etcd',
+      ...self,
+      trusted: trustedOf(settings.authentication),
+    })
   await (settings.storage === 'etcd' ? whenUsable(prepare, { logger, signal }) : prepare())
+  if (gates('APIServerIdentity')) {
+    const lease = new ServerLease({ engine, catalog, logger, ...self })
+    closing.add(() => lease.close())
+  }
   const loops = runLoops(settings, { engine, catalog, logger }, [NamespaceLoop, DefaultAccounts])
   closing.add(() => loops.close())
 
@@ -143,7 +158,9 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     requestTimeoutMs: timeouts.requestMs,
     onAnswered: (exchange) => {
       inflight.leave(exchange)
-      metrics.count(requestLabels(exchange, catalog), (clock.now() - exchange.startMs) / 1000)
+      const labels = requestLabels(exchange, catalog)
+      metrics.count(labels, (clock.now() - exchange.startMs) / 1000)
+      if (exchange.removedRelease !== undefined) metrics.noteDeprecated(labels, exchange.removedRelease)
     },
   })
 
