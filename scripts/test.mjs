@@ -12,7 +12,17 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const fileTimeoutMs = 240_000
 
 /** Those that take longest are started first, so that nothing waits for them at the end. */
-const longest = ['test/conformance/replay', 'test/crash/', 'test/etcd/', 'test/clients/', 'test/fuzz', 'test/bad-input', 'test/verbs']
+const longest = [
+  'test/conformance/replay',
+  'test/robustness/robustness',
+  'test/crash/',
+  'test/etcd/',
+  'test/clients/',
+  'test/soak/',
+  'test/fuzz',
+  'test/bad-input',
+  'test/verbs',
+]
 
 function testsOf(source, built) {
   return readdirSync(`${root}${source}`, { recursive: true, encoding: 'utf8' })

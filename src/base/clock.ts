@@ -6,3 +6,9 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => Date.now() }
+
+/**
+ * The time as it was when the process began, plus what has passed since: it never jumps when somebody sets the machine's clock. For what is to
+ * happen after a while; what tells the time of day to anybody uses the system's.
+ */
+export const steadyClock: Clock = { now: () => Math.floor(performance.timeOrigin + performance.now()) }

@@ -10,7 +10,7 @@ import { stabilityOf } from '../api/runtime-config.js'
 import { anonymous } from '../api/user.js'
 import { everybody, masters, publicInformation } from '../auth/authorize.js'
 import { tokenList } from '../auth/token-list.js'
-import { systemClock } from '../base/clock.js'
+import { steadyClock, systemClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
@@ -77,7 +77,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
 
   const storage = await openStorage(settings, logger, signal)
   closing.add(() => storage.close())
-  const history = keepHistory({ storage, clock, intervalMs: settings.historyMs, logger })
+  const history = keepHistory({ storage, clock: steadyClock, intervalMs: settings.historyMs, logger })
   closing.add(() => history.close())
   const store = new ObjectStore({ storage, clock, readCacheBytes: settings.readCacheBytes, eventTtlSeconds: settings.eventTtlSeconds })
   closing.add(() => store.close())

@@ -12,6 +12,8 @@ export interface ProcessOptions {
   readonly dataDir?: string
   readonly flags?: readonly string[]
   readonly patienceMs?: number
+  /** Beside those of this process. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 export interface Exit {
@@ -60,9 +62,9 @@ export class ServerProcess {
   }
 
   /** Resolves when the server says that it is ready. */
-  static async start({ dataDir, flags = [], patienceMs = 20_000 }: ProcessOptions = {}): Promise<ServerProcess> {
+  static async start({ dataDir, flags = [], patienceMs = 20_000, environment }: ProcessOptions = {}): Promise<ServerProcess> {
     const folder = dataDir ?? newFolder()
-    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags])
+    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], environment)
     try {
       const url = await output.find(/listens on (https:\S+)[\s\S]*ready after/, patienceMs)
       return new ServerProcess({ child, output, url, dataDir: folder, ownsFolder: dataDir === undefined })
@@ -132,8 +134,11 @@ interface Launched {
   readonly output: Output
 }
 
-function launch(argv: readonly string[]): Launched {
-  const child = spawn(process.execPath, [commandPath, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+function launch(argv: readonly string[], environment: ProcessOptions['environment'] = {}): Launched {
+  const child = spawn(process.execPath, [commandPath, ...argv], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  })
   living.add(child)
   child.once('close', () => living.delete(child))
   let stdout = ''
