@@ -71,6 +71,28 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     watch.close()
   })
 
+  test('an etcd that is full: writes fail with 503 and say why, reads go on', async (context) => {
+    const cluster = await EtcdCluster.start({ members: 1, flags: ['--quota-backend-bytes=4000000'] })
+    const { client, close } = await startReplica({ servers: cluster.endpoints, prefix: newPrefix() })
+    context.after(async () => {
+      await close()
+      await cluster.stop()
+    })
+    const data = { text: 'x'.repeat(500_000) }
+    let made = 0
+    const refused = await until(
+      async () => client.post(configMaps('default'), configMapOf(`c-${made}`, { data })),
+      ({ status }) => {
+        if (status === 201) made += 1
+        return status !== 201
+      },
+    )
+    assert.match(String(expectFailure(refused, 503, 'ServiceUnavailable')['message']), /database space exceeded/)
+    assert.ok(made > 0)
+    assert.equal(namesOf(expectStatus(await client.get(configMaps('default')), 200).json).length, made)
+    assert.match(expectStatus(await client.get('/readyz/etcd'), 500).text, /database space exceeded/)
+  })
+
   test('at the start etcd is waited for, and the log says so', async (context) => {
     const [port = 0] = await freePorts(1)
     const etcd = `http://127.0.0.1:${port}`
