@@ -23,6 +23,7 @@ export class Lab {
   private readonly generators: LoadGenerator[] = []
   private shared: Promise<Tested> | undefined
   private theFloor: Promise<Floor> | undefined
+  private readonly lastSteps: (() => Promise<void>)[] = []
   private folders = 0
 
   constructor({ isQuick }: { readonly isQuick: boolean }) {
@@ -55,6 +56,11 @@ export class Lab {
     return generator
   }
 
+  /** What workloads bring along ends after the servers. */
+  closeLater(step: () => Promise<void>): void {
+    this.lastSteps.push(step)
+  }
+
   /** What the servers said, for when something went wrong. */
   get complaints(): string {
     return this.servers.map(({ pid, stdout, stderr }) => `server ${pid}:\n${stdout.slice(-1000)}${stderr.slice(-2000)}`).join('\n')
@@ -64,6 +70,7 @@ export class Lab {
     for (const generator of this.generators) generator.close()
     ;(await this.theFloor)?.close()
     for (const server of this.servers) await server.stop()
+    for (const step of this.lastSteps) await step()
     rmSync(this.folder, { recursive: true, force: true })
   }
 }

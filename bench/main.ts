@@ -51,6 +51,8 @@ const workloads: { readonly [name: string]: Workload } = {
     const { big: tested, path } = await big(lab)
     return measurePages(lab, tested, path)
   },
+  // Loaded when it is its turn: it may have to install etcd.
+  etcd: async (lab) => (await import('./workloads/etcd.js')).measureEtcd(lab),
   memory: async (lab) => measureFullMemory(lab, await big(lab)),
 }
 

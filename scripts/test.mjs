@@ -12,7 +12,17 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const fileTimeoutMs = 240_000
 
 /** Those that take longest are started first, so that nothing waits for them at the end. */
-const longest = ['test/conformance/replay', 'test/crash/', 'test/fuzz', 'test/bad-input', 'test/verbs']
+const longest = [
+  'test/conformance/replay',
+  'test/robustness/robustness',
+  'test/crash/',
+  'test/etcd/',
+  'test/clients/',
+  'test/soak/',
+  'test/fuzz',
+  'test/bad-input',
+  'test/verbs',
+]
 
 function testsOf(source, built) {
   return readdirSync(`${root}${source}`, { recursive: true, encoding: 'utf8' })
@@ -27,15 +37,8 @@ const place = ({ source }) => {
 
 const words = process.argv.slice(2)
 
-/** Suites that install other programs first, and that take long on a busy machine: they run when they are asked for. */
-const onDemand = [
-  { path: 'test/etcd/', variable: 'ETCD_TESTS' },
-  { path: 'test/clients/', variable: 'CLIENT_TESTS' },
-].filter(({ path, variable }) => !process.env[variable] && !words.some((word) => path.includes(word) || word.includes(path)))
-for (const { path, variable } of onDemand) console.error(`left out: ${path} (set ${variable}=1 to run it)`)
 const files = [...testsOf('test', '.build/test'), ...testsOf('src', 'dist')]
   .filter(({ source }) => words.length === 0 || words.some((word) => source.includes(word)))
-  .filter(({ source }) => !onDemand.some(({ path }) => source.startsWith(path)))
   .sort((a, b) => place(a) - place(b))
 
 const missing = files.filter(({ built }) => !existsSync(`${root}${built}`))

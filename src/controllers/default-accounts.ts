@@ -7,6 +7,7 @@ import { partsOf } from '../objects/keys.js'
 import { everything } from '../objects/selection.js'
 import { create } from '../verbs/create.js'
 import type { Engine } from '../verbs/engine.js'
+import type { Loop } from './leader-election.js'
 import { ownCall } from './own-call.js'
 
 export interface DefaultAccountsOptions {
@@ -17,10 +18,15 @@ export interface DefaultAccountsOptions {
 
 const accountName = 'default'
 
-export class DefaultAccounts {
+/** How long after a failure it is tried again. */
+const retryMs = 2000
+
+export class DefaultAccounts implements Loop {
   private readonly options: DefaultAccountsOptions
   private readonly accounts: Resource | undefined
   private readonly running = new Set<Promise<void>>()
+  private readonly timers = new Set<NodeJS.Timeout>()
+  private isClosed = false
   private readonly stop: () => void
 
   constructor(options: DefaultAccountsOptions) {
@@ -43,7 +49,9 @@ export class DefaultAccounts {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true
     this.stop()
+    for (const timer of this.timers) clearTimeout(timer)
     await Promise.allSettled(this.running)
   }
 
@@ -64,7 +72,17 @@ export class DefaultAccounts {
     } catch (thrown) {
       // Somebody else made it, or the namespace is gone again: either way there is nothing left to do.
       const isSettled = thrown instanceof ApiError && [403, 404, 409].includes(thrown.status.code)
-      if (!isSettled) logger.warn({ namespace, err: thrown }, 'a namespace has no service account yet')
+      if (isSettled || this.isClosed) return
+      logger.warn({ namespace, err: thrown }, 'a namespace has no service account yet; it is tried again')
+      this.tryLater(namespace)
     }
+  }
+
+  private tryLater(namespace: string): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer)
+      this.provide(namespace)
+    }, retryMs)
+    this.timers.add(timer)
   }
 }

@@ -10,7 +10,9 @@ import type { StoredObject } from '../objects/stored-object.js'
 import { removeCollection } from '../verbs/delete-collection.js'
 import type { Engine } from '../verbs/engine.js'
 import { update } from '../verbs/update.js'
+import type { Loop } from './leader-election.js'
 import { type Leftover, terminationConditions } from './namespace-conditions.js'
+import { deleteOrphans } from './namespace-orphans.js'
 import { ownCall } from './own-call.js'
 
 export interface NamespaceLoopOptions {
@@ -19,9 +21,12 @@ export interface NamespaceLoopOptions {
   readonly logger: Logger
   /** How long after its deletion a namespace is left as it is, so that whoever writes to it can finish. */
   readonly graceMs?: number
+  /** How long after it is gone it is looked at once more: longer than a write can take. */
+  readonly sweepMs?: number
 }
 
 const defaultGraceMs = 1000
+const defaultSweepMs = 30_000
 const firstRetryMs = 200
 const maxRetryMs = 10_000
 
@@ -30,12 +35,14 @@ interface Namespace extends ApiObject {
   readonly status?: { readonly phase?: string }
 }
 
-export class NamespaceLoop {
+export class NamespaceLoop implements Loop {
   private readonly options: NamespaceLoopOptions
   private readonly namespaces: Resource | undefined
   private readonly timers = new Map<string, NodeJS.Timeout>()
+  private readonly sweeps = new Set<NodeJS.Timeout>()
   private readonly running = new Set<Promise<void>>()
   private readonly stop: () => void
+  private isClosed = false
 
   constructor(options: NamespaceLoopOptions) {
     this.options = options
@@ -56,9 +63,11 @@ export class NamespaceLoop {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true
     this.stop()
     for (const timer of this.timers.values()) clearTimeout(timer)
     this.timers.clear()
+    for (const timer of this.sweeps) clearTimeout(timer)
     await Promise.allSettled(this.running)
   }
 
@@ -69,6 +78,7 @@ export class NamespaceLoop {
   }
 
   private schedule(name: string, delayMs: number, nextRetryMs: number): void {
+    if (this.isClosed) return
     const work = (): void => {
       const run = this.attempt(name, nextRetryMs).finally(() => this.running.delete(run))
       this.running.add(run)
@@ -79,12 +89,32 @@ export class NamespaceLoop {
   private async attempt(name: string, nextRetryMs: number): Promise<void> {
     try {
       const isDone = await this.empty(name)
-      if (isDone) this.timers.delete(name)
+      if (isDone) this.finish(name)
       else this.schedule(name, nextRetryMs, Math.min(nextRetryMs * 2, maxRetryMs))
     } catch (thrown) {
       this.options.logger.warn({ namespace: name, err: thrown }, 'a namespace could not be emptied; it is tried again')
       this.schedule(name, nextRetryMs, Math.min(nextRetryMs * 2, maxRetryMs))
     }
+  }
+
+  /** A write that was allowed while the namespace was there may have taken long, and arrive when it is gone. */
+  private finish(name: string): void {
+    this.timers.delete(name)
+    if (this.isClosed) return
+    const timer = setTimeout(() => {
+      this.sweeps.delete(timer)
+      const run = deleteOrphans(this.options.engine, {
+        name,
+        namespaces: this.namespaces as Resource,
+        collections: this.namespacedCollections(),
+      })
+        .catch((thrown: unknown) =>
+          this.options.logger.warn({ namespace: name, err: thrown }, 'what is left of a namespace could not be deleted'),
+        )
+        .finally(() => this.running.delete(run))
+      this.running.add(run)
+    }, this.options.sweepMs ?? defaultSweepMs)
+    this.sweeps.add(timer.unref())
   }
 
   /** One round: true when there is nothing more to do for this namespace. */

@@ -26,6 +26,8 @@ export class Exchange {
   isLongRunning = false
   /** Which of the two limits on requests in flight this one counts towards. */
   counted: 'readOnly' | 'mutating' | undefined = undefined
+  /** Set when a version was asked for that will go: the release without it, empty where that is not known. */
+  removedRelease: string | undefined = undefined
   /** How much of a body is held for this one. */
   bodyBytes = 0
   private readonly pressure: Pressure

@@ -3,10 +3,12 @@
 import type { Identity } from '../api/identity.js'
 import type { Query } from '../api/options/query.js'
 
+type Problem = string | undefined
+
 export interface Check {
   readonly name: string
   /** Undefined when all is well, else why not. */
-  readonly problem: () => string | undefined
+  readonly problem: () => Problem | Promise<Problem>
 }
 
 export interface HealthChecks {
@@ -23,12 +25,13 @@ export interface HealthAnswer {
 export type HealthPath = keyof HealthChecks
 
 /** The whole of `/livez` and its like. */
-export function answerAll(path: HealthPath, checks: readonly Check[], query: Query): HealthAnswer {
+export async function answerAll(path: HealthPath, checks: readonly Check[], query: Query): Promise<HealthAnswer> {
   const excluded = query.all('exclude')
+  const problems = await Promise.all(checks.map((check) => (excluded.includes(check.name) ? 'excluded' : check.problem())))
   const lines: string[] = []
   let isFailing = false
-  for (const check of checks) {
-    const problem = excluded.includes(check.name) ? 'excluded' : check.problem()
+  for (const [index, check] of checks.entries()) {
+    const problem = problems[index]
     if (problem === undefined) lines.push(`[+]${check.name} ok`)
     else if (problem === 'excluded') lines.push(`[+]${check.name} excluded: ok`)
     else {
@@ -44,15 +47,16 @@ export function answerAll(path: HealthPath, checks: readonly Check[], query: Que
 }
 
 /** One check by its name, such as `/livez/ping`. */
-export function answerOne(checks: readonly Check[], name: string): HealthAnswer | undefined {
+export async function answerOne(checks: readonly Check[], name: string): Promise<HealthAnswer | undefined> {
   const check = checks.find((candidate) => candidate.name === name)
   if (check === undefined) return undefined
-  const problem = check.problem()
+  const problem = await check.problem()
   return problem === undefined ? { code: 200, text: 'ok' } : { code: 500, text: `internal server error: ${problem}\n` }
 }
 
 export interface HealthSources {
-  readonly storeProblem: () => string | undefined
+  readonly storeProblem: Check['problem']
+  readonly storeUnreadiness: Check['problem']
   /** True once everything that start-up does is done. */
   readonly hasStarted: () => boolean
   readonly isShuttingDown: () => boolean
@@ -90,19 +94,18 @@ const startupSteps = (identity: Identity): readonly string[] => [
 export function healthChecks(sources: HealthSources, identity: Identity): HealthChecks {
   const steps = startupSteps(identity)
   const fine = (name: string): Check => ({ name, problem: () => undefined })
-  const store = (name: string): Check => ({ name, problem: sources.storeProblem })
   const started = (name: string): Check => ({ name, problem: () => (sources.hasStarted() ? undefined : 'not finished') })
   const startedOrGrace = (name: string): Check => ({
     name,
     problem: () => (sources.hasStarted() || sources.isInGracePeriod() ? undefined : 'not finished'),
   })
-  const first = [fine('ping'), fine('log'), store('etcd')]
+  const first = [fine('ping'), fine('log'), { name: 'etcd', problem: sources.storeProblem }]
   return {
     healthz: [...first, ...steps.map(started)],
     livez: [...first, ...steps.map(startedOrGrace)],
     readyz: [
       ...first,
-      store('etcd-readiness'),
+      { name: 'etcd-readiness', problem: sources.storeUnreadiness },
       started('informer-sync'),
       ...steps.map(started),
       { name: 'shutdown', problem: () => (sources.isShuttingDown() ? 'process is shutting down' : undefined) },

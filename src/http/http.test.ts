@@ -25,38 +25,40 @@ const answers: readonly { query: string; code: number; text: RegExp }[] = [
 ]
 
 for (const row of answers) {
-  test(`health with ?${row.query}`, () => {
-    const answer = answerAll('livez', checks, readQuery(row.query))
+  test(`health with ?${row.query}`, async () => {
+    const answer = await answerAll('livez', checks, readQuery(row.query))
     assert.equal(answer.code, row.code)
     assert.match(answer.text, row.text)
   })
 }
 
-test('one check', () => {
-  assert.equal(answerOne(checks, 'ping')?.code, 200)
-  assert.equal(answerOne(checks, 'etcd')?.code, 500)
-  assert.equal(answerOne(checks, 'odd'), undefined)
+test('one check', async () => {
+  assert.equal((await answerOne(checks, 'ping'))?.code, 200)
+  assert.equal((await answerOne(checks, 'etcd'))?.code, 500)
+  assert.equal(await answerOne(checks, 'odd'), undefined)
 })
 
-test('start-up counts for readiness at once, for liveness after the grace period', () => {
+test('start-up counts for readiness at once, for liveness after the grace period', async () => {
   const state = { started: false, grace: true, down: false }
   const all = healthChecks(
     {
       storeProblem: () => undefined,
+      storeUnreadiness: () => undefined,
       hasStarted: () => state.started,
       isShuttingDown: () => state.down,
       isInGracePeriod: () => state.grace,
     },
     identityOf('cluster'),
   )
-  const code = (path: 'livez' | 'readyz' | 'healthz') => answerAll(path, all[path], readQuery('')).code
-  assert.deepEqual([code('livez'), code('readyz'), code('healthz')], [200, 500, 500])
+  const code = async (path: 'livez' | 'readyz' | 'healthz') => (await answerAll(path, all[path], readQuery(''))).code
+  const codes = () => Promise.all([code('livez'), code('readyz'), code('healthz')])
+  assert.deepEqual(await codes(), [200, 500, 500])
   state.grace = false
-  assert.equal(code('livez'), 500)
+  assert.equal(await code('livez'), 500)
   state.started = true
-  assert.deepEqual([code('livez'), code('readyz'), code('healthz')], [200, 200, 200])
+  assert.deepEqual(await codes(), [200, 200, 200])
   state.down = true
-  assert.deepEqual([code('livez'), code('readyz'), code('healthz')], [200, 500, 200])
+  assert.deepEqual(await codes(), [200, 500, 200])
 })
 
 test('discovery names what is served, in both identities', () => {

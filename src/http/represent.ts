@@ -129,8 +129,9 @@ function representText({ representation, identity }: Form, json: string): Repres
   return { contentType: 'application/json', body: Buffer.from(representation.pretty ? prettyJson(json) : `${json}\n`) }
 }
 
+/** What was computed is of no version of the store. */
 const listMetadata = (page: ListedPage): meta.ListMeta => ({
-  resourceVersion: String(page.revision),
+  ...(page.revision === 0 ? {} : { resourceVersion: String(page.revision) }),
   ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
   ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
 })

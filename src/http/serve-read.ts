@@ -5,6 +5,7 @@ import { oneName } from '../api/field-selector.js'
 import { parseGetOptions } from '../api/options/get-options.js'
 import { parseListOptions, parseWatchOptions, type WatchOptions } from '../api/options/list-options.js'
 import { allFormats, checkStream, mediaTypeOf } from '../codec/negotiation.js'
+import { getComputed, isComputed, listComputed } from '../verbs/computed.js'
 import { get } from '../verbs/get.js'
 import { type ListedPage, list } from '../verbs/list.js'
 import { Watch } from '../verbs/watch.js'
@@ -16,6 +17,7 @@ import { startWatchStream, watchFormOf } from './watch-stream.js'
 
 export function serveGet(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
+  if (isComputed(target.resource)) return serveComputed(target, form)
   const stored = get(target.server.engine, callOf(target), parseGetOptions(target.query))
   const answer = (found: Awaited<typeof stored>): Answered => {
     send(target.exchange, { code: 200, ...representObject(form, { stored: found }) })
@@ -24,12 +26,22 @@ export function serveGet(target: Target): Answered | Promise<Answered> {
   return stored instanceof Promise ? stored.then(answer) : answer(stored)
 }
 
+async function serveComputed(target: Target, form: ObjectForm): Promise<Answered> {
+  parseGetOptions(target.query)
+  const object = await getComputed(target.server.engine, callOf(target))
+  send(target.exchange, { code: 200, ...representObject(form, { object }) })
+  return true
+}
+
 /** Below this size a list is sent in one piece. */
 const onePieceBytes = 1024 * 1024
 
 export function serveList(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
   const options = parseListOptions(target.query, listContext(target))
+  if (isComputed(target.resource)) {
+    return listComputed(target.server.engine, callOf(target), options).then((page) => sendList(target, form, page))
+  }
   const page = list(target.server.engine, callOf(target), { ...options, form: listFormOf(form) })
   return page instanceof Promise ? page.then((settled) => sendList(target, form, settled)) : sendList(target, form, page)
 }

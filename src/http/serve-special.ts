@@ -23,10 +23,10 @@ export function serveSpecial(target: Target): Answered | Promise<Answered> {
   return isConnection(target.subresource?.name ?? '') ? serveConnection(target) : serveAction(target)
 }
 
-function serveConnection(target: Target): Answered {
+async function serveConnection(target: Target): Promise<Answered> {
   const { exchange, server, query } = target
   const isUpgrade = exchange.header('upgrade') !== ''
-  const text = connect(server.engine, callOf(target), { catalog: server.catalog, query, isUpgrade })
+  const text = await connect(server.engine, callOf(target), { catalog: server.catalog, query, isUpgrade })
   send(exchange, { code: 200, contentType: 'text/plain', body: Buffer.from(text) })
   return true
 }

@@ -48,6 +48,7 @@ export interface ObjectStoreOptions {
   readonly eventTtlSeconds: number
 }
 
+/** A write that could not be stored says something about the store for so long; then only the next one does. */
 const problemLastsMs = 10_000
 const mostBacklogBytes = 64 << 20
 /** Of commits that wait for the disk; one that is larger still goes alone. */
@@ -63,8 +64,7 @@ export class ObjectStore {
   /** What waits for slow watchers. */
   readonly backlog = new WatchBacklog(mostBacklogBytes)
   private readonly options: ObjectStoreOptions
-  private lastProblem: string | undefined
-  private problemMs = 0
+  private lastProblem: { readonly text: string; readonly atMs: number } | undefined
   private pendingBytes = 0
 
   constructor(options: ObjectStoreOptions) {
@@ -94,11 +94,6 @@ export class ObjectStore {
     return this.storage.compacted
   }
 
-  /** Why writes cannot be stored; undefined when they can, or when nobody has tried for a while: who is told to stay away does not try. */
-  get problem(): string | undefined {
-    return performance.now() - this.problemMs < problemLastsMs ? this.lastProblem : undefined
-  }
-
   get cacheBytes(): number {
     return this.cache.bytes + this.kept.bytes
   }
@@ -109,7 +104,21 @@ export class ObjectStore {
 
   /** A revision at which reads see every write that anybody was told of before the call. */
   settle(): number | Promise<number> {
-    return this.storage.settle()
+    const settled = this.storage.settle()
+    return settled instanceof Promise
+      ? settled.catch((thrown: unknown) => Promise.reject(readable(thrown, 'be read consistently')))
+      : settled
+  }
+
+  /** Asks the storage, and answers why it cannot be used; undefined when it can. A write that failed a moment ago counts, too. */
+  async check(timeoutMs: number): Promise<string | undefined> {
+    const settled = this.storage.settle()
+    if (settled instanceof Promise) {
+      const problem = await within(timeoutMs, settled)
+      if (problem !== undefined) return problem
+    }
+    const { text, atMs } = this.lastProblem ?? { text: '', atMs: Number.NEGATIVE_INFINITY }
+    return this.options.clock.now() - atMs < problemLastsMs ? text : undefined
   }
 
   /** Resolves when the store has reached a revision, or with false when the signal says that nobody waits any more. */
@@ -217,12 +226,8 @@ export class ObjectStore {
       this.lastProblem = undefined
       return outcome
     } catch (thrown) {
-      if (thrown instanceof StorageUnavailableError) {
-        this.lastProblem = thrown.message
-        this.problemMs = performance.now()
-        throw unavailable(`the store cannot write now: ${thrown.message}`)
-      }
-      throw thrown
+      if (thrown instanceof StorageUnavailableError) this.lastProblem = { text: thrown.message, atMs: this.options.clock.now() }
+      throw readable(thrown, 'write')
     } finally {
       this.pendingBytes -= bytes
     }
@@ -230,6 +235,22 @@ export class ObjectStore {
 }
 
 const slowStore = 'the store is slower than its writers: too much waits to be written, please try again later'
+
+const readable = (thrown: unknown, what: string): unknown =>
+  thrown instanceof StorageUnavailableError ? unavailable(`the store cannot ${what} now: ${thrown.message}`) : thrown
+
+/** What is wrong with something that is waited for: why it failed, or that it takes longer than that. */
+function within(timeoutMs: number, work: Promise<unknown>): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(`no answer within ${timeoutMs} ms`), timeoutMs)
+    work
+      .then(
+        () => resolve(undefined),
+        (thrown: unknown) => resolve(thrown instanceof Error ? thrown.message : String(thrown)),
+      )
+      .finally(() => clearTimeout(timer))
+  })
+}
 
 const writesOf = (owner: string, { gained, released }: ClaimChanges): readonly Write[] => [
   ...gained.map((claim) => ({ key: claimKey(claim), value: Buffer.from(owner), expect: 0 })),

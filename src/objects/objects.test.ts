@@ -4,9 +4,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseFieldSelector } from '../api/field-selector.js'
 import { compileLabelSelector } from '../api/label-selector.js'
+import { systemClock } from '../base/clock.js'
+import { openMemoryStorage } from '../storage/memory.js'
+import type { ChangeListener } from '../storage/storage.js'
 import { type Box, box, boxes, put, storeOfBoxes } from './fixture.js'
 import type { ListQuery, ObjectPage } from './list.js'
-import type { ObjectStore } from './object-store.js'
+import { ObjectStore } from './object-store.js'
 import { RecentObjects } from './recent-objects.js'
 import { everything, matcherOf } from './selection.js'
 import { StoredObject } from './stored-object.js'
@@ -208,6 +211,30 @@ test('watchers see objects begin and cease to match', async () => {
   stop()
   await put(store, box('late', { labels: { on: 'yes' } }))
   assert.deepEqual(seen, [`ADDED yes ${r2}`, `MODIFIED yes ${r3}`, `DELETED yes ${r4}`])
+})
+
+test('where changes were missed, clients are let go and loops are told what differs', async () => {
+  const storage = await openMemoryStorage({ clock: systemClock })
+  let publish: ChangeListener = () => undefined
+  const follow = storage.follow.bind(storage)
+  storage.follow = (listener) => {
+    publish = listener
+    return follow(listener)
+  }
+  const store = new ObjectStore({ storage, clock: systemClock, readCacheBytes: 1 << 20, eventTtlSeconds: 3600 })
+  const seen: string[] = []
+  const where = { resource: boxes, namespace: 'n', matches: undefined }
+  const end = (): void => {
+    seen.push('client ended')
+    stop()
+  }
+  const stop = store.watch({ ...where, deliver: ({ type }) => seen.push(`client ${type}`), end })
+  store.watch({ ...where, deliver: ({ type }) => seen.push(`loop ${type}`) })
+  await put(store, box('a'))
+  const [entry] = storage.range({ start: '', end: '\u{10ffff}', limit: 1 }).entries
+  assert.ok(entry)
+  publish([{ key: entry.key, revision: entry.revision + 9, value: undefined, previous: entry }], true)
+  assert.deepEqual(seen, ['client ADDED', 'loop ADDED', 'client ended', 'loop DELETED'])
 })
 
 test('events of one change share their bytes', async () => {

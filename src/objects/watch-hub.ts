@@ -61,7 +61,7 @@ export interface Watcher {
   readonly matches: Matcher | undefined
   /** Called with what the watcher shall see, in order. */
   readonly deliver: (event: WatchEvent) => void
-  /** Called when the server will deliver nothing more. */
+  /** Called when the server will deliver nothing more, or cannot deliver all. Left out: whatever can be told is welcome. */
   readonly end?: () => void
 }
 
@@ -70,8 +70,11 @@ export class WatchHub {
   private readonly unfollow: Unfollow
 
   constructor(storage: Storage, beforeDelivery: (change: Change) => void) {
-    this.unfollow = storage.follow((changes) => {
+    this.unfollow = storage.follow((changes, hasGap) => {
       for (const change of changes) beforeDelivery(change)
+      // Clients were promised every change. They go on from their last version, and are told there that history is gone; the server's own
+      // loops look at what is, and are content with what differs.
+      if (hasGap) this.endAll()
       for (const change of changes) this.deliver(change)
     })
   }

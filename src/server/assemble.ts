@@ -1,6 +1,7 @@
 // The composition root: every part of the server is made here, once, in the order in which they need one another.
 
 import { randomInt, randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
@@ -12,9 +13,10 @@ import { tokenList } from '../auth/token-list.js'
 import { steadyClock, systemClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
-import { bootstrap } from '../controllers/bootstrap.js'
+import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
 import { DefaultAccounts } from '../controllers/default-accounts.js'
 import { NamespaceLoop } from '../controllers/namespace-loop.js'
+import { ServerLease } from '../controllers/server-lease.js'
 import { dispatch } from '../http/dispatch.js'
 import { authentication, authorization, Inflight, noImpersonation } from '../http/filters.js'
 import { requestListener } from '../http/handle.js'
@@ -36,12 +38,15 @@ import { definitions } from '../resources/index.js'
 import { keepHistory } from '../storage/history-window.js'
 import type { Engine } from '../verbs/engine.js'
 import { serviceReserver } from '../verbs/special/service-reserver.js'
+import { advertisedFor, trustedOf } from './advertised.js'
 import { ensureServingCertificate, type ServingCertificate, servingHosts } from './certificates.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { openStorage } from './open-storage.js'
 import type { Settings } from './options/settings.js'
+import { runLoops } from './run-loops.js'
 import type { RunningServer } from './running-server.js'
 import { StartError } from './start-failure.js'
+import { whenUsable } from './when-usable.js'
 
 const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789'
 const drainMs = 10_000
@@ -51,22 +56,28 @@ const defaultPort = 6443
 
 const randomSuffix = (length: number): string => Array.from({ length }, () => suffixLetters[randomInt(suffixLetters.length)]).join('')
 
-export async function assemble(settings: Settings, logger: Logger): Promise<RunningServer> {
+export async function assemble(settings: Settings, logger: Logger, signal?: AbortSignal): Promise<RunningServer> {
   const closing = new Closing()
   try {
-    return await open(settings, logger, closing)
+    return await open(settings, { logger, closing, signal })
   } catch (thrown) {
     await closing.close()
     throw thrown
   }
 }
 
-async function open(settings: Settings, logger: Logger, closing: Closing): Promise<RunningServer> {
+interface Opening {
+  readonly logger: Logger
+  readonly closing: Closing
+  readonly signal: AbortSignal | undefined
+}
+
+async function open(settings: Settings, { logger, closing, signal }: Opening): Promise<RunningServer> {
   const { identity, gates, limits, timeouts, dataDir } = settings
   const clock = systemClock
   const catalog = catalogFor(settings)
 
-  const storage = await openStorage(settings, logger)
+  const storage = await openStorage(settings, logger, signal)
   closing.add(() => storage.close())
   const history = keepHistory({ storage, clock: steadyClock, intervalMs: settings.historyMs, logger })
   closing.add(() => history.close())
@@ -97,14 +108,23 @@ async function open(settings: Settings, logger: Logger, closing: Closing): Promi
     randomSuffix,
   }
   const [firstRange] = serviceRanges.addresses
-  await bootstrap(engine, catalog, {
-    serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
-    securePort: settings.securePort || defaultPort,
-  })
-  const namespaces = new NamespaceLoop({ engine, catalog, logger })
-  closing.add(() => namespaces.close())
-  const accounts = new DefaultAccounts({ engine, catalog, logger })
-  closing.add(() => accounts.close())
+  const self = { hostname: hostname(), holder: randomUUID() }
+  const prepare = (): Promise<void> =>
+    bootstrap(engine, catalog, {
+      serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
+      securePort: settings.securePort || defaultPort,
+      advertiseAddress: settings.advertiseAddress ?? advertisedFor(settings.bindAddress),
+      isShared: settings.storage === 'etcd',
+      ...self,
+      trusted: trustedOf(settings.authentication),
+    })
+  await (settings.storage === 'etcd' ? whenUsable(prepare, { logger, signal }) : prepare())
+  if (gates('APIServerIdentity')) {
+    const lease = new ServerLease({ engine, catalog, logger, ...self })
+    closing.add(() => lease.close())
+  }
+  const loops = runLoops(settings, { engine, catalog, logger }, [NamespaceLoop, DefaultAccounts])
+  closing.add(() => loops.close())
 
   const state = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '' }
   const pressure = new Pressure({ ...memoryLimits, answerMs: timeouts.requestMs })
@@ -122,7 +142,8 @@ async function open(settings: Settings, logger: Logger, closing: Closing): Promi
   })
   const health = healthChecks(
     {
-      storeProblem: () => store.problem,
+      storeProblem: () => store.check(settings.patience.healthMs),
+      storeUnreadiness: () => store.check(settings.patience.readinessMs),
       hasStarted: () => state.hasStarted,
       isShuttingDown: () => state.isShuttingDown,
       isInGracePeriod: () => steadyClock.now() - state.startedMs < timeouts.livezGraceMs,
@@ -148,7 +169,9 @@ async function open(settings: Settings, logger: Logger, closing: Closing): Promi
     pressure,
     onAnswered: (exchange) => {
       inflight.leave(exchange)
-      metrics.count(requestLabels(exchange, catalog), (performance.now() - exchange.begunMs) / 1000)
+      const labels = requestLabels(exchange, catalog)
+      metrics.count(labels, (performance.now() - exchange.begunMs) / 1000)
+      if (exchange.removedRelease !== undefined) metrics.noteDeprecated(labels, exchange.removedRelease)
     },
   })
 

@@ -14,8 +14,9 @@ export interface Greeting {
 }
 
 export function renderGreeting({ settings, server, version, elapsedMs }: Greeting): string {
-  const { dataDir, storage } = settings
-  const kept = storage === 'memory' ? 'in memory' : `in ${dataDir}`
+  const { dataDir, storage, etcd } = settings
+  const folder = storage === 'memory' ? 'in memory' : `in ${dataDir}`
+  const kept = etcd === undefined ? folder : `in etcd at ${etcd.addresses.join(', ')} under ${etcd.prefix}, mirrored ${folder}`
   return [
     `cluster-apiserver ${version} listens on ${server.url} (identity ${settings.identity.name}, data ${kept})`,
     ...(server.clientConfigurationPath === undefined || dataDir === undefined

@@ -119,7 +119,10 @@ test('a mistake of the program shows its stack', async () => {
 test('help and version end by themselves', async () => {
   const help = stage()
   await main(['--help'], help.surroundings)
-  assert.match(help.said(), /^cluster-apiserver: [\s\S]*--secure-port/)
+  assert.match(help.said(), /^cluster-apiserver: [\s\S]*backup\|restore\|migrate[\s\S]*--secure-port/)
+  const backup = stage()
+  await main(['backup', '--help'], backup.surroundings)
+  assert.match(backup.said(), /^usage: cluster-apiserver backup /)
   const version = stage()
   await main(['--version'], version.surroundings)
   assert.match(version.said(), /^cluster-apiserver \d+\.\d+\.\d+\n$/)

@@ -3,6 +3,7 @@
 import { type FaultSource, watchFaults } from './faults.js'
 import { renderGreeting } from './greeting.js'
 import { createLogger } from './logger.js'
+import { type MoveCommand, moveCommands } from './move/move-commands.js'
 import { flagGroups } from './options/flag-table.js'
 import { renderHelp } from './options/help.js'
 import { type ParsedFlags, parseFlags } from './options/parse-flags.js'
@@ -36,7 +37,9 @@ const lastChanceMs = 2_000
 
 export async function main(argv: readonly string[], surroundings: Surroundings = processSurroundings): Promise<void> {
   ignoreClosedOutput()
-  if (argv[0] === 'codec') return runCodec(argv.slice(1), surroundings)
+  const [command = '', ...args] = argv
+  if (command === 'codec') return runCodec(args, surroundings)
+  if (isMoveCommand(command)) return runMove(command, args, surroundings)
   try {
     const parsed = parseFlags(argv)
     if (parsed.values.help) surroundings.print(renderHelp(flagGroups))
@@ -53,6 +56,14 @@ export async function main(argv: readonly string[], surroundings: Surroundings =
 async function runCodec(args: readonly string[], { complain, exit }: Surroundings): Promise<void> {
   const [{ runCodecCommand }, { findSchema }] = await Promise.all([import('./codec-command.js'), import('./codec-schemas.js')])
   exit(await runCodecCommand(args, { input: process.stdin, print: (bytes) => void process.stdout.write(bytes), complain }, findSchema))
+}
+
+const isMoveCommand = (command: string): command is MoveCommand => moveCommands.includes(command as MoveCommand)
+
+/** What is stored, from one place to another. */
+async function runMove(command: MoveCommand, args: readonly string[], { print, complain, exit }: Surroundings): Promise<void> {
+  const { runMoveCommand } = await import('./move/move-command.js')
+  exit(await runMoveCommand(command, args, { print, complain }))
 }
 
 async function serve(parsed: ParsedFlags, surroundings: Surroundings): Promise<void> {

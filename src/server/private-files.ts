@@ -36,6 +36,7 @@ export function writePrivateFile(path: string, content: string): void {
     renameSync(draft, path)
   } catch (error) {
     rmSync(draft, { force: true })
-    throw error
+    // Writing to an open file fails without a word about which one, and the operator wants to know.
+    throw Object.assign(error as NodeJS.ErrnoException, { path })
   }
 }

@@ -18,4 +18,5 @@ export interface RunningServer {
   close(options?: { readonly immediately?: boolean }): Promise<void>
 }
 
-export type Assemble = (settings: Settings, logger: Logger) => Promise<RunningServer>
+/** `signal` ends a start that waits for something else to come up. */
+export type Assemble = (settings: Settings, logger: Logger, signal?: AbortSignal) => Promise<RunningServer>

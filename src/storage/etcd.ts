@@ -121,14 +121,25 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
 async function waitFor<T>(work: () => Promise<T>, { signal, logger }: EtcdOptions): Promise<T> {
   for (;;) {
     try {
-      return await work()
+      return await unlessAborted(work(), signal)
     } catch (error) {
       if (!(error instanceof StorageUnavailableError)) throw error
       signal?.throwIfAborted()
-      logger.warn({ error }, `waiting for etcd: ${error.message}`)
+      logger.warn({}, `waiting for etcd: ${error.message}`)
       await sleep(betweenTriesMs, undefined, signal ? { signal } : {})
     }
   }
+}
+
+/** What goes on after that ends with the connection, which is closed then. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }
 
 class EtcdStorage implements Storage {

@@ -5,7 +5,7 @@ import type { Change, ChangeListener, Unfollow } from './storage.js'
 
 export interface Followers {
   follow(listener: ChangeListener): Unfollow
-  publish(changes: readonly Change[]): void
+  publish(changes: readonly Change[], hasGap?: boolean): void
 }
 
 export function createFollowers(logger: Logger): Followers {
@@ -19,12 +19,12 @@ export function createFollowers(logger: Logger): Followers {
         followers = followers.filter((other) => other !== follower)
       }
     },
-    publish(changes) {
-      if (changes.length === 0) return
+    publish(changes, hasGap = false) {
+      if (changes.length === 0 && !hasGap) return
       for (const follower of followers) {
         if (!follower.isActive) continue
         try {
-          follower.listener(changes)
+          follower.listener(changes, hasGap)
         } catch (error) {
           logger.error({ error }, 'a follower of storage changes failed')
         }

@@ -168,7 +168,10 @@ export class Mirror implements HistorySource {
         if (!row) this.#counts.add(change.key, -1)
         else if (!previousRow) this.#counts.add(change.key, 1)
       }
-      this.#followers.publish(staged.map(({ change }) => change))
+      this.#followers.publish(
+        staged.map(({ change }) => change),
+        compacted !== undefined,
+      )
     }
     this.#moveTo(position)
   }

@@ -100,7 +100,11 @@ export interface Storage {
   close(): Promise<void>
 }
 
-export type ChangeListener = (changes: readonly Change[]) => void
+/**
+ * With `hasGap` the changes are what differs, and not everything that happened: the engine was cut off for so long that nobody can tell the rest.
+ * What was read before still becomes what is read now; but who promised to pass on every change cannot keep that promise.
+ */
+export type ChangeListener = (changes: readonly Change[], hasGap: boolean) => void
 export type Unfollow = () => void
 
 /** The history asked for is no longer kept. */

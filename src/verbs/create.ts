@@ -1,12 +1,12 @@
 // POST: an object that was not there. The eight steps of the house, top to bottom.
 
-import { ApiError, alreadyExists, badRequest, invalid } from '../api/api-error.js'
+import { ApiError, alreadyExists, badRequest, invalid, unavailable } from '../api/api-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
 import { validateCreation } from '../api/validation/validate-write.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
-import { addressOf, type Call, type Engine, type WriteOptions, type Written } from './engine.js'
+import { addressOf, type Call, type Engine, settled, type WriteOptions, type Written } from './engine.js'
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
 import { reserve } from './reserve.js'
@@ -19,7 +19,12 @@ export interface CreateRequest {
   readonly isTracked?: boolean
 }
 
+/** Each of them is lost to somebody who was given something, so there is always less to be lost. */
+const maxClaimAttempts = 200
+
 export async function create(engine: Engine, call: Call, request: CreateRequest): Promise<Written> {
+  const waiting = settled(engine)
+  if (waiting !== undefined) await waiting
   const placed = toStored(call, track(call, request))
   const dryRun = isDryRun(request.options)
   const attempt = {
@@ -46,9 +51,13 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       claims: { gained: reserved.gained, released: [] },
     })
     if (outcome.ok) return { created: true, result: { stored: outcome.object } }
+    if (outcome.isClaimed) {
+      // Somebody else was given the same address a moment ago; another one may be free.
+      if (tries >= maxClaimAttempts) throw unavailable('too many others want what this object wants; try again')
+      continue
+    }
     const isGenerated = !admitted.metadata?.name && admitted.metadata?.generateName
-    const mayDiffer = isGenerated || outcome.isClaimed // another name or address may be free
-    if (!mayDiffer || tries >= maxNameAttempts) throw exists(call, object.metadata?.name ?? '', outcome.current)
+    if (!isGenerated || tries >= maxNameAttempts) throw exists(call, object.metadata?.name ?? '', outcome.current)
   }
 }
 

@@ -47,6 +47,15 @@ export interface Call {
   readonly signal: AbortSignal | undefined
 }
 
+/**
+ * Begins every write: what is stored is looked at as it is now, so that a client that comes from another replica meets what it was told there.
+ * Nothing has to be waited for where nobody else writes.
+ */
+export function settled({ store }: Engine): undefined | Promise<unknown> {
+  const waiting = store.settle()
+  return waiting instanceof Promise ? waiting : undefined
+}
+
 export const addressOf = (call: Call, name = call.name): ObjectAddress => ({ resource: call.resource, namespace: call.namespace, name })
 
 /** What every write may be asked besides its body. */

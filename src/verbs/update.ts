@@ -12,7 +12,7 @@ import type { StoredObject } from '../objects/stored-object.js'
 import { isSameButForTimes } from '../patch/managed-entries.js'
 import { create, inNamespace } from './create.js'
 import { isHeld } from './deletion.js'
-import { addressOf, type Call, type Engine, type WriteOptions, type Written } from './engine.js'
+import { addressOf, type Call, type Engine, settled, type WriteOptions, type Written } from './engine.js'
 import { track } from './managed-fields.js'
 import { claimsOfChange, claimsOfRemoval, type Reserved, reserve } from './reserve.js'
 import { toStored } from './versions.js'
@@ -29,6 +29,8 @@ export async function update(engine: Engine, call: Call, request: UpdateRequest)
   const sent = inNamespace(call, request.object)
   checkName(call, sent)
   const view = call.subresource?.view
+  const waiting = settled(engine)
+  if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
   if (current === undefined) return createInstead(engine, call, { ...request, object: sent })
   return change(engine, call, {

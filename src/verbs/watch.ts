@@ -3,6 +3,7 @@
 import { expired } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { WatchOptions } from '../api/options/list-options.js'
+import { isGone } from '../objects/gone.js'
 import { type Matcher, matcherOf } from '../objects/selection.js'
 import type { Laggard } from '../objects/watch-backlog.js'
 import { Sighting, WatchEvent } from '../objects/watch-hub.js'
@@ -54,6 +55,7 @@ export class Watch implements Laggard {
       // A version from the future may come true while the client waits; only its own end ends that.
       return this.engine.store.reach(start.resourceVersion, this.call.signal).then(() => undefined)
     }
+    if (start.mode === 'any') return undefined
     const settled = this.engine.store.settle()
     return settled instanceof Promise ? settled.then(() => undefined) : undefined
   }
@@ -129,13 +131,24 @@ export class Watch implements Laggard {
   /** History first, then what gathered meanwhile. */
   private pump(): void {
     while (!this.isBlocked && this.source !== undefined) {
-      const next = this.source.next()
+      const next = this.nextOf(this.source)
       if (next.done) this.source = undefined
       else this.isBlocked = this.sink?.event(next.value) === false
     }
     let sent = 0
     while (!this.isBlocked && sent < this.queue.length) this.isBlocked = this.sink?.event(this.queue[sent++] as WatchEvent) === false
     this.forget(sent)
+  }
+
+  /** A client may be so slow that history is forgotten before it was sent: it is let go, and told so when it comes again. */
+  private nextOf(source: Iterator<WatchEvent>): IteratorResult<WatchEvent, unknown> {
+    try {
+      return source.next()
+    } catch (thrown) {
+      if (!isGone(thrown)) throw thrown
+      this.close('too-slow')
+      return { done: true, value: undefined }
+    }
   }
 
   private bookmark(): void {

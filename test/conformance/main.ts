@@ -1,6 +1,7 @@
 // The command behind `npm run conformance`: replays recordings and prints the score; `--write-baseline` also keeps what matches, for the tests.
 //
 //   npm run conformance -- --identity kubernetes --filter '^writing-' --differences default
+//   npm run conformance -- --storage etcd --filter '^(objects|reading|writing)-' default compaction
 
 import { parseArgs } from 'node:util'
 import { readBaseline, writeBaseline } from './baseline.js'
@@ -12,6 +13,8 @@ const { values, positionals } = parseArgs({
     identity: { type: 'string', multiple: true },
     filter: { type: 'string', default: '' },
     differences: { type: 'boolean', default: false },
+    /** `etcd`: the server keeps its objects there, and not in its folder. */
+    storage: { type: 'string', default: 'lmdb' },
     'write-baseline': { type: 'boolean', default: false },
     /** An exchange belongs into the baseline when it matches every time. */
     times: { type: 'string', default: '2' },
@@ -27,10 +30,23 @@ if (root === undefined) {
 const score = ({ matched, compared }: Replay): string =>
   `${matched.size} of ${compared.size} (${((100 * matched.size) / compared.size).toFixed(1)} %)`
 
+if (!['lmdb', 'etcd'].includes(values.storage)) throw new Error('--storage is lmdb or etcd')
+if (values.storage !== 'lmdb' && values['write-baseline']) throw new Error('the baseline is written with the default storage')
+const etcd = values.storage === 'etcd' ? await (await import('./server-on-etcd.js')).serverOnEtcd() : undefined
+
 const chosen = {
   root,
+  ...(etcd === undefined ? {} : { server: etcd.command }),
   filter: values.filter,
   ...(positionals.length > 0 ? { profiles: positionals } : {}),
+}
+
+function reportAgainstBaseline(identity: IdentityName, { matched, compared }: Replay): void {
+  const known = readBaseline()[identity]
+  const broken = [...known].filter((key) => compared.has(key) && !matched.has(key))
+  const fresh = [...matched].filter((key) => !known.has(key))
+  console.log(`  beside the baseline: ${broken.length} that matched do not, ${fresh.length} match now`)
+  for (const key of broken) console.log(`  no longer: ${key}`)
 }
 
 async function compareOnce(): Promise<void> {
@@ -38,6 +54,7 @@ async function compareOnce(): Promise<void> {
     const result = await replay({ ...chosen, identity })
     if (values.differences) for (const [key, diffs] of result.differences) console.log(`${key}\n  ${JSON.stringify(diffs)}`)
     console.log(`identity ${identity}: ${score(result)} match`)
+    reportAgainstBaseline(identity, result)
   }
 }
 
@@ -62,4 +79,8 @@ async function raiseBaseline(): Promise<void> {
   console.log(`the baseline has ${after.cluster.size} and ${after.kubernetes.size} exchanges`)
 }
 
-await (values['write-baseline'] ? raiseBaseline() : compareOnce())
+try {
+  await (values['write-baseline'] ? raiseBaseline() : compareOnce())
+} finally {
+  await etcd?.close()
+}

@@ -22,6 +22,8 @@ export interface ReplayRequest {
   readonly profiles?: readonly string[]
   /** A regular expression for names of files; left out: all. */
   readonly filter?: string
+  /** An executable that starts the server; left out: the one of this repository. */
+  readonly server?: string
 }
 
 export interface Replay {
@@ -68,13 +70,19 @@ const recordedIds = (root: string, file: string): readonly string[] =>
   (JSON.parse(readFileSync(join(root, 'golden', `${file}.json`), 'utf8')) as readonly { readonly id: string }[]).map(({ id }) => id)
 
 function runTool(
-  { root }: ReplayRequest,
+  { root, server }: ReplayRequest,
   { argv, reports }: { readonly argv: readonly string[]; readonly reports: string },
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(join(root, 'check.sh'), argv, {
       cwd: repoRoot,
-      env: { ...process.env, CONFORMANCE_ROOT: root, REPORT_DIR: reports, NODE_TEST_CONTEXT: undefined },
+      env: {
+        ...process.env,
+        CONFORMANCE_ROOT: root,
+        REPORT_DIR: reports,
+        NODE_TEST_CONTEXT: undefined,
+        ...(server === undefined ? {} : { SERVER: server }),
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let output = ''

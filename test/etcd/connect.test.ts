@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startServer } from 'cluster-apiserver'
 import { issueCertificate, type KeyPair } from '../../src/net/issue-certificate.js'
 import { connectSocket, parseEndpoint } from '../../src/storage/etcd/endpoint.js'
 import { GrpcChannel } from '../../src/storage/etcd/grpc-channel.js'
@@ -106,6 +107,11 @@ describe('TLS', { skip: whyNoEtcd ?? false }, () => {
     assert.ok(await put(replica, 'k/1', 'x'.repeat(200_000)))
     assert.equal(replica.read('k/1')?.value.length, 200_000)
     await replica.close()
+  })
+
+  test('a whole server with a client certificate', async () => {
+    const server = await startServer({ etcd: { servers: cluster.endpoints, prefix: newPrefix(), caFile, ...client } })
+    await server.close()
   })
 
   const refusals = [

@@ -1,7 +1,7 @@
 // A real etcd for tests: one member or several on loopback, with data in a temporary folder, each of which can be stopped, killed and started again.
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,10 +27,21 @@ function findEtcd(): string | undefined {
   return hasEtcd() ? undefined : 'etcd is not installed'
 }
 
+const failureFile = join(tmpdir(), 'etcd-test-install-failed')
+const failureLastsMs = 600_000
+
+/** What has failed a moment ago is not tried again by every test file. */
 function installEtcd(): void {
-  const options = { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
-  execFileSync('apt-get', ['update'], options)
-  execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'etcd-server'], options)
+  const failed = statSync(failureFile, { throwIfNoEntry: false })
+  if (failed && Date.now() - failed.mtimeMs < failureLastsMs) throw new Error(readFileSync(failureFile, 'utf8'))
+  try {
+    const options = { stdio: 'ignore', timeout: 60_000, env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } } as const
+    execFileSync('apt-get', ['update'], options)
+    execFileSync('apt-get', ['install', '-y', '--no-install-recommends', 'etcd-server'], options)
+  } catch (error) {
+    writeFileSync(failureFile, error instanceof Error ? error.message : String(error))
+    throw error
+  }
 }
 
 /** Test files run at the same time, and apt does not like that. */

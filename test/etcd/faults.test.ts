@@ -172,7 +172,11 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     const known = await far.settle()
     const watched = new WatchedState(far)
     const told: string[] = []
-    far.follow((changes) => told.push(...changes.map(({ key, value }) => `${key} ${value}`)))
+    let gaps = 0
+    far.follow((changes, hasGap) => {
+      told.push(...changes.map(({ key, value }) => `${key} ${value}`))
+      gaps += Number(hasGap)
+    })
     proxy.swallow()
     await write('k/changed', 'once')
     await write('k/changed', 'twice')
@@ -189,10 +193,28 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     await far.settle()
     watched.check()
     assert.deepEqual(told, ['k/deleted undefined', 'k/changed twice', 'k/again created again', 'k/new new', 'k/late after the compaction'])
+    assert.equal(gaps, 1, 'that not everything was told is said')
     assert.equal(far.revision, near.revision)
     const everything = { start: '', end: '\u{10ffff}', limit: 100 }
     assert.deepEqual(far.range(everything), near.range(everything))
     assert.ok(far.compacted > known, 'history with holes is not shown')
+  })
+
+  test('a deletion in the very step up to which history is given up is not missed', async (context) => {
+    const { proxy, near, far } = await distant(context)
+    await put(near, 'k/kept', 'before')
+    await put(near, 'k/deleted', 'before')
+    await far.settle()
+    const watched = new WatchedState(far)
+    proxy.swallow()
+    const deleted = await near.commit([{ key: 'k/deleted', value: undefined, expect: undefined }])
+    const revision = await put(near, 'k/kept', 'after')
+    await near.compact(revision)
+    assert.ok(deleted.ok && near.compacted > deleted.revision)
+    proxy.heal()
+    await far.settle()
+    assert.equal(far.read('k/deleted'), undefined)
+    watched.check()
   })
 
   test('a silent network is noticed although nobody says anything', async (context) => {

@@ -20,6 +20,8 @@ export interface Sending {
   readonly headers?: Readonly<Record<string, string>>
   /** A text or bytes go as they are, anything else as JSON. */
   readonly body?: unknown
+  /** Cuts the connection, wherever the request is by then. */
+  readonly signal?: AbortSignal
 }
 
 export interface Access {
@@ -79,9 +81,12 @@ export class ApiClient {
   /** Opens a watch and waits for its head; `path` has the `watch` parameter already. */
   watch(path: string, headers: Readonly<Record<string, string>> = {}): Promise<WatchStream> {
     return new Promise((resolve, reject) => {
-      const request = httpsRequest(new URL(this.url), this.requestOptions({ path, headers }, undefined), (response) =>
-        resolve(new WatchStream(request, response)),
-      )
+      const request = httpsRequest(new URL(this.url), this.requestOptions({ path, headers }, undefined), (response) => {
+        clearTimeout(late)
+        resolve(new WatchStream(request, response))
+      })
+      const late = setTimeout(() => request.destroy(new Error(`no answer to the watch ${path}`)), patienceMs)
+      request.on('close', () => clearTimeout(late))
       request.on('error', reject)
       request.end()
     })
@@ -91,12 +96,13 @@ export class ApiClient {
     this.agent.destroy()
   }
 
-  private requestOptions({ method = 'GET', path, headers }: Sending, payload: Buffer | undefined) {
+  private requestOptions({ method = 'GET', path, headers, signal }: Sending, payload: Buffer | undefined) {
     const { token } = this.access
     return {
       method,
       path,
       agent: this.agent,
+      ...(signal === undefined ? {} : { signal }),
       headers: {
         accept: 'application/json',
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),

@@ -6,7 +6,12 @@ import { type RunningServer, startServer } from 'cluster-apiserver'
 import { ApiClient } from './api-client.js'
 import { newFolder } from './server-process.js'
 
-export type EngineName = 'memory' | 'lmdb'
+export type EngineName = 'memory' | 'lmdb' | 'etcd'
+
+/** `TEST_ENGINES=etcd` runs on etcd what usually runs on the others. */
+const engines = (process.env['TEST_ENGINES']?.split(',') ?? ['memory', 'lmdb']) as readonly EngineName[]
+// Only where it is wanted, because it may install etcd; and not later, because it ends what it started with the file that loaded it.
+const etcd = engines.includes('etcd') ? await import('../etcd/etcd-cluster.js') : undefined
 
 export interface Embedded {
   readonly server: RunningServer
@@ -19,7 +24,12 @@ export const everyKind = ['--feature-gates=DynamicResourceAllocation=true', '--r
 
 export async function startEmbedded(engine: EngineName, flags: readonly string[] = []): Promise<Embedded> {
   const dataDir = engine === 'lmdb' ? newFolder() : undefined
-  const server = await startServer({ flags, ...(dataDir === undefined ? {} : { dataDir }) })
+  const cluster = engine === 'etcd' ? await etcd?.EtcdCluster.start({ members: 1 }) : undefined
+  const server = await startServer({
+    flags,
+    ...(dataDir === undefined ? {} : { dataDir }),
+    ...(cluster === undefined ? {} : { etcd: { servers: cluster.endpoints } }),
+  })
   const client = clientOf(server)
   return {
     server,
@@ -27,6 +37,7 @@ export async function startEmbedded(engine: EngineName, flags: readonly string[]
     close: async () => {
       client.close()
       await server.close({ immediately: true })
+      await cluster?.stop()
       if (dataDir !== undefined) rmSync(dataDir, { recursive: true, force: true })
     },
   }
@@ -38,7 +49,7 @@ export const clientOf = (server: RunningServer): ApiClient => new ApiClient({ ur
 
 /** A suite that must hold whatever engine keeps the objects. `client()` is for use inside tests only. */
 export function onEveryEngine(title: string, suite: (client: () => ApiClient) => void, flags: readonly string[] = everyKind): void {
-  for (const engine of ['memory', 'lmdb'] as const) {
+  for (const engine of engines) {
     describe(`${title}, kept in ${engine}`, { concurrency: 8 }, () => {
       let embedded: Embedded
       before(async () => {

@@ -9,9 +9,12 @@ export interface Random {
   pick<T>(choices: readonly T[]): T
 }
 
+export const newSeed = (): number => Math.floor(Math.random() * 2 ** 31)
+
 /** The seed of the environment variable, or a new one. */
-export function seededRandom(variable: string): Random {
-  const seed = Number(process.env[variable] ?? Math.floor(Math.random() * 2 ** 31))
+export const seededRandom = (variable: string): Random => randomFrom(Number(process.env[variable] ?? newSeed()))
+
+export function randomFrom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0

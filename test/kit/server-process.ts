@@ -14,6 +14,8 @@ export interface ProcessOptions {
   /** For Node itself, such as a bound on its heap. */
   readonly nodeFlags?: readonly string[]
   readonly patienceMs?: number
+  /** Beside those of this process. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 export interface Exit {
@@ -62,9 +64,15 @@ export class ServerProcess {
   }
 
   /** Resolves when the server says that it is ready. */
-  static async start({ dataDir, flags = [], nodeFlags = [], patienceMs = 20_000 }: ProcessOptions = {}): Promise<ServerProcess> {
+  static async start({
+    dataDir,
+    flags = [],
+    nodeFlags = [],
+    patienceMs = 20_000,
+    environment,
+  }: ProcessOptions = {}): Promise<ServerProcess> {
     const folder = dataDir ?? newFolder()
-    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], nodeFlags)
+    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], { nodeFlags, environment })
     try {
       const url = await output.find(/listens on (https:\S+)[\s\S]*ready after/, patienceMs)
       return new ServerProcess({ child, output, url, dataDir: folder, ownsFolder: dataDir === undefined })
@@ -144,8 +152,17 @@ interface Launched {
   readonly output: Output
 }
 
-function launch(argv: readonly string[], nodeFlags: readonly string[] = []): Launched {
-  const child = spawn(process.execPath, [...nodeFlags, commandPath, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
+function launch(
+  argv: readonly string[],
+  {
+    nodeFlags = [],
+    environment,
+  }: { readonly nodeFlags?: readonly string[]; readonly environment?: ProcessOptions['environment'] | undefined } = {},
+): Launched {
+  const child = spawn(process.execPath, [...nodeFlags, commandPath, ...argv], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...environment },
+  })
   living.add(child)
   child.once('close', () => living.delete(child))
   let stdout = ''

@@ -9,6 +9,8 @@ export class WatchStream {
   readonly status: number
   readonly headers: IncomingMessage['headers']
   readonly events: WireEvent[] = []
+  /** When each of them came, by the clock that only goes forward. */
+  readonly arrivedMs: number[] = []
   /** Resolves when the stream has ended, however that came. */
   readonly ended: Promise<void>
   isEnded = false
@@ -72,7 +74,11 @@ export class WatchStream {
   private take(text: string): void {
     const lines = (this.rest + text).split('\n')
     this.rest = lines.pop() ?? ''
-    for (const line of lines) if (line !== '') this.events.push(JSON.parse(line) as WireEvent)
+    for (const line of lines) {
+      if (line === '') continue
+      this.events.push(JSON.parse(line) as WireEvent)
+      this.arrivedMs.push(performance.now())
+    }
     this.wake()
   }
 }

@@ -11,7 +11,8 @@ import { systemClock } from '../../base/clock.js'
 import { silentLogger } from '../../base/logger.js'
 import { openLmdbStorage } from '../../storage/lmdb.js'
 import { CompactedError, type Storage } from '../../storage/storage.js'
-import { type MoveCommand, runMoveCommand } from './move-command.js'
+import { runMoveCommand } from './move-command.js'
+import type { MoveCommand } from './move-commands.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'move-test-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -164,7 +165,7 @@ describe('backup and restore', () => {
     for (const args of [[], ['--from=x'], ['--from=x', '--to=y', '--what=z'], ['--from=', '--to=y']]) {
       const { code, stderr } = await run('backup', ...args)
       assert.equal(code, 2)
-      assert.match(stderr, /^usage: cluster-apiserver backup/)
+      assert.match(stderr, /^cluster-apiserver \w+: .+\n\nusage: cluster-apiserver backup/)
     }
     const missing = await run('backup', `--from=${newPlace()}`, `--to=${newPlace()}`)
     assert.equal(missing.code, 1)

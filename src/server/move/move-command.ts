@@ -11,10 +11,8 @@ import { openEtcdTarget } from './etcd-target.js'
 import { openLmdbSource } from './lmdb-source.js'
 import { openLmdbTarget } from './lmdb-target.js'
 import { move, type Progress, summarize } from './move.js'
+import type { MoveCommand } from './move-commands.js'
 import { MoveError, type MoveSource, type MoveTarget, type TargetOptions } from './moved-entry.js'
-
-export const moveCommands = ['backup', 'restore', 'migrate'] as const
-export type MoveCommand = (typeof moveCommands)[number]
 
 /** What the commands touch outside of themselves. */
 export interface MoveSurroundings {
@@ -42,9 +40,13 @@ const reportEveryMs = 1000
 
 /** Answers the exit code: 0, 1 where it cannot be done, 2 where the command line is wrong. */
 export async function runMoveCommand(command: MoveCommand, args: readonly string[], surroundings: MoveSurroundings): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    surroundings.print(usage)
+    return 0
+  }
   const settings = readArguments(args)
-  if (settings === undefined) {
-    surroundings.complain(usage)
+  if (typeof settings === 'string') {
+    surroundings.complain(`cluster-apiserver ${command}: ${settings}\n\n${usage}`)
     return 2
   }
   try {
@@ -64,7 +66,8 @@ interface MoveSettings {
   readonly tls: { readonly caFile?: string; readonly certFile?: string; readonly keyFile?: string }
 }
 
-function readArguments(args: readonly string[]): MoveSettings | undefined {
+/** Or what is wrong with them. */
+function readArguments(args: readonly string[]): MoveSettings | string {
   const text = { type: 'string' } as const
   try {
     const { values } = parseArgs({
@@ -72,12 +75,13 @@ function readArguments(args: readonly string[]): MoveSettings | undefined {
       options: { from: text, to: text, 'etcd-prefix': text, 'etcd-cafile': text, 'etcd-certfile': text, 'etcd-keyfile': text },
     })
     const { from, to } = values
-    if (from === undefined || to === undefined || from === '' || to === '') return undefined
+    if (from === undefined || from === '') return '--from is missing'
+    if (to === undefined || to === '') return '--to is missing'
     const tls = { caFile: values['etcd-cafile'], certFile: values['etcd-certfile'], keyFile: values['etcd-keyfile'] }
     const given = Object.fromEntries(Object.entries(tls).filter(([, file]) => file !== undefined))
     return { from, to, prefix: values['etcd-prefix'] ?? '/registry', tls: given }
-  } catch {
-    return undefined
+  } catch (error) {
+    return (error as Error).message
   }
 }
 

@@ -53,6 +53,8 @@ const intro = [
   'cluster-apiserver: the API of a container cluster, in one process.',
   '',
   'Usage: cluster-apiserver [--flag=value | --flag value | --boolean-flag]…',
+  '       cluster-apiserver backup|restore|migrate   moves what is stored; --help says how',
+  '       cluster-apiserver codec                    objects from one form to another; --help says how',
   '',
   ...wrap('A list is separated by commas, or the flag is given several times. A duration is written like 90s, 5m or 1h30m.', width),
   'Flags marked with * are read and checked, but have no effect yet.',

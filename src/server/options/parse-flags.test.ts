@@ -82,8 +82,9 @@ for (const row of [
   { argv: ['--enable-admission-plugins=Xyz'], problem: '--enable-admission-plugins: "Xyz" is unknown' },
   { argv: ['--client-ca-file='], problem: '--client-ca-file: the name of a file is missing' },
   {
-    argv: ['--etcd-servers=http://127.0.0.1:2379'],
-    problem: '--etcd-servers: etcd as storage comes later; leave this flag out, data is kept in --data-dir',
+    argv: ['--etcd-servers-overrides=/events#http://127.0.0.1:2379'],
+    problem:
+      '--etcd-servers-overrides: all resources are kept in one etcd; leave this flag out, and give its addresses with --etcd-servers',
   },
 ]) {
   test(`flags refused: ${row.argv.join(' ')}`, () => assert.throws(() => parseFlags(row.argv), { name: 'FlagError', message: row.problem }))

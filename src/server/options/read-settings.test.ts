@@ -60,6 +60,20 @@ test('settings of an empty command line', async () => {
   assert.equal(settings.gates('ServerSideApply'), true)
 })
 
+const etcdServers = '--etcd-servers=https://me:secret@10.0.0.1:2379,https://10.0.0.2'
+test('addresses of etcd choose etcd, and are shown without the password', async () => {
+  const settings = await read([etcdServers, `--etcd-cafile=${cert}`, '--lease-reuse-duration-seconds=5'])
+  assert.equal(settings.storage, 'etcd')
+  assert.deepEqual(settings.etcd, {
+    servers: ['https://me:secret@10.0.0.1:2379', 'https://10.0.0.2'],
+    addresses: ['https://10.0.0.1:2379', 'https://10.0.0.2:2379'],
+    prefix: '/registry',
+    tls: { caFile: cert },
+    leaseReuseMs: 5000,
+  })
+  assert.equal((await read([etcdServers, '--storage-backend=etcd3'])).storage, 'etcd')
+})
+
 const oidc = ['--oidc-issuer-url=https://issuer', '--oidc-client-id=me']
 for (const row of [
   { name: 'memory keeps nothing', argv: ['--storage-backend=memory'], pick: (s: Settings) => s.dataDir, value: undefined },
@@ -231,7 +245,22 @@ for (const row of [
   { argv: ['--service-node-port-range=9-3'], problem: '--service-node-port-range: "9-3" is not a range of ports such as 30000-32767' },
   { argv: ['--feature-gates=Nonsense=true'], problem: '--feature-gates: unrecognized feature gate: Nonsense' },
   { argv: ['--runtime-config=apps/v1=x'], problem: '--runtime-config: apps/v1=x: "x" is neither true nor false' },
-  { argv: ['--storage-backend=etcd3'], problem: '--storage-backend: etcd3 comes later; choose lmdb or memory' },
+  {
+    argv: ['--storage-backend=etcd3'],
+    problem: '--storage-backend: etcd3 needs --etcd-servers, such as --etcd-servers=https://10.0.0.1:2379',
+  },
+  {
+    argv: [etcdServers, '--storage-backend=lmdb'],
+    problem: '--etcd-servers: does not go with --storage-backend=lmdb; leave one of them out',
+  },
+  {
+    argv: ['--etcd-servers=10.0.0.1:2379'],
+    problem: '--etcd-servers: "10.0.0.1:2379" is no address of etcd: write it like https://10.0.0.1:2379',
+  },
+  { argv: ['--etcd-servers='], problem: '--etcd-servers: at least one address is needed, such as https://10.0.0.1:2379' },
+  { argv: [etcdServers, `--etcd-certfile=${cert}`], problem: '--etcd-certfile: needs --etcd-keyfile, too' },
+  { argv: [etcdServers, `--etcd-keyfile=${key}`], problem: '--etcd-keyfile: needs --etcd-certfile, too' },
+  { argv: ['--etcd-prefix=/x'], problem: '--etcd-prefix: needs --etcd-servers, too' },
   { argv: ['--request-timeout=0'], problem: '--request-timeout: must be at least 1s' },
 ]) {
   test(`settings refused: ${row.argv.join(' ').replaceAll(folder, '')}`, () =>

@@ -14,6 +14,7 @@ import type { ParsedFlags } from './parse-flags.js'
 import { readAuthentication } from './read-authentication.js'
 import { readAuthorization } from './read-authorization.js'
 import { readNetwork } from './read-network.js'
+import { readStorage } from './read-storage.js'
 import type { AdmissionSettings, LimitSettings, Settings, TimeoutSettings, TlsSettings } from './settings.js'
 
 /** What the readers of single areas share. */
@@ -26,7 +27,7 @@ export interface SettingsInput extends ParsedFlags {
 export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
   const { values, given } = parsed
   const input: SettingsInput = { ...parsed, files: readFlagFiles(parsed) }
-  const storage = readStorage(values)
+  const { storage, etcd } = readStorage(input)
   const tokens = readTokens(input)
   const { authorizationModes, authorization } = readAuthorization(input)
   // Nobody in particular must not be allowed everything.
@@ -34,9 +35,12 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
   return {
     identity: identityOf(values['identity']),
     bindAddress: values['bind-address'],
+    advertiseAddress: values['advertise-address'],
     securePort: values['secure-port'],
     dataDir: storage === 'memory' && !given.has('data-dir') ? undefined : resolve(values['data-dir']),
     storage,
+    etcd,
+    patience: { healthMs: values['etcd-healthcheck-timeout'], readinessMs: values['etcd-readycheck-timeout'] },
     historyMs: values['etcd-compaction-interval'] === 0 ? Number.POSITIVE_INFINITY : values['etcd-compaction-interval'],
     readCacheBytes: values['read-cache-bytes'],
     eventTtlSeconds: atLeast(1000, 'event-ttl', values) / 1000,
@@ -74,12 +78,6 @@ export function under<T>(flag: FlagName, read: () => T): T {
   } catch (error) {
     throw flagError(flag, (error as Error).message)
   }
-}
-
-function readStorage(values: FlagValues): Settings['storage'] {
-  const engine = values['storage-backend']
-  if (engine === 'lmdb' || engine === 'memory') return engine
-  throw flagError('storage-backend', `${engine} comes later; choose lmdb or memory`)
 }
 
 function atLeast(ms: number, flag: 'event-ttl' | 'request-timeout', values: FlagValues): number {

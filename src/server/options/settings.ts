@@ -6,6 +6,7 @@ import type { RuntimeConfig } from '../../api/runtime-config.js'
 import type { User } from '../../api/user.js'
 import type { CertificateFiles } from '../../net/reloading-certificate.js'
 import type { TlsVersion } from '../../net/tls-names.js'
+import type { EtcdTls } from '../../storage/etcd/endpoint.js'
 import type { authorizationModes } from './flags/authorization.js'
 
 export type AuthorizationMode = (typeof authorizationModes)[number]
@@ -13,11 +14,17 @@ export type AuthorizationMode = (typeof authorizationModes)[number]
 export interface Settings {
   readonly identity: Identity
   readonly bindAddress: string
+  /** Undefined: found among the addresses of this machine. */
+  readonly advertiseAddress: string | undefined
   /** 0: any free port. */
   readonly securePort: number
   /** An absolute path; undefined: nothing is written, certificates and credentials live as long as the process. */
   readonly dataDir: string | undefined
-  readonly storage: 'lmdb' | 'memory'
+  readonly storage: 'lmdb' | 'memory' | 'etcd'
+  /** With the storage `etcd`. */
+  readonly etcd: EtcdSettings | undefined
+  /** How long the health checks wait for the storage. */
+  readonly patience: { readonly healthMs: number; readonly readinessMs: number }
   /** How much history is kept; Infinity keeps all. */
   readonly historyMs: number
   readonly readCacheBytes: number
@@ -43,6 +50,17 @@ export interface Settings {
   readonly laterFlags: readonly string[]
   /** Sentences for the operator about what was accepted but is probably not meant. */
   readonly warnings: readonly string[]
+}
+
+export interface EtcdSettings {
+  /** As they were given, possibly with a user and a password: not to be shown. */
+  readonly servers: readonly string[]
+  /** The same without a user. */
+  readonly addresses: readonly string[]
+  readonly prefix: string
+  readonly tls: EtcdTls
+  /** How much longer events may live for the sake of sharing a lease. */
+  readonly leaseReuseMs: number
 }
 
 export interface TlsSettings {

@@ -80,8 +80,9 @@ export class ChangeFeed {
   }
 
   async #pause(error: unknown): Promise<void> {
-    if (this.#isClosed) return
-    this.#options.logger.info({ error }, 'the stream of changes from etcd was interrupted; beginning again')
+    if (this.#isClosed || this.#options.client.isClosed) return
+    const reason = error instanceof Error ? error.message : String(error)
+    this.#options.logger.info({ reason }, 'the stream of changes from etcd was interrupted; beginning again')
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, this.#pauseMs * (0.5 + Math.random() / 2))
       this.#wake = () => {
@@ -105,7 +106,9 @@ export class ChangeFeed {
       client.open(methods.watch, { message: (bytes) => attempt(() => take(decodeWatch(bytes)), end), end }).then((stream) => {
         this.#stream = stream
         if (this.#isClosed) stream.close()
-        stream.send(encodeWatch({ key: keys.head, end: keys.dataEnd, startRevision: mirror.position + 1 }))
+        // The step that the mirror has already is asked for again, and left out when it comes. To begin after it would be to begin at the very
+        // step up to which etcd may have given up history: etcd allows that, but its deletions are gone (its issue 18089).
+        stream.send(encodeWatch({ key: keys.head, end: keys.dataEnd, startRevision: Math.max(mirror.position, 1) }))
       }, reject)
     })
   }

@@ -29,7 +29,9 @@ export function parseEndpoint(text: string): Endpoint {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:'
   if (!url || !isWeb || url.hostname === '' || url.pathname !== '/' || url.search !== '' || url.hash !== '') {
-    throw new StorageRefusedError(`${JSON.stringify(text)} is no address of etcd: write it like https://10.0.0.1:2379`)
+    // It may end up in a log.
+    const shown = text.replace(/\/\/.*@/, '//…@')
+    throw new StorageRefusedError(`${JSON.stringify(shown)} is no address of etcd: write it like https://10.0.0.1:2379`)
   }
   const isSecure = url.protocol === 'https:'
   // A URL leaves out the port that is usual for the web, which is not the one that is usual for etcd.

@@ -26,7 +26,7 @@ const connectTimeoutMs = 2000
 const firstPatienceMs = 1000
 const firstPauseMs = 30
 const longestPauseMs = 1000
-const repeatWarningMs = 10_000
+const repeatWarningMs = 5000
 /** A member that has lost its leader says so at once instead of letting calls wait. */
 const wantsLeader = { name: 'hasleader', value: 'true' }
 
@@ -97,6 +97,10 @@ export class EtcdClient {
     if (connection) this.#discard(connection, new GrpcError(grpcCodes.unavailable, reason))
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#connecting?.catch(() => undefined)
@@ -114,8 +118,9 @@ export class EtcdClient {
 
   #discard({ channel, endpoint }: Connection, error: unknown): void {
     // Its `onClosed` forgets the connection.
-    channel.close(error instanceof Error ? error.message : String(error))
-    if (!this.#isClosed) this.#options.logger.info({ endpoint: endpoint.url, error }, 'the connection to etcd is given up')
+    const reason = error instanceof Error ? error.message : String(error)
+    channel.close(reason)
+    if (!this.#isClosed) this.#options.logger.info({ endpoint: endpoint.url, reason }, 'the connection to etcd is given up')
   }
 
   /** Tries every member once. */

@@ -20,6 +20,8 @@ export interface SettlingOptions {
   readonly patienceMs: number
 }
 
+const leastPatienceMs = 500
+
 /** Gives a revision at which the mirror shows every write acknowledged by anybody before the call. */
 export function createSettling(options: SettlingOptions): () => number | Promise<number> {
   const { client, keys, mirror, ownership, hasOwnWrites, patienceMs } = options
@@ -37,9 +39,9 @@ export function createSettling(options: SettlingOptions): () => number | Promise
     void ownership.claimIfQuiet().catch(() => undefined)
     return items.find(({ key }) => keys.kindOf(key) === 'head')?.modRevision ?? 0
   }
-  const settle = async (): Promise<number> => {
+  const settle = async (deadlineMs: number): Promise<number> => {
     next = undefined
-    const isAsked = client.persist(performance.now() + patienceMs, askOnce)
+    const isAsked = client.persist(deadlineMs, askOnce)
     asking = isAsked
     try {
       await isAsked
@@ -54,15 +56,21 @@ export function createSettling(options: SettlingOptions): () => number | Promise
     if (mirror.position === before) client.changeMember('changes do not arrive')
     throw new StorageUnavailableError('etcd cannot be used now: changes do not arrive')
   }
+  /** The time that it takes to get an answer to the question before counts. */
+  const settleAfter = (before: Promise<unknown>): Promise<number> => {
+    const deadlineMs = performance.now() + patienceMs
+    const ask = (): Promise<number> => settle(Math.max(deadlineMs, performance.now() + leastPatienceMs))
+    return before.then(ask, ask)
+  }
   const isCertain = (): boolean => ownership.isCertain && mirror.position >= ownership.step && hasOwnWrites()
 
   return () => {
     if (isCertain()) {
-      if (ownership.isFading && !asking) settle().catch(() => undefined)
+      if (ownership.isFading && !asking) settle(performance.now() + patienceMs).catch(() => undefined)
       return mirror.revision
     }
-    if (!asking) return settle()
-    next ??= asking.then(settle, settle)
+    if (!asking) return settle(performance.now() + patienceMs)
+    next ??= settleAfter(asking)
     return next
   }
 }

@@ -2,8 +2,6 @@
 
 import type { FlagDefinition } from '../flag.js'
 
-const etcdComesLater = 'etcd as storage comes later; leave this flag out, data is kept in --data-dir'
-
 export const storageFlags = [
   {
     name: 'data-dir',
@@ -18,7 +16,7 @@ export const storageFlags = [
     choices: ['lmdb', 'memory', 'etcd', 'etcd3'],
     default: 'lmdb',
     effect: 'now',
-    help: 'engine that keeps objects; memory forgets at exit',
+    help: 'engine that keeps objects; memory forgets at exit, etcd (or etcd3) needs --etcd-servers and is meant where these are given',
   },
   {
     name: 'etcd-compaction-interval',
@@ -57,14 +55,31 @@ export const storageFlags = [
     effect: 'later',
     help: 'read that file again when it changes',
   },
-  { name: 'etcd-servers', kind: 'list', effect: 'later', refused: etcdComesLater, help: 'addresses of etcd' },
-  { name: 'etcd-servers-overrides', kind: 'list', effect: 'later', refused: etcdComesLater, help: 'addresses of etcd by resource' },
-  { name: 'etcd-prefix', kind: 'text', effect: 'later', refused: etcdComesLater, help: 'beginning of every key in etcd' },
-  { name: 'etcd-cafile', kind: 'file', effect: 'later', refused: etcdComesLater, help: 'authority that signed the certificates of etcd' },
-  { name: 'etcd-certfile', kind: 'file', effect: 'later', refused: etcdComesLater, help: 'client certificate for etcd' },
-  { name: 'etcd-keyfile', kind: 'file', effect: 'later', refused: etcdComesLater, help: 'key of the client certificate for etcd' },
-  { name: 'etcd-healthcheck-timeout', kind: 'duration', default: '2s', effect: 'later', help: 'patience of the storage health check' },
-  { name: 'etcd-readycheck-timeout', kind: 'duration', default: '2s', effect: 'later', help: 'patience of the storage readiness check' },
+  {
+    name: 'etcd-servers',
+    kind: 'list',
+    effect: 'now',
+    help: 'addresses of the members of an etcd that keeps the objects, such as https://10.0.0.1:2379; with a user: https://name:password@10.0.0.1:2379',
+  },
+  {
+    name: 'etcd-servers-overrides',
+    kind: 'list',
+    effect: 'now',
+    refused: 'all resources are kept in one etcd; leave this flag out, and give its addresses with --etcd-servers',
+    help: 'refused: all resources are kept in one etcd',
+  },
+  { name: 'etcd-prefix', kind: 'text', default: '/registry', effect: 'now', help: 'beginning of every key in etcd' },
+  {
+    name: 'etcd-cafile',
+    kind: 'file',
+    content: 'certificates',
+    effect: 'now',
+    help: 'authorities that sign the certificates of etcd; left out: those of this machine',
+  },
+  { name: 'etcd-certfile', kind: 'file', content: 'certificates', effect: 'now', help: 'client certificate for etcd' },
+  { name: 'etcd-keyfile', kind: 'file', content: 'private-key', effect: 'now', help: 'key of the client certificate for etcd' },
+  { name: 'etcd-healthcheck-timeout', kind: 'duration', default: '2s', effect: 'now', help: 'patience of the storage health check' },
+  { name: 'etcd-readycheck-timeout', kind: 'duration', default: '2s', effect: 'now', help: 'patience of the storage readiness check' },
   {
     name: 'etcd-count-metric-poll-period',
     kind: 'duration',
@@ -84,7 +99,7 @@ export const storageFlags = [
     kind: 'integer',
     min: 0,
     default: '60',
-    effect: 'later',
-    help: 'how long keys that expire share an etcd lease',
+    effect: 'now',
+    help: 'how much longer events may live in etcd for the sake of sharing a lease',
   },
 ] as const satisfies readonly FlagDefinition[]

@@ -1,0 +1,141 @@
+// The same requests on etcd and on the embedded store, one beside the other: what they cost the server's own process, and how far
+// behind a second replica is.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EtcdCluster, whyNoEtcd } from '../../test/etcd/etcd-cluster.js'
+import { measureMirrorLag } from '../../test/etcd/mirror-lag.js'
+import { type RequestParts, requestBytes } from '../connection.js'
+import { fetchOnce, fill, type Lab, makeNamespace, type Tested } from '../lab.js'
+import { compare, type Side } from '../measure.js'
+import { configMapText } from '../objects.js'
+import { type Line, microseconds } from '../report.js'
+
+const connections = 16
+const readBar = 1.1
+const writeBar = 1.5
+/** By then a replica that is alone knows that it is. */
+const quietMs = 5000
+
+interface Pair {
+  readonly embedded: Tested
+  readonly onEtcd: Tested
+}
+
+interface Work {
+  readonly name: string
+  readonly bar: number | undefined
+  readonly expect: number
+  readonly next: (path: string) => (connection: number, counter: number) => RequestParts
+}
+
+const object = (name: string, counter = 0): string => configMapText({ name, bytes: 1024, mark: `mark ${counter} ` })
+const nameOf = (index: number): string => `object-${String(index).padStart(6, '0')}`
+
+const reads: readonly Work[] = [
+  {
+    name: 'get, 1 KB, etcd / embedded',
+    bar: readBar,
+    expect: 200,
+    next: (path) => (connection) => ({ method: 'GET', path: `${path}/${nameOf(connection)}` }),
+  },
+  { name: 'list of 500, etcd / embedded', bar: readBar, expect: 200, next: (path) => () => ({ method: 'GET', path }) },
+]
+
+const writes: readonly Work[] = [
+  {
+    name: 'create, 1 KB, etcd / embedded',
+    bar: writeBar,
+    expect: 201,
+    next: (path) => (connection, counter) => ({ method: 'POST', path, body: object(`c-${connection}-${counter}`) }),
+  },
+  {
+    name: 'update, 1 KB, etcd / embedded',
+    bar: writeBar,
+    expect: 200,
+    next: (path) => (connection, counter) => ({
+      method: 'PUT',
+      path: `${path}/${nameOf(connection)}`,
+      body: object(nameOf(connection), counter),
+    }),
+  },
+]
+
+export async function measureEtcd(lab: Lab): Promise<readonly Line[]> {
+  if (whyNoEtcd !== undefined) return [{ workload: 'etcd', floor: '', server: '', note: whyNoEtcd }]
+  const cluster = await EtcdCluster.start({ members: 1 })
+  lab.closeLater(() => cluster.stop())
+  const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`]
+  const pair = { embedded: await lab.start(), onEtcd: await lab.start(flags) }
+  const lines: Line[] = []
+  for (const work of reads) lines.push(await measure(lab, pair, work))
+  lines.push(
+    await measure(
+      lab,
+      {
+        ...pair,
+        embedded: await lab.start(['--read-cache-bytes=0']),
+        onEtcd: await lab.start([...flags, '--etcd-prefix=/uncached', '--read-cache-bytes=0']),
+      },
+      { ...(reads[1] as Work), name: 'list of 500 from the store, etcd / embedded' },
+    ),
+  )
+  for (const work of writes) lines.push(await measure(lab, pair, work))
+  lines.push(...(await measureCompany(lab, pair, flags)))
+  lines.push(await measureLag(lab, cluster.endpoints))
+  return lines
+}
+
+let collections = 0
+
+async function measure(lab: Lab, { embedded, onEtcd }: Pair, work: Work): Promise<Line> {
+  collections += 1
+  const sideOf = async ({ served }: Tested): Promise<Side> => {
+    const path = await makeNamespace(served, `bench-etcd-${collections}`)
+    await fill(served, { path, count: 500, body: (i) => object(nameOf(i)) })
+    const generator = await lab.generator(served, connections)
+    const parts = work.next(path)
+    const next = (connection: number, counter: number): Buffer => requestBytes(served, parts(connection, counter))
+    return { run: (durationMs) => generator.run({ durationMs, next, expect: work.expect }) }
+  }
+  const [floor, server] = [await sideOf(embedded), await sideOf(onEtcd)]
+  for (let waitedMs = 0; waitedMs < quietMs; waitedMs += 500) {
+    await fetchOnce(onEtcd.served, { method: 'GET', path: '/api/v1/namespaces/default' })
+    await sleep(500)
+  }
+  const comparison = await compare(floor, server, lab.rounds)
+  return {
+    workload: work.name,
+    floor: microseconds(comparison.floor),
+    server: microseconds(comparison.server),
+    ratio: comparison.ratio,
+    ...(work.bar === undefined ? {} : { bar: work.bar }),
+    note: `${comparison.perSecond.toFixed(0)}/s`,
+  }
+}
+
+/** While another replica writes, consistent reads must ask etcd; how much that costs is told and not judged. */
+async function measureCompany(lab: Lab, pair: Pair, flags: readonly string[]): Promise<readonly Line[]> {
+  const other = await lab.start(flags)
+  const path = await makeNamespace(other.served, 'bench-etcd-company')
+  await fill(other.served, { path, count: 1, body: () => object('beat') })
+  let isDone = false
+  const beating = (async () => {
+    for (let counter = 0; !isDone; counter += 1) {
+      await fetchOnce(other.served, { method: 'PUT', path: `${path}/beat`, body: object('beat', counter) })
+      await sleep(100)
+    }
+  })()
+  try {
+    const work = { ...(reads[0] as Work), name: 'get, 1 KB, while another replica writes / embedded', bar: undefined }
+    return [await measure(lab, pair, work)]
+  } finally {
+    isDone = true
+    await beating
+  }
+}
+
+async function measureLag(lab: Lab, endpoints: readonly string[]): Promise<Line> {
+  const { medianMs, p99Ms, mostMs } = await measureMirrorLag({ endpoints, writes: lab.isQuick ? 500 : 5000, writers: 8 })
+  const ms = (value: number): string => `${value.toFixed(1)} ms`
+  return { workload: 'mirror lag, p99', floor: '', server: ms(p99Ms), note: `median ${ms(medianMs)}, most ${ms(mostMs)}` }
+}

@@ -1,0 +1,150 @@
+// Loops of which one replica at a time shall run its own: whoever holds the lease. A leader that is gone is replaced when its lease has run out, one
+// that ends gives it back. Times are measured by this process's own clock, so clocks need not agree.
+//
+// What loops write has conditions of its own, so two leaders for a moment do double work and no harm.
+
+import type { Logger } from '../base/logger.js'
+
+/** Something that runs until it is closed. */
+export interface Loop {
+  close(): Promise<void>
+}
+
+export interface LeaseState {
+  /** Another one after every write. */
+  readonly version: string
+  /** Empty: nobody. */
+  readonly holder: string
+  readonly durationMs: number
+}
+
+/** Where the lease is kept. */
+export interface LeaseKeeper {
+  /** As it is known here; undefined: there is none. */
+  read(): LeaseState | undefined
+  /** Gives the lease to a holder, or to nobody, if it is as it was seen; false when somebody else was quicker. */
+  write(holder: string, seen: LeaseState | undefined): Promise<boolean>
+}
+
+export interface ElectionTimes {
+  /** How often the leader renews. */
+  readonly renewMs: number
+  /** After so long without having renewed, a leader stops leading; less than the lease lasts. */
+  readonly giveUpMs: number
+  /** How often the others look. */
+  readonly lookMs: number
+}
+
+export interface ElectionOptions {
+  readonly keeper: LeaseKeeper
+  /** Who this replica is; no other one that runs is called the same. */
+  readonly holder: string
+  readonly start: () => readonly Loop[]
+  readonly logger: Logger
+  readonly times?: ElectionTimes
+}
+
+/** How long a lease lasts that nobody renews. */
+export const leaseMs = 15_000
+const usualTimes: ElectionTimes = { renewMs: 3000, giveUpMs: 10_000, lookMs: 1000 }
+
+/** An end does not wait longer than this for a store that cannot be used: then the lease runs out. */
+const releaseMs = 2000
+
+export class LeaderElection implements Loop {
+  readonly #options: ElectionOptions
+  readonly #times: ElectionTimes
+  #loops: readonly Loop[] | undefined
+  #stopping: Promise<unknown> = Promise.resolve()
+  #seen: { readonly version: string; readonly sinceMs: number } | undefined
+  #timer: NodeJS.Timeout | undefined
+  #givingUp: NodeJS.Timeout | undefined
+  #turn: Promise<void>
+  #isClosed = false
+
+  constructor(options: ElectionOptions) {
+    this.#options = options
+    this.#times = options.times ?? usualTimes
+    this.#turn = this.#takeTurn()
+  }
+
+  get isLeading(): boolean {
+    return this.#loops !== undefined
+  }
+
+  /** Ends the loops, and gives the lease back so that another replica need not wait for its end. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    await this.#turn
+    const wasLeading = this.isLeading
+    this.#stop()
+    await this.#stopping
+    if (!wasLeading) return
+    const { keeper, holder, logger } = this.#options
+    const seen = keeper.read()
+    if (seen?.holder !== holder) return
+    const release = keeper
+      .write('', seen)
+      .catch((error: unknown) => logger.info({ reason: reasonOf(error) }, 'the lease of the loops could not be given back'))
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise((resolve) => {
+      timer = setTimeout(resolve, releaseMs)
+    })
+    await Promise.race([release, patience])
+    clearTimeout(timer)
+  }
+
+  async #takeTurn(): Promise<void> {
+    try {
+      await this.#attempt()
+    } catch (error) {
+      this.#options.logger.warn({ reason: reasonOf(error) }, 'the lease of the loops could not be written; it is tried again')
+    }
+    if (this.#isClosed) return
+    this.#timer = setTimeout(
+      () => {
+        this.#turn = this.#takeTurn()
+      },
+      this.isLeading ? this.#times.renewMs : this.#times.lookMs,
+    )
+  }
+
+  async #attempt(): Promise<void> {
+    const { keeper, holder, logger } = this.#options
+    const seen = keeper.read()
+    if (this.isLeading && seen !== undefined && seen.holder !== holder) {
+      logger.info({ leader: seen.holder }, 'another replica runs the loops now')
+      this.#stop()
+    }
+    if (!this.#isFree(seen) || !(await keeper.write(holder, seen)) || this.#isClosed) return
+    clearTimeout(this.#givingUp)
+    this.#givingUp = setTimeout(() => this.#giveUp(), this.#times.giveUpMs)
+    if (this.isLeading) return
+    await this.#stopping
+    logger.info({ holder }, 'this replica runs the loops')
+    this.#loops = this.#options.start()
+  }
+
+  /** Whether this replica may have the lease: it has it, nobody has it, or whoever has it did not renew it while it was watched from here. */
+  #isFree(lease: LeaseState | undefined): boolean {
+    if (lease === undefined || lease.holder === '' || lease.holder === this.#options.holder) return true
+    const nowMs = performance.now()
+    if (this.#seen?.version !== lease.version) this.#seen = { version: lease.version, sinceMs: nowMs }
+    return nowMs - this.#seen.sinceMs >= lease.durationMs
+  }
+
+  #giveUp(): void {
+    this.#options.logger.warn({}, 'the lease of the loops could not be renewed in time; they stop here')
+    this.#stop()
+  }
+
+  #stop(): void {
+    clearTimeout(this.#givingUp)
+    const loops = this.#loops ?? []
+    this.#loops = undefined
+    this.#stopping = Promise.allSettled([this.#stopping, ...loops.map((loop) => loop.close())])
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,27 @@
+// Judges a history: a list of everything that should not be in it.
+
+import { checkListing, checkRead } from './check-reads.js'
+import { checkWatch } from './check-watches.js'
+import { checkWrites } from './check-writes.js'
+import type { History } from './history.js'
+import { isWrite, Timeline } from './timeline.js'
+import { Findings, type Violation } from './violation.js'
+
+export interface Verdict {
+  readonly violations: readonly Violation[]
+  /** How often each rule was broken. */
+  readonly counts: ReadonlyMap<string, number>
+  readonly timeline: Timeline
+}
+
+export function judge(history: History): Verdict {
+  const timeline = new Timeline(history)
+  const findings = new Findings(history)
+  checkWrites(timeline, history.records.filter(isWrite), findings)
+  for (const record of history.records) {
+    if (record.what === 'read') checkRead(timeline, record, findings)
+    if (record.what === 'list') checkListing(timeline, record, findings)
+    if (record.what === 'watch') checkWatch(timeline, record, findings)
+  }
+  return { violations: findings.violations, counts: findings.counts, timeline }
+}

@@ -1,0 +1,25 @@
+// Loaded into a server (NODE_OPTIONS=--import): moves its wall clock by what the file in CLOCK_SHIFT_FILE says, whenever SIGUSR2 comes.
+
+import { readFileSync } from 'node:fs'
+
+const file = process.env['CLOCK_SHIFT_FILE']
+let shiftMs = 0
+
+if (file !== undefined) {
+  const realNow = Date.now.bind(Date)
+  const shiftedNow = (): number => realNow() + shiftMs
+  const RealDate = Date
+  // `new Date()` without arguments must agree with `Date.now()`.
+  class ShiftedDate extends RealDate {
+    constructor(...input: [] | [value: number | string | Date]) {
+      super(input.length === 0 ? shiftedNow() : (input[0] as number))
+    }
+    static override now(): number {
+      return shiftedNow()
+    }
+  }
+  globalThis.Date = ShiftedDate as DateConstructor
+  process.on('SIGUSR2', () => {
+    shiftMs = Number(readFileSync(file, 'utf8'))
+  })
+}

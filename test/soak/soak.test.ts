@@ -1,0 +1,49 @@
+// The short form of `npm run soak`, which shows that the long one works and that nothing grows by leaps; and the arithmetic of its verdict.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../kit/seeded-random.js'
+import { problemsOf, type SoakVerdict, soak, tell } from './soak.js'
+import { floorsOf, trendOf } from './trend.js'
+
+const seconds = Number(process.env['SOAK_SECONDS'] ?? 8)
+
+test('a few seconds under load', async (t) => {
+  const random = seededRandom('SOAK_SEED')
+  t.diagnostic(`SOAK_SEED=${random.seed}`)
+  const flags = ['--etcd-compaction-interval=2s', '--read-cache-bytes=8Mi']
+  const verdict = await soak({ seconds, sampleSeconds: seconds / 20, rate: 150, random, flags, say: () => undefined })
+  t.diagnostic(tell(verdict))
+  // Code is still being compiled: only what would be absurd fails.
+  assert.deepEqual(problemsOf(verdict, { memoryShare: 1, memoryBytes: 100 << 20, descriptors: 25 }), [])
+  assert.ok(verdict.requests > 100 && verdict.watches > 3 && verdict.namespaces > 1)
+})
+
+test('a line is fitted through floors', () => {
+  const points = Array.from({ length: 60 }, (_, i) => ({ atMs: i * 60_000, value: 100 + i * 2 + (i % 5) * 50 }))
+  const { rise, risePerHour } = trendOf(floorsOf(points, 5))
+  assert.ok(Math.abs(risePerHour - 120) < 0.001)
+  assert.ok(Math.abs(rise - 110) < 0.001)
+  assert.deepEqual(trendOf([]), { mean: 0, rise: 0, risePerHour: 0 })
+})
+
+test('what is not flat is said', () => {
+  const flat = { mean: 100 << 20, rise: 0, risePerHour: 0 }
+  const limits = { memoryShare: 0.05, memoryBytes: 1, descriptors: 4 }
+  const verdict: SoakVerdict = {
+    samples: [],
+    memory: flat,
+    descriptors: { ...flat, mean: 40 },
+    idle: { before: 20, after: 21 },
+    failures: new Map(),
+    requests: 1,
+    watches: 1,
+    events: 1,
+    namespaces: 1,
+  }
+  assert.deepEqual(problemsOf(verdict, limits), [])
+  assert.match(problemsOf({ ...verdict, memory: { ...flat, rise: 6 << 20 } }, limits)[0] ?? '', /memory rises by 6.0 MiB, and 5.0/)
+  assert.match(problemsOf({ ...verdict, descriptors: { ...flat, rise: 5 } }, limits)[0] ?? '', /descriptors rise/)
+  assert.match(problemsOf({ ...verdict, idle: { before: 20, after: 30 } }, limits)[0] ?? '', /30 descriptors/)
+  assert.deepEqual(problemsOf({ ...verdict, failures: new Map([['GET /x: 500', 3]]) }, limits), ['3 × GET /x: 500'])
+})
