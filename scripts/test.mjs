@@ -17,6 +17,7 @@ const longest = [
   'test/robustness/robustness',
   'test/crash/',
   'test/etcd/',
+  'test/clients/',
   'test/soak/',
   'test/fuzz',
   'test/bad-input',
@@ -36,14 +37,8 @@ const place = ({ source }) => {
 
 const words = process.argv.slice(2)
 
-/** Suites that install other programs first, and that take long on a busy machine: they run when they are asked for. */
-const onDemand = [{ path: 'test/clients/', variable: 'CLIENT_TESTS' }].filter(
-  ({ path, variable }) => !process.env[variable] && !words.some((word) => path.includes(word) || word.includes(path)),
-)
-for (const { path, variable } of onDemand) console.error(`left out: ${path} (set ${variable}=1 to run it)`)
 const files = [...testsOf('test', '.build/test'), ...testsOf('src', 'dist')]
   .filter(({ source }) => words.length === 0 || words.some((word) => source.includes(word)))
-  .filter(({ source }) => !onDemand.some(({ path }) => source.startsWith(path)))
   .sort((a, b) => place(a) - place(b))
 
 const missing = files.filter(({ built }) => !existsSync(`${root}${built}`))

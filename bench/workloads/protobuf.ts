@@ -65,7 +65,8 @@ async function measureReads(lab: Lab, served: Served): Promise<readonly Line[]> 
     { workload: 'protobuf: get, 50 KB', path: `${path}/of-1`, accept: protobufType, bar },
     { workload: 'protobuf: list of 500', ...list, accept: protobufType },
     { workload: 'metadata: list of 500', ...list, accept: metadataList },
-    { workload: 'table: list of 500', ...list, accept: table },
+    // Ages are filled into a copy of the rows, so a table costs more than what goes out as it is kept.
+    { workload: 'table: list of 500', path: many, accept: table, bar: 3 },
   ])
     lines.push(await reading(lab, served, input))
   return lines

@@ -19,6 +19,7 @@ export interface Resource {
   readonly namespaced: boolean
   readonly schema: StructNode
   readonly storedSchema: StructNode
+  /** As discovery tells it. */
   readonly storedApiVersion: string
   /** From this version to the stored one and back; undefined where they are the same. */
   readonly toStored: ((object: ApiObject) => ApiObject) | undefined
@@ -159,7 +160,7 @@ function bind({ identity, definition, version, indexed }: Binding): Resource {
     namespaced: definition.namespaced,
     schema: version.schema,
     storedSchema: stored.schema,
-    storedApiVersion: apiVersionOf(storedGroup, stored.name),
+    storedApiVersion: apiVersionOf(storedGroup, definition.hashedVersion ?? stored.name),
     toStored: inIdentity(version.toStored, identity),
     fromStored: inIdentity(version.fromStored, identity),
     deprecation: version.deprecation,

@@ -140,6 +140,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly subresources?: readonly SubresourceDefinition<T>[]
   /** Where a kind keeps its objects as those of another kind: under that group, in that form. */
   readonly storedAs?: { readonly group: GroupName; readonly version: string; readonly schema: StructNode }
+  /** The version of which discovery gives the hash, where that is known to clients as the stored one and another one is stored. */
+  readonly hashedVersion?: string
   /** Field selectors beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: { readonly [path: string]: (object: T) => string }
   /** Table columns and the cells of one object. Cells are kept while the object does not change: what grows with time comes from `ageOf`. */

@@ -21,6 +21,7 @@ for (const row of [
   { name: 'nothing but beta: beta', texts: ['api/all=false', 'api/beta=true'], served: newBeta, isOn: true },
   { name: 'no beta', texts: ['api/beta=false'], served: oldBeta, isOn: false },
   { name: 'no stable', texts: ['api/ga=false'], served: apps, isOn: false },
+  { name: 'the word for what is gone says nothing', texts: ['api/legacy=false'], served: apps, isOn: true },
   { name: 'one version beats its stability', texts: ['api/alpha=false', 'resource.example/v1alpha1'], served: claims, isOn: true },
   { name: 'one version off', texts: ['apps/v1=false'], served: apps, isOn: false },
   { name: 'the core group off', texts: ['v1=false'], served: core, isOn: false },

@@ -27,6 +27,9 @@ const allKey = 'api/all'
 const stabilityKeys: { readonly [S in Stability]: string } = { stable: 'api/ga', beta: 'api/beta', alpha: 'api/alpha' }
 const wideKeys: ReadonlySet<string> = new Set([allKey, ...Object.values(stabilityKeys)])
 
+/** Once switched what came before groups; still accepted, and says nothing. */
+const legacyKey = 'api/legacy'
+
 const versionKey = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`)
 
 /** How stable a version is, by its name: `v1`, `v2beta1`, `v1alpha1`. */
@@ -43,7 +46,7 @@ function readKey(text: string): string {
   if (!isShaped || key.split('/').some((segment) => segment === '')) {
     throw new Error(`${JSON.stringify(text)} is neither api/all, api/ga, api/beta, api/alpha nor <group>/<version>[/<resource>]`)
   }
-  if (key.startsWith('api/') && !wideKeys.has(key))
+  if (key.startsWith('api/') && !wideKeys.has(key) && key !== legacyKey)
     throw new Error(`${JSON.stringify(text)} is unknown; there are ${[...wideKeys].join(', ')}`)
   return key
 }
@@ -81,7 +84,7 @@ function decide(switches: ReadonlyMap<string, boolean>, served: Served): boolean
 }
 
 function findUnknown(keys: readonly string[], existing: Iterable<Existing>): readonly string[] {
-  const known = new Set<string>(wideKeys)
+  const known = new Set<string>([...wideKeys, legacyKey])
   for (const { group, version, resource } of existing)
     known.add(versionKey(group, version)).add(`${versionKey(group, version)}/${resource}`)
   return keys.filter((key) => !known.has(key))

@@ -4,9 +4,17 @@ const indentUnit = '  '
 const indents: string[] = []
 
 /** Two spaces a level, a space behind each colon, `{}` and `[]` closed; everything inside quotes stays as it is. */
-export function prettyJson(compact: string): string {
+export const prettyJson = (compact: string): string => prettyPrinter()(compact)
+
+/** The same for a text in pieces, which are cut between items of a list. */
+export function prettyPrinter(): (piece: string) => string {
+  const place = { depth: 0 }
+  return (piece) => print(piece, place)
+}
+
+function print(compact: string, place: { depth: number }): string {
   const parts: string[] = []
-  let depth = 0
+  let { depth } = place
   let at = 0
   while (at < compact.length) {
     const char = compact.charAt(at)
@@ -27,6 +35,7 @@ export function prettyJson(compact: string): string {
     else if (char === ':') parts.push(': ')
     else if (!isSpace(char)) parts.push(char)
   }
+  place.depth = depth
   return parts.join('')
 }
 

@@ -123,10 +123,20 @@ export interface ListToEncode {
   readonly numbers?: ListNumbers
 }
 
-/** A list as slices: its head, the items, its end. A length stands in front of all, so every item must be there. */
-export function encodeProtobufList({ type, metadata, items, numbers = usualNumbers }: ListToEncode): readonly Uint8Array[] {
+/** A list as slices: its head, the items, its end. */
+export function encodeProtobufList({ items, ...list }: ListToEncode): readonly Uint8Array[] {
+  const { head, end } = encodeListEnds({ ...list, itemBytes: items.reduce((sum, item) => sum + item.length, 0) })
+  return [head, ...items, end]
+}
+
+/** What stands around the items of a list. A length stands in front of all, so the length of every item must be known. */
+export function encodeListEnds({
+  type,
+  metadata,
+  itemBytes,
+  numbers = usualNumbers,
+}: Omit<ListToEncode, 'items'> & { readonly itemBytes: number }): { readonly head: Uint8Array; readonly end: Uint8Array } {
   const metadataField = encodeListItem(meta.listMeta, metadata, { metadata: 0, items: numbers.metadata })
-  const itemBytes = items.reduce((sum, item) => sum + item.length, 0)
   const isFirst = numbers.metadata < numbers.items
   const head = collectBytes((writer) => {
     if (isFirst) writeRaw(writer, metadataField)
@@ -134,7 +144,7 @@ export function encodeProtobufList({ type, metadata, items, numbers = usualNumbe
     writeUint(writer, 0x12)
     writeHead(writer, type)
   })
-  return [head, ...items, ...(isFirst ? [] : [metadataField]), envelopeEnd]
+  return { head, end: isFirst ? envelopeEnd : Uint8Array.of(...metadataField, ...envelopeEnd) }
 }
 
 /** The schema of a kind's list, for whoever handles lists as objects. */

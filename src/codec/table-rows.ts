@@ -31,10 +31,9 @@ export function rowFormOf(resource: Resource, wish: TableWish): RowForm {
 
 const encoder = new TextEncoder()
 
-/** Two bytes that JSON never has: it escapes them. Between them stands a time in milliseconds, with blanks for an age that is longer. */
+/** A byte that JSON never has, for it escapes it; then a time in milliseconds, with blanks up to a length that no age has. */
 const holeStart = 0x01
-const holeEnd = 0x02
-const leastHole = 24
+const holeLength = 24
 
 const writeCells = (cells: readonly unknown[]): string => `[${cells.map(writeCell).join(',')}]`
 
@@ -49,7 +48,7 @@ function writeCell(cell: unknown): string {
 /** What is no time has an age that does not change. */
 function holeFor(timestamp: string): string {
   const time = Date.parse(timestamp)
-  return Number.isNaN(time) ? humanDuration(time) : `\x01${String(time).padEnd(leastHole)}\x02`
+  return Number.isNaN(time) ? humanDuration(time) : `\x01${String(time).padEnd(holeLength - 1)}`
 }
 
 /** Rows with the ages that they have now. */
@@ -67,7 +66,7 @@ export function fillAges(rows: Uint8Array, now: number): Uint8Array {
     // Neighbours often came at the same time.
     if (found !== time) [time, age] = [found, humanDuration(now - found)]
     for (let i = 0; i < age.length; i++) filled[at++] = age.charCodeAt(i)
-    from = rows.indexOf(holeEnd, hole) + 1
+    from = hole + holeLength
     hole = rows.indexOf(holeStart, from)
   }
   filled.set(rows.subarray(from), at)

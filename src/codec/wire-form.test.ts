@@ -82,12 +82,7 @@ for (const row of cases) {
       for (const count of [0, 1, 3]) {
         const some = objects.slice(0, count)
         same(
-          Buffer.concat([
-            ...form.list(
-              listMetadata,
-              some.map((object) => form.item(object)),
-            ),
-          ]),
+          Buffer.concat([...form.list(listMetadata, () => some.map((object) => form.item(object)))]),
           listOf(resource, catalog, row, some),
         )
       }
@@ -125,7 +120,7 @@ test('another version than the stored one goes as JSON of its own', () => {
     const form = wireFormOf(resource, { format: 'json', pretty: false }, catalog.identity) as WireForm
     const object = { metadata: meta('a') }
     same(Buffer.concat(form.object(form.item(object))), `${writeValue(resource.schema, { kind, apiVersion, ...object })}\n`)
-    assert.deepEqual(JSON.parse(Buffer.concat([...form.list(listMetadata, [form.item(object), form.item(object)])]).toString()), {
+    assert.deepEqual(JSON.parse(Buffer.concat([...form.list(listMetadata, () => [form.item(object), form.item(object)])]).toString()), {
       kind: `${kind}List`,
       apiVersion,
       metadata: listMetadata,

@@ -11,15 +11,15 @@ import { writeFields, writeValue } from '../schema/write.js'
 import type { ItemForm } from './item-form.js'
 import type { Representation } from './negotiation.js'
 import { type MetadataForm, metadataListNumbers, partialMetadataListType, partialMetadataType } from './partial-metadata.js'
-import { encodeListItem, encodeProtobufList, type ObjectType, wrapFrame, wrapItem } from './protobuf.js'
+import { encodeListEnds, encodeListItem, type ObjectType, wrapFrame, wrapItem } from './protobuf.js'
 
 export interface WireForm extends ItemForm {
   /** The object on its own, in pieces. */
   object(item: Uint8Array): readonly Uint8Array[]
   /** The object in an event of a watch. */
   frame(type: string, item: Uint8Array): Uint8Array
-  /** The list, in pieces; `items` are any number of items in a row. */
-  list(metadata: ListMeta, items: Iterable<Uint8Array>): Iterable<Uint8Array>
+  /** The list, in pieces; `items` are any number of items in a row, and may be asked for twice. */
+  list(metadata: ListMeta, items: () => Iterable<Uint8Array>): Iterable<Uint8Array>
 }
 
 const forms = new WeakMap<Resource, Map<string, WireForm>>()
@@ -72,7 +72,41 @@ function protobufForm(resource: Resource, { type, listType, schema, shown, listN
     item: (object) => encodeListItem(schema, shown(object), numbers),
     object: (item) => wrapItem(type, item),
     frame: (eventType, item) => wrapFrame(eventType, type, item),
-    list: (metadata, items) => encodeProtobufList({ type: listType, metadata, items: [...items], numbers }),
+    list: (metadata, items) => protobufList({ type: listType, metadata, numbers }, items),
+  }
+}
+
+/** How much of a list is kept while it is measured; what comes after that is asked for again. */
+const mostKeptBytes = 4 << 20
+
+/** In front of a list stands its length: so all of it is looked at first, and of a long one only the beginning is kept. */
+function* protobufList(
+  list: Omit<Parameters<typeof encodeListEnds>[0], 'itemBytes'>,
+  items: () => Iterable<Uint8Array>,
+): Generator<Uint8Array> {
+  const kept: Uint8Array[] = []
+  let keptBytes = 0
+  let itemBytes = 0
+  for (const piece of items()) {
+    if (itemBytes < mostKeptBytes) {
+      kept.push(piece)
+      keptBytes += piece.length
+    }
+    itemBytes += piece.length
+  }
+  const { head, end } = encodeListEnds({ ...list, itemBytes })
+  yield head
+  yield* kept
+  if (itemBytes > keptBytes) yield* after(items(), keptBytes)
+  yield end
+}
+
+/** What comes after so many bytes; the pieces may be cut in other places than before. */
+function* after(pieces: Iterable<Uint8Array>, bytes: number): Generator<Uint8Array> {
+  let left = bytes
+  for (const piece of pieces) {
+    if (left < piece.length) yield left === 0 ? piece : piece.subarray(left)
+    left = Math.max(0, left - piece.length)
   }
 }
 
@@ -98,7 +132,7 @@ function jsonForm(resource: Resource, { type, listType, schema, shown, typedItem
     *list(metadata, items) {
       yield encoder.encode(`${typeJson(listType)}"metadata":${writeValue(listMeta, metadata)},"items":[`)
       let last: Uint8Array | undefined
-      for (const piece of items) {
+      for (const piece of items()) {
         if (last !== undefined) yield last
         last = piece
       }

@@ -84,7 +84,9 @@ export class LeaderElection implements Loop {
     const { keeper, holder, logger } = this.#options
     const seen = keeper.read()
     if (seen?.holder !== holder) return
-    const release = keeper.write('', seen).catch((err: unknown) => logger.info({ err }, 'the lease of the loops could not be given back'))
+    const release = keeper
+      .write('', seen)
+      .catch((error: unknown) => logger.info({ reason: reasonOf(error) }, 'the lease of the loops could not be given back'))
     let timer: NodeJS.Timeout | undefined
     const patience = new Promise((resolve) => {
       timer = setTimeout(resolve, releaseMs)
@@ -96,8 +98,8 @@ export class LeaderElection implements Loop {
   async #takeTurn(): Promise<void> {
     try {
       await this.#attempt()
-    } catch (err) {
-      this.#options.logger.warn({ err }, 'the lease of the loops could not be written; it is tried again')
+    } catch (error) {
+      this.#options.logger.warn({ reason: reasonOf(error) }, 'the lease of the loops could not be written; it is tried again')
     }
     if (this.#isClosed) return
     this.#timer = setTimeout(
@@ -144,3 +146,5 @@ export class LeaderElection implements Loop {
     this.#stopping = Promise.allSettled([this.#stopping, ...loops.map((loop) => loop.close())])
   }
 }
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

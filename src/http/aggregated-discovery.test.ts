@@ -10,6 +10,7 @@ import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
 import { aggregatedFormat, discoveredGroups, serveAggregated } from './aggregated-discovery.js'
 import { requestListener } from './handle.js'
 import { thingsCatalog } from './openapi/things.fixture.js'
+import { Pressure } from './pressure.js'
 
 const cluster = identityOf('cluster')
 const parameters = 'g=apidiscovery.cluster.io;v=v2beta1;as=APIGroupDiscoveryList'
@@ -92,6 +93,7 @@ test('it is sent with its media type and a tag', async () => {
       identity: cluster,
       clock: { now: () => 0 },
       logger: silentLogger,
+      pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
       requestTimeoutMs: 10_000,
       onAnswered: () => undefined,
     }),

@@ -1,6 +1,5 @@
 // The last filter: paths of resources go to their verbs, the few other paths to their own answers.
 
-import type { Catalog } from '../api/catalog.js'
 import { readQuery } from '../api/options/query.js'
 import { allFormats, negotiate } from '../codec/negotiation.js'
 import { type AggregatedDiscovery, serveAggregated } from './aggregated-discovery.js'
@@ -13,7 +12,7 @@ import { serveOpenApi } from './openapi/serve-openapi.js'
 import type { Answered, Filter } from './pipeline.js'
 import { representDocument } from './represent.js'
 import { serveResource } from './resource-endpoint.js'
-import { send } from './respond.js'
+import { send, sendPlain } from './respond.js'
 import { methodNotAllowed, type ResourceServer } from './target.js'
 
 export interface Site {
@@ -56,7 +55,7 @@ function serveOther(site: Site, exchange: Exchange): Answered | Promise<Answered
       if (words.length === 1 && site.aggregated !== undefined && serveAggregated(site.aggregated, exchange, first)) return true
       return serveDiscovery(site, exchange, words)
     case undefined:
-      return sendIndented(exchange, { paths: rootPaths(site.resources.catalog) })
+      return sendIndented(exchange, { paths: rootPaths(site) })
     default:
       return pageNotFound(exchange)
   }
@@ -65,12 +64,12 @@ function serveOther(site: Site, exchange: Exchange): Answered | Promise<Answered
 /** Discovery is read only; elsewhere there is nothing. */
 function notGet(site: Site, exchange: Exchange, words: readonly string[]): Answered {
   if (words.length === 1 && words[0] === 'version') throw methodNotAllowed()
-  if (documentOf(site.resources.catalog, words, '') === undefined) return pageNotFound(exchange)
+  if (documentOf(site, words) === undefined) return pageNotFound(exchange)
   return plain(exchange, 405, '405 method not allowed\n')
 }
 
 function serveDiscovery(site: Site, exchange: Exchange, words: readonly string[]): Answered {
-  const document = documentOf(site.resources.catalog, words, site.address())
+  const document = documentOf(site, words)
   if (document !== undefined) return sendDocument(site, exchange, document)
   // A version that a known group does not have is a Status; an unknown group is no place at all.
   const isKnownGroup = words[0] === 'api' ? words.length === 2 : words.length === 3 && site.resources.catalog.hasGroup(words[1] ?? '')
@@ -78,10 +77,11 @@ function serveDiscovery(site: Site, exchange: Exchange, words: readonly string[]
   return pageNotFound(exchange)
 }
 
-function documentOf(catalog: Catalog, words: readonly string[], address: string): Document | undefined {
-  if (words.length === 0) return { paths: rootPaths(catalog) }
+function documentOf(site: Site, words: readonly string[]): Document | undefined {
+  const { catalog } = site.resources
+  if (words.length === 0) return { paths: rootPaths(site) }
   if (words[0] === 'api') {
-    if (words.length === 1) return versionsDocument(catalog, address)
+    if (words.length === 1) return versionsDocument(catalog, site.address())
     return words.length === 2 ? resourceListDocument(catalog, { group: '', version: words[1] ?? '' }) : undefined
   }
   if (words[0] !== 'apis') return undefined
@@ -92,7 +92,8 @@ function documentOf(catalog: Catalog, words: readonly string[], address: string)
     : undefined
 }
 
-function rootPaths(catalog: Catalog): readonly string[] {
+/** Every path that is served but for the objects themselves. */
+function rootPaths({ resources: { catalog }, health }: Site): readonly string[] {
   const groups = catalog.groupVersions().filter(({ group }) => group !== '')
   return [
     '/api',
@@ -100,18 +101,18 @@ function rootPaths(catalog: Catalog): readonly string[] {
     '/apis',
     '/apis/',
     ...groups.flatMap(({ group, version }) => [`/apis/${group}`, `/apis/${group}/${version}`]),
-    '/healthz',
-    '/livez',
+    ...healthPaths.flatMap((path) => [`/${path}`, ...health[path].map(({ name }) => `/${path}/${name}`)]),
     '/metrics',
     '/openapi/v2',
     '/openapi/v3',
     '/openapi/v3/',
-    '/readyz',
     '/version',
   ]
     .filter((path, i, all) => all.indexOf(path) === i)
     .sort()
 }
+
+const healthPaths = ['healthz', 'livez', 'readyz'] as const
 
 function sendDocument(site: Site, exchange: Exchange, document: Document): Answered {
   const { identity } = site.resources.catalog
@@ -159,11 +160,6 @@ async function serveMetrics(site: Site, exchange: Exchange): Promise<Answered> {
 const pageNotFound = (exchange: Exchange): Answered => plain(exchange, 404, '404 page not found\n')
 
 function plain(exchange: Exchange, code: number, text: string): Answered {
-  send(exchange, {
-    code,
-    contentType: 'text/plain; charset=utf-8',
-    body: Buffer.from(text),
-    headers: { 'X-Content-Type-Options': 'nosniff' },
-  })
+  sendPlain(exchange, code, text)
   return true
 }

@@ -1,9 +1,10 @@
 // One request on its way through the pipeline, with what the filters found out about it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
+import type { Pressure } from './pressure.js'
 
 export type WireRequest = IncomingMessage | Http2ServerRequest
 export type WireResponse = ServerResponse | Http2ServerResponse
@@ -15,13 +16,21 @@ export class Exchange {
   readonly request: WireRequest
   readonly response: WireResponse
   readonly info: RequestInfo
+  /** The time of day at which it came. */
   readonly startMs: number
+  /** The same moment for measuring, in terms of performance.now(). */
+  readonly begunMs = performance.now()
   readonly auditId: string
   user: User = anonymous
   /** Set for watches: they are not counted as requests in flight, and have no deadline. */
   isLongRunning = false
   /** Which of the two limits on requests in flight this one counts towards. */
   counted: 'readOnly' | 'mutating' | undefined = undefined
+  /** Set when a version was asked for that will go: the release without it, empty where that is not known. */
+  removedRelease: string | undefined = undefined
+  /** How much of a body is held for this one. */
+  bodyBytes = 0
+  private readonly pressure: Pressure
   private warningTexts: string[] | undefined
   private leaving: (() => void)[] | undefined
 
@@ -31,12 +40,45 @@ export class Exchange {
     readonly info: RequestInfo
     readonly startMs: number
     readonly auditId: string
+    readonly pressure: Pressure
   }) {
     this.request = input.request
     this.response = input.response
     this.info = input.info
     this.startMs = input.startMs
     this.auditId = input.auditId
+    this.pressure = input.pressure
+  }
+
+  /** Whether nobody is there any more to be answered. */
+  get isGone(): boolean {
+    const { response } = this
+    return 'assignSocket' in response ? response.destroyed : response.stream.destroyed
+  }
+
+  /** Ends an answer that cannot be completed so that its client sees the difference: an HTTP/2 stream that just ends looks whole. */
+  cut(): void {
+    const { response } = this
+    if ('assignSocket' in response) response.destroy()
+    else response.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+  }
+
+  /** A part of the body has come; throws when there is no room for it. */
+  holdBody(bytes: number): void {
+    this.pressure.addBody(bytes)
+    this.bodyBytes += bytes
+  }
+
+  /** An answer that is large enough to count. */
+  holdAnswer(bytes: number): void {
+    this.onLeave(this.pressure.holdAnswer(this, bytes))
+  }
+
+  /** The request has been dealt with. */
+  releaseBody(): void {
+    if (this.bodyBytes === 0) return
+    this.pressure.releaseBody(this.bodyBytes)
+    this.bodyBytes = 0
   }
 
   get warnings(): readonly string[] {
@@ -56,6 +98,10 @@ export class Exchange {
 
   /** Runs when the response has ended or the client has gone, whichever comes first. */
   onLeave(callback: () => void): void {
+    if (this.isGone) {
+      callback()
+      return
+    }
     if (this.leaving === undefined) {
       const callbacks: (() => void)[] = []
       this.leaving = callbacks

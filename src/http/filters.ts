@@ -1,15 +1,17 @@
 // The filters of the pipeline, each one step of a request's way in.
 
-import { ApiError, tooManyRequests, unauthorized } from '../api/api-error.js'
+import { ApiError, unauthorized } from '../api/api-error.js'
 import type { User } from '../api/user.js'
 import { type Authenticator, authenticateWith } from '../auth/authenticate.js'
 import { type Authorizer, authorizeWith, refusal } from '../auth/authorize.js'
 import type { Exchange } from './exchange.js'
 import type { Filter } from './pipeline.js'
+import { OverloadedError, type Pressure } from './pressure.js'
 
 export interface Limits {
   readonly maxReadOnly: number
   readonly maxMutating: number
+  readonly pressure: Pick<Pressure, 'isFull'>
 }
 
 const readOnlyVerbs = new Set(['get', 'list', 'watch', 'head', 'options'])
@@ -24,11 +26,10 @@ export class Inflight {
   }
 
   readonly filter: Filter = (exchange) => {
-    if (exchange.info.verb === 'watch') return false
+    if (exchange.info.verb === 'watch' || isProbe(exchange)) return false
     const isReadOnly = readOnlyVerbs.has(exchange.info.verb)
-    if (isReadOnly ? this.readOnly >= this.limits.maxReadOnly : this.mutating >= this.limits.maxMutating) {
-      throw tooManyRequests('Too many requests, please try again later.', 1)
-    }
+    const isOver = isReadOnly ? this.readOnly >= this.limits.maxReadOnly : this.mutating >= this.limits.maxMutating
+    if (isOver || this.limits.pressure.isFull) throw new OverloadedError()
     if (isReadOnly) this.readOnly++
     else this.mutating++
     exchange.counted = isReadOnly ? 'readOnly' : 'mutating'
@@ -39,8 +40,12 @@ export class Inflight {
   leave(exchange: Exchange): void {
     if (exchange.counted !== undefined) this[exchange.counted]--
     exchange.counted = undefined
+    exchange.releaseBody()
   }
 }
+
+/** Whoever asks whether the server lives is answered also when there is no room: a busy server must not be taken for a dead one. */
+const isProbe = ({ info }: Exchange): boolean => !info.isResource && /^\/(?:livez|readyz|healthz)(?:\/|$)/.test(info.path)
 
 export interface Authentication {
   readonly authenticators: readonly Authenticator[]

@@ -11,8 +11,9 @@ import { negotiateError } from '../codec/negotiation.js'
 import { Exchange, type WireRequest, type WireResponse } from './exchange.js'
 import type { Answered, Filter } from './pipeline.js'
 import { walk } from './pipeline.js'
+import { OverloadedError, type Pressure } from './pressure.js'
 import { representDocument } from './represent.js'
-import { send } from './respond.js'
+import { send, sendPlain } from './respond.js'
 import { failure } from './status.js'
 
 export interface Handling {
@@ -21,6 +22,7 @@ export interface Handling {
   readonly clock: Clock
   readonly logger: Logger
   readonly requestTimeoutMs: number
+  readonly pressure: Pressure
   /** Called once for every request that was answered. */
   readonly onAnswered: (exchange: Exchange) => void
 }
@@ -28,9 +30,10 @@ export interface Handling {
 export type RequestListener = (request: WireRequest, response: WireResponse) => void
 
 export function requestListener(handling: Handling): RequestListener {
+  const { pressure } = handling
   return (request, response) => {
     const info = parseRequest(request.method ?? 'GET', request.url ?? '/')
-    const exchange = new Exchange({ request, response, info, startMs: handling.clock.now(), auditId: randomUUID() })
+    const exchange = new Exchange({ request, response, info, startMs: handling.clock.now(), auditId: randomUUID(), pressure })
     response.on('error', ignore) // the client has gone; whoever writes finds out by `destroyed`
     let answered: Answered | Promise<Answered>
     try {
@@ -76,7 +79,11 @@ export function sendError({ identity, logger }: Pick<Handling, 'identity' | 'log
     )
   const { response } = exchange
   if (response.headersSent) {
-    response.destroy() // too late for a Status: a cut connection is the only honest sign
+    exchange.cut() // too late for a Status: a cut connection is the only honest sign
+    return
+  }
+  if (error instanceof OverloadedError) {
+    sendPlain(exchange, 429, `${error.message}\n`, { 'Retry-After': String(error.status.details?.retryAfterSeconds) })
     return
   }
   const query = readQuery(exchange.info.query)

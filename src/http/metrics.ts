@@ -21,6 +21,8 @@ export interface MetricSources {
   readonly inflight: () => { readonly readOnly: number; readonly mutating: number }
 }
 
+type DeprecatedLabels = Pick<RequestLabels, 'group' | 'version' | 'resource' | 'subresource'> & { readonly removed_release: string }
+
 interface Tally {
   readonly labels: RequestLabels
   count: number
@@ -33,6 +35,7 @@ const mostDurations = 10_000
 export class ServerMetrics {
   private readonly sources: MetricSources
   private tallies = new Map<string, Tally>()
+  private readonly deprecated = new Map<string, DeprecatedLabels>()
   private instruments: Promise<Instruments> | undefined
 
   constructor(sources: MetricSources) {
@@ -50,6 +53,12 @@ export class ServerMetrics {
     if (tally.durations.push(seconds) >= mostDurations) void this.record()
   }
 
+  /** Somebody still uses what will be gone with a release. */
+  noteDeprecated({ group, version, resource, subresource }: RequestLabels, removedRelease: string): void {
+    const key = `${group}/${version} ${resource}/${subresource}`
+    if (!this.deprecated.has(key)) this.deprecated.set(key, { group, version, resource, subresource, removed_release: removedRelease })
+  }
+
   async text(): Promise<{ readonly contentType: string; readonly text: string }> {
     const { registry } = await this.record()
     return { contentType: registry.contentType, text: await registry.metrics() }
@@ -59,7 +68,7 @@ export class ServerMetrics {
   private async record(): Promise<Instruments> {
     const tallies = this.tallies
     this.tallies = new Map()
-    this.instruments ??= makeInstruments(this.sources)
+    this.instruments ??= makeInstruments(this.sources, () => this.deprecated.values())
     const instruments = await this.instruments
     for (const tally of tallies.values()) instruments.record(tally)
     return instruments
@@ -73,7 +82,7 @@ interface Instruments {
 
 const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'code'] as const
 
-async function makeInstruments(sources: MetricSources): Promise<Instruments> {
+async function makeInstruments(sources: MetricSources, deprecated: () => Iterable<DeprecatedLabels>): Promise<Instruments> {
   const { Counter, Gauge, Histogram, Registry } = await import('prom-client')
   const registry = new Registry()
   const registers = [registry]
@@ -99,6 +108,15 @@ async function makeInstruments(sources: MetricSources): Promise<Instruments> {
       const now = sources.inflight()
       inflight.set({ request_kind: 'readOnly' }, now.readOnly)
       inflight.set({ request_kind: 'mutating' }, now.mutating)
+    },
+  })
+  const requestedDeprecated = new Gauge({
+    name: 'apiserver_requested_deprecated_apis',
+    help: 'Deprecated versions that were asked for, with the release that is without them.',
+    labelNames: ['group', 'version', 'resource', 'subresource', 'removed_release'],
+    registers,
+    collect: () => {
+      for (const labels of deprecated()) requestedDeprecated.set({ ...labels }, 1)
     },
   })
   for (const { name, help, read } of plainGauges(sources)) {

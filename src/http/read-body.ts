@@ -12,10 +12,22 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
+    let isRefused = false
+    const keep = (chunk: Buffer): void => {
+      try {
+        exchange.holdBody(chunk.length)
+        chunks.push(chunk)
+      } catch (thrown) {
+        isRefused = true
+        chunks.length = 0
+        hangUp(exchange)
+        reject(thrown)
+      }
+    }
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= maxBodyBytes) chunks.push(chunk)
-      else reject(tooLarge(exchange))
+      if (size > maxBodyBytes) reject(tooLarge(exchange))
+      else if (!isRefused) keep(chunk)
     })
     request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)))
     request.on('error', () => reject(badRequest('the body of the request could not be read to its end')))
@@ -24,8 +36,12 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
 }
 
 /** The rest of the body is let go with the connection, so that the client is heard before it has sent everything. */
-function tooLarge(exchange: Exchange) {
+function hangUp(exchange: Exchange): void {
   if ('shouldKeepAlive' in exchange.response) exchange.response.shouldKeepAlive = false
   exchange.request.resume()
+}
+
+function tooLarge(exchange: Exchange) {
+  hangUp(exchange)
   return requestEntityTooLarge(`limit is ${maxBodyBytes}`)
 }

@@ -7,6 +7,7 @@ import type { Identity } from '../api/identity.js'
 import * as meta from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import type { Query } from '../api/options/query.js'
+import { prettyPieces, yamlPieces } from '../codec/list-text.js'
 import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
 import { notThatMany, partialMetadata } from '../codec/partial-metadata.js'
 import { prettyJson } from '../codec/pretty.js'
@@ -128,8 +129,9 @@ function representText({ representation, identity }: Form, json: string): Repres
   return { contentType: 'application/json', body: Buffer.from(representation.pretty ? prettyJson(json) : `${json}\n`) }
 }
 
+/** What was computed is of no version of the store. */
 const listMetadata = (page: ListedPage): meta.ListMeta => ({
-  resourceVersion: String(page.revision),
+  ...(page.revision === 0 ? {} : { resourceVersion: String(page.revision) }),
   ...(page.continueToken === '' ? {} : { continue: page.continueToken }),
   ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
 })
@@ -157,24 +159,30 @@ export function listFormOf(form: ObjectForm): RowForm | WireForm | undefined {
   return wireFormOf(form.resource, as === undefined ? plain : { ...plain, as }, form.identity)
 }
 
-/** Whether a list goes out as it is kept, piece by piece. */
-export const isInPieces = ({ format, pretty }: Representation): boolean => format !== 'yaml' && !pretty
-
 /** A list in pieces; the page must have been read in the form that {@link listFormOf} says. */
-export function listPieces(form: ObjectForm, page: ListedPage): Iterable<Uint8Array> {
+function listPieces(form: ObjectForm, page: ListedPage): Iterable<Uint8Array> {
   const { as } = form.representation
   if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${form.resource.kind}List`)
   const kept = as?.kind === 'Table' ? rowsOf(form, as) : listFormOf(form)
   if (kept === undefined) return listSlices(form.resource, page)
   const metadata = listMetadata(page)
-  return 'table' in kept ? tablePieces(kept, { metadata, rows: page.slices(), now: form.rules.now }) : kept.list(metadata, page.slices())
+  return 'table' in kept
+    ? tablePieces(kept, { metadata, rows: page.slices(), now: form.rules.now })
+    : kept.list(metadata, () => page.slices())
 }
 
-/** A list in a form for people to read. */
-export const representList = (form: ObjectForm, page: ListedPage): Represented =>
-  representText(
-    form,
-    Buffer.concat([...listPieces(form, page)])
-      .toString('utf8')
-      .trimEnd(),
-  )
+/** The same for people to read: what is plain JSON elsewhere, indented or as YAML. */
+export function listTextPieces(form: ObjectForm, page: ListedPage): Iterable<Uint8Array> {
+  const { format, pretty } = form.representation
+  if (format !== 'yaml' && !pretty) return listPieces(form, page)
+  const texts = textsOf(listPieces(form, page))
+  return buffersOf(format === 'yaml' ? yamlPieces(texts) : prettyPieces(texts))
+}
+
+function* textsOf(pieces: Iterable<Uint8Array>): Generator<string> {
+  for (const piece of pieces) yield bufferOf(piece).toString('utf8')
+}
+
+function* buffersOf(texts: Iterable<string>): Generator<Buffer> {
+  for (const text of texts) yield Buffer.from(text)
+}

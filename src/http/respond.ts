@@ -2,6 +2,7 @@
 
 import type { Writable } from 'node:stream'
 import { createGzip, gzipSync } from 'node:zlib'
+import { answerRoomBytes, setRoom, streamRoomBytes } from '../net/socket-room.js'
 import type { Exchange } from './exchange.js'
 
 export interface Answer {
@@ -17,16 +18,27 @@ const gzipLevel = 1
 
 export function send(exchange: Exchange, answer: Answer): void {
   const { response } = exchange
-  if (response.headersSent || response.destroyed) return
+  if (response.headersSent || exchange.isGone) return
   const isCompressed = answer.body.length > gzipMinBytes && acceptsGzip(exchange)
   const body = isCompressed ? gzipSync(answer.body, { level: gzipLevel }) : answer.body
   const headers = headersOf(exchange, answer.contentType)
   if (isCompressed) headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding')
   for (const [name, value] of Object.entries(answer.headers ?? {})) headers.push(name, value)
   headers.push('Content-Length', String(body.length))
+  if (body.length > countedBytes) exchange.holdAnswer(body.length)
   writeHead(exchange, answer.code, headers)
   if (exchange.info.method === 'HEAD') response.end()
   else response.end(body)
+}
+
+/** A few words for whoever asks without a format. */
+export function sendPlain(exchange: Exchange, code: number, text: string, headers: { readonly [name: string]: string } = {}): void {
+  send(exchange, {
+    code,
+    contentType: 'text/plain; charset=utf-8',
+    body: Buffer.from(text),
+    headers: { 'X-Content-Type-Options': 'nosniff', ...headers },
+  })
 }
 
 /** Sends what is in several pieces as one answer, without joining them first: a copy of a large list costs more than its sending. */
@@ -40,9 +52,10 @@ export function sendPieces(
     send(exchange, { ...answer, body: Buffer.concat(answer.pieces, answer.size) })
     return
   }
-  if (response.headersSent || response.destroyed) return
+  if (response.headersSent || exchange.isGone) return
   const headers = headersOf(exchange, answer.contentType)
   headers.push('Content-Length', String(answer.size))
+  if (answer.size > countedBytes) exchange.holdAnswer(answer.size)
   writeHead(exchange, answer.code, headers)
   response.cork()
   for (const piece of answer.pieces) response.write(piece)
@@ -55,23 +68,59 @@ export async function sendStream(
   exchange: Exchange,
   answer: Omit<Answer, 'body'> & { readonly slices: Iterable<Uint8Array> },
 ): Promise<void> {
+  if (exchange.isGone) return
   const { response } = exchange
   const headers = headersOf(exchange, answer.contentType)
   const compresses = acceptsGzip(exchange)
   if (compresses) headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding')
   writeHead(exchange, answer.code, headers)
+  exchange.holdAnswer(streamBytes)
+  withStreamRoom(exchange)
   const gzip = compresses ? createGzip({ level: gzipLevel }) : undefined
   gzip?.pipe(response)
   const target = gzip ?? (response as Writable)
-  const gone = new Promise<void>((resolve) => exchange.onLeave(resolve))
-  for (const slice of answer.slices) {
-    if (response.destroyed) break
-    if (!target.write(slice)) await Promise.race([drained(target), gone])
+  let wake = (): void => undefined
+  let isGone = false
+  target.on('drain', () => wake())
+  exchange.onLeave(() => {
+    isGone = true
+    gzip?.destroy()
+    wake()
+  })
+  for (const piece of piecesOf(answer.slices)) {
+    if (!target.write(piece)) {
+      await new Promise<void>((resolve) => {
+        wake = resolve
+        if (isGone) resolve()
+      })
+    }
+    if (isGone) return
   }
   target.end()
 }
 
-const drained = (target: Writable): Promise<void> => new Promise((resolve) => target.once('drain', resolve))
+/** Small enough that the copies which encryption makes of each do not matter, large enough that their number does not, either. */
+const pieceBytes = 128 * 1024
+/** What an answer of any length holds while it is sent, with what was read ahead for it. */
+const streamBytes = 1 << 20
+/** Smaller answers are not counted: a connection holds few of them. */
+const countedBytes = 64 * 1024
+
+function* piecesOf(slices: Iterable<Uint8Array>): Generator<Uint8Array> {
+  for (const slice of slices) {
+    if (slice.length <= pieceBytes) yield slice
+    else for (let at = 0; at < slice.length; at += pieceBytes) yield slice.subarray(at, at + pieceBytes)
+  }
+}
+
+/** Whoever writes a stream waits for its client; so little of it needs to lie in the connection. */
+export function withStreamRoom(exchange: Exchange): void {
+  const { response } = exchange
+  if (!isHttp1(response) || response.socket === null) return
+  const { socket } = response
+  setRoom(socket, streamRoomBytes)
+  exchange.onLeave(() => setRoom(socket, answerRoomBytes))
+}
 
 export function headersOf(exchange: Exchange, contentType: string): string[] {
   const headers = ['Audit-Id', exchange.auditId, 'Cache-Control', 'no-cache, private', 'Content-Type', contentType]

@@ -5,17 +5,19 @@ import { oneName } from '../api/field-selector.js'
 import { parseGetOptions } from '../api/options/get-options.js'
 import { parseListOptions, parseWatchOptions, type WatchOptions } from '../api/options/list-options.js'
 import { allFormats, checkStream, mediaTypeOf } from '../codec/negotiation.js'
+import { getComputed, isComputed, listComputed } from '../verbs/computed.js'
 import { get } from '../verbs/get.js'
 import { type ListedPage, list } from '../verbs/list.js'
 import { Watch } from '../verbs/watch.js'
 import type { Answered } from './pipeline.js'
-import { isInPieces, listFormOf, listPieces, type ObjectForm, representList, representObject } from './represent.js'
+import { listFormOf, listTextPieces, type ObjectForm, representObject } from './represent.js'
 import { send, sendPieces, sendStream } from './respond.js'
 import { callOf, formOf, listContext, type Target } from './target.js'
 import { startWatchStream, watchFormOf } from './watch-stream.js'
 
 export function serveGet(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
+  if (isComputed(target.resource)) return serveComputed(target, form)
   const stored = get(target.server.engine, callOf(target), parseGetOptions(target.query))
   const answer = (found: Awaited<typeof stored>): Answered => {
     send(target.exchange, { code: 200, ...representObject(form, { stored: found }) })
@@ -24,24 +26,30 @@ export function serveGet(target: Target): Answered | Promise<Answered> {
   return stored instanceof Promise ? stored.then(answer) : answer(stored)
 }
 
+async function serveComputed(target: Target, form: ObjectForm): Promise<Answered> {
+  parseGetOptions(target.query)
+  const object = await getComputed(target.server.engine, callOf(target))
+  send(target.exchange, { code: 200, ...representObject(form, { object }) })
+  return true
+}
+
 /** Below this size a list is sent in one piece. */
 const onePieceBytes = 1024 * 1024
 
 export function serveList(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
   const options = parseListOptions(target.query, listContext(target))
+  if (isComputed(target.resource)) {
+    return listComputed(target.server.engine, callOf(target), options).then((page) => sendList(target, form, page))
+  }
   const page = list(target.server.engine, callOf(target), { ...options, form: listFormOf(form) })
   return page instanceof Promise ? page.then((settled) => sendList(target, form, settled)) : sendList(target, form, page)
 }
 
 function sendList(target: Target, form: ObjectForm, page: ListedPage): Answered | Promise<Answered> {
-  if (!isInPieces(form.representation)) {
-    send(target.exchange, { code: 200, ...representList(form, page) })
-    return true
-  }
   const answer = { code: 200, contentType: mediaTypeOf(form.representation.format, form.identity) }
   // Taken by hand: a loop that ends early would close the source, and the rest of the list would be lost.
-  const pieces = listPieces(form, page)[Symbol.iterator]()
+  const pieces = listTextPieces(form, page)[Symbol.iterator]()
   const begun: Uint8Array[] = []
   let size = 0
   for (let next = pieces.next(); !next.done; next = pieces.next()) {
@@ -53,8 +61,9 @@ function sendList(target: Target, form: ObjectForm, page: ListedPage): Answered 
   return true
 }
 
-function* chain(begun: readonly Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
-  yield* begun
+/** What was begun is forgotten as it goes. */
+function* chain(begun: Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
+  for (let next = begun.shift(); next !== undefined; next = begun.shift()) yield next
   for (let next = rest.next(); !next.done; next = rest.next()) yield next.value
 }
 

@@ -69,6 +69,7 @@ function checkMethod({ info }: Exchange, resource: Resource, subresource: Subres
 function warnOfDeprecation(exchange: Exchange, { deprecation, apiVersion, kind }: Resource, identity: Identity): void {
   if (deprecation === undefined) return
   const { deprecatedIn, removedIn, replacement } = deprecation
+  exchange.removedRelease = removedIn ?? ''
   const gone = removedIn === undefined ? '' : `, unavailable in v${removedIn}+`
   const group = replacement === undefined ? '' : identity.group(replacement.group)
   const instead = replacement === undefined ? '' : `; use ${group === '' ? '' : `${group}/`}${replacement.version} ${replacement.kind}`

@@ -10,7 +10,7 @@ import { writeValue } from '../schema/write.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
 import { headsOf, type ObjectForm, rowsOf } from './represent.js'
-import { flushHead, headersOf, writeHead, writeTo } from './respond.js'
+import { flushHead, headersOf, withStreamRoom, writeHead, writeTo } from './respond.js'
 
 type WatchEvent = Parameters<WatchSink['event']>[0]
 
@@ -29,14 +29,27 @@ export function startWatchStream(
   const { watch, form } = input
   writeHead(exchange, 200, headersOf(exchange, form.contentType))
   flushHead(exchange)
+  withStreamRoom(exchange)
   const sink: WatchSink = {
     event: (event) => writeTo(exchange, form.frame(event)),
     bookmark: (revision) => writeTo(exchange, form.bookmark(revision)),
-    end: () => response.end(),
+    end: (reason) => {
+      response.end()
+      // Whoever does not read does not see the end, either.
+      if (reason === 'too-slow') cutLater(exchange)
+    },
   }
   response.on('drain', watch.resume)
   exchange.onLeave(() => watch.close())
-  if (!response.destroyed) watch.start(sink, input.timeoutMs)
+  if (!exchange.isGone) watch.start(sink, input.timeoutMs)
+}
+
+/** How long a watcher that was let go may take for what is on its way. */
+const lastWordsMs = 5_000
+
+function cutLater(exchange: Exchange): void {
+  const timer = setTimeout(() => exchange.cut(), lastWordsMs).unref()
+  exchange.onLeave(() => clearTimeout(timer))
 }
 
 /** How events look to one request. What does not depend on the request is made once and shared by all watchers. */

@@ -35,7 +35,8 @@ export class Http2Sessions {
       if (goawayChance > 0 && Math.random() < goawayChance) session.close()
     })
     // Node does not notice that a client which sent nonsense has gone; whoever has not asked for anything by now never will.
-    const silence = setTimeout(() => isUsed || session.destroy(), silentMs).unref()
+    // What has arrived is read first: this process may have stood still itself.
+    const silence = setTimeout(() => setImmediate(() => isUsed || session.destroy()), silentMs).unref()
     session.once('close', () => clearTimeout(silence))
     // A quiet watch is not an idle connection.
     session.setTimeout(idleMs, () => {

@@ -13,6 +13,8 @@ import { type Logger, silentLogger } from '../base/logger.js'
 import { Http2Sessions } from './http2-sessions.js'
 import type { KeyPair } from './issue-certificate.js'
 import { type Endpoint, ListenError } from './listen-error.js'
+import { answerRoomBytes, setRoom } from './socket-room.js'
+import { StalledConnections } from './stalled-connections.js'
 import type { TlsVersion } from './tls-names.js'
 
 export type Request = IncomingMessage | Http2ServerRequest
@@ -43,6 +45,8 @@ export interface ListenLimits {
   readonly requestMs: number
   /** How long a connection stays open without a request. */
   readonly idleMs: number
+  /** How long a client may take nothing of what was written to it. */
+  readonly stallMs: number
   readonly http2Streams: number
   /** Between 0 and 1: how often a request asks its HTTP/2 client to open a new connection. */
   readonly goawayChance: number
@@ -55,6 +59,7 @@ const defaultLimits: ListenLimits = {
   headersMs: 32_000,
   requestMs: 120_000,
   idleMs: 90_000,
+  stallMs: 60_000,
   http2Streams: 250,
   goawayChance: 0,
 }
@@ -82,7 +87,8 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   const sessions = new Http2Sessions(http2, limits)
   // Broken requests and handshakes are Node's to answer: without a `clientError` listener it says 400, 408 or 431 and hangs up.
   https.maxConnections = limits.maxConnections
-  routeByProtocol({ https, http2, silent })
+  const stalled = new StalledConnections(limits)
+  routeByProtocol({ https, http2, silent, stalled })
   http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'an HTTP/2 connection failed'))
   const sockets = trackSockets(https)
   const { address, port } = await open(https, options)
@@ -91,7 +97,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     address,
     port,
     setCertificate: (certificate) => https.setSecureContext(secure(certificate)),
-    close: ({ graceMs = 0 } = {}) => drain({ https, sessions, sockets, silent, graceMs }),
+    close: ({ graceMs = 0 } = {}) => drain({ https, sessions, sockets, silent, graceMs }).finally(() => stalled.close()),
   }
 }
 
@@ -119,7 +125,7 @@ const http1Options = (limits: ListenLimits) => ({
 
 const http2Options = (limits: ListenLimits) => ({
   // In megabytes, of one connection: what is written and not yet taken counts, and big lists are taken slowly.
-  maxSessionMemory: 512,
+  maxSessionMemory: 128,
   maxHeaderListPairs: 2_000,
   settings: {
     maxConcurrentStreams: limits.http2Streams,
@@ -129,25 +135,21 @@ const http2Options = (limits: ListenLimits) => ({
   },
 })
 
-const answerBytes = 2 << 20
-
 /**
  * Node 20 pauses a connection while an answer waits to be written, and then takes the body of the next request for an error. With room
- * for a whole answer it does not pause; the option that should set this has no effect on TLS sockets.
+ * for a whole answer it does not pause.
  */
-function roomForAnswers(socket: TLSSocket): void {
-  const state = (socket as unknown as { readonly _writableState?: { highWaterMark: number } })._writableState
-  if (state !== undefined) state.highWaterMark = answerBytes
-}
+const roomForAnswers = (socket: TLSSocket): void => setRoom(socket, answerRoomBytes)
 
 interface Routing {
   readonly https: Server
   readonly http2: Http2Server
   /** Connections that have not asked for anything yet: Node does not count them as idle. */
   readonly silent: Set<Socket>
+  readonly stalled: StalledConnections
 }
 
-function routeByProtocol({ https, http2, silent }: Routing): void {
+function routeByProtocol({ https, http2, silent, stalled }: Routing): void {
   const [serveHttp1] = https.listeners('secureConnection')
   https.removeAllListeners('secureConnection')
   https.on('secureConnection', (socket: TLSSocket) => {
@@ -156,6 +158,7 @@ function routeByProtocol({ https, http2, silent }: Routing): void {
       return
     }
     roomForAnswers(socket)
+    stalled.watch(socket)
     silent.add(socket)
     socket.once('close', () => silent.delete(socket))
     serveHttp1?.call(https, socket)

@@ -26,6 +26,7 @@ interface CollectionIndex {
 }
 
 const scanPage = 1000
+const scanBytes = 4 << 20
 const bytesPerPair = 120
 
 export class LabelIndex {
@@ -69,7 +70,7 @@ export class LabelIndex {
     const index: CollectionIndex = { labels: new Map(), bytes: 0 }
     let start = `${collection}/`
     for (;;) {
-      const page = this.storage.range({ start, end: `${collection}0`, limit: scanPage })
+      const page = this.storage.range({ start, end: `${collection}0`, limit: scanPage, maxBytes: scanBytes })
       for (const entry of page.entries) {
         for (const [label, value] of Object.entries(new StoredObject(entry).index().labels ?? {}))
           this.add(index, { key: entry.key, label, value })

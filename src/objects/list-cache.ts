@@ -131,7 +131,7 @@ export class ListCache {
   }
 
   private load({ collection, form, range, before }: Loading): Segment {
-    const page = this.storage.range({ ...range, limit: segmentObjects })
+    const page = this.storage.range({ ...range, limit: segmentObjects, maxBytes: segmentMaxBytes })
     const offsets = [0]
     for (const entry of page.entries) {
       const size = (offsets.at(-1) ?? 0) + itemSize(entry)

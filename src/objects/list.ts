@@ -44,6 +44,9 @@ interface Reads {
 }
 
 const readAhead = 256
+const readAheadBytes = 1 << 20
+/** How much of a page is kept while its end is looked for. */
+const mostKeptBytes = 4 << 20
 
 /** The state that was asked for is no longer kept. */
 export class StateGoneError extends Error {
@@ -79,28 +82,53 @@ function wholePage(reads: Reads, at: RangeAtRevision): ObjectPage {
   }
 }
 
-/** The first `limit` objects, collected before the answer begins, because its head says where the next page starts. */
+/**
+ * The first `limit` objects. They are looked up before the answer begins, because its head says where the next page starts; of a large page
+ * only the beginning is kept, and the rest is read again while it is sent.
+ */
 function limitedPage(reads: Reads, at: RangeAtRevision & { readonly limit: number; readonly total: number }): ObjectPage {
-  const isNow = at.revision === reads.storage.revision
-  const slices: Uint8Array[] = []
+  const begun: Uint8Array[] = []
+  let bytes = 0
   let lastKey = at.range.start
-  if (isNow) {
-    for (const slice of reads.cache.slices(at.range, at.limit, at.form)) {
-      slices.push(slice.bytes)
-      lastKey = slice.lastKey
-    }
-  } else {
-    for (const entry of reads.storage.range({ ...at.range, limit: at.limit, at: at.revision }).entries) {
-      slices.push(sliceOf(new StoredObject(entry, reads.kept), at.form))
-      lastKey = entry.key
-    }
+  let restStart = at.range.start
+  for (const slice of firstSlices(reads, at)) {
+    lastKey = slice.lastKey
+    if (bytes >= mostKeptBytes) continue
+    begun.push(slice.bytes)
+    bytes += slice.bytes.length
+    restStart = keyAfter(lastKey)
   }
-  const pageRange = { start: at.range.start, end: keyAfter(lastKey) }
+  const page = { ...at, range: { start: at.range.start, end: keyAfter(lastKey) } }
+  const rest = { ...at, range: { start: restStart, end: page.range.end } }
   return {
     revision: at.revision,
-    next: { startKey: keyAfter(lastKey), remaining: at.total - at.limit },
-    slices: () => slices,
-    objects: () => streamObjects(reads, { range: pageRange, revision: at.revision }),
+    next: { startKey: page.range.end, remaining: at.total - at.limit },
+    slices: () => (isEmptyRange(rest.range) ? begun : chain(begun, streamSlices(reads, rest))),
+    objects: () => streamObjects(reads, page),
+  }
+}
+
+const isEmptyRange = ({ start, end }: KeyRange): boolean => start >= end
+
+function* chain<T>(first: Iterable<T>, second: Iterable<T>): Generator<T> {
+  yield* first
+  yield* second
+}
+
+/** The slices of the first `limit` objects of a range, now or then. */
+function* firstSlices(
+  reads: Reads,
+  at: RangeAtRevision & { readonly limit: number },
+): Generator<{ readonly bytes: Uint8Array; readonly lastKey: string }> {
+  if (at.revision === reads.storage.revision) {
+    yield* reads.cache.slices(at.range, at.limit, at.form)
+    return
+  }
+  let left = at.limit
+  for (const object of streamObjects(reads, at)) {
+    yield { bytes: sliceOf(object, at.form), lastKey: object.key }
+    left -= 1
+    if (left === 0) return
   }
 }
 
@@ -125,7 +153,7 @@ function* streamObjects({ storage, kept }: Reads, at: RangeAtRevision): Generato
   let start = at.range.start
   for (;;) {
     const past = storage.revision === at.revision ? {} : { at: at.revision }
-    const page = storage.range({ start, end: at.range.end, limit: readAhead, ...past })
+    const page = storage.range({ start, end: at.range.end, limit: readAhead, maxBytes: readAheadBytes, ...past })
     for (const entry of page.entries) yield new StoredObject(entry, kept)
     const last = page.entries.at(-1)
     if (!page.more || last === undefined) return
@@ -141,25 +169,37 @@ interface SelectedQuery extends ListQuery, RangeAtRevision {
 function selectedPage(reads: Reads, query: SelectedQuery): ObjectPage {
   const known = knownKeys(reads, query)
   if (known !== undefined && (query.limit === 0 || known.length < query.limit)) return knownPage(reads, query, known)
-  const found: StoredObject[] = []
+  if (query.limit === 0) return pageOf(query, undefined, () => selected(reads, query))
+  const begun: StoredObject[] = []
   let next: ObjectPage['next']
-  for (const object of candidates(reads, query)) {
-    if (known === undefined && !query.matches(object)) continue
-    found.push(object)
-    if (query.limit > 0 && found.length === query.limit) {
-      const rest = { start: keyAfter(object.key), end: query.range.end }
-      const more = reads.storage.range({ ...rest, limit: 1, ...pastOf(reads.storage, query.revision) }).entries.length > 0
-      next = more ? { startKey: rest.start, remaining: undefined } : undefined
-      break
+  let count = 0
+  let bytes = 0
+  let end = query.range.start
+  let restStart = query.range.start
+  for (const object of selected(reads, query)) {
+    count += 1
+    end = keyAfter(object.key)
+    if (bytes < mostKeptBytes) {
+      begun.push(object)
+      bytes += object.size
+      restStart = end
     }
+    if (count < query.limit) continue
+    const rest = { start: end, end: query.range.end }
+    const more = reads.storage.range({ ...rest, limit: 1, ...pastOf(reads.storage, query.revision) }).entries.length > 0
+    next = more ? { startKey: end, remaining: undefined } : undefined
+    break
   }
-  return {
-    revision: query.revision,
-    next,
-    slices: () => (query.form === undefined ? renderChunks(found) : itemsOf(found, query.form)),
-    objects: () => found,
-  }
+  const rest = { start: restStart, end }
+  return pageOf(query, next, () => (isEmptyRange(rest) ? begun : chain(begun, selected(reads, { ...query, range: rest }))))
 }
+
+const pageOf = (query: SelectedQuery, next: ObjectPage['next'], objects: () => Iterable<StoredObject>): ObjectPage => ({
+  revision: query.revision,
+  next,
+  slices: () => (query.form === undefined ? renderedChunks(objects()) : itemsOf(objects(), query.form)),
+  objects,
+})
 
 /** The keys of the objects that are selected, where the index of labels alone tells. */
 function knownKeys(reads: Reads, query: SelectedQuery): readonly string[] | undefined {
@@ -173,61 +213,90 @@ const isWithin = (keys: readonly string[], { start, end }: KeyRange): boolean =>
 
 /** All objects of some keys; those whose bytes lie rendered in the cache are not read. */
 function knownPage(reads: Reads, query: SelectedQuery, keys: readonly string[]): ObjectPage {
-  const isNow = (): boolean => reads.storage.revision === query.revision
-  const past = (): StoredObject[] => Array.from(streamObjects(reads, query)).filter(query.matches)
   return {
     revision: query.revision,
     next: undefined,
-    slices: () =>
-      chunksOf<string | StoredObject>(isNow() ? keys : past()).map((chunk) =>
-        Buffer.concat(chunk.map((item) => renderedItem(reads, item, query.form))),
-      ),
-    objects: () => (isNow() ? keys.flatMap((key) => objectsAt(reads, key)) : past()),
+    slices: () => joinedChunks(knownItems(reads, query, keys)),
+    objects: () => selected(reads, query),
   }
 }
 
-function renderedItem(reads: Reads, item: string | StoredObject, form: ItemForm | undefined): Uint8Array {
-  if (typeof item !== 'string') return sliceOf(item, form)
-  const rendered = reads.cache.item(item, form)
+/** Rendered while the revision stands; from the store's past once it has moved on. */
+function* knownItems(reads: Reads, query: SelectedQuery, keys: readonly string[]): Generator<Uint8Array> {
+  let { start } = query.range
+  for (const key of keys) {
+    if (reads.storage.revision !== query.revision) break
+    start = keyAfter(key)
+    yield renderedItem(reads, key, query.form)
+  }
+  if (reads.storage.revision === query.revision) return
+  for (const object of selected(reads, { ...query, range: { start, end: query.range.end } })) yield sliceOf(object, query.form)
+}
+
+function renderedItem(reads: Reads, key: string, form: ItemForm | undefined): Uint8Array {
+  const rendered = reads.cache.item(key, form)
   if (rendered !== undefined) return rendered
-  const [object] = objectsAt(reads, item)
+  const object = objectAt(reads, key)
   return object === undefined ? nothing : sliceOf(object, form)
 }
 
 const nothing = Buffer.alloc(0)
 
-function objectsAt({ storage, kept }: Reads, key: string): StoredObject[] {
+function objectAt({ storage, kept }: Reads, key: string): StoredObject | undefined {
   const entry = storage.read(key)
-  return entry === undefined ? [] : [new StoredObject(entry, kept)]
-}
-
-const renderChunks = (found: readonly StoredObject[]): readonly Buffer[] =>
-  chunksOf(found).map((chunk) => renderTogether(chunk.map(({ entry }) => entry)))
-
-function* itemsOf(found: readonly StoredObject[], form: ItemForm): Generator<Uint8Array> {
-  for (const object of found) yield object.item(form)
+  return entry === undefined ? undefined : new StoredObject(entry, kept)
 }
 
 const chunkObjects = 256
+const chunkBytes = 512 * 1024
 
-function chunksOf<T>(items: readonly T[]): readonly (readonly T[])[] {
-  return Array.from({ length: Math.ceil(items.length / chunkObjects) }, (_, i) => items.slice(i * chunkObjects, (i + 1) * chunkObjects))
+/** Several at a time, as many as are worth a piece of an answer. */
+function* chunksOf<T>(items: Iterable<T>, sizeOf: (item: T) => number): Generator<readonly T[]> {
+  let chunk: T[] = []
+  let bytes = 0
+  for (const item of items) {
+    chunk.push(item)
+    bytes += sizeOf(item)
+    if (chunk.length < chunkObjects && bytes < chunkBytes) continue
+    yield chunk
+    chunk = []
+    bytes = 0
+  }
+  if (chunk.length > 0) yield chunk
+}
+
+function* renderedChunks(objects: Iterable<StoredObject>): Generator<Buffer> {
+  for (const chunk of chunksOf(objects, ({ size }) => size)) yield renderTogether(chunk.map(({ entry }) => entry))
+}
+
+function* joinedChunks(items: Iterable<Uint8Array>): Generator<Buffer> {
+  for (const chunk of chunksOf(items, ({ length }) => length)) yield Buffer.concat(chunk)
+}
+
+function* itemsOf(objects: Iterable<StoredObject>, form: ItemForm): Generator<Uint8Array> {
+  for (const object of objects) yield object.item(form)
 }
 
 const pastOf = (storage: Storage, revision: number): { readonly at?: number } => (storage.revision === revision ? {} : { at: revision })
 
-/** As few objects as can be told beforehand, in order. */
-function* candidates(reads: Reads, query: SelectedQuery): Generator<StoredObject> {
-  const keys = reads.storage.revision === query.revision ? candidateKeys(reads, query) : undefined
-  if (keys === undefined) {
-    yield* streamObjects(reads, query)
-    return
+/** What the selector picks, in order: looked up by as few keys as can be told beforehand, as long as the revision stands. */
+function* selected(reads: Reads, query: SelectedQuery): Generator<StoredObject> {
+  const isNow = (): boolean => reads.storage.revision === query.revision
+  const keys = isNow() ? candidateKeys(reads, query) : undefined
+  let { start } = query.range
+  if (keys !== undefined) {
+    const isCertain = isAnsweredByIndex(query.selection)
+    for (const key of keys) {
+      if (key < query.range.start || key >= query.range.end) continue
+      if (!isNow()) break
+      start = keyAfter(key)
+      const object = objectAt(reads, key)
+      if (object !== undefined && (isCertain || query.matches(object))) yield object
+    }
+    if (isNow()) return
   }
-  for (const key of keys) {
-    if (key < query.range.start || key >= query.range.end) continue
-    const entry = reads.storage.read(key)
-    if (entry !== undefined) yield new StoredObject(entry, reads.kept)
-  }
+  for (const object of streamObjects(reads, { range: { start, end: query.range.end }, revision: query.revision }))
+    if (query.matches(object)) yield object
 }
 
 function candidateKeys(reads: Reads, query: SelectedQuery): readonly string[] | undefined {

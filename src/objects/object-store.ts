@@ -1,6 +1,6 @@
 // Objects in storage: reading, listing, watching and writing them by kind, namespace and name.
 
-import { unavailable } from '../api/api-error.js'
+import { tooManyRequests, unavailable } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import type { Clock } from '../base/clock.js'
@@ -13,6 +13,7 @@ import { type ListQuery, type ObjectPage, readPage } from './list.js'
 import { ListCache } from './list-cache.js'
 import { RecentObjects } from './recent-objects.js'
 import { encodeStored, StoredObject } from './stored-object.js'
+import { WatchBacklog } from './watch-backlog.js'
 import { type Watcher, WatchHub } from './watch-hub.js'
 
 export interface ObjectAddress {
@@ -49,6 +50,9 @@ export interface ObjectStoreOptions {
 
 /** A write that could not be stored says something about the store for so long; then only the next one does. */
 const problemLastsMs = 10_000
+const mostBacklogBytes = 64 << 20
+/** Of commits that wait for the disk; one that is larger still goes alone. */
+const mostPendingBytes = 64 << 20
 
 export class ObjectStore {
   private readonly storage: Storage
@@ -57,8 +61,11 @@ export class ObjectStore {
   private readonly recent: RecentObjects
   private readonly kept: KeptItems
   private readonly hub: WatchHub
+  /** What waits for slow watchers. */
+  readonly backlog = new WatchBacklog(mostBacklogBytes)
   private readonly options: ObjectStoreOptions
   private lastProblem: { readonly text: string; readonly atMs: number } | undefined
+  private pendingBytes = 0
 
   constructor(options: ObjectStoreOptions) {
     this.options = options
@@ -211,6 +218,9 @@ export class ObjectStore {
 
   /** A store that cannot write now is no fault of the client's: it may try again. */
   private async commitDurably(writes: readonly Write[]): Promise<CommitOutcome> {
+    const bytes = writes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
+    if (this.pendingBytes > 0 && this.pendingBytes + bytes > mostPendingBytes) throw tooManyRequests(slowStore, 1)
+    this.pendingBytes += bytes
     try {
       const outcome = await this.storage.commit(writes)
       this.lastProblem = undefined
@@ -218,9 +228,13 @@ export class ObjectStore {
     } catch (thrown) {
       if (thrown instanceof StorageUnavailableError) this.lastProblem = { text: thrown.message, atMs: this.options.clock.now() }
       throw readable(thrown, 'write')
+    } finally {
+      this.pendingBytes -= bytes
     }
   }
 }
+
+const slowStore = 'the store is slower than its writers: too much waits to be written, please try again later'
 
 const readable = (thrown: unknown, what: string): unknown =>
   thrown instanceof StorageUnavailableError ? unavailable(`the store cannot ${what} now: ${thrown.message}`) : thrown

@@ -13,6 +13,8 @@ export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export class WatchEvent {
   readonly type: EventType
   readonly object: StoredObject
+  /** How many watchers it waits for: see watch-backlog. */
+  waiting = 0
   private renderedFor: Buffer | undefined
   private rendered: Buffer | undefined
   private made: Map<object, Uint8Array> | undefined

@@ -216,7 +216,8 @@ const noTime = '0001-01-01T00:00:00'
 /** Whether a value that was sent is kept: zero values of plain fields are the same as nothing. */
 export function keeps(field: Field): (value: unknown) => boolean {
   const node = resolve(field.node)
-  if (node.type === 'list') return (value) => (value as unknown[]).length > 0
+  // One that is always written is kept even when empty: whoever sent it owns it, though it is written like one that nobody sent.
+  if (node.type === 'list') return field.always === true ? always : (value) => (value as unknown[]).length > 0
   if (node.type === 'map') return hasMembers
   if (node.type === 'time') return (value) => !(value as string).startsWith(noTime)
   if (field.pointer) return always

@@ -21,10 +21,11 @@ const thing = struct('Thing', {
 
 const rows: readonly { name: string; value: object; text: string }[] = [
   { name: 'what is always written, and plain structs', value: {}, text: '{"must":"","items":null,"spec":{"since":null}}' },
+  { name: 'a list without items like none', value: { items: [] }, text: '{"must":"","items":null,"spec":{"since":null}}' },
   {
     name: 'fields in the order of the schema, keys sorted',
     value: { labels: { b: '1', a: '2' }, name: 'n', must: 'm', items: [], spec: { a: 'x', since: '2020-01-01T00:00:00Z' } },
-    text: '{"name":"n","must":"m","items":[],"labels":{"a":"2","b":"1"},"spec":{"a":"x","since":"2020-01-01T00:00:00Z"}}',
+    text: '{"name":"n","must":"m","items":null,"labels":{"a":"2","b":"1"},"spec":{"a":"x","since":"2020-01-01T00:00:00Z"}}',
   },
   {
     name: 'pointers to zero',

@@ -170,6 +170,8 @@ interface FieldWriter {
   /** What is written when the field is absent; undefined: nothing. */
   readonly absent: string | undefined
   readonly omits: (value: unknown) => boolean
+  /** What is written instead of a value that is omitted: a list without items that is always written looks like one that is absent. */
+  readonly empty: string | undefined
 }
 
 function compileFields(node: StructNode): Writer {
@@ -179,6 +181,7 @@ function compileFields(node: StructNode): Writer {
     write: writerOf(field.node),
     absent: absentText(field),
     omits: omits(field),
+    empty: field.pointer ? undefined : absentText(field),
   }))
   return (value) => {
     const members = value as Record<string, unknown>
@@ -186,7 +189,7 @@ function compileFields(node: StructNode): Writer {
     for (let i = 0; i < fields.length; i++) {
       const field = fields[i] as FieldWriter
       const member = members[field.name]
-      const text = member === undefined || member === null ? field.absent : field.omits(member) ? undefined : field.write(member)
+      const text = member === undefined || member === null ? field.absent : field.omits(member) ? field.empty : field.write(member)
       if (text !== undefined) out += out === '' ? field.label + text : `,${field.label}${text}`
     }
     return out
@@ -196,8 +199,8 @@ function compileFields(node: StructNode): Writer {
 const never = (): boolean => false
 
 function omits(field: Field): (value: unknown) => boolean {
-  if (field.pointer || field.always) return never
   const node = resolve(field.node)
+  if (field.pointer || (field.always && node.type !== 'list')) return never
   switch (node.type) {
     case 'string':
     case 'bytes':

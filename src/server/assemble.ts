@@ -1,6 +1,7 @@
 // The composition root: every part of the server is made here, once, in the order in which they need one another.
 
 import { randomInt, randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
@@ -12,15 +13,17 @@ import { tokenList } from '../auth/token-list.js'
 import { steadyClock, systemClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
-import { bootstrap } from '../controllers/bootstrap.js'
+import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
 import { DefaultAccounts } from '../controllers/default-accounts.js'
 import { NamespaceLoop } from '../controllers/namespace-loop.js'
+import { ServerLease } from '../controllers/server-lease.js'
 import { dispatch } from '../http/dispatch.js'
 import { authentication, authorization, Inflight, noImpersonation } from '../http/filters.js'
 import { requestListener } from '../http/handle.js'
 import { healthChecks } from '../http/health.js'
 import { ServerMetrics } from '../http/metrics.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
+import { Pressure } from '../http/pressure.js'
 import { requestLabels } from '../http/request-labels.js'
 import { versionDocument } from '../http/version.js'
 import type { KeyPair } from '../net/issue-certificate.js'
@@ -35,6 +38,7 @@ import { definitions } from '../resources/index.js'
 import { keepHistory } from '../storage/history-window.js'
 import type { Engine } from '../verbs/engine.js'
 import { serviceReserver } from '../verbs/special/service-reserver.js'
+import { advertisedFor, trustedOf } from './advertised.js'
 import { ensureServingCertificate, type ServingCertificate, servingHosts } from './certificates.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { openStorage } from './open-storage.js'
@@ -46,6 +50,7 @@ import { whenUsable } from './when-usable.js'
 
 const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789'
 const drainMs = 10_000
+const memoryLimits = { bodyBytes: 128 << 20, answerBytes: 256 << 20 }
 /** What the API's own service points to where any free port was asked for. */
 const defaultPort = 6443
 
@@ -76,7 +81,12 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   closing.add(() => storage.close())
   const history = keepHistory({ storage, clock: steadyClock, intervalMs: settings.historyMs, logger })
   closing.add(() => history.close())
-  const store = new ObjectStore({ storage, clock, readCacheBytes: settings.readCacheBytes, eventTtlSeconds: settings.eventTtlSeconds })
+  const store = new ObjectStore({
+    storage,
+    clock: steadyClock,
+    readCacheBytes: settings.readCacheBytes,
+    eventTtlSeconds: settings.eventTtlSeconds,
+  })
   closing.add(() => store.close())
 
   const credential = ensureAdminCredential(dataDir)
@@ -98,14 +108,29 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     randomSuffix,
   }
   const [firstRange] = serviceRanges.addresses
-  const serviceAddress = firstRange === undefined ? '' : firstAddress(firstRange)
-  const prepare = (): Promise<void> => bootstrap(engine, catalog, { serviceAddress, securePort: settings.securePort || defaultPort })
+  const self = { hostname: hostname(), holder: randomUUID() }
+  const prepare = (): Promise<void> =>
+    bootstrap(engine, catalog, {
+      serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
+      securePort: settings.securePort || defaultPort,
+      advertiseAddress: settings.advertiseAddress ?? advertisedFor(settings.bindAddress),
+      isShared: settings.storage === 'etcd',
+      ...self,
+      trusted: trustedOf(settings.authentication),
+    })
   await (settings.storage === 'etcd' ? whenUsable(prepare, { logger, signal }) : prepare())
+  if (gates('APIServerIdentity')) {
+    const lease = new ServerLease({ engine, catalog, logger, ...self })
+    closing.add(() => lease.close())
+  }
   const loops = runLoops(settings, { engine, catalog, logger }, [NamespaceLoop, DefaultAccounts])
   closing.add(() => loops.close())
 
-  const state = { hasStarted: false, isShuttingDown: false, startedMs: clock.now(), address: '' }
+  const state = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '' }
+  const pressure = new Pressure({ ...memoryLimits, answerMs: timeouts.requestMs })
+  closing.add(() => pressure.close())
   const inflight = new Inflight({
+    pressure,
     maxReadOnly: limits.readingInFlight || Number.POSITIVE_INFINITY,
     maxMutating: limits.mutatingInFlight || Number.POSITIVE_INFINITY,
   })
@@ -121,7 +146,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
       storeUnreadiness: () => store.check(settings.patience.readinessMs),
       hasStarted: () => state.hasStarted,
       isShuttingDown: () => state.isShuttingDown,
-      isInGracePeriod: () => clock.now() - state.startedMs < timeouts.livezGraceMs,
+      isInGracePeriod: () => steadyClock.now() - state.startedMs < timeouts.livezGraceMs,
     },
     identity,
   )
@@ -141,9 +166,12 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     clock,
     logger,
     requestTimeoutMs: timeouts.requestMs,
+    pressure,
     onAnswered: (exchange) => {
       inflight.leave(exchange)
-      metrics.count(requestLabels(exchange, catalog), (clock.now() - exchange.startMs) / 1000)
+      const labels = requestLabels(exchange, catalog)
+      metrics.count(labels, (performance.now() - exchange.begunMs) / 1000)
+      if (exchange.removedRelease !== undefined) metrics.noteDeprecated(labels, exchange.removedRelease)
     },
   })
 

@@ -1,7 +1,7 @@
 // The engine that the settings name, opened.
 
 import { join } from 'node:path'
-import { systemClock } from '../base/clock.js'
+import { steadyClock } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
 import type { Storage } from '../storage/storage.js'
 import type { EtcdSettings, Settings } from './options/settings.js'
@@ -12,11 +12,11 @@ export async function openStorage(settings: Settings, logger: Logger, signal: Ab
   if (settings.etcd !== undefined) return openEtcd(settings, settings.etcd, { logger, ...(signal === undefined ? {} : { signal }) })
   if (settings.storage === 'memory') {
     const { openMemoryStorage } = await import('../storage/memory.js')
-    return openMemoryStorage({ clock: systemClock })
+    return openMemoryStorage({ clock: steadyClock })
   }
   if (settings.dataDir === undefined) throw new StartError('--data-dir: a durable store needs a folder')
   const { openLmdbStorage } = await import('../storage/lmdb.js')
-  return openLmdbStorage({ folder: join(settings.dataDir, 'store'), mark: settings.identity.name, clock: systemClock, logger })
+  return openLmdbStorage({ folder: join(settings.dataDir, 'store'), mark: settings.identity.name, clock: steadyClock, logger })
 }
 
 async function openEtcd(
@@ -32,7 +32,7 @@ async function openEtcd(
     tls,
     leaseReuseMs,
     ...(dataDir === undefined ? {} : { mirrorFolder: join(dataDir, 'mirror') }),
-    clock: systemClock,
+    clock: steadyClock,
     ...options,
   })
 }

@@ -1,5 +1,6 @@
 // Why a server did not start, as one sentence for the operator; undefined for what is a mistake of the program and wants its stack shown.
 
+import { ApiError } from '../api/api-error.js'
 import { ListenError } from '../net/listen-error.js'
 import { StorageRefusedError, StorageUnavailableError } from '../storage/storage.js'
 import { FlagError } from './options/flag.js'
@@ -26,7 +27,9 @@ const isSelfExplaining = (error: unknown): error is Error =>
   error instanceof StartError ||
   error instanceof ListenError ||
   error instanceof StorageRefusedError ||
-  error instanceof StorageUnavailableError
+  error instanceof StorageUnavailableError ||
+  // The first objects could not be stored: the disk is full, or the like.
+  (error instanceof ApiError && error.status.code === 503)
 
 export function explainStartFailure(error: unknown): string | undefined {
   if (isSelfExplaining(error)) return error.message

@@ -7,6 +7,7 @@
 
 import { topCollectionOfRange } from './collections.js'
 import { compareKeys, isInRange } from './key-order.js'
+import { collectPage } from './range-page.js'
 import { createSortedMap, type SortedMap } from './sorted-map.js'
 import { type Change, CompactedError, type Entry, type KeyRange, type RangePage, type RangeQuery } from './storage.js'
 
@@ -74,7 +75,7 @@ export function createHistoryViews(source: HistorySource): HistoryViews {
   }
 
   return {
-    range: (query) => rangeOf(source, viewFor(query, query.at), query),
+    range: (query) => collectPage(merged(source, viewFor(query, query.at), query), query),
     count(range, at) {
       let count = source.countNow(range)
       for (const { value } of viewFor(range, at).undone.entries(range)) {
@@ -108,15 +109,6 @@ function withinBounds(views: readonly View[]): readonly View[] {
     keys += view.undone.size
     return index === 0 || keys <= mostKeysKept
   })
-}
-
-function rangeOf(source: HistorySource, view: View, query: RangeQuery): RangePage {
-  const entries: Entry[] = []
-  for (const entry of merged(source, view, query)) {
-    if (entries.length >= query.limit) return { entries, more: true }
-    entries.push(entry)
-  }
-  return { entries, more: false }
 }
 
 /** The entries of the range at the view's revision: unchanged ones from the newest state, the others from before their first change. */

@@ -34,11 +34,13 @@ export class Snapshot {
     return key === '' || isTooLong(key) ? undefined : this.#tables.current.get(key, this.#reading)
   }
 
-  page({ start, end, limit }: RangeQuery): RangePage {
+  page({ start, end, limit, maxBytes = Number.POSITIVE_INFINITY }: RangeQuery): RangePage {
     const entries: Entry[] = []
+    let bytes = 0
     for (const { key, value: row } of this.#rows({ start, end }, limit + 1)) {
-      if (entries.length === limit) return { entries, more: true }
+      if (entries.length === limit || bytes >= maxBytes) return { entries, more: true }
       entries.push({ key, revision: row.revision, value: row.value })
+      bytes += row.value.length
     }
     return { entries, more: false }
   }

@@ -9,6 +9,7 @@ import { ExpiryLoop } from './expiry-loop.js'
 import { createFollowers } from './followers.js'
 import { type ChangeName, createHistoryViews, type HistorySource, kindOf } from './history-views.js'
 import { isInRange } from './key-order.js'
+import { collectPage } from './range-page.js'
 import { createSortedMap } from './sorted-map.js'
 import {
   type Change,
@@ -84,12 +85,7 @@ class MemoryStorage implements Storage, HistorySource {
   range(query: RangeQuery): RangePage {
     this.#checkOpen()
     if (query.at !== undefined) return this.#views.range({ ...query, at: query.at })
-    const entries: Entry[] = []
-    for (const entry of this.entries(query)) {
-      if (entries.length >= query.limit) return { entries, more: true }
-      entries.push(entry)
-    }
-    return { entries, more: false }
+    return collectPage(this.entries(query), query)
   }
 
   count(range: KeyRange, at?: number): number {

@@ -11,6 +11,7 @@ import { encodeRow, numberBytes, rowBytes } from './lmdb-records.js'
 import type { Tables } from './lmdb-tables.js'
 import { createArena, mostNewBytes, writeCounts, writeStaged } from './lmdb-writes.js'
 import type { MirrorFile } from './mirror-file.js'
+import { mostChangeBytes } from './range-page.js'
 import {
   type Change,
   type ChangeListener,
@@ -113,13 +114,17 @@ export class Mirror implements HistorySource {
     if (after < this.#compacted) throw new CompactedError(this.#compacted)
     const changes: Change[] = []
     let looked = 0
+    let bytes = 0
     let upTo = after
     for (const name of this.namesAfter(after)) {
-      const isPageFull = changes.length >= limit || looked >= mostNamesPerPage
+      const isPageFull = changes.length >= limit || looked >= mostNamesPerPage || bytes >= mostChangeBytes
       if (isPageFull && name.revision > upTo) return { changes, upTo }
       upTo = name.revision
       looked += 1
-      if (isInRange(name.key, { start, end })) changes.push(this.#file.snapshot.changeOf(name))
+      if (!isInRange(name.key, { start, end })) continue
+      const change = this.#file.snapshot.changeOf(name)
+      bytes += (change.value?.length ?? 0) + (change.previous?.value.length ?? 0)
+      changes.push(change)
     }
     return { changes, upTo: this.#revision }
   }

@@ -49,6 +49,21 @@ export function rangesContract(subject: Subject): void {
     assert.deepEqual(subject.keysOf({ at: subject.storage.revision - 1 }), ordered.slice(1))
   })
 
+  test('a page ends early when its values are long, now and then, and is never empty', async () => {
+    for (const name of ['k/1', 'k/2', 'k/3', 'k/4']) await subject.put(name, name.padEnd(1000, 'x'))
+    const at = subject.storage.revision
+    await subject.put('k/0', 'later')
+    const page = (start: string, maxBytes: number) => {
+      const { entries, more } = subject.storage.range({ start, end: 'l', limit: 9, maxBytes, at })
+      return { keys: entries.map(({ key }) => key).join(' '), more }
+    }
+    assert.deepEqual(page('k/', 1), { keys: 'k/1', more: true })
+    assert.deepEqual(page('k/', 2000), { keys: 'k/1 k/2', more: true })
+    assert.deepEqual(page('k/3', 2000), { keys: 'k/3 k/4', more: false })
+    const { entries, more } = subject.storage.range({ start: 'k/', end: 'l', limit: 9, maxBytes: 2000 })
+    assert.deepEqual([entries.map(({ key }) => key), more], [['k/0', 'k/1', 'k/2'], true])
+  })
+
   test('a range is paged: limit, more, start included, end excluded', async () => {
     await subject.putAll('k/1', 'k/2', 'k/3', 'k/4', 'l')
     const page = (start: string, limit: number) => {

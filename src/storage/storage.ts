@@ -43,6 +43,8 @@ export interface KeyRange {
 
 export interface RangeQuery extends KeyRange {
   readonly limit: number
+  /** The page ends early, though never empty, with the entry that makes its values this long together: few large ones fill memory, too. */
+  readonly maxBytes?: number
   /** Read as of this revision; needs `compacted <= at <= revision`. Left out: the newest state. */
   readonly at?: number
 }
@@ -84,7 +86,8 @@ export interface Storage {
   commit(writes: readonly Write[]): Promise<CommitOutcome>
   /**
    * A page of history, ordered and gapless. Throws {@link CompactedError} when `after` is too old. A page may hold less than `limit`, even
-   * nothing, before the present is reached, and a little more rather than split a commit.
+   * nothing, before the present is reached, because there is much to look through or because its values are large; and a little more rather
+   * than split a commit.
    */
   changes(query: ChangesQuery): ChangesPage
   /**

@@ -16,7 +16,8 @@ export async function removeCollection(
   request: { readonly list: ListOptions; readonly options: DeleteOptions },
 ): Promise<void> {
   const page = await list(engine, call, request.list)
-  const keys = [...page.objects()].map((object) => partsOf(call.resource, object.key))
+  // Only their names are kept: together the objects may be larger than memory.
+  const keys = Array.from(page.objects(), (object) => partsOf(call.resource, object.key))
   let next = 0
   async function work(): Promise<void> {
     for (let i = next++; i < keys.length; i = next++) {

@@ -47,9 +47,16 @@ async function removeOnce(engine: Engine, call: Call, { current, options }: Remo
   const { object, stays } = planDeletion(call, live, options)
   if (stays) return hold(engine, call, { current, marked: object, dryRun: isDryRun(options) })
   if (isDryRun(options)) return { done: true, deleted: { removed: true, result: { object } } }
-  const outcome = await engine.store.remove(current, claimsOfRemoval(engine, call, live))
+  // What is marked before it goes is stored so first: watchers see that it was deleted, and then that it is gone.
+  const value = object === live ? undefined : engine.store.encode(call.resource, object)
+  const last =
+    value === undefined
+      ? ({ ok: true, object: current } as const)
+      : await engine.store.put(addressOf(call), value, { expect: current.revision })
+  if (!last.ok) return { done: false, current: last.current }
+  const outcome = await engine.store.remove(last.object, claimsOfRemoval(engine, call, live))
   if (!outcome.ok) return { done: false, current: outcome.current }
-  return { done: true, deleted: { removed: true, result: object === live ? { stored: outcome.object } : { object } } }
+  return { done: true, deleted: { removed: true, result: { stored: outcome.object } } }
 }
 
 interface Holding {

@@ -6,6 +6,7 @@ import type { RequestInfo, RequestVerb } from '../api/request-info.js'
 import { authenticatedGroup, mastersGroup, type User } from '../api/user.js'
 import { authenticateWith } from '../auth/authenticate.js'
 import { authorizeWith } from '../auth/authorize.js'
+import { inNamespace } from './create.js'
 import type { Call, Engine, WriteOptions } from './engine.js'
 import { trackCreate } from './managed-fields.js'
 
@@ -16,18 +17,20 @@ export interface Question {
 
 export async function answerQuestion(engine: Engine, call: Call, { object, options }: Question): Promise<ApiObject> {
   const { definition, invalidSubject, kind } = call.resource
-  const errors = definition.validate?.(object, call.rules) ?? []
-  if (errors.length > 0) throw invalid(invalidSubject, object.metadata?.name ?? '', errors)
-  const asked = trackCreate(call, object, options)
+  const tracked = trackCreate(call, inNamespace(call, object), options)
+  const asked = definition.prepareCreate?.(tracked, call.rules) ?? tracked
+  const errors = definition.validate?.(asked, call.rules) ?? []
+  // A question is of no kind that anybody could look up, so that errors name its group alone.
+  if (errors.length > 0) throw invalid({ ...invalidSubject, kind: '' }, '', errors)
   const known = definition.virtual?.answer?.(asked, call.rules)
   if (known !== undefined) return known
   const answer = answers[kind]
   if (answer === undefined)
     throw new ApiError({ code: 501, reason: 'NotImplemented', message: `${kind} is not answered by this server yet`, details: {} })
-  return { ...asked, status: await answer(engine, call, members(asked)['spec'] ?? {}) } as ApiObject
+  return { ...asked, status: await answer(engine, call, members(asked)['spec'] ?? {}, members(asked)['status'] ?? {}) } as ApiObject
 }
 
-type Answer = (engine: Engine, call: Call, spec: object) => object | Promise<object>
+type Answer = (engine: Engine, call: Call, spec: object, claimed: object) => object | Promise<object>
 
 /** By kind; to add one: a function below, and a line here. */
 const answers: { readonly [kind: string]: Answer } = {
@@ -35,7 +38,7 @@ const answers: { readonly [kind: string]: Answer } = {
   LocalSubjectAccessReview: (engine, _call, spec) => reviewAccess(engine, subjectOf(spec), spec),
   SelfSubjectAccessReview: (engine, call, spec) => reviewAccess(engine, call.user, spec),
   SelfSubjectRulesReview: (_engine, call) => reviewRules(call.user),
-  TokenReview: (engine, _call, spec) => reviewToken(engine, spec),
+  TokenReview: (engine, _call, spec, claimed) => reviewToken(engine, spec, claimed),
 }
 
 interface AccessSpec {
@@ -88,8 +91,13 @@ function reviewRules(user: User): object {
   }
 }
 
-async function reviewToken(engine: Engine, { token = '' }: { readonly token?: string }): Promise<object> {
+/** Where there is no user to tell of, what the client claimed stays, without a word that it is so. */
+async function reviewToken(
+  engine: Engine,
+  { token = '' }: { readonly token?: string },
+  claimed: { readonly user?: object },
+): Promise<object> {
   const user = token === '' ? undefined : await authenticateWith(engine.access.authenticators, { bearerToken: token })
-  if (user === undefined) return { user: {}, error: 'invalid bearer token' }
+  if (user === undefined) return { user: claimed.user ?? {}, error: 'invalid bearer token' }
   return { authenticated: true, user: { username: user.name, uid: user.uid, groups: user.groups, extra: user.extra } }
 }

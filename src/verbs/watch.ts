@@ -5,6 +5,7 @@ import type { Resource } from '../api/catalog.js'
 import type { WatchOptions } from '../api/options/list-options.js'
 import { isGone } from '../objects/gone.js'
 import { type Matcher, matcherOf } from '../objects/selection.js'
+import type { Laggard } from '../objects/watch-backlog.js'
 import { Sighting, WatchEvent } from '../objects/watch-hub.js'
 import type { Call, Engine } from './engine.js'
 
@@ -21,7 +22,7 @@ const bookmarkBeforeEndMs = 2_000
 const maxQueued = 10_000
 const replayPage = 500
 
-export class Watch {
+export class Watch implements Laggard {
   private readonly engine: Engine
   private readonly options: WatchOptions
   private readonly matches: Matcher | undefined
@@ -90,9 +91,14 @@ export class Watch {
     this.stop()
     this.stop = undefined
     for (const timer of this.timers) clearTimeout(timer)
-    this.queue = []
+    this.forget(this.queue.length)
     this.source = undefined
     if (reason !== undefined) this.sink?.end(reason)
+  }
+
+  /** Too much waits for slow watchers, and for this one longest. */
+  letGo(): void {
+    this.close('too-slow')
   }
 
   private later(act: () => void, afterMs: number): void {
@@ -105,7 +111,21 @@ export class Watch {
       return
     }
     // A slow consumer is let go, not waited for: it resumes from its last version.
-    if (this.queue.push(event) > maxQueued) this.close('too-slow')
+    if (this.queue.length >= maxQueued) {
+      this.close('too-slow')
+      return
+    }
+    this.queue.push(event)
+    this.engine.store.backlog.hold(event, this)
+  }
+
+  /** The first events of the queue were sent, or never will be. */
+  private forget(count: number): void {
+    if (count === 0) return
+    const { backlog } = this.engine.store
+    for (let i = 0; i < count; i++) backlog.release(this.queue[i] as WatchEvent)
+    this.queue.splice(0, count)
+    if (this.queue.length === 0) backlog.caughtUp(this)
   }
 
   /** History first, then what gathered meanwhile. */
@@ -117,7 +137,7 @@ export class Watch {
     }
     let sent = 0
     while (!this.isBlocked && sent < this.queue.length) this.isBlocked = this.sink?.event(this.queue[sent++] as WatchEvent) === false
-    if (sent > 0) this.queue.splice(0, sent)
+    this.forget(sent)
   }
 
   /** A client may be so slow that history is forgotten before it was sent: it is let go, and told so when it comes again. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sleep } from '../kit/fixtures.js'
+import { sleep, until } from '../kit/fixtures.js'
 import { kubectlSuite, skipBefore } from './kubectl-suite.js'
 import { deploymentOf, nodeOf, podOf } from './manifests.js'
 
@@ -71,9 +71,12 @@ kubectlSuite({ title: 'kubectl waits, deletes, guards', flags }, (bench) => {
     const own = await inNewNamespace()
     await own.send('create -f -', deploymentOf('web'), podOf('one', { finalizers: ['test.example/hold'] }))
     const deleting = kubectl.run(`delete namespace ${own.access.namespace} --timeout=25s`)
-    await sleep(1000)
-    assert.match(await kubectl.ok(`get namespace ${own.access.namespace}`), / Terminating /)
-    assert.equal(await own.ok('get deployments -o name'), '')
+    const isTerminating = (text: string): boolean => / Terminating /.test(text)
+    await until(() => kubectl.ok(`get namespace ${own.access.namespace}`), isTerminating)
+    await until(
+      () => own.ok('get deployments -o name'),
+      (text) => text === '',
+    )
     await own.fails('create configmap late', /because it is being terminated/)
     await own.ok('patch pod one --type=merge -p', '{"metadata":{"finalizers":null}}')
     const { code, stderr } = await deleting

@@ -71,6 +71,28 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     watch.close()
   })
 
+  test('an etcd that is full: writes fail with 503 and say why, reads go on', async (context) => {
+    const cluster = await EtcdCluster.start({ members: 1, flags: ['--quota-backend-bytes=4000000'] })
+    const { client, close } = await startReplica({ servers: cluster.endpoints, prefix: newPrefix() })
+    context.after(async () => {
+      await close()
+      await cluster.stop()
+    })
+    const data = { text: 'x'.repeat(500_000) }
+    let made = 0
+    const refused = await until(
+      async () => client.post(configMaps('default'), configMapOf(`c-${made}`, { data })),
+      ({ status }) => {
+        if (status === 201) made += 1
+        return status !== 201
+      },
+    )
+    assert.match(String(expectFailure(refused, 503, 'ServiceUnavailable')['message']), /database space exceeded/)
+    assert.ok(made > 0)
+    assert.equal(namesOf(expectStatus(await client.get(configMaps('default')), 200).json).length, made)
+    assert.match(expectStatus(await client.get('/readyz/etcd'), 500).text, /database space exceeded/)
+  })
+
   test('at the start etcd is waited for, and the log says so', async (context) => {
     const [port = 0] = await freePorts(1)
     const etcd = `http://127.0.0.1:${port}`
@@ -84,6 +106,18 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     const patienceMs = 4000
     const process = ServerProcess.start({ dataDir: newFolder(), flags: [`--etcd-servers=${etcd}`], patienceMs })
     await assert.rejects(process, new RegExp(`etcd cannot be used now, trying on: ${etcd}: nobody listens there`))
+  })
+
+  test('a data folder belongs to one server at a time', async (context) => {
+    const cluster = await EtcdCluster.start({ members: 1 })
+    const options = { dataDir: newFolder(), etcd: { servers: cluster.endpoints, prefix: newPrefix() } }
+    const server = await startServer(options)
+    context.after(async () => {
+      await server.close()
+      await cluster.stop()
+    })
+    await assert.rejects(startServer(options), /mirror is in use by/)
+    await assert.rejects(startServer({ etcd: options.etcd, identity: 'kubernetes' }), /belongs to 'cluster', not to 'kubernetes'/)
   })
 
   test('a server that comes back finds everything, with its mirror or without', async (context) => {

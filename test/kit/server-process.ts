@@ -11,6 +11,8 @@ export interface ProcessOptions {
   /** Left out: a new folder, which is removed when the server is stopped. */
   readonly dataDir?: string
   readonly flags?: readonly string[]
+  /** For Node itself, such as a bound on its heap. */
+  readonly nodeFlags?: readonly string[]
   readonly patienceMs?: number
   /** Beside those of this process. */
   readonly environment?: Readonly<Record<string, string>>
@@ -62,9 +64,15 @@ export class ServerProcess {
   }
 
   /** Resolves when the server says that it is ready. */
-  static async start({ dataDir, flags = [], patienceMs = 20_000, environment }: ProcessOptions = {}): Promise<ServerProcess> {
+  static async start({
+    dataDir,
+    flags = [],
+    nodeFlags = [],
+    patienceMs = 20_000,
+    environment,
+  }: ProcessOptions = {}): Promise<ServerProcess> {
     const folder = dataDir ?? newFolder()
-    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], environment)
+    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], { nodeFlags, environment })
     try {
       const url = await output.find(/listens on (https:\S+)[\s\S]*ready after/, patienceMs)
       return new ServerProcess({ child, output, url, dataDir: folder, ownsFolder: dataDir === undefined })
@@ -95,7 +103,17 @@ export class ServerProcess {
   }
 
   get residentBytes(): number {
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1] ?? 0) * 1024
+    return this.memory('VmRSS')
+  }
+
+  /** Without the pages of the data file, which the system takes back when it likes. */
+  get ownBytes(): number {
+    return this.memory('RssAnon')
+  }
+
+  private memory(name: string): number {
+    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
+    return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024
   }
 
   signal(name: NodeJS.Signals): void {
@@ -134,8 +152,14 @@ interface Launched {
   readonly output: Output
 }
 
-function launch(argv: readonly string[], environment: ProcessOptions['environment'] = {}): Launched {
-  const child = spawn(process.execPath, [commandPath, ...argv], {
+function launch(
+  argv: readonly string[],
+  {
+    nodeFlags = [],
+    environment,
+  }: { readonly nodeFlags?: readonly string[]; readonly environment?: ProcessOptions['environment'] | undefined } = {},
+): Launched {
+  const child = spawn(process.execPath, [...nodeFlags, commandPath, ...argv], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
   })

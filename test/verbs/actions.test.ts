@@ -68,6 +68,23 @@ onEveryEngine('actions', (client) => {
     expectStatus(await client().get(pods(namespace, '/p')), 404)
   })
 
+  test('watchers see a pod marked before it is gone, and the answer has the version of its end', async () => {
+    const namespace = await roomForPods(client(), 'marked')
+    const made = expectStatus(await client().post(pods(namespace), podOf('p')), 201).json
+    const watch = await client().watch(pods(namespace, `?watch=1&resourceVersion=${made.metadata.resourceVersion}`))
+    const answer = expectStatus(await client().delete(pods(namespace, '/p')), 200).json
+    const events = await watch.atLeast(2)
+    watch.close()
+    assert.deepEqual(
+      events.map(({ type, object }) => [type, object.metadata['deletionGracePeriodSeconds']]),
+      [
+        ['MODIFIED', 0],
+        ['DELETED', 0],
+      ],
+    )
+    assert.equal(events[1]?.object.metadata.resourceVersion, answer.metadata.resourceVersion)
+  })
+
   test('eviction asks the disruption budget', async () => {
     const namespace = await roomForPods(client(), 'evicted')
     const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`

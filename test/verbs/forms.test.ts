@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import type { ApiClient } from '../kit/api-client.js'
 import { onEveryEngine } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectStatus, makeConfigMap, newNamespace, sleep } from '../kit/fixtures.js'
@@ -9,6 +10,9 @@ import { configMapOf, configMaps, expectStatus, makeConfigMap, newNamespace, sle
 /** Before and behind the length and the message of an object in its envelope: magic bytes, `v1` and `ConfigMap`, and two empty fields. */
 const envelopeHead = 4 + 2 + (2 + 2) + (2 + 9)
 const envelopeEnd = 4
+
+/** Without what other requests and the clock change: the version of the list, which is in its beginning, and ages. */
+const withoutTime = (bytes: Buffer): string => bytes.toString('latin1', 200).replace(/"cells":\[.*?\]/g, '')
 
 for (const words of [
   { identity: 'cluster', protobuf: 'application/vnd.cluster.protobuf', group: 'meta.cluster.io' },
@@ -113,6 +117,22 @@ for (const words of [
         for (const { bytes } of await Promise.all(protobuf)) {
           assert.ok(bytes.includes(added) && bytes.includes(modified), 'both events in Protobuf')
           assert.ok(bytes.indexOf('ADDED') < bytes.indexOf('MODIFIED'))
+        }
+      })
+
+      test('a list that is too long for one piece is whole in every form, compressed or not', async () => {
+        const namespace = await newNamespace(client(), 'forms')
+        const names = Array.from({ length: 36 }, (_, i) => `o${10 + i}`)
+        for (const name of names) await makeConfigMap(client(), namespace, configMapOf(name, { data: { text: name.repeat(10_000) } }))
+        await expectItems(client(), namespace, { names })
+        const path = `${configMaps(namespace)}?includeObject=Object`
+        for (const accept of [words.protobuf, table, metadataOnly]) {
+          const plain = expectStatus(await client().get(path, { accept }), 200)
+          const compressed = expectStatus(await client().get(path, { accept, 'accept-encoding': 'gzip' }), 200)
+          const isLong = plain.bytes.length > 128 * 1024
+          assert.equal(compressed.headers['content-encoding'], isLong ? 'gzip' : undefined)
+          const bytes = isLong ? gunzipSync(compressed.bytes) : compressed.bytes
+          assert.ok(withoutTime(bytes) === withoutTime(plain.bytes), accept)
         }
       })
 

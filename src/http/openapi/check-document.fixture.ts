@@ -1,5 +1,5 @@
 // A structural check of OpenAPI documents, written for these tests: what words an object may have, which it must have, whether references
-// and path parameters lead somewhere. It is no substitute for a validator by somebody else, which would be another package.
+// and path parameters lead somewhere. A validator by somebody else reads what the whole server publishes: test/openapi-valid.test.ts.
 
 export type Json = { readonly [key: string]: unknown }
 

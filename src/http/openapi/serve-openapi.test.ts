@@ -8,6 +8,7 @@ import { gunzipSync } from 'node:zlib'
 import { identityOf } from '../../api/identity.js'
 import { silentLogger } from '../../base/logger.js'
 import { requestListener } from '../handle.js'
+import { Pressure } from '../pressure.js'
 import { openApiDocuments } from './documents.js'
 import { serveOpenApi } from './serve-openapi.js'
 import { thingsCatalog } from './things.fixture.js'
@@ -36,6 +37,7 @@ describe('what is answered below /openapi', () => {
       identity: identityOf('cluster'),
       clock: { now: () => nowMs },
       logger: silentLogger,
+      pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
       requestTimeoutMs: 10_000,
       onAnswered: () => undefined,
     })

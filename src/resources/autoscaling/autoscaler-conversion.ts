@@ -89,6 +89,9 @@ function statusOfV1(
   }
 }
 
+const isShareOfCpu = ({ type, resource }: v2.MetricSpec): boolean =>
+  type === 'Resource' && isCpu(resource) && resource?.target?.averageUtilization !== undefined
+
 const isCpu = (resource: { readonly name?: string } | undefined): boolean => resource?.name === 'cpu'
 
 /** The first target for CPU has a field of its own, if it is a share; all other metrics travel. */
@@ -100,9 +103,7 @@ export function toV1(object: v2.HorizontalPodAutoscaler, identity: Identity): v1
   const current = currentMetrics.findLast(
     ({ type, resource }) => type === 'Resource' && isCpu(resource) && resource?.current?.averageUtilization !== undefined,
   )?.resource?.current?.averageUtilization
-  const others = metrics.filter(
-    ({ type, resource }) => type !== 'Resource' || !isCpu(resource) || resource?.target?.averageUtilization === undefined,
-  )
+  const others = metrics.filter((metric) => !isShareOfCpu(metric))
   const travelling = {
     [keys.behavior]: behavior === undefined ? undefined : writeBehavior(behavior),
     [keys.conditions]: conditions.length === 0 ? undefined : writeValue(conditionsSchema, conditions),
@@ -117,3 +118,7 @@ export function toV1(object: v2.HorizontalPodAutoscaler, identity: Identity): v1
     status: { ...status, ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current }) },
   }
 }
+
+/** As an object comes back that the first version had to carry: its one field for a share of CPU makes that the last metric, and the only one. */
+export const asCarriedByV1 = (object: v2.HorizontalPodAutoscaler, identity: Identity): v2.HorizontalPodAutoscaler =>
+  toV2(toV1(object, identity), identity)

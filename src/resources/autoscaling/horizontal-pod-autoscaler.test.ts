@@ -238,11 +238,13 @@ test('each door writes its half', () => {
   ])
 })
 
-test('the order of metrics is kept, and the older version has what it can say of them', () => {
-  const order = [cpu(70), memory, ...others.slice(1)]
+test('rules see the metrics in the order in which they were sent; clients get them as if the first version were stored', () => {
+  const order = [cpu(70), memory, ...others.slice(1), cpu(80)]
   const [latest, first] = horizontalPodAutoscaler.versions
-  assert.deepEqual([latest?.name, latest?.stored, first?.stored], ['v2', true, undefined])
+  assert.deepEqual([latest?.name, latest?.stored, first?.stored, horizontalPodAutoscaler.hashedVersion], ['v2', true, undefined, 'v1'])
   assert.deepEqual(create(v2({ metrics: order })).spec?.metrics, order)
+  const back = latest?.fromStored?.(v2({ metrics: order }) as never, identity) as V2
+  assert.deepEqual(back.spec?.metrics, [memory, ...others.slice(1), cpu(70)])
   const shown = first?.fromStored?.(v2({ metrics: order }) as never, identity) as V1
   assert.equal(shown.spec?.targetCPUUtilizationPercentage, 70)
 })

@@ -1,9 +1,10 @@
-// Autoscalers: how many pods a workload shall have, by what it is measured to do. Stored in the second of two versions.
+// Autoscalers: how many pods a workload shall have, by what it is measured to do. Rules speak of the second of two versions, which can
+// say everything; clients find objects as if the first one were stored.
 
 import { defineResource, type RuleContext } from '../../api/definition.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { autoscalerCells, autoscalerColumns } from './autoscaler-cells.js'
-import { toV1, toV2 } from './autoscaler-conversion.js'
+import { asCarriedByV1, toV1, toV2 } from './autoscaler-conversion.js'
 import { withV1Defaults, withV2Defaults } from './autoscaler-defaults.js'
 import { validateAutoscaler, validateAutoscalerStatus } from './autoscaler-rules.js'
 import * as v1 from './v1.schema.js'
@@ -37,12 +38,14 @@ export const horizontalPodAutoscaler = defineResource<Autoscaler>({
   shortNames: ['hpa'],
   categories: ['all'],
   namespaced: true,
+  hashedVersion: 'v1',
   versions: [
     {
       name: 'v2',
       schema: v2.horizontalPodAutoscaler,
       stored: true,
       defaults: (object) => withV2Defaults(object),
+      fromStored: (object, identity) => asCarriedByV1(object, identity),
     },
     {
       name: 'v1',

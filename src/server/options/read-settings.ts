@@ -35,6 +35,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
   return {
     identity: identityOf(values['identity']),
     bindAddress: values['bind-address'],
+    advertiseAddress: values['advertise-address'],
     securePort: values['secure-port'],
     dataDir: storage === 'memory' && !given.has('data-dir') ? undefined : resolve(values['data-dir']),
     storage,

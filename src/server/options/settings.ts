@@ -14,6 +14,8 @@ export type AuthorizationMode = (typeof authorizationModes)[number]
 export interface Settings {
   readonly identity: Identity
   readonly bindAddress: string
+  /** Undefined: found among the addresses of this machine. */
+  readonly advertiseAddress: string | undefined
   /** 0: any free port. */
   readonly securePort: number
   /** An absolute path; undefined: nothing is written, certificates and credentials live as long as the process. */

@@ -2,6 +2,7 @@
 
 import { badRequest, conflict, notFound } from '../../api/api-error.js'
 import { type ApiObject, members, withMetadata } from '../../api/object.js'
+import { validateBinding } from '../../resources/core/binding.js'
 import { timeOf } from '../../schema/scalars.js'
 import { addressOf, type Call, type Engine, settled } from '../engine.js'
 import { change } from '../update.js'
@@ -18,11 +19,9 @@ interface Pod extends ApiObject {
 
 export async function bind(engine: Engine, call: Call, { body, options }: ActionRequest): Promise<void> {
   const binding = body as Binding
-  const node = binding.target?.name ?? ''
   if ((binding.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Binding object')
-  if (binding.target?.kind !== undefined && binding.target.kind !== 'Node')
-    throw badRequest(`target.kind: Unsupported value: ${JSON.stringify(binding.target.kind)}: supported values: "Node", "<empty>"`)
-  if (node === '') throw badRequest('target.name: Required value')
+  const problems = validateBinding(binding).map(({ field, message }) => `${field}: ${message}`)
+  if (problems.length > 0) throw badRequest(problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`)
   const waiting = settled(engine)
   if (waiting !== undefined) await waiting
   const current = engine.store.read(addressOf(call))

@@ -48,7 +48,12 @@ export const servingFlags = [
     effect: 'now',
     help: 'chance that a request moves its HTTP/2 client to a new connection',
   },
-  { name: 'advertise-address', kind: 'address', effect: 'later', help: 'address at which others reach this server' },
+  {
+    name: 'advertise-address',
+    kind: 'address',
+    effect: 'now',
+    help: 'address at which others reach this server; found among those of the machine if left out',
+  },
   { name: 'external-hostname', kind: 'text', effect: 'later', help: 'host name for addresses that the server publishes' },
   { name: 'cors-allowed-origins', kind: 'list', effect: 'later', help: 'origins that browsers may send requests from, as patterns' },
   {

@@ -1,0 +1,38 @@
+// What a fresh server makes so that it is usable, and what every start puts into order again: the system's namespaces, roles, flow
+// schemas and classes, and the server's own place among the objects.
+
+import type { Catalog } from '../../api/catalog.js'
+import type { Engine } from '../../verbs/engine.js'
+import { accessObjects } from './access.js'
+import { apiServices, removeStale } from './api-services.js'
+import { flowObjects } from './flow-control.js'
+import { namespacesOf, type OwnAddresses, ownEndpoints, ownLease, ownService, priorityClasses, trustMap } from './own-objects.js'
+import { createMissing, placeAll } from './place.js'
+
+export interface BootstrapSettings extends OwnAddresses {
+  readonly hostname: string
+  /** The word that tells this run of the server from others on the same machine. */
+  readonly holder: string
+  /** By the names under which the configuration for extension servers has them; empty: there is nobody to trust. */
+  readonly trusted: { readonly [name: string]: string }
+}
+
+export async function bootstrap(engine: Engine, catalog: Catalog, settings: BootstrapSettings): Promise<void> {
+  const { identity, clock } = engine
+  const now = clock.now()
+  const { hostname, holder } = settings
+  await createMissing(engine, catalog, namespacesOf(identity))
+  await Promise.all([
+    createMissing(engine, catalog, [ownService(identity, settings)]),
+    placeAll(engine, catalog, [
+      ...priorityClasses,
+      ...accessObjects(identity),
+      ...flowObjects(identity, now),
+      ...apiServices(catalog),
+      ...ownEndpoints(identity, settings),
+      ...trustMap(identity, settings.trusted),
+      ...(engine.gates('APIServerIdentity') ? [ownLease(identity, { hostname, holder, now })] : []),
+    ]),
+    removeStale(engine, catalog),
+  ])
+}

@@ -1,0 +1,33 @@
+// Every kind and an empty store in memory, for the tests of this room: what the loops work with, but for admission.
+
+import { Catalog } from '../api/catalog.js'
+import { defaultFeatureGates } from '../api/feature-gates.js'
+import { type IdentityName, identityOf } from '../api/identity.js'
+import type { Clock } from '../base/clock.js'
+import { storeOfBoxes } from '../objects/fixture.js'
+import { definitions } from '../resources/index.js'
+import type { Engine } from '../verbs/engine.js'
+
+export interface Stage {
+  readonly engine: Engine
+  readonly catalog: Catalog
+}
+
+export async function stageOf(name: IdentityName, clock: Clock): Promise<Stage> {
+  const identity = identityOf(name)
+  const catalog = new Catalog({ identity, definitions, isServed: () => true })
+  let uids = 0
+  const engine: Engine = {
+    store: await storeOfBoxes(),
+    identity,
+    gates: defaultFeatureGates,
+    forbidsPrivileged: false,
+    clock,
+    admission: { mutate: () => undefined, validate: () => undefined },
+    access: { authenticators: [], authorizers: [] },
+    reservers: [],
+    newUid: () => `uid-${++uids}`,
+    randomSuffix: () => 'xxxxx',
+  }
+  return { engine, catalog }
+}

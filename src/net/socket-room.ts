@@ -1,0 +1,14 @@
+// How much may be written to a connection before its writers are told to wait.
+
+import type { Duplex } from 'node:stream'
+
+/** For a whole answer: see roomForAnswers in listen.ts. */
+export const answerRoomBytes = 2 << 20
+/** For streams, whose writers do wait: what is written here exists up to three times, as it is, joined and encrypted. */
+export const streamRoomBytes = 64 << 10
+
+/** The option that should set this has no effect on TLS sockets. */
+export function setRoom(socket: Duplex, bytes: number): void {
+  const state = (socket as unknown as { readonly _writableState?: { highWaterMark: number } })._writableState
+  if (state !== undefined) state.highWaterMark = bytes
+}

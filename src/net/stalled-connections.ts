@@ -1,0 +1,56 @@
+// Connections whose clients do not take what was written to them: they are cut after a while, so that what waits for them can be freed.
+//
+// Time is counted in looks and not by a clock: a process that stood still for an hour must not blame its clients for that.
+
+import type { Socket } from 'node:net'
+
+interface Progress {
+  readonly writtenBytes: number
+  readonly queuedBytes: number
+  readonly looks: number
+}
+
+/** What Node knows of the bytes that the system has not taken yet. */
+interface Handle {
+  readonly writeQueueSize?: number
+  readonly _parent?: { readonly writeQueueSize?: number }
+}
+
+const handleOf = (socket: Socket): Handle | null | undefined => (socket as unknown as { readonly _handle?: Handle | null })._handle
+
+export class StalledConnections {
+  readonly #stallLooks: number
+  readonly #timer: NodeJS.Timeout
+  readonly #sockets = new Map<Socket, Progress | undefined>()
+
+  constructor({ stallMs, lookMs = 1000 }: { readonly stallMs: number; readonly lookMs?: number }) {
+    this.#stallLooks = Math.max(2, Math.ceil(stallMs / lookMs))
+    this.#timer = setInterval(() => this.#look(), lookMs).unref()
+  }
+
+  watch(socket: Socket): void {
+    this.#sockets.set(socket, undefined)
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #look(): void {
+    for (const [socket, before] of this.#sockets) {
+      const waitingBytes = socket.writableLength
+      if (waitingBytes === 0) {
+        if (before !== undefined) this.#sockets.set(socket, undefined)
+        continue
+      }
+      const handle = handleOf(socket)
+      const writtenBytes = socket.bytesWritten - waitingBytes
+      const queuedBytes = (handle?.writeQueueSize ?? 0) + (handle?._parent?.writeQueueSize ?? 0)
+      const isStuck = before?.writtenBytes === writtenBytes && before.queuedBytes === queuedBytes
+      const looks = isStuck ? before.looks + 1 : 0
+      if (looks >= this.#stallLooks) socket.destroy()
+      else this.#sockets.set(socket, { writtenBytes, queuedBytes, looks })
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// Slow watchers: what waits for them is counted once, and those go first who have been behind longest.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { StoredObject } from './stored-object.js'
+import { type Laggard, WatchBacklog } from './watch-backlog.js'
+import { WatchEvent } from './watch-hub.js'
+
+const eventOf = (bytes: number): WatchEvent =>
+  new WatchEvent('ADDED', new StoredObject({ key: 'k', revision: 1, value: Buffer.alloc(bytes) }))
+
+/** Holds events, and gives them back when it is let go. */
+class Slow implements Laggard {
+  isGone = false
+  private held: WatchEvent[] = []
+  private readonly backlog: WatchBacklog
+  constructor(backlog: WatchBacklog) {
+    this.backlog = backlog
+  }
+  take(event: WatchEvent): void {
+    this.held.push(event)
+    this.backlog.hold(event, this)
+  }
+  letGo(): void {
+    this.isGone = true
+    for (const event of this.held) this.backlog.release(event)
+    this.held = []
+  }
+}
+
+test('an event counts once, however many wait for it', () => {
+  const backlog = new WatchBacklog(10_000)
+  const event = eventOf(1000)
+  const slow = [new Slow(backlog), new Slow(backlog), new Slow(backlog)]
+  for (const one of slow) one.take(event)
+  const once = backlog.bytes
+  assert.ok(once > 2000 && once < 3000)
+  assert.equal(backlog.laggards, 3)
+  slow[0]?.letGo()
+  assert.equal(backlog.bytes, once)
+  for (const one of slow.slice(1)) one.letGo()
+  assert.equal(backlog.bytes, 0)
+})
+
+test('when it is too much, those go who have been behind longest, and no more of them than needed', () => {
+  const backlog = new WatchBacklog(50_000)
+  const old = [new Slow(backlog), new Slow(backlog)]
+  const young = new Slow(backlog)
+  for (let i = 0; i < 15; i++) {
+    const event = eventOf(1000)
+    for (const one of old) one.take(event)
+  }
+  for (let i = 0; i < 10; i++) young.take(eventOf(1000))
+  assert.deepEqual(
+    [...old, young].map(({ isGone }) => isGone),
+    [true, true, false],
+  )
+  assert.equal(backlog.laggards, 1)
+  assert.ok(backlog.bytes <= 50_000)
+})

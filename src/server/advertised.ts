@@ -1,0 +1,31 @@
+// What the server tells others about itself: the address under which it is found, and whom it trusts.
+
+import { networkInterfaces } from 'node:os'
+import type { AuthenticationSettings } from './options/settings.js'
+
+const loopback = /^(?:127\.|::1$)/
+const unspecified = new Set(['0.0.0.0', '::'])
+
+/** The address that it listens at, or where that says nothing to others the first one of this machine; empty: there is none. */
+export function advertisedFor(bindAddress: string): string {
+  if (!loopback.test(bindAddress) && !unspecified.has(bindAddress)) return bindAddress
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  const usable = addresses.filter(({ internal, address }) => !internal && !/^(?:169\.254\.|fe80:)/i.test(address))
+  return (usable.find(({ family }) => family === 'IPv4') ?? usable[0])?.address ?? ''
+}
+
+/** Under the names that extension servers look for. */
+export function trustedOf({ clientCa, requestHeader }: AuthenticationSettings): { readonly [name: string]: string } {
+  return {
+    ...(clientCa === undefined ? {} : { 'client-ca-file': clientCa }),
+    ...(requestHeader === undefined
+      ? {}
+      : {
+          'requestheader-allowed-names': JSON.stringify(requestHeader.allowedNames),
+          'requestheader-client-ca-file': requestHeader.ca,
+          'requestheader-extra-headers-prefix': JSON.stringify(requestHeader.extraHeaderPrefixes),
+          'requestheader-group-headers': JSON.stringify(requestHeader.groupHeaders),
+          'requestheader-username-headers': JSON.stringify(requestHeader.usernameHeaders),
+        }),
+  }
+}

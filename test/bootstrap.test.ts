@@ -1,0 +1,198 @@
+// What a fresh server has to begin with: as the catalogue records it where that is at hand, and what later starts do about changes.
+
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { startServer } from 'cluster-apiserver'
+import type { ApiClient } from './kit/api-client.js'
+import { clientOf } from './kit/embedded.js'
+import { expectStatus } from './kit/fixtures.js'
+import { repoRoot } from './kit/paths.js'
+import { newFolder } from './kit/server-process.js'
+
+const catalogue = `${process.env['CATALOGUE_ROOT'] ?? `${repoRoot}../shared/catalogue`}/`
+const hasCatalogue = existsSync(`${catalogue}bootstrap.json`)
+
+interface Recorded {
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+}
+
+const paths: Readonly<Record<string, string>> = {
+  clusterroles: '/apis/rbac.authorization.cluster.io/v1/clusterroles',
+  clusterrolebindings: '/apis/rbac.authorization.cluster.io/v1/clusterrolebindings',
+  roles: '/apis/rbac.authorization.cluster.io/v1/roles',
+  rolebindings: '/apis/rbac.authorization.cluster.io/v1/rolebindings',
+  flowschemas: '/apis/flowcontrol.apiserver.cluster.io/v1beta3/flowschemas',
+  prioritylevelconfigurations: '/apis/flowcontrol.apiserver.cluster.io/v1beta3/prioritylevelconfigurations',
+  apiservices: '/apis/apiregistration.cluster.io/v1/apiservices',
+  endpoints: '/api/v1/endpoints',
+  endpointslices: '/apis/discovery.cluster.io/v1/endpointslices',
+  leases: '/apis/coordination.cluster.io/v1/leases',
+  services: '/api/v1/services',
+  priorityclasses: '/apis/scheduling.cluster.io/v1/priorityclasses',
+  namespaces: '/api/v1/namespaces',
+}
+
+/** As many as the reference makes. */
+const counts: Readonly<Record<string, number>> = {
+  clusterroles: 63,
+  clusterrolebindings: 44,
+  roles: 7,
+  rolebindings: 7,
+  flowschemas: 13,
+  prioritylevelconfigurations: 8,
+  apiservices: 27,
+  endpoints: 1,
+  endpointslices: 1,
+  leases: 1,
+  services: 1,
+  priorityclasses: 2,
+  namespaces: 4,
+}
+
+const everyVersion = [
+  '--runtime-config=api/all=true',
+  '--feature-gates=DynamicResourceAllocation=true,ValidatingAdmissionPolicy=true,APISelfSubjectReview=true',
+  '--advertise-address=192.0.2.7',
+  '--secure-port=0',
+]
+
+async function withServer(
+  options: { readonly dataDir?: string; readonly flags?: readonly string[]; readonly identity?: 'cluster' | 'kubernetes' },
+  use: (client: ApiClient) => Promise<void>,
+): Promise<void> {
+  const server = await startServer(options)
+  const client = clientOf(server)
+  try {
+    await use(client)
+  } finally {
+    client.close()
+    await server.close({ immediately: true })
+  }
+}
+
+/** An object without what every server says for itself; `<…>` in the recording stands for anything. */
+function comparable(value: unknown, recorded: unknown): unknown {
+  if (typeof recorded === 'string' && /<[a-z-]+>/.test(recorded)) return recorded
+  if (Array.isArray(value)) return value.map((item, i) => comparable(item, Array.isArray(recorded) ? recorded[i] : undefined))
+  if (typeof value !== 'object' || value === null) return value
+  const other = (recorded ?? {}) as Readonly<Record<string, unknown>>
+  const served = ['uid', 'resourceVersion', 'creationTimestamp', 'managedFields']
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !served.includes(name))
+      .map(([name, item]) => [name, comparable(item, other[name])]),
+  )
+}
+
+function recordedOf(name: string): readonly Recorded[] {
+  const all = JSON.parse(readFileSync(`${catalogue}bootstrap.json`, 'utf8')) as Readonly<Record<string, unknown>>
+  const entry = all[name]
+  if (Array.isArray(entry)) return entry as readonly Recorded[]
+  return JSON.parse(readFileSync(`${catalogue}${(entry as { readonly file: string }).file}`, 'utf8')) as readonly Recorded[]
+}
+
+/** Names that differ with the installation are compared by their beginning. */
+const keyOf = ({ metadata }: Recorded): string => `${metadata.namespace ?? ''}/${metadata.name.replace(/^(cluster-apiserver-).*/, '$1')}`
+
+describe('what a fresh server has', () => {
+  for (const identity of ['cluster', 'kubernetes'] as const) {
+    test(`as many of each kind as the reference, as ${identity}`, () =>
+      withServer({ identity, flags: everyVersion }, async (client) => {
+        for (const [name, path] of Object.entries(paths)) {
+          const spoken = identity === 'cluster' ? path : path.replace('cluster.io', 'k8s.io')
+          const { items } = expectStatus(await client.get(spoken), 200).json
+          assert.equal(items.length, counts[name], name)
+        }
+      }))
+  }
+
+  test('every object is as the catalogue has it', { skip: !hasCatalogue && 'no catalogue beside the repository' }, () =>
+    withServer({ flags: everyVersion }, async (client) => {
+      for (const [name, path] of Object.entries(paths)) {
+        const { items } = expectStatus(await client.get(path), 200).json
+        const byKey = new Map(items.map((item) => [keyOf(item), item]))
+        for (const recorded of recordedOf(name)) {
+          const found = byKey.get(keyOf(recorded))
+          assert.ok(found, `${name} ${keyOf(recorded)} is missing`)
+          const { kind: _kind, apiVersion: _apiVersion, ...rest } = recorded as Recorded & { kind: string; apiVersion: string }
+          assert.deepEqual(comparable(found, rest), rest, `${name} ${keyOf(recorded)}`)
+          if (name !== 'leases')
+            assert.equal(JSON.stringify(comparable(found, rest)), JSON.stringify(comparable(rest, rest)), 'in this order')
+        }
+      }
+    }),
+  )
+
+  test('the original vocabulary where it belongs', () =>
+    withServer({ identity: 'kubernetes' }, async (client) => {
+      const roles = '/apis/rbac.authorization.k8s.io/v1'
+      const approver = expectStatus(
+        await client.get(`${roles}/clusterroles/system:certificates.k8s.io:kube-apiserver-client-approver`),
+        200,
+      ).json as unknown as { rules: readonly { resourceNames: readonly string[]; apiGroups: readonly string[] }[] }
+      assert.deepEqual(approver.rules[0]?.resourceNames, ['kubernetes.io/kube-apiserver-client'])
+      assert.deepEqual(approver.rules[0]?.apiGroups, ['certificates.k8s.io'])
+      const locking = `${roles}/namespaces/kube-system/roles/system::leader-locking-kube-scheduler`
+      expectStatus(await client.get(locking), 200)
+      const { metadata } = expectStatus(await client.get('/apis/flowcontrol.apiserver.k8s.io/v1beta3/flowschemas/kube-scheduler'), 200).json
+      assert.equal(metadata.annotations?.['apf.kubernetes.io/autoupdate-spec'], 'true')
+      const service = expectStatus(await client.get('/apis/apiregistration.k8s.io/v1/apiservices/v1.apps'), 200).json
+      assert.deepEqual(service.metadata.labels, { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' })
+      assert.equal(service.metadata.managedFields?.[0]?.manager, 'kube-apiserver')
+    }))
+})
+
+describe('what a later start puts into order', () => {
+  test('roles, flow schemas and API services', async () => {
+    const dataDir = newFolder()
+    const roles = '/apis/rbac.authorization.cluster.io/v1'
+    const flows = '/apis/flowcontrol.apiserver.cluster.io/v1beta3'
+    const merge = { 'content-type': 'application/merge-patch+json' }
+    const patch = async (client: ApiClient, path: string, body: object) =>
+      expectStatus(await client.send({ method: 'PATCH', path, headers: merge, body }), 200)
+    const own = { verbs: ['get'], apiGroups: ['example.com'], resources: ['things'] }
+    const autoupdate = 'rbac.authorization.cluster.io/autoupdate'
+    try {
+      let before = ''
+      await withServer({ dataDir, flags: everyVersion }, async (client) => {
+        before = (await client.get(`${roles}/clusterroles/system:heapster`)).json.metadata.resourceVersion
+        await patch(client, `${roles}/clusterroles/system:discovery`, { rules: [own] })
+        await patch(client, `${roles}/clusterroles/system:monitoring`, {
+          rules: [own],
+          metadata: { annotations: { [autoupdate]: 'false' } },
+        })
+        await patch(client, `${roles}/clusterrolebindings/cluster-admin`, { subjects: [] })
+        expectStatus(await client.send({ method: 'DELETE', path: `${roles}/clusterroles/view` }), 200)
+        await patch(client, `${flows}/flowschemas/probes`, { spec: { matchingPrecedence: 77 } })
+        await patch(client, `${flows}/flowschemas/system-nodes`, {
+          spec: { matchingPrecedence: 78 },
+          metadata: { annotations: { 'apf.cluster.io/autoupdate-spec': 'false' } },
+        })
+      })
+      await withServer({ dataDir }, async (client) => {
+        const rulesOf = async (name: string) =>
+          (expectStatus(await client.get(`${roles}/clusterroles/${name}`), 200).json as unknown as { rules: readonly object[] }).rules
+        const discovery = await rulesOf('system:discovery')
+        assert.equal(discovery.length, 2, 'what was missing is added')
+        assert.deepEqual(discovery[0], own, 'what somebody added stays')
+        assert.deepEqual(await rulesOf('system:monitoring'), [own], 'one that forbids it is left alone')
+        const admins = (await client.get(`${roles}/clusterrolebindings/cluster-admin`)).json as unknown as { subjects: readonly object[] }
+        assert.equal(admins.subjects.length, 1)
+        expectStatus(await client.get(`${roles}/clusterroles/view`), 200)
+        const precedence = async (name: string) =>
+          ((await client.get(`${flows}/flowschemas/${name}`)).json as unknown as { spec: { matchingPrecedence: number } }).spec
+            .matchingPrecedence
+        assert.equal(await precedence('probes'), 2)
+        assert.equal(await precedence('system-nodes'), 78)
+        const untouched = (await client.get(`${roles}/clusterroles/system:heapster`)).json.metadata.resourceVersion
+        assert.equal(untouched, before, 'what is in order is not written')
+        const services = '/apis/apiregistration.cluster.io/v1/apiservices'
+        expectStatus(await client.get(`${services}/v1alpha1.resource.cluster.io`), 404)
+        expectStatus(await client.get(`${services}/v1.apps`), 200)
+      })
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  })
+})

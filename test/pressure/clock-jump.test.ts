@@ -1,0 +1,69 @@
+// Somebody sets the machine's clock, forwards and back: what is to happen after a while neither happens at once nor never.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { configMapOf, configMaps, expectStatus, makeConfigMap, sleep, until } from '../kit/fixtures.js'
+import { ServerProcess } from '../kit/server-process.js'
+
+/** In the server, before anything else: SIGUSR2 moves its clock a day forwards, and the next one two days back. */
+const movableClock = `const now = Date.now; let shift = 0, jump = 864e5
+process.on('SIGUSR2', () => { shift += jump; jump *= -2 })
+Date.now = () => now() + shift`
+
+let server: ServerProcess
+before(async () => {
+  server = await ServerProcess.start({
+    flags: ['--event-ttl=3s'],
+    nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(movableClock)}`],
+  })
+})
+after(() => server.stop())
+
+const events = '/api/v1/namespaces/default/events'
+const eventOf = (name: string) => ({
+  metadata: { name },
+  involvedObject: { kind: 'ConfigMap', namespace: 'default', name: 'x' },
+  reason: 'Test',
+  type: 'Normal',
+})
+const createdMs = async (name: string): Promise<number> =>
+  Date.parse((await makeConfigMap(server.client, 'default', configMapOf(name))).metadata.creationTimestamp ?? '')
+
+/** How long all requests took together, as the server says. */
+async function secondsOfRequests(): Promise<number> {
+  const { text } = await server.client.get('/metrics')
+  return [...text.matchAll(/^apiserver_request_duration_seconds_sum\S* (\S+)$/gm)].reduce((sum, [, seconds]) => sum + Number(seconds), 0)
+}
+
+test('the clock jumps a day forwards, then two days back', async () => {
+  const first = await createdMs('first')
+  const { metadata } = expectStatus(await server.client.get(configMaps('default')), 200).json
+  const watch = await server.client.watch(`${configMaps('default')}?watch=1&resourceVersion=${metadata.resourceVersion}`)
+
+  server.signal('SIGUSR2')
+  await sleep(100)
+  expectStatus(await server.client.post(events, eventOf('forwards')), 201)
+  assert.ok((await createdMs('second')) - first > 80_000_000, 'objects are stamped with the time of day')
+  server.signal('SIGUSR2')
+  await sleep(100)
+  expectStatus(await server.client.post(events, eventOf('backwards')), 201)
+  assert.ok((await createdMs('third')) - first < -80_000_000)
+
+  for (const name of ['forwards', 'backwards']) expectStatus(await server.client.get(`${events}/${name}`), 200)
+  for (const name of ['forwards', 'backwards'])
+    await until(
+      () => server.client.get(`${events}/${name}`),
+      ({ status }) => status === 404,
+    )
+  const resumed = await server.client.watch(`${configMaps('default')}?watch=1&resourceVersion=${metadata.resourceVersion}`)
+  for (const stream of [watch, resumed]) {
+    const seen = await stream.atLeast(2)
+    assert.deepEqual(
+      seen.map(({ object }) => object.metadata.name),
+      ['second', 'third'],
+    )
+    stream.close()
+  }
+  const seconds = await secondsOfRequests()
+  assert.ok(seconds > 0 && seconds < 60, String(seconds))
+})

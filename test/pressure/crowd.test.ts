@@ -1,0 +1,123 @@
+// Far more clients than the server answers at once: each is answered or sent away with a word when to come again, and leaves nothing behind.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { configMapOf, configMaps, expectStatus, sleep, until } from '../kit/fixtures.js'
+import { Http2Client } from '../kit/http2-client.js'
+import { RawSocket } from '../kit/raw-socket.js'
+import { ServerProcess } from '../kit/server-process.js'
+import { MemoryWatch } from './memory-watch.js'
+
+let server: ServerProcess
+before(async () => {
+  server = await ServerProcess.start({ flags: ['--max-requests-inflight=100', '--max-mutating-requests-inflight=50'] })
+})
+after(() => server.stop())
+
+const clients = 1000
+
+async function openAll(): Promise<readonly RawSocket[]> {
+  const sockets: RawSocket[] = []
+  for (let i = 0; i < clients; i += 100)
+    sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => RawSocket.open(server.access)))))
+  return sockets
+}
+
+const head = (method: string, path: string, more = ''): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.access.token}\r\n${more}\r\n`
+
+const post = (body: string): string =>
+  head('POST', configMaps('default'), `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`) + body
+
+/** How many got which answer. */
+function tally(sockets: readonly RawSocket[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {}
+  for (const { statuses } of sockets) for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+const total = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((sum, count) => sum + count, 0)
+
+const shedAnswer = /^HTTP\/1\.1 429 [\s\S]*Retry-After: 1\r\n[\s\S]*\r\n\r\nToo many requests, please try again later\.\n$/
+
+test('1,000 clients at once: answered or shed, and what they used comes back', async () => {
+  await sleep(200)
+  const descriptors = server.openDescriptors
+  const memory = new MemoryWatch(server)
+  const sockets = await openAll()
+  for (const [i, socket] of sockets.entries())
+    socket.write(i % 2 === 0 ? head('GET', '/api/v1/namespaces') : post(JSON.stringify(configMapOf(`crowd-${i}`, { data: { a: 'b' } }))))
+  await until(
+    async () => total(tally(sockets)),
+    (count) => count === clients,
+    20_000,
+  )
+  const counts = tally(sockets)
+  assert.deepEqual(
+    Object.keys(counts).filter((status) => !['200', '201', '429'].includes(status)),
+    [],
+  )
+  assert.equal(counts['200'], clients / 2, 'reads are answered at once and never pile up')
+  for (const socket of sockets) if (socket.statuses[0] === 429) assert.match(socket.received, shedAnswer)
+  memory.expectBelow(250, '1,000 clients at once')
+  for (const socket of sockets) socket.close()
+  await until(
+    async () => server.openDescriptors,
+    (open) => open <= descriptors + 2,
+  )
+})
+
+test('1,000 bodies of 3 MB that come slowly: what is held is bounded, the others are shed, small requests are answered', async () => {
+  const big = await ServerProcess.start({ flags: ['--max-mutating-requests-inflight=0'] })
+  const memory = new MemoryWatch(big)
+  const connections = Array.from({ length: 10 }, () => new Http2Client(big.access))
+  const counts: Record<string, number> = {}
+  const uploads = connections.flatMap((connection) =>
+    Array.from({ length: clients / connections.length }, () => {
+      const stream = connection.open('POST', configMaps('default'), false)
+      const upload = { stream, isOver: false }
+      stream.on('error', () => undefined)
+      stream.on('response', (headers) => {
+        upload.isOver = true
+        const answer = `${headers[':status']} ${headers['retry-after']}`
+        counts[answer] = (counts[answer] ?? 0) + 1
+      })
+      return upload
+    }),
+  )
+  const piece = Buffer.alloc(60_000, ' ')
+  for (let round = 0; round < 4; round++) {
+    for (const { stream, isOver } of uploads) if (!isOver && !stream.destroyed) stream.write(piece)
+    await sleep(300)
+  }
+  await until(
+    async () => counts['429 1'] ?? 0,
+    (count) => count > 100,
+  )
+  assert.deepEqual(Object.keys(counts), ['429 1'])
+  const started = performance.now()
+  expectStatus(await big.client.get('/livez'), 200)
+  assert.ok(performance.now() - started < 2000)
+  for (const connection of connections) connection.close()
+  await until(
+    () => big.client.post(configMaps('default'), configMapOf('afterwards')),
+    ({ status }) => status === 201,
+  )
+  memory.expectBelow(450, '1,000 bodies of 3 MB')
+  await big.stop()
+})
+
+test('probes are answered when there is no room for anything else', async () => {
+  const busy = await ServerProcess.start({ flags: ['--max-mutating-requests-inflight=1', '--max-requests-inflight=1'] })
+  const socket = await RawSocket.open(busy.access)
+  socket.write(
+    `POST ${configMaps('default')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${busy.access.token}\r\nContent-Length: 9\r\n\r\n{`,
+  )
+  await until(
+    () => busy.client.post(configMaps('default'), configMapOf('a')),
+    ({ status }) => status === 429,
+  )
+  for (const path of ['/livez', '/readyz', '/healthz', '/readyz/ping']) expectStatus(await busy.client.get(path), 200)
+  socket.close()
+  await busy.stop()
+})

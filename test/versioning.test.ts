@@ -1,0 +1,184 @@
+// Which versions are served, and what is said of those that will go; kinds that are computed, and questions.
+
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { startServer } from 'cluster-apiserver'
+import type { ApiClient } from './kit/api-client.js'
+import { clientOf, type Embedded, startEmbedded } from './kit/embedded.js'
+import { expectFailure, expectStatus, namesOf } from './kit/fixtures.js'
+import type { Wire } from './kit/wire.js'
+
+const flows = (version: string): string => `/apis/flowcontrol.apiserver.cluster.io/${version}/flowschemas`
+
+describe('a server as it comes', () => {
+  let embedded: Embedded
+  const client = (): ApiClient => embedded.client
+  before(async () => {
+    embedded = await startEmbedded('memory')
+  })
+  after(() => embedded.close())
+
+  test('whoever asks for a version that will go is warned, and the gauge tells', async () => {
+    const gauges = async () =>
+      (await client().get('/metrics')).text.split('\n').filter((line) => line.startsWith('apiserver_requested_deprecated_apis{'))
+    assert.deepEqual(await gauges(), [])
+    expectStatus(await client().get(flows('v1beta3')), 200)
+    assert.deepEqual(await gauges(), [], 'a version that stays is not counted')
+    const answer = expectStatus(await client().get(`${flows('v1beta2')}/exempt`), 200)
+    assert.match(String(answer.headers['warning']), /^299 - ".*v1beta2 FlowSchema is deprecated in v1\.26\+, unavailable in v1\.29\+; use /)
+    await client().get(`${flows('v1beta2')}/exempt/status`)
+    await client().get('/api/v1/componentstatuses')
+    await client().get('/api/v1/componentstatuses')
+    const flow = 'apiserver_requested_deprecated_apis{group="flowcontrol.apiserver.cluster.io",version="v1beta2",resource="flowschemas"'
+    assert.deepEqual((await gauges()).sort(), [
+      'apiserver_requested_deprecated_apis{group="",version="v1",resource="componentstatuses",subresource="",removed_release=""} 1',
+      `${flow},subresource="",removed_release="1.29"} 1`,
+      `${flow},subresource="status",removed_release="1.29"} 1`,
+    ])
+  })
+
+  test('the state of components is found out when it is asked for', async () => {
+    const path = '/api/v1/componentstatuses'
+    const list = expectStatus(await client().get(path), 200).json
+    assert.equal(list.kind, 'ComponentStatusList')
+    assert.deepEqual(list.metadata, {}, 'of no version')
+    assert.deepEqual(namesOf(list), ['controller-manager', 'etcd-0', 'scheduler'])
+    const states = list.items.map((item) => (item['conditions'] as readonly Wire[]).map(({ status }) => status).join())
+    assert.deepEqual(states, ['False', 'True', 'False'])
+    const one = expectStatus(await client().get(`${path}/etcd-0`), 200).json
+    assert.deepEqual(one, { kind: 'ComponentStatus', apiVersion: 'v1', ...list.items[1] })
+    assert.deepEqual(namesOf((await client().get(`${path}?fieldSelector=metadata.name%3Dscheduler`)).json), ['scheduler'])
+    assert.deepEqual(namesOf((await client().get(`${path}?labelSelector=a`)).json), [])
+    expectFailure(await client().get(`${path}/nobody`), 404, 'NotFound')
+    expectFailure(await client().get(`${path}?watch=1`), 405, 'MethodNotAllowed')
+    const table = (await client().get(path, { accept: 'application/json;as=Table;g=meta.cluster.io;v=v1' })).json
+    const cells = (table['rows'] as readonly { readonly cells: readonly string[] }[]).map((row) => row.cells.slice(0, 2))
+    assert.deepEqual(cells, [
+      ['controller-manager', 'Unhealthy'],
+      ['etcd-0', 'Healthy'],
+      ['scheduler', 'Unhealthy'],
+    ])
+  })
+
+  test('a question is prepared, then checked, and errors name its group alone', async () => {
+    const local = '/apis/authorization.cluster.io/v1/namespaces/default/localsubjectaccessreviews'
+    const spec = { user: 'u', resourceAttributes: { namespace: 'default', verb: 'get', resource: 'pods' } }
+    const answered = expectStatus(await client().post(local, { spec }), 201).json
+    assert.equal(answered.metadata.namespace, 'default', 'the path says where')
+    const elsewhere = { ...spec, resourceAttributes: { ...spec.resourceAttributes, namespace: 'other' } }
+    const refused = expectFailure(await client().post(local, { spec: elsewhere }), 422, 'Invalid')
+    assert.match(String(refused['message']), /^\.authorization\.cluster\.io "" is invalid: spec\.resourceAttributes\.namespace/)
+    assert.equal((refused['details'] as Wire).kind, undefined)
+    const tokens = '/apis/authentication.cluster.io/v1/tokenreviews'
+    expectFailure(await client().post(tokens, { spec: {} }), 400, 'BadRequest')
+    const review = expectStatus(await client().post(tokens, { spec: { token: 'x' }, status: { user: { username: 'me' } } }), 201).json
+    assert.deepEqual(review.status, { user: { username: 'me' }, error: 'invalid bearer token' })
+  })
+
+  test('whoever sends an empty list that is always written owns it', async () => {
+    const roles = '/apis/rbac.authorization.cluster.io/v1/namespaces/default/roles'
+    const ownersOf = (role: Wire) => (role.metadata.managedFields ?? []).map((entry) => (entry as unknown as Wire)['fieldsV1'])
+    const empty = expectStatus(await client().post(roles, { metadata: { name: 'empty' }, rules: [] }), 201).json
+    assert.deepEqual(ownersOf(empty), [{ 'f:rules': {} }])
+    assert.equal(empty['rules'], null)
+    const none = expectStatus(await client().post(roles, { metadata: { name: 'none' } }), 201).json
+    assert.deepEqual(ownersOf(none), [])
+    assert.equal(none['rules'], null)
+  })
+
+  test('the root names every path, health checks included', async () => {
+    const { paths } = expectStatus(await client().get('/'), 200).json as unknown as { readonly paths: readonly string[] }
+    for (const path of [
+      '/api',
+      '/api/v1',
+      '/apis',
+      '/apis/',
+      '/apis/apps/v1',
+      '/healthz/ping',
+      '/livez/etcd',
+      '/readyz/shutdown',
+      '/version',
+    ])
+      assert.ok(paths.includes(path), path)
+    assert.deepEqual(paths, [...paths].sort())
+    for (const path of paths) assert.ok((await client().get(path)).status < 400, path)
+  })
+
+  test('versions that were removed are answered like unknown ones', async () => {
+    const answers = async (path: string) => {
+      const { status, text } = await client().get(path)
+      return { status, text }
+    }
+    for (const group of ['extensions', 'never']) {
+      assert.deepEqual(await answers(`/apis/${group}/v1beta1/ingresses`), { status: 404, text: '404 page not found\n' })
+      assert.deepEqual(await answers(`/apis/${group}/v1beta1`), { status: 404, text: '404 page not found\n' })
+    }
+    for (const version of ['v1beta1', 'v7']) {
+      expectFailure(await client().get(`/apis/policy/${version}/podsecuritypolicies`), 404, 'NotFound')
+      expectFailure(await client().get(`/apis/rbac.authorization.cluster.io/${version}/clusterroles`), 404, 'NotFound')
+      expectFailure(await client().get(`/apis/batch/${version}`), 404, 'NotFound')
+    }
+  })
+})
+
+interface Row {
+  readonly title: string
+  readonly flags: readonly string[]
+  readonly served?: readonly string[]
+  readonly unknown?: readonly string[]
+}
+
+const claims = '/apis/resource.cluster.io/v1alpha1/resourceclaims'
+const capacities = '/apis/storage.cluster.io/v1beta1/csistoragecapacities'
+const deployments = '/apis/apps/v1/deployments'
+const withClaims = '--feature-gates=DynamicResourceAllocation=true'
+
+const rows: readonly Row[] = [
+  { title: 'nothing said', flags: [], served: [deployments, capacities, flows('v1beta2')], unknown: [claims] },
+  { title: 'a gate alone does not serve an alpha version', flags: [withClaims], unknown: [claims] },
+  { title: 'an alpha version needs its gate', flags: ['--runtime-config=api/all=true'], unknown: [claims] },
+  { title: 'api/all', flags: ['--runtime-config=api/all', withClaims], served: [claims, capacities, deployments] },
+  { title: 'api/alpha', flags: ['--runtime-config=api/alpha=true', withClaims], served: [claims] },
+  { title: 'AllAlpha', flags: ['--runtime-config=api/alpha=true', '--feature-gates=AllAlpha=true'], served: [claims] },
+  { title: 'api/beta=false', flags: ['--runtime-config=api/beta=false'], served: [deployments], unknown: [capacities, flows('v1beta2')] },
+  { title: 'api/legacy', flags: ['--runtime-config=api/legacy=false'], served: ['/api/v1/pods', deployments] },
+  {
+    title: 'a version on, its stability off',
+    flags: ['--runtime-config=api/beta=false,storage.cluster.io/v1beta1=true'],
+    served: [capacities],
+    unknown: [flows('v1beta3')],
+  },
+  { title: 'a group version', flags: ['--runtime-config=resource.cluster.io/v1alpha1', withClaims], served: [claims] },
+  {
+    title: 'a resource off',
+    flags: ['--runtime-config=apps/v1/deployments=false'],
+    served: ['/apis/apps/v1/daemonsets'],
+    unknown: [deployments],
+  },
+]
+
+describe('--runtime-config and --feature-gates', () => {
+  for (const { title, flags, served = [], unknown = [] } of rows) {
+    test(title, async () => {
+      const server = await startServer({ flags })
+      const client = clientOf(server)
+      try {
+        for (const path of served) expectStatus(await client.get(path), 200)
+        for (const path of unknown) assert.equal((await client.get(path)).status, 404, path)
+      } finally {
+        client.close()
+        await server.close({ immediately: true })
+      }
+    })
+  }
+
+  for (const [flag, problem] of [
+    ['--runtime-config=apps/v9=true', /--runtime-config: there is no API group, version or resource "apps\/v9"/],
+    ['--runtime-config=api/gamma=true', /--runtime-config: "api\/gamma" is unknown/],
+    ['--runtime-config=apps/v1=maybe', /--runtime-config: .*neither true nor false/],
+    ['--feature-gates=Nonsense=true', /--feature-gates: unrecognized feature gate: Nonsense/],
+    ['--feature-gates=CSIMigration=false', /--feature-gates: cannot set feature gate CSIMigration to false, feature is locked to true/],
+    ['--feature-gates=AllBeta', /--feature-gates: missing bool value for AllBeta/],
+  ] as const)
+    test(`${flag} is refused`, () => assert.rejects(startServer({ flags: [flag] }), { message: problem }))
+})
