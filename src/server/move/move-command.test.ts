@@ -31,7 +31,8 @@ async function run(command: MoveCommand, ...args: readonly string[]) {
       stdout += text
     },
     complain: (text) => {
-      stderr += text
+      // How far it is, which only a slow machine says.
+      if (!/^\w+: copying, /.test(text)) stderr += text
     },
   })
   return { code, stdout, stderr }
