@@ -19,11 +19,11 @@ export interface ListedPage extends Omit<ObjectPage, 'objects'> {
 }
 
 /** In which form the items are wanted, besides what the query says. */
-type Wanted = ListOptions & Pick<ListQuery, 'form'>
+export type WantedList = ListOptions & Pick<ListQuery, 'form'>
 
 type StoredPage = Omit<ListedPage, 'objects'> & ObjectPage
 
-export function list(engine: Engine, call: Call, options: Wanted): StoredPage | Promise<StoredPage> {
+export function list(engine: Engine, call: Call, options: WantedList): StoredPage | Promise<StoredPage> {
   const waiting = freshness(engine, options.version)
   return waiting instanceof Promise ? waiting.then(() => listNow(engine, call, options)) : listNow(engine, call, options)
 }
@@ -44,7 +44,7 @@ function freshness(engine: Engine, version: ListVersion): unknown {
   }
 }
 
-function listNow(engine: Engine, call: Call, options: Wanted): StoredPage {
+function listNow(engine: Engine, call: Call, options: WantedList): StoredPage {
   const range = rangeOf(call.resource, call.namespace)
   try {
     const page = engine.store.list({
