@@ -36,7 +36,6 @@ export async function listComputed(engine: Engine, { resource }: Call, { selecti
     continueToken: '',
     remainingItemCount: undefined,
     slices: () => objects.map((object) => form?.item(object) ?? Buffer.from(`${writeValue(resource.schema, object)},`)),
-    objects: () => objects.map((object) => ({ decode: () => object })),
   }
 }
 
