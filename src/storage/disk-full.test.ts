@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
 import { openLmdbStorage } from './lmdb.js'
-import { type Storage, StorageUnavailableError } from './storage.js'
+import { type Storage, StorageRefusedError, StorageUnavailableError } from './storage.js'
 
 const disk = mkdtempSync(join(tmpdir(), 'storage-disk-'))
 const canMount = tryMount()
@@ -87,6 +87,15 @@ describe('a full disk', { skip: canMount ? false : 'mounting a small disk is not
     assert.ok(results.some(({ status }) => status === 'rejected'))
     checkReads()
     await storage.close()
+    storage = await open()
+    checkReads()
+  })
+
+  test('a start says that the disk is full, and works when there is room', async () => {
+    await storage.close()
+    fillDisk()
+    await assert.rejects(open, (error) => error instanceof StorageRefusedError && /the disk is full: make room/.test(error.message))
+    rmSync(filler)
     storage = await open()
     checkReads()
   })

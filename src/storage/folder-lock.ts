@@ -28,7 +28,13 @@ export function lockFolder(folder: string): FolderLock {
     void root.close()
     throw refusal(folder, holder)
   }
-  writeFileSync(note, JSON.stringify({ pid: process.pid, started: startOf(process.pid) }), { mode: 0o600 })
+  try {
+    writeFileSync(note, JSON.stringify({ pid: process.pid, started: startOf(process.pid) }), { mode: 0o600 })
+  } catch (error) {
+    // On a full disk, say: whoever tries again later must not find the folder in use by itself.
+    void root.close()
+    throw error
+  }
   heldHere.add(identity)
   return {
     async release() {

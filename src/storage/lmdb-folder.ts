@@ -134,6 +134,8 @@ function refusingSystemErrors<T>(folder: string, work: () => T): T {
 export function refusedBySystem(folder: string, error: unknown): StorageRefusedError {
   if (error instanceof StorageRefusedError) return error
   const reason = error instanceof Error ? error.message : String(error)
+  if ((error as NodeJS.ErrnoException).code === 'ENOSPC')
+    return new StorageRefusedError(`the data folder ${folder} cannot be used, the disk is full: make room and start again`)
   return new StorageRefusedError(`the data folder ${folder} cannot be used, ${reason}: make it a writable folder or choose another`)
 }
 
