@@ -38,11 +38,11 @@ const onePieceBytes = 1024 * 1024
 
 export function serveList(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
-  const options = parseListOptions(target.query, listContext(target))
+  const options = { ...parseListOptions(target.query, listContext(target)), form: listFormOf(form) }
   if (isComputed(target.resource)) {
     return listComputed(target.server.engine, callOf(target), options).then((page) => sendList(target, form, page))
   }
-  const page = list(target.server.engine, callOf(target), { ...options, form: listFormOf(form) })
+  const page = list(target.server.engine, callOf(target), options)
   return page instanceof Promise ? page.then((settled) => sendList(target, form, settled)) : sendList(target, form, page)
 }
 

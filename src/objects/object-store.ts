@@ -103,8 +103,8 @@ export class ObjectStore {
   }
 
   /** A revision at which reads see every write that anybody was told of before the call. */
-  settle(): number | Promise<number> {
-    const settled = this.storage.settle()
+  settle(purpose?: 'write'): number | Promise<number> {
+    const settled = this.storage.settle(purpose)
     return settled instanceof Promise
       ? settled.catch((thrown: unknown) => Promise.reject(readable(thrown, 'be read consistently')))
       : settled

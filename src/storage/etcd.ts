@@ -80,7 +80,7 @@ export async function openEtcdStorage(options: EtcdOptions): Promise<Storage> {
 interface EtcdParts {
   readonly mirror: Mirror
   readonly writer: BatchWriter
-  readonly settle: () => number | Promise<number>
+  readonly settle: Storage['settle']
   readonly compaction: Compaction
 }
 
@@ -111,7 +111,7 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
   const leases = createLeases({ client, clock, reuseMs: options.leaseReuseMs ?? usualReuseMs })
   const writer = new BatchWriter({ ...parts, leases })
   closing.add(() => writer.close())
-  const settle = createSettling({ ...parts, hasOwnWrites: () => writer.hasArrived })
+  const settle = createSettling({ ...parts, ownWrites: writer })
   await waitFor(async () => settle(), options)
   const compaction = await waitFor(() => createCompaction(parts), options)
   return { mirror, writer, settle, compaction }
@@ -162,8 +162,8 @@ class EtcdStorage implements Storage {
     return this.#mirror.compacted
   }
 
-  settle(): number | Promise<number> {
-    return this.#closed ? Promise.reject(closedError()) : this.#parts.settle()
+  settle(purpose?: 'write'): number | Promise<number> {
+    return this.#closed ? Promise.reject(closedError()) : this.#parts.settle(purpose)
   }
 
   read(key: string): Entry | undefined {

@@ -6,10 +6,23 @@ import { type CollectionCounts, createCollectionCounts } from './collections.js'
 import { entryOf, type Row } from './commit-batch.js'
 import type { DueKey } from './expiry-loop.js'
 import type { ChangeName } from './history-views.js'
-import { clipBound, compareKeys, isTooLong } from './key-order.js'
+import { clipBound, compareKeys, isInRange, isTooLong } from './key-order.js'
 import { endOfNumbers, historyBound, numberedBound, readUint48 } from './lmdb-records.js'
 import type { Tables } from './lmdb-tables.js'
-import { type Change, type Entry, type KeyRange, type RangePage, type RangeQuery, StorageUnavailableError } from './storage.js'
+import { mostChangeBytes } from './range-page.js'
+import {
+  type Change,
+  type ChangesPage,
+  type ChangesQuery,
+  type Entry,
+  type KeyRange,
+  type RangePage,
+  type RangeQuery,
+  StorageUnavailableError,
+} from './storage.js'
+
+/** How much history one page looks through: about a millisecond. */
+const mostNamesPerPage = 2000
 
 export class Snapshot {
   readonly #tables: Tables
@@ -72,6 +85,25 @@ export class Snapshot {
   /** What the key of a change held before it. */
   previousOf(name: ChangeName): Row | undefined {
     return this.#tables.history.get(name, this.#reading)?.previous
+  }
+
+  /** A page of what happened to a range, up to a revision. */
+  changes({ start, end, after, limit }: ChangesQuery, revision: number): ChangesPage {
+    const changes: Change[] = []
+    let looked = 0
+    let bytes = 0
+    let upTo = after
+    for (const name of this.names(after, revision)) {
+      const isPageFull = changes.length >= limit || looked >= mostNamesPerPage || bytes >= mostChangeBytes
+      if (isPageFull && name.revision > upTo) return { changes, upTo }
+      upTo = name.revision
+      looked += 1
+      if (!isInRange(name.key, { start, end })) continue
+      const change = this.changeOf(name)
+      bytes += (change.value?.length ?? 0) + (change.previous?.value.length ?? 0)
+      changes.push(change)
+    }
+    return { changes, upTo: revision }
   }
 
   changeOf(name: ChangeName): Change {

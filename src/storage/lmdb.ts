@@ -9,14 +9,12 @@ import { type DueKey, ExpiryLoop } from './expiry-loop.js'
 import type { FolderLock } from './folder-lock.js'
 import { createFollowers, type Followers } from './followers.js'
 import { type ChangeName, createHistoryViews, type HistorySource } from './history-views.js'
-import { isInRange } from './key-order.js'
 import { DataFile } from './lmdb-data-file.js'
 import { refusedBySystem, takeFolder } from './lmdb-folder.js'
 import { numberBytes } from './lmdb-records.js'
 import type { ShrinkOptions } from './lmdb-rewrite.js'
 import type { Tables } from './lmdb-tables.js'
 import { writeCounts } from './lmdb-writes.js'
-import { mostChangeBytes } from './range-page.js'
 import {
   type Change,
   type ChangeListener,
@@ -59,8 +57,7 @@ export async function openLmdbStorage(options: LmdbOptions): Promise<Storage> {
 
 const mostStaged = 256
 const mostStagedBytes = 8 << 20
-/** How much history one call of `changes` looks through, and one batch of a compaction deletes: about a millisecond each. */
-const mostNamesPerPage = 2000
+/** How much history one batch of a compaction deletes: about a millisecond. */
 const namesPerTrim = 500
 const reopenDelayMs = 1000
 /** Changes that the next start would have to count again. */
@@ -156,23 +153,9 @@ class LmdbStorage implements Storage, HistorySource {
     })
   }
 
-  changes({ start, end, after, limit }: ChangesQuery): ChangesPage {
-    if (after < this.#compacted) throw new CompactedError(this.#compacted)
-    const changes: Change[] = []
-    let looked = 0
-    let bytes = 0
-    let upTo = after
-    for (const name of this.namesAfter(after)) {
-      const isPageFull = changes.length >= limit || looked >= mostNamesPerPage || bytes >= mostChangeBytes
-      if (isPageFull && name.revision > upTo) return { changes, upTo }
-      upTo = name.revision
-      looked += 1
-      if (!isInRange(name.key, { start, end })) continue
-      const change = this.#file.snapshot.changeOf(name)
-      bytes += (change.value?.length ?? 0) + (change.previous?.value.length ?? 0)
-      changes.push(change)
-    }
-    return { changes, upTo: this.#revision }
+  changes(query: ChangesQuery): ChangesPage {
+    if (query.after < this.#compacted) throw new CompactedError(this.#compacted)
+    return this.#file.snapshot.changes(query, this.#revision)
   }
 
   follow(listener: ChangeListener): Unfollow {

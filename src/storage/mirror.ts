@@ -6,14 +6,11 @@ import { type CollectionCounts, collectionOfRange } from './collections.js'
 import { entryOf, type Row, type StagedWrite } from './commit-batch.js'
 import { createFollowers, type Followers } from './followers.js'
 import { type ChangeName, createHistoryViews, type HistorySource } from './history-views.js'
-import { isInRange } from './key-order.js'
 import { encodeRow, numberBytes, rowBytes } from './lmdb-records.js'
 import type { Tables } from './lmdb-tables.js'
 import { createArena, mostNewBytes, writeCounts, writeStaged } from './lmdb-writes.js'
 import type { MirrorFile } from './mirror-file.js'
-import { mostChangeBytes } from './range-page.js'
 import {
-  type Change,
   type ChangeListener,
   type ChangesPage,
   type ChangesQuery,
@@ -54,8 +51,7 @@ interface Waiter {
   readonly arrive: () => void
 }
 
-/** How much history one call of `changes` looks through, and one slice of a compaction deletes: about a millisecond each. */
-const mostNamesPerPage = 2000
+/** How much history one slice of a compaction deletes: about a millisecond. */
 const namesPerTrim = 500
 const smallWriteBytes = 1 << 20
 
@@ -110,23 +106,9 @@ export class Mirror implements HistorySource {
     return at === undefined ? this.countNow(range) : this.#views.count(range, at)
   }
 
-  changes({ start, end, after, limit }: ChangesQuery): ChangesPage {
-    if (after < this.#compacted) throw new CompactedError(this.#compacted)
-    const changes: Change[] = []
-    let looked = 0
-    let bytes = 0
-    let upTo = after
-    for (const name of this.namesAfter(after)) {
-      const isPageFull = changes.length >= limit || looked >= mostNamesPerPage || bytes >= mostChangeBytes
-      if (isPageFull && name.revision > upTo) return { changes, upTo }
-      upTo = name.revision
-      looked += 1
-      if (!isInRange(name.key, { start, end })) continue
-      const change = this.#file.snapshot.changeOf(name)
-      bytes += (change.value?.length ?? 0) + (change.previous?.value.length ?? 0)
-      changes.push(change)
-    }
-    return { changes, upTo: this.#revision }
+  changes(query: ChangesQuery): ChangesPage {
+    if (query.after < this.#compacted) throw new CompactedError(this.#compacted)
+    return this.#file.snapshot.changes(query, this.#revision)
   }
 
   /** Whether history shows a change with exactly this revision. */

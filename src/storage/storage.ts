@@ -72,8 +72,12 @@ export interface Storage {
   readonly revision: number
   /** History up to and including the step to this revision is gone: `changes` needs `after >= compacted`, `range` needs `at >= compacted`. */
   readonly compacted: number
-  /** Resolves with a revision at which reads see every write acknowledged by anybody before the call; a plain number when that is now. */
-  settle(): number | Promise<number>
+  /**
+   * Resolves with a revision at which reads see every write acknowledged by anybody before the call; a plain number when that is now.
+   * Whoever is going to write may say so: a write is sent after those that are on their way in any case, so it can wait for them, which costs
+   * less than to ask.
+   */
+  settle(purpose?: 'write'): number | Promise<number>
   read(key: string): Entry | undefined
   range(query: RangeQuery): RangePage
   /** How many keys the range holds, at `at` or now. Cheap for the ranges of whole collections: see the engine. */

@@ -3,10 +3,9 @@
 import { notFound } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
-import type { ListOptions } from '../api/options/list-options.js'
 import { writeValue } from '../schema/write.js'
 import type { Call, Engine } from './engine.js'
-import type { ListedPage } from './list.js'
+import type { ListedPage, WantedList } from './list.js'
 
 type Compute = (engine: Engine) => Promise<readonly ApiObject[]>
 
@@ -24,7 +23,7 @@ export async function getComputed(engine: Engine, { resource, name }: Call): Pro
 }
 
 /** The whole list at once: it has no version, so nobody could ask for the rest of it. */
-export async function listComputed(engine: Engine, { resource }: Call, { selection }: ListOptions): Promise<ListedPage> {
+export async function listComputed(engine: Engine, { resource }: Call, { selection, form }: WantedList): Promise<ListedPage> {
   const { labels, fields } = selection
   const objects = ((await computed[resource.collection]?.(engine)) ?? []).filter(
     ({ metadata }) =>
@@ -36,8 +35,7 @@ export async function listComputed(engine: Engine, { resource }: Call, { selecti
     next: undefined,
     continueToken: '',
     remainingItemCount: undefined,
-    slices: () => objects.map((object) => Buffer.from(`${writeValue(resource.schema, object)},`)),
-    objects: () => objects.map((object) => ({ decode: () => object })),
+    slices: () => objects.map((object) => form?.item(object) ?? Buffer.from(`${writeValue(resource.schema, object)},`)),
   }
 }
 

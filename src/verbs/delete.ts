@@ -75,7 +75,7 @@ async function hold(engine: Engine, call: Call, { current, marked, dryRun }: Hol
   return { done: true, deleted: { removed: false, result: { stored: outcome.object } } }
 }
 
-function checkPreconditions(call: Call, { metadata }: ApiObject, { preconditions }: DeleteOptions): void {
+export function checkPreconditions(call: Call, { metadata }: ApiObject, { preconditions }: DeleteOptions): void {
   const subject = { ...call.resource.subject, resource: call.resource.kind }
   if (preconditions?.uid !== undefined && preconditions.uid !== metadata?.uid) {
     throw conflict(

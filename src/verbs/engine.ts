@@ -52,7 +52,7 @@ export interface Call {
  * Nothing has to be waited for where nobody else writes.
  */
 export function settled({ store }: Engine): undefined | Promise<unknown> {
-  const waiting = store.settle()
+  const waiting = store.settle('write')
   return waiting instanceof Promise ? waiting : undefined
 }
 

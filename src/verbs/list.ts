@@ -6,24 +6,22 @@ import type { ListOptions } from '../api/options/list-options.js'
 import type { ListVersion } from '../api/options/read-version.js'
 import { rangeOf } from '../objects/keys.js'
 import { type ListQuery, type ObjectPage, StateGoneError } from '../objects/list.js'
-import type { StoredObject } from '../objects/stored-object.js'
 import type { Call, Engine } from './engine.js'
 import { awaitRevision } from './read-at.js'
 
 /** What of a page is shown; one that was computed has no entries behind it. */
 export interface ListedPage extends Omit<ObjectPage, 'objects'> {
-  objects(): Iterable<Pick<StoredObject, 'decode'>>
   /** The token of the next page; empty at the end. */
   readonly continueToken: string
   readonly remainingItemCount: number | undefined
 }
 
 /** In which form the items are wanted, besides what the query says. */
-type Wanted = ListOptions & Pick<ListQuery, 'form'>
+export type WantedList = ListOptions & Pick<ListQuery, 'form'>
 
-type StoredPage = Omit<ListedPage, 'objects'> & ObjectPage
+type StoredPage = ListedPage & ObjectPage
 
-export function list(engine: Engine, call: Call, options: Wanted): StoredPage | Promise<StoredPage> {
+export function list(engine: Engine, call: Call, options: WantedList): StoredPage | Promise<StoredPage> {
   const waiting = freshness(engine, options.version)
   return waiting instanceof Promise ? waiting.then(() => listNow(engine, call, options)) : listNow(engine, call, options)
 }
@@ -44,7 +42,7 @@ function freshness(engine: Engine, version: ListVersion): unknown {
   }
 }
 
-function listNow(engine: Engine, call: Call, options: Wanted): StoredPage {
+function listNow(engine: Engine, call: Call, options: WantedList): StoredPage {
   const range = rangeOf(call.resource, call.namespace)
   try {
     const page = engine.store.list({

@@ -187,6 +187,8 @@ function validate(call: Call, next: ApiObject, live: ApiObject): void {
   const part = call.subresource === undefined ? {} : { subresource: call.subresource }
   const errors = validateChange(definition, { next, old: live, ...part }, call.rules)
   if (errors.length > 0) throw invalid(call.resource.invalidSubject, call.name, errors)
+  // Programs report a status again and again, and cannot mend what people wrote; a view is a door to the object itself.
+  if (call.subresource !== undefined && call.subresource.view === undefined) return
   for (const warning of definition.warnings?.(next, live, call.rules) ?? []) call.warn(warning)
 }
 

@@ -43,7 +43,8 @@ class ConsistentReader {
     for (let round = 0; !isDone(); round += 1) {
       const replica = this.#replicas[round % this.#replicas.length] as Storage
       const least = new Map(names.map((key) => [key, Math.max(this.#counting.acknowledged.get(key) ?? 0, this.#seen.get(key) ?? 0)]))
-      const settling = replica.settle()
+      // Whoever is going to write is promised the same.
+      const settling = replica.settle(Math.random() < 0.5 ? 'write' : undefined)
       if (typeof settling === 'number') this.unasked += 1
       const isSettled = typeof settling === 'number' || (await settling.catch(() => undefined)) !== undefined
       if (isSettled) this.#check(replica, least)

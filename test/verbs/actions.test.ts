@@ -110,6 +110,24 @@ onEveryEngine('actions', (client) => {
     assert.equal(((await client().get(`${budgets}/b`)).json['status'] as { disruptionsAllowed: number }).disruptionsAllowed, 0)
   })
 
+  test('an evicted pod says so while it goes, and a rehearsal leaves no trace', async () => {
+    const namespace = await roomForPods(client(), 'told')
+    const made = expectStatus(await client().post(pods(namespace), podOf('p', { nodeName: 'n1' })), 201).json
+    const evicted = (deleteOptions: object) =>
+      client().post(pods(namespace, '/p/eviction'), { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions })
+    expectStatus(await evicted({ dryRun: ['All'] }), 201)
+    expectFailure(await evicted({ preconditions: { resourceVersion: '1' } }), 409, 'Conflict')
+    assert.equal((await client().get(pods(namespace, '/p'))).json.metadata.resourceVersion, made.metadata.resourceVersion)
+    expectStatus(await evicted({ preconditions: { resourceVersion: made.metadata.resourceVersion } }), 201)
+    const { metadata, status } = (await client().get(pods(namespace, '/p'))).json
+    const { conditions } = status as unknown as { readonly conditions: readonly { readonly [name: string]: unknown }[] }
+    assert.equal(metadata.deletionGracePeriodSeconds, 30)
+    assert.deepEqual(
+      conditions.map(({ type, status: is, reason }) => [type, is, reason]),
+      [['DisruptionTarget', 'True', 'EvictionByEvictionAPI']],
+    )
+  })
+
   test('connections find no node', async () => {
     const namespace = await roomForPods(client(), 'connected')
     expectStatus(

@@ -235,6 +235,14 @@ test('a change raises the generation and keeps the status', () => {
   assert.deepEqual([next.metadata?.generation, next.status], [2, { active: 1 }])
 })
 
+test('the mark of how pods are counted comes back when it is taken away', () => {
+  const old = create(make())
+  const next = update({ ...old, metadata: { ...old.metadata, annotations: { own: 'x' } } }, old)
+  assert.deepEqual(next.metadata?.annotations, { own: 'x', 'batch.cluster.io/job-tracking': '' })
+  const unmarked = { ...old, metadata: { ...old.metadata, annotations: {} } }
+  assert.deepEqual(update(unmarked, unmarked).metadata?.annotations, {})
+})
+
 test('a status that counts wrong', () => {
   const status = { active: -1, ready: -1, uncountedTerminatedPods: { succeeded: ['a', ''], failed: ['a'] } }
   assertFound(statusErrors({ ...make(), status }, create(make())), [

@@ -72,9 +72,20 @@ function withGeneratedSelector(job: Job): Job {
   }
 }
 
+/** How a job's pods are counted is marked on the job, and the mark cannot be taken away. */
+const withTracking = (job: Job, context: RuleContext): Job =>
+  withMetadata(job, { annotations: { ...job.metadata?.annotations, [trackingKey(context)]: '' } })
+
+function prepareUpdate(next: Job, old: Job, context: RuleContext): Job {
+  const kept = withKeptStatus(withoutGated(next, old, context), old, specSchema)
+  const key = trackingKey(context)
+  const isUnmarked = old.metadata?.annotations?.[key] !== undefined && next.metadata?.annotations?.[key] === undefined
+  return isUnmarked ? withTracking(kept, context) : kept
+}
+
 function prepareCreate(job: Job, context: RuleContext): Job {
   const first = withFirstGeneration(withoutGated(job, undefined, context))
-  const tracked = withMetadata(first, { annotations: { ...first.metadata?.annotations, [trackingKey(context)]: '' } })
+  const tracked = withTracking(first, context)
   const selecting = withGeneratedSelector(tracked)
   const { labels } = first.metadata ?? {}
   const hasOwnLabels = labels !== undefined && !sameValue(labels, first.spec?.template?.metadata?.labels)
@@ -104,7 +115,7 @@ export const job = defineResource<Job>({
   nameProblems: dnsSubdomainProblems,
   defaults,
   prepareCreate,
-  prepareUpdate: (next, old, context) => withKeptStatus(withoutGated(next, old, context), old, specSchema),
+  prepareUpdate,
   validate: validateJob,
   validateUpdate: validateJobChange,
   checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },

@@ -10,6 +10,7 @@ import { validateClaimSpec } from './claim-spec.js'
 import { withChanged } from './pod-spec/missing-members.js'
 import { roundedResources } from './pod-spec/quantities.js'
 import { withClaimDefaults } from './pod-spec/volume-defaults.js'
+import { claimWarnings } from './pod-spec/warnings.js'
 import { type PersistentVolumeClaim, type PersistentVolumeClaimStatus, persistentVolumeClaim as schema } from './v1.schema.js'
 import { describeAccessModes, describeClass } from './volume-modes.js'
 
@@ -63,6 +64,7 @@ export const persistentVolumeClaim = defineResource<PersistentVolumeClaim>({
   validate: ({ spec }, context) => validateClaimSpec(spec ?? {}, 'spec', context),
   validateUpdate: validateClaimChange,
   checks: { update: ['metadata', 'own', 'metadataChange', 'metadata', 'own', 'ownChange'] },
+  warnings: ({ spec }) => claimWarnings(spec, 'spec'),
   deleteReturnsObject: true,
   resetFields: ['status'],
   subresources: [

@@ -6,6 +6,7 @@ import { ageOf } from '../../api/human-duration.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { joined } from '../../api/validation/collect.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
+import { oldNodeLabels, termsWarnings } from './old-node-labels.js'
 import { withVolumeSpecDefaults } from './persistent-volume-defaults.js'
 import { validateMountAnnotation, validateVolumeChange, validateVolumeSpec } from './persistent-volume-rules.js'
 import { type PersistentVolume, type PersistentVolumeSpec, persistentVolume as schema } from './v1.schema.js'
@@ -69,6 +70,8 @@ export const persistentVolume = defineResource<PersistentVolume>({
   validate: (volume, context) => joined(validateSpec(volume, context), validateMountAnnotation(volume, context.identity)),
   validateUpdate: (next, old, context) => joined(validateSpec(next, context), validateVolumeChange(next, old, context.identity)),
   checks: { update: ['metadata', 'own', 'metadata', 'ownChange'] },
+  warnings: ({ spec }, _, { identity }) =>
+    termsWarnings(spec?.nodeAffinity?.required?.nodeSelectorTerms, 'spec.nodeAffinity.required.nodeSelectorTerms', oldNodeLabels(identity)),
   deleteReturnsObject: true,
   resetFields: ['status'],
   subresources: [

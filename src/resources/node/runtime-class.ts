@@ -10,6 +10,7 @@ import { validateLabels } from '../../api/validation/labels.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { dnsLabel } from '../../api/validation/text-rules.js'
+import { oldNodeLabels, told } from '../core/old-node-labels.js'
 import { validateRequirements } from '../core/pod-spec/resource-requirements.js'
 import { validateTolerations } from '../core/pod-spec/tolerations.js'
 import { type RuntimeClass, type Scheduling, runtimeClass as schema } from './v1.schema.js'
@@ -41,6 +42,10 @@ export const runtimeClass = defineResource<RuntimeClass>({
   validate,
   validateUpdate: (next, old) => checkUnchanged(next.handler, old.handler, 'handler'),
   checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
+  warnings: ({ scheduling }, _, { identity }) =>
+    Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) =>
+      told(oldNodeLabels(identity).get(key), (message) => `scheduling.nodeSelector: ${message}`),
+    ),
   versionRequiredOnUpdate: true,
   table: {
     columns: [nameColumn, textColumn('Handler', 'What the nodes call it.'), ageColumn],

@@ -7,6 +7,7 @@ import { checkText, checkUnchanged } from '../../api/validation/fields.js'
 import { validateLabelSelector } from '../../api/validation/label-selector.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { dnsSubdomain } from '../../api/validation/text-rules.js'
+import { oldNodeLabels, selectorWarnings } from '../core/old-node-labels.js'
 import { checkQuantityNotNegative } from '../core/pod-spec/quantities.js'
 import { type CSIStorageCapacity, csiStorageCapacity as schema } from './v1.schema.js'
 import { csiStorageCapacity as betaSchema } from './v1beta1.schema.js'
@@ -48,5 +49,7 @@ export const csiStorageCapacity = defineResource<CSIStorageCapacity>({
   validate,
   validateUpdate,
   checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
+  warnings: ({ nodeTopology }, _, { identity }) =>
+    nodeTopology === undefined ? [] : selectorWarnings(nodeTopology, 'nodeTopology', oldNodeLabels(identity)),
   versionRequiredOnUpdate: true,
 })

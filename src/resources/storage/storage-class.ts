@@ -11,6 +11,7 @@ import { checkUnchanged, noErrors } from '../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { qualifiedName } from '../../api/validation/text-rules.js'
+import { oldNodeLabels, told } from '../core/old-node-labels.js'
 import { withMissing } from '../core/pod-spec/missing-members.js'
 import { validateTopologies } from './allowed-topologies.js'
 import { checkParameters } from './parameters.js'
@@ -78,6 +79,12 @@ export const storageClass = defineResource<StorageClass>({
   validate,
   validateUpdate,
   checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
+  warnings: ({ allowedTopologies = [] }, _, { identity }) =>
+    allowedTopologies.flatMap(({ matchLabelExpressions = [] }, i) =>
+      matchLabelExpressions.flatMap(({ key = '' }, j) =>
+        told(oldNodeLabels(identity).get(key), (message) => `allowedTopologies[${i}].matchLabelExpressions[${j}].key: ${message}`),
+      ),
+    ),
   deleteReturnsObject: true,
   table: {
     columns: [

@@ -27,6 +27,7 @@ export interface BatchWriterOptions {
 
 /** Where a batch was written, and which of its commits met their conditions; undefined where the answer was lost. */
 interface Written {
+  readonly batchNumber: number
   readonly step: number
   readonly succeeded: readonly boolean[] | undefined
 }
@@ -43,8 +44,11 @@ export class BatchWriter {
   #authorLease: { readonly id: bigint; readonly renewMs: number } | undefined
   #batches = 0
   #underWay = 0
-  #isInDoubt = false
+  /** The last batch of which it is unknown whether it was stored; 0: none. */
+  #inDoubt = 0
   #running: Promise<void> | undefined
+  /** Of the batch that was sent last. Batches arrive in order. */
+  #arrival: Promise<void> = Promise.resolve()
 
   constructor(options: BatchWriterOptions) {
     this.#options = options
@@ -63,7 +67,13 @@ export class BatchWriter {
 
   /** Whether the mirror shows everything that this replica has sent, even what was given up. */
   get hasArrived(): boolean {
-    return this.#underWay === 0 && !this.#isInDoubt
+    return this.#underWay === 0 && this.#inDoubt === 0
+  }
+
+  /** Resolves when the mirror shows what has been sent until now: then with true, or with false where that is in doubt. */
+  async arrive(): Promise<boolean> {
+    await this.#arrival
+    return this.#inDoubt === 0
   }
 
   /** Waits until everything was answered. */
@@ -84,20 +94,28 @@ export class BatchWriter {
 
   async #carryOut(commits: readonly PendingCommit[]): Promise<void> {
     this.#underWay += 1
+    const batchNumber = ++this.#batches
+    let arrive = (): void => undefined
+    this.#arrival = new Promise((resolve) => {
+      arrive = resolve
+    })
     try {
-      const written = await this.#write(commits)
+      const written = await this.#write(commits, batchNumber)
       // The next batch may be on its way while this one arrives in the mirror.
-      const answering = this.#answer(commits, written).finally(() => this.#answering.delete(answering))
+      const answering = this.#answer(commits, { ...written, batchNumber }).finally(() => {
+        arrive()
+        this.#answering.delete(answering)
+      })
       this.#answering.add(answering)
     } catch (error) {
       this.#underWay -= 1
-      this.#isInDoubt = true
+      this.#inDoubt = batchNumber
+      arrive()
       for (const { reject } of commits) reject(readable(error))
     }
   }
 
-  async #write(commits: readonly PendingCommit[]): Promise<Written> {
-    const batchNumber = ++this.#batches
+  async #write(commits: readonly PendingCommit[], batchNumber: number): Promise<Omit<Written, 'batchNumber'>> {
     const deadlineMs = commits[0]?.deadlineMs ?? 0
     if (performance.now() > deadlineMs) throw new StorageUnavailableError('etcd cannot be used now: the write has waited too long')
     return this.#options.client.persist(deadlineMs, async (timeoutMs) => {
@@ -123,7 +141,11 @@ export class BatchWriter {
       const author = { author: this.#author, authorRevision: this.#authorRevision, authorLease }
       const details = { ...this.#options, ...author, ownerRevision: ownership.step, batchNumber, leaseOf }
       const message = encodeTxn(batchTxn(commits, details), batchBytes(commits))
-      return decodeTxn(await client.call(methods.txn, message, timeoutMs))
+      const sentMs = performance.now()
+      const answer = decodeTxn(await client.call(methods.txn, message, timeoutMs))
+      // Its condition has told what a question would have told.
+      if (answer.succeeded) ownership.confirmStep(details.ownerRevision, sentMs)
+      return answer
     } catch (error) {
       if (!(error instanceof GrpcError && error.code === grpcCodes.notFound)) throw error
       leases.forget()
@@ -151,13 +173,14 @@ export class BatchWriter {
     return (write) => taken.get(write)
   }
 
-  async #answer(commits: readonly PendingCommit[], { step, succeeded }: Written): Promise<void> {
+  async #answer(commits: readonly PendingCommit[], { batchNumber, step, succeeded }: Written): Promise<void> {
     const { mirror, patienceMs } = this.#options
     const before = mirror.position
     const hasArrived = await mirror.reach(step, patienceMs)
     this.#underWay -= 1
-    // What was given up before has arrived before, or never will.
-    this.#isInDoubt = !hasArrived
+    // What was given up before this one has arrived before it, or never will.
+    if (!hasArrived) this.#inDoubt = Math.max(this.#inDoubt, batchNumber)
+    else if (this.#inDoubt <= batchNumber) this.#inDoubt = 0
     for (const [index, { writes, resolve, reject }] of commits.entries()) {
       try {
         if (!hasArrived) throw new StorageUnavailableError('etcd cannot be used now: the write is stored, but its change does not arrive')

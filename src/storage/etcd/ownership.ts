@@ -83,7 +83,12 @@ export class Ownership {
   /** The key, as the answer to a question that was sent at a time says. */
   confirm(item: KeyValue | undefined, askedMs: number): void {
     this.note(item)
-    if (this.#isOurs && item?.modRevision === this.#record.step) this.#goodUntilMs = Math.max(this.#goodUntilMs, askedMs + goodForMs)
+    if (item) this.confirmStep(item.modRevision, askedMs)
+  }
+
+  /** The key was at this revision of etcd after the time. */
+  confirmStep(step: number, sinceMs: number): void {
+    if (this.#isOurs && step === this.#record.step) this.#goodUntilMs = Math.max(this.#goodUntilMs, sinceMs + goodForMs)
   }
 
   /** Another replica has written. */

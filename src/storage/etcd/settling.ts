@@ -3,28 +3,34 @@
 // does not ask.
 
 import type { Mirror } from '../mirror.js'
-import { StorageUnavailableError } from '../storage.js'
+import { type Storage, StorageUnavailableError } from '../storage.js'
 import type { EtcdClient } from './etcd-client.js'
 import type { EtcdKeys } from './etcd-keys.js'
 import { GrpcError } from './grpc-error.js'
 import { decodeRange, encodeRange, methods } from './messages.js'
 import type { Ownership } from './ownership.js'
 
+export interface OwnWrites {
+  /** Whether the mirror shows everything that this replica has sent. */
+  readonly hasArrived: boolean
+  /** Resolves when it shows what has been sent until now: then with true, or with false where that is in doubt. */
+  arrive(): Promise<boolean>
+}
+
 export interface SettlingOptions {
   readonly client: EtcdClient
   readonly keys: EtcdKeys
   readonly mirror: Mirror
   readonly ownership: Ownership
-  /** Whether the mirror shows everything that this replica has sent. */
-  readonly hasOwnWrites: () => boolean
+  readonly ownWrites: OwnWrites
   readonly patienceMs: number
 }
 
 const leastPatienceMs = 500
 
 /** Gives a revision at which the mirror shows every write acknowledged by anybody before the call. */
-export function createSettling(options: SettlingOptions): () => number | Promise<number> {
-  const { client, keys, mirror, ownership, hasOwnWrites, patienceMs } = options
+export function createSettling(options: SettlingOptions): Storage['settle'] {
+  const { client, keys, mirror, ownership, ownWrites, patienceMs } = options
   const question = encodeRange({ key: keys.head, end: keys.headEnd })
   let asking: Promise<unknown> | undefined
   let next: Promise<number> | undefined
@@ -56,21 +62,23 @@ export function createSettling(options: SettlingOptions): () => number | Promise
     if (mirror.position === before) client.changeMember('changes do not arrive')
     throw new StorageUnavailableError('etcd cannot be used now: changes do not arrive')
   }
+  /** Whether everything that anybody was told of is in the mirror, or a write of this replica's own. */
+  const isOwner = (): boolean => ownership.isCertain && mirror.position >= ownership.step
   /** The time that it takes to get an answer to the question before counts. */
-  const settleAfter = (before: Promise<unknown>): Promise<number> => {
-    const deadlineMs = performance.now() + patienceMs
-    const ask = (): Promise<number> => settle(Math.max(deadlineMs, performance.now() + leastPatienceMs))
-    return before.then(ask, ask)
-  }
-  const isCertain = (): boolean => ownership.isCertain && mirror.position >= ownership.step && hasOwnWrites()
-
-  return () => {
-    if (isCertain()) {
-      if (ownership.isFading && !asking) settle(performance.now() + patienceMs).catch(() => undefined)
-      return mirror.revision
-    }
-    if (!asking) return settle(performance.now() + patienceMs)
-    next ??= settleAfter(asking)
+  const ask = (deadlineMs: number): Promise<number> => {
+    if (!asking) return settle(deadlineMs)
+    const askAgain = (): Promise<number> => settle(Math.max(deadlineMs, performance.now() + leastPatienceMs))
+    next ??= asking.then(askAgain, askAgain)
     return next
+  }
+  const waitForOwnWrites = async (deadlineMs: number): Promise<number> =>
+    (await ownWrites.arrive()) ? mirror.revision : ask(Math.max(deadlineMs, performance.now() + leastPatienceMs))
+
+  return (purpose) => {
+    const deadlineMs = performance.now() + patienceMs
+    if (!isOwner()) return ask(deadlineMs)
+    if (ownership.isFading && !asking) settle(deadlineMs).catch(() => undefined)
+    if (ownWrites.hasArrived) return mirror.revision
+    return purpose === 'write' ? waitForOwnWrites(deadlineMs) : ask(deadlineMs)
   }
 }

@@ -8,7 +8,7 @@ import type { DeleteOptions } from '../../api/options/delete-options.js'
 import { isDryRun } from '../../api/options/write-options.js'
 import { everything } from '../../objects/selection.js'
 import { timeOf } from '../../schema/scalars.js'
-import { remove } from '../delete.js'
+import { checkPreconditions, remove } from '../delete.js'
 import { addressOf, type Call, type Engine, settled } from '../engine.js'
 import { change, modifiedMessage } from '../update.js'
 import type { ActionRequest } from './special.js'
@@ -18,7 +18,15 @@ interface Eviction extends ApiObject {
 }
 
 interface Pod extends ApiObject {
-  readonly status?: { readonly phase?: string }
+  readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] }
+}
+
+interface Condition {
+  readonly type?: string
+  readonly status?: string
+  readonly reason?: string
+  readonly message?: string
+  readonly lastTransitionTime?: string
 }
 
 interface Budget extends ApiObject {
@@ -43,8 +51,40 @@ export async function evict(engine: Engine, call: Call, request: ActionRequest):
   if (pod === undefined) throw notFound(call.resource.subject, call.name)
   const options = { ...eviction.deleteOptions, ...(isDryRun(request.options) ? { dryRun: request.options.dryRun ?? [] } : {}) }
   if (!isFree(pod)) await chargeBudget(engine, call, { pod, request, options })
-  await remove(engine, { ...call, subresource: undefined }, options)
+  const isMarked = call.rules.gates('PodDisruptionConditions') && !isDryRun(options)
+  const version = isMarked ? await markDisrupted(engine, call, options) : undefined
+  await remove(engine, { ...call, subresource: undefined }, version === undefined ? options : withVersion(options, version))
 }
+
+/** The pod says why it goes, so that whoever counts failures can tell this one from others. Gives the version of the pod since then. */
+async function markDisrupted(engine: Engine, call: Call, options: DeleteOptions): Promise<string | undefined> {
+  const subresource = call.resource.definition.subresources?.find((part) => part.name === 'status')
+  const current = engine.store.read(addressOf(call))
+  if (current === undefined) throw notFound(call.resource.subject, call.name)
+  const next = (live: Pod): ApiObject => {
+    checkPreconditions(call, live, options)
+    return disrupted(live, timeOf(call.rules.now))
+  }
+  const { result } = await change(engine, { ...call, subresource }, { options: {}, current, isPatch: true, next })
+  return result.stored?.decode(call.resource).metadata?.resourceVersion
+}
+
+const disruption = { type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' }
+
+function disrupted(pod: Pod, lastTransitionTime: string): Pod {
+  const conditions = pod.status?.conditions ?? []
+  const before = conditions.find(({ type }) => type === disruption.type)
+  const since = before?.status === disruption.status ? before.lastTransitionTime : undefined
+  const condition: Condition = { ...disruption, lastTransitionTime: since ?? lastTransitionTime }
+  const others = before === undefined ? [...conditions, condition] : conditions.map((other) => (other === before ? condition : other))
+  return { ...pod, status: { ...pod.status, conditions: others } }
+}
+
+/** The mark made a new version of the pod; a condition on the version before it was checked then. */
+const withVersion = (options: DeleteOptions, resourceVersion: string): DeleteOptions =>
+  options.preconditions?.resourceVersion === undefined
+    ? options
+    : { ...options, preconditions: { ...options.preconditions, resourceVersion } }
 
 /** A pod that does not run, or goes anyway, costs no budget. */
 function isFree({ metadata, status }: Pod): boolean {

@@ -3,7 +3,8 @@
 import type { Identity } from '../../../api/identity.js'
 import type { ApiObject, ObjectMeta } from '../../../api/object.js'
 import { parseQuantity } from '../../../schema/quantity.js'
-import type { NodeSelectorTerm, PersistentVolumeClaimSpec, PodSpec, PodTemplateSpec, Volume } from '../v1.schema.js'
+import { type OldLabels, oldNodeLabels, termWarnings, told } from '../old-node-labels.js'
+import type { PersistentVolumeClaimSpec, PodSpec, PodTemplateSpec, Volume } from '../v1.schema.js'
 import { type AnyContainer, visitContainers } from './all-containers.js'
 import { isWhole } from './quantities.js'
 import { containerSeccompPrefix, podSeccompKey } from './seccomp.js'
@@ -48,27 +49,7 @@ export function templateWarnings({ next, old, template, path, identity }: Templa
   return template === undefined ? [] : podWarnings(template, path, identity)
 }
 
-type Messages = ReadonlyMap<string, string>
-
-const labelsByIdentity = new WeakMap<Identity, Messages>()
-
-/** Labels of nodes that have got other names, with what to say of them. */
-function oldNodeLabels(identity: Identity): Messages {
-  const known = labelsByIdentity.get(identity)
-  if (known !== undefined) return known
-  const renamed = (release: string, name: string): string => `deprecated since ${release}; use "${name}" instead`
-  const messages = new Map([
-    [identity.label('arch', 'beta'), renamed('v1.14', identity.label('arch'))],
-    [identity.label('os', 'beta'), renamed('v1.14', identity.label('os'))],
-    [identity.label('region', 'failure-domain.beta'), renamed('v1.17', identity.label('region', 'topology'))],
-    [identity.label('zone', 'failure-domain.beta'), renamed('v1.17', identity.label('zone', 'topology'))],
-    [identity.label('instance-type', 'beta'), renamed('v1.17', identity.label('instance-type', 'node'))],
-  ])
-  labelsByIdentity.set(identity, messages)
-  return messages
-}
-
-function selectorWarnings(spec: PodSpec, field: string, labels: Messages): readonly string[] {
+function selectorWarnings(spec: PodSpec, field: string, labels: OldLabels): readonly string[] {
   const affinity = spec.affinity?.nodeAffinity
   const needed = affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? []
   const wanted = affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
@@ -88,14 +69,6 @@ function selectorWarnings(spec: PodSpec, field: string, labels: Messages): reado
     ),
   ]
 }
-
-const told = (message: string | undefined, say: (message: string) => string): readonly string[] =>
-  message === undefined ? [] : [say(message)]
-
-const termWarnings = ({ matchExpressions = [] }: NodeSelectorTerm, field: string, labels: Messages): readonly string[] =>
-  matchExpressions.flatMap(({ key = '' }, i) =>
-    told(labels.get(key), (message) => `${field}.matchExpressions[${i}].key: ${key} is ${message}`),
-  )
 
 function annotationWarnings({ annotations }: ObjectMeta, field: string, identity: Identity): readonly string[] {
   if (annotations === undefined) return []
@@ -120,7 +93,7 @@ const goneVolumes: readonly { readonly name: keyof Volume; readonly reported?: s
   { name: 'glusterfs', message: 'deprecated in v1.25, non-functional in v1.26+' },
 ]
 
-/** Warnings of a claim for storage, in a template of one. */
+/** Warnings of a claim for storage, or of a template of one. */
 export const claimWarnings = (spec: PersistentVolumeClaimSpec | undefined, field: string): readonly string[] =>
   fraction(spec?.resources?.requests, 'storage', `${field}.resources.requests`)
 
