@@ -5,14 +5,16 @@
 
 import { obtain } from '../base/obtain.js'
 import type { ItemForm } from '../codec/item-form.js'
-import type { Entry, KeyRange, Storage } from '../storage/storage.js'
+import type { Entry, Glimpse, KeyRange, Storage } from '../storage/storage.js'
 import { collectionOf, keyAfter } from './keys.js'
-import { renderedSize, renderInto, StoredObject } from './stored-object.js'
+import { renderedSize, renderInto, renderItemInto, StoredObject } from './stored-object.js'
 
 const segmentObjects = 64
 const segmentMaxBytes = 512 * 1024
 const open = Buffer.from('{')
 const close = Buffer.from('},')
+
+const newScratch = (): Buffer => Buffer.allocUnsafeSlow(segmentObjects * 2048)
 
 /** Undefined: as JSON that is stored. */
 type Form = ItemForm | undefined
@@ -47,6 +49,7 @@ export class ListCache {
   /** All segments, the least recently used first. */
   private readonly recent = new Set<Segment>()
   private heldBytes = 0
+  private scratch = newScratch()
 
   constructor(storage: Storage, maxBytes: number) {
     this.storage = storage
@@ -130,7 +133,42 @@ export class ListCache {
     return this.collections.get(collection)?.get(form) ?? []
   }
 
+  /** Items of what is stored, made without a copy of each. */
+  private loadStored(collection: string, range: KeyRange): Segment {
+    const keys: string[] = []
+    const offsets = [0]
+    let used = 0
+    let isComplete = true
+    this.storage.glance(range, (glimpse) => {
+      if (keys.length === segmentObjects || used > segmentMaxBytes) {
+        isComplete = false
+        return false
+      }
+      used = this.render(used, glimpse)
+      keys.push(glimpse.key)
+      offsets.push(used)
+      return true
+    })
+    const end = isComplete ? range.end : keyAfter(keys.at(-1) ?? range.start)
+    const bytes = Buffer.allocUnsafeSlow(used)
+    this.scratch.copy(bytes, 0, 0, used)
+    if (this.scratch.length > 2 * segmentMaxBytes) this.scratch = newScratch()
+    return { collection, form: undefined, start: range.start, end, keys, isStale: false, revisions: [], offsets, bytes }
+  }
+
+  /** Writes an item behind others, in memory that is used again and again. */
+  private render(used: number, glimpse: Glimpse): number {
+    for (;;) {
+      const end = renderItemInto(this.scratch, used, glimpse)
+      if (end >= 0) return end
+      const larger = Buffer.allocUnsafeSlow(2 * this.scratch.length)
+      this.scratch.copy(larger, 0, 0, used)
+      this.scratch = larger
+    }
+  }
+
   private load({ collection, form, range, before }: Loading): Segment {
+    if (form === undefined) return this.loadStored(collection, range)
     const page = this.storage.range({ ...range, limit: segmentObjects, maxBytes: segmentMaxBytes })
     const offsets = [0]
     for (const entry of page.entries) {
@@ -142,10 +180,13 @@ export class ListCache {
     const keys = entries.map(({ key }) => key)
     const complete = !page.more && entries.length === page.entries.length
     const end = complete ? range.end : keyAfter(keys.at(-1) ?? range.start)
-    const about = { collection, form, start: range.start, end, keys, isStale: false }
-    if (form === undefined) return { ...about, revisions: [], offsets, bytes: renderItems(entries, offsets.at(-1) ?? 0) }
     return {
-      ...about,
+      collection,
+      form,
+      start: range.start,
+      end,
+      keys,
+      isStale: false,
       revisions: entries.map(({ revision }) => revision),
       ...joinItems(entries.map((entry) => itemOf(entry, form, before))),
     }

@@ -13,7 +13,7 @@ import type { StructNode } from '../schema/node.js'
 import { withoutNullFields } from '../schema/null-fields.js'
 import { readValue } from '../schema/read.js'
 import { countBigNumbers, writeAny, writeFields } from '../schema/write.js'
-import type { Entry } from '../storage/storage.js'
+import type { Entry, Glimpse } from '../storage/storage.js'
 import type { KeptItems } from './kept-items.js'
 
 const headerBytes = 8
@@ -150,6 +150,31 @@ export function renderInto(out: Buffer, place: number, { entry: { revision, valu
   at += value.copy(out, at, splice)
   return at + suffix.copy(out, at)
 }
+
+/** The same for an entry that is only looked at, as an item of a list; answers with the place behind it, or with -1 where there is no room. */
+export function renderItemInto(out: Buffer, place: number, { revision, bytes, start, end }: Glimpse): number {
+  const bodyStart = start + headerBytes + readUint32(bytes, start)
+  const head = readUint32(bytes, start + 4) & spliceMask
+  const version = versionText(revision)
+  const at = place + 1
+  const tail = at + version.length + end - bodyStart
+  if (tail + 2 > out.length) return -1
+  out[place] = openBrace
+  // The whole body goes behind the gap for the version; then its head moves to the front of that.
+  out.set(new Uint8Array(bytes.buffer, bytes.byteOffset + bodyStart, end - bodyStart), at + version.length)
+  out.copyWithin(at, at + version.length, at + version.length + head)
+  out.write(version, at + head, 'latin1')
+  out[tail] = closeBrace
+  out[tail + 1] = comma
+  return tail + 2
+}
+
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const comma = 0x2c
+
+const readUint32 = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0
 
 /** The bytes of an object for the store. The version is left out: it is the revision of the write itself. */
 export function encodeStored(resource: Resource, object: ApiObject): Buffer {

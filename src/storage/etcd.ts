@@ -25,6 +25,7 @@ import {
   type ChangesQuery,
   type CommitOutcome,
   type Entry,
+  type Glimpse,
   type KeyRange,
   type RangePage,
   type RangeQuery,
@@ -168,6 +169,10 @@ class EtcdStorage implements Storage {
 
   read(key: string): Entry | undefined {
     return this.#mirror.read(key)
+  }
+
+  glance(range: KeyRange, look: (glimpse: Glimpse) => boolean): void {
+    this.#mirror.glance(range, look)
   }
 
   range(query: RangeQuery): RangePage {

@@ -97,6 +97,27 @@ export function readRow(bytes: Uint8Array, start: number, end: number): Row {
   }
 }
 
+/** A row whose value stays where it is. */
+export interface BorrowedRow {
+  revision: number
+  bytes: Uint8Array
+  start: number
+  end: number
+}
+
+const borrowed: BorrowedRow = { revision: 0, bytes: new Uint8Array(), start: 0, end: 0 }
+
+/** Always the same object: what was borrowed before is no longer true. */
+export function borrowRow(bytes: Uint8Array): BorrowedRow {
+  const start = (bytes[0] ?? 0) & hasExpiry ? 13 : 7
+  if (start > bytes.length) throw new StorageUnavailableError('a record of the data file is damaged')
+  borrowed.revision = readUint48(bytes, 1)
+  borrowed.bytes = bytes
+  borrowed.start = start
+  borrowed.end = bytes.length
+  return borrowed
+}
+
 /** What was before a change. */
 export const readHistory = (bytes: Uint8Array): { readonly previous: Row | undefined } => ({
   previous: bytes.length > 1 ? readRow(bytes, 0, bytes.length) : undefined,

@@ -15,6 +15,7 @@ import {
   type ChangesPage,
   type ChangesQuery,
   type Entry,
+  type Glimpse,
   type KeyRange,
   type RangePage,
   type RangeQuery,
@@ -56,6 +57,19 @@ export class Snapshot {
       bytes += row.value.length
     }
     return { entries, more: false }
+  }
+
+  glance({ start, end }: KeyRange, look: (glimpse: Glimpse) => boolean): void {
+    if (compareKeys(start, end) >= 0) return
+    const shown: { -readonly [K in keyof Glimpse]: Glimpse[K] } = { key: '', revision: 0, bytes: new Uint8Array(), start: 0, end: 0 }
+    for (const { key, value: row } of this.#tables.glimpses.getRange({ start: clipBound(start), end: clipBound(end), ...this.#reading })) {
+      shown.key = key
+      shown.revision = row.revision
+      shown.bytes = row.bytes
+      shown.start = row.start
+      shown.end = row.end
+      if (!look(shown)) return
+    }
   }
 
   *entries(range: KeyRange): Generator<Entry, void, undefined> {

@@ -23,6 +23,7 @@ import {
   type CommitOutcome,
   CompactedError,
   type Entry,
+  type Glimpse,
   type KeyRange,
   type RangePage,
   type RangeQuery,
@@ -131,6 +132,10 @@ class LmdbStorage implements Storage, HistorySource {
 
   range(query: RangeQuery): RangePage {
     return query.at === undefined ? this.#file.snapshot.page(query) : this.#views.range({ ...query, at: query.at })
+  }
+
+  glance(range: KeyRange, look: (glimpse: Glimpse) => boolean): void {
+    this.#file.snapshot.glance(range, look)
   }
 
   /** Whole collections and namespaces are counted as they are written; any other range is scanned. */

@@ -19,6 +19,7 @@ import {
   type CommitOutcome,
   CompactedError,
   type Entry,
+  type Glimpse,
   type KeyRange,
   type RangePage,
   type RangeQuery,
@@ -86,6 +87,12 @@ class MemoryStorage implements Storage, HistorySource {
     this.#checkOpen()
     if (query.at !== undefined) return this.#views.range({ ...query, at: query.at })
     return collectPage(this.entries(query), query)
+  }
+
+  glance(range: KeyRange, look: (glimpse: Glimpse) => boolean): void {
+    this.#checkOpen()
+    for (const { key, revision, value } of this.entries(range))
+      if (!look({ key, revision, bytes: value, start: 0, end: value.length })) return
   }
 
   count(range: KeyRange, at?: number): number {

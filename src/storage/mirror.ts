@@ -16,6 +16,7 @@ import {
   type ChangesQuery,
   CompactedError,
   type Entry,
+  type Glimpse,
   type KeyRange,
   type RangePage,
   type RangeQuery,
@@ -100,6 +101,10 @@ export class Mirror implements HistorySource {
 
   range(query: RangeQuery): RangePage {
     return query.at === undefined ? this.#file.snapshot.page(query) : this.#views.range({ ...query, at: query.at })
+  }
+
+  glance(range: KeyRange, look: (glimpse: Glimpse) => boolean): void {
+    this.#file.snapshot.glance(range, look)
   }
 
   count(range: KeyRange, at?: number): number {

@@ -55,6 +55,16 @@ export interface RangePage {
   readonly more: boolean
 }
 
+/** An entry that is looked at in place: the object is used again for the next one, and the bytes are true only until then. */
+export interface Glimpse {
+  readonly key: string
+  readonly revision: number
+  /** The value is what lies from `start` to `end`. */
+  readonly bytes: Uint8Array
+  readonly start: number
+  readonly end: number
+}
+
 export interface ChangesQuery extends KeyRange {
   /** Changes with a greater revision. */
   readonly after: number
@@ -80,6 +90,8 @@ export interface Storage {
   settle(purpose?: 'write'): number | Promise<number>
   read(key: string): Entry | undefined
   range(query: RangeQuery): RangePage
+  /** Shows the entries of a range as they are now, in order, without a copy of their values, until `look` has seen enough and says false. */
+  glance(range: KeyRange, look: (glimpse: Glimpse) => boolean): void
   /** How many keys the range holds, at `at` or now. Cheap for the ranges of whole collections: see the engine. */
   count(range: KeyRange, at?: number): number
   /**
