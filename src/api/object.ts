@@ -19,11 +19,21 @@ export const members = (object: ApiObject): { readonly [name: string]: unknown }
 
 /** A copy with some metadata changed; a field set to undefined is left out. */
 export function withMetadata<T extends ApiObject>(object: T, changes: { readonly [K in keyof ObjectMeta]?: ObjectMeta[K] | undefined }): T {
-  // Written out, because deleting members would make the object slow for whoever reads it next.
-  const before = object.metadata as { readonly [name: string]: unknown } | undefined
   const after = changes as { readonly [name: string]: unknown }
+  const metadata: Record<string, unknown> = { ...object.metadata }
+  for (const name in after) {
+    const value = after[name]
+    if (value !== undefined) metadata[name] = value
+    else if (name in metadata) return withoutSome(object, after)
+  }
+  return { ...object, metadata }
+}
+
+/** Written out, because deleting members would make the object slow for whoever reads it next. */
+function withoutSome<T extends ApiObject>(object: T, changes: { readonly [name: string]: unknown }): T {
+  const before = object.metadata as { readonly [name: string]: unknown } | undefined
   const metadata: Record<string, unknown> = {}
-  for (const name in before) if (!(name in after)) metadata[name] = before[name]
-  for (const name in after) if (after[name] !== undefined) metadata[name] = after[name]
+  for (const name in before) if (!(name in changes)) metadata[name] = before[name]
+  for (const name in changes) if (changes[name] !== undefined) metadata[name] = changes[name]
   return { ...object, metadata }
 }

@@ -2,6 +2,7 @@
 
 import { type FaultSource, watchFaults } from './faults.js'
 import { renderGreeting } from './greeting.js'
+import { letHeapGrow } from './heap-growth.js'
 import { createLogger } from './logger.js'
 import { type MoveCommand, moveCommands } from './move/move-commands.js'
 import { flagGroups } from './options/flag-table.js'
@@ -75,6 +76,7 @@ async function serve(parsed: ParsedFlags, surroundings: Surroundings): Promise<v
     surroundings.exit(code)
   }
   if (settings.dataDir !== undefined) makePrivateFolder(settings.dataDir)
+  letHeapGrow()
   const assemble = await surroundings.loadAssemble()
   const server = await assemble(settings, logger)
   watchFaults(surroundings.signals, logger, () => void closeAtOnce(server).then(() => exit(1)))

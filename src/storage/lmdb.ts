@@ -15,6 +15,7 @@ import { numberBytes } from './lmdb-records.js'
 import type { ShrinkOptions } from './lmdb-rewrite.js'
 import type { Tables } from './lmdb-tables.js'
 import { writeCounts } from './lmdb-writes.js'
+import { RecentRows } from './recent-rows.js'
 import {
   type Change,
   type ChangeListener,
@@ -85,6 +86,7 @@ class LmdbStorage implements Storage, HistorySource {
   readonly #views = createHistoryViews(this)
   readonly #expiryLoop: ExpiryLoop
   readonly #counts: CollectionCounts
+  readonly #rows = new RecentRows()
   #revision: number
   #compacted: number
   /** Changes since the counts were saved. */
@@ -220,7 +222,7 @@ class LmdbStorage implements Storage, HistorySource {
 
   #begin(): LmdbBatch {
     const { snapshot } = this.#file
-    const commits = createCommitBatch(this.#revision, (key) => snapshot.row(key))
+    const commits = createCommitBatch(this.#revision, (key) => this.#rows.get(key) ?? snapshot.row(key))
     return { commits, chores: [], compacted: this.#compacted }
   }
 
@@ -232,6 +234,7 @@ class LmdbStorage implements Storage, HistorySource {
     this.#isFailing = false
     this.#revision = commits.revision
     this.#compacted = compacted
+    this.#rows.update(staged)
     this.#publishChanges(staged.map(({ change }) => change))
     for (const { row } of staged) if (row?.expiresAtMs !== undefined) this.#expiryLoop.notice(row.expiresAtMs)
   }
@@ -262,6 +265,7 @@ class LmdbStorage implements Storage, HistorySource {
 
   async #reopen(): Promise<void> {
     try {
+      this.#rows.clear()
       await this.#file.reopen()
       this.#publishWhatIsDurable()
     } catch (error) {
