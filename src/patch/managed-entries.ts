@@ -134,5 +134,13 @@ export const isReset = (entries: readonly ManagedFieldsEntry[] | undefined): boo
 /** Whether entries differ at most in their times: a write that changes nothing else shall change nothing. */
 export function isSameButForTimes(a: readonly ManagedFieldsEntry[] | undefined, b: readonly ManagedFieldsEntry[] | undefined): boolean {
   if (a === undefined || b === undefined) return (a ?? b ?? []).length === 0
-  return a.length === b.length && a.every((entry, i) => isEqual({ ...entry, time: undefined }, { ...b[i], time: undefined }))
+  return a.length === b.length && a.every((entry, i) => isSameButForTime(entry, b[i] as ManagedFieldsEntry))
 }
+
+const isSameButForTime = (a: ManagedFieldsEntry, b: ManagedFieldsEntry): boolean =>
+  a.manager === b.manager &&
+  a.operation === b.operation &&
+  a.apiVersion === b.apiVersion &&
+  a.fieldsType === b.fieldsType &&
+  a.subresource === b.subresource &&
+  (a.fieldsV1 === b.fieldsV1 || isEqual(a.fieldsV1, b.fieldsV1))

@@ -145,13 +145,22 @@ export function numberBytes(value: number): Buffer {
   return bytes
 }
 
-function writeUint48(target: Buffer, value: number, start: number): void {
-  target.writeUInt16BE(Math.floor(value / 2 ** 32), start)
-  target.writeUInt32BE(value >>> 0, start + 2)
+/** Byte by byte: several of these are part of every write, and the methods of Buffer check each call anew. */
+function writeUint48(target: Uint8Array, value: number, start: number): void {
+  const high = Math.floor(value / 2 ** 32)
+  const low = value >>> 0
+  target[start] = high >>> 8
+  target[start + 1] = high
+  target[start + 2] = low >>> 24
+  target[start + 3] = low >>> 16
+  target[start + 4] = low >>> 8
+  target[start + 5] = low
 }
 
 export function readUint48(bytes: Uint8Array, start: number): number {
-  return Buffer.prototype.readUIntBE.call(bytes, start, 6)
+  if (start + 6 > bytes.length) throw new StorageUnavailableError('a record of the data file is damaged')
+  const byte = (at: number): number => bytes[start + at] as number
+  return ((byte(0) << 8) | byte(1)) * 2 ** 32 + (((byte(2) << 24) | (byte(3) << 16) | (byte(4) << 8) | byte(5)) >>> 0)
 }
 
 const slabBytes = 32_768

@@ -14,10 +14,19 @@ const maxManagerLength = 128
 /** The manager a client named, or else the program in its user agent. */
 export function managerOf(call: Call, options: WriteOptions): string {
   if (options.fieldManager !== undefined) return options.fieldManager
+  const known = managers.get(call.userAgent)
+  if (known !== undefined) return known
   const program = call.userAgent.split('/', 1)[0] ?? ''
   // What cannot be printed has no place in a name.
-  return (/^[\P{C}]*$/u.test(program) ? program : program.replace(/\p{C}/gu, '')).slice(0, maxManagerLength)
+  const manager = program.replace(/\p{C}/gu, '').slice(0, maxManagerLength)
+  if (managers.size >= mostManagers) managers.clear()
+  if (call.userAgent.length <= maxManagerLength) managers.set(call.userAgent, manager)
+  return manager
 }
+
+/** By user agent: clients are few, and write often. */
+const managers = new Map<string, string>()
+const mostManagers = 256
 
 export const trackCreate = (call: Call, object: ApiObject, options: WriteOptions): ApiObject =>
   track(call, { live: undefined, next: object, options })
