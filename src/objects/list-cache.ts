@@ -7,12 +7,10 @@ import { obtain } from '../base/obtain.js'
 import type { ItemForm } from '../codec/item-form.js'
 import type { Entry, Glimpse, KeyRange, Storage } from '../storage/storage.js'
 import { collectionOf, keyAfter } from './keys.js'
-import { renderedSize, renderInto, renderItemInto, StoredObject } from './stored-object.js'
+import { glimpseOf, itemSize, mostAdded, renderItemInto, StoredObject } from './stored-object.js'
 
 const segmentObjects = 64
 const segmentMaxBytes = 512 * 1024
-const open = Buffer.from('{')
-const close = Buffer.from('},')
 
 const newScratch = (): Buffer => Buffer.allocUnsafeSlow(segmentObjects * 2048)
 
@@ -158,28 +156,21 @@ export class ListCache {
 
   /** Writes an item behind others, in memory that is used again and again. */
   private render(used: number, glimpse: Glimpse): number {
-    for (;;) {
-      const end = renderItemInto(this.scratch, used, glimpse)
-      if (end >= 0) return end
-      const larger = Buffer.allocUnsafeSlow(2 * this.scratch.length)
+    const needed = used + glimpse.end - glimpse.start + mostAdded
+    if (needed > this.scratch.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * needed)
       this.scratch.copy(larger, 0, 0, used)
       this.scratch = larger
     }
+    return renderItemInto(this.scratch, used, glimpse)
   }
 
   private load({ collection, form, range, before }: Loading): Segment {
     if (form === undefined) return this.loadStored(collection, range)
     const page = this.storage.range({ ...range, limit: segmentObjects, maxBytes: segmentMaxBytes })
-    const offsets = [0]
-    for (const entry of page.entries) {
-      const size = (offsets.at(-1) ?? 0) + itemSize(entry)
-      offsets.push(size)
-      if (size > segmentMaxBytes) break
-    }
-    const entries = page.entries.slice(0, offsets.length - 1)
+    const { entries } = page
     const keys = entries.map(({ key }) => key)
-    const complete = !page.more && entries.length === page.entries.length
-    const end = complete ? range.end : keyAfter(keys.at(-1) ?? range.start)
+    const end = page.more ? keyAfter(keys.at(-1) ?? range.start) : range.end
     return {
       collection,
       form,
@@ -238,24 +229,14 @@ function joinItems(items: readonly Uint8Array[]): Pick<Segment, 'bytes' | 'offse
   return { bytes, offsets }
 }
 
-/** One object as a list item, with the comma that follows it. */
-export const renderItem = (entry: Entry): Buffer => new StoredObject(entry).render(open, close)
-
-const itemSize = (entry: Entry): number => renderedSize(entry, open.length + close.length)
-
-function renderItems(entries: readonly Entry[], size: number): Buffer {
-  const out = Buffer.allocUnsafeSlow(size)
+/** Objects as list items, in one piece; each is followed by a comma. */
+export function renderTogether(entries: readonly Entry[]): Buffer {
+  const glimpses = entries.map(glimpseOf)
+  const out = Buffer.allocUnsafeSlow(glimpses.reduce((sum, glimpse) => sum + itemSize(glimpse), 0))
   let at = 0
-  for (const entry of entries) at = renderInto(out, at, { entry, prefix: open, suffix: close })
+  for (const glimpse of glimpses) at = renderItemInto(out, at, glimpse)
   return out
 }
-
-/** Several objects as list items, in one piece. */
-export const renderTogether = (entries: readonly Entry[]): Buffer =>
-  renderItems(
-    entries,
-    entries.reduce((sum, entry) => sum + itemSize(entry), 0),
-  )
 
 /** Keys and bookkeeping count too. */
 const costOf = (segment: Segment): number => segment.bytes.length + segment.keys.length * 96 + segment.revisions.length * 8 + 256

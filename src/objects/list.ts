@@ -6,7 +6,7 @@ import type { KeyRange, Storage } from '../storage/storage.js'
 import type { KeptItems } from './kept-items.js'
 import { keyAfter, keyOf, rangeOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
-import { type ListCache, renderItem, renderTogether } from './list-cache.js'
+import { type ListCache, renderTogether } from './list-cache.js'
 import { isAnsweredByIndex, type Matcher, matcherOf, positiveRequirements, type Selection } from './selection.js'
 import { StoredObject } from './stored-object.js'
 
@@ -147,7 +147,7 @@ function* streamSlices(reads: Reads, at: RangeAtRevision): Generator<Uint8Array>
 }
 
 const sliceOf = (object: StoredObject, form: ItemForm | undefined): Uint8Array =>
-  form === undefined ? renderItem(object.entry) : object.item(form)
+  form === undefined ? renderTogether([object.entry]) : object.item(form)
 
 function* streamObjects({ storage, kept }: Reads, at: RangeAtRevision): Generator<StoredObject> {
   let start = at.range.start

@@ -73,8 +73,9 @@ export class StoredObject {
 
   /** The wire form: `prefix`, the body with its version, `suffix`. */
   render(prefix: Buffer, suffix: Buffer): Buffer {
-    const out = Buffer.allocUnsafe(renderedSize(this.entry, prefix.length + suffix.length))
-    renderInto(out, 0, { entry: this.entry, prefix, suffix })
+    const glimpse = glimpseOf(this.entry)
+    const out = Buffer.allocUnsafe(prefix.length + bodySize(glimpse) + suffix.length)
+    suffix.copy(out, spliceInto(out, prefix.copy(out), glimpse))
     return out
   }
 
@@ -128,46 +129,40 @@ export class StoredObject {
   }
 }
 
-export interface Rendering {
-  readonly entry: Entry
-  readonly prefix: Buffer
-  readonly suffix: Buffer
-}
-
 const versionText = (revision: number): string => `"resourceVersion":"${revision}",`
 
-/** How many bytes the wire form of an entry has, with so many around it. */
-export const renderedSize = ({ revision, value }: Entry, around: number): number =>
-  around + value.length - headerBytes - value.readUInt32LE(0) + versionText(revision).length
-
-/** Writes the wire form of an entry at a place; answers with the place behind it. */
-export function renderInto(out: Buffer, place: number, { entry: { revision, value }, prefix, suffix }: Rendering): number {
-  const bodyStart = headerBytes + value.readUInt32LE(0)
-  const splice = bodyStart + (value.readUInt32LE(4) & spliceMask)
-  let at = place + prefix.copy(out, place)
-  at += value.copy(out, at, bodyStart, splice)
-  at += out.write(versionText(revision), at, 'latin1')
-  at += value.copy(out, at, splice)
-  return at + suffix.copy(out, at)
-}
-
-/** The same for an entry that is only looked at, as an item of a list; answers with the place behind it, or with -1 where there is no room. */
-export function renderItemInto(out: Buffer, place: number, { revision, bytes, start, end }: Glimpse): number {
+/** Writes what stands between the braces of the wire form at a place; answers with the place behind it. */
+function spliceInto(out: Buffer, at: number, { revision, bytes, start, end }: Omit<Glimpse, 'key'>): number {
   const bodyStart = start + headerBytes + readUint32(bytes, start)
   const head = readUint32(bytes, start + 4) & spliceMask
   const version = versionText(revision)
-  const at = place + 1
-  const tail = at + version.length + end - bodyStart
-  if (tail + 2 > out.length) return -1
-  out[place] = openBrace
+  const gapEnd = at + version.length
   // The whole body goes behind the gap for the version; then its head moves to the front of that.
-  out.set(new Uint8Array(bytes.buffer, bytes.byteOffset + bodyStart, end - bodyStart), at + version.length)
-  out.copyWithin(at, at + version.length, at + version.length + head)
+  out.set(new Uint8Array(bytes.buffer, bytes.byteOffset + bodyStart, end - bodyStart), gapEnd)
+  out.copyWithin(at, gapEnd, gapEnd + head)
   out.write(version, at + head, 'latin1')
-  out[tail] = closeBrace
-  out[tail + 1] = comma
-  return tail + 2
+  return gapEnd + end - bodyStart
 }
+
+/** An entry as an item of a list, with the comma that follows it, at a place where there is room; answers with the place behind it. */
+export function renderItemInto(out: Buffer, place: number, glimpse: Omit<Glimpse, 'key'>): number {
+  out[place] = openBrace
+  const end = spliceInto(out, place + 1, glimpse)
+  out[end] = closeBrace
+  out[end + 1] = comma
+  return end + 2
+}
+
+/** At most so much more than the entry itself an item is: braces, comma and version. */
+export const mostAdded = 64
+
+/** How many bytes it takes exactly. */
+export const itemSize = (glimpse: Omit<Glimpse, 'key'>): number => bodySize(glimpse) + 3
+
+const bodySize = ({ revision, bytes, start, end }: Omit<Glimpse, 'key'>): number =>
+  end - start - headerBytes - readUint32(bytes, start) + versionText(revision).length
+
+export const glimpseOf = ({ revision, value }: Entry): Omit<Glimpse, 'key'> => ({ revision, bytes: value, start: 0, end: value.length })
 
 const openBrace = 0x7b
 const closeBrace = 0x7d
