@@ -1,30 +1,104 @@
 // The log: JSON lines, from the level that was asked for.
 
 import assert from 'node:assert/strict'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Logger } from '../base/logger.js'
 import { createLogger } from './logger.js'
 
-test('lines have time, level, fields and message; what is below the level is left out; close writes the rest', async () => {
+/** A logger into a file, and the lines of it once the logger is closed. */
+async function linesOf(say: (logger: Logger) => void | Promise<void>): Promise<readonly Record<string, unknown>[]> {
   const folder = mkdtempSync(join(tmpdir(), 'logger-'))
   const path = join(folder, 'log')
   const fd = openSync(path, 'w')
   const logger = createLogger('info', { fd })
-  logger.debug({}, 'not this')
-  logger.info({ port: 1 }, 'up')
-  logger.error({ error: new TypeError('oops') }, 'down')
-  await new Promise((resolve) => setImmediate(resolve))
-  logger.close()
-  const lines = readFileSync(path, 'utf8').trim().split('\n')
-  const [up, down] = lines.map((line) => JSON.parse(line))
-  assert.equal(lines.length, 2)
-  assert.deepEqual({ level: up.level, port: up.port, msg: up.msg }, { level: 'info', port: 1, msg: 'up' })
-  assert.ok(Math.abs(Date.parse(up.time) - Date.now()) < 10_000)
-  assert.deepEqual({ type: down.error.type, message: down.error.message }, { type: 'TypeError', message: 'oops' })
+  await say(logger)
+  await logger.close()
+  logger.error({}, 'too late')
   closeSync(fd)
+  const text = readFileSync(path, 'utf8')
   rmSync(folder, { recursive: true })
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+}
+
+test('lines have time, level, fields and message; what is below the level or after the end is left out', async () => {
+  const [up, down, ...rest] = await linesOf((logger) => {
+    logger.debug({}, 'not this')
+    logger.info({ port: 1 }, 'up')
+    logger.error({ error: new TypeError('oops') }, 'down')
+  })
+  assert.deepEqual(rest, [])
+  assert.deepEqual({ level: up?.['level'], port: up?.['port'], msg: up?.['msg'] }, { level: 'info', port: 1, msg: 'up' })
+  assert.ok(Math.abs(Date.parse(String(up?.['time'])) - Date.now()) < 10_000)
+  const error = down?.['error'] as Record<string, unknown>
+  assert.deepEqual({ type: error['type'], message: error['message'] }, { type: 'TypeError', message: 'oops' })
 })
+
+test('lines keep their order and none is lost or repeated, whatever is under way at the end', async () => {
+  for (let round = 0; round < 50; round += 1) {
+    const lines = await linesOf(async (logger) => {
+      for (let number = 0; number < 20; number += 1) {
+        logger.info({ number, filling: 'x'.repeat(2000) }, 'line')
+        if (number === round % 20) await new Promise((resolve) => setImmediate(resolve))
+      }
+    })
+    assert.deepEqual(
+      lines.map(({ number }) => number),
+      Array.from({ length: 20 }, (_, index) => index),
+    )
+  }
+})
+
+/** A pipe with a reader that reads nothing yet. */
+async function withPipe(work: (reader: number, writer: number) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'logger-'))
+  const path = join(folder, 'pipe')
+  execFileSync('mkfifo', [path])
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+  await work(reader, writer)
+  for (const each of [reader, writer]) closeSync(each)
+  rmSync(folder, { recursive: true })
+}
+
+const saySome = (logger: Logger): void => {
+  for (let number = 0; number < 5_000; number += 1) logger.info({ number, filling: 'x'.repeat(2000) }, 'line')
+}
+
+test('a reader that does not read holds up neither the server nor its end', () =>
+  withPipe(async (_, fd) => {
+    const logger = createLogger('info', { fd })
+    saySome(logger)
+    const startMs = performance.now()
+    await logger.close()
+    assert.ok(performance.now() - startMs < 5_000)
+  }))
+
+test('what waits for a slow reader is bounded, and it is told how many lines were left out', () =>
+  withPipe(async (reader, fd) => {
+    const logger = createLogger('info', { fd })
+    saySome(logger)
+    const bytes = Buffer.alloc(1 << 20)
+    let text = ''
+    for (let waited = 0; !text.includes('left out') && waited < 500; waited += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 10))
+      try {
+        text += bytes.toString('utf8', 0, readSync(reader, bytes))
+      } catch (error) {
+        assert.equal((error as NodeJS.ErrnoException).code, 'EAGAIN')
+      }
+    }
+    await logger.close()
+    const lines = text.split('\n').slice(0, -1)
+    const told = JSON.parse(lines.at(-1) ?? '{}')
+    assert.deepEqual({ level: told.level, lines: told.lines }, { level: 'warn', lines: 5_000 - (lines.length - 1) })
+    assert.ok(text.length < 6 << 20)
+  }))
 
 test('a logger that wrote nothing can be closed', () => createLogger('info').close())

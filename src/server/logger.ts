@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module'
 import type { pino } from 'pino'
 import type { Logger } from '../base/logger.js'
+import { LogWriter } from './log-writer.js'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
@@ -13,11 +14,12 @@ export interface LogDestination {
 
 /** A logger with a lifetime: what it holds back is written by `close`. */
 export interface ClosableLogger extends Logger {
-  /** Writes what is still held back, before the process ends. */
-  close(): void
+  /** Resolves when everything said so far is written, or its reader is gone or has had its time; nothing is written after it. */
+  close(): Promise<void>
 }
 
 const order: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+const mostWaitingBytes = 4 << 20
 
 export function createLogger(level: LogLevel, { fd }: LogDestination = { fd: 2 }): ClosableLogger {
   let sink: Sink | undefined
@@ -28,20 +30,19 @@ export function createLogger(level: LogLevel, { fd }: LogDestination = { fd: 2 }
       sink.log[at](fields, message)
     }
   }
-  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error'), close: () => sink?.flush() }
+  const close = async (): Promise<void> => sink?.writer.close()
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error'), close }
 }
 
 interface Sink {
   readonly log: pino.Logger
-  readonly flush: () => void
+  readonly writer: LogWriter
 }
 
 function openSink(level: LogLevel, fd: number): Sink {
   const load = createRequire(import.meta.url)('pino') as typeof pino
-  // Lines wait in memory only while the one before them is being written, so that a slow reader of the log does not stop the server.
-  const destination = load.destination({ fd, sync: false, minLength: 0 })
-  // A log that nobody reads any more is no reason to end.
-  destination.on('error', () => undefined)
+  const onLeftOut = (lines: number): void => log.warn({ lines }, 'the log was read too slowly, and lines were left out')
+  const writer = new LogWriter({ fd, mostWaitingBytes, onLeftOut })
   const log = load(
     {
       level,
@@ -50,15 +51,7 @@ function openSink(level: LogLevel, fd: number): Sink {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: (error: unknown) => (error instanceof Error ? load.stdSerializers.err(error) : error) },
     },
-    destination,
+    writer,
   )
-  return { log, flush: () => flushQuietly(() => destination.flushSync()) }
-}
-
-function flushQuietly(flush: () => void): void {
-  try {
-    flush()
-  } catch {
-    // The log was closed before it was opened, or its reader is gone.
-  }
+  return { log, writer }
 }

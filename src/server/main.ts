@@ -72,8 +72,7 @@ async function serve(parsed: ParsedFlags, surroundings: Surroundings): Promise<v
   sayNotes(settings, surroundings)
   const logger = createLogger(settings.logLevel)
   const exit = (code: number): void => {
-    logger.close()
-    surroundings.exit(code)
+    void logger.close().then(() => surroundings.exit(code))
   }
   if (settings.dataDir !== undefined) makePrivateFolder(settings.dataDir)
   letHeapGrow()

@@ -1,0 +1,83 @@
+// Lines to a file descriptor, in their order and one write at a time: what waits for a slow reader is bounded, and so is the wait at the end.
+
+import { write } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+export interface LogWriterOptions {
+  readonly fd: number
+  /** What may wait for a slow reader; lines beyond are left out. */
+  readonly mostWaitingBytes: number
+  /** Called when the reader goes on again, with the number of lines that were left out. */
+  readonly onLeftOut: (lines: number) => void
+}
+
+/** Of a reader that is not ready, and of one that never will be. */
+const retryMs = 20
+const closePatienceMs = 1_000
+
+const writeAsync = promisify(write)
+
+export class LogWriter {
+  readonly #options: LogWriterOptions
+  #waiting: string[] = []
+  #waitingBytes = 0
+  #leftOut = 0
+  #writing: Promise<void> | undefined
+  #isOver = false
+
+  constructor(options: LogWriterOptions) {
+    this.#options = options
+  }
+
+  write(line: string): void {
+    if (this.#isOver) return
+    if (this.#waitingBytes + line.length > this.#options.mostWaitingBytes) {
+      this.#leftOut += 1
+      return
+    }
+    this.#waiting.push(line)
+    this.#waitingBytes += line.length
+    this.#writing ??= this.#writeAll()
+  }
+
+  /** Resolves when all is written, when the reader is gone, or when it has had its time. */
+  async close(): Promise<void> {
+    const patience = new AbortController()
+    await Promise.race([this.#writing, sleep(closePatienceMs, undefined, patience).catch(() => undefined)])
+    patience.abort()
+    this.#isOver = true
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#waiting.length > 0 && !this.#isOver) {
+      const bytes = Buffer.from(this.#waiting.join(''))
+      this.#waiting = []
+      await this.#writeBytes(bytes)
+      this.#waitingBytes = this.#waiting.reduce((sum, { length }) => sum + length, 0)
+      this.#tellLeftOut()
+    }
+    this.#writing = undefined
+  }
+
+  async #writeBytes(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length && !this.#isOver; ) {
+      try {
+        at += (await writeAsync(this.#options.fd, bytes, at)).bytesWritten
+      } catch (error) {
+        if (!isBusy(error)) this.#isOver = true
+        else await sleep(retryMs)
+      }
+    }
+  }
+
+  #tellLeftOut(): void {
+    if (this.#leftOut === 0) return
+    const lines = this.#leftOut
+    this.#leftOut = 0
+    this.#options.onLeftOut(lines)
+  }
+}
+
+/** Any other error means that nobody reads the log any more, which is no reason to end. */
+const isBusy = (error: unknown): boolean => error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY')
