@@ -7,7 +7,7 @@ import { type ListMeta, listMeta, partialObjectMetadata } from '../api/meta.sche
 import type { ApiObject } from '../api/object.js'
 import { obtain } from '../base/obtain.js'
 import type { StructNode } from '../schema/node.js'
-import { writeFields, writeValue } from '../schema/write.js'
+import { writeStoredFields, writeValue } from '../schema/write.js'
 import type { ItemForm } from './item-form.js'
 import type { Representation } from './negotiation.js'
 import { type MetadataForm, metadataListNumbers, partialMetadataListType, partialMetadataType } from './partial-metadata.js'
@@ -126,7 +126,7 @@ function jsonForm(resource: Resource, { type, listType, schema, shown, typedItem
   return {
     resource,
     ignoresZeros: true,
-    item: (object) => encoder.encode(`${itemHead}${writeFields(schema, shown(object))}},`),
+    item: (object) => encoder.encode(`${itemHead}${writeStoredFields(schema, shown(object))}},`),
     object: (item) => [head, inside(item), objectEnd],
     frame: (eventType, item) => joined([encoder.encode(`{"type":"${eventType}","object":`), head, inside(item), frameEnd]),
     *list(metadata, items) {

@@ -12,7 +12,7 @@ import { parseJson } from '../codec/json.js'
 import type { StructNode } from '../schema/node.js'
 import { withoutNullFields } from '../schema/null-fields.js'
 import { readValue } from '../schema/read.js'
-import { countBigNumbers, writeAny, writeFields } from '../schema/write.js'
+import { countBigNumbers, writeAny, writeStoredFields } from '../schema/write.js'
 import type { Entry, Glimpse } from '../storage/storage.js'
 import type { KeptItems } from './kept-items.js'
 
@@ -174,7 +174,7 @@ const readUint32 = (bytes: Uint8Array, at: number): number =>
 /** The bytes of an object for the store. The version is left out: it is the revision of the write itself. */
 export function encodeStored(resource: Resource, object: ApiObject): Buffer {
   const bigNumbers = countBigNumbers()
-  const text = writeFields(resource.storedSchema, object)
+  const text = writeStoredFields(resource.storedSchema, object)
   const flags = (countBigNumbers() === bigNumbers ? 0 : longNumberFlag) | (text.includes(':null') ? nullFlag : 0)
   const uid = `"uid":"${object.metadata?.uid}",`
   const found = text.indexOf(uid)

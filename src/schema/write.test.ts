@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { any, boolean, field, int32, int64, list, map, string, struct, time } from './node.js'
-import { countBigNumbers, writeFields, writeText, writeValue } from './write.js'
+import { countBigNumbers, writeStored, writeStoredFields, writeText, writeValue } from './write.js'
 
 const inner = struct('Inner', { a: field(1, string), since: field(2, time) })
 const thing = struct('Thing', {
@@ -21,11 +21,11 @@ const thing = struct('Thing', {
 
 const rows: readonly { name: string; value: object; text: string }[] = [
   { name: 'what is always written, and plain structs', value: {}, text: '{"must":"","items":null,"spec":{"since":null}}' },
-  { name: 'a list without items like none', value: { items: [] }, text: '{"must":"","items":null,"spec":{"since":null}}' },
+  { name: 'a list without items', value: { items: [] }, text: '{"must":"","items":[],"spec":{"since":null}}' },
   {
     name: 'fields in the order of the schema, keys sorted',
     value: { labels: { b: '1', a: '2' }, name: 'n', must: 'm', items: [], spec: { a: 'x', since: '2020-01-01T00:00:00Z' } },
-    text: '{"name":"n","must":"m","items":null,"labels":{"a":"2","b":"1"},"spec":{"a":"x","since":"2020-01-01T00:00:00Z"}}',
+    text: '{"name":"n","must":"m","items":[],"labels":{"a":"2","b":"1"},"spec":{"a":"x","since":"2020-01-01T00:00:00Z"}}',
   },
   {
     name: 'pointers to zero',
@@ -59,11 +59,20 @@ const texts: readonly { name: string; text: string; written: string }[] = [
 
 for (const row of texts) test(`write text: ${row.name}`, () => assert.equal(writeText(row.text), row.written))
 
-test('write: kind and apiVersion stand first, and writeFields leaves them out', () => {
+test('write: kind and apiVersion stand first, and writeStoredFields leaves them out', () => {
   const object = struct('Object', { name: field(1, string) }, { typeMeta: true })
   const value = { name: 'n', apiVersion: 'v1', kind: 'Object' }
   assert.equal(writeValue(object, value), '{"kind":"Object","apiVersion":"v1","name":"n"}')
-  assert.equal(writeFields(object, value), '"name":"n"')
+  assert.equal(writeStoredFields(object, value), '"name":"n"')
+})
+
+test('write: a list without items is stored like one that is absent, at every depth', () => {
+  const inner = struct('Inner', { items: field(1, list(string), { always: true }) })
+  const outer = struct('Outer', { inner: field(1, inner), many: field(2, list(inner)) })
+  const value = { inner: { items: [] }, many: [{ items: [] }, { items: ['a'] }] }
+  assert.equal(writeValue(outer, value), '{"inner":{"items":[]},"many":[{"items":[]},{"items":["a"]}]}')
+  assert.equal(writeStored(outer, value), '{"inner":{"items":null},"many":[{"items":null},{"items":["a"]}]}')
+  assert.equal(`{${writeStoredFields(outer, value)}}`, writeStored(outer, value))
 })
 
 test('long texts are written like short ones', () => {

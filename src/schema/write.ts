@@ -5,61 +5,121 @@ import { type AnyNode, type Field, type LazyNode, resolve, type SchemaNode, type
 
 type Writer = (value: unknown) => string
 
-const compiled = new WeakMap<SchemaNode, Writer>()
+/**
+ * What is stored is read again, and the reference's store does not tell a list without items from one that is absent; so what is written
+ * for it shows both as absent. In an answer that was never stored, they differ.
+ */
+class Writers {
+  readonly #showsEmptyLists: boolean
+  readonly #values = new WeakMap<SchemaNode, Writer>()
+  readonly #fields = new WeakMap<StructNode, Writer>()
+
+  constructor({ showsEmptyLists }: { readonly showsEmptyLists: boolean }) {
+    this.#showsEmptyLists = showsEmptyLists
+  }
+
+  value(node: SchemaNode): Writer {
+    const known = this.#values.get(node)
+    if (known !== undefined) return known
+    let writer: Writer = (value) => writer(value)
+    this.#values.set(node, (value) => writer(value))
+    writer = this.#compile(node)
+    this.#values.set(node, writer)
+    return writer
+  }
+
+  fields(node: StructNode): Writer {
+    let writer = this.#fields.get(node)
+    if (writer === undefined) {
+      writer = this.#compileFields(node)
+      this.#fields.set(node, writer)
+    }
+    return writer
+  }
+
+  #compile(node: SchemaNode): Writer {
+    switch (node.type) {
+      case 'string':
+      case 'bytes':
+      case 'time':
+      case 'duration':
+      case 'quantity':
+        return (value) => (typeof value === 'string' ? writeText(value) : 'null')
+      case 'boolean':
+        return String
+      case 'integer':
+        return writeInteger
+      case 'number':
+        return (value) => JSON.stringify(value)
+      case 'intOrString':
+        return (value) => (typeof value === 'string' ? writeText(value) : writeInteger(value))
+      case 'any':
+        return node.schema === undefined ? writeAny : this.#compileUnion(node.form, node.schema)
+      case 'list':
+        return compileList(this.value(node.item))
+      case 'map':
+        return compileMap(this.value(node.value))
+      case 'struct':
+        return this.#compileStruct(node)
+      case 'lazy':
+        return (value) => this.value(resolve(node))(value)
+    }
+  }
+
+  /** A JSON schema, or what may stand in its place. */
+  #compileUnion(form: AnyNode['form'], schema: LazyNode): Writer {
+    const one: Writer = (value) => this.value(schema)(value)
+    const many = compileList(form === 'schemaOrArray' ? one : writeAny)
+    return (value) => (Array.isArray(value) ? many(value) : isPlainObject(value) ? one(value) : writeAny(value))
+  }
+
+  #compileStruct(node: StructNode): Writer {
+    const fields = this.fields(node)
+    if (!node.typeMeta) return (value) => `{${fields(value)}}`
+    return (value) => {
+      const { kind, apiVersion } = value as { kind?: string; apiVersion?: string }
+      const head = [kind ? `"kind":${writeText(kind)}` : '', apiVersion ? `"apiVersion":${writeText(apiVersion)}` : ''].filter(
+        (part) => part !== '',
+      )
+      const body = fields(value)
+      return `{${[...head, ...(body === '' ? [] : [body])].join(',')}}`
+    }
+  }
+
+  #compileFields(node: StructNode): Writer {
+    const fields: FieldWriter[] = Object.entries(node.fields).map(([name, field]) => ({
+      name,
+      label: `${writeText(name)}:`,
+      write: this.value(field.node),
+      absent: absentText(field),
+      omits: omits(field, this.#showsEmptyLists),
+      empty: field.pointer ? undefined : absentText(field),
+    }))
+    return (value) => {
+      const members = value as Record<string, unknown>
+      let out = ''
+      for (let i = 0; i < fields.length; i++) {
+        const field = fields[i] as FieldWriter
+        const member = members[field.name]
+        const text = member === undefined || member === null ? field.absent : field.omits(member) ? field.empty : field.write(member)
+        if (text !== undefined) out += out === '' ? field.label + text : `,${field.label}${text}`
+      }
+      return out
+    }
+  }
+}
+
+const shown = new Writers({ showsEmptyLists: true })
+const stored = new Writers({ showsEmptyLists: false })
 
 /** The JSON of a value. */
-export const writeValue = (node: SchemaNode, value: unknown): string => writerOf(node)(value)
+export const writeValue = (node: SchemaNode, value: unknown): string => shown.value(node)(value)
 
-/** The JSON of a struct's fields without braces and without `kind` and `apiVersion`. */
-export function writeFields(node: StructNode, value: unknown): string {
-  let writer = fieldWriters.get(node)
-  if (writer === undefined) {
-    writer = compileFields(node)
-    fieldWriters.set(node, writer)
-  }
-  return writer(value)
-}
+/** The JSON of a value as it would be read back from the store: the same for all that are stored alike. */
+export const writeStored = (node: SchemaNode, value: unknown): string => stored.value(node)(value)
 
-const fieldWriters = new WeakMap<StructNode, Writer>()
-
-function writerOf(node: SchemaNode): Writer {
-  const known = compiled.get(node)
-  if (known !== undefined) return known
-  let writer: Writer = (value) => writer(value)
-  compiled.set(node, (value) => writer(value))
-  writer = compile(node)
-  compiled.set(node, writer)
-  return writer
-}
-
-function compile(node: SchemaNode): Writer {
-  switch (node.type) {
-    case 'string':
-    case 'bytes':
-    case 'time':
-    case 'duration':
-    case 'quantity':
-      return (value) => (typeof value === 'string' ? writeText(value) : 'null')
-    case 'boolean':
-      return String
-    case 'integer':
-      return writeInteger
-    case 'number':
-      return (value) => JSON.stringify(value)
-    case 'intOrString':
-      return (value) => (typeof value === 'string' ? writeText(value) : writeInteger(value))
-    case 'any':
-      return node.schema === undefined ? writeAny : compileUnion(node.form, node.schema)
-    case 'list':
-      return compileList(writerOf(node.item))
-    case 'map':
-      return compileMap(writerOf(node.value))
-    case 'struct':
-      return compileStruct(node)
-    case 'lazy':
-      return (value) => writerOf(resolve(node))(value)
-  }
-}
+/** What is stored of a struct: its fields without braces and without `kind` and `apiVersion`. */
+export const writeStoredFields = (node: StructNode, value: unknown): string => stored.fields(node)(value)
 
 const special = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/
 const escaped: { readonly [character: string]: string } = {
@@ -118,13 +178,6 @@ export function writeAny(value: unknown): string {
   return typeof value === 'number' ? JSON.stringify(value) : writeInteger(value ?? null)
 }
 
-/** A JSON schema, or what may stand in its place. */
-function compileUnion(form: AnyNode['form'], schema: LazyNode): Writer {
-  const one: Writer = (value) => writerOf(schema)(value)
-  const many = compileList(form === 'schemaOrArray' ? one : writeAny)
-  return (value) => (Array.isArray(value) ? many(value) : isPlainObject(value) ? one(value) : writeAny(value))
-}
-
 const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 function compileList(item: Writer): Writer {
@@ -150,19 +203,6 @@ function compileMap(item: Writer): Writer {
   }
 }
 
-function compileStruct(node: StructNode): Writer {
-  const fields = compileFields(node)
-  if (!node.typeMeta) return (value) => `{${fields(value)}}`
-  return (value) => {
-    const { kind, apiVersion } = value as { kind?: string; apiVersion?: string }
-    const head = [kind ? `"kind":${writeText(kind)}` : '', apiVersion ? `"apiVersion":${writeText(apiVersion)}` : ''].filter(
-      (part) => part !== '',
-    )
-    const body = fields(value)
-    return `{${[...head, ...(body === '' ? [] : [body])].join(',')}}`
-  }
-}
-
 interface FieldWriter {
   readonly name: string
   readonly label: string
@@ -174,33 +214,11 @@ interface FieldWriter {
   readonly empty: string | undefined
 }
 
-function compileFields(node: StructNode): Writer {
-  const fields: FieldWriter[] = Object.entries(node.fields).map(([name, field]) => ({
-    name,
-    label: `${writeText(name)}:`,
-    write: writerOf(field.node),
-    absent: absentText(field),
-    omits: omits(field),
-    empty: field.pointer ? undefined : absentText(field),
-  }))
-  return (value) => {
-    const members = value as Record<string, unknown>
-    let out = ''
-    for (let i = 0; i < fields.length; i++) {
-      const field = fields[i] as FieldWriter
-      const member = members[field.name]
-      const text = member === undefined || member === null ? field.absent : field.omits(member) ? field.empty : field.write(member)
-      if (text !== undefined) out += out === '' ? field.label + text : `,${field.label}${text}`
-    }
-    return out
-  }
-}
-
 const never = (): boolean => false
 
-function omits(field: Field): (value: unknown) => boolean {
+function omits(field: Field, showsEmptyLists: boolean): (value: unknown) => boolean {
   const node = resolve(field.node)
-  if (field.pointer || (field.always && node.type !== 'list')) return never
+  if (field.pointer || (field.always && (showsEmptyLists || node.type !== 'list'))) return never
   switch (node.type) {
     case 'string':
     case 'bytes':
@@ -233,7 +251,7 @@ export function absentText(field: Field): string | undefined {
   const node = resolve(field.node)
   switch (node.type) {
     case 'struct':
-      return writerOf(node)({})
+      return writeValue(node, {})
     case 'quantity':
       return '"0"'
     case 'duration':
