@@ -57,20 +57,50 @@ function record(overrides: Partial<BatchWriter<string[]>> = {}): Recorded {
   return { queue, log, add, finish }
 }
 
-test('one turn is one batch; what comes while it is written is the next', async () => {
+const turns = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i += 1) await turn()
+}
+
+test('a batch is written in the first turn that brings nothing; what comes while it is written is the next', async () => {
   const { log, add, finish } = record()
-  const first = [add('a'), add('b')]
+  const first = [add('a')]
+  await turn()
+  first.push(add('b'))
+  await turn()
+  assert.deepEqual(log, [])
   await turn()
   const second = [add('c')]
-  await turn()
+  assert.deepEqual(log, ['write a,b'])
+  await turns(5)
   assert.deepEqual(log, ['write a,b'])
   await finish()
   await Promise.all(first)
   second.push(add('d'))
-  await turn()
+  await turns(2)
   assert.deepEqual(log, ['write a,b', 'publish a,b', 'settle a', 'settle b', 'write c,d'])
   await finish()
   await Promise.all(second)
+})
+
+test('a batch that every turn adds to is written all the same', async () => {
+  const { log, add, finish } = record({ isFull: () => false })
+  const all: Promise<void>[] = []
+  while (log.length === 0 && all.length < 100) {
+    all.push(add(String(all.length)))
+    await turn()
+  }
+  assert.equal(all.length, 9)
+  await finish()
+  await Promise.all(all)
+})
+
+test('a full batch waits for nobody', async () => {
+  const { log, add, finish } = record()
+  const all = ['a', 'b', 'c'].map(add)
+  await turn()
+  assert.deepEqual(log, ['write a,b,c'])
+  await finish()
+  await Promise.all(all)
 })
 
 test('a full batch sends the rest to the next, in order', async () => {
@@ -100,11 +130,11 @@ test('what cannot be staged fails alone', async () => {
 test('a batch that fails is told so after recovery, and takes nobody with it', async () => {
   const { log, add, finish } = record()
   const failing = [add('a'), add('b')].map((outcome) => assert.rejects(outcome, /told: Error: disk/))
-  await turn()
+  await turns(2)
   const next = add('c')
   await finish(new Error('disk'))
   await Promise.all(failing)
-  await turn()
+  await turns(2)
   await finish()
   await next
   assert.deepEqual(log, ['write a,b', 'recover', 'write c', 'publish c', 'settle c'])
@@ -129,7 +159,7 @@ for (const { name, overrides } of rows) {
 test('work that must be alone waits for the batch and holds the next', async () => {
   const { queue, log, add, finish } = record()
   const first = add('a')
-  await turn()
+  await turns(2)
   let endWork: () => void = () => undefined
   const alone = queue.runAlone(async () => {
     log.push('alone')
