@@ -16,6 +16,7 @@ import type { Logger } from '../base/logger.js'
 import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
 import { DefaultAccounts } from '../controllers/default-accounts.js'
 import { NamespaceLoop } from '../controllers/namespace-loop.js'
+import { OwnAddress } from '../controllers/own-address.js'
 import { ServerLease } from '../controllers/server-lease.js'
 import { dispatch } from '../http/dispatch.js'
 import { authentication, authorization, Inflight, noImpersonation } from '../http/filters.js'
@@ -30,6 +31,7 @@ import type { KeyPair } from '../net/issue-certificate.js'
 import { listen } from '../net/listen.js'
 import { ReloadingCertificate } from '../net/reloading-certificate.js'
 import { ObjectStore } from '../objects/object-store.js'
+import { Presence } from '../objects/presence.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
 import { firstAddress } from '../resources/core/address-range.js'
 import { serviceRangesOf } from '../resources/core/service-allocation.js'
@@ -109,16 +111,30 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   }
   const [firstRange] = serviceRanges.addresses
   const self = { hostname: hostname(), holder: randomUUID() }
-  const prepare = (): Promise<void> =>
+  const securePort = settings.securePort || defaultPort
+  const address = settings.advertiseAddress ?? advertisedFor(settings.bindAddress)
+  const ownAddress =
+    settings.storage === 'etcd' && address !== ''
+      ? new OwnAddress({
+          engine,
+          catalog,
+          logger,
+          presence: new Presence(storage, steadyClock),
+          self: { holder: self.holder, address },
+          securePort,
+        })
+      : undefined
+  closing.add(() => ownAddress?.close())
+  const prepare = async (): Promise<void> =>
     bootstrap(engine, catalog, {
       serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
-      securePort: settings.securePort || defaultPort,
-      advertiseAddress: settings.advertiseAddress ?? advertisedFor(settings.bindAddress),
-      isShared: settings.storage === 'etcd',
+      securePort,
+      addresses: ownAddress === undefined ? [address].filter(Boolean) : await ownAddress.announce(),
       ...self,
       trusted: trustedOf(settings.authentication),
     })
   await (settings.storage === 'etcd' ? whenUsable(prepare, { logger, signal }) : prepare())
+  ownAddress?.start()
   if (gates('APIServerIdentity')) {
     const lease = new ServerLease({ engine, catalog, logger, ...self })
     closing.add(() => lease.close())
@@ -209,6 +225,8 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     clientConfigurationPath: dataDir === undefined ? undefined : writeClientConfiguration(dataDir, clientConfiguration),
     close: async ({ immediately = false } = {}) => {
       state.isShuttingDown = true
+      // Nobody new is sent here from now on.
+      await ownAddress?.close()
       if (immediately) drain.graceMs = 0
       else if (timeouts.shutdownDelayMs > 0) await setTimeout(timeouts.shutdownDelayMs)
       await closing.close()

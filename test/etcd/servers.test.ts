@@ -31,6 +31,20 @@ describe('servers on one etcd', { skip: whyNoEtcd ?? false }, () => {
     await cluster?.stop()
   })
 
+  test('the service of the API has the addresses of all that run, and of none that has left', async () => {
+    const prefix = newPrefix()
+    const start = (address: string) => startReplica({ servers: cluster.endpoints, prefix, flags: [`--advertise-address=${address}`] })
+    const [first, second] = await Promise.all([start('192.0.2.1'), start('192.0.2.2')])
+    const shown = async (): Promise<string> => {
+      const { text } = expectStatus(await first.client.get('/api/v1/namespaces/default/endpoints/cluster'), 200)
+      return [...text.matchAll(/192\.0\.2\.\d/g)].join(' ')
+    }
+    await until(shown, (addresses) => addresses === '192.0.2.1 192.0.2.2', 15_000)
+    await second.close()
+    await until(shown, (addresses) => addresses === '192.0.2.1')
+    await first.close()
+  })
+
   test('started all at once they make the first objects once, and one of them leads', async () => {
     for (const { client } of replicas.all) {
       const names = namesOf(expectStatus(await client.get('/api/v1/namespaces'), 200).json)

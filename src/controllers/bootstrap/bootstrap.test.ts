@@ -17,7 +17,7 @@ import { flowObjects } from './flow-control.js'
 import { ownEndpoints, ownLease, priorityClasses, trustMap } from './own-objects.js'
 import { placeAll } from './place.js'
 
-const addresses = { serviceAddress: '10.0.0.1', advertiseAddress: '192.0.2.1', securePort: 6443, isShared: false }
+const addresses = { serviceAddress: '10.0.0.1', addresses: ['192.0.2.1'], securePort: 6443 }
 
 for (const name of identityNames) {
   test(`every object is valid, as ${name}`, async () => {
@@ -62,24 +62,6 @@ test('owners that are worked out once for a shape are those of every object of i
     const expected = trackCreate(call, withDefaults(call, object), {}).metadata?.managedFields
     assert.deepEqual(engine.store.read({ resource, namespace, name })?.decode(resource).metadata?.managedFields, expected, name)
   }
-})
-
-test('servers on one store add themselves to the endpoints; one that is alone is the only one', async () => {
-  const { engine, catalog } = await stageOf('cluster', systemClock)
-  const start = (advertiseAddress: string, isShared: boolean) =>
-    placeAll(engine, catalog, ownEndpoints(engine.identity, { ...addresses, advertiseAddress, isShared }))
-  const found = (group: string, plural: string) => {
-    const resource = catalog.find(group, 'v1', plural)
-    assert.ok(resource)
-    const object = engine.store.read({ resource, namespace: 'default', name: 'cluster' })?.decode(resource)
-    return JSON.stringify(object).match(/192\.0\.2\.\d/g)
-  }
-  const all = () => [found('', 'endpoints'), found('discovery.cluster.io', 'endpointslices')]
-  for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) await start(address, true)
-  const both = ['192.0.2.1', '192.0.2.2']
-  assert.deepEqual(all(), [both, both])
-  await start('192.0.2.3', false)
-  assert.deepEqual(all(), [['192.0.2.3'], ['192.0.2.3']])
 })
 
 const rule = (verbs: string, apiGroups: string, resources: string, more: object = {}) => ({

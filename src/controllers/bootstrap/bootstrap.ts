@@ -6,10 +6,19 @@ import type { Engine } from '../../verbs/engine.js'
 import { accessObjects } from './access.js'
 import { apiServices, removeStale } from './api-services.js'
 import { flowObjects } from './flow-control.js'
-import { namespacesOf, type OwnAddresses, ownEndpoints, ownLease, ownService, priorityClasses, trustMap } from './own-objects.js'
+import {
+  type Listeners,
+  namespacesOf,
+  type OwnAddresses,
+  ownEndpoints,
+  ownLease,
+  ownService,
+  priorityClasses,
+  trustMap,
+} from './own-objects.js'
 import { createMissing, placeAll } from './place.js'
 
-export interface BootstrapSettings extends OwnAddresses {
+export interface BootstrapSettings extends OwnAddresses, Listeners {
   readonly hostname: string
   /** The word that tells this run of the server from others on the same machine. */
   readonly holder: string

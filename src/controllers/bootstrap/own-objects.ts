@@ -9,11 +9,13 @@ import type { Wanted } from './wanted.js'
 export interface OwnAddresses {
   /** The first address of the range for services: the API's own. */
   readonly serviceAddress: string
-  /** Where others reach this server; empty where nobody else can. */
-  readonly advertiseAddress: string
   readonly securePort: number
-  /** Whether other servers may work on the same store. */
-  readonly isShared: boolean
+}
+
+export interface Listeners {
+  /** Where servers are reached, all of one family; none where nobody else can reach them. */
+  readonly addresses: readonly string[]
+  readonly securePort: number
 }
 
 export const namespacesOf = (identity: Identity): readonly Wanted[] =>
@@ -59,24 +61,22 @@ export const ownService = (identity: Identity, { serviceAddress, securePort }: O
   } as ApiObject,
 })
 
-/**
- * The address behind the service. A server that is alone with its store is the only one there: another was left by an earlier start. One
- * of several adds itself to the others.
- */
-export const ownEndpoints = (identity: Identity, { advertiseAddress, securePort, isShared }: OwnAddresses): readonly Wanted[] => {
-  if (advertiseAddress === '') return []
+/** The addresses behind the service: those, and no others. */
+export const ownEndpoints = (identity: Identity, { addresses, securePort }: Listeners): readonly Wanted[] => {
+  const [first] = addresses
+  if (first === undefined) return []
   const endpoints = {
     metadata: {
       name: identity.self,
       namespace: 'default',
       labels: { [identity.label('skip-mirror', 'endpointslice')]: 'true' },
     },
-    subsets: [{ addresses: [{ ip: advertiseAddress }], ports: [{ name: 'https', port: securePort, protocol: 'TCP' }] }],
+    subsets: [{ addresses: addresses.map((ip) => ({ ip })), ports: [{ name: 'https', port: securePort, protocol: 'TCP' }] }],
   } as ApiObject
   const slice = {
     metadata: { name: identity.self, namespace: 'default', labels: { [identity.label('service-name')]: identity.self } },
-    addressType: advertiseAddress.includes(':') ? 'IPv6' : 'IPv4',
-    endpoints: [{ addresses: [advertiseAddress], conditions: { ready: true } }],
+    addressType: first.includes(':') ? 'IPv6' : 'IPv4',
+    endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
     ports: [{ name: 'https', protocol: 'TCP', port: securePort }],
   } as ApiObject
   return [
@@ -86,7 +86,7 @@ export const ownEndpoints = (identity: Identity, { advertiseAddress, securePort,
       resource: 'endpoints',
       namespace: 'default',
       object: endpoints,
-      reconcile: isShared ? addAddress : followMembers(['subsets']),
+      reconcile: followMembers(['subsets']),
     },
     {
       group: { stem: 'discovery' },
@@ -94,31 +94,10 @@ export const ownEndpoints = (identity: Identity, { advertiseAddress, securePort,
       resource: 'endpointslices',
       namespace: 'default',
       object: slice,
-      reconcile: isShared ? addEndpoint : followMembers(['endpoints', 'ports']),
+      isOutlived: (stored, wanted) => members(stored)['addressType'] !== members(wanted)['addressType'],
+      reconcile: followMembers(['endpoints', 'ports']),
     },
   ]
-}
-
-interface Endpoints extends ApiObject {
-  readonly subsets?: readonly { readonly addresses?: readonly object[] }[]
-}
-
-function addAddress(stored: Endpoints, wanted: Endpoints): Endpoints {
-  const there = (stored.subsets ?? []).flatMap(({ addresses = [] }) => addresses)
-  const own = (wanted.subsets ?? []).flatMap(({ addresses = [] }) => addresses)
-  const missing = own.filter((address) => !there.some((other) => sameValue(other, address)))
-  if (missing.length === 0) return stored
-  return { ...stored, subsets: [{ ...wanted.subsets?.[0], addresses: [...there, ...missing] }] }
-}
-
-interface Slice extends ApiObject {
-  readonly endpoints?: readonly object[]
-}
-
-function addEndpoint(stored: Slice, { endpoints = [] }: Slice): Slice {
-  const there = stored.endpoints ?? []
-  const missing = endpoints.filter((endpoint) => !there.some((other) => sameValue(other, endpoint)))
-  return missing.length === 0 ? stored : { ...stored, endpoints: [...there, ...missing] }
 }
 
 /** The stored object with these members as they are wanted. */

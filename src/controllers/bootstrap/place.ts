@@ -53,13 +53,21 @@ async function place(engine: Engine, catalog: Catalog, wanted: Placing): Promise
   if (call === undefined) return
   const stored = engine.store.read(addressOf(call))
   const fresh = withDefaults(call, wanted.object)
-  if (stored === undefined) {
+  const make = (): Promise<unknown> => {
     const object = asNew(engine, call, { ...wanted, object: fresh })
-    await engine.store.put(addressOf(call), engine.store.encode(call.resource, object), { expect: 0 })
+    return engine.store.put(addressOf(call), engine.store.encode(call.resource, object), { expect: 0 })
+  }
+  if (stored === undefined) {
+    await make()
     return
   }
   if (wanted.reconcile === undefined) return
   const live = fromStored(call, stored.decode(call.resource))
+  if (wanted.isOutlived?.(live, fresh)) {
+    await engine.store.remove(stored)
+    await make()
+    return
+  }
   const next = wanted.reconcile(live, fresh)
   if (next === live) return
   const sent = withMetadata(next, { managedFields: undefined, resourceVersion: stored.resourceVersion })

@@ -16,6 +16,8 @@ export interface Wanted<T extends ApiObject = ApiObject> {
   readonly fieldManager?: string
   /** What a loop would have said about it by now, and the name under which it says so. */
   readonly status?: { readonly value: object; readonly fieldManager: string; readonly fields: object }
+  /** Whether what is stored can only be deleted and made anew, because what it says cannot be changed. */
+  readonly isOutlived?: (stored: T, wanted: T) => boolean
   /** The object as it should be from here on, given what is stored; the same one where nothing is to be done. Left out: never changed. */
   readonly reconcile?: (stored: T, wanted: T) => T
 }

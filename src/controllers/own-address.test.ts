@@ -1,0 +1,101 @@
+// The service of the API has the addresses of the servers that are there, and of no others.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../base/clock.js'
+import { silentLogger } from '../base/logger.js'
+import { Presence } from '../objects/presence.js'
+import { openMemoryStorage } from '../storage/memory.js'
+import { ownEndpoints } from './bootstrap/own-objects.js'
+import { placeAll } from './bootstrap/place.js'
+import { stageOf } from './engine.fixture.js'
+import { OwnAddress } from './own-address.js'
+
+async function scene() {
+  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const presence = new Presence(openMemoryStorage(), systemClock)
+  const start = async (holder: string, address: string, securePort = 6443): Promise<OwnAddress> => {
+    const self = { holder, address }
+    const started = new OwnAddress({ engine, catalog, presence, logger: silentLogger, self, securePort, intervalMs: 20, lastsMs: 200 })
+    await placeAll(engine, catalog, ownEndpoints(engine.identity, { addresses: await started.announce(), securePort }))
+    started.start()
+    return started
+  }
+  const found = (group: string, plural: string): string => {
+    const resource = catalog.find(group, 'v1', plural)
+    assert.ok(resource)
+    return JSON.stringify(engine.store.read({ resource, namespace: 'default', name: 'cluster' })?.decode(resource) ?? null)
+  }
+  const shown = (): string => {
+    const all = [found('', 'endpoints'), found('discovery.cluster.io', 'endpointslices')].map((text) =>
+      [...text.matchAll(/192\.0\.2\.\d|2001:db8::\d|"port":\d+/g)].join(' '),
+    )
+    assert.equal(all[0]?.replace(/ ?"port":\d+/, ''), all[1]?.replace(/ ?"port":\d+/, ''))
+    return all[0] ?? ''
+  }
+  const until = async (wanted: string): Promise<void> => {
+    for (let i = 0; i < 300 && shown() !== wanted; i += 1) await sleep(10)
+    assert.equal(shown(), wanted)
+  }
+  return { engine, presence, start, shown, until }
+}
+
+test('those that come are shown at once, in order, and so is that one leaves', async () => {
+  const { start, shown, until } = await scene()
+  const second = await start('b', '192.0.2.2')
+  const first = await start('a', '192.0.2.1')
+  assert.equal(shown(), '192.0.2.1 192.0.2.2 "port":6443')
+  await second.close()
+  assert.equal(shown(), '192.0.2.1 "port":6443')
+  const third = await start('c', '192.0.2.3')
+  await until('192.0.2.1 192.0.2.3 "port":6443')
+  await first.close()
+  await third.close()
+  assert.equal(shown(), '192.0.2.3 "port":6443', 'the last address stays')
+})
+
+test('one that is not heard of any more goes', async () => {
+  const { start, presence, until } = await scene()
+  await presence.renew({ holder: 'killed', address: '192.0.2.2' }, 100)
+  const living = await start('a', '192.0.2.1')
+  await until('192.0.2.1 192.0.2.2 "port":6443')
+  await until('192.0.2.1 "port":6443')
+  await living.close()
+})
+
+test('servers on one machine have one address, which stays with either, and do not fight over the port', async () => {
+  const { engine, start, shown } = await scene()
+  const first = await start('a', '192.0.2.1', 6443)
+  const second = await start('b', '192.0.2.1', 7443)
+  assert.equal(shown(), '192.0.2.1 "port":7443')
+  const { revision } = engine.store
+  await sleep(100)
+  assert.equal(engine.store.revision, revision, 'nothing is written again')
+  await second.close()
+  assert.equal(shown(), '192.0.2.1 "port":7443')
+  await first.close()
+})
+
+test('addresses of another family are left out', async () => {
+  const { start, shown } = await scene()
+  const first = await start('a', '2001:db8::1')
+  const second = await start('b', '192.0.2.2')
+  assert.equal(shown(), '192.0.2.2 "port":6443')
+  await second.close()
+  await first.close()
+})
+
+test('a store that does not answer holds up nobody at the end', async () => {
+  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const storage = Object.assign(openMemoryStorage(), { commit: () => new Promise<never>(() => undefined) })
+  const presence = new Presence(storage, systemClock)
+  const self = { holder: 'a', address: '192.0.2.1' }
+  const stuck = new OwnAddress({ engine, catalog, presence, logger: silentLogger, self, securePort: 6443, intervalMs: 5 })
+  stuck.start()
+  await sleep(20)
+  const startMs = performance.now()
+  await stuck.close()
+  const tookMs = performance.now() - startMs
+  assert.ok(tookMs > 1_000 && tookMs < 4_000, `${tookMs} ms`)
+})

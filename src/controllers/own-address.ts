@@ -1,0 +1,122 @@
+// The addresses behind the API's own service where several servers work on one store: each says again and again that it is there, and the
+// service has the addresses of all that did so lately.
+
+import type { Catalog } from '../api/catalog.js'
+import type { ApiObject } from '../api/object.js'
+import { sameValue } from '../api/validation/same-value.js'
+import type { Logger } from '../base/logger.js'
+import type { Presence, Server } from '../objects/presence.js'
+import type { Engine } from '../verbs/engine.js'
+import { ownEndpoints } from './bootstrap/own-objects.js'
+import { placeAll } from './bootstrap/place.js'
+import type { Wanted } from './bootstrap/wanted.js'
+
+export interface OwnAddressOptions {
+  readonly engine: Engine
+  readonly catalog: Catalog
+  readonly presence: Presence
+  readonly logger: Logger
+  readonly self: Server
+  readonly securePort: number
+  readonly intervalMs?: number
+  readonly lastsMs?: number
+}
+
+const renewMs = 10_000
+/** A server that was not heard of for this long is gone. */
+const presentMs = 15_000
+/** At the end, nobody waits longer for a store that does not answer. */
+const farewellMs = 2_000
+
+export class OwnAddress {
+  private readonly options: OwnAddressOptions
+  private timer: NodeJS.Timeout | undefined
+  private renewing: Promise<void> = Promise.resolve()
+  private closing: Promise<void> | undefined
+
+  constructor(options: OwnAddressOptions) {
+    this.options = options
+  }
+
+  /** Says for the first time that this server is there, and answers with the addresses of all that are. */
+  async announce(): Promise<readonly string[]> {
+    const { presence, self, lastsMs = presentMs } = this.options
+    await presence.renew(self, lastsMs)
+    return sorted([self.address, ...this.others()])
+  }
+
+  /** From now on by itself. */
+  start(): void {
+    this.timer = setInterval(() => {
+      this.renewing = this.renewing.then(() => this.renew())
+    }, this.options.intervalMs ?? renewMs)
+    this.timer.unref()
+  }
+
+  /** The service forgets this server at once; one that is killed, a little later. */
+  close(): Promise<void> {
+    this.closing ??= this.end()
+    return this.closing
+  }
+
+  private async end(): Promise<void> {
+    clearInterval(this.timer)
+    await new Promise<void>((resolve) => {
+      const late = setTimeout(resolve, farewellMs)
+      void this.renewing
+        .then(() => this.leave())
+        .then(() => {
+          clearTimeout(late)
+          resolve()
+        })
+    })
+  }
+
+  private async renew(): Promise<void> {
+    try {
+      await this.show(await this.announce())
+    } catch (error) {
+      this.options.logger.warn({ error }, 'the address of this server could not be renewed')
+    }
+  }
+
+  private async leave(): Promise<void> {
+    const { presence, self, logger } = this.options
+    try {
+      await presence.leave(self.holder)
+      await this.show(sorted(this.others()))
+    } catch (error) {
+      logger.warn({ error }, 'the address of this server could not be taken back; it goes by itself')
+    }
+  }
+
+  /** Those of the own family: the objects have room for one. */
+  private others(): readonly string[] {
+    const { presence, self } = this.options
+    return presence.addressesBeside(self.holder).filter((address) => address.includes(':') === self.address.includes(':'))
+  }
+
+  /** A service without any address helps nobody, so the last one leaves its own. */
+  private async show(addresses: readonly string[]): Promise<void> {
+    const { engine, catalog, securePort } = this.options
+    await placeAll(engine, catalog, ownEndpoints(engine.identity, { addresses, securePort }).map(unlessSame))
+  }
+}
+
+const sorted = (addresses: readonly string[]): readonly string[] => [...new Set(addresses)].sort()
+
+/** Servers on one machine differ in their ports, and would take turns in writing theirs: ports follow whoever started last. */
+const unlessSame = (wanted: Wanted): Wanted => ({
+  ...wanted,
+  reconcile: (stored, next) => (sameValue(addressesIn(stored), addressesIn(next)) ? stored : (wanted.reconcile?.(stored, next) ?? stored)),
+})
+
+interface Addressed extends ApiObject {
+  readonly subsets?: readonly { readonly addresses?: readonly { readonly ip?: string }[] }[]
+  readonly endpoints?: readonly { readonly addresses?: readonly string[] }[]
+}
+
+function addressesIn({ subsets = [], endpoints = [] }: Addressed): readonly (string | undefined)[] {
+  const listed = subsets.flatMap(({ addresses = [] }) => addresses.map(({ ip }) => ip))
+  return [...listed, ...endpoints.flatMap(({ addresses = [] }) => addresses)]
+}
