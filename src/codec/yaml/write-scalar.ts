@@ -43,31 +43,52 @@ function writeText(text: string, place: ScalarPlace): string {
 
 const newLine = (place: ScalarPlace): string => `\n${' '.repeat(place.indent + indentUnit)}`
 
-/** Folds at a space between two words once the line has grown past the width. Takes what is written for each of the other characters. */
-function fold(text: string, start: { readonly place: ScalarPlace; readonly column: number }, show: (character: string) => string): string {
-  const { place } = start
-  const characters = [...text]
-  let written = ''
-  let column = start.column
-  for (const [at, character] of characters.entries()) {
-    const isLoneSpace = character === ' ' && characters[at - 1] !== ' ' && characters[at + 1] !== ' '
-    if (isLoneSpace && !place.isKey && column > bestWidth && at > 0 && at < characters.length - 1) {
-      written += newLine(place)
-      column = place.indent + indentUnit
-      continue
-    }
-    const shown = show(character)
-    written += shown
-    column += shown.length === character.length ? 1 : shown.length
-  }
-  return written
+interface Folding {
+  readonly place: ScalarPlace
+  /** Where the text begins. */
+  readonly column: number
+  /** What is written for a part without spaces. */
+  readonly show: (part: string) => string
+  /** Whether a line may also end before a further space, which then is escaped. */
+  readonly escapesSpaces: boolean
 }
 
+const space = 0x20
+
+/** Folds at a space between two words once the line has grown past the width. Goes from space to space: a text may have a million characters. */
+function fold(text: string, { place, column: start, show, escapesSpaces }: Folding): string {
+  let written = ''
+  let column = start
+  for (let from = 0; ; ) {
+    const at = text.indexOf(' ', from)
+    const part = show(text.slice(from, at < 0 ? text.length : at))
+    written += part
+    if (at < 0) return written
+    column += lengthOf(part)
+    from = at + 1
+    const isFollowed = text.charCodeAt(from) === space
+    const isFirst = at > 0 && text.charCodeAt(at - 1) !== space
+    if (column > bestWidth && isFirst && from < text.length && !place.isKey && (escapesSpaces || !isFollowed)) {
+      const sign = isFollowed ? '\\' : ''
+      written += newLine(place) + sign
+      column = place.indent + indentUnit + sign.length
+    } else {
+      written += ' '
+      column += 1
+    }
+  }
+}
+
+const highSurrogates = /[\ud800-\udbff]/g
+
+/** In characters. */
+const lengthOf = (text: string): number => text.length - (text.match(highSurrogates)?.length ?? 0)
+
 const writePlain = (text: string, place: ScalarPlace): string =>
-  place.column + text.length <= bestWidth ? text : fold(text, { place, column: place.column }, (character) => character)
+  place.column + text.length <= bestWidth ? text : fold(text, { place, column: place.column, show: (part) => part, escapesSpaces: false })
 
 const writeSingleQuoted = (text: string, place: ScalarPlace): string =>
-  `'${fold(text, { place, column: place.column + 1 }, (character) => (character === "'" ? "''" : character))}'`
+  `'${fold(text, { place, column: place.column + 1, show: (part) => part.replaceAll("'", "''"), escapesSpaces: false })}'`
 
 /** `|`, with a hint where the first line begins with white space, and how many line breaks end the text. */
 function writeBlock(text: string, place: ScalarPlace): string {
@@ -95,33 +116,17 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['\u2029', '\\P'],
 ])
 
+const escapedCharacter = /["\\\n\u2028\u2029]|[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/gu
+
 function escapeCharacter(character: string): string {
   const known = escapes.get(character)
   if (known !== undefined) return known
-  if (!notPrintable.test(character)) return character
   const point = character.codePointAt(0) ?? 0
   const hex = point.toString(16).toUpperCase()
   return point <= 0xff ? `\\x${hex.padStart(2, '0')}` : point <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`
 }
 
-/** As the others, but that a fold may stand before a further space, which then is escaped. */
-function writeDoubleQuoted(text: string, place: ScalarPlace): string {
-  const characters = [...text]
-  let written = ''
-  let column = place.column + 1
-  let wasSpace = false
-  for (const [at, character] of characters.entries()) {
-    const isSpace = character === ' '
-    if (isSpace && !place.isKey && !wasSpace && column > bestWidth && at > 0 && at < characters.length - 1) {
-      const sign = characters[at + 1] === ' ' ? '\\' : ''
-      written += newLine(place) + sign
-      column = place.indent + indentUnit + sign.length
-    } else {
-      const shown = escapeCharacter(character)
-      written += shown
-      column += shown === character ? 1 : shown.length
-    }
-    wasSpace = isSpace
-  }
-  return `"${written}"`
+const writeDoubleQuoted = (text: string, place: ScalarPlace): string => {
+  const show = (part: string): string => part.replace(escapedCharacter, escapeCharacter)
+  return `"${fold(text, { place, column: place.column + 1, show, escapesSpaces: true })}"`
 }
