@@ -121,7 +121,8 @@ export const writeStored = (node: SchemaNode, value: unknown): string => stored.
 /** What is stored of a struct: its fields without braces and without `kind` and `apiVersion`. */
 export const writeStoredFields = (node: StructNode, value: unknown): string => stored.fields(node)(value)
 
-const special = /["\\<>&\u0000-\u001f\u2028\u2029\ud800-\udfff]/
+/** Anything but plain ASCII that needs no escape. */
+const notPlain = /[^ !#-%'-;=?-[\]-~]/
 const escaped: { readonly [character: string]: string } = {
   '<': '\\u003c',
   '>': '\\u003e',
@@ -132,22 +133,21 @@ const escaped: { readonly [character: string]: string } = {
   '\\f': '\\u000c',
 }
 
-/** Beyond this length the platform's own writer is quicker than a look at each character. */
-const longText = 128
-
-const needsEscape = (written: string): boolean =>
-  written.includes('<') || written.includes('>') || written.includes('&') || written.includes('\u2028') || written.includes('\u2029')
+/** Whether the platform's own writer may have left something to escape, or escaped it in another way. */
+const isToEscape = (written: string): boolean =>
+  written.includes('<') ||
+  written.includes('>') ||
+  written.includes('&') ||
+  written.includes('\u2028') ||
+  written.includes('\u2029') ||
+  written.includes('\\b') ||
+  written.includes('\\f')
 
 /** A text in quotes. Angle brackets and ampersands are escaped, so that the JSON is safe inside HTML. */
 export function writeText(text: string): string {
-  if (text.length > longText) {
-    const written = JSON.stringify(text)
-    if (written.length === text.length + 2 && !needsEscape(written)) return written
-  } else if (!special.test(text)) return `"${text}"`
-  return JSON.stringify(text.isWellFormed === undefined || text.isWellFormed() ? text : text.toWellFormed()).replace(
-    /\\\\|[<>&\u2028\u2029]|\\[bf]/g,
-    (found) => escaped[found] ?? found,
-  )
+  if (!notPlain.test(text)) return `"${text}"`
+  const written = JSON.stringify(text.isWellFormed === undefined || text.isWellFormed() ? text : text.toWellFormed())
+  return isToEscape(written) ? written.replace(/\\\\|[<>&\u2028\u2029]|\\[bf]/g, (found) => escaped[found] ?? found) : written
 }
 
 let bigNumbers = 0
