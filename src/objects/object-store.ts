@@ -143,7 +143,7 @@ export class ObjectStore {
     return this.recent.get(key) ?? objectOf(this.storage.read(key), this.kept)
   }
 
-  /** Reads an object that will soon be wanted again: because it is about to be changed, or because many writes ask for it. */
+  /** Reads an object that is likely to be wanted again: because it is about to be changed, many writes ask for it, or a client did. */
   readOften(address: ObjectAddress): StoredObject | undefined {
     const key = keyOf(address.resource, address.namespace, address.name)
     const kept = this.recent.get(key)

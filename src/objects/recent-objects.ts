@@ -1,4 +1,4 @@
-// Objects that are wanted again and again, such as those that somebody keeps changing, and the namespaces that they are in: found here
+// Objects that are wanted again and again, such as those that somebody keeps reading or changing, and their namespaces: found here
 // without a look into the store. Kept true by changes, within a bound on bytes.
 
 import type { Change, Entry } from '../storage/storage.js'

@@ -24,7 +24,7 @@ function freshness(engine: Engine, { version }: GetOptions): number | undefined 
 }
 
 function readNow(engine: Engine, call: Call): StoredObject {
-  const stored = engine.store.read(addressOf(call))
+  const stored = engine.store.readOften(addressOf(call))
   if (stored === undefined) throw notFound(subjectOf(call), call.name)
   return stored
 }
