@@ -31,7 +31,7 @@ const farewellMs = 2_000
 export class OwnAddress {
   private readonly options: OwnAddressOptions
   private timer: NodeJS.Timeout | undefined
-  private renewing: Promise<void> = Promise.resolve()
+  private renewing: Promise<void> | undefined
   private closing: Promise<void> | undefined
 
   constructor(options: OwnAddressOptions) {
@@ -48,7 +48,10 @@ export class OwnAddress {
   /** From now on by itself. */
   start(): void {
     this.timer = setInterval(() => {
-      this.renewing = this.renewing.then(() => this.renew())
+      // While the store does not answer, one at a time is enough.
+      this.renewing ??= this.renew().finally(() => {
+        this.renewing = undefined
+      })
     }, this.options.intervalMs ?? renewMs)
     this.timer.unref()
   }
@@ -63,12 +66,11 @@ export class OwnAddress {
     clearInterval(this.timer)
     await new Promise<void>((resolve) => {
       const late = setTimeout(resolve, farewellMs)
-      void this.renewing
-        .then(() => this.leave())
-        .then(() => {
-          clearTimeout(late)
-          resolve()
-        })
+      const isLeft = this.renewing === undefined ? this.leave() : this.renewing.then(() => this.leave())
+      void isLeft.then(() => {
+        clearTimeout(late)
+        resolve()
+      })
     })
   }
 
