@@ -30,6 +30,7 @@ const farewellMs = 2_000
 
 export class OwnAddress {
   private readonly options: OwnAddressOptions
+  private isAnnounced = false
   private timer: NodeJS.Timeout | undefined
   private renewing: Promise<void> | undefined
   private closing: Promise<void> | undefined
@@ -42,6 +43,7 @@ export class OwnAddress {
   async announce(): Promise<readonly string[]> {
     const { presence, self, lastsMs = presentMs } = this.options
     await presence.renew(self, lastsMs)
+    this.isAnnounced = true
     return sorted([self.address, ...this.others()])
   }
 
@@ -64,6 +66,7 @@ export class OwnAddress {
 
   private async end(): Promise<void> {
     clearInterval(this.timer)
+    if (!this.isAnnounced) return
     await new Promise<void>((resolve) => {
       const late = setTimeout(resolve, farewellMs)
       const isLeft = this.renewing === undefined ? this.leave() : this.renewing.then(() => this.leave())
