@@ -30,7 +30,7 @@ interface OpenBatch<B> {
   turns: number
 }
 
-/** How long a batch waits while every turn brings more; busy as the loop is then, that is about a millisecond. */
+/** How long a batch waits while every turn brings more, unless it is full before. */
 const mostTurns = 8
 
 export class CommitQueue<B> {
