@@ -176,6 +176,22 @@ test('where no watch looked, what cannot be known is not held against anybody', 
   assert.deepEqual(rulesOf(lookedAway), [])
 })
 
+/** No watch looked from revision 13 to 15, where `b` was made and `a` deleted. */
+const blind: readonly Record[] = [...writes, watch({ seen: story.slice(0, 3) }), watch({ from: 15, seen: story.slice(5) })]
+const inventory = list(157, { pages: [{ revision: 15, versions: [b14] }] })
+const beginning = (...state: readonly Seen[]): Watching =>
+  watch({ client: 'late', from: 'recent', startMs: 159, seen: [...state, ...story.slice(5)].map(later(160)) })
+
+test('after a stretch where no watch looked, a list in one piece makes things clear again', () => {
+  const [isRight, isWrong] = [beginning(seen('ADDED', b14)), beginning(seen('ADDED', a13), seen('ADDED', b14))]
+  assert.deepEqual(rulesOf([...blind, isRight]), [])
+  assert.deepEqual(rulesOf([...blind, inventory, isRight]), [])
+  assert.notDeepEqual(rulesOf([...blind, inventory, isWrong]), [])
+  const selected = watch({ client: 'selected', group: 'x', seen: [seen('ADDED', a11), seen('MODIFIED', a12), seen('DELETED', a12, 13)] })
+  const further = { ...selected, seen: [...selected.seen, seen('ADDED', b14), seen('ADDED', a16), seen('DELETED', b14, 17)] }
+  assert.deepEqual(rulesOf([...blind, selected, further]), [])
+})
+
 const cases: readonly { readonly name: string; readonly records: readonly Record[]; readonly rule: string }[] = [
   {
     name: 'an acknowledged write that nobody sees',

@@ -35,6 +35,8 @@ export class Timeline {
   readonly #chains = new Map<string, Happening[]>()
   readonly #byRevision = new Map<number, Happening>()
   readonly #told = new Set<number>()
+  /** In the order of revisions. */
+  readonly #inventories: readonly Inventory[]
   readonly #known: Steps
   readonly #possible: Steps
 
@@ -55,6 +57,7 @@ export class Timeline {
       if (chain === undefined) this.#chains.set(happening.key, [happening])
       else chain.push(happening)
     }
+    this.#inventories = records.flatMap(inventoryOf).sort((a, b) => a.revision - b.revision)
     this.holes = holesOf(records, base, this.happenings.at(-1)?.revision ?? base)
     this.#known = new Steps(records.flatMap(sightsOf), base)
     this.#possible = new Steps(this.#beginnings(records), base)
@@ -86,7 +89,10 @@ export class Timeline {
   lastOf(key: string, revision: number): Happening | undefined | 'unclear' {
     const chain = this.chain(key)
     const last = chain[lastIndex(chain, revision)]
-    return this.isCovered({ from: last?.revision ?? this.base, to: revision }) ? last : 'unclear'
+    if (this.isCovered({ from: last?.revision ?? this.base, to: revision })) return last
+    const inventory = this.#inventories[lastIndex(this.#inventories, revision)]
+    if (inventory === undefined || !this.isCovered({ from: inventory.revision, to: revision })) return 'unclear'
+    return inventory.keys.has(key) || (last !== undefined && last.revision > inventory.revision) ? last : undefined
   }
 
   next(key: string, revision: number): Happening | undefined {
@@ -184,6 +190,17 @@ function happeningsOf(record: Record): readonly Happening[] {
         return record.group === undefined ? [{ revision, key: version.key, version: undefined, witness: record, seenMs: atMs }] : []
       })
   }
+}
+
+/** What was there at a revision, and nothing else: a list in one piece. After a stretch where no watch looked, things are clear again from here. */
+interface Inventory {
+  readonly revision: number
+  readonly keys: ReadonlySet<string>
+}
+
+function inventoryOf(record: Record): readonly Inventory[] {
+  if (record.what !== 'list' || record.group !== undefined || !record.isWhole || record.pages.length !== 1) return []
+  return record.pages.map(({ revision, versions }) => ({ revision, keys: new Set(versions.map(({ key }) => key)) }))
 }
 
 interface Step {
