@@ -32,6 +32,8 @@ test('files are read again when they change; half a change and nonsense are not 
   try {
     writeFileSync(files.certFile, second.cert)
     await eventually(() => warnings.length > 0)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.equal(warnings.length, 1, 'told once')
     assert.deepEqual(seen, [])
     writeFileSync(files.keyFile, second.key)
     await eventually(() => seen.length > 0)

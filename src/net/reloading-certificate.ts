@@ -1,7 +1,7 @@
 // A serving certificate in two files that somebody else renews: read again when they change, kept as it was while they are wrong.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { readFileSync, unwatchFile, watchFile } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Logger } from '../base/logger.js'
 import type { KeyPair } from './issue-certificate.js'
 
@@ -13,51 +13,57 @@ export interface CertificateFiles {
 export interface ReloadOptions {
   readonly logger: Logger
   readonly onChange: (certificate: KeyPair) => void
-  /** How often the files are looked at. Looking is easier to get right than being told: files are replaced, linked and mounted. */
+  /** How often the files are read. Reading is easier to get right than being told: files are replaced, linked and mounted. */
   readonly everyMs?: number
 }
 
-/** Watches from its making to `close`, and keeps no process alive. */
+/** Looks at the files from its making to `close`, and keeps no process alive. */
 export class ReloadingCertificate {
   readonly #files: CertificateFiles
   readonly #options: ReloadOptions
-  readonly #look = (): void => this.#reload()
+  readonly #timer: NodeJS.Timeout
   #current: KeyPair
+  /** Why they could not be used at the last look: told once, and not at every look. */
+  #problem = ''
 
   /** Throws one sentence when the files are not a pair now. */
   constructor(files: CertificateFiles, options: ReloadOptions) {
     this.#files = files
     this.#options = options
     this.#current = readKeyPair(files)
-    const interval = options.everyMs ?? 5_000
-    for (const path of [files.certFile, files.keyFile]) watchFile(path, { interval, persistent: false }, this.#look)
+    this.#timer = setInterval(() => this.#look(), options.everyMs ?? 5_000).unref()
   }
 
   get current(): KeyPair {
     return this.#current
   }
 
-  #reload(): void {
+  #look(): void {
     const { logger, onChange } = this.#options
     try {
-      const next = readKeyPair(this.#files)
-      if (next.cert === this.#current.cert && next.key === this.#current.key) return
+      const next = readKeyPair(this.#files, this.#current)
+      this.#problem = ''
+      if (next === this.#current) return
       onChange(next)
       this.#current = next
       logger.info({ file: this.#files.certFile }, 'serving certificate read again')
-    } catch (error) {
-      // Between the replacement of one file and of the other this is normal; the second one is looked at, too.
-      logger.warn({ error: (error as Error).message }, 'serving certificate changed but cannot be used; the former one stays')
+    } catch (thrown) {
+      const error = (thrown as Error).message
+      // Between the replacement of one file and of the other this is normal; there will be another look.
+      if (error !== this.#problem) logger.warn({ error }, 'serving certificate changed but cannot be used; the former one stays')
+      this.#problem = error
     }
   }
 
   close(): void {
-    for (const path of [this.#files.certFile, this.#files.keyFile]) unwatchFile(path, this.#look)
+    clearInterval(this.#timer)
   }
 }
 
-function readKeyPair({ certFile, keyFile }: CertificateFiles): KeyPair {
+/** What is in the files; the known pair when that is the same. */
+function readKeyPair({ certFile, keyFile }: CertificateFiles, known?: KeyPair): KeyPair {
   const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
+  if (known !== undefined && pair.cert === known.cert && pair.key === known.key) return known
   if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) {
     throw new Error(`the key in ${keyFile} does not belong to the certificate in ${certFile}`)
   }
