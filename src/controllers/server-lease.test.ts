@@ -27,9 +27,9 @@ test('a lease is taken, renewed, and let be', async () => {
     [...engine.store.list({ resource, namespace: '', selection: everything, limit: 0 }).objects()].map(
       (stored) => members(stored.decode(resource))['spec'],
     )
-  const named = { hostname: 'here', holder: 'first' }
+  const named = { hostname: 'here', holder: 'first', leaseSeconds: 3600 }
   await placeAll(engine, catalog, [ownLease(engine.identity, { ...named, now })])
-  const lease = new ServerLease({ engine, catalog, logger: silent, ...named, intervalMs: 5 })
+  const lease = new ServerLease({ engine, catalog, logger: silent, self: named, renewMs: 5 })
   now += 900_000
   const isRenewed = () => JSON.stringify(leases()).includes('2024-01-01T00:15:00.000000Z')
   for (let i = 0; i < 200 && !isRenewed(); i++) await setTimeout(5)
@@ -39,7 +39,7 @@ test('a lease is taken, renewed, and let be', async () => {
   now += 900_000
   await setTimeout(20)
   assert.ok(isRenewed(), 'nobody renews it now')
-  await placeAll(engine, catalog, [ownLease(engine.identity, { hostname: 'here', holder: 'second', now })])
+  await placeAll(engine, catalog, [ownLease(engine.identity, { ...named, holder: 'second', now })])
   assert.equal(leases().length, 1, 'the next start on this machine takes it over')
   assert.match(JSON.stringify(leases()), /cluster-apiserver-[a-z2-7]{26}_second/)
 })

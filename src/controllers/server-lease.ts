@@ -3,21 +3,16 @@
 import type { Catalog } from '../api/catalog.js'
 import type { Logger } from '../base/logger.js'
 import type { Engine } from '../verbs/engine.js'
-import { leaseSeconds, ownLease } from './bootstrap/own-objects.js'
+import { ownLease, type ServerName } from './bootstrap/own-objects.js'
 import { placeAll } from './bootstrap/place.js'
 
 export interface ServerLeaseOptions {
   readonly engine: Engine
   readonly catalog: Catalog
   readonly logger: Logger
-  readonly hostname: string
-  /** The word that tells this run of the server from others on the same machine. */
-  readonly holder: string
-  readonly intervalMs?: number
+  readonly self: ServerName
+  readonly renewMs: number
 }
-
-/** Seldom enough that an idle server stays idle, and three times before the lease would end. */
-const renewMs = (leaseSeconds * 1000) / 4
 
 export class ServerLease {
   private readonly options: ServerLeaseOptions
@@ -28,7 +23,7 @@ export class ServerLease {
     this.options = options
     this.timer = setInterval(() => {
       this.renewing = this.renew()
-    }, options.intervalMs ?? renewMs)
+    }, options.renewMs)
     this.timer.unref()
   }
 
@@ -38,11 +33,11 @@ export class ServerLease {
   }
 
   private async renew(): Promise<void> {
-    const { engine, catalog, logger, hostname, holder } = this.options
+    const { engine, catalog, logger, self } = this.options
     try {
-      await placeAll(engine, catalog, [ownLease(engine.identity, { hostname, holder, now: engine.clock.now() })])
+      await placeAll(engine, catalog, [ownLease(engine.identity, { ...self, now: engine.clock.now() })])
     } catch (err) {
-      logger.warn({ err }, 'the lease of this server could not be renewed; the next try is in a quarter of an hour')
+      logger.warn({ err }, 'the lease of this server could not be renewed; it will be tried again')
     }
   }
 }

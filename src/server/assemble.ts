@@ -110,9 +110,9 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     randomSuffix,
   }
   const [firstRange] = serviceRanges.addresses
-  const self = { hostname: hostname(), holder: randomUUID() }
+  const self = { hostname: hostname(), holder: randomUUID(), leaseSeconds: settings.ownLease.seconds }
   const securePort = settings.securePort || defaultPort
-  const address = settings.advertiseAddress ?? advertisedFor(settings.bindAddress)
+  const address = settings.keepsEndpoints ? (settings.advertiseAddress ?? advertisedFor(settings.bindAddress)) : ''
   const ownAddress =
     settings.storage === 'etcd' && address !== ''
       ? new OwnAddress({
@@ -130,13 +130,13 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
       serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
       securePort,
       addresses: ownAddress === undefined ? [address].filter(Boolean) : await ownAddress.announce(),
-      ...self,
+      self,
       trusted: trustedOf(settings.authentication),
     })
   await (settings.storage === 'etcd' ? whenUsable(prepare, { logger, signal }) : prepare())
   ownAddress?.start()
   if (gates('APIServerIdentity')) {
-    const lease = new ServerLease({ engine, catalog, logger, ...self })
+    const lease = new ServerLease({ engine, catalog, logger, self, renewMs: settings.ownLease.renewMs })
     closing.add(() => lease.close())
   }
   const loops = runLoops(settings, { engine, catalog, logger }, [NamespaceLoop, DefaultAccounts])

@@ -30,7 +30,7 @@ for (const name of identityNames) {
       ...apiServices(catalog),
       ...ownEndpoints(identity, addresses),
       ...trustMap(identity, { 'client-ca-file': 'PEM' }),
-      ownLease(identity, { hostname: 'here', holder: 'me', now: 0 }),
+      ownLease(identity, { hostname: 'here', holder: 'me', leaseSeconds: 3600, now: 0 }),
     ]
     for (const wanted of all) {
       const resource = catalog.find(identity.group(wanted.group), wanted.version, wanted.resource)

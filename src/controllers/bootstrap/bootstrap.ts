@@ -14,14 +14,13 @@ import {
   ownLease,
   ownService,
   priorityClasses,
+  type ServerName,
   trustMap,
 } from './own-objects.js'
 import { createMissing, placeAll } from './place.js'
 
 export interface BootstrapSettings extends OwnAddresses, Listeners {
-  readonly hostname: string
-  /** The word that tells this run of the server from others on the same machine. */
-  readonly holder: string
+  readonly self: ServerName
   /** By the names under which the configuration for extension servers has them; empty: there is nobody to trust. */
   readonly trusted: { readonly [name: string]: string }
 }
@@ -29,7 +28,6 @@ export interface BootstrapSettings extends OwnAddresses, Listeners {
 export async function bootstrap(engine: Engine, catalog: Catalog, settings: BootstrapSettings): Promise<void> {
   const { identity, clock } = engine
   const now = clock.now()
-  const { hostname, holder } = settings
   await createMissing(engine, catalog, namespacesOf(identity))
   await Promise.all([
     createMissing(engine, catalog, [ownService(identity, settings)]),
@@ -40,7 +38,7 @@ export async function bootstrap(engine: Engine, catalog: Catalog, settings: Boot
       ...apiServices(catalog),
       ...ownEndpoints(identity, settings),
       ...trustMap(identity, settings.trusted),
-      ...(engine.gates('APIServerIdentity') ? [ownLease(identity, { hostname, holder, now })] : []),
+      ...(engine.gates('APIServerIdentity') ? [ownLease(identity, { ...settings.self, now })] : []),
     ]),
     removeStale(engine, catalog),
   ])

@@ -109,13 +109,16 @@ const followMembers =
     return { ...stored, ...Object.fromEntries(names.map((name) => [name, is[name]])) }
   }
 
-export const leaseSeconds = 3600
+export interface ServerName {
+  readonly hostname: string
+  /** The word that tells this run of the server from others on the same machine. */
+  readonly holder: string
+  /** How long others believe that it runs after it was last heard of. */
+  readonly leaseSeconds: number
+}
 
 /** That this server runs, and since when it was last heard of. The name is the machine's, so that a new start takes the old one over. */
-export function ownLease(
-  identity: Identity,
-  { hostname, holder, now }: { readonly hostname: string; readonly holder: string; readonly now: number },
-): Wanted {
+export function ownLease(identity: Identity, { hostname, holder, leaseSeconds, now }: ServerName & { readonly now: number }): Wanted {
   const name = identity.prefixed(`apiserver-${base32(createHash('sha256').update(hostname).digest().subarray(0, 16))}`)
   return {
     group: { stem: 'coordination' },

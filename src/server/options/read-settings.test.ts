@@ -178,12 +178,36 @@ for (const row of [
     pick: (s: Settings) => s.laterFlags,
     value: ['--authorization-mode', '--profiling'],
   },
+  {
+    name: 'the lease of the server',
+    argv: ['--identity-lease-duration-seconds=100'],
+    pick: (s: Settings) => s.ownLease,
+    value: { seconds: 100, renewMs: 25_000 },
+  },
+  {
+    name: 'how often that lease is renewed',
+    argv: ['--identity-lease-renew-interval-seconds=10'],
+    pick: (s: Settings) => s.ownLease,
+    value: { seconds: 3600, renewMs: 10_000 },
+  },
+  {
+    name: 'a lease for years',
+    argv: ['--identity-lease-duration-seconds=100000000'],
+    pick: (s: Settings) => s.ownLease.renewMs,
+    value: 2_147_483_647,
+  },
+  { name: 'endpoints', argv: [], pick: (s: Settings) => s.keepsEndpoints, value: true },
+  { name: 'no endpoints', argv: ['--endpoint-reconciler-type=none'], pick: (s: Settings) => s.keepsEndpoints, value: false },
   { name: 'verbosity', argv: ['--v=4'], pick: (s: Settings) => s.logLevel, value: 'debug' },
 ]) {
   test(`settings: ${row.name}`, async () => assert.deepEqual(row.pick(await read(row.argv)), row.value))
 }
 
 for (const row of [
+  {
+    argv: ['--identity-lease-duration-seconds=10', '--identity-lease-renew-interval-seconds=10'],
+    problem: '--identity-lease-renew-interval-seconds: must be less than --identity-lease-duration-seconds',
+  },
   { argv: [`--token-auth-file=${missing}`], problem: `--token-auth-file: cannot read ${missing}: there is no such file` },
   { argv: [`--token-auth-file=${folder}`], problem: `--token-auth-file: cannot read ${folder}: it is a folder` },
   {

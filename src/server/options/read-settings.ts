@@ -36,6 +36,8 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     identity: identityOf(values['identity']),
     bindAddress: values['bind-address'],
     advertiseAddress: values['advertise-address'],
+    keepsEndpoints: values['endpoint-reconciler-type'] !== 'none',
+    ownLease: readOwnLease(values),
     securePort: values['secure-port'],
     dataDir: storage === 'memory' && !given.has('data-dir') ? undefined : resolve(values['data-dir']),
     storage,
@@ -83,6 +85,19 @@ export function under<T>(flag: FlagName, read: () => T): T {
 function atLeast(ms: number, flag: 'event-ttl' | 'request-timeout', values: FlagValues): number {
   if (values[flag] < ms) throw flagError(flag, `must be at least ${ms / 1000}s`)
   return values[flag]
+}
+
+/** A timer cannot be set for longer than this. */
+const longestTimerMs = 2 ** 31 - 1
+
+function readOwnLease(values: FlagValues): Settings['ownLease'] {
+  const seconds = values['identity-lease-duration-seconds']
+  // Seldom enough that an idle server stays idle, and three times before the lease would end.
+  const renewSeconds = values['identity-lease-renew-interval-seconds'] ?? seconds / 4
+  if (renewSeconds >= seconds) {
+    throw flagError('identity-lease-renew-interval-seconds', 'must be less than --identity-lease-duration-seconds')
+  }
+  return { seconds, renewMs: Math.min(renewSeconds * 1000, longestTimerMs) }
 }
 
 function readTokens({ values, files }: SettingsInput): TokenFile {

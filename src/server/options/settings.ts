@@ -16,6 +16,10 @@ export interface Settings {
   readonly bindAddress: string
   /** Undefined: found among the addresses of this machine. */
   readonly advertiseAddress: string | undefined
+  /** Whether the server keeps the endpoints of its own service. */
+  readonly keepsEndpoints: boolean
+  /** That this server runs, among the objects. */
+  readonly ownLease: { readonly seconds: number; readonly renewMs: number }
   /** 0: any free port. */
   readonly securePort: number
   /** An absolute path; undefined: nothing is written, certificates and credentials live as long as the process. */
