@@ -49,7 +49,7 @@ export const leaseMs = 15_000
 const usualTimes: ElectionTimes = { renewMs: 3000, giveUpMs: 10_000, lookMs: 1000 }
 
 /** An end does not wait longer than this for a store that cannot be used: then the lease runs out. */
-const releaseMs = 2000
+const endMs = 2000
 
 export class LeaderElection implements Loop {
   readonly #options: ElectionOptions
@@ -76,23 +76,30 @@ export class LeaderElection implements Loop {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
+    await new Promise<void>((resolve) => {
+      const late = setTimeout(resolve, endMs)
+      void this.#end().then(() => {
+        clearTimeout(late)
+        resolve()
+      })
+    })
+    // They may still wait for a store that does not answer.
+    this.#stop()
+  }
+
+  async #end(): Promise<void> {
     await this.#turn
     const wasLeading = this.isLeading
     this.#stop()
     await this.#stopping
     if (!wasLeading) return
     const { keeper, holder, logger } = this.#options
-    const seen = keeper.read()
-    if (seen?.holder !== holder) return
-    const release = keeper
-      .write('', seen)
-      .catch((error: unknown) => logger.info({ reason: reasonOf(error) }, 'the lease of the loops could not be given back'))
-    let timer: NodeJS.Timeout | undefined
-    const patience = new Promise((resolve) => {
-      timer = setTimeout(resolve, releaseMs)
-    })
-    await Promise.race([release, patience])
-    clearTimeout(timer)
+    try {
+      const seen = keeper.read()
+      if (seen?.holder === holder) await keeper.write('', seen)
+    } catch (error) {
+      logger.info({ reason: reasonOf(error) }, 'the lease of the loops could not be given back')
+    }
   }
 
   async #takeTurn(): Promise<void> {

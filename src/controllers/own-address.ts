@@ -86,8 +86,10 @@ export class OwnAddress {
   }
 
   private async leave(): Promise<void> {
-    const { presence, self, logger } = this.options
+    const { engine, presence, self, logger } = this.options
     try {
+      // A store that does not answer is found out here, where nothing is on its way yet that closing it would have to wait for.
+      await engine.store.settle('write')
       await presence.leave(self.holder)
       await this.show(sorted(this.others()))
     } catch (error) {

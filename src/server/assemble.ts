@@ -225,8 +225,8 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     clientConfigurationPath: dataDir === undefined ? undefined : writeClientConfiguration(dataDir, clientConfiguration),
     close: async ({ immediately = false } = {}) => {
       state.isShuttingDown = true
-      // Nobody new is sent here from now on.
-      await ownAddress?.close()
+      // Nobody new is sent here from now on; waited for with everything else.
+      void ownAddress?.close()
       if (immediately) drain.graceMs = 0
       else if (timeouts.shutdownDelayMs > 0) await setTimeout(timeouts.shutdownDelayMs)
       await closing.close()

@@ -93,6 +93,20 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     assert.match(expectStatus(await client.get('/readyz/etcd'), 500).text, /database space exceeded/)
   })
 
+  test('a server whose etcd is gone ends all the same', async (context) => {
+    const cluster = await EtcdCluster.start({ members: 1 })
+    context.after(() => cluster.stop())
+    const server = await ServerProcess.start({ flags: [`--etcd-servers=${cluster.endpoints.join()}`, '--advertise-address=192.0.2.1'] })
+    await cluster.kill(0)
+    const pending = server.client.post('/api/v1/namespaces', { metadata: { name: 'late' } }).catch(() => undefined)
+    const startMs = performance.now()
+    const { code } = await server.stop()
+    const tookMs = performance.now() - startMs
+    await pending
+    assert.equal(code, 0)
+    assert.ok(tookMs < 8_000, `${tookMs} ms`)
+  })
+
   test('at the start etcd is waited for, and the log says so', async (context) => {
     const [port = 0] = await freePorts(1)
     const etcd = `http://127.0.0.1:${port}`

@@ -1,6 +1,7 @@
 // Carries commits out: those of one turn of the event loop in one transaction of etcd, one batch after the other, each exactly once however often
 // it has to be sent. A commit is answered when the mirror shows it.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { checkWrites } from '../commit-batch.js'
 import type { Mirror } from '../mirror.js'
 import { type CommitOutcome, StorageUnavailableError, type Write } from '../storage.js'
@@ -34,6 +35,7 @@ interface Written {
 
 /** The author's key goes this long after its process, and is given a new lease at half of that. */
 const authorLifeMs = 3_600_000
+const closePatienceMs = 1_000
 
 export class BatchWriter {
   readonly #options: BatchWriterOptions
@@ -76,10 +78,13 @@ export class BatchWriter {
     return this.#inDoubt === 0
   }
 
-  /** Waits until everything was answered. */
+  /** Waits for what is on its way, but not as long as those who asked for it would: etcd may be gone. */
   async close(): Promise<void> {
-    await this.#running
-    await Promise.all(this.#answering)
+    const patience = new AbortController()
+    const late = sleep(closePatienceMs, undefined, patience).catch(() => undefined)
+    const isDone = Promise.resolve(this.#running).then(() => Promise.all(this.#answering))
+    await Promise.race([isDone, late])
+    patience.abort()
   }
 
   async #run(): Promise<void> {
