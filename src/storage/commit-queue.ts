@@ -2,6 +2,8 @@
 // a batch is being written gathers for the next one. A batch is decided only when the one before it is durable, so a batch that fails
 // takes nobody with it.
 
+import { gather } from './gather.js'
+
 /** Something that wants to be part of a batch. */
 export interface BatchItem<B> {
   /** Adds itself to the batch; what it throws fails this item alone. */
@@ -25,13 +27,7 @@ export interface BatchWriter<B> {
 interface OpenBatch<B> {
   readonly batch: B
   readonly items: BatchItem<B>[]
-  /** How many there were at the end of the last turn. */
-  counted: number
-  turns: number
 }
-
-/** How long a batch waits while every turn brings more, unless it is full before. */
-const mostTurns = 8
 
 export class CommitQueue<B> {
   readonly #writer: BatchWriter<B>
@@ -80,24 +76,14 @@ export class CommitQueue<B> {
   }
 
   #begin(): OpenBatch<B> {
-    const open: OpenBatch<B> = { batch: this.#writer.begin(), items: [], counted: 0, turns: 0 }
+    const open: OpenBatch<B> = { batch: this.#writer.begin(), items: [] }
     this.#open = open
-    setImmediate(this.#endTurn)
+    // A commit costs nearly the same for one as for ten.
+    gather(
+      () => (this.#writer.isFull(open.batch) ? undefined : open.items.length),
+      () => this.#write(open),
+    )
     return open
-  }
-
-  /** A commit costs nearly the same for one as for ten: as long as turns bring more, the batch stays open; a turn of an idle loop is short. */
-  readonly #endTurn = (): void => {
-    const open = this.#open
-    if (!open) return
-    const grows = open.items.length > open.counted && open.turns < mostTurns && !this.#writer.isFull(open.batch)
-    if (!grows) {
-      this.#write(open)
-      return
-    }
-    open.counted = open.items.length
-    open.turns += 1
-    setImmediate(this.#endTurn)
   }
 
   #write(open: OpenBatch<B>): void {

@@ -1,8 +1,9 @@
-// Carries commits out: those of one turn of the event loop in one transaction of etcd, one batch after the other, each exactly once however often
+// Carries commits out: those of turns that follow one another in one transaction of etcd, one batch after the other, each exactly once however often
 // it has to be sent. A commit is answered when the mirror shows it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkWrites } from '../commit-batch.js'
+import { gather } from '../gather.js'
 import type { Mirror } from '../mirror.js'
 import { type CommitOutcome, StorageUnavailableError, type Write } from '../storage.js'
 import { batchBytes, batchTxn, countForBatch, type PendingCommit, widestCommit } from './batch.js'
@@ -87,10 +88,15 @@ export class BatchWriter {
     patience.abort()
   }
 
+  /** Undefined when it is full. */
+  #sizeOfBatch(): number | undefined {
+    const waiting = this.#waiting.length
+    return countForBatch(this.#waiting) < waiting ? undefined : waiting
+  }
+
   async #run(): Promise<void> {
     do {
-      // Gathers what is asked for in this turn.
-      await new Promise((resolve) => setImmediate(resolve))
+      await new Promise<void>((resolve) => gather(() => this.#sizeOfBatch(), resolve))
       const commits = this.#waiting.splice(0, countForBatch(this.#waiting))
       await this.#carryOut(commits)
     } while (this.#waiting.length > 0)
