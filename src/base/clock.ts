@@ -12,3 +12,15 @@ export const systemClock: Clock = { now: () => Date.now() }
  * happen after a while; what tells the time of day to anybody uses the system's.
  */
 export const steadyClock: Clock = { now: () => Math.floor(performance.timeOrigin + performance.now()) }
+
+/** Resolves when the work has ended, well or not, or when the time is up: what may never be done must not hold up a shutdown. */
+export function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(resolve, ms)
+    const end = (): void => {
+      clearTimeout(late)
+      resolve()
+    }
+    work.then(end, end)
+  })
+}

@@ -3,6 +3,7 @@
 //
 // What loops write has conditions of its own, so two leaders for a moment do double work and no harm.
 
+import { atMost } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
 
 /** Something that runs until it is closed. */
@@ -76,13 +77,7 @@ export class LeaderElection implements Loop {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    await new Promise<void>((resolve) => {
-      const late = setTimeout(resolve, endMs)
-      void this.#end().then(() => {
-        clearTimeout(late)
-        resolve()
-      })
-    })
+    await atMost(endMs, this.#end())
     // They may still wait for a store that does not answer.
     this.#stop()
   }

@@ -4,6 +4,7 @@
 import type { Catalog } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { sameValue } from '../api/validation/same-value.js'
+import { atMost } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
 import type { Presence, Server } from '../objects/presence.js'
 import type { Engine } from '../verbs/engine.js'
@@ -67,14 +68,7 @@ export class OwnAddress {
   private async end(): Promise<void> {
     clearInterval(this.timer)
     if (!this.isAnnounced) return
-    await new Promise<void>((resolve) => {
-      const late = setTimeout(resolve, farewellMs)
-      const isLeft = this.renewing === undefined ? this.leave() : this.renewing.then(() => this.leave())
-      void isLeft.then(() => {
-        clearTimeout(late)
-        resolve()
-      })
-    })
+    await atMost(farewellMs, this.renewing === undefined ? this.leave() : this.renewing.then(() => this.leave()))
   }
 
   private async renew(): Promise<void> {

@@ -3,6 +3,7 @@
 import { write } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { atMost } from '../base/clock.js'
 
 export interface LogWriterOptions {
   readonly fd: number
@@ -43,9 +44,7 @@ export class LogWriter {
 
   /** Resolves when all is written, when the reader is gone, or when it has had its time. */
   async close(): Promise<void> {
-    const patience = new AbortController()
-    await Promise.race([this.#writing, sleep(closePatienceMs, undefined, patience).catch(() => undefined)])
-    patience.abort()
+    if (this.#writing !== undefined) await atMost(closePatienceMs, this.#writing)
     this.#isOver = true
   }
 

@@ -1,7 +1,7 @@
 // Carries commits out: those of turns that follow one another in one transaction of etcd, one batch after the other, each exactly once however often
 // it has to be sent. A commit is answered when the mirror shows it.
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { atMost } from '../../base/clock.js'
 import { checkWrites } from '../commit-batch.js'
 import { gather } from '../gather.js'
 import type { Mirror } from '../mirror.js'
@@ -80,12 +80,9 @@ export class BatchWriter {
   }
 
   /** Waits for what is on its way, but not as long as those who asked for it would: etcd may be gone. */
-  async close(): Promise<void> {
-    const patience = new AbortController()
-    const late = sleep(closePatienceMs, undefined, patience).catch(() => undefined)
+  close(): Promise<void> {
     const isDone = Promise.resolve(this.#running).then(() => Promise.all(this.#answering))
-    await Promise.race([isDone, late])
-    patience.abort()
+    return atMost(closePatienceMs, isDone)
   }
 
   /** Undefined when it is full. */
