@@ -16,14 +16,14 @@ export interface Response extends ResponseHead {
 export class Connection {
   private readonly socket: TLSSocket
   private readonly reader: ResponseReader
-  private settle: () => void = () => undefined
+  private finish: () => void = () => undefined
   private fail: (error: Error) => void = () => undefined
   private keep: Buffer[] | undefined
 
   private constructor(socket: TLSSocket) {
     this.socket = socket
     this.reader = new ResponseReader(
-      () => this.settle(),
+      () => this.finish(),
       (bytes) => this.keep?.push(bytes),
     )
     socket.on('data', (chunk: Buffer) => this.reader.push(chunk))
@@ -45,7 +45,7 @@ export class Connection {
   /** Sends a request and waits for the end of its answer; resolves with the status. */
   exchange(request: Buffer): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.settle = () => resolve(this.reader.head.status)
+      this.finish = () => resolve(this.reader.head.status)
       this.fail = reject
       this.socket.write(request)
     })

@@ -31,12 +31,12 @@ function isReady(port: number): Promise<boolean> {
     const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false }, () =>
       socket.write('GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
     )
-    const settle = (isUp: boolean): void => {
+    const finish = (isUp: boolean): void => {
       socket.destroy()
       resolve(isUp)
     }
-    socket.once('error', () => settle(false))
-    socket.once('data', (chunk: Buffer) => settle(chunk.toString('latin1').startsWith('HTTP/1.1 200')))
+    socket.once('error', () => finish(false))
+    socket.once('data', (chunk: Buffer) => finish(chunk.toString('latin1').startsWith('HTTP/1.1 200')))
   })
 }
 

@@ -11,13 +11,13 @@ import { systemClock } from '../base/clock.js'
 import { ObjectStore } from '../objects/object-store.js'
 import { definitions } from '../resources/index.js'
 import { openMemoryStorage } from '../storage/memory.js'
-import { type Attempt, admissionOf, type Plugin } from './admission.js'
+import { type AdmissionRequest, admissionOf, type Plugin } from './admission.js'
 import { pluginsInOrder } from './order.js'
 
 const catalog = new Catalog({ identity: identityOf('cluster'), definitions, isServed: () => true })
 const configMaps = catalog.find('', 'v1', 'configmaps') as Resource
 const namespaces = catalog.find('', 'v1', 'namespaces') as Resource
-const attempt = (more: Partial<Attempt>): Attempt => ({
+const request = (more: Partial<AdmissionRequest>): AdmissionRequest => ({
   operation: 'CREATE',
   resource: configMaps,
   subresource: '',
@@ -41,11 +41,11 @@ const appending = (word: string, delayed: boolean): Plugin => ({
 
 test('each plugin sees what the one before it left, waiting or not', async () => {
   const admission = admissionOf([appending('one', false), appending('two', true), appending('three', false)])
-  assert.deepEqual(await admission.mutate(attempt({})), { words: ['one', 'two', 'three'] })
+  assert.deepEqual(await admission.mutate(request({})), { words: ['one', 'two', 'three'] })
 })
 
 test('without a plugin that waits nothing waits', () => {
-  assert.ok(!(admissionOf([appending('one', false)]).mutate(attempt({})) instanceof Promise))
+  assert.ok(!(admissionOf([appending('one', false)]).mutate(request({})) instanceof Promise))
 })
 
 test('the first plugin that refuses ends validation', async () => {
@@ -57,11 +57,11 @@ test('the first plugin that refuses ends validation', async () => {
       if (refuses) throw new Error(name)
     },
   })
-  await assert.rejects(async () => admissionOf([plugin('a', false), plugin('b', true), plugin('c', false)]).validate(attempt({})), /b/)
+  await assert.rejects(async () => admissionOf([plugin('a', false), plugin('b', true), plugin('c', false)]).validate(request({})), /b/)
   assert.deepEqual(seen, ['a', 'b'])
 })
 
-async function withNamespaces(): Promise<(tried: Partial<Attempt>) => number> {
+async function withNamespaces(): Promise<(tried: Partial<AdmissionRequest>) => number> {
   const store = new ObjectStore({
     storage: await openMemoryStorage({ clock: systemClock }),
     clock: systemClock,
@@ -91,7 +91,7 @@ async function withNamespaces(): Promise<(tried: Partial<Attempt>) => number> {
   )
   return (tried) => {
     try {
-      admission.mutate(attempt(tried))
+      admission.mutate(request(tried))
       return 200
     } catch (thrown) {
       return (thrown as ApiError).status.code
@@ -99,7 +99,7 @@ async function withNamespaces(): Promise<(tried: Partial<Attempt>) => number> {
   }
 }
 
-const lifecycle: readonly { name: string; tried: Partial<Attempt>; code: number }[] = [
+const lifecycle: readonly { name: string; tried: Partial<AdmissionRequest>; code: number }[] = [
   { name: 'creating in a namespace', tried: {}, code: 200 },
   { name: 'creating in a missing one', tried: { namespace: 'nowhere' }, code: 404 },
   { name: 'creating in one that is going', tried: { namespace: 'going' }, code: 403 },
@@ -142,7 +142,7 @@ test('the refusal says that the namespace is going', async () => {
           unreachableTolerationSeconds: 300,
           disabled: [],
         }),
-      ).mutate(attempt({ namespace: 'going' })),
+      ).mutate(request({ namespace: 'going' })),
     (error) => error instanceof ApiError && error.status.details?.causes?.[0]?.reason === 'NamespaceTerminating',
   )
 })

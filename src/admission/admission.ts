@@ -3,12 +3,12 @@
 import type { Resource } from '../api/catalog.js'
 import type { RuleContext } from '../api/definition.js'
 import type { ApiObject } from '../api/object.js'
-import { obtain } from '../base/obtain.js'
+import { getOrInsert } from '../base/get-or-insert.js'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** A write on its way in. `object` is what will be stored (absent on delete), `old` what is stored (absent on create). */
-export interface Attempt {
+export interface AdmissionRequest {
   readonly operation: Operation
   readonly resource: Resource
   readonly subresource: string
@@ -26,20 +26,20 @@ export interface Plugin {
   /** The collections whose objects it looks at; left out: all. */
   readonly collections?: readonly string[]
   /** Refuses by throwing; returns the object to go on with. */
-  readonly mutate?: (attempt: Attempt) => ApiObject | undefined | Promise<ApiObject | undefined>
-  readonly validate?: (attempt: Attempt) => void | Promise<void>
+  readonly mutate?: (request: AdmissionRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
+  readonly validate?: (request: AdmissionRequest) => void | Promise<void>
 }
 
 export interface Admission {
   /** The object as the mutating plugins leave it. Synchronous while no plugin waits. */
-  mutate(attempt: Attempt): ApiObject | undefined | Promise<ApiObject | undefined>
-  validate(attempt: Attempt): void | Promise<void>
+  mutate(request: AdmissionRequest): ApiObject | undefined | Promise<ApiObject | undefined>
+  validate(request: AdmissionRequest): void | Promise<void>
 }
 
 export function admissionOf(plugins: readonly Plugin[]): Admission {
   const concerned = new Map<string, Concerned>()
-  const concernedBy = ({ resource: { collection } }: Attempt): Concerned =>
-    obtain(concerned, collection, () => {
+  const concernedBy = ({ resource: { collection } }: AdmissionRequest): Concerned =>
+    getOrInsert(concerned, collection, () => {
       const all = plugins.filter(({ collections }) => collections === undefined || collections.includes(collection))
       return {
         mutating: all.filter(({ mutate }) => mutate !== undefined),
@@ -47,8 +47,8 @@ export function admissionOf(plugins: readonly Plugin[]): Admission {
       }
     })
   return {
-    mutate: (attempt) => mutateFrom(concernedBy(attempt).mutating, 0, attempt),
-    validate: (attempt) => validateFrom(concernedBy(attempt).validating, 0, attempt),
+    mutate: (request) => mutateFrom(concernedBy(request).mutating, 0, request),
+    validate: (request) => validateFrom(concernedBy(request).validating, 0, request),
   }
 }
 
@@ -58,19 +58,23 @@ interface Concerned {
   readonly validating: readonly Plugin[]
 }
 
-function mutateFrom(plugins: readonly Plugin[], from: number, attempt: Attempt): ApiObject | undefined | Promise<ApiObject | undefined> {
-  let object = attempt.object
+function mutateFrom(
+  plugins: readonly Plugin[],
+  from: number,
+  request: AdmissionRequest,
+): ApiObject | undefined | Promise<ApiObject | undefined> {
+  let object = request.object
   for (let i = from; i < plugins.length; i++) {
-    const next = plugins[i]?.mutate?.(object === attempt.object ? attempt : { ...attempt, object })
-    if (next instanceof Promise) return next.then((settled) => mutateFrom(plugins, i + 1, { ...attempt, object: settled }))
+    const next = plugins[i]?.mutate?.(object === request.object ? request : { ...request, object })
+    if (next instanceof Promise) return next.then((settled) => mutateFrom(plugins, i + 1, { ...request, object: settled }))
     object = next
   }
   return object
 }
 
-function validateFrom(plugins: readonly Plugin[], from: number, attempt: Attempt): void | Promise<void> {
+function validateFrom(plugins: readonly Plugin[], from: number, request: AdmissionRequest): void | Promise<void> {
   for (let i = from; i < plugins.length; i++) {
-    const pending = plugins[i]?.validate?.(attempt)
-    if (pending instanceof Promise) return pending.then(() => validateFrom(plugins, i + 1, attempt))
+    const pending = plugins[i]?.validate?.(request)
+    if (pending instanceof Promise) return pending.then(() => validateFrom(plugins, i + 1, request))
   }
 }

@@ -3,19 +3,19 @@
 import { type ApiError, forbidden } from '../api/api-error.js'
 import type { ApiObject } from '../api/object.js'
 import type { Container, PodSpec } from '../resources/core/v1.schema.js'
-import type { Attempt } from './admission.js'
+import type { AdmissionRequest } from './admission.js'
 
 export interface Pod extends ApiObject {
   readonly spec?: PodSpec
 }
 
 /** A pod that is being created. */
-export function newPod(attempt: Attempt): Pod | undefined {
-  const isNew = attempt.operation === 'CREATE' && attempt.subresource === '' && attempt.resource.collection === 'pods'
-  return isNew ? attempt.object : undefined
+export function newPod(request: AdmissionRequest): Pod | undefined {
+  const isNew = request.operation === 'CREATE' && request.subresource === '' && request.resource.collection === 'pods'
+  return isNew ? request.object : undefined
 }
 
-export const refusePod = (attempt: Attempt, why: string): ApiError => forbidden(attempt.resource.subject, attempt.name, why)
+export const refusePod = (request: AdmissionRequest, why: string): ApiError => forbidden(request.resource.subject, request.name, why)
 
 /** The pod with some of its spec changed. */
 export const withSpec = (pod: Pod, changes: PodSpec): Pod => ({ ...pod, spec: { ...pod.spec, ...changes } })

@@ -1,6 +1,6 @@
 // What this server serves now: every kind bound to its identity, found by the words of a path.
 
-import { obtain } from '../base/obtain.js'
+import { getOrInsert } from '../base/get-or-insert.js'
 import type { StructNode } from '../schema/node.js'
 import type { Subject } from './api-error.js'
 import type { Deprecation, ResourceDefinition, ResourceVersionDefinition, SubresourceDefinition, Verb } from './definition.js'
@@ -105,7 +105,7 @@ export class Catalog {
 
   private add(resource: Resource): void {
     this.served.push(resource)
-    obtain(this.byCollection, resource.collection, () => []).push(resource)
+    getOrInsert(this.byCollection, resource.collection, () => []).push(resource)
     this.byPath.set(`${resource.group}/${resource.version}/${resource.name}`, resource)
   }
 }

@@ -36,7 +36,7 @@ interface Question {
 function decideFrom(question: Question, from: number): Decision | Promise<Decision> {
   for (let i = from; i < question.authorizers.length; i++) {
     const decision = (question.authorizers[i] as Authorizer)(question.user, question.request)
-    if (decision instanceof Promise) return decision.then((settled) => (settled === 'no-opinion' ? decideFrom(question, i + 1) : settled))
+    if (decision instanceof Promise) return decision.then((decided) => (decided === 'no-opinion' ? decideFrom(question, i + 1) : decided))
     if (decision !== 'no-opinion') return decision
   }
   return 'no-opinion'

@@ -96,7 +96,7 @@ function choose(accept: string, offer: Offer): Choice | undefined {
   for (const clause of parseAccept(accept)) {
     for (const format of offer.formats) {
       if (!names(clause, mediaTypeOf(format, offer.identity))) continue
-      const choice = settle(clause, format, offer)
+      const choice = choiceOf(clause, format, offer)
       if (choice !== undefined) return choice
     }
   }
@@ -109,7 +109,7 @@ function names(clause: AcceptClause, mediaType: string): boolean {
 }
 
 /** What the parameters of a clause ask for, if this format can do it. Parameters that nobody knows are passed over. */
-function settle(clause: AcceptClause, format: Format, offer: Offer): Choice | undefined {
+function choiceOf(clause: AcceptClause, format: Format, offer: Offer): Choice | undefined {
   const { parameters } = clause
   const stream = parameters.get('stream')
   if (stream && (stream !== 'watch' || !streamFormats.has(format))) return undefined

@@ -6,7 +6,7 @@ import { agesLater, humanDuration, splitAtAges } from '../api/human-duration.js'
 import type { ListMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { anonymous } from '../api/user.js'
-import { obtain } from '../base/obtain.js'
+import { getOrInsert } from '../base/get-or-insert.js'
 import { writeAny, writeText } from '../schema/write.js'
 import type { ItemForm } from './item-form.js'
 import { type TableForm, type TableWish, tableFormOf, tableHead, tableRow } from './table.js'
@@ -22,7 +22,7 @@ const forms = new WeakMap<Resource, Map<string, RowForm>>()
 export function rowFormOf(resource: Resource, wish: TableWish): RowForm {
   const known = forms.get(resource) ?? new Map<string, RowForm>()
   forms.set(resource, known)
-  return obtain(known, `${wish.version} ${wish.includeObject} ${wish.identity.name}`, () => {
+  return getOrInsert(known, `${wish.version} ${wish.includeObject} ${wish.identity.name}`, () => {
     const rules = { ...wish.rules, user: anonymous, now: agesLater }
     const table = tableFormOf({ ...resource, table: resource.definition.table }, { ...wish, rules })
     return { resource, table, item: (object: ApiObject) => encoder.encode(`${tableRow(table, object, writeCells)},`) }

@@ -5,7 +5,7 @@ import type { Resource } from '../api/catalog.js'
 import type { Identity } from '../api/identity.js'
 import { type ListMeta, listMeta, partialObjectMetadata } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
-import { obtain } from '../base/obtain.js'
+import { getOrInsert } from '../base/get-or-insert.js'
 import type { StructNode } from '../schema/node.js'
 import { writeStoredFields, writeValue } from '../schema/write.js'
 import type { ItemForm } from './item-form.js'
@@ -30,7 +30,7 @@ export function wireFormOf(resource: Resource, { format, pretty, as }: Represent
   if (format === 'json' && as === undefined && resource.fromStored === undefined) return undefined
   const known = forms.get(resource) ?? new Map<string, WireForm>()
   forms.set(resource, known)
-  return obtain(known, `${format} ${as?.version ?? ''} ${identity.name}`, () => {
+  return getOrInsert(known, `${format} ${as?.version ?? ''} ${identity.name}`, () => {
     const content = as === undefined ? wholeContent(resource) : metadataContent({ identity, version: as.version })
     return format === 'protobuf' ? protobufForm(resource, content) : jsonForm(resource, content)
   })

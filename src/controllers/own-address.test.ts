@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
-import { Presence } from '../objects/presence.js'
+import { ServerRegistry } from '../objects/server-registry.js'
 import { openMemoryStorage } from '../storage/memory.js'
 import { ownEndpoints } from './bootstrap/own-objects.js'
 import { placeAll } from './bootstrap/place.js'
@@ -14,10 +14,10 @@ import { OwnAddress } from './own-address.js'
 
 async function scene() {
   const { engine, catalog } = await stageOf('cluster', systemClock)
-  const presence = new Presence(openMemoryStorage(), systemClock)
+  const registry = new ServerRegistry(openMemoryStorage(), systemClock)
   const start = async (holder: string, address: string, securePort = 6443): Promise<OwnAddress> => {
     const self = { holder, address }
-    const started = new OwnAddress({ engine, catalog, presence, logger: silentLogger, self, securePort, intervalMs: 20, lastsMs: 200 })
+    const started = new OwnAddress({ engine, catalog, registry, logger: silentLogger, self, securePort, intervalMs: 20, lastsMs: 200 })
     await placeAll(engine, catalog, ownEndpoints(engine.identity, { addresses: await started.announce(), securePort }))
     started.start()
     return started
@@ -38,7 +38,7 @@ async function scene() {
     for (let i = 0; i < 300 && shown() !== wanted; i += 1) await sleep(10)
     assert.equal(shown(), wanted)
   }
-  return { engine, presence, start, shown, until }
+  return { engine, registry, start, shown, until }
 }
 
 test('those that come are shown at once, in order, and so is that one leaves', async () => {
@@ -56,8 +56,8 @@ test('those that come are shown at once, in order, and so is that one leaves', a
 })
 
 test('one that is not heard of any more goes', async () => {
-  const { start, presence, until } = await scene()
-  await presence.renew({ holder: 'killed', address: '192.0.2.2' }, 100)
+  const { start, registry, until } = await scene()
+  await registry.renew({ holder: 'killed', address: '192.0.2.2' }, 100)
   const living = await start('a', '192.0.2.1')
   await until('192.0.2.1 192.0.2.2 "port":6443')
   await until('192.0.2.1 "port":6443')
@@ -89,9 +89,9 @@ test('addresses of another family are left out', async () => {
 test('a store that does not answer holds up nobody at the end', async () => {
   const { engine, catalog } = await stageOf('cluster', systemClock)
   const storage = openMemoryStorage()
-  const presence = new Presence(storage, systemClock)
+  const registry = new ServerRegistry(storage, systemClock)
   const self = { holder: 'a', address: '192.0.2.1' }
-  const options = { engine, catalog, presence, logger: silentLogger, self, securePort: 6443, intervalMs: 5 }
+  const options = { engine, catalog, registry, logger: silentLogger, self, securePort: 6443, intervalMs: 5 }
   const [known, unknown] = [new OwnAddress(options), new OwnAddress(options)]
   await known.announce()
   Object.assign(storage, { commit: () => new Promise<never>(() => undefined) })

@@ -6,7 +6,7 @@ import type { ApiObject } from '../api/object.js'
 import { sameValue } from '../api/validation/same-value.js'
 import { atMost } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
-import type { Presence, Server } from '../objects/presence.js'
+import type { Server, ServerRegistry } from '../objects/server-registry.js'
 import type { Engine } from '../verbs/engine.js'
 import { ownEndpoints } from './bootstrap/own-objects.js'
 import { placeAll } from './bootstrap/place.js'
@@ -15,7 +15,7 @@ import type { Wanted } from './bootstrap/wanted.js'
 export interface OwnAddressOptions {
   readonly engine: Engine
   readonly catalog: Catalog
-  readonly presence: Presence
+  readonly registry: ServerRegistry
   readonly logger: Logger
   readonly self: Server
   readonly securePort: number
@@ -42,8 +42,8 @@ export class OwnAddress {
 
   /** Says for the first time that this server is there, and answers with the addresses of all that are. */
   async announce(): Promise<readonly string[]> {
-    const { presence, self, lastsMs = presentMs } = this.options
-    await presence.renew(self, lastsMs)
+    const { registry, self, lastsMs = presentMs } = this.options
+    await registry.renew(self, lastsMs)
     this.isAnnounced = true
     return sorted([self.address, ...this.others()])
   }
@@ -80,11 +80,11 @@ export class OwnAddress {
   }
 
   private async leave(): Promise<void> {
-    const { engine, presence, self, logger } = this.options
+    const { engine, registry, self, logger } = this.options
     try {
       // A store that does not answer is found out here, where nothing is on its way yet that closing it would have to wait for.
-      await engine.store.settle('write')
-      await presence.leave(self.holder)
+      await engine.store.readIndex('write')
+      await registry.leave(self.holder)
       await this.show(sorted(this.others()))
     } catch (error) {
       logger.warn({ error }, 'the address of this server could not be taken back; it goes by itself')
@@ -93,8 +93,8 @@ export class OwnAddress {
 
   /** Those of the own family: the objects have room for one. */
   private others(): readonly string[] {
-    const { presence, self } = this.options
-    return presence.addressesBeside(self.holder).filter((address) => address.includes(':') === self.address.includes(':'))
+    const { registry, self } = this.options
+    return registry.addressesBeside(self.holder).filter((address) => address.includes(':') === self.address.includes(':'))
   }
 
   /** A service without any address helps nobody, so the last one leaves its own. */

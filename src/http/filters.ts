@@ -54,7 +54,7 @@ export interface Authentication {
 }
 
 export function authentication({ authenticators, anonymous }: Authentication): Filter {
-  const settle = (exchange: Exchange, user: User | undefined, hasCredential: boolean): boolean => {
+  const finish = (exchange: Exchange, user: User | undefined, hasCredential: boolean): boolean => {
     if (user !== undefined) exchange.user = user
     else if (anonymous !== undefined && !hasCredential) exchange.user = anonymous
     else throw unauthorized()
@@ -63,8 +63,8 @@ export function authentication({ authenticators, anonymous }: Authentication): F
   return (exchange) => {
     const bearerToken = bearerOf(exchange.request.headers.authorization)
     const found = authenticateWith(authenticators, { bearerToken })
-    if (found instanceof Promise) return found.then((user) => settle(exchange, user, bearerToken !== ''))
-    return settle(exchange, found, bearerToken !== '')
+    if (found instanceof Promise) return found.then((user) => finish(exchange, user, bearerToken !== ''))
+    return finish(exchange, found, bearerToken !== '')
   }
 }
 
@@ -87,8 +87,8 @@ export function authorization(authorizers: readonly Authorizer[]): Filter {
     const decision = authorizeWith(authorizers, exchange.user, exchange.info)
     if (decision === 'allow') return false
     if (!(decision instanceof Promise)) throw refusal(exchange.user, exchange.info)
-    return decision.then((settled) => {
-      if (settled !== 'allow') throw refusal(exchange.user, exchange.info)
+    return decision.then((decided) => {
+      if (decided !== 'allow') throw refusal(exchange.user, exchange.info)
       return false
     })
   }

@@ -44,14 +44,14 @@ export function requestListener(handling: Handling): RequestListener {
       return
     }
     if (typeof answered === 'boolean') handling.onAnswered(exchange)
-    else void settle(handling, exchange, answered)
+    else void finishLater(handling, exchange, answered)
   }
 }
 
 const ignore = (): void => undefined
 
 /** Waits for an answer that takes its time, though not forever. */
-async function settle(handling: Handling, exchange: Exchange, answered: Promise<Answered>): Promise<void> {
+async function finishLater(handling: Handling, exchange: Exchange, answered: Promise<Answered>): Promise<void> {
   const timer = exchange.isLongRunning ? undefined : setTimeout(() => sendError(handling, exchange, timedOut()), handling.requestTimeoutMs)
   try {
     await answered

@@ -43,7 +43,7 @@ export function serveList(target: Target): Answered | Promise<Answered> {
     return listComputed(target.server.engine, callOf(target), options).then((page) => sendList(target, form, page))
   }
   const page = list(target.server.engine, callOf(target), options)
-  return page instanceof Promise ? page.then((settled) => sendList(target, form, settled)) : sendList(target, form, page)
+  return page instanceof Promise ? page.then((listed) => sendList(target, form, listed)) : sendList(target, form, page)
 }
 
 function sendList(target: Target, form: ObjectForm, page: ListedPage): Answered | Promise<Answered> {

@@ -1,7 +1,7 @@
 // Which objects of a collection carry a label, so that a selector that picks few of many does not look at all of them.
 // Built when a collection is first selected from, kept true by changes, and given up when it would grow past its bound.
 
-import { obtain } from '../base/obtain.js'
+import { getOrInsert } from '../base/get-or-insert.js'
 import type { Change, Storage } from '../storage/storage.js'
 import { collectionOf } from './keys.js'
 import { StoredObject } from './stored-object.js'
@@ -90,8 +90,8 @@ export class LabelIndex {
   }
 
   private add(index: CollectionIndex, pair: LabelledKey): void {
-    const values = obtain(index.labels, pair.label, () => new Map<string, Posting>())
-    const posting = obtain(values, pair.value, (): Posting => ({ keys: new Set(), sorted: undefined }))
+    const values = getOrInsert(index.labels, pair.label, () => new Map<string, Posting>())
+    const posting = getOrInsert(values, pair.value, (): Posting => ({ keys: new Set(), sorted: undefined }))
     posting.keys.add(pair.key)
     posting.sorted = undefined
     index.bytes += bytesPerPair

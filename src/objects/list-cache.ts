@@ -3,11 +3,11 @@
 // own segments. One that is not stored JSON is expensive to make: when it is no longer true it stays as a source for the next, which takes
 // from it the items that did not change.
 
-import { obtain } from '../base/obtain.js'
+import { getOrInsert } from '../base/get-or-insert.js'
 import type { ItemForm } from '../codec/item-form.js'
-import type { Entry, Glimpse, KeyRange, Storage } from '../storage/storage.js'
+import type { Entry, KeyRange, ScannedEntry, Storage } from '../storage/storage.js'
 import { collectionOf, keyAfter } from './keys.js'
-import { glimpseOf, itemSize, mostAdded, renderItemInto, StoredObject } from './stored-object.js'
+import { itemSize, mostAdded, renderItemInto, StoredObject, scannedOf } from './stored-object.js'
 
 const segmentObjects = 64
 const segmentMaxBytes = 512 * 1024
@@ -137,13 +137,13 @@ export class ListCache {
     const offsets = [0]
     let used = 0
     let isComplete = true
-    this.storage.glance(range, (glimpse) => {
+    this.storage.scan(range, (scanned) => {
       if (keys.length === segmentObjects || used > segmentMaxBytes) {
         isComplete = false
         return false
       }
-      used = this.render(used, glimpse)
-      keys.push(glimpse.key)
+      used = this.render(used, scanned)
+      keys.push(scanned.key)
       offsets.push(used)
       return true
     })
@@ -155,14 +155,14 @@ export class ListCache {
   }
 
   /** Writes an item behind others, in memory that is used again and again. */
-  private render(used: number, glimpse: Glimpse): number {
-    const needed = used + glimpse.end - glimpse.start + mostAdded
+  private render(used: number, scanned: ScannedEntry): number {
+    const needed = used + scanned.end - scanned.start + mostAdded
     if (needed > this.scratch.length) {
       const larger = Buffer.allocUnsafeSlow(2 * needed)
       this.scratch.copy(larger, 0, 0, used)
       this.scratch = larger
     }
-    return renderItemInto(this.scratch, used, glimpse)
+    return renderItemInto(this.scratch, used, scanned)
   }
 
   private load({ collection, form, range, before }: Loading): Segment {
@@ -187,7 +187,7 @@ export class ListCache {
     const cost = costOf(segment)
     if (cost > this.maxBytes) return
     segments.splice(at, 0, segment)
-    obtain(this.collections, segment.collection, () => new Map<Form, Segment[]>()).set(segment.form, segments)
+    getOrInsert(this.collections, segment.collection, () => new Map<Form, Segment[]>()).set(segment.form, segments)
     this.recent.add(segment)
     this.heldBytes += cost
     for (const oldest of this.recent) {
@@ -231,10 +231,10 @@ function joinItems(items: readonly Uint8Array[]): Pick<Segment, 'bytes' | 'offse
 
 /** Objects as list items, in one piece; each is followed by a comma. */
 export function renderTogether(entries: readonly Entry[]): Buffer {
-  const glimpses = entries.map(glimpseOf)
-  const out = Buffer.allocUnsafeSlow(glimpses.reduce((sum, glimpse) => sum + itemSize(glimpse), 0))
+  const all = entries.map(scannedOf)
+  const out = Buffer.allocUnsafeSlow(all.reduce((sum, scanned) => sum + itemSize(scanned), 0))
   let at = 0
-  for (const glimpse of glimpses) at = renderItemInto(out, at, glimpse)
+  for (const scanned of all) at = renderItemInto(out, at, scanned)
   return out
 }
 

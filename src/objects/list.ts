@@ -3,7 +3,7 @@
 import type { Resource } from '../api/catalog.js'
 import type { ItemForm } from '../codec/item-form.js'
 import type { KeyRange, Storage } from '../storage/storage.js'
-import type { KeptItems } from './kept-items.js'
+import type { ItemCache } from './item-cache.js'
 import { keyAfter, keyOf, rangeOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
 import { type ListCache, renderTogether } from './list-cache.js'
@@ -40,7 +40,7 @@ interface Reads {
   readonly storage: Storage
   readonly cache: ListCache
   readonly labels: LabelIndex
-  readonly kept: KeptItems
+  readonly kept: ItemCache
 }
 
 const readAhead = 256

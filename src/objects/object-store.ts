@@ -5,14 +5,14 @@ import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import type { Clock } from '../base/clock.js'
 import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
-import { type Claim, type ClaimChanges, claimKey, noClaims } from './claims.js'
-import { KeptItems } from './kept-items.js'
+import { ItemCache } from './item-cache.js'
 import { keyOf, rangeOf } from './keys.js'
 import { LabelIndex } from './label-index.js'
 import { type ListQuery, type ObjectPage, readPage } from './list.js'
 import { ListCache } from './list-cache.js'
-import { RecentObjects } from './recent-objects.js'
+import { ObjectCache } from './object-cache.js'
 import { encodeStored, StoredObject } from './stored-object.js'
+import { noUniqueKeys, storageKeyOf, type UniqueKey, type UniqueKeyChanges } from './unique-keys.js'
 import { WatchBacklog } from './watch-backlog.js'
 import { type Watcher, WatchHub } from './watch-hub.js'
 
@@ -25,7 +25,7 @@ export interface ObjectAddress {
 export interface PutConditions {
   /** The revision that the object must have; 0: it must not be there. */
   readonly expect: number
-  readonly claims?: ClaimChanges
+  readonly uniqueKeys?: UniqueKeyChanges
 }
 
 export interface HistoryQuery {
@@ -36,10 +36,10 @@ export interface HistoryQuery {
   readonly limit: number
 }
 
-/** Either the object as it was written, or what stood in the way (undefined: nothing is there); `isClaimed`: somebody has what it wanted to take. */
+/** Either the object as it was written, or what stood in the way (undefined: nothing is there); `isTaken`: somebody has what it wanted to take. */
 export type WriteOutcome =
   | { readonly ok: true; readonly object: StoredObject }
-  | { readonly ok: false; readonly current: StoredObject | undefined; readonly isClaimed?: boolean }
+  | { readonly ok: false; readonly current: StoredObject | undefined; readonly isTaken?: boolean }
 
 export interface ObjectStoreOptions {
   readonly storage: Storage
@@ -58,8 +58,8 @@ export class ObjectStore {
   private readonly storage: Storage
   private readonly cache: ListCache
   private readonly labels: LabelIndex
-  private readonly recent: RecentObjects
-  private readonly kept: KeptItems
+  private readonly recent: ObjectCache
+  private readonly kept: ItemCache
   private readonly hub: WatchHub
   /** What waits for slow watchers. */
   readonly backlog = new WatchBacklog(mostBacklogBytes)
@@ -74,8 +74,8 @@ export class ObjectStore {
     const recentBytes = Math.floor(options.readCacheBytes / 16)
     const keptBytes = Math.floor(options.readCacheBytes / 8)
     this.cache = new ListCache(options.storage, options.readCacheBytes - labelBytes - recentBytes - keptBytes)
-    this.kept = new KeptItems(keptBytes)
-    this.recent = new RecentObjects(recentBytes, this.kept)
+    this.kept = new ItemCache(keptBytes)
+    this.recent = new ObjectCache(recentBytes, this.kept)
     this.labels = new LabelIndex(options.storage, labelBytes)
     this.hub = new WatchHub(options.storage, (change) => {
       this.cache.drop(change.key)
@@ -103,18 +103,16 @@ export class ObjectStore {
   }
 
   /** A revision at which reads see every write that anybody was told of before the call. */
-  settle(purpose?: 'write'): number | Promise<number> {
-    const settled = this.storage.settle(purpose)
-    return settled instanceof Promise
-      ? settled.catch((thrown: unknown) => Promise.reject(readable(thrown, 'be read consistently')))
-      : settled
+  readIndex(purpose?: 'write'): number | Promise<number> {
+    const index = this.storage.readIndex(purpose)
+    return index instanceof Promise ? index.catch((thrown: unknown) => Promise.reject(readable(thrown, 'be read consistently'))) : index
   }
 
   /** Asks the storage, and answers why it cannot be used; undefined when it can. A write that failed a moment ago counts, too. */
   async check(timeoutMs: number): Promise<string | undefined> {
-    const settled = this.storage.settle()
-    if (settled instanceof Promise) {
-      const problem = await within(timeoutMs, settled)
+    const index = this.storage.readIndex()
+    if (index instanceof Promise) {
+      const problem = await within(timeoutMs, index)
       if (problem !== undefined) return problem
     }
     const { text, atMs } = this.lastProblem ?? { text: '', atMs: Number.NEGATIVE_INFINITY }
@@ -182,22 +180,22 @@ export class ObjectStore {
   }
 
   /** Writes an encoded object if the key is as expected: absent (0), or at a revision. */
-  async put(address: ObjectAddress, value: Buffer, { expect, claims = noClaims }: PutConditions): Promise<WriteOutcome> {
+  async put(address: ObjectAddress, value: Buffer, { expect, uniqueKeys = noUniqueKeys }: PutConditions): Promise<WriteOutcome> {
     const ttlSeconds = address.resource.definition.ttlSeconds?.(this.options.eventTtlSeconds) ?? 0
     const expiry = ttlSeconds > 0 ? { expiresAtMs: this.options.clock.now() + ttlSeconds * 1000 } : {}
     const key = keyOf(address.resource, address.namespace, address.name)
-    const outcome = await this.commitDurably([{ key, value, expect, ...expiry }, ...writesOf(key, claims)])
+    const outcome = await this.commitDurably([{ key, value, expect, ...expiry }, ...writesOf(key, uniqueKeys)])
     if (outcome.ok) return { ok: true, object: new StoredObject({ key, revision: outcome.revision, value }) }
-    if (outcome.key !== key) return { ok: false, current: undefined, isClaimed: true }
+    if (outcome.key !== key) return { ok: false, current: undefined, isTaken: true }
     return { ok: false, current: objectOf(outcome.current) }
   }
 
-  isClaimed(claim: Claim): boolean {
-    return this.storage.read(claimKey(claim)) !== undefined
+  isTaken(uniqueKey: UniqueKey): boolean {
+    return this.storage.read(storageKeyOf(uniqueKey)) !== undefined
   }
 
   /** Removes the object at a revision, with what it held; the outcome shows it with the version at which it went. */
-  async remove(stored: StoredObject, released: readonly Claim[] = []): Promise<WriteOutcome> {
+  async remove(stored: StoredObject, released: readonly UniqueKey[] = []): Promise<WriteOutcome> {
     const removal = { key: stored.key, value: undefined, expect: stored.revision }
     const outcome = await this.commitDurably([removal, ...writesOf(stored.key, { gained: [], released })])
     if (!outcome.ok) return { ok: false, current: objectOf(outcome.current) }
@@ -252,10 +250,10 @@ function within(timeoutMs: number, work: Promise<unknown>): Promise<string | und
   })
 }
 
-const writesOf = (owner: string, { gained, released }: ClaimChanges): readonly Write[] => [
-  ...gained.map((claim) => ({ key: claimKey(claim), value: Buffer.from(owner), expect: 0 })),
-  ...released.map((claim) => ({ key: claimKey(claim), value: undefined, expect: undefined })),
+const writesOf = (owner: string, { gained, released }: UniqueKeyChanges): readonly Write[] => [
+  ...gained.map((uniqueKey) => ({ key: storageKeyOf(uniqueKey), value: Buffer.from(owner), expect: 0 })),
+  ...released.map((uniqueKey) => ({ key: storageKeyOf(uniqueKey), value: undefined, expect: undefined })),
 ]
 
-const objectOf = (entry: Entry | undefined, kept?: KeptItems): StoredObject | undefined =>
+const objectOf = (entry: Entry | undefined, kept?: ItemCache): StoredObject | undefined =>
   entry === undefined ? undefined : new StoredObject(entry, kept)

@@ -9,8 +9,8 @@ import { openMemoryStorage } from '../storage/memory.js'
 import type { ChangeListener } from '../storage/storage.js'
 import { type Box, box, boxes, put, storeOfBoxes } from './fixture.js'
 import type { ListQuery, ObjectPage } from './list.js'
+import { ObjectCache } from './object-cache.js'
 import { ObjectStore } from './object-store.js'
-import { RecentObjects } from './recent-objects.js'
 import { everything, matcherOf } from './selection.js'
 import { StoredObject } from './stored-object.js'
 
@@ -167,7 +167,7 @@ test('an object that is read often is the one that is stored', async () => {
 })
 
 test('what is read often stays within its bound', () => {
-  const recent = new RecentObjects(20_000)
+  const recent = new ObjectCache(20_000)
   const object = (key: string) => new StoredObject({ key, revision: 1, value: Buffer.alloc(1000) })
   for (let i = 0; i < 10; i++) recent.keep(object(`k${i}`))
   assert.deepEqual(Array.from({ length: 10 }, (_, i) => recent.get(`k${i}`) !== undefined).lastIndexOf(false), 6)

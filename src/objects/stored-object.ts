@@ -13,8 +13,8 @@ import type { StructNode } from '../schema/node.js'
 import { withoutNullFields } from '../schema/null-fields.js'
 import { readValue } from '../schema/read.js'
 import { countBigNumbers, writeAny, writeStoredFields } from '../schema/write.js'
-import type { Entry, Glimpse } from '../storage/storage.js'
-import type { KeptItems } from './kept-items.js'
+import type { Entry, ScannedEntry } from '../storage/storage.js'
+import type { ItemCache } from './item-cache.js'
 
 const headerBytes = 8
 /** In the upper bits of the splice: what a plain parse of the body would get wrong. */
@@ -33,12 +33,12 @@ const emptyIndex: SelectorIndex = { labels: undefined, fields: undefined }
 export class StoredObject {
   readonly entry: Entry
   private readonly value: Buffer
-  private readonly kept: KeptItems | undefined
+  private readonly kept: ItemCache | undefined
   private decoded: ApiObject | undefined
   private parsedIndex: SelectorIndex | undefined
 
   /** `kept`: where its other forms stay for the next reader, if they shall. */
-  constructor(entry: Entry, kept?: KeptItems) {
+  constructor(entry: Entry, kept?: ItemCache) {
     this.entry = entry
     this.value = entry.value
     this.kept = kept
@@ -73,9 +73,9 @@ export class StoredObject {
 
   /** The wire form: `prefix`, the body with its version, `suffix`. */
   render(prefix: Buffer, suffix: Buffer): Buffer {
-    const glimpse = glimpseOf(this.entry)
-    const out = Buffer.allocUnsafe(prefix.length + bodySize(glimpse) + suffix.length)
-    suffix.copy(out, spliceInto(out, prefix.copy(out), glimpse))
+    const scanned = scannedOf(this.entry)
+    const out = Buffer.allocUnsafe(prefix.length + bodySize(scanned) + suffix.length)
+    suffix.copy(out, spliceInto(out, prefix.copy(out), scanned))
     return out
   }
 
@@ -132,7 +132,7 @@ export class StoredObject {
 const versionText = (revision: number): string => `"resourceVersion":"${revision}",`
 
 /** Writes what stands between the braces of the wire form at a place; answers with the place behind it. */
-function spliceInto(out: Buffer, at: number, { revision, bytes, start, end }: Omit<Glimpse, 'key'>): number {
+function spliceInto(out: Buffer, at: number, { revision, bytes, start, end }: Omit<ScannedEntry, 'key'>): number {
   const bodyStart = start + headerBytes + readUint32(bytes, start)
   const head = readUint32(bytes, start + 4) & spliceMask
   const version = versionText(revision)
@@ -145,9 +145,9 @@ function spliceInto(out: Buffer, at: number, { revision, bytes, start, end }: Om
 }
 
 /** An entry as an item of a list, with the comma that follows it, at a place where there is room; answers with the place behind it. */
-export function renderItemInto(out: Buffer, place: number, glimpse: Omit<Glimpse, 'key'>): number {
+export function renderItemInto(out: Buffer, place: number, scanned: Omit<ScannedEntry, 'key'>): number {
   out[place] = openBrace
-  const end = spliceInto(out, place + 1, glimpse)
+  const end = spliceInto(out, place + 1, scanned)
   out[end] = closeBrace
   out[end + 1] = comma
   return end + 2
@@ -157,12 +157,17 @@ export function renderItemInto(out: Buffer, place: number, glimpse: Omit<Glimpse
 export const mostAdded = 64
 
 /** How many bytes it takes exactly. */
-export const itemSize = (glimpse: Omit<Glimpse, 'key'>): number => bodySize(glimpse) + 3
+export const itemSize = (scanned: Omit<ScannedEntry, 'key'>): number => bodySize(scanned) + 3
 
-const bodySize = ({ revision, bytes, start, end }: Omit<Glimpse, 'key'>): number =>
+const bodySize = ({ revision, bytes, start, end }: Omit<ScannedEntry, 'key'>): number =>
   end - start - headerBytes - readUint32(bytes, start) + versionText(revision).length
 
-export const glimpseOf = ({ revision, value }: Entry): Omit<Glimpse, 'key'> => ({ revision, bytes: value, start: 0, end: value.length })
+export const scannedOf = ({ revision, value }: Entry): Omit<ScannedEntry, 'key'> => ({
+  revision,
+  bytes: value,
+  start: 0,
+  end: value.length,
+})
 
 const openBrace = 0x7b
 const closeBrace = 0x7d

@@ -1,6 +1,6 @@
 // The one consumer of the store's changes: it keeps caches true and tells every watcher what became of the objects it selects.
 
-import { obtain } from '../base/obtain.js'
+import { getOrInsert } from '../base/get-or-insert.js'
 import type { WireForm } from '../codec/wire-form.js'
 import type { Change, KeyRange, Storage, Unfollow } from '../storage/storage.js'
 import { collectionOf } from './keys.js'
@@ -45,7 +45,7 @@ export class WatchEvent {
   /** What one watcher made of this event, for all that want the same; `form` stands for what it is. */
   once(form: object, make: () => Uint8Array): Uint8Array {
     this.made ??= new Map()
-    return obtain(this.made, form, make)
+    return getOrInsert(this.made, form, make)
   }
 }
 
@@ -87,7 +87,7 @@ export class WatchHub {
 
   add(watcher: Watcher): () => void {
     const collection = collectionOf(watcher.range.start)
-    const group = obtain(this.watchers, collection, () => new Set<Watcher>())
+    const group = getOrInsert(this.watchers, collection, () => new Set<Watcher>())
     group.add(watcher)
     return () => {
       group.delete(watcher)
@@ -140,7 +140,7 @@ export class Sighting {
   }
 
   private event(type: EventType): WatchEvent {
-    return obtain(this.events, type, () => new WatchEvent(type, this.objectFor(type)))
+    return getOrInsert(this.events, type, () => new WatchEvent(type, this.objectFor(type)))
   }
 
   /** What is gone is shown as it last was, with the version at which it went. */

@@ -31,7 +31,7 @@ import type { KeyPair } from '../net/issue-certificate.js'
 import { listen } from '../net/listen.js'
 import { ReloadingCertificate } from '../net/reloading-certificate.js'
 import { ObjectStore } from '../objects/object-store.js'
-import { Presence } from '../objects/presence.js'
+import { ServerRegistry } from '../objects/server-registry.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
 import { firstAddress } from '../resources/core/address-range.js'
 import { serviceRangesOf } from '../resources/core/service-allocation.js'
@@ -119,7 +119,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
           engine,
           catalog,
           logger,
-          presence: new Presence(storage, steadyClock),
+          registry: new ServerRegistry(storage, steadyClock),
           self: { holder: self.holder, address },
           securePort,
         })

@@ -42,8 +42,8 @@ function record(overrides: Partial<BatchWriter<string[]>> = {}): Recorded {
           if (name === 'bad') throw new Error('cannot be staged')
           batch.push(name)
         },
-        settle() {
-          log.push(`settle ${name}`)
+        resolve() {
+          log.push(`resolve ${name}`)
           resolve()
         },
         fail: reject,
@@ -77,7 +77,7 @@ test('a batch is written in the first turn that brings nothing; what comes while
   await Promise.all(first)
   second.push(add('d'))
   await turns(2)
-  assert.deepEqual(log, ['write a,b', 'publish a,b', 'settle a', 'settle b', 'write c,d'])
+  assert.deepEqual(log, ['write a,b', 'publish a,b', 'resolve a', 'resolve b', 'write c,d'])
   await finish()
   await Promise.all(second)
 })
@@ -124,7 +124,7 @@ test('what cannot be staged fails alone', async () => {
   await turn()
   await finish()
   await Promise.all(all)
-  assert.deepEqual(log, ['write a,b', 'publish a,b', 'settle a', 'settle b'])
+  assert.deepEqual(log, ['write a,b', 'publish a,b', 'resolve a', 'resolve b'])
 })
 
 test('a batch that fails is told so after recovery, and takes nobody with it', async () => {
@@ -137,7 +137,7 @@ test('a batch that fails is told so after recovery, and takes nobody with it', a
   await turns(2)
   await finish()
   await next
-  assert.deepEqual(log, ['write a,b', 'recover', 'write c', 'publish c', 'settle c'])
+  assert.deepEqual(log, ['write a,b', 'recover', 'write c', 'publish c', 'resolve c'])
 })
 
 const throwing = () => {
@@ -174,14 +174,14 @@ test('work that must be alone waits for the batch and holds the next', async () 
   await first
   await turn()
   await turn()
-  assert.deepEqual(log, ['write a', 'publish a', 'settle a', 'alone'])
+  assert.deepEqual(log, ['write a', 'publish a', 'resolve a', 'alone'])
   endWork()
   assert.equal(await alone, 'result')
   await turn()
   await finish()
   await second
   await queue.close()
-  assert.deepEqual(log.slice(4), ['alone no more', 'write b', 'publish b', 'settle b'])
+  assert.deepEqual(log.slice(4), ['alone no more', 'write b', 'publish b', 'resolve b'])
 })
 
 test('closing waits for what was added before', async () => {

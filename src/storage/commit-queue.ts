@@ -1,15 +1,15 @@
 // Group commit: what is asked for in turns of the event loop that follow one another becomes durable together, and what is asked for while
-// a batch is being written gathers for the next one. A batch is decided only when the one before it is durable, so a batch that fails
+// a batch is being written waits for the next one. A batch is decided only when the one before it is durable, so a batch that fails
 // takes nobody with it.
 
-import { gather } from './gather.js'
+import { coalesce } from './coalesce.js'
 
 /** Something that wants to be part of a batch. */
 export interface BatchItem<B> {
   /** Adds itself to the batch; what it throws fails this item alone. */
   stage(batch: B): void
   /** The batch is durable and published. */
-  settle(): void
+  resolve(): void
   fail(error: unknown): void
 }
 
@@ -55,9 +55,9 @@ export class CommitQueue<B> {
     })
   }
 
-  /** Waits until everything added so far has been settled or failed, and nothing runs alone any more. */
+  /** Waits until everything added so far has been resolved or failed, and nothing runs alone any more. */
   async close(): Promise<void> {
-    await new Promise<void>((resolve) => this.add({ stage: () => undefined, settle: resolve, fail: () => resolve() }))
+    await new Promise<void>((resolve) => this.add({ stage: () => undefined, resolve: resolve, fail: () => resolve() }))
     await this.runAlone(async () => undefined)
   }
 
@@ -79,7 +79,7 @@ export class CommitQueue<B> {
     const open: OpenBatch<B> = { batch: this.#writer.begin(), items: [] }
     this.#open = open
     // A commit costs nearly the same for one as for ten.
-    gather(
+    coalesce(
       () => (this.#writer.isFull(open.batch) ? undefined : open.items.length),
       () => this.#write(open),
     )
@@ -108,7 +108,7 @@ export class CommitQueue<B> {
       return
     }
     this.#inFlight = undefined
-    for (const item of done?.items ?? []) item.settle()
+    for (const item of done?.items ?? []) item.resolve()
     this.#continue()
   }
 

@@ -16,7 +16,7 @@ import { createLeases } from './etcd/leases.js'
 import { loadMirror } from './etcd/load-mirror.js'
 import { createNumbering } from './etcd/numbering.js'
 import { Ownership } from './etcd/ownership.js'
-import { createSettling } from './etcd/settling.js'
+import { createReadIndex } from './etcd/read-index.js'
 import { Mirror } from './mirror.js'
 import { MirrorFile } from './mirror-file.js'
 import {
@@ -25,10 +25,10 @@ import {
   type ChangesQuery,
   type CommitOutcome,
   type Entry,
-  type Glimpse,
   type KeyRange,
   type RangePage,
   type RangeQuery,
+  type ScannedEntry,
   type Storage,
   StorageRefusedError,
   StorageUnavailableError,
@@ -81,7 +81,7 @@ export async function openEtcdStorage(options: EtcdOptions): Promise<Storage> {
 interface EtcdParts {
   readonly mirror: Mirror
   readonly writer: BatchWriter
-  readonly settle: Storage['settle']
+  readonly readIndex: Storage['readIndex']
   readonly compaction: Compaction
 }
 
@@ -112,10 +112,10 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
   const leases = createLeases({ client, clock, reuseMs: options.leaseReuseMs ?? usualReuseMs })
   const writer = new BatchWriter({ ...parts, leases })
   closing.add(() => writer.close())
-  const settle = createSettling({ ...parts, ownWrites: writer })
-  await waitFor(async () => settle(), options)
+  const readIndex = createReadIndex({ ...parts, ownWrites: writer })
+  await waitFor(async () => readIndex(), options)
   const compaction = await waitFor(() => createCompaction(parts), options)
-  return { mirror, writer, settle, compaction }
+  return { mirror, writer, readIndex, compaction }
 }
 
 /** At the start there is nobody yet who could be told that etcd cannot be used, so it is waited for. */
@@ -163,16 +163,16 @@ class EtcdStorage implements Storage {
     return this.#mirror.compacted
   }
 
-  settle(purpose?: 'write'): number | Promise<number> {
-    return this.#closed ? Promise.reject(closedError()) : this.#parts.settle(purpose)
+  readIndex(purpose?: 'write'): number | Promise<number> {
+    return this.#closed ? Promise.reject(closedError()) : this.#parts.readIndex(purpose)
   }
 
   read(key: string): Entry | undefined {
     return this.#mirror.read(key)
   }
 
-  glance(range: KeyRange, look: (glimpse: Glimpse) => boolean): void {
-    this.#mirror.glance(range, look)
+  scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
+    this.#mirror.scan(range, look)
   }
 
   range(query: RangeQuery): RangePage {

@@ -15,10 +15,10 @@ import {
   type ChangesPage,
   type ChangesQuery,
   type Entry,
-  type Glimpse,
   type KeyRange,
   type RangePage,
   type RangeQuery,
+  type ScannedEntry,
   StorageUnavailableError,
 } from './storage.js'
 
@@ -59,10 +59,16 @@ export class Snapshot {
     return { entries, more: false }
   }
 
-  glance({ start, end }: KeyRange, look: (glimpse: Glimpse) => boolean): void {
+  scan({ start, end }: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
     if (compareKeys(start, end) >= 0) return
-    const shown: { -readonly [K in keyof Glimpse]: Glimpse[K] } = { key: '', revision: 0, bytes: new Uint8Array(), start: 0, end: 0 }
-    for (const { key, value: row } of this.#tables.glimpses.getRange({ start: clipBound(start), end: clipBound(end), ...this.#reading })) {
+    const shown: { -readonly [K in keyof ScannedEntry]: ScannedEntry[K] } = {
+      key: '',
+      revision: 0,
+      bytes: new Uint8Array(),
+      start: 0,
+      end: 0,
+    }
+    for (const { key, value: row } of this.#tables.scanned.getRange({ start: clipBound(start), end: clipBound(end), ...this.#reading })) {
       shown.key = key
       shown.revision = row.revision
       shown.bytes = row.bytes

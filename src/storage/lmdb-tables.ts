@@ -43,7 +43,7 @@ export interface Tables {
   /** The newest row of each key. */
   readonly current: Table<string, Row>
   /** The same rows, to be looked at in place. */
-  readonly glimpses: Table<string, BorrowedRow>
+  readonly scanned: Table<string, BorrowedRow>
   readonly history: Table<ChangeName, { readonly previous: Row | undefined }>
   /** By the revision and key of a change, the next one to the same key. */
   readonly successors: Table<NumberedKey, Successor>
@@ -92,14 +92,14 @@ function tablesOf(root: RootDatabase, create: boolean): Tables | undefined {
     return root.openDB(options) as unknown as Table<K, V> | undefined
   }
   const current = table('current', textKeys, (bytes) => readRow(bytes, 0, bytes.length))
-  const glimpses = table('current', textKeys, borrowRow)
+  const scanned = table('current', textKeys, borrowRow)
   const history = table('history', historyKeys, readHistory)
   const successors = table('successors', numberedKeys, readSuccessor)
   const expiries = table('expiries', numberedKeys, () => undefined)
   const counts = table('counts', textKeys, (bytes) => readUint48(bytes, 0))
   const meta = table('meta', textKeys, (bytes) => Buffer.from(bytes.subarray(0, bytes.length)))
-  if (!(current && glimpses && history && successors && expiries && counts && meta)) return undefined
-  return { root, current, glimpses, history, successors, expiries, counts, meta }
+  if (!(current && scanned && history && successors && expiries && counts && meta)) return undefined
+  return { root, current, scanned, history, successors, expiries, counts, meta }
 }
 
 export interface SpaceUse {
@@ -124,7 +124,7 @@ export function fileBytes({ root }: Tables): number {
 /** How much of the file is in use. Not while a batch is being written. */
 export function spaceUse(tables: Tables): SpaceUse {
   let usedBytes = 0
-  const { glimpses: _, ...counted } = tables
+  const { scanned: _, ...counted } = tables
   for (const table of Object.values(counted)) {
     const { pageSize, treeBranchPageCount, treeLeafPageCount, overflowPages } = table.getStats() as TreeStats
     usedBytes += (treeBranchPageCount + treeLeafPageCount + overflowPages) * pageSize

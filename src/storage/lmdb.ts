@@ -15,7 +15,7 @@ import { numberBytes } from './lmdb-records.js'
 import type { ShrinkOptions } from './lmdb-rewrite.js'
 import type { Tables } from './lmdb-tables.js'
 import { writeCounts } from './lmdb-writes.js'
-import { RecentRows } from './recent-rows.js'
+import { RowCache } from './row-cache.js'
 import {
   type Change,
   type ChangeListener,
@@ -24,10 +24,10 @@ import {
   type CommitOutcome,
   CompactedError,
   type Entry,
-  type Glimpse,
   type KeyRange,
   type RangePage,
   type RangeQuery,
+  type ScannedEntry,
   type Storage,
   StorageUnavailableError,
   type Unfollow,
@@ -86,7 +86,7 @@ class LmdbStorage implements Storage, HistorySource {
   readonly #views = createHistoryViews(this)
   readonly #expiryLoop: ExpiryLoop
   readonly #counts: CollectionCounts
-  readonly #rows = new RecentRows()
+  readonly #rows = new RowCache()
   #revision: number
   #compacted: number
   /** Changes since the counts were saved. */
@@ -124,7 +124,7 @@ class LmdbStorage implements Storage, HistorySource {
     return this.#compacted
   }
 
-  settle(): number {
+  readIndex(): number {
     return this.#revision
   }
 
@@ -136,8 +136,8 @@ class LmdbStorage implements Storage, HistorySource {
     return query.at === undefined ? this.#file.snapshot.page(query) : this.#views.range({ ...query, at: query.at })
   }
 
-  glance(range: KeyRange, look: (glimpse: Glimpse) => boolean): void {
-    this.#file.snapshot.glance(range, look)
+  scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
+    this.#file.snapshot.scan(range, look)
   }
 
   /** Whole collections and namespaces are counted as they are written; any other range is scanned. */
@@ -154,7 +154,7 @@ class LmdbStorage implements Storage, HistorySource {
         stage: ({ commits }) => {
           outcome = stageCommit(commits, writes)
         },
-        settle: () => resolve(outcome),
+        resolve: () => resolve(outcome),
         fail: reject,
       })
     })
@@ -283,7 +283,7 @@ class LmdbStorage implements Storage, HistorySource {
 
   #runChore(stage: (batch: LmdbBatch) => void): Promise<void> {
     this.#checkOpen()
-    return new Promise((resolve, reject) => this.#queue.add({ stage, settle: resolve, fail: reject }))
+    return new Promise((resolve, reject) => this.#queue.add({ stage, resolve: resolve, fail: reject }))
   }
 
   #moveCompacted(compacted: number): Promise<void> {

@@ -19,10 +19,10 @@ import {
   type CommitOutcome,
   CompactedError,
   type Entry,
-  type Glimpse,
   type KeyRange,
   type RangePage,
   type RangeQuery,
+  type ScannedEntry,
   type Storage,
   StorageUnavailableError,
   type Unfollow,
@@ -74,7 +74,7 @@ class MemoryStorage implements Storage, HistorySource {
     return this.#compacted
   }
 
-  settle(): number {
+  readIndex(): number {
     return this.#revision
   }
 
@@ -89,7 +89,7 @@ class MemoryStorage implements Storage, HistorySource {
     return collectPage(this.entries(query), query)
   }
 
-  glance(range: KeyRange, look: (glimpse: Glimpse) => boolean): void {
+  scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
     this.#checkOpen()
     for (const { key, revision, value } of this.entries(range))
       if (!look({ key, revision, bytes: value, start: 0, end: value.length })) return
@@ -109,7 +109,7 @@ class MemoryStorage implements Storage, HistorySource {
         stage: (batch) => {
           outcome = stageCommit(batch, writes)
         },
-        settle: () => resolve(outcome),
+        resolve: () => resolve(outcome),
         fail: reject,
       })
     })

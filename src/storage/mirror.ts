@@ -16,10 +16,10 @@ import {
   type ChangesQuery,
   CompactedError,
   type Entry,
-  type Glimpse,
   type KeyRange,
   type RangePage,
   type RangeQuery,
+  type ScannedEntry,
   type Unfollow,
 } from './storage.js'
 
@@ -103,8 +103,8 @@ export class Mirror implements HistorySource {
     return query.at === undefined ? this.#file.snapshot.page(query) : this.#views.range({ ...query, at: query.at })
   }
 
-  glance(range: KeyRange, look: (glimpse: Glimpse) => boolean): void {
-    this.#file.snapshot.glance(range, look)
+  scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
+    this.#file.snapshot.scan(range, look)
   }
 
   count(range: KeyRange, at?: number): number {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { everything, never, type Subject } from './contract-subject.js'
-import type { CommitOutcome, Entry, Glimpse } from './storage.js'
+import type { CommitOutcome, Entry, ScannedEntry } from './storage.js'
 
 export function rangesContract(subject: Subject): void {
   test('keys are in byte order', async () => {
@@ -49,18 +49,18 @@ export function rangesContract(subject: Subject): void {
     assert.deepEqual(subject.keysOf({ at: subject.storage.revision - 1 }), ordered.slice(1))
   })
 
-  test('a glance shows what a page does, as far as is wanted', async () => {
+  test('a scan shows what a page does, as far as is wanted', async () => {
     for (const name of ['k/1', 'k/2', 'k/3']) await subject.put(name, name.padEnd(name === 'k/2' ? 100_000 : 100, 'x'))
     const seen: Entry[] = []
-    const look = (most: number) => (glimpse: Glimpse) => {
-      const { key, revision, bytes, start, end } = glimpse
+    const look = (most: number) => (scanned: ScannedEntry) => {
+      const { key, revision, bytes, start, end } = scanned
       seen.push({ key, revision, value: Buffer.from(bytes.subarray(start, end)) })
       return seen.length < most
     }
-    subject.storage.glance({ start: 'k/', end: 'l' }, look(9))
+    subject.storage.scan({ start: 'k/', end: 'l' }, look(9))
     assert.deepEqual(seen, subject.storage.range({ start: 'k/', end: 'l', limit: 9 }).entries)
     seen.length = 0
-    subject.storage.glance({ start: 'k/', end: 'l' }, look(2))
+    subject.storage.scan({ start: 'k/', end: 'l' }, look(2))
     assert.deepEqual(
       seen.map(({ key }) => key),
       ['k/1', 'k/2'],
@@ -70,7 +70,7 @@ export function rangesContract(subject: Subject): void {
       { start: 'l', end: 'k/' },
       { start: 'm', end: 'n' },
     ])
-      subject.storage.glance(range, () => assert.fail('there is nothing'))
+      subject.storage.scan(range, () => assert.fail('there is nothing'))
   })
 
   test('a page ends early when its values are long, now and then, and is never empty', async () => {

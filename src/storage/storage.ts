@@ -1,7 +1,7 @@
 // Revisioned bytes under keys: the one contract that every engine keeps. It knows nothing of objects, schemas or HTTP.
 //
 // Revisions are whole numbers that grow by one or more with every committed write and are never reused, not even after a crash.
-// Reads are synchronous: an engine either owns its data (memory, LMDB) or keeps a local mirror of it (etcd); `settle` is where a
+// Reads are synchronous: an engine either owns its data (memory, LMDB) or keeps a local mirror of it (etcd); `readIndex` is where a
 // consistent read waits for the mirror.
 
 /** The bytes at one key, with the revision that wrote them. The bytes must not be changed by whoever holds them. */
@@ -56,7 +56,7 @@ export interface RangePage {
 }
 
 /** An entry that is looked at in place: the object is used again for the next one, and the bytes are true only until then. */
-export interface Glimpse {
+export interface ScannedEntry {
   readonly key: string
   readonly revision: number
   /** The value is what lies from `start` to `end`. */
@@ -87,11 +87,11 @@ export interface Storage {
    * Whoever is going to write may say so: a write is sent after those that are on their way in any case, so it can wait for them, which costs
    * less than to ask.
    */
-  settle(purpose?: 'write'): number | Promise<number>
+  readIndex(purpose?: 'write'): number | Promise<number>
   read(key: string): Entry | undefined
   range(query: RangeQuery): RangePage
   /** Shows the entries of a range as they are now, in order, without a copy of their values, until `look` has seen enough and says false. */
-  glance(range: KeyRange, look: (glimpse: Glimpse) => boolean): void
+  scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void
   /** How many keys the range holds, at `at` or now. Cheap for the ranges of whole collections: see the engine. */
   count(range: KeyRange, at?: number): number
   /**

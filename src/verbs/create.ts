@@ -6,7 +6,7 @@ import { isDryRun } from '../api/options/write-options.js'
 import { validateCreation } from '../api/validation/validate-write.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
-import { addressOf, type Call, type Engine, settled, type WriteOptions, type Written } from './engine.js'
+import { addressOf, type Call, type Engine, upToDate, type WriteOptions, type Written } from './engine.js'
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
 import { reserve } from './reserve.js'
@@ -20,14 +20,14 @@ export interface CreateRequest {
 }
 
 /** Each of them is lost to somebody who was given something, so there is always less to be lost. */
-const maxClaimAttempts = 200
+const maxUniqueKeyAttempts = 200
 
 export async function create(engine: Engine, call: Call, request: CreateRequest): Promise<Written> {
-  const waiting = settled(engine)
+  const waiting = upToDate(engine)
   if (waiting !== undefined) await waiting
   const placed = toStored(call, track(call, request))
   const dryRun = isDryRun(request.options)
-  const attempt = {
+  const admissionRequest = {
     operation: 'CREATE',
     resource: call.resource,
     subresource: '',
@@ -37,23 +37,23 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
     rules: call.rules,
     warn: call.warn,
   } as const
-  const pending = engine.admission.mutate({ ...attempt, name: placed.metadata?.name ?? '', object: placed })
+  const pending = engine.admission.mutate({ ...admissionRequest, name: placed.metadata?.name ?? '', object: placed })
   const admitted = (pending instanceof Promise ? await pending : pending) ?? placed
   for (let tries = 1; ; tries++) {
     const reserved = reserve(engine, call, { next: admitted, old: undefined, dryRun })
     const object = prepare(engine, call, reserved.object)
     validate(call, object)
-    const checked = engine.admission.validate({ ...attempt, name: object.metadata?.name ?? '', object })
+    const checked = engine.admission.validate({ ...admissionRequest, name: object.metadata?.name ?? '', object })
     if (checked instanceof Promise) await checked
     if (dryRun) return dryRunResult(engine, call, object)
     const outcome = await engine.store.put(addressOf(call, object.metadata?.name), engine.store.encode(call.resource, object), {
       expect: 0,
-      claims: { gained: reserved.gained, released: [] },
+      uniqueKeys: { gained: reserved.gained, released: [] },
     })
     if (outcome.ok) return { created: true, result: { stored: outcome.object } }
-    if (outcome.isClaimed) {
+    if (outcome.isTaken) {
       // Somebody else was given the same address a moment ago; another one may be free.
-      if (tries >= maxClaimAttempts) throw unavailable('too many others want what this object wants; try again')
+      if (tries >= maxUniqueKeyAttempts) throw unavailable('too many others want what this object wants; try again')
       continue
     }
     const isGenerated = !admitted.metadata?.name && admitted.metadata?.generateName

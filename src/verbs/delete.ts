@@ -6,8 +6,8 @@ import type { DeleteOptions } from '../api/options/delete-options.js'
 import { isDryRun } from '../api/options/write-options.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { planDeletion } from './deletion.js'
-import { addressOf, type Call, type Engine, settled, type WrittenObject } from './engine.js'
-import { claimsOfRemoval } from './reserve.js'
+import { addressOf, type Call, type Engine, upToDate, type WrittenObject } from './engine.js'
+import { uniqueKeysOfRemoval } from './reserve.js'
 import { modifiedMessage } from './update.js'
 
 /** `removed` is false while something still holds the object. */
@@ -19,7 +19,7 @@ export interface Deleted {
 const maxAttempts = 25
 
 export async function remove(engine: Engine, call: Call, options: DeleteOptions): Promise<Deleted> {
-  const waiting = settled(engine)
+  const waiting = upToDate(engine)
   if (waiting !== undefined) await waiting
   let current = engine.store.read(addressOf(call))
   for (let attempts = 0; attempts < maxAttempts; attempts++) {
@@ -54,7 +54,7 @@ async function removeOnce(engine: Engine, call: Call, { current, options }: Remo
       ? ({ ok: true, object: current } as const)
       : await engine.store.put(addressOf(call), value, { expect: current.revision })
   if (!last.ok) return { done: false, current: last.current }
-  const outcome = await engine.store.remove(last.object, claimsOfRemoval(engine, call, live))
+  const outcome = await engine.store.remove(last.object, uniqueKeysOfRemoval(engine, call, live))
   if (!outcome.ok) return { done: false, current: outcome.current }
   return { done: true, deleted: { removed: true, result: { stored: outcome.object } } }
 }
@@ -94,7 +94,7 @@ export function checkPreconditions(call: Call, { metadata }: ApiObject, { precon
 }
 
 async function admit(engine: Engine, call: Call, { live, dryRun }: { readonly live: ApiObject; readonly dryRun: boolean }): Promise<void> {
-  const attempt = {
+  const admissionRequest = {
     operation: 'DELETE',
     resource: call.resource,
     subresource: '',
@@ -106,6 +106,6 @@ async function admit(engine: Engine, call: Call, { live, dryRun }: { readonly li
     rules: call.rules,
     warn: call.warn,
   } as const
-  await engine.admission.mutate(attempt)
-  await engine.admission.validate(attempt)
+  await engine.admission.mutate(admissionRequest)
+  await engine.admission.validate(admissionRequest)
 }

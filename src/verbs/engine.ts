@@ -51,8 +51,8 @@ export interface Call {
  * Begins every write: what is stored is looked at as it is now, so that a client that comes from another replica meets what it was told there.
  * Nothing has to be waited for where nobody else writes.
  */
-export function settled({ store }: Engine): undefined | Promise<unknown> {
-  const waiting = store.settle('write')
+export function upToDate({ store }: Engine): undefined | Promise<unknown> {
+  const waiting = store.readIndex('write')
   return waiting instanceof Promise ? waiting : undefined
 }
 

@@ -15,7 +15,7 @@ export function get(engine: Engine, call: Call, options: GetOptions): StoredObje
 function freshness(engine: Engine, { version }: GetOptions): number | undefined | Promise<unknown> {
   switch (version.mode) {
     case 'most-recent':
-      return engine.store.settle()
+      return engine.store.readIndex()
     case 'any':
       return undefined
     case 'not-older-than':

@@ -29,7 +29,7 @@ export function list(engine: Engine, call: Call, options: WantedList): StoredPag
 function freshness(engine: Engine, version: ListVersion): unknown {
   switch (version.mode) {
     case 'most-recent':
-      return engine.store.settle()
+      return engine.store.readIndex()
     case 'any':
       return undefined
     case 'not-older-than':
@@ -37,7 +37,7 @@ function freshness(engine: Engine, version: ListVersion): unknown {
       return awaitRevision(engine.store, version.resourceVersion)
     case 'continue':
       return version.token.resourceVersion === undefined
-        ? engine.store.settle()
+        ? engine.store.readIndex()
         : awaitRevision(engine.store, version.token.resourceVersion)
   }
 }

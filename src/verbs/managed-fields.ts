@@ -3,7 +3,7 @@
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { withMetadata } from '../api/object.js'
-import { obtain } from '../base/obtain.js'
+import { getOrInsert } from '../base/get-or-insert.js'
 import { resetFieldSet, trackUpdate } from '../patch/track-update.js'
 import { timeOf } from '../schema/scalars.js'
 import type { Call, WriteOptions } from './engine.js'
@@ -56,7 +56,7 @@ const known = new WeakMap<readonly Resource[], Map<Resource, KindVersionsOf>>()
 export function kindVersions({ resource, siblings }: Call): KindVersionsOf {
   const versions = known.get(siblings) ?? new Map<Resource, KindVersionsOf>()
   known.set(siblings, versions)
-  return obtain(versions, resource, () => describeVersions(resource, siblings))
+  return getOrInsert(versions, resource, () => describeVersions(resource, siblings))
 }
 
 type KindVersionsOf = ReturnType<typeof describeVersions>

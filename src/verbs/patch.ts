@@ -16,7 +16,7 @@ import type { StructNode } from '../schema/node.js'
 import { readValue, SchemaReadError } from '../schema/read.js'
 import { timeOf } from '../schema/scalars.js'
 import { create, inNamespace } from './create.js'
-import { addressOf, type Call, type Engine, settled, type Written } from './engine.js'
+import { addressOf, type Call, type Engine, upToDate, type Written } from './engine.js'
 import { kindVersions, resetOf, track } from './managed-fields.js'
 import { change, checkName } from './update.js'
 import { fromStored, toStored, withDefaults } from './versions.js'
@@ -36,7 +36,7 @@ export interface PatchRequest {
 }
 
 export async function patch(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
-  const waiting = settled(engine)
+  const waiting = upToDate(engine)
   if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
   const shown = visibleResource(call.resource, call.subresource, call.rules.identity)

@@ -3,20 +3,20 @@
 import { invalid } from '../api/api-error.js'
 import type { FieldError } from '../api/field-error.js'
 import type { ApiObject } from '../api/object.js'
-import { type Claim, type ClaimChanges, noClaims } from '../objects/claims.js'
+import { noUniqueKeys, type UniqueKey, type UniqueKeyChanges } from '../objects/unique-keys.js'
 import type { Call, Engine } from './engine.js'
 
 export interface ReservationRequest {
   readonly next: ApiObject
   readonly old: ApiObject | undefined
   readonly dryRun: boolean
-  readonly isTaken: (claim: Claim) => boolean
+  readonly isTaken: (uniqueKey: UniqueKey) => boolean
 }
 
 export interface Reservation {
   /** The object with what it was given. */
   readonly object: ApiObject
-  readonly gained: readonly Claim[]
+  readonly gained: readonly UniqueKey[]
   readonly errors: readonly FieldError[]
 }
 
@@ -24,12 +24,12 @@ export interface Reservation {
 export interface Reserver {
   readonly collection: string
   readonly reserve: (request: ReservationRequest) => Reservation
-  readonly holds: (object: ApiObject) => readonly Claim[]
+  readonly holds: (object: ApiObject) => readonly UniqueKey[]
 }
 
 export interface Reserved {
   readonly object: ApiObject
-  readonly gained: readonly Claim[]
+  readonly gained: readonly UniqueKey[]
 }
 
 const reserverOf = (engine: Engine, call: Call): Reserver | undefined =>
@@ -38,26 +38,26 @@ const reserverOf = (engine: Engine, call: Call): Reserver | undefined =>
 export function reserve(engine: Engine, call: Call, request: Omit<ReservationRequest, 'isTaken'>): Reserved {
   const reserver = reserverOf(engine, call)
   if (reserver === undefined) return { object: request.next, gained: [] }
-  const { object, gained, errors } = reserver.reserve({ ...request, isTaken: (claim) => engine.store.isClaimed(claim) })
+  const { object, gained, errors } = reserver.reserve({ ...request, isTaken: (uniqueKey) => engine.store.isTaken(uniqueKey) })
   if (errors.length > 0) throw invalid(call.resource.invalidSubject, object.metadata?.name ?? '', errors)
   return { object, gained }
 }
 
 /** What is taken and given back when an object becomes another. */
-export function claimsOfChange(
+export function uniqueKeysOfChange(
   engine: Engine,
   call: Call,
-  change: { readonly old: ApiObject; readonly next: ApiObject; readonly gained: readonly Claim[] },
-): ClaimChanges {
+  change: { readonly old: ApiObject; readonly next: ApiObject; readonly gained: readonly UniqueKey[] },
+): UniqueKeyChanges {
   const reserver = reserverOf(engine, call)
-  if (reserver === undefined) return noClaims
+  if (reserver === undefined) return noUniqueKeys
   const kept = reserver.holds(change.next)
-  const released = reserver.holds(change.old).filter((claim) => !kept.some((other) => isSame(claim, other)))
+  const released = reserver.holds(change.old).filter((uniqueKey) => !kept.some((other) => isSame(uniqueKey, other)))
   return { gained: change.gained, released }
 }
 
 /** What is given back when an object goes. */
-export const claimsOfRemoval = (engine: Engine, call: Call, object: ApiObject): readonly Claim[] =>
+export const uniqueKeysOfRemoval = (engine: Engine, call: Call, object: ApiObject): readonly UniqueKey[] =>
   reserverOf(engine, { ...call, subresource: undefined })?.holds(object) ?? []
 
-const isSame = (a: Claim, b: Claim): boolean => a.kind === b.kind && a.value === b.value
+const isSame = (a: UniqueKey, b: UniqueKey): boolean => a.kind === b.kind && a.value === b.value

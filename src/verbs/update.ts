@@ -1,7 +1,7 @@
 // PUT: an object replaced, or one of its subresources written. Also the second half of every patch: a change is computed
 // from what is stored, checked, and committed if nothing came between; if something did, it is computed again.
 
-import type { Attempt } from '../admission/admission.js'
+import type { AdmissionRequest } from '../admission/admission.js'
 import { badRequest, conflict, invalid, notFound } from '../api/api-error.js'
 import { invalid as invalidField } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
@@ -12,9 +12,9 @@ import type { StoredObject } from '../objects/stored-object.js'
 import { isSameButForTimes } from '../patch/managed-entries.js'
 import { create, inNamespace } from './create.js'
 import { isHeld } from './deletion.js'
-import { addressOf, type Call, type Engine, settled, type WriteOptions, type Written } from './engine.js'
+import { addressOf, type Call, type Engine, upToDate, type WriteOptions, type Written } from './engine.js'
 import { track } from './managed-fields.js'
-import { claimsOfChange, claimsOfRemoval, type Reserved, reserve } from './reserve.js'
+import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
 import { toStored } from './versions.js'
 import { writeView } from './view.js'
 
@@ -29,7 +29,7 @@ export async function update(engine: Engine, call: Call, request: UpdateRequest)
   const sent = inNamespace(call, request.object)
   checkName(call, sent)
   const view = call.subresource?.view
-  const waiting = settled(engine)
+  const waiting = upToDate(engine)
   if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
   if (current === undefined) return createInstead(engine, call, { ...request, object: sent })
@@ -89,10 +89,10 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
     if (value.equals(current.entry.value)) return { created: false, result: { stored: current } }
     const outcome = await engine.store.put(addressOf(call), value, {
       expect: current.revision,
-      claims: claimsOfChange(engine, call, { old: live, next, gained }),
+      uniqueKeys: uniqueKeysOfChange(engine, call, { old: live, next, gained }),
     })
     if (outcome.ok) return { created: false, result: { stored: outcome.object } }
-    if (!outcome.isClaimed) current = outcome.current
+    if (!outcome.isTaken) current = outcome.current
   }
   throw conflict(call.resource.subject, call.name, modifiedMessage)
 }
@@ -123,7 +123,7 @@ async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Rese
   const { live, wanted, request } = shaping
   checkConditions(call, shaping)
   const dryRun = isDryRun(request.options)
-  const attempt = (object: ApiObject): Attempt => ({
+  const admissionRequest = (object: ApiObject): AdmissionRequest => ({
     operation: 'UPDATE',
     resource: call.resource,
     subresource: call.subresource?.name ?? '',
@@ -135,12 +135,12 @@ async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Rese
     rules: call.rules,
     warn: call.warn,
   })
-  const pending = engine.admission.mutate(attempt(wanted))
+  const pending = engine.admission.mutate(admissionRequest(wanted))
   const admitted = (pending instanceof Promise ? await pending : pending) ?? wanted
   const reserved = reserve(engine, call, { next: admitted, old: live, dryRun })
   const next = prepare(call, reserved.object, live)
   validate(call, next, live)
-  const checked = engine.admission.validate(attempt(next))
+  const checked = engine.admission.validate(admissionRequest(next))
   if (checked instanceof Promise) await checked
   return { object: next, gained: reserved.gained }
 }
@@ -206,7 +206,7 @@ interface Finishing {
 
 async function removeFinished(engine: Engine, call: Call, { next, current, dryRun }: Finishing): Promise<Written> {
   if (!dryRun) {
-    const outcome = await engine.store.remove(current, claimsOfRemoval(engine, call, current.decode(call.resource)))
+    const outcome = await engine.store.remove(current, uniqueKeysOfRemoval(engine, call, current.decode(call.resource)))
     if (!outcome.ok && outcome.current !== undefined) throw conflict(call.resource.subject, call.name, modifiedMessage)
   }
   return { created: false, result: { object: withMetadata(next, { resourceVersion: current.resourceVersion }) } }

@@ -56,8 +56,8 @@ export class Watch implements Laggard {
       return this.engine.store.reach(start.resourceVersion, this.call.signal).then(() => undefined)
     }
     if (start.mode === 'any') return undefined
-    const settled = this.engine.store.settle()
-    return settled instanceof Promise ? settled.then(() => undefined) : undefined
+    const index = this.engine.store.readIndex()
+    return index instanceof Promise ? index.then(() => undefined) : undefined
   }
 
   start(sink: WatchSink, timeoutMs: number): void {
@@ -128,7 +128,7 @@ export class Watch implements Laggard {
     if (this.queue.length === 0) backlog.caughtUp(this)
   }
 
-  /** History first, then what gathered meanwhile. */
+  /** History first, then what came meanwhile. */
   private pump(): void {
     while (!this.isBlocked && this.source !== undefined) {
       const next = this.nextOf(this.source)

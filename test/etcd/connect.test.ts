@@ -155,7 +155,7 @@ describe('authentication', { skip: whyNoEtcd ?? false }, () => {
     const other = await openReplica({ endpoints: cluster.endpoints, prefix, credentials })
     await put(replica, 'k/1', '1')
     await replica.compact(replica.revision)
-    await other.settle()
+    await other.readIndex()
     assert.equal(other.read('k/1')?.value.toString(), '1')
     await Promise.all([replica.close(), other.close()])
   })

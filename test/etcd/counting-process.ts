@@ -23,7 +23,7 @@ setInterval(() => {
 
 process.on('SIGTERM', async () => {
   await counting.stop()
-  await replica.settle()
+  await replica.readIndex()
   watched.check()
   await replica.close()
   process.stdout.write('closed\n')

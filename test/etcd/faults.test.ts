@@ -37,7 +37,7 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
       await happening(counting)
       await goesOn(counting)
       await counting.stop()
-      await Promise.all(replicas.map((replica) => replica.settle()))
+      await Promise.all(replicas.map((replica) => replica.readIndex()))
       for (const replica of replicas) assert.deepEqual(counting.faults(replica), [])
       for (const state of watched) state.check()
     } finally {
@@ -95,7 +95,7 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
     const startedMs = performance.now()
     await Promise.all([
       assert.rejects(put(replica, 'k/2', 'meanwhile'), StorageUnavailableError),
-      assert.rejects(Promise.resolve(replica.settle()), StorageUnavailableError),
+      assert.rejects(Promise.resolve(replica.readIndex()), StorageUnavailableError),
     ])
     assert.ok(performance.now() - startedMs < 4000, 'failing takes no longer than it may')
     assert.equal(replica.read('k/1')?.value.toString(), 'before')
@@ -108,7 +108,7 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
       if (await put(replica, 'k/3', 'after').catch(() => undefined)) break
       assert.ok(tries < 10, 'writes are possible again')
     }
-    await replica.settle()
+    await replica.readIndex()
     assert.equal(replica.read('k/3')?.value.toString(), 'after')
     watched.check()
   })
@@ -149,7 +149,7 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
       proxy.cut()
     }
     await counting.stop()
-    await far.settle()
+    await far.readIndex()
     assert.deepEqual(counting.faults(far), [])
     assert.ok(counting.total > 20)
     watched.check()
@@ -160,7 +160,7 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     proxy.delay(150)
     await put(far, 'k/1', 'slow')
     const revision = await put(near, 'k/2', 'quick')
-    assert.ok((await far.settle()) >= revision)
+    assert.ok((await far.readIndex()) >= revision)
     assert.equal(far.read('k/2')?.value.toString(), 'quick')
   })
 
@@ -169,7 +169,7 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     const write = (key: string, value?: string) =>
       near.commit([{ key, value: value === undefined ? undefined : Buffer.from(value), expect: undefined }])
     for (const key of ['k/changed', 'k/deleted', 'k/again', 'k/untouched']) await write(key, 'before')
-    const known = await far.settle()
+    const known = await far.readIndex()
     const watched = new WatchedState(far)
     const told: string[] = []
     let gaps = 0
@@ -190,7 +190,7 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     await write('k/late', 'after the compaction')
     assert.equal(far.revision, known)
     proxy.heal()
-    await far.settle()
+    await far.readIndex()
     watched.check()
     assert.deepEqual(told, ['k/deleted undefined', 'k/changed twice', 'k/again created again', 'k/new new', 'k/late after the compaction'])
     assert.equal(gaps, 1, 'that not everything was told is said')
@@ -204,7 +204,7 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     const { proxy, near, far } = await distant(context)
     await put(near, 'k/kept', 'before')
     await put(near, 'k/deleted', 'before')
-    await far.settle()
+    await far.readIndex()
     const watched = new WatchedState(far)
     proxy.swallow()
     const deleted = await near.commit([{ key: 'k/deleted', value: undefined, expect: undefined }])
@@ -212,7 +212,7 @@ describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {
     await near.compact(revision)
     assert.ok(deleted.ok && near.compacted > deleted.revision)
     proxy.heal()
-    await far.settle()
+    await far.readIndex()
     assert.equal(far.read('k/deleted'), undefined)
     watched.check()
   })

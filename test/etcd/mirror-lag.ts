@@ -33,7 +33,7 @@ export async function measureMirrorLag({ endpoints, writes, writers }: LagOption
     }
   }
   await Promise.all(Array.from({ length: writers }, (_, index) => write(index)))
-  await reader.settle()
+  await reader.readIndex()
   await Promise.all([writer.close(), reader.close()])
   const lags = Array.from(acknowledgedMs, ([revision, ms]) => Math.max(0, (arrivedMs.get(revision) ?? ms) - ms)).sort((a, b) => a - b)
   const at = (share: number): number => lags[Math.min(lags.length - 1, Math.floor(lags.length * share))] ?? 0

@@ -25,9 +25,9 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
   const becomeOwner = async (replica: Storage): Promise<void> => {
     const endMs = performance.now() + 5000
     for (;;) {
-      const settling = replica.settle()
-      if (typeof settling === 'number') return
-      await settling
+      const reading = replica.readIndex()
+      if (typeof reading === 'number') return
+      await reading
       assert.ok(performance.now() < endMs, 'it becomes the owner')
       await sleep(20)
     }
@@ -38,14 +38,14 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     await becomeOwner(replica)
     for (let round = 0; round < 20; round += 1) {
       const revision = await put(replica, 'k/1', `${round}`)
-      assert.equal(replica.settle(), revision)
+      assert.equal(replica.readIndex(), revision)
       assert.equal(replica.read('k/1')?.value.toString(), `${round}`)
     }
     const writing = put(replica, 'k/1', 'on its way')
     // It is sent at the end of this turn.
     for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
     // While it is on its way somebody else may have seen it already: who does not ask must show it.
-    const isAsking = replica.settle() instanceof Promise
+    const isAsking = replica.readIndex() instanceof Promise
     assert.ok(isAsking || replica.read('k/1')?.value.toString() === 'on its way')
     await writing
   })
@@ -55,7 +55,7 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     await becomeOwner(replica)
     let questions = 0
     for (let round = 0; round < 150; round += 1) {
-      if (replica.settle() instanceof Promise) questions += 1
+      if (replica.readIndex() instanceof Promise) questions += 1
       await sleep(10)
     }
     assert.equal(questions, 0)
@@ -68,12 +68,12 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     const startedMs = performance.now()
     const revision = await put(second, 'k/1', 'second')
     assert.ok(performance.now() - startedMs < 900)
-    assert.ok((await first.settle()) >= revision)
+    assert.ok((await first.readIndex()) >= revision)
     assert.equal(first.read('k/1')?.value.toString(), 'second')
     for (let round = 0; round < 10; round += 1) {
       await put(round % 2 === 0 ? first : second, 'k/1', `${round}`)
       const reader = round % 2 === 0 ? second : first
-      await reader.settle()
+      await reader.readIndex()
       assert.equal(reader.read('k/1')?.value.toString(), `${round}`)
     }
   })
@@ -87,21 +87,21 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     await put(owner, 'k/1', 'before')
     await becomeOwner(owner)
     proxy.swallow()
-    assert.equal(typeof owner.settle(), 'number', 'for a moment it is still certain')
+    assert.equal(typeof owner.readIndex(), 'number', 'for a moment it is still certain')
     const startedMs = performance.now()
     const writing = put(other, 'k/1', 'after').then(() => performance.now())
     let unaskedMs = 0
     while (performance.now() - startedMs < 1800) {
-      const settling = owner.settle()
-      if (typeof settling === 'number') unaskedMs = performance.now()
-      else settling.catch(() => undefined)
+      const reading = owner.readIndex()
+      if (typeof reading === 'number') unaskedMs = performance.now()
+      else reading.catch(() => undefined)
       await sleep(5)
     }
     const writtenMs = await writing
     assert.ok(unaskedMs < writtenMs, 'the last read without a question came before the write')
     assert.ok(writtenMs - startedMs > 1000 && writtenMs - startedMs < 4000)
     proxy.heal()
-    await owner.settle()
+    await owner.readIndex()
     assert.equal(owner.read('k/1')?.value.toString(), 'after')
   })
 

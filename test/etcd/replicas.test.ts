@@ -33,7 +33,7 @@ describe('replicas', { skip: whyNoEtcd ?? false }, () => {
         const writer = replicas[round % 3] as Storage
         const reader = replicas[(round + 1) % 3] as Storage
         const revision = await put(writer, 'k/1', `${round}`)
-        assert.ok((await reader.settle()) >= revision)
+        assert.ok((await reader.readIndex()) >= revision)
         assert.equal(reader.read('k/1')?.value.toString(), `${round}`)
         assert.equal(reader.read('k/1')?.revision, revision)
       }
@@ -46,7 +46,7 @@ describe('replicas', { skip: whyNoEtcd ?? false }, () => {
       const counting = new Counting({ storages: replicas, keys: ['c/1', 'c/2', 'c/3'] })
       await sleep(1000)
       await counting.stop()
-      await Promise.all(replicas.map((replica) => replica.settle()))
+      await Promise.all(replicas.map((replica) => replica.readIndex()))
       assert.ok(counting.total > 50)
       for (const replica of replicas) {
         assert.deepEqual(counting.faults(replica), [])
@@ -79,7 +79,7 @@ describe('replicas', { skip: whyNoEtcd ?? false }, () => {
       const old = await put(first, 'k/1', '1')
       const kept = await put(first, 'k/1', '2')
       await put(first, 'k/1', '3')
-      await Promise.all(replicas.map((replica) => replica.settle()))
+      await Promise.all(replicas.map((replica) => replica.readIndex()))
       await Promise.all(replicas.map((replica) => replica.compact(kept)))
       for (const replica of replicas) {
         assert.equal(replica.compacted, kept)

@@ -44,10 +44,10 @@ class ConsistentReader {
       const replica = this.#replicas[round % this.#replicas.length] as Storage
       const least = new Map(names.map((key) => [key, Math.max(this.#counting.acknowledged.get(key) ?? 0, this.#seen.get(key) ?? 0)]))
       // Whoever is going to write is promised the same.
-      const settling = replica.settle(Math.random() < 0.5 ? 'write' : undefined)
-      if (typeof settling === 'number') this.unasked += 1
-      const isSettled = typeof settling === 'number' || (await settling.catch(() => undefined)) !== undefined
-      if (isSettled) this.#check(replica, least)
+      const reading = replica.readIndex(Math.random() < 0.5 ? 'write' : undefined)
+      if (typeof reading === 'number') this.unasked += 1
+      const isRead = typeof reading === 'number' || (await reading.catch(() => undefined)) !== undefined
+      if (isRead) this.#check(replica, least)
       if (round % 20 === 0) await sleep(1)
     }
   }
@@ -136,7 +136,7 @@ describe('soak', { skip: whyNoEtcd ?? false }, () => {
     loner = undefined
     await cluster.ready()
     await Promise.all([...coming, reading, counting.stop()])
-    await Promise.all(replicas.map((each) => each.settle()))
+    await Promise.all(replicas.map((each) => each.readIndex()))
     context.diagnostic(
       `${counting.total} additions, ${watched[0]?.changes} changes, ${reader.reads} consistent reads, ${reader.unasked} of them without a question`,
     )

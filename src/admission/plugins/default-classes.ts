@@ -2,7 +2,7 @@
 
 import type { GroupName } from '../../api/identity.js'
 import type { ApiObject } from '../../api/object.js'
-import type { Attempt, Plugin } from '../admission.js'
+import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { Lookup } from '../lookup.js'
 
 interface Claim extends ApiObject {
@@ -17,8 +17,8 @@ const storageClasses = { group: { stem: 'storage' } as GroupName, version: 'v1',
 const ingressClasses = { group: { stem: 'networking' } as GroupName, version: 'v1', resource: 'ingressclasses' }
 const ingresses = { group: { stem: 'networking' } as GroupName, version: 'v1', resource: 'ingresses' }
 
-const isNew = (attempt: Attempt, collection: string | undefined): boolean =>
-  attempt.operation === 'CREATE' && attempt.subresource === '' && attempt.resource.collection === collection
+const isNew = (request: AdmissionRequest, collection: string | undefined): boolean =>
+  request.operation === 'CREATE' && request.subresource === '' && request.resource.collection === collection
 
 /** The classes that carry one of the marks, the newest first and then by name. */
 function marked(lookup: Lookup, name: typeof storageClasses, marks: readonly string[]): readonly ApiObject[] {
@@ -33,10 +33,10 @@ const compare = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0)
 export const defaultStorageClass = (lookup: Lookup): Plugin => ({
   name: 'DefaultStorageClass',
   collections: ['persistentvolumeclaims'],
-  mutate: (attempt) => {
-    if (!isNew(attempt, 'persistentvolumeclaims')) return attempt.object
-    const claim = attempt.object as Claim
-    const { identity } = attempt.rules
+  mutate: (request) => {
+    if (!isNew(request, 'persistentvolumeclaims')) return request.object
+    const claim = request.object as Claim
+    const { identity } = request.rules
     const isNamed =
       claim.spec?.storageClassName !== undefined ||
       claim.metadata?.annotations?.[identity.label('storage-class', 'volume.beta')] !== undefined
@@ -52,10 +52,10 @@ export const defaultStorageClass = (lookup: Lookup): Plugin => ({
 export const defaultIngressClass = (lookup: Lookup): Plugin => ({
   name: 'DefaultIngressClass',
   collections: [lookup.resource(ingresses)?.collection ?? ''],
-  mutate: (attempt) => {
-    if (!isNew(attempt, lookup.resource(ingresses)?.collection)) return attempt.object
-    const ingress = attempt.object as Ingress
-    const { identity } = attempt.rules
+  mutate: (request) => {
+    if (!isNew(request, lookup.resource(ingresses)?.collection)) return request.object
+    const ingress = request.object as Ingress
+    const { identity } = request.rules
     if (ingress.spec?.ingressClassName !== undefined || ingress.metadata?.annotations?.[identity.label('ingress.class')] !== undefined)
       return ingress
     const [newest] = marked(lookup, ingressClasses, [identity.label('is-default-class', 'ingressclass')])

@@ -1,7 +1,7 @@
 // Pods stay for a while on a node that is not ready or cannot be reached, unless they say how long themselves.
 
 import type { Identity } from '../../api/identity.js'
-import type { Attempt, Plugin } from '../admission.js'
+import type { AdmissionRequest, Plugin } from '../admission.js'
 import { type PodSpec, withSpec } from '../pods.js'
 
 type Toleration = NonNullable<PodSpec['tolerations']>[number]
@@ -20,12 +20,12 @@ export function defaultTolerationSeconds({ identity, notReadySeconds, unreachabl
   return {
     name: 'DefaultTolerationSeconds',
     collections: ['pods'],
-    mutate: (attempt) => {
-      if (!concerns(attempt)) return attempt.object
-      const pod = attempt.object as { readonly spec?: PodSpec }
+    mutate: (request) => {
+      if (!concerns(request)) return request.object
+      const pod = request.object as { readonly spec?: PodSpec }
       const present = pod.spec?.tolerations ?? []
       const missing = wanted.filter(({ key }) => !present.some((toleration) => covers(toleration, key)))
-      if (missing.length === 0) return attempt.object
+      if (missing.length === 0) return request.object
       return withSpec(pod, {
         tolerations: [...present, ...missing.map((toleration) => ({ ...toleration, operator: 'Exists', effect: 'NoExecute' }))],
       })
@@ -34,7 +34,7 @@ export function defaultTolerationSeconds({ identity, notReadySeconds, unreachabl
 }
 
 /** Also when a pod changes: the tolerations it has been given belong to it. */
-const concerns = ({ operation, resource, subresource }: Attempt): boolean =>
+const concerns = ({ operation, resource, subresource }: AdmissionRequest): boolean =>
   resource.collection === 'pods' && subresource === '' && (operation === 'CREATE' || operation === 'UPDATE')
 
 const covers = ({ key = '', effect = '' }: Toleration, wanted: string): boolean =>

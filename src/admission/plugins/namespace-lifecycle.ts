@@ -6,7 +6,7 @@ import type { Identity } from '../../api/identity.js'
 import { members } from '../../api/object.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import type { StoredObject } from '../../objects/stored-object.js'
-import type { Attempt, Plugin } from '../admission.js'
+import type { AdmissionRequest, Plugin } from '../admission.js'
 
 const mostRemembered = 10_000
 
@@ -32,34 +32,34 @@ export function namespaceLifecycle(options: {
     return found
   }
 
-  function check(attempt: Attempt): void {
-    if (attempt.resource.collection === namespaces.collection) {
-      if (attempt.operation === 'DELETE' && immortal.has(attempt.name))
-        throw forbidden(attempt.resource.subject, attempt.name, 'this namespace may not be deleted')
+  function check(request: AdmissionRequest): void {
+    if (request.resource.collection === namespaces.collection) {
+      if (request.operation === 'DELETE' && immortal.has(request.name))
+        throw forbidden(request.resource.subject, request.name, 'this namespace may not be deleted')
       return
     }
-    if (!attempt.resource.namespaced || attempt.operation === 'DELETE') return
-    const stored = store.readOften({ resource: namespaces, namespace: '', name: attempt.namespace })
-    if (stored === undefined) throw notFound(namespaces.subject, attempt.namespace)
-    if (attempt.operation !== 'CREATE') return
-    if (isTerminating(stored)) throw terminating(attempt)
+    if (!request.resource.namespaced || request.operation === 'DELETE') return
+    const stored = store.readOften({ resource: namespaces, namespace: '', name: request.namespace })
+    if (stored === undefined) throw notFound(namespaces.subject, request.namespace)
+    if (request.operation !== 'CREATE') return
+    if (isTerminating(stored)) throw terminating(request)
   }
 
   return {
     name: 'NamespaceLifecycle',
-    mutate: (attempt) => {
-      check(attempt)
-      return attempt.object
+    mutate: (request) => {
+      check(request)
+      return request.object
     },
   }
 }
 
-function terminating(attempt: Attempt): ApiError {
-  const why = `unable to create new content in namespace ${attempt.namespace} because it is being terminated`
-  const { status } = forbidden(attempt.resource.subject, attempt.name, why)
+function terminating(request: AdmissionRequest): ApiError {
+  const why = `unable to create new content in namespace ${request.namespace} because it is being terminated`
+  const { status } = forbidden(request.resource.subject, request.name, why)
   const cause = {
     reason: 'NamespaceTerminating',
-    message: `namespace ${attempt.namespace} is being terminated`,
+    message: `namespace ${request.namespace} is being terminated`,
     field: 'metadata.namespace',
   }
   return new ApiError({ ...status, details: { ...status.details, causes: [cause] } })

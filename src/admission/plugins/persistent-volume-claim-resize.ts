@@ -22,18 +22,18 @@ const classes = { group: { stem: 'storage' }, version: 'v1', resource: 'storagec
 export const persistentVolumeClaimResize = (lookup: Lookup): Plugin => ({
   name: 'PersistentVolumeClaimResize',
   collections: ['persistentvolumeclaims'],
-  validate: (attempt) => {
-    if (attempt.resource.collection !== 'persistentvolumeclaims' || attempt.operation !== 'UPDATE' || attempt.subresource !== '') return
-    const [next, old] = [attempt.object as Claim | undefined, attempt.old as Claim | undefined]
+  validate: (request) => {
+    if (request.resource.collection !== 'persistentvolumeclaims' || request.operation !== 'UPDATE' || request.subresource !== '') return
+    const [next, old] = [request.object as Claim | undefined, request.old as Claim | undefined]
     const [wanted, had] = [sizeOf(next), sizeOf(old)]
     if (wanted === undefined || had === undefined || compareQuantities(wanted, had) <= 0) return
     const className =
-      old?.metadata?.annotations?.[attempt.rules.identity.label('storage-class', 'volume.beta')] ?? old?.spec?.storageClassName ?? ''
+      old?.metadata?.annotations?.[request.rules.identity.label('storage-class', 'volume.beta')] ?? old?.spec?.storageClassName ?? ''
     const found = className === '' ? undefined : lookup.read<StorageClass>(classes, { name: className })
     if (found?.allowVolumeExpansion) return
     throw forbidden(
-      attempt.resource.subject,
-      attempt.name,
+      request.resource.subject,
+      request.name,
       'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
     )
   },

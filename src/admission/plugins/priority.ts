@@ -2,7 +2,7 @@
 
 import { forbidden } from '../../api/api-error.js'
 import type { ApiObject } from '../../api/object.js'
-import type { Attempt, Plugin } from '../admission.js'
+import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { Lookup } from '../lookup.js'
 import { newPod, type Pod, refusePod, withSpec } from '../pods.js'
 
@@ -19,26 +19,26 @@ export function priority(lookup: Lookup): Plugin {
   return {
     name: 'Priority',
     collections: ['pods', lookup.resource(classes)?.collection ?? ''],
-    mutate: (attempt) => {
-      const pod = newPod(attempt)
-      return pod === undefined ? attempt.object : prioritised(lookup, attempt, pod)
+    mutate: (request) => {
+      const pod = newPod(request)
+      return pod === undefined ? request.object : prioritised(lookup, request, pod)
     },
-    validate: (attempt) => checkDefault(lookup, attempt),
+    validate: (request) => checkDefault(lookup, request),
   }
 }
 
-function prioritised(lookup: Lookup, attempt: Attempt, pod: Pod): ApiObject {
+function prioritised(lookup: Lookup, request: AdmissionRequest, pod: Pod): ApiObject {
   const name = pod.spec?.priorityClassName ?? ''
   const found = name === '' ? defaultClass(lookup) : lookup.read<PriorityClass>(classes, { name })
-  if (name !== '' && found === undefined) throw refusePod(attempt, `no PriorityClass with name ${name} was found`)
+  if (name !== '' && found === undefined) throw refusePod(request, `no PriorityClass with name ${name} was found`)
   const value = found?.value ?? 0
   const policy = found?.preemptionPolicy ?? usualPolicy
   const { priority: given, preemptionPolicy: givenPolicy } = pod.spec ?? {}
   const computed = (what: unknown): string =>
     `must not be provided in pod spec; priority admission controller computed ${what} from the given PriorityClass name`
-  if (given !== undefined && given !== value) throw refusePod(attempt, `the integer value of priority (${given}) ${computed(value)}`)
+  if (given !== undefined && given !== value) throw refusePod(request, `the integer value of priority (${given}) ${computed(value)}`)
   if (givenPolicy !== undefined && givenPolicy !== policy)
-    throw refusePod(attempt, `the string value of PreemptionPolicy (${givenPolicy}) ${computed(policy)}`)
+    throw refusePod(request, `the string value of PreemptionPolicy (${givenPolicy}) ${computed(policy)}`)
   const className = name === '' ? found?.metadata?.name : name
   return withSpec(pod, { ...(className === undefined ? {} : { priorityClassName: className }), priority: value, preemptionPolicy: policy })
 }
@@ -52,10 +52,10 @@ function defaultClass(lookup: Lookup): PriorityClass | undefined {
   return least
 }
 
-function checkDefault(lookup: Lookup, attempt: Attempt): void {
-  if (attempt.resource.collection !== lookup.resource(classes)?.collection || attempt.operation === 'DELETE') return
-  if (!(attempt.object as PriorityClass | undefined)?.globalDefault) return
+function checkDefault(lookup: Lookup, request: AdmissionRequest): void {
+  if (request.resource.collection !== lookup.resource(classes)?.collection || request.operation === 'DELETE') return
+  if (!(request.object as PriorityClass | undefined)?.globalDefault) return
   const other = defaultClass(lookup)?.metadata?.name
-  if (other === undefined || other === attempt.name) return
-  throw forbidden(attempt.resource.subject, attempt.name, `PriorityClass ${other} is already marked as default. Only one default can exist`)
+  if (other === undefined || other === request.name) return
+  throw forbidden(request.resource.subject, request.name, `PriorityClass ${other} is already marked as default. Only one default can exist`)
 }

@@ -2,7 +2,7 @@
 
 import type { ApiObject } from '../../api/object.js'
 import { compareQuantities, parseQuantity } from '../../schema/quantity.js'
-import type { Attempt, Plugin } from '../admission.js'
+import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { Lookup } from '../lookup.js'
 import { newPod, type Pod, type PodSpec, refusePod, withSpec } from '../pods.js'
 
@@ -22,29 +22,29 @@ export function runtimeClass(lookup: Lookup): Plugin {
   return {
     name: 'RuntimeClass',
     collections: ['pods'],
-    mutate: (attempt) => {
-      const pod = newPod(attempt)
-      return pod === undefined ? attempt.object : placed(attempt, pod, classOf(lookup, attempt, pod))
+    mutate: (request) => {
+      const pod = newPod(request)
+      return pod === undefined ? request.object : placed(request, pod, classOf(lookup, request, pod))
     },
-    validate: (attempt) => {
-      const pod = newPod(attempt)
-      if (pod !== undefined) checkOverhead(attempt, pod, classOf(lookup, attempt, pod))
+    validate: (request) => {
+      const pod = newPod(request)
+      if (pod !== undefined) checkOverhead(request, pod, classOf(lookup, request, pod))
     },
   }
 }
 
-function classOf(lookup: Lookup, attempt: Attempt, pod: Pod): RuntimeClass | undefined {
+function classOf(lookup: Lookup, request: AdmissionRequest, pod: Pod): RuntimeClass | undefined {
   const name = pod.spec?.runtimeClassName
   if (name === undefined) return undefined
   const found = lookup.read<RuntimeClass>(classes, { name })
-  if (found === undefined) throw refusePod(attempt, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
+  if (found === undefined) throw refusePod(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
   return found
 }
 
-function placed(attempt: Attempt, pod: Pod, found: RuntimeClass | undefined): ApiObject {
+function placed(request: AdmissionRequest, pod: Pod, found: RuntimeClass | undefined): ApiObject {
   const overhead = found?.overhead?.podFixed
   if (overhead !== undefined && pod.spec?.overhead !== undefined && !isSameAmount(overhead, pod.spec.overhead)) {
-    throw refusePod(attempt, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+    throw refusePod(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
   }
   const scheduling = found?.scheduling
   const nodeSelector = scheduling?.nodeSelector
@@ -52,7 +52,7 @@ function placed(attempt: Attempt, pod: Pod, found: RuntimeClass | undefined): Ap
     const own = pod.spec?.nodeSelector?.[label]
     if (own !== undefined && own !== value) {
       throw refusePod(
-        attempt,
+        request,
         `conflict: runtimeClass.scheduling.nodeSelector[${label}] = ${value}; pod.spec.nodeSelector[${label}] = ${own}`,
       )
     }
@@ -76,9 +76,9 @@ function isSuperset(one: Toleration, other: Toleration): boolean {
   return one.operator === 'Exists' || (one.operator === other.operator && one.value === other.value)
 }
 
-function checkOverhead(attempt: Attempt, pod: Pod, found: RuntimeClass | undefined): void {
+function checkOverhead(request: AdmissionRequest, pod: Pod, found: RuntimeClass | undefined): void {
   if (pod.spec?.overhead === undefined || found?.overhead?.podFixed !== undefined) return
-  throw refusePod(attempt, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
+  throw refusePod(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
 }
 
 function isSameAmount(one: Amounts, other: Amounts): boolean {

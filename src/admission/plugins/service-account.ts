@@ -1,7 +1,7 @@
 // Every pod runs as a service account, and is given that account's token unless somebody says no.
 
 import type { ApiObject } from '../../api/object.js'
-import type { Attempt, Plugin } from '../admission.js'
+import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { Lookup } from '../lookup.js'
 import { type Container, newPod, type Pod, type PodSpec, refusePod, withSpec } from '../pods.js'
 
@@ -26,30 +26,30 @@ export function serviceAccount({ lookup, randomSuffix }: ServiceAccountOptions):
   return {
     name: 'ServiceAccount',
     collections: ['pods'],
-    mutate: (attempt) => {
-      const pod = newPod(attempt)
-      if (pod === undefined || isMirror(attempt, pod)) return attempt.object
+    mutate: (request) => {
+      const pod = newPod(request)
+      if (pod === undefined || isMirror(request, pod)) return request.object
       const name = pod.spec?.serviceAccountName || 'default'
-      const account = accountOf(lookup, attempt, name)
+      const account = accountOf(lookup, request, name)
       // The first field has an older name, which old clients still read.
       const named = withSpec(pod, { serviceAccountName: name, serviceAccount: name })
-      const mounted = wantsToken(named, account) ? withToken(attempt, named, randomSuffix) : named
+      const mounted = wantsToken(named, account) ? withToken(request, named, randomSuffix) : named
       const pulls = (mounted.spec?.imagePullSecrets?.length ?? 0) > 0 || account.imagePullSecrets === undefined
       return pulls ? mounted : withSpec(mounted, { imagePullSecrets: account.imagePullSecrets ?? [] })
     },
-    validate: (attempt) => checkReferences(lookup, attempt),
+    validate: (request) => checkReferences(lookup, request),
   }
 }
 
-const isMirror = ({ rules }: Attempt, { metadata }: Pod): boolean =>
+const isMirror = ({ rules }: AdmissionRequest, { metadata }: Pod): boolean =>
   metadata?.annotations?.[rules.identity.label('config.mirror')] !== undefined
 
-function accountOf(lookup: Lookup, attempt: Attempt, name: string): ServiceAccount {
-  const found = lookup.read<ServiceAccount>(accounts, { namespace: attempt.namespace, name })
+function accountOf(lookup: Lookup, request: AdmissionRequest, name: string): ServiceAccount {
+  const found = lookup.read<ServiceAccount>(accounts, { namespace: request.namespace, name })
   if (found !== undefined) return found
   throw refusePod(
-    attempt,
-    `error looking up service account ${attempt.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
+    request,
+    `error looking up service account ${request.namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
   )
 }
 
@@ -57,8 +57,8 @@ const wantsToken = ({ spec }: Pod, account: ServiceAccount): boolean =>
   spec?.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true
 
 /** A volume with the token, and a mount of it in every container that has nothing at that place. */
-function withToken(attempt: Attempt, pod: Pod, randomSuffix: (length: number) => string): Pod {
-  const { identity } = attempt.rules
+function withToken(request: AdmissionRequest, pod: Pod, randomSuffix: (length: number) => string): Pod {
+  const { identity } = request.rules
   const place = `/var/run/secrets/${identity.label('serviceaccount')}`
   const prefix = `${identity.prefixed('api-access')}-`
   const present = pod.spec?.volumes ?? []
@@ -92,15 +92,15 @@ const tokenVolume = (name: string, authority: string): NonNullable<PodSpec['volu
 })
 
 /** An account may be limited to the secrets that it lists. */
-function checkReferences(lookup: Lookup, attempt: Attempt): void {
+function checkReferences(lookup: Lookup, request: AdmissionRequest): void {
   const isDebugging =
-    attempt.resource.collection === 'pods' && attempt.subresource === 'ephemeralcontainers' && attempt.operation === 'UPDATE'
-  const pod = isDebugging ? (attempt.object as Pod | undefined) : newPod(attempt)
-  if (pod === undefined || isMirror(attempt, pod)) return
-  const account = accountOf(lookup, attempt, pod.spec?.serviceAccountName ?? '')
-  if (account.metadata?.annotations?.[attempt.rules.identity.label('enforce-mountable-secrets')] !== 'true') return
+    request.resource.collection === 'pods' && request.subresource === 'ephemeralcontainers' && request.operation === 'UPDATE'
+  const pod = isDebugging ? (request.object as Pod | undefined) : newPod(request)
+  if (pod === undefined || isMirror(request, pod)) return
+  const account = accountOf(lookup, request, pod.spec?.serviceAccountName ?? '')
+  if (account.metadata?.annotations?.[request.rules.identity.label('enforce-mountable-secrets')] !== 'true') return
   const problem = isDebugging ? environmentProblem('ephemeral container', pod.spec?.ephemeralContainers, account) : podProblem(pod, account)
-  if (problem !== undefined) throw refusePod(attempt, problem)
+  if (problem !== undefined) throw refusePod(request, problem)
 }
 
 const lists = (names: ServiceAccount['secrets'], wanted = ''): boolean => (names ?? []).some(({ name }) => name === wanted)

@@ -4,7 +4,7 @@
 import { ApiError } from '../../api/api-error.js'
 import type { Catalog } from '../../api/catalog.js'
 import { type ApiObject, type ObjectMeta, withMetadata } from '../../api/object.js'
-import { obtain } from '../../base/obtain.js'
+import { getOrInsert } from '../../base/get-or-insert.js'
 import { timeOf } from '../../schema/scalars.js'
 import { create } from '../../verbs/create.js'
 import { addressOf, type Call, type Engine } from '../../verbs/engine.js'
@@ -92,7 +92,7 @@ function asNew(engine: Engine, call: Call, wanted: Placing): ApiObject {
 
 function ownersOf(call: Call, sent: ApiObject, { owners, ...wanted }: Placing): ObjectMeta['managedFields'] {
   const track = (): ObjectMeta['managedFields'] => trackCreate(call, sent, managerOptions(wanted)).metadata?.managedFields
-  return wanted.shape === undefined ? track() : obtain(owners, `${wanted.resource} ${wanted.shape}`, track)
+  return wanted.shape === undefined ? track() : getOrInsert(owners, `${wanted.resource} ${wanted.shape}`, track)
 }
 
 function withStatus(call: Call, object: ApiObject, { value, fieldManager, fields }: NonNullable<Wanted['status']>): ApiObject {

@@ -2,7 +2,7 @@
 
 import type { Catalog } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
-import { obtain } from '../../base/obtain.js'
+import { getOrInsert } from '../../base/get-or-insert.js'
 import { type Definitions, type JsonSchema, type OpenApiVersion, openDefinitions, type Publication } from '../../schema/openapi.js'
 import { componentName } from './component-names.js'
 import { completeSchema, customSchemas } from './custom-schemas.js'
@@ -53,6 +53,6 @@ export function blueprintOf({ catalog, describe, release }: DocumentSource): Blu
 /** The paths of each document of version 3. */
 export function routesByDocument({ routes }: Blueprint): ReadonlyMap<string, readonly Route[]> {
   const documents = new Map<string, Route[]>()
-  for (const route of routes) if (route.document !== undefined) obtain(documents, route.document, () => []).push(route)
+  for (const route of routes) if (route.document !== undefined) getOrInsert(documents, route.document, () => []).push(route)
   return documents
 }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { obtain } from '../../base/obtain.js'
+import { getOrInsert } from '../../base/get-or-insert.js'
 import type { JsonSchema } from '../../schema/openapi.js'
 import { blueprintOf, type DocumentSource, routesByDocument } from './blueprint.js'
 import { documentV2, partsOfV2 } from './document-v2.js'
@@ -41,12 +41,12 @@ export function openApiDocuments(source: DocumentSource): OpenApiDocuments {
     return documents
   }
   return {
-    v2: (form) => obtain(single, `v2 ${form}`, () => buildV2(source, form)),
-    index: () => obtain(single, 'index', async () => buildIndex(await all())),
+    v2: (form) => getOrInsert(single, `v2 ${form}`, () => buildV2(source, form)),
+    index: () => getOrInsert(single, 'index', async () => buildIndex(await all())),
     v3: async (name, form) => {
       const document = (await all()).get(name)
       if (document === undefined || form === 'json') return document
-      return obtain(single, `v3 ${name}`, () => buildV3Protobuf(source, name, document.hash))
+      return getOrInsert(single, `v3 ${name}`, () => buildV3Protobuf(source, name, document.hash))
     },
     invalidate: () => {
       single.clear()

@@ -2,7 +2,7 @@
 
 import type { Catalog, Resource } from '../../api/catalog.js'
 import * as meta from '../../api/meta.schema.js'
-import { obtain } from '../../base/obtain.js'
+import { getOrInsert } from '../../base/get-or-insert.js'
 import type { StructNode } from '../../schema/node.js'
 import type { PublishedKind } from '../../schema/openapi.js'
 import type { Publisher } from './publisher.js'
@@ -12,7 +12,7 @@ export type KindsOfTypes = ReadonlyMap<StructNode, readonly PublishedKind[]>
 export function kindsOfTypes(catalog: Catalog, publisher: Publisher): KindsOfTypes {
   const kinds = new Map<StructNode, PublishedKind[]>()
   const add = (node: StructNode, { group, version, kind }: PublishedKind): void => {
-    const known = obtain(kinds, node, () => [])
+    const known = getOrInsert(kinds, node, () => [])
     const isKnown = known.some((other) => other.group === group && other.version === version && other.kind === kind)
     if (!isKnown) known.push({ group, version, kind })
   }

@@ -3,7 +3,7 @@
 import type { Resource } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
 import * as meta from '../../api/meta.schema.js'
-import { obtain } from '../../base/obtain.js'
+import { getOrInsert } from '../../base/get-or-insert.js'
 import * as s from '../../schema/node.js'
 import type { Publication } from '../../schema/openapi.js'
 import { customHome } from './component-names.js'
@@ -25,7 +25,7 @@ export interface Publisher {
 export function openPublisher(identity: Identity, describe: Publication['describe']): Publisher {
   const schemas = new Map<Resource, s.StructNode>()
   const lists = new Map<Resource, s.StructNode>()
-  const schemaOf = (resource: Resource): s.StructNode => obtain(schemas, resource, () => namedSchema(resource))
+  const schemaOf = (resource: Resource): s.StructNode => getOrInsert(schemas, resource, () => namedSchema(resource))
   const types = mediaTypes(identity)
   return {
     identity,
@@ -34,7 +34,7 @@ export function openPublisher(identity: Identity, describe: Publication['describ
     mediaTypes: types,
     mediaTypesOf: (resource) => (isCustom(resource) ? customMediaTypes : types),
     schemaOf,
-    listOf: (resource) => obtain(lists, resource, () => listNode(resource.kind, schemaOf(resource))),
+    listOf: (resource) => getOrInsert(lists, resource, () => listNode(resource.kind, schemaOf(resource))),
   }
 }
 

@@ -2,8 +2,8 @@
 // it has to be sent. A commit is answered when the mirror shows it.
 
 import { atMost } from '../../base/clock.js'
+import { coalesce } from '../coalesce.js'
 import { checkWrites } from '../commit-batch.js'
-import { gather } from '../gather.js'
 import type { Mirror } from '../mirror.js'
 import { type CommitOutcome, StorageUnavailableError, type Write } from '../storage.js'
 import { batchBytes, batchTxn, countForBatch, type PendingCommit, widestCommit } from './batch.js'
@@ -93,7 +93,7 @@ export class BatchWriter {
 
   async #run(): Promise<void> {
     do {
-      await new Promise<void>((resolve) => gather(() => this.#sizeOfBatch(), resolve))
+      await new Promise<void>((resolve) => coalesce(() => this.#sizeOfBatch(), resolve))
       const commits = this.#waiting.splice(0, countForBatch(this.#waiting))
       await this.#carryOut(commits)
     } while (this.#waiting.length > 0)

@@ -4,7 +4,7 @@ import { badRequest, conflict, notFound } from '../../api/api-error.js'
 import { type ApiObject, members, withMetadata } from '../../api/object.js'
 import { validateBinding } from '../../resources/core/binding.js'
 import { timeOf } from '../../schema/scalars.js'
-import { addressOf, type Call, type Engine, settled } from '../engine.js'
+import { addressOf, type Call, type Engine, upToDate } from '../engine.js'
 import { change } from '../update.js'
 import type { ActionRequest } from './special.js'
 
@@ -22,7 +22,7 @@ export async function bind(engine: Engine, call: Call, { body, options }: Action
   if ((binding.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Binding object')
   const problems = validateBinding(binding).map(({ field, message }) => `${field}: ${message}`)
   if (problems.length > 0) throw badRequest(problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`)
-  const waiting = settled(engine)
+  const waiting = upToDate(engine)
   if (waiting !== undefined) await waiting
   const current = engine.store.read(addressOf(call))
   if (current === undefined) throw notFound(call.resource.subject, call.name)

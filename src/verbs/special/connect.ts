@@ -9,7 +9,7 @@ import { integerParameter } from '../../api/options/parameters.js'
 import type { Query } from '../../api/options/query.js'
 import { joined } from '../../api/validation/collect.js'
 import { checkNotNegative, noErrors } from '../../api/validation/fields.js'
-import { addressOf, type Call, type Engine, settled } from '../engine.js'
+import { addressOf, type Call, type Engine, upToDate } from '../engine.js'
 
 export interface ConnectRequest {
   readonly catalog: Catalog
@@ -37,7 +37,7 @@ interface Container {
 
 /** The text of an answer where there is one without any node: a pod that was never placed has no log. */
 export async function connect(engine: Engine, call: Call, request: ConnectRequest): Promise<string> {
-  await settled(engine)
+  await upToDate(engine)
   const object = engine.store.read(addressOf(call, plainName(call)))?.decode(call.resource)
   if (object === undefined) throw notFound(call.resource.subject, call.name)
   const subresource = call.subresource?.name ?? ''

@@ -9,7 +9,7 @@ import { isDryRun } from '../../api/options/write-options.js'
 import { everything } from '../../objects/selection.js'
 import { timeOf } from '../../schema/scalars.js'
 import { checkPreconditions, remove } from '../delete.js'
-import { addressOf, type Call, type Engine, settled } from '../engine.js'
+import { addressOf, type Call, type Engine, upToDate } from '../engine.js'
 import { change, modifiedMessage } from '../update.js'
 import type { ActionRequest } from './special.js'
 
@@ -45,7 +45,7 @@ const mostDisruptedPods = 2000
 export async function evict(engine: Engine, call: Call, request: ActionRequest): Promise<void> {
   const eviction = request.body as Eviction
   if ((eviction.metadata?.name ?? call.name) !== call.name) throw badRequest('name in URL does not match name in Eviction object')
-  const waiting = settled(engine)
+  const waiting = upToDate(engine)
   if (waiting !== undefined) await waiting
   const pod = engine.store.read(addressOf(call))?.decode(call.resource) as Pod | undefined
   if (pod === undefined) throw notFound(call.resource.subject, call.name)

@@ -14,7 +14,7 @@ interface Kept {
 const objectCost = 256
 const itemCost = 160
 
-export class KeptItems {
+export class ItemCache {
   private readonly maxBytes: number
   /** By key, the least recently used first. */
   private readonly kept = new Map<string, Kept>()

@@ -1,6 +1,6 @@
 // What a map holds under a key, made on first use.
 
-export function obtain<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+export function getOrInsert<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key)
   if (known !== undefined) return known
   const made = make()

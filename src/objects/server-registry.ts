@@ -11,7 +11,7 @@ export interface Server {
   readonly address: string
 }
 
-export class Presence {
+export class ServerRegistry {
   readonly #storage: Storage
   readonly #clock: Clock
 

@@ -6,7 +6,7 @@ import type { Row, StagedWrite } from './commit-batch.js'
 const mostRows = 512
 const mostBytes = 4 << 20
 
-export class RecentRows {
+export class RowCache {
   /** The one that was written longest ago first. */
   readonly #rows = new Map<string, Row>()
   #bytes = 0

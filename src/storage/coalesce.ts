@@ -1,4 +1,4 @@
-// Gathering what is asked for at about the same time, so that it can share the cost of a commit.
+// Coalescing what is asked for at about the same time, so that it can share the cost of a commit.
 
 /** How long is waited while every turn brings more. */
 const mostTurns = 8
@@ -7,7 +7,7 @@ const mostTurns = 8
  * Calls back in the first turn of the event loop that has brought nothing more; a turn of an idle loop is short.
  * `size` says how much there is by now; undefined: enough.
  */
-export function gather(size: () => number | undefined, done: () => void): void {
+export function coalesce(size: () => number | undefined, done: () => void): void {
   let counted = 0
   let turns = 0
   const endTurn = (): void => {

@@ -17,7 +17,7 @@ export interface OwnWrites {
   arrive(): Promise<boolean>
 }
 
-export interface SettlingOptions {
+export interface ReadIndexOptions {
   readonly client: EtcdClient
   readonly keys: EtcdKeys
   readonly mirror: Mirror
@@ -29,7 +29,7 @@ export interface SettlingOptions {
 const leastPatienceMs = 500
 
 /** Gives a revision at which the mirror shows every write acknowledged by anybody before the call. */
-export function createSettling(options: SettlingOptions): Storage['settle'] {
+export function createReadIndex(options: ReadIndexOptions): Storage['readIndex'] {
   const { client, keys, mirror, ownership, ownWrites, patienceMs } = options
   const question = encodeRange({ key: keys.head, end: keys.headEnd })
   let asking: Promise<unknown> | undefined
@@ -45,7 +45,7 @@ export function createSettling(options: SettlingOptions): Storage['settle'] {
     void ownership.claimIfQuiet().catch(() => undefined)
     return items.find(({ key }) => keys.kindOf(key) === 'head')?.modRevision ?? 0
   }
-  const settle = async (deadlineMs: number): Promise<number> => {
+  const askNow = async (deadlineMs: number): Promise<number> => {
     next = undefined
     const isAsked = client.persist(deadlineMs, askOnce)
     asking = isAsked
@@ -66,8 +66,8 @@ export function createSettling(options: SettlingOptions): Storage['settle'] {
   const isOwner = (): boolean => ownership.isCertain && mirror.position >= ownership.step
   /** The time that it takes to get an answer to the question before counts. */
   const ask = (deadlineMs: number): Promise<number> => {
-    if (!asking) return settle(deadlineMs)
-    const askAgain = (): Promise<number> => settle(Math.max(deadlineMs, performance.now() + leastPatienceMs))
+    if (!asking) return askNow(deadlineMs)
+    const askAgain = (): Promise<number> => askNow(Math.max(deadlineMs, performance.now() + leastPatienceMs))
     next ??= asking.then(askAgain, askAgain)
     return next
   }
@@ -77,7 +77,7 @@ export function createSettling(options: SettlingOptions): Storage['settle'] {
   return (purpose) => {
     const deadlineMs = performance.now() + patienceMs
     if (!isOwner()) return ask(deadlineMs)
-    if (ownership.isFading && !asking) settle(deadlineMs).catch(() => undefined)
+    if (ownership.isFading && !asking) askNow(deadlineMs).catch(() => undefined)
     if (ownWrites.hasArrived) return mirror.revision
     return purpose === 'write' ? waitForOwnWrites(deadlineMs) : ask(deadlineMs)
   }

@@ -2,21 +2,21 @@
 // without a look into the store. Kept true by changes, within a bound on bytes.
 
 import type { Change, Entry } from '../storage/storage.js'
-import type { KeptItems } from './kept-items.js'
+import type { ItemCache } from './item-cache.js'
 import { StoredObject } from './stored-object.js'
 
 /** An object may be held decoded as well, which takes a multiple of its bytes. */
 const costOf = ({ value }: Entry): number => 512 + 6 * value.length
 
-export class RecentObjects {
+export class ObjectCache {
   private readonly maxBytes: number
-  private readonly items: KeptItems | undefined
+  private readonly items: ItemCache | undefined
   /** Those that were kept or changed longest ago first. */
   private readonly objects = new Map<string, StoredObject>()
   private heldBytes = 0
 
   /** `items`: where other forms of these objects are kept. */
-  constructor(maxBytes: number, items?: KeptItems) {
+  constructor(maxBytes: number, items?: ItemCache) {
     this.maxBytes = maxBytes
     this.items = items
   }

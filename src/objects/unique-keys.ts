@@ -1,0 +1,18 @@
+// Values of which only one object may have each: an address, a port. A unique key is a key of its own in the store, written together with the object
+// that holds it, so that no value is ever held twice, by whichever server and across any crash.
+
+export interface UniqueKey {
+  /** Such as `service-addresses`. */
+  readonly kind: string
+  readonly value: string
+}
+
+export const storageKeyOf = ({ kind, value }: UniqueKey): string => `claims.${kind}/${value}`
+
+/** What a write takes and gives back. */
+export interface UniqueKeyChanges {
+  readonly gained: readonly UniqueKey[]
+  readonly released: readonly UniqueKey[]
+}
+
+export const noUniqueKeys: UniqueKeyChanges = { gained: [], released: [] }
