@@ -55,6 +55,22 @@ test('files that the documents name are there', () => {
   )
 })
 
+const figuresOf = (path: string, mark: string): readonly string[] =>
+  (new RegExp(`<!-- ${mark} -->\\n([\\s\\S]*?)<!-- /${mark} -->`).exec(read(path))?.[1] ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(1)
+
+test('the README shows at most twelve figures, each of them from docs/performance.md, and no row stands there twice', () => {
+  const [few, all] = [figuresOf('README.md', 'figures'), figuresOf('docs/performance.md', 'all figures')]
+  assert.ok(few.length > 0 && few.length <= 12)
+  assert.deepEqual(
+    few.filter((line) => !all.includes(line)),
+    [],
+  )
+  assert.equal(new Set(all.map((line) => line.split('|')[1])).size, all.length)
+})
+
 test('the tour of the README', { timeout: 60_000 }, async () => {
   const readme = read('README.md')
   const tour = /<!-- tour -->([\s\S]*)<!-- \/tour -->/.exec(readme)?.[1] ?? ''
