@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJson } from './json.js'
+import { parseJson, parseWrittenJson } from './json.js'
 
 const parse = (text: string) => parseJson(new TextEncoder().encode(text))
 
@@ -58,4 +58,19 @@ test('json: __proto__ is a member like any other', () => {
   const { value } = parse('{"__proto__":{"polluted":1},"__proto__":{"again":2}}')
   assert.deepEqual(Object.keys(value as object), ['__proto__'])
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined)
+})
+
+test('json that was written here keeps integers of any length, and what only looks like one', () => {
+  assert.deepEqual(parseWrittenJson('{"a":9007199254740993,"b":[-9223372036854775808,1],"c":"x:1234567890123456789","d":1.5}'), {
+    a: 9007199254740993n,
+    b: [-9223372036854775808n, 1],
+    c: 'x:1234567890123456789',
+    d: 1.5,
+  })
+})
+
+test('json that was written here may be as deep as an object in a list', () => {
+  const deepest = `${'['.repeat(1000)}9007199254740993${']'.repeat(1000)}`
+  assert.doesNotThrow(() => parse(deepest))
+  assert.doesNotThrow(() => parseWrittenJson(`{"items":[${deepest}]}`))
 })

@@ -40,3 +40,11 @@ test('a list that comes as one piece', () => {
   assert.equal(join(prettyPieces([whole])), prettyJson(whole))
   assert.equal(join(yamlPieces([whole])), 'kind: Table\nrows: null\n')
 })
+
+test('YAML keeps integers beyond 2^53, wherever in a list they stand', () => {
+  const head = '{"kind":"List","metadata":{"remainingItemCount":9007199254740993},"items":['
+  const expected =
+    'items:\n- value: 9007199254740995\n- value: 9223372036854775807\nkind: List\nmetadata:\n  remainingItemCount: 9007199254740993\n'
+  assert.equal(join(yamlPieces([head, '{"value":9007199254740995},', '{"value":9223372036854775807}', ']}\n'])), expected)
+  assert.equal(join(yamlPieces([`${head}{"value":9007199254740995},{"value":9223372036854775807}]}\n`])), expected)
+})

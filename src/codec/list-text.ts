@@ -4,6 +4,7 @@
 // but the last, and the end. A list without items may come as one piece.
 
 import type { Json } from '../api/object.js'
+import { parseWrittenJson } from './json.js'
 import { prettyPrinter } from './pretty.js'
 import { compareKeys } from './yaml/key-order.js'
 import { writeYaml } from './yaml/write-yaml.js'
@@ -30,17 +31,17 @@ export function* yamlPieces(pieces: Iterable<string>): Generator<string> {
   let piece = textOf(source.next())
   let next = source.next()
   if (next.done) {
-    yield writeYaml(JSON.parse(head + piece) as Json)
+    yield writeYaml(parseWrittenJson(head + piece))
     return
   }
   const member = /"(\w+)":\[$/.exec(head)?.[1] ?? ''
   // What stands behind the items is known at the end; what is written in front of them never stands there.
-  yield `${writeMembers(JSON.parse(`${head}]}`) as Frame, (key) => compareKeys(key, member) < 0)}${member}:\n`
+  yield `${writeMembers(parseWrittenJson(`${head}]}`) as Frame, (key) => compareKeys(key, member) < 0)}${member}:\n`
   for (; !next.done; next = source.next()) {
-    yield writeYaml(JSON.parse(`[${piece.endsWith(',') ? piece.slice(0, -1) : piece}]`) as Json)
+    yield writeYaml(parseWrittenJson(`[${piece.endsWith(',') ? piece.slice(0, -1) : piece}]`))
     piece = next.value
   }
-  yield writeMembers(JSON.parse(head + piece) as Frame, (key) => compareKeys(key, member) > 0)
+  yield writeMembers(parseWrittenJson(head + piece) as Frame, (key) => compareKeys(key, member) > 0)
 }
 
 const textOf = (result: IteratorResult<string>): string => (result.done ? '' : result.value)

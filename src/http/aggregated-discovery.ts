@@ -6,6 +6,7 @@ import type { SubresourceDefinition } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import * as meta from '../api/meta.schema.js'
 import { parseAccept } from '../codec/accept.js'
+import { parseWrittenJson } from '../codec/json.js'
 import { allFormats, type Format, mediaTypeOf } from '../codec/negotiation.js'
 import { encodeListItem, encodeProtobufList } from '../codec/protobuf.js'
 import { writeYaml } from '../codec/yaml/write-yaml.js'
@@ -42,7 +43,8 @@ export function serveAggregated(discovery: AggregatedDiscovery, exchange: Exchan
     exchange.response.end()
     return true
   }
-  const body = format === 'protobuf' ? protobufOf(discovery, groups) : Buffer.from(format === 'yaml' ? writeYaml(JSON.parse(json)) : json)
+  const body =
+    format === 'protobuf' ? protobufOf(discovery, groups) : Buffer.from(format === 'yaml' ? writeYaml(parseWrittenJson(json)) : json)
   send(exchange, { code: 200, contentType: mediaTypeFor(format, identity), body, headers })
   return true
 }

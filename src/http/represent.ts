@@ -7,6 +7,7 @@ import type { Identity } from '../api/identity.js'
 import * as meta from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import type { Query } from '../api/options/query.js'
+import { parseWrittenJson } from '../codec/json.js'
 import { prettyPieces, yamlPieces } from '../codec/list-text.js'
 import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
 import { notThatMany, partialMetadata } from '../codec/partial-metadata.js'
@@ -125,7 +126,7 @@ const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 
 function representText({ representation, identity }: Form, json: string): Represented {
   if (representation.format === 'yaml')
-    return { contentType: mediaTypeOf('yaml', identity), body: Buffer.from(writeYaml(JSON.parse(json))) }
+    return { contentType: mediaTypeOf('yaml', identity), body: Buffer.from(writeYaml(parseWrittenJson(json))) }
   return { contentType: 'application/json', body: Buffer.from(representation.pretty ? prettyJson(json) : `${json}\n`) }
 }
 

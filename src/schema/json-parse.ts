@@ -23,8 +23,8 @@ export class JsonSyntaxError extends Error {
 
 export const maxJsonDepth = 1000
 
-export function parseJsonCarefully(text: string): CarefulJson {
-  const parser = new Parser(text)
+export function parseJsonCarefully(text: string, maxDepth = maxJsonDepth): CarefulJson {
+  const parser = new Parser(text, maxDepth)
   const value = parser.document()
   return { value, duplicates: parser.duplicates, places: parser.places }
 }
@@ -36,11 +36,13 @@ class Parser {
   readonly duplicates: PlacedPath[] = []
   readonly places = new Map<string, number>()
   private readonly text: string
+  private readonly maxDepth: number
   private at = 0
   private depth = 0
 
-  constructor(text: string) {
+  constructor(text: string, maxDepth: number) {
     this.text = text
+    this.maxDepth = maxDepth
   }
 
   document(): unknown {
@@ -153,7 +155,7 @@ class Parser {
 
   private enter(): void {
     this.at++
-    if (++this.depth > maxJsonDepth) throw new JsonSyntaxError('exceeded max depth')
+    if (++this.depth > this.maxDepth) throw new JsonSyntaxError('exceeded max depth')
   }
 
   private leave(): void {

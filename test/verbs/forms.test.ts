@@ -151,3 +151,21 @@ for (const words of [
     [`--identity=${words.identity}`],
   )
 }
+
+onEveryEngine('YAML', (client) => {
+  test('integers beyond 2^53 are the same in YAML as in JSON', async () => {
+    const namespace = await newNamespace(client(), 'yaml')
+    const path = `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`
+    const metadata = { name: 'big', namespace }
+    const body = JSON.stringify({ apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata, revision: 1 })
+    const text = body.replace('"revision":1', '"revision":9007199254740993,"data":{"deep":[-9223372036854775807]}')
+    expectStatus(await client().post(path, Buffer.from(text)), 201)
+    for (const where of [`${path}/big`, path, `${path}?limit=1`]) {
+      const json = expectStatus(await client().get(where), 200).bytes.toString()
+      assert.match(json, /"revision":9007199254740993/)
+      const yaml = expectStatus(await client().get(where, { accept: 'application/yaml' }), 200).bytes.toString()
+      assert.match(yaml, /revision: 9007199254740993\n/)
+      assert.match(yaml, /- -9223372036854775807\n/)
+    }
+  })
+})
