@@ -2,19 +2,11 @@
 // and bodies come in.
 
 import * as meta from '../api/meta.schema.js'
+import { ProtobufReadError, type ProtoReader, readerOf, readRaw, readText, readVarint, skipField } from '../base/protobuf-reader.js'
+import { collectBytes, type ProtoWriter, writeFrameLength, writeRaw, writeText, writeUint, writtenBytes } from '../base/protobuf-writer.js'
 import { maxJsonDepth } from '../schema/json-parse.js'
 import * as s from '../schema/node.js'
 import { decodeMessage, writeMessage } from '../schema/protobuf.js'
-import { ProtobufReadError, type ProtoReader, readerOf, readRaw, readText, readVarint, skipField } from '../schema/protobuf-reader.js'
-import {
-  collectBytes,
-  type ProtoWriter,
-  writeFrameLength,
-  writeRaw,
-  writeText,
-  writeUint,
-  writtenBytes,
-} from '../schema/protobuf-writer.js'
 import { cannotBeHandled, checkType, type DecodedObject, type ExpectedType, unrecognized } from './decode-object.js'
 import { parseJson } from './json.js'
 
@@ -164,7 +156,7 @@ export function readEnvelope(bytes: Uint8Array): Envelope {
   if (!isEnvelope(bytes))
     throw new ProtobufReadError(`provided data does not appear to be a protobuf message, expected prefix [${magic.join(' ')}]`)
   if (bytes.length === magic.length) throw new ProtobufReadError('empty body')
-  const reader = readerOf(bytes.subarray(magic.length), parseText)
+  const reader = readerOf(bytes.subarray(magic.length))
   let type: meta.RuntimeTypeMeta = {}
   let raw: Uint8Array = new Uint8Array()
   let contentEncoding = ''

@@ -1,10 +1,6 @@
 // The Protobuf reading of schemas, inwards: one reader is compiled per message type. What it makes is what the JSON of the same
 // object would make: zero values of fields that are no pointers are left out.
 
-import { encodeBase64 } from './base64.js'
-import { type Field, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from './node.js'
-import { isEmbedded, layoutOf, type MessagePart, wireTypes } from './protobuf-layout.js'
-import * as messages from './protobuf-messages.js'
 import {
   enter,
   leave,
@@ -16,19 +12,29 @@ import {
   readText,
   readVarint,
   skipField,
-} from './protobuf-reader.js'
+  wireTypes,
+} from '../base/protobuf-reader.js'
+import { encodeBase64 } from './base64.js'
+import { type Field, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from './node.js'
+import { isEmbedded, layoutOf, type MessagePart } from './protobuf-layout.js'
+import * as messages from './protobuf-messages.js'
 import { keeps, setMember } from './read.js'
 
 type Target = Record<string, unknown>
+
+interface SchemaReader extends ProtoReader {
+  readonly parseJson: messages.ParseJson
+}
+
 /** Reads up to the end of the message at hand, into an object. */
-type MessageReader = (reader: ProtoReader, target: Target) => void
-type FieldReader = (reader: ProtoReader, wireType: number, target: Target) => void
+type MessageReader = (reader: SchemaReader, target: Target) => void
+type FieldReader = (reader: SchemaReader, wireType: number, target: Target) => void
 
 /** How one value is read. A message that stands twice is merged, so what was read before is handed in. */
 interface ValueReader {
   readonly wireType: number
   /** Undefined where what was sent stands for nothing. */
-  readonly read: (reader: ProtoReader, before: unknown) => unknown
+  readonly read: (reader: SchemaReader, before: unknown) => unknown
   /** What stands in a list or map for nothing. */
   readonly zero: () => unknown
 }
@@ -109,7 +115,7 @@ function listReader(name: string, node: ListNode): FieldReader {
 }
 
 /** Numbers may come one by one or all at once. */
-function readPacked(reader: ProtoReader, item: ValueReader, items: unknown[]): void {
+function readPacked(reader: SchemaReader, item: ValueReader, items: unknown[]): void {
   const outerEnd = enter(reader)
   while (reader.at < reader.end) items.push(item.read(reader, undefined))
   leave(reader, outerEnd)

@@ -1,10 +1,11 @@
 // The Protobuf reading of schemas, outwards: one writer is compiled per message type. Values that are no pointers are always
 // written, zero or not, in the order of field numbers and maps in the order of keys, so that equal objects are equal bytes.
 
+import { wireTypes } from '../base/protobuf-reader.js'
+import { collectBytes, type ProtoWriter, writeRaw, writeUint, writtenBytes } from '../base/protobuf-writer.js'
 import { type AnyNode, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from './node.js'
 import * as fields from './protobuf-fields.js'
-import { isEmbedded, layoutOf, type MessagePart, tagOf, wireTypes } from './protobuf-layout.js'
-import { collectBytes, type ProtoWriter, writeRaw, writeUint, writtenBytes } from './protobuf-writer.js'
+import { isEmbedded, layoutOf, type MessagePart, tagOf } from './protobuf-layout.js'
 
 type ValueWriter = fields.ValueWriter
 type Members = { readonly [name: string]: unknown }

@@ -1,9 +1,10 @@
 // The scalars of schemas as Protobuf fields, outwards: each writes its value, its length where it has one, and its tag, backwards.
 
+import { wireTypes } from '../base/protobuf-reader.js'
+import { type ProtoWriter, writeDouble, writeInteger, writeRaw, writeText, writeUint, writtenBytes } from '../base/protobuf-writer.js'
 import { base64ByteLength, decodeBase64 } from './base64.js'
-import { tagOf, wireTypes } from './protobuf-layout.js'
+import { tagOf } from './protobuf-layout.js'
 import { timestampOf } from './protobuf-time.js'
-import { type ProtoWriter, writeDouble, writeInteger, writeRaw, writeText, writeUint, writtenBytes } from './protobuf-writer.js'
 import { durationNanoseconds } from './scalars.js'
 import { writeAny } from './write.js'
 

@@ -38,7 +38,4 @@ function arrange(fields: readonly (readonly [string, Field])[], depth: number): 
   return parts.sort((a, b) => a.proto - b.proto)
 }
 
-/** The wire types in use: how long a value is can be seen without knowing what it is. */
-export const wireTypes = { varint: 0, fixed64: 1, delimited: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const
-
 export const tagOf = (proto: number, wireType: number): number => proto * 8 + wireType

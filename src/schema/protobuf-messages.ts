@@ -1,11 +1,14 @@
 // The messages behind values that JSON has as scalars or as anything: which fields they have in Protobuf, and which value the
 // fields stand for.
 
+import { ProtobufReadError } from '../base/protobuf-reader.js'
 import * as s from './node.js'
-import { type ParseJson, ProtobufReadError } from './protobuf-reader.js'
 import { isPrintable, printTimestamp } from './protobuf-time.js'
 import { parseQuantity, printQuantity, QuantityError } from './quantity.js'
 import { printDuration } from './scalars.js'
+
+/** How JSON inside messages is read. */
+export type ParseJson = (text: string) => unknown
 
 type Members = { readonly [name: string]: unknown }
 

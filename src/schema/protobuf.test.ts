@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { ProtobufReadError } from '../base/protobuf-reader.js'
 import * as s from './node.js'
 import { decodeMessage, encodeMessage } from './protobuf.js'
-import { ProtobufReadError } from './protobuf-reader.js'
 
 const inner = s.struct('Inner', { name: s.field(1, s.string, { always: true }), port: s.field(2, s.int32) })
 const lazySelf = s.lazy(() => tree)

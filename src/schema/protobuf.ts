@@ -1,10 +1,11 @@
 // The Protobuf reading of schemas: objects to messages and back. The envelope around them is not its business.
 
+import { readerOf } from '../base/protobuf-reader.js'
+import { collectBytes, type ProtoWriter } from '../base/protobuf-writer.js'
 import type { StructNode } from './node.js'
 import { messageReader } from './protobuf-decode.js'
 import { messageWriter } from './protobuf-encode.js'
-import { type ParseJson, readerOf } from './protobuf-reader.js'
-import { collectBytes, type ProtoWriter } from './protobuf-writer.js'
+import type { ParseJson } from './protobuf-messages.js'
 
 /** Whether objects of this schema have a Protobuf form. */
 export const hasProtobuf = (node: StructNode): boolean => node.noProto !== true
@@ -18,6 +19,6 @@ export const writeMessage = (writer: ProtoWriter, node: StructNode, value: unkno
 /** The object of a message. Throws a ProtobufReadError. Fields that the schema does not know are passed over. */
 export function decodeMessage(node: StructNode, bytes: Uint8Array, parseJson: ParseJson): Record<string, unknown> {
   const target: Record<string, unknown> = {}
-  messageReader(node)(readerOf(bytes, parseJson), target)
+  messageReader(node)({ ...readerOf(bytes), parseJson }, target)
   return target
 }

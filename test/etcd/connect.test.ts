@@ -8,11 +8,11 @@ import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startServer } from 'cluster-apiserver'
+import { collectBytes, type ProtoWriter, writeInteger, writeText, writeUint, writtenBytes } from '../../src/base/protobuf-writer.js'
 import { issueCertificate, type KeyPair } from '../../src/net/issue-certificate.js'
 import { connectSocket, parseEndpoint } from '../../src/storage/etcd/endpoint.js'
 import { GrpcChannel } from '../../src/storage/etcd/grpc-channel.js'
 import { decodeAuthenticate, encodeAuthenticate, methods } from '../../src/storage/etcd/messages.js'
-import { createMessageWriter, type MessageWriter } from '../../src/storage/etcd/protobuf.js'
 import { StorageRefusedError } from '../../src/storage/storage.js'
 import { EtcdCluster, freePorts, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica, put, recordingLogger } from './open-replica.js'
@@ -171,23 +171,29 @@ describe('authentication', { skip: whyNoEtcd ?? false }, () => {
 async function setUpUsers(endpoint: string, prefix: string): Promise<void> {
   const socket = await connectSocket(parseEndpoint(endpoint), { tls: {}, timeoutMs: 1000 })
   const channel = new GrpcChannel({ socket, url: endpoint })
-  const call = (method: string, write: (writer: MessageWriter) => void): Promise<Buffer> => {
-    const writer = createMessageWriter()
-    write(writer)
-    return channel.call(`/etcdserverpb.Auth/${method}`, writer.finish(), 2000)
+  const call = (method: string, write: (writer: ProtoWriter) => void): Promise<Buffer> =>
+    channel.call(`/etcdserverpb.Auth/${method}`, Buffer.from(collectBytes(write)), 2000)
+  const field = (writer: ProtoWriter, number: number, write: () => void): void => {
+    const before = writtenBytes(writer)
+    write()
+    writeUint(writer, writtenBytes(writer) - before)
+    writeUint(writer, number * 8 + 2)
   }
-  const texts = (first: string, second?: string) => (writer: MessageWriter) => {
-    if (second !== undefined) writer.text(2, second)
-    writer.text(1, first)
+  const text = (writer: ProtoWriter, number: number, value: string): void => field(writer, number, () => writeText(writer, value))
+  const texts = (first: string, second?: string) => (writer: ProtoWriter) => {
+    if (second !== undefined) text(writer, 2, second)
+    text(writer, 1, first)
   }
   await call('RoleAdd', texts('root'))
   await call('RoleAdd', texts('server'))
   await call('RoleGrantPermission', (writer) => {
-    writer.text(3, `${prefix}0`)
-    writer.text(2, prefix)
-    writer.number(1, 2)
-    writer.message(2, 0)
-    writer.text(1, 'server')
+    field(writer, 2, () => {
+      text(writer, 3, `${prefix}0`)
+      text(writer, 2, prefix)
+      writeInteger(writer, 2)
+      writeUint(writer, 8)
+    })
+    text(writer, 1, 'server')
   })
   await call('UserAdd', texts('root', 'secret'))
   await call('UserAdd', texts('server', 'secret'))

@@ -1,8 +1,8 @@
 // How parts of a JSON document lie in the Protobuf messages that OpenAPI documents have: maps are lists of named values there,
 // extensions have a place of their own, and what may be one thing or another is wrapped in a message that says which.
 
+import { collectBytes } from '../../base/protobuf-writer.js'
 import { booleanField, delimited, integerField, numberField, textField, type ValueWriter } from '../../schema/protobuf-fields.js'
-import { collectBytes } from '../../schema/protobuf-writer.js'
 
 /** How a value is written as the field with a given number. Everything is written backwards, the last field first. */
 export type Shape = (proto: number) => ValueWriter

@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { readerOf, readVarint } from '../../base/protobuf-reader.js'
+import { collectBytes, writeInteger, writeUint } from '../../base/protobuf-writer.js'
 import type { EtcdClient } from './etcd-client.js'
 import { createLeases } from './leases.js'
-import { createMessageReader, createMessageWriter } from './protobuf.js'
 
 const hour = 3_600_000
 
@@ -13,12 +14,15 @@ function subject() {
   const granted: number[] = []
   const client = {
     call: async (_: string, message: Buffer) => {
-      const reader = createMessageReader(message)
-      reader.next()
-      granted.push(reader.number())
-      const writer = createMessageWriter()
-      writer.number(2, BigInt(granted.length) + 2n ** 62n)
-      return writer.finish()
+      const reader = readerOf(message)
+      readVarint(reader)
+      granted.push(Number(readVarint(reader)))
+      return Buffer.from(
+        collectBytes((writer) => {
+          writeInteger(writer, BigInt(granted.length) + 2n ** 62n)
+          writeUint(writer, 0x10)
+        }),
+      )
     },
   }
   const leases = createLeases({ client: client as unknown as EtcdClient, clock, reuseMs: 60_000 })

@@ -1,6 +1,9 @@
 // etcd's requests and answers as values, for the calls that are used here. Field numbers are those of etcd's published interface.
+//
+// Messages are written from their end to their beginning, so the last field comes first.
 
-import { createMessageReader, createMessageWriter, type MessageReader, type MessageWriter } from './protobuf.js'
+import { enter, leave, type ProtoReader, readerOf, readRaw, readVarint, skipField, wireTypes } from '../../base/protobuf-reader.js'
+import { collectBytes, type ProtoWriter, writeInteger, writeRaw, writeText, writeUint, writtenBytes } from '../../base/protobuf-writer.js'
 
 export const methods = {
   range: '/etcdserverpb.KV/Range',
@@ -84,75 +87,68 @@ export interface MemberStatus {
 }
 
 export function encodeRange(request: RangeRequest): Buffer {
-  const writer = createMessageWriter()
-  writeRange(writer, request)
-  return writer.finish()
+  return encode((writer) => writeRange(writer, request))
 }
 
 export function decodeRange(bytes: Buffer): RangeAnswer {
-  return readRange(createMessageReader(bytes))
+  return readRange(readerOf(bytes))
 }
 
-export function encodeTxn(txn: Txn, capacity: number): Buffer {
-  const writer = createMessageWriter(capacity)
-  writeTxn(writer, txn)
-  return writer.finish()
+/** `expectedBytes`: about as many as it will have. */
+export function encodeTxn(txn: Txn, expectedBytes: number): Buffer {
+  return encode((writer) => writeTxn(writer, txn), expectedBytes)
 }
 
 export function decodeTxn(bytes: Buffer): TxnAnswer {
-  return readTxn(createMessageReader(bytes))
+  return readTxn(readerOf(bytes))
 }
 
 export function encodeCompact(revision: number): Buffer {
-  const writer = createMessageWriter()
-  writer.number(1, revision)
-  return writer.finish()
+  return encode((writer) => writeNumber(writer, 1, revision))
 }
 
 export function encodeLeaseGrant(seconds: number): Buffer {
-  const writer = createMessageWriter()
-  writer.number(1, seconds)
-  return writer.finish()
+  return encode((writer) => writeNumber(writer, 1, seconds))
 }
 
 export function decodeLeaseGrant(bytes: Buffer): bigint {
-  const reader = createMessageReader(bytes)
+  const reader = readerOf(bytes)
   let id = 0n
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 2) id = reader.big()
-    else reader.skip()
+  for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
+    if (tag === varint(2)) id = BigInt(readVarint(reader))
+    else skipField(reader, tag & 7)
   }
   return id
 }
 
 export function encodeAuthenticate(name: string, password: string): Buffer {
-  const writer = createMessageWriter()
-  writer.text(2, password)
-  writer.text(1, name)
-  return writer.finish()
+  return encode((writer) => {
+    writeString(writer, 2, password)
+    writeString(writer, 1, name)
+  })
 }
 
 /** The token. */
 export function decodeAuthenticate(bytes: Buffer): string {
-  const reader = createMessageReader(bytes)
+  const reader = readerOf(bytes)
   let token = ''
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 2) token = reader.bytes().toString()
-    else reader.skip()
+  for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
+    if (tag === delimited(2)) token = readBytes(reader).toString()
+    else skipField(reader, tag & 7)
   }
   return token
 }
 
 export function decodeStatus(bytes: Buffer): MemberStatus {
-  const reader = createMessageReader(bytes)
+  const reader = readerOf(bytes)
   let header = { clusterId: '', memberId: 0n }
   let version = ''
   let leader = 0n
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 1) header = readIds(reader.message())
-    else if (field === 2) version = reader.bytes().toString()
-    else if (field === 4) leader = reader.big()
-    else reader.skip()
+  for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
+    if (tag === delimited(1)) header = nested(reader, readIds)
+    else if (tag === delimited(2)) version = readBytes(reader).toString()
+    else if (tag === varint(4)) leader = BigInt(readVarint(reader))
+    else skipField(reader, tag & 7)
   }
   return { clusterId: header.clusterId, version, hasLeader: leader !== 0n, isLeader: leader === header.memberId }
 }
@@ -164,144 +160,191 @@ export interface WatchRequest {
 }
 
 export function encodeWatch({ key, end, startRevision }: WatchRequest): Buffer {
-  const writer = createMessageWriter()
-  // Large answers in fragments; and a sign of life with the revision reached, now and then, when nothing changes.
-  writer.number(8, 1)
-  writer.number(4, 1)
-  writer.number(3, startRevision)
-  writer.text(2, end)
-  writer.text(1, key)
-  writer.message(1, 0)
-  return writer.finish()
+  return encode((writer) => {
+    // Large answers in fragments; and a sign of life with the revision reached, now and then, when nothing changes.
+    writeNumber(writer, 8, 1)
+    writeNumber(writer, 4, 1)
+    writeNumber(writer, 3, startRevision)
+    writeString(writer, 2, end)
+    writeString(writer, 1, key)
+    wrap(writer, 1, 0)
+  })
 }
 
 export function decodeWatch(bytes: Buffer): WatchAnswer {
-  const reader = createMessageReader(bytes)
+  const reader = readerOf(bytes)
   const events: WatchEvent[] = []
   const answer = { revision: 0, isCreated: false, isCanceled: false, compactRevision: 0, cancelReason: '', isFragment: false, events }
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 1) answer.revision = readRevision(reader.message())
-    else if (field === 3) answer.isCreated = reader.number() !== 0
-    else if (field === 4) answer.isCanceled = reader.number() !== 0
-    else if (field === 5) answer.compactRevision = reader.number()
-    else if (field === 6) answer.cancelReason = reader.bytes().toString()
-    else if (field === 7) answer.isFragment = reader.number() !== 0
-    else if (field === 11) events.push(readEvent(reader.message()))
-    else reader.skip()
+  for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
+    if (tag === delimited(11)) events.push(nested(reader, readEvent))
+    else if (tag === delimited(1)) answer.revision = nested(reader, readRevision)
+    else if (tag === varint(3)) answer.isCreated = readNumber(reader) !== 0
+    else if (tag === varint(4)) answer.isCanceled = readNumber(reader) !== 0
+    else if (tag === varint(5)) answer.compactRevision = readNumber(reader)
+    else if (tag === delimited(6)) answer.cancelReason = readBytes(reader).toString()
+    else if (tag === varint(7)) answer.isFragment = readNumber(reader) !== 0
+    else skipField(reader, tag & 7)
   }
   return answer
 }
 
-function writeRange(writer: MessageWriter, { key, end, limit, revision, keysOnly }: RangeRequest): void {
-  if (keysOnly) writer.number(8, 1)
-  if (revision !== undefined) writer.number(4, revision)
-  if (limit !== undefined) writer.number(3, limit)
-  if (end !== undefined) writer.text(2, end)
-  writer.text(1, key)
+function writeRange(writer: ProtoWriter, { key, end, limit, revision, keysOnly }: RangeRequest): void {
+  if (keysOnly) writeNumber(writer, 8, 1)
+  if (revision !== undefined) writeNumber(writer, 4, revision)
+  if (limit !== undefined) writeNumber(writer, 3, limit)
+  if (end !== undefined) writeString(writer, 2, end)
+  writeString(writer, 1, key)
 }
 
-function readRange(reader: MessageReader): RangeAnswer {
+function readRange(reader: ProtoReader): RangeAnswer {
   const items: KeyValue[] = []
   let revision = 0
   let more = false
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 1) revision = readRevision(reader.message())
-    else if (field === 2) items.push(readKeyValue(reader.message()))
-    else if (field === 3) more = reader.number() !== 0
-    else reader.skip()
+  for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
+    if (tag === delimited(2)) items.push(nested(reader, readKeyValue))
+    else if (tag === delimited(1)) revision = nested(reader, readRevision)
+    else if (tag === varint(3)) more = readNumber(reader) !== 0
+    else skipField(reader, tag & 7)
   }
   return { revision, items, more }
 }
 
-function writeTxn(writer: MessageWriter, { compare, success, failure }: Txn): void {
+function writeTxn(writer: ProtoWriter, { compare, success, failure }: Txn): void {
   for (const operation of failure.toReversed()) writeOperation(writer, 3, operation)
   for (const operation of success.toReversed()) writeOperation(writer, 2, operation)
   for (const { key, modRevision } of compare.toReversed()) {
-    const mark = writer.length
-    writer.number(6, modRevision)
-    writer.text(3, key)
+    const mark = writtenBytes(writer)
+    writeNumber(writer, 6, modRevision)
+    writeString(writer, 3, key)
     // The target is the modification revision, the result (left out) equality.
-    writer.number(2, 2)
-    writer.message(1, mark)
+    writeNumber(writer, 2, 2)
+    wrap(writer, 1, mark)
   }
 }
 
 const operationFields = { range: 1, put: 2, delete: 3, txn: 4 } as const
 
-function writeOperation(writer: MessageWriter, field: number, operation: Operation): void {
-  const mark = writer.length
+function writeOperation(writer: ProtoWriter, field: number, operation: Operation): void {
+  const mark = writtenBytes(writer)
   if (operation.kind === 'put') {
-    if (operation.lease !== undefined) writer.number(3, operation.lease)
-    writer.bytes(2, ...operation.value)
-    writer.text(1, operation.key)
-  } else if (operation.kind === 'delete') writer.text(1, operation.key)
+    if (operation.lease !== undefined) writeNumber(writer, 3, operation.lease)
+    const { value } = operation
+    const valueMark = writtenBytes(writer)
+    for (let i = value.length - 1; i >= 0; i--) writeRaw(writer, value[i] as Uint8Array)
+    wrap(writer, 2, valueMark)
+    writeString(writer, 1, operation.key)
+  } else if (operation.kind === 'delete') writeString(writer, 1, operation.key)
   else if (operation.kind === 'range') writeRange(writer, operation.request)
   else writeTxn(writer, operation.txn)
-  writer.message(operationFields[operation.kind], mark)
-  writer.message(field, mark)
+  wrap(writer, operationFields[operation.kind], mark)
+  wrap(writer, field, mark)
 }
 
-function readTxn(reader: MessageReader): TxnAnswer {
+function readTxn(reader: ProtoReader): TxnAnswer {
   const answers: { range?: RangeAnswer; txn?: TxnAnswer }[] = []
   let revision = 0
   let succeeded = false
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 1) revision = readRevision(reader.message())
-    else if (field === 2) succeeded = reader.number() !== 0
-    else if (field === 3) answers.push(readAnswer(reader.message()))
-    else reader.skip()
+  for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
+    if (tag === delimited(3)) answers.push(nested(reader, readAnswer))
+    else if (tag === delimited(1)) revision = nested(reader, readRevision)
+    else if (tag === varint(2)) succeeded = readNumber(reader) !== 0
+    else skipField(reader, tag & 7)
   }
   return { revision, succeeded, answers }
 }
 
-function readAnswer(reader: MessageReader): { range?: RangeAnswer; txn?: TxnAnswer } {
-  const field = reader.next()
-  if (field === operationFields.range) return { range: readRange(reader.message()) }
-  if (field === operationFields.txn) return { txn: readTxn(reader.message()) }
-  return {}
+function readAnswer(reader: ProtoReader): { range?: RangeAnswer; txn?: TxnAnswer } {
+  const answer: { range?: RangeAnswer; txn?: TxnAnswer } = {}
+  for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
+    if (tag === delimited(operationFields.range)) answer.range = nested(reader, readRange)
+    else if (tag === delimited(operationFields.txn)) answer.txn = nested(reader, readTxn)
+    else skipField(reader, tag & 7)
+  }
+  return answer
 }
 
-function readEvent(reader: MessageReader): WatchEvent {
+function readEvent(reader: ProtoReader): WatchEvent {
   let isDelete = false
   let item: KeyValue | undefined
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 1) isDelete = reader.number() !== 0
-    else if (field === 2) item = readKeyValue(reader.message())
-    else reader.skip()
+  for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
+    if (tag === varint(1)) isDelete = readNumber(reader) !== 0
+    else if (tag === delimited(2)) item = nested(reader, readKeyValue)
+    else skipField(reader, tag & 7)
   }
   return { isDelete, ...(item ?? { key: nothing, value: nothing, modRevision: 0 }) }
 }
 
 const nothing = Buffer.alloc(0)
 
-function readKeyValue(reader: MessageReader): KeyValue {
+function readKeyValue(reader: ProtoReader): KeyValue {
   let key: Buffer = nothing
   let value: Buffer = nothing
   let modRevision = 0
-  for (let field = reader.next(); field !== 0; field = reader.next()) {
-    if (field === 1) key = reader.bytes()
-    else if (field === 3) modRevision = reader.number()
-    else if (field === 5) value = reader.bytes()
-    else reader.skip()
+  for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
+    if (tag === delimited(1)) key = readBytes(reader)
+    else if (tag === varint(3)) modRevision = readNumber(reader)
+    else if (tag === delimited(5)) value = readBytes(reader)
+    else skipField(reader, tag & 7)
   }
   return { key, value, modRevision }
 }
 
-function readRevision(header: MessageReader): number {
-  for (let field = header.next(); field !== 0; field = header.next()) {
-    if (field === 3) return header.number()
-    header.skip()
+function readRevision(header: ProtoReader): number {
+  let revision = 0
+  for (let tag = nextTag(header); tag !== 0; tag = nextTag(header)) {
+    if (tag === varint(3)) revision = readNumber(header)
+    else skipField(header, tag & 7)
   }
-  return 0
+  return revision
 }
 
-function readIds(header: MessageReader): { clusterId: string; memberId: bigint } {
+function readIds(header: ProtoReader): { clusterId: string; memberId: bigint } {
   let clusterId = ''
   let memberId = 0n
-  for (let field = header.next(); field !== 0; field = header.next()) {
-    if (field === 1) clusterId = header.big().toString(16)
-    else if (field === 2) memberId = header.big()
-    else header.skip()
+  for (let tag = nextTag(header); tag !== 0; tag = nextTag(header)) {
+    if (tag === varint(1)) clusterId = BigInt(readVarint(header)).toString(16)
+    else if (tag === varint(2)) memberId = BigInt(readVarint(header))
+    else skipField(header, tag & 7)
   }
   return { clusterId, memberId }
+}
+
+const varint = (field: number): number => field * 8 + wireTypes.varint
+const delimited = (field: number): number => field * 8 + wireTypes.delimited
+
+function encode(write: (writer: ProtoWriter) => void, expectedBytes?: number): Buffer {
+  const { buffer, byteOffset, length } = collectBytes(write, expectedBytes)
+  return Buffer.from(buffer, byteOffset, length)
+}
+
+function writeNumber(writer: ProtoWriter, field: number, value: number | bigint): void {
+  writeInteger(writer, value)
+  writeUint(writer, varint(field))
+}
+
+function writeString(writer: ProtoWriter, field: number, text: string): void {
+  const mark = writtenBytes(writer)
+  writeText(writer, text)
+  wrap(writer, field, mark)
+}
+
+/** Makes what was written since the mark one field. */
+function wrap(writer: ProtoWriter, field: number, mark: number): void {
+  writeUint(writer, writtenBytes(writer) - mark)
+  writeUint(writer, delimited(field))
+}
+
+/** 0 at the end of the message at hand. */
+const nextTag = (reader: ProtoReader): number => (reader.at < reader.end ? readNumber(reader) : 0)
+
+const readNumber = (reader: ProtoReader): number => Number(readVarint(reader))
+
+/** A view, not a copy. What views of a Buffer are, Buffers, the type does not say. */
+const readBytes = (reader: ProtoReader): Buffer => readRaw(reader) as Buffer
+
+function nested<T>(reader: ProtoReader, read: (reader: ProtoReader) => T): T {
+  const outerEnd = enter(reader)
+  const value = read(reader)
+  leave(reader, outerEnd)
+  return value
 }

@@ -1,10 +1,8 @@
 // Protobuf bytes, read from the beginning to the end: numbers, lengths and the skipping of what nobody knows. Never reads beyond
-// its bounds, whatever the bytes say.
+// its bounds, whatever the bytes say. The objects of clients and the messages of etcd are read with it.
 
-import { wireTypes } from './protobuf-layout.js'
-
-/** How JSON inside messages is read. */
-export type ParseJson = (text: string) => unknown
+/** The wire types in use: how long a value is can be seen without knowing what it is. */
+export const wireTypes = { varint: 0, fixed64: 1, delimited: 2, groupStart: 3, groupEnd: 4, fixed32: 5 } as const
 
 /** A place in bytes that belong to the message at hand. */
 export interface ProtoReader {
@@ -13,11 +11,10 @@ export interface ProtoReader {
   /** Where the message at hand ends. */
   end: number
   depth: number
-  readonly parseJson: ParseJson
 }
 
 /** At the beginning of a message. */
-export const readerOf = (bytes: Uint8Array, parseJson: ParseJson): ProtoReader => ({ bytes, at: 0, end: bytes.length, depth: 0, parseJson })
+export const readerOf = (bytes: Uint8Array): ProtoReader => ({ bytes, at: 0, end: bytes.length, depth: 0 })
 
 /** The bytes are no message of this type. */
 export class ProtobufReadError extends Error {

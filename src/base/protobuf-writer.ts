@@ -1,5 +1,5 @@
 // Bytes of a Protobuf message, written from the end to the beginning: so a length is known when its turn comes, and no message
-// is measured before it is written.
+// is measured before it is written. The objects of clients and the messages of etcd are written with it.
 
 /** A slab that is filled from its end: what lies from `at` to `end` is the message at hand, what lies behind it are earlier ones. */
 export interface ProtoWriter {
@@ -15,10 +15,11 @@ const freshWriter = (): ProtoWriter => ({ bytes: new Uint8Array(slabBytes), at: 
 
 let idle: ProtoWriter | undefined
 
-/** What `write` writes, as bytes that nobody else writes to. */
-export function collectBytes(write: (writer: ProtoWriter) => void): Uint8Array {
+/** What `write` writes, as bytes that nobody else writes to. Where it is known to be much, room for it is made at once. */
+export function collectBytes(write: (writer: ProtoWriter) => void, expectedBytes = 0): Uint8Array {
   const writer = idle ?? freshWriter()
   idle = undefined // a writer inside a writer gets its own
+  reserve(writer, expectedBytes)
   write(writer)
   const collected = writer.bytes.subarray(writer.at, writer.end)
   writer.end = writer.at
@@ -74,7 +75,16 @@ export function writeUint(writer: ProtoWriter, value: number): void {
 /** A signed integer; negative ones take ten bytes. */
 export function writeInteger(writer: ProtoWriter, value: number | bigint): void {
   if (typeof value === 'number' && value >= 0 && value <= 0xffff_ffff) writeUint(writer, value)
+  else if (typeof value === 'number' && value > 0 && value <= Number.MAX_SAFE_INTEGER) writeSafe(writer, value)
   else writeLong(writer, BigInt.asUintN(64, BigInt(value)))
+}
+
+function writeSafe(writer: ProtoWriter, value: number): void {
+  const high = Math.floor(value / 2 ** 28)
+  writeUint(writer, high)
+  reserve(writer, 4)
+  writer.at -= 4
+  for (let i = 0, low = value % 2 ** 28; i < 4; i++, low >>>= 7) writer.bytes[writer.at + i] = (low & 0x7f) | 0x80
 }
 
 function writeLong(writer: ProtoWriter, value: bigint): void {
