@@ -13,6 +13,9 @@ import { decodeStatus, type MemberStatus, methods } from '../../src/storage/etcd
 
 const environment = { ...process.env, ...(process.arch === 'arm64' ? { ETCD_UNSUPPORTED_ARCH: 'arm64' } : {}) }
 
+const failureFile = join(tmpdir(), 'etcd-test-install-failed')
+const failureLastsMs = 600_000
+
 /** Why there is no etcd here; undefined when there is one. Debian's package is installed when that is possible. */
 export const whyNoEtcd: string | undefined = findEtcd()
 
@@ -26,9 +29,6 @@ function findEtcd(): string | undefined {
   }
   return hasEtcd() ? undefined : 'etcd is not installed'
 }
-
-const failureFile = join(tmpdir(), 'etcd-test-install-failed')
-const failureLastsMs = 600_000
 
 /** What has failed a moment ago is not tried again by every test file. */
 function installEtcd(): void {
