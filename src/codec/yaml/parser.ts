@@ -1,5 +1,6 @@
 // YAML tokens to a tree: the first document of a text, with its anchors bound. What the texts mean is not yet asked.
 
+import { shorten } from '../../base/shorten.js'
 import { Scanner } from './scanner.js'
 import type { Token, TokenKind } from './token.js'
 import { parseError, valueError } from './yaml-error.js'
@@ -7,8 +8,7 @@ import { parseError, valueError } from './yaml-error.js'
 export interface ScalarNode {
   readonly kind: 'scalar'
   readonly text: string
-  /** Spelt out in full; undefined without one. */
-  readonly tag: string | undefined
+  readonly tag: CoreTag | undefined
   /** Written without quotes and without a tag: what it is must be seen from the text. */
   readonly isPlain: boolean
   readonly line: number
@@ -47,13 +47,18 @@ export function parseYaml(text: string): YamlNode | undefined {
   return parser.firstDocument()
 }
 
-const coreTags = 'tag:yaml.org,2002:'
+const corePrefix = 'tag:yaml.org,2002:'
+const coreTags = ['str', 'int', 'float', 'bool', 'null', 'timestamp', 'binary', 'merge', 'seq', 'map'] as const
+export type CoreTag = (typeof coreTags)[number]
+const knownTags: ReadonlyMap<string, CoreTag> = new Map(coreTags.map((tag) => [tag, tag]))
+
 const blockFollowers: ReadonlySet<TokenKind> = new Set(['key', 'value', 'block-end'])
 const documentBeginnings: ReadonlySet<TokenKind> = new Set(['directive', 'document-start', 'document-end', 'stream-end'])
 
 interface Properties {
   readonly anchor: string | undefined
-  readonly tag: string | undefined
+  /** `!` alone takes the place of a tag and says nothing. */
+  readonly tag: CoreTag | '!' | undefined
   readonly line: number
 }
 
@@ -63,10 +68,6 @@ type Place = 'flow' | 'block' | 'block-or-list'
 class Parser {
   private readonly scanner: Scanner
   private readonly anchors = new Map<string, AnchoredNode>()
-  private tagHandles = new Map([
-    ['!', '!'],
-    ['!!', coreTags],
-  ])
 
   constructor(scanner: Scanner) {
     this.scanner = scanner
@@ -89,16 +90,12 @@ class Parser {
   }
 
   private documentStart(): void {
-    const defined = new Map(this.tagHandles)
     while (this.is('directive')) {
-      const { name, value = '', line } = this.scanner.take()
-      const words = value.split(/\s+/)
-      if (name === 'YAML' && value !== '1.1') throw parseError('found incompatible YAML document', line)
-      if (name === 'TAG') defined.set(words[0] ?? '', words[1] ?? '')
+      const { value, line } = this.scanner.take()
+      if (value !== '1.1') throw parseError('found incompatible YAML document', line)
     }
     const token = this.scanner.take()
     if (token.kind !== 'document-start') throw parseError('did not find expected <document start>', token.line)
-    this.tagHandles = defined
   }
 
   private node(place: Place): YamlNode {
@@ -125,7 +122,7 @@ class Parser {
     return this.anchored(properties, {
       kind: 'scalar',
       text: '',
-      tag: properties.tag,
+      tag: properties.tag === '!' ? 'str' : properties.tag,
       isPlain: properties.tag === undefined,
       line: first.line,
     })
@@ -134,7 +131,7 @@ class Parser {
   private alias(token: Token): AliasNode {
     const name = token.value ?? ''
     const target = this.anchors.get(name)
-    if (target === undefined) throw valueError(`unknown anchor '${name}' referenced`)
+    if (target === undefined) throw valueError(`unknown anchor '${shorten(name)}' referenced`)
     return { kind: 'alias', name, target, line: token.line }
   }
 
@@ -143,19 +140,12 @@ class Parser {
     const { kind, line } = this.scanner.peek()
     if (kind !== 'anchor' && kind !== 'tag') return { anchor: undefined, tag: undefined, line }
     let anchor: string | undefined
-    let tag: string | undefined
+    let tag: CoreTag | '!' | undefined
     for (;;) {
       if (this.is('anchor') && anchor === undefined) anchor = this.scanner.take().value
-      else if (this.is('tag') && tag === undefined) tag = this.fullTag(this.scanner.take())
+      else if (this.is('tag') && tag === undefined) tag = coreTagOf(this.scanner.take())
       else return { anchor, tag, line }
     }
-  }
-
-  private fullTag({ name = '', value = '', line }: Token): string {
-    if (name === '') return value
-    const prefix = this.tagHandles.get(name)
-    if (prefix === undefined) throw parseError('found undefined tag handle', line)
-    return prefix + value
   }
 
   private anchored<T extends AnchoredNode>({ anchor }: Properties, node: T): T {
@@ -267,4 +257,14 @@ class Parser {
     if (!blockFollowers.has(this.scanner.peek().kind)) return this.node('block-or-list')
     return { kind: 'scalar', text: '', tag: undefined, isPlain: true, line }
   }
+}
+
+/** Tags of other makers say nothing to anybody here, and are refused. */
+function coreTagOf({ name = '', value = '', line }: Token): CoreTag | '!' {
+  if (name === '' && value === '!') return '!'
+  if (name !== '' && name !== '!' && name !== '!!') throw parseError('found undefined tag handle', line)
+  const isSpeltOut = name === '' && value.startsWith(corePrefix)
+  const known = name === '!!' ? knownTags.get(value) : isSpeltOut ? knownTags.get(value.slice(corePrefix.length)) : undefined
+  if (known === undefined) throw parseError(`found unsupported tag '${shorten(name + value)}'`, line)
+  return known
 }

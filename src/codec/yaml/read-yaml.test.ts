@@ -66,10 +66,10 @@ const values: readonly { readonly name: string; readonly text: string; readonly 
   },
   {
     name: 'tags',
-    text: '[!!str 5, !!int "5", !!float 3, !foo 7, !!binary aGk=, ! 8, !<tag:yaml.org,2002:bool> yes]',
-    value: ['5', 5, 3, '7', 'hi', 8, true],
+    text: '[!!str 5, !!int "5", !!float 3, !!binary aGk=, ! 8, !<tag:yaml.org,2002:bool> yes]',
+    value: ['5', 5, 3, 'hi', 8, true],
   },
-  { name: 'tags by a handle', text: '%TAG !e! tag:yaml.org,2002:\n---\n!e!str 7', value: '7' },
+  { name: 'tags of collections', text: '[!!map {a: b}, !!seq [c], !!str ]', value: [{ a: 'b' }, ['c'], ''] },
   { name: 'aliases', text: 'a: &x\n  b: 1\nc: *x\nd: [&y 2, *y, &z , *z]', value: { a: { b: 1 }, c: { b: 1 }, d: [2, 2, null, null] } },
   {
     name: 'merge keys',
@@ -103,6 +103,13 @@ const refusals: readonly { readonly text: string; readonly message: string }[] =
   { text: '&a [*a]', message: "yaml: anchor 'a' value contains itself" },
   { text: '%YAML 1.2\n---\na', message: 'yaml: found incompatible YAML document' },
   { text: '!x!y z', message: 'yaml: found undefined tag handle' },
+  { text: '%TAG !e! tag:yaml.org,2002:\n---\n!e!str 7', message: 'yaml: found unsupported %TAG directive' },
+  { text: '%FOO bar\n---\na', message: 'yaml: found unknown directive name' },
+  { text: 'a: 1\nb: !foo 7', message: "yaml: line 1: found unsupported tag '!foo'" },
+  { text: '!!set {a}', message: "yaml: found unsupported tag '!!set'" },
+  { text: '!<tag:example.com,2000:x> 7', message: "yaml: found unsupported tag 'tag:example.com,2000:x'" },
+  { text: `!${'x'.repeat(300)} 7`, message: `yaml: found unsupported tag '!${'x'.repeat(255)}...'` },
+  { text: `*${'x'.repeat(300)}`, message: `yaml: unknown anchor '${'x'.repeat(256)}...' referenced` },
   { text: '{[a]: b}', message: 'yaml: invalid map key: a key must be a single value' },
   { text: '~: b', message: 'yaml: unsupported map key: null' },
   { text: '<<: 1', message: 'yaml: map merge requires map or sequence of maps as the value' },
@@ -139,6 +146,17 @@ test('aliases of aliases do not fill the memory', () => {
   assert.throws(() => readYaml(['a: &a [x,x,x,x,x,x,x,x,x]', ...levels].join('\n')), /document contains excessive aliasing/)
   const long = `a: &a ${'x'.repeat(10_000)}\nb: [${Array(10_000).fill('*a').join(',')}]`
   assert.throws(() => readYaml(long), /document contains excessive aliasing/)
+})
+
+test('what aliases write out is in proportion to the text', () => {
+  const template = `a: &a {${Array.from({ length: 50 }, (_, i) => `key${i}: value`).join(', ')}}\n`
+  const uses = (count: number): string => template + Array.from({ length: count }, (_, i) => `b${i}: *a`).join('\n')
+  assert.equal(Object.keys(readYaml(uses(100)).value as object).length, 101)
+  assert.throws(() => readYaml(uses(2000)), /document contains excessive aliasing/)
+  const merges = `${template}b: {${'<<: *a, '.repeat(2000)}}`
+  assert.throws(() => readYaml(merges), /document contains excessive aliasing/)
+  const keys = `a: &a ${'x'.repeat(900)}\nb: [${'{*a : 1},'.repeat(2000)}]`
+  assert.throws(() => readYaml(keys), /document contains excessive aliasing/)
 })
 
 const deep = [

@@ -2,6 +2,7 @@
 
 import { quote } from '../../api/field-error.js'
 import type { Json } from '../../api/object.js'
+import { shorten } from '../../base/shorten.js'
 import { setMember } from '../../schema/read.js'
 import { formatFloat } from './format-float.js'
 import { type AliasNode, type MappingNode, parseYaml, type ScalarNode, type YamlNode } from './parser.js'
@@ -15,9 +16,11 @@ export interface YamlDocument {
 }
 
 const maxDepth = 1000
-/** What aliases may write out: so much, and some times the text itself. */
-const aliasAllowance = 1_000_000
+/** What aliases may write out, in characters: so much, and some times the text, so that the work stays in proportion to what was sent. */
+const aliasAllowance = 256 * 1024
 const aliasFactor = 10
+/** What each value and key counts besides its characters. */
+const nodeCost = 8
 
 /** More of them tell nobody anything. */
 const maxDuplicates = 100
@@ -49,14 +52,14 @@ class Reader {
     if (node.kind === 'scalar') return this.scalar(node)
     if (node.kind === 'alias') return this.alias(node, () => this.value(node.target))
     if (++this.depth > maxDepth) throw valueError(`exceeded max depth of ${maxDepth}`)
-    this.spend(1)
+    this.spend(nodeCost)
     const value = node.kind === 'sequence' ? node.items.map((item) => this.value(item)) : this.mapping(node)
     this.depth--
     return value
   }
 
   private alias<T>(node: AliasNode, read: () => T): T {
-    if (this.openAliases.has(node.name)) throw valueError(`anchor '${node.name}' value contains itself`)
+    if (this.openAliases.has(node.name)) throw valueError(`anchor '${shorten(node.name)}' value contains itself`)
     this.openAliases.add(node.name)
     const result = read()
     this.openAliases.delete(node.name)
@@ -65,15 +68,18 @@ class Reader {
 
   /** Only what is written out by an alias is counted: the text itself was paid for. */
   private spend(size: number): void {
-    if (this.openAliases.size === 0) return
+    if (this.openAliases.size > 0) this.charge(size)
+  }
+
+  private charge(size: number): void {
     this.allowance -= size
     if (this.allowance < 0) throw valueError('document contains excessive aliasing')
   }
 
   private scalar(node: ScalarNode): Json {
-    this.spend(node.text.length + 1)
+    this.spend(node.text.length + nodeCost)
     const { value } = resolveNode(node)
-    if (typeof value === 'number' && !Number.isFinite(value)) throw valueError(`${node.text} is no number in JSON`)
+    if (typeof value === 'number' && !Number.isFinite(value)) throw valueError(`${shorten(node.text)} is no number in JSON`)
     return value
   }
 
@@ -118,7 +124,8 @@ class Reader {
     if (target.kind !== 'scalar') throw valueError('invalid map key: a key must be a single value')
     const { type, value } = resolveNode(target)
     if (value === null) throw valueError('unsupported map key: null')
-    this.spend(target.text.length)
+    if (node.kind === 'alias') this.charge(target.text.length + nodeCost)
+    else this.spend(target.text.length + nodeCost)
     return { key: value, name: type === 'float' ? formatFloat(Number(value)) : String(value) }
   }
 }
@@ -137,22 +144,18 @@ interface Filling {
 
 const wrongMerge = (): Error => valueError('map merge requires map or sequence of maps as the value')
 
-const coreTags = 'tag:yaml.org,2002:'
+const isMergeKey = (node: YamlNode): boolean => node.kind === 'scalar' && node.text === '<<' && (node.isPlain || node.tag === 'merge')
 
-const isMergeKey = (node: YamlNode): boolean =>
-  node.kind === 'scalar' && node.text === '<<' && (node.isPlain || node.tag === `${coreTags}merge`)
-
-/** A tag decides, then quotes, then how the text looks. Tags that nobody knows leave a text. */
+/** A tag decides, then quotes, then how the text looks. */
 function resolveNode(node: ScalarNode): ResolvedScalar {
   if (node.tag === undefined) return node.isPlain ? resolvePlain(node.text) : { type: 'text', value: node.text }
-  const name = node.tag.startsWith(coreTags) ? node.tag.slice(coreTags.length) : ''
-  if (name === 'binary') return { type: 'text', value: decodeBinary(node.text) }
-  const wanted = taggedTypes.get(name)
+  if (node.tag === 'binary') return { type: 'text', value: decodeBinary(node.text) }
+  const wanted = taggedTypes.get(node.tag)
   if (wanted === undefined) return { type: 'text', value: node.text }
   const resolved = resolvePlain(node.text)
   if (resolved.type === wanted) return resolved
   if (wanted === 'float' && resolved.type === 'integer') return { type: 'float', value: Number(resolved.value) }
-  throw valueError(`cannot decode !!${tagNames[resolved.type]} \`${node.text}\` as a !!${name}`)
+  throw valueError(`cannot decode !!${tagNames[resolved.type]} \`${shorten(node.text)}\` as a !!${node.tag}`)
 }
 
 const tagNames: { readonly [Type in ResolvedScalar['type']]: string } = {

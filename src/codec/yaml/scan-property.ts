@@ -66,11 +66,12 @@ function decodeUri(uri: string, cursor: Cursor): string {
   }
 }
 
-/** `%YAML 1.1` or `%TAG !handle! prefix`; there are no others. */
+/** `%YAML 1.1`. Handles of tags have no use where only the core tags are known, and a long prefix would be written out at each use. */
 export function scanDirective(cursor: Cursor): TagWords {
   cursor.advance()
   const name = takePattern(cursor, wordPattern)
-  if (name !== 'YAML' && name !== 'TAG') throw scanError('found unknown directive name', cursor.line)
+  if (name === 'TAG') throw scanError('found unsupported %TAG directive', cursor.line)
+  if (name !== 'YAML') throw scanError('found unknown directive name', cursor.line)
   let length = 0
   while (!isBreakOrEnd(cursor.code(length)) && !isComment(cursor, length)) length++
   const value = cursor.take(length).trim()
