@@ -7,23 +7,40 @@ export interface AcceptClause {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** A part that is no media type is passed over; so is a parameter without exactly one equals sign. */
+/** What follows so many clauses is not looked at. */
+const maxClauses = 64
+/** The same for the parameters of one, its name included. */
+const maxSettings = 32
+
+/** The parts between the commas, as many as are looked at. */
+export const acceptParts = (header: string): readonly string[] => header.split(',', maxClauses)
+
+let lastHeader = ''
+let lastClauses: readonly AcceptClause[] = []
+
+/**
+ * A part that is no media type is passed over; so is a parameter without exactly one equals sign. The last answer is kept: one request
+ * asks several times, and clients send the same header again and again.
+ */
 export function parseAccept(header: string): readonly AcceptClause[] {
-  const clauses = header.split(',').flatMap((part) => parseClause(part) ?? [])
-  return clauses.length <= maxExactlyOrdered ? insertionSort(clauses) : clauses.sort(byWeight)
+  if (header === lastHeader) return lastClauses
+  const clauses = acceptParts(header).flatMap((part) => parseClause(part) ?? [])
+  lastClauses = clauses.length <= maxExactlyOrdered ? insertionSort(clauses) : clauses.sort(byWeight)
+  lastHeader = header
+  return lastClauses
 }
 
 function parseClause(part: string): AcceptClause | undefined {
-  const [media = '', ...settings] = part.split(';')
-  const words = media.split('/')
+  const [media = '', ...settings] = part.split(';', maxSettings)
+  const words = media.split('/', 3)
   const type = (words[0] ?? '').trim()
-  const hasSubtype = words.length > 1 && words.slice(1).join('/') !== ''
+  const hasSubtype = words.length > 1 && (words.length > 2 || words[1] !== '')
   if (words.length > 2 || (!hasSubtype && type !== '*')) return undefined
   const subtype = hasSubtype ? (words[1] ?? '').trim() : '*'
   const parameters = new Map<string, string>()
   let weight = 1
   for (const setting of settings) {
-    const [name = '', value, ...more] = setting.split('=')
+    const [name = '', value, ...more] = setting.split('=', 3)
     if (value === undefined || value === '' || more.length > 0) continue
     if (name.trim() === 'q') weight = parseWeight(value)
     else parameters.set(name.trim(), value.trim())
@@ -31,7 +48,10 @@ function parseClause(part: string): AcceptClause | undefined {
   return { type, subtype, weight, parameters }
 }
 
-const parseWeight = (text: string): number => (/^[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?$|^[0-9]+\.$/.test(text) ? Number(text) : 0)
+/** No text matches this in two ways, so that a long one that does not match takes no longer than one that does. */
+const weightForm = /^(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/
+
+const parseWeight = (text: string): number => (weightForm.test(text) ? Number(text) : 0)
 
 const maxExactlyOrdered = 12
 

@@ -205,3 +205,22 @@ test('media types with quoted parameters', () => {
   assert.equal(parseMediaType('a/b; x="y'), undefined)
   assert.equal(parseMediaType('a b/c'), undefined)
 })
+
+test('a media type with too many parameters, or too long, is none', () => {
+  const parameters = (count: number): string => Array.from({ length: count }, (_, i) => `;p${i}=1`).join('')
+  assert.equal(parseMediaType(`a/b${parameters(32)}`), 'a/b')
+  assert.equal(parseMediaType(`a/b${parameters(33)}`), undefined)
+  assert.equal(parseMediaType(`a/b;x=${'y'.repeat(5000)}`), undefined)
+  assert.equal(parseMediaType('a/b ; x=y ; '), 'a/b')
+  assert.equal(parseMediaType('a/b; x'), undefined)
+})
+
+test('of an Accept header so many clauses are looked at, and weights may be long', () => {
+  const many = (count: number): string => Array.from({ length: count }, (_, i) => `x/y${i}`).join(',')
+  assert.equal(parseAccept(`${many(63)},application/yaml`).length, 64)
+  assert.equal(parseAccept(`${many(64)},application/yaml`).at(-1)?.subtype, 'y63')
+  assert.equal(parseAccept('a/b;q=.5')[0]?.weight, 0.5)
+  assert.equal(parseAccept('a/b;q=1.')[0]?.weight, 1)
+  assert.equal(parseAccept(`a/b;q=0.${'0'.repeat(50_000)}1`)[0]?.weight, 0)
+  assert.equal(parseAccept(`a/b;q=${'0'.repeat(50_000)}x`)[0]?.weight, 0)
+})

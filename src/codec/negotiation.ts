@@ -3,7 +3,7 @@
 import { ApiError, notAcceptable, unsupportedMediaType } from '../api/api-error.js'
 import type { Identity } from '../api/identity.js'
 import type { Query } from '../api/options/query.js'
-import { type AcceptClause, parseAccept } from './accept.js'
+import { type AcceptClause, acceptParts, parseAccept } from './accept.js'
 import { parseMediaType } from './media-type.js'
 
 export type Format = 'json' | 'yaml' | 'protobuf'
@@ -134,8 +134,8 @@ function transformOf(parameters: ReadonlyMap<string, string>, identity: Identity
 /** The router knows no wildcards but the whole one, and no parameters. */
 function checkRoute(accept: string, offer: Offer): void {
   const produced = offer.streams ? [...mediaTypes(offer), ...streamMediaTypes(offer)] : mediaTypes(offer)
-  const wanted = accept.split(',').map((part) => (part.split(';', 1)[0] ?? '').trim())
-  if (wanted.some((type) => type === '*/*' || produced.includes(type))) return
+  const isProduced = (type: string): boolean => type === '*/*' || produced.includes(type)
+  if (acceptParts(accept).some((part) => isProduced((part.split(';', 1)[0] ?? '').trim()))) return
   const message = `406: Not Acceptable\n\nAvailable representations: ${produced.join(', ')}`
   throw new ApiError({ code: 406, reason: 'NotAcceptable', message, details: {} })
 }
