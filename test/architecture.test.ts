@@ -91,6 +91,56 @@ test('pure rooms use no clock, randomness or process that they were not given', 
   complain(problems)
 })
 
+/** Bounds and keys of the store by the names that they go by; plain `start` and `end` may be places in bytes, unless they are compared with each other. */
+const keyName = String.raw`(?:[\w.?]*\b(?:key|[a-z]\w*Key|cursor)|[\w.?]*\b(?:range|segment|query|page|found|next|rest|whole|stale)\??\.(?:start|end)|\([^()]* as Segment\)\.(?:start|end))`
+const keyComparison = new RegExp(
+  String.raw`(?:${keyName} (?:<|>|<=|>=) |(?:^|[^=]) (?:<|>|<=|>=) \(?${keyName}\b(?!\.)|\bstart (?:<|>|<=|>=) end\b|\bend (?:<|>|<=|>=) start\b)`,
+)
+/** What `compareText(a, b)` and its like answer is a number. */
+const comparesKeys = (line: string): boolean => keyComparison.test(line.replaceAll(/\bcompare\w*\((?:[^()]|\([^()]*\))*\)/g, 'number'))
+const sortsNatively = /\.(?:sort|toSorted)\(\)|\.localeCompare\(|< [a-z][\w.]* \? -1\b|> [a-z][\w.]* \? 1\b/
+
+/** Where the order is made, and where numbers are compared. */
+const orderFiles = ['src/base/text-order.ts', 'src/patch/path-element.ts']
+
+test('texts are ordered by base/text-order alone: JavaScript orders UTF-16 units, the store and the reference order bytes', () => {
+  const problems = code
+    .filter(({ path }) => !orderFiles.includes(path))
+    .flatMap(({ path, text, room }) =>
+      lines(text).flatMap((line, i) => {
+        const isWrong = sortsNatively.test(line) || (keyRooms.includes(room) && comparesKeys(line))
+        return isWrong && !isComment(line) ? [`${path}:${i + 1} ${line.trim()}`] : []
+      }),
+    )
+  complain(problems)
+})
+
+const keyRooms = ['objects', 'storage']
+
+test('the rule about keys knows a comparison when it sees one', () => {
+  const wrong = [
+    'while (left > 0 && cursor < range.end) {',
+    'if (segment === undefined || key >= segment.end || segment.isStale) return undefined',
+    'if (change.key < watcher.range.start || change.key >= watcher.range.end) continue',
+    'keys.filter((key) => key >= start && key < end)',
+    'const isEmptyRange = ({ start, end }: KeyRange): boolean => start >= end',
+    'next !== undefined && next.start < end ? next.start : end',
+    'if ((segments[middle] as Segment).start <= key) low = middle + 1',
+    'return lastKey < other ? 1 : 0',
+  ]
+  complain(wrong.filter((line) => !comparesKeys(line)))
+  const right = [
+    'if (compareText(key, segment.end) >= 0) return',
+    'if (keys.length < 2) return',
+    'for (let i = 0; i < keys.length; i++)',
+    'const needed = used + scanned.end - scanned.start',
+    'const byKey = new Map<string, KeyRange>()',
+    'keys.filter((key) => isInRange(key, range))',
+    'key.length * 3 > longestKeyBytes',
+  ]
+  complain(right.filter((line) => comparesKeys(line)))
+})
+
 const tablesOfContents = ['src/resources/index.ts', 'src/server/index.ts']
 
 test('no barrels but the two tables of contents', () => {

@@ -1,5 +1,6 @@
 // A question about a few fields of an object: `metadata.name=x,status.phase!=Running`. Which fields may be asked for is the kind's matter.
 
+import { sortTexts } from '../base/text-order.js'
 import { badRequest } from './api-error.js'
 import { quote } from './field-error.js'
 
@@ -59,7 +60,7 @@ export function checkFields(selector: CompiledFieldSelector, selectable: Selecta
 export function parseFieldSelector(text: string): CompiledFieldSelector {
   if (text === '') return everyField
   const terms = splitTerms(text).filter((term) => term !== '')
-  return fromFieldRequirements(terms.sort().map((term) => parseTerm(text, term)))
+  return fromFieldRequirements(sortTexts(terms).map((term) => parseTerm(text, term)))
 }
 
 /** The selector that picks the object of one name. */

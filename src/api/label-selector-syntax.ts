@@ -1,5 +1,6 @@
 // The grammar of label selectors: `a`, `!a`, `a=b`, `a!=b`, `a in (b,c)`, `a>1`, joined by commas. Its refusals are part of the API.
 
+import { sortTexts } from '../base/text-order.js'
 import { badRequest } from './api-error.js'
 import { type FieldError, invalid } from './field-error.js'
 import { parseInt64 } from './integer.js'
@@ -94,7 +95,7 @@ function parseRequirement(cursor: Cursor): Requirement {
   const operator = binaryOperators.get(take(cursor).text)
   if (operator === undefined) throw unexpected(next, expectedOperators)
   const values = operator === 'in' || operator === 'notin' ? parseValues(cursor) : [parseValue(cursor)]
-  return checked({ key, operator, values: [...new Set(values)].sort() })
+  return checked({ key, operator, values: sortTexts([...new Set(values)]) })
 }
 
 /** Nothing behind the operator is the empty value. */

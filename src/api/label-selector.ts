@@ -1,5 +1,6 @@
 // A question about labels, compiled once: as a test to run on objects, and as data for an index to answer without running it.
 
+import { compareText } from '../base/text-order.js'
 import { parseInt64 } from './integer.js'
 import { parseLabelSelector, type Requirement } from './label-selector-syntax.js'
 
@@ -34,7 +35,7 @@ export const compileLabelSelector = (text: string): CompiledLabelSelector =>
 
 export function fromRequirements(requirements: readonly Requirement[]): CompiledLabelSelector {
   if (requirements.length === 0) return everyLabel
-  const ordered = requirements.toSorted((a, b) => compare(a.key, b.key))
+  const ordered = requirements.toSorted((a, b) => compareText(a.key, b.key))
   const tests = ordered.map(testOf)
   const [only] = tests
   return {
@@ -64,7 +65,7 @@ export function fromSelectorObject(selector: LabelSelectorObject | undefined): C
   for (const expression of selector.matchExpressions ?? []) {
     const operator = operatorsOfObjects[expression.operator ?? '']
     if (operator === undefined) return noLabel
-    requirements.push({ key: expression.key ?? '', operator, values: (expression.values ?? []).toSorted(compare) })
+    requirements.push({ key: expression.key ?? '', operator, values: (expression.values ?? []).toSorted(compareText) })
   }
   return fromRequirements(requirements)
 }
@@ -125,5 +126,3 @@ function showRequirement({ key, operator, values }: Requirement): string {
       return `${key}${operator}${values[0]}`
   }
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,5 +1,6 @@
 // What a namespace that is being deleted says about its progress.
 
+import { compareText } from '../base/text-order.js'
 import { timeOf } from '../schema/scalars.js'
 
 /** An object that is still there after everything was deleted once. */
@@ -99,7 +100,7 @@ function counted(names: readonly string[], verb: string, noun: string): string {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
   return [...counts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .sort(([a], [b]) => compareText(a, b))
     .map(([name, count]) => `${name}${verb === 'has' ? '.' : ''} ${verb} ${count} ${noun}`)
     .join(', ')
 }

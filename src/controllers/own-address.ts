@@ -6,6 +6,7 @@ import type { ApiObject } from '../api/object.js'
 import { sameValue } from '../api/validation/same-value.js'
 import { atMost } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
+import { sortTexts } from '../base/text-order.js'
 import type { Server, ServerRegistry } from '../objects/server-registry.js'
 import type { Engine } from '../verbs/engine.js'
 import { ownEndpoints } from './bootstrap/own-objects.js'
@@ -104,7 +105,7 @@ export class OwnAddress {
   }
 }
 
-const sorted = (addresses: readonly string[]): readonly string[] => [...new Set(addresses)].sort()
+const sorted = (addresses: readonly string[]): readonly string[] => sortTexts([...new Set(addresses)])
 
 /** Servers on one machine differ in their ports, and would take turns in writing theirs: ports follow whoever started last. */
 const unlessSame = (wanted: Wanted): Wanted => ({

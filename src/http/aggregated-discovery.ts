@@ -5,6 +5,7 @@ import type { Catalog, Resource } from '../api/catalog.js'
 import type { SubresourceDefinition } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import * as meta from '../api/meta.schema.js'
+import { compareText } from '../base/text-order.js'
 import { parseAccept } from '../codec/accept.js'
 import { parseWrittenJson } from '../codec/json.js'
 import { allFormats, type Format, mediaTypeOf } from '../codec/negotiation.js'
@@ -130,7 +131,7 @@ export function discoveredGroups(catalog: Catalog, root: DiscoveryRoot): readonl
           .all()
           .filter((resource) => resource.group === name && resource.version === place.version)
           .map((resource) => describe(resource, catalog.identity))
-          .sort((a, b) => (a.resource < b.resource ? -1 : 1)),
+          .sort((a, b) => compareText(a.resource, b.resource)),
         freshness: 'Current',
       })),
   }))
@@ -153,7 +154,7 @@ function describe(resource: Resource, identity: Identity): DiscoveredResource {
           responseKind: responseKindOf(resource, subresource, identity),
           verbs: subresource.verbs,
         }))
-        .sort((a, b) => (a.subresource < b.subresource ? -1 : 1)),
+        .sort((a, b) => compareText(a.subresource, b.subresource)),
     }),
   }
 }

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Catalog, GroupVersion, Resource } from '../api/catalog.js'
 import type { SubresourceDefinition } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
+import { compareText } from '../base/text-order.js'
 
 export type Document = { readonly [key: string]: unknown }
 
@@ -30,7 +31,7 @@ export function resourceListDocument(catalog: Catalog, { group, version }: Group
     kind: 'APIResourceList',
     ...(group === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: group === '' ? version : `${group}/${version}`,
-    resources: resources.flatMap((resource) => describe(catalog.identity, resource)).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    resources: resources.flatMap((resource) => describe(catalog.identity, resource)).sort((a, b) => compareText(a.name, b.name)),
   }
 }
 

@@ -1,6 +1,7 @@
 // The last filter: paths of resources go to their verbs, the few other paths to their own answers.
 
 import { readQuery } from '../api/options/query.js'
+import { compareText } from '../base/text-order.js'
 import { allFormats, negotiate } from '../codec/negotiation.js'
 import { type AggregatedDiscovery, serveAggregated } from './aggregated-discovery.js'
 import { type Document, groupDocument, groupListDocument, resourceListDocument, versionsDocument } from './discovery.js'
@@ -109,7 +110,7 @@ function rootPaths({ resources: { catalog }, health }: Site): readonly string[] 
     '/version',
   ]
     .filter((path, i, all) => all.indexOf(path) === i)
-    .sort()
+    .sort(compareText)
 }
 
 const healthPaths = ['healthz', 'livez', 'readyz'] as const

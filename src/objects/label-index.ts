@@ -2,6 +2,7 @@
 // Built when a collection is first selected from, kept true by changes, and given up when it would grow past its bound.
 
 import { getOrInsert } from '../base/get-or-insert.js'
+import { sortTexts } from '../base/text-order.js'
 import type { Change, Storage } from '../storage/storage.js'
 import { collectionOf } from './keys.js'
 import { StoredObject } from './stored-object.js'
@@ -49,7 +50,7 @@ export class LabelIndex {
     const postings = requirement.values === undefined ? [...values.values()] : requirement.values.map((value) => values.get(value))
     const found = postings.filter((posting) => posting !== undefined)
     if (found.length === 1) return sortedKeys(found[0] as Posting)
-    return found.flatMap((posting) => [...posting.keys]).sort()
+    return sortTexts(found.flatMap((posting) => [...posting.keys]))
   }
 
   update(change: Change): void {
@@ -117,6 +118,6 @@ interface LabelledKey {
 }
 
 function sortedKeys(posting: Posting): readonly string[] {
-  posting.sorted ??= [...posting.keys].sort()
+  posting.sorted ??= sortTexts([...posting.keys])
   return posting.sorted
 }

@@ -4,6 +4,7 @@
 // from it the items that did not change.
 
 import { getOrInsert } from '../base/get-or-insert.js'
+import { compareText, comparisonOf, countBefore } from '../base/text-order.js'
 import type { ItemForm } from '../codec/item-form.js'
 import type { Entry, KeyRange, ScannedEntry, Storage } from '../storage/storage.js'
 import { collectionOf, keyAfter } from './keys.js'
@@ -62,7 +63,7 @@ export class ListCache {
   *slices(range: KeyRange, limit: number, form?: Form): Generator<ListSlice> {
     let cursor = range.start
     let left = limit
-    while (left > 0 && cursor < range.end) {
+    while (left > 0 && compareText(cursor, range.end) < 0) {
       const segment = this.segmentAt(cursor, range.end, form)
       const slice = sliceOf(segment, { start: cursor, end: range.end }, left)
       cursor = segment.end
@@ -76,8 +77,8 @@ export class ListCache {
   item(key: string, form?: Form): Buffer | undefined {
     const segments = this.segmentsOf(collectionOf(key), form)
     const segment = segments[lastAtOrBefore(segments, key)]
-    if (segment === undefined || key >= segment.end || segment.isStale) return undefined
-    const at = lowerBound(segment.keys, key)
+    if (segment === undefined || compareText(key, segment.end) >= 0 || segment.isStale) return undefined
+    const at = countBefore(segment.keys, key)
     return segment.keys[at] === key ? segment.bytes.subarray(segment.offsets[at], segment.offsets[at + 1]) : undefined
   }
 
@@ -88,7 +89,7 @@ export class ListCache {
     for (const [form, segments] of forms) {
       const at = lastAtOrBefore(segments, key)
       const segment = segments[at]
-      if (segment === undefined || key >= segment.end) continue
+      if (segment === undefined || compareText(key, segment.end) >= 0) continue
       if (form === undefined) this.evict(segment, segments, at)
       else segment.isStale = true
     }
@@ -105,14 +106,14 @@ export class ListCache {
     const segments = this.segmentsOf(collection, form)
     const at = lastAtOrBefore(segments, cursor)
     const found = segments[at]
-    if (found !== undefined && cursor < found.end) {
+    if (found !== undefined && compareText(cursor, found.end) < 0) {
       if (found.isStale) return this.renew(found, segments, at)
       this.recent.delete(found)
       this.recent.add(found)
       return found
     }
     const next = segments[at + 1]
-    const range = { start: cursor, end: next !== undefined && next.start < end ? next.start : end }
+    const range = { start: cursor, end: next !== undefined && compareText(next.start, end) < 0 ? next.start : end }
     const segment = this.load({ collection, form, range, before: undefined })
     this.keep(segment, segments, at + 1)
     return segment
@@ -215,7 +216,7 @@ interface Loading {
 
 /** The item of an entry, taken from an older segment if it is there in the same version. */
 function itemOf(entry: Entry, form: ItemForm, before: Segment | undefined): Uint8Array {
-  const at = before === undefined ? -1 : lowerBound(before.keys, entry.key)
+  const at = before === undefined ? -1 : countBefore(before.keys, entry.key)
   if (before === undefined || before.keys[at] !== entry.key || before.revisions[at] !== entry.revision)
     return new StoredObject(entry).makeItem(form)
   return before.bytes.subarray(before.offsets[at], before.offsets[at + 1])
@@ -242,8 +243,8 @@ export function renderTogether(entries: readonly Entry[]): Buffer {
 const costOf = (segment: Segment): number => segment.bytes.length + segment.keys.length * 96 + segment.revisions.length * 8 + 256
 
 function sliceOf(segment: Segment, range: KeyRange, limit: number): ListSlice | undefined {
-  const from = segment.start >= range.start ? 0 : lowerBound(segment.keys, range.start)
-  const whole = segment.end <= range.end ? segment.keys.length : lowerBound(segment.keys, range.end)
+  const from = compareText(segment.start, range.start) >= 0 ? 0 : countBefore(segment.keys, range.start)
+  const whole = compareText(segment.end, range.end) <= 0 ? segment.keys.length : countBefore(segment.keys, range.end)
   const to = Math.min(whole, from + limit)
   if (to <= from) return undefined
   return {
@@ -253,25 +254,14 @@ function sliceOf(segment: Segment, range: KeyRange, limit: number): ListSlice | 
   }
 }
 
-/** The index of the first key that is not less. */
-function lowerBound(keys: readonly string[], key: string): number {
-  let low = 0
-  let high = keys.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((keys[middle] as string) < key) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 /** The index of the last segment that starts at or before the key, or -1. */
 function lastAtOrBefore(segments: readonly Segment[], key: string): number {
+  const compare = comparisonOf(key)
   let low = 0
   let high = segments.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((segments[middle] as Segment).start <= key) low = middle + 1
+    if (compare((segments[middle] as Segment).start, key) <= 0) low = middle + 1
     else high = middle
   }
   return low - 1

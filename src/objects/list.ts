@@ -2,6 +2,7 @@
 
 import type { Resource } from '../api/catalog.js'
 import type { ItemForm } from '../codec/item-form.js'
+import { isEmptyRange, isInRange } from '../storage/key-order.js'
 import type { KeyRange, Storage } from '../storage/storage.js'
 import type { ItemCache } from './item-cache.js'
 import { keyAfter, keyOf, rangeOf } from './keys.js'
@@ -108,8 +109,6 @@ function limitedPage(reads: Reads, at: RangeAtRevision & { readonly limit: numbe
   }
 }
 
-const isEmptyRange = ({ start, end }: KeyRange): boolean => start >= end
-
 function* chain<T>(first: Iterable<T>, second: Iterable<T>): Generator<T> {
   yield* first
   yield* second
@@ -205,11 +204,12 @@ const pageOf = (query: SelectedQuery, next: ObjectPage['next'], objects: () => I
 function knownKeys(reads: Reads, query: SelectedQuery): readonly string[] | undefined {
   if (!isAnsweredByIndex(query.selection) || reads.storage.revision !== query.revision) return undefined
   const keys = candidateKeys(reads, query)
-  const { start, end } = query.range
-  return keys === undefined || isWithin(keys, query.range) ? keys : keys.filter((key) => key >= start && key < end)
+  return keys === undefined || isWithin(keys, query.range) ? keys : keys.filter((key) => isInRange(key, query.range))
 }
 
-const isWithin = (keys: readonly string[], { start, end }: KeyRange): boolean => (keys[0] ?? start) >= start && (keys.at(-1) ?? start) < end
+/** Whether ordered keys lie in a range, all of them. */
+const isWithin = (keys: readonly string[], range: KeyRange): boolean =>
+  keys.length === 0 || (isInRange(keys[0] as string, range) && isInRange(keys.at(-1) as string, range))
 
 /** All objects of some keys; those whose bytes lie rendered in the cache are not read. */
 function knownPage(reads: Reads, query: SelectedQuery, keys: readonly string[]): ObjectPage {
@@ -287,7 +287,7 @@ function* selected(reads: Reads, query: SelectedQuery): Generator<StoredObject> 
   if (keys !== undefined) {
     const isCertain = isAnsweredByIndex(query.selection)
     for (const key of keys) {
-      if (key < query.range.start || key >= query.range.end) continue
+      if (!isInRange(key, query.range)) continue
       if (!isNow()) break
       start = keyAfter(key)
       const object = objectAt(reads, key)

@@ -7,6 +7,7 @@
 
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
+import { sortTexts } from '../base/text-order.js'
 import type { ItemForm } from '../codec/item-form.js'
 import { parseJson } from '../codec/json.js'
 import type { StructNode } from '../schema/node.js'
@@ -218,5 +219,5 @@ function encodeIndex(resource: Resource, object: ApiObject): string {
 /** In one order, so that equal objects have equal bytes. */
 function sorted(labels: SelectorIndex['labels']): SelectorIndex['labels'] {
   const keys = Object.keys(labels ?? {})
-  return keys.length < 2 ? labels : Object.fromEntries(keys.sort().map((key) => [key, labels?.[key] ?? '']))
+  return keys.length < 2 ? labels : Object.fromEntries(sortTexts(keys).map((key) => [key, labels?.[key] ?? '']))
 }

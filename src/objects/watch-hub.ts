@@ -1,6 +1,7 @@
 // The one consumer of the store's changes: it keeps caches true and tells every watcher what became of the objects it selects.
 
 import { getOrInsert } from '../base/get-or-insert.js'
+import { comparisonOf } from '../base/text-order.js'
 import type { WireForm } from '../codec/wire-form.js'
 import type { Change, KeyRange, Storage, Unfollow } from '../storage/storage.js'
 import { collectionOf } from './keys.js'
@@ -110,8 +111,9 @@ export class WatchHub {
     const group = this.watchers.get(collectionOf(change.key))
     if (group === undefined) return
     const sighting = new Sighting(change)
+    const compare = comparisonOf(change.key)
     for (const watcher of group) {
-      if (change.key < watcher.range.start || change.key >= watcher.range.end) continue
+      if (compare(change.key, watcher.range.start) < 0 || compare(change.key, watcher.range.end) >= 0) continue
       const event = sighting.eventFor(watcher.matches)
       if (event !== undefined) watcher.deliver(event)
     }

@@ -1,6 +1,7 @@
 // The way from client-side to server-side apply: a client that kept its last configuration in an annotation may take over what it
 // wrote by updates without a conflict, and its annotation follows what it applies.
 
+import { sortTexts } from '../base/text-order.js'
 import { structTopology } from '../schema/topology.js'
 import { writeAny } from '../schema/write.js'
 import type { ApplyInput, ApplyOutcome } from './apply.js'
@@ -9,7 +10,7 @@ import { compare } from './compare.js'
 import { difference, type FieldSet } from './field-set.js'
 import type { Members } from './members.js'
 import { ownable, ownableTopology } from './ownable.js'
-import { compareText } from './path-element.js'
+
 import { isRecord, own, setOwn } from './plain.js'
 import { setOf } from './set-of.js'
 
@@ -90,6 +91,6 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (!isRecord(value)) return value
   const out: { [name: string]: unknown } = {}
-  for (const name of Object.keys(value).sort(compareText)) setOwn(out, name, sorted(own(value, name)))
+  for (const name of sortTexts(Object.keys(value))) setOwn(out, name, sorted(own(value, name)))
   return out
 }

@@ -1,8 +1,9 @@
 // The entries of `metadata.managedFields` as owners of field sets, and back. An owner that did not change keeps its entry as it was.
 
+import { compareText } from '../base/text-order.js'
 import { type FieldSet, nonEmpty, union } from './field-set.js'
 import { readFieldsV1 } from './fields-v1.js'
-import { compareText } from './path-element.js'
+
 import { isEqual, isRecord } from './plain.js'
 
 export interface ManagedFieldsEntry {

@@ -14,6 +14,8 @@ test('fields come before keyed items, values and positions, and numbers stand as
     'f:a',
     'f:a b',
     'f:ab',
+    'f:｡',
+    'f:😀',
     'k:{"a":1}',
     'k:{"a":1,"b":"x"}',
     'k:{"a":"1"}',

@@ -1,6 +1,7 @@
 // One step of a path in a field set, as managedFields spell it: `f:name`, `k:{"port":80}`, `v:"x"`, `i:0`, and `.` for the value itself.
 // The text is the element; this file knows its order, its canonical form and how conflicts print it.
 
+import { compareText } from '../base/text-order.js'
 import { writeAny } from '../schema/write.js'
 import { cached } from './element-cache.js'
 
@@ -9,9 +10,6 @@ export const self = '.'
 
 export const fieldElement: (name: string) => string = cached((name) => `f:${name}`)
 export const valueElement = (value: unknown): string => `v:${writeAny(value)}`
-
-/** Texts by their characters. */
-export const compareText = (a: string, b: string): number => (a < b ? -1 : a === b ? 0 : 1)
 
 /** Numbers before texts before truth values before the rest. */
 export function compareValues(a: unknown, b: unknown): number {

@@ -1,8 +1,9 @@
 // The node of a struct in a field set. Structs whose fields are all leaves have few shapes, so each shape is made once and shared.
 
+import { compareText } from '../base/text-order.js'
 import type { FieldTopology, StructTopology } from '../schema/topology.js'
 import { type Child, type FieldSet, leaf, nodeOf } from './field-set.js'
-import { compareText, self } from './path-element.js'
+import { self } from './path-element.js'
 
 /** The fields that are in the set, gathered in any order. */
 export interface StructParts {

@@ -1,10 +1,11 @@
 // Every path of a value that came or went as a whole, the value itself included.
 
+import { compareText, sortTexts } from '../base/text-order.js'
 import type { ListTopology, StructTopology, Topology } from '../schema/topology.js'
 import { type FieldSet, isLeaf, leaf, nonEmpty } from './field-set.js'
 import { elementOf, sortedItems } from './list-items.js'
 import type { Members, ReadMember } from './members.js'
-import { compareText, fieldElement, self } from './path-element.js'
+import { fieldElement, self } from './path-element.js'
 import { isRecord } from './plain.js'
 import { addPart, addRest, noParts, structNode } from './struct-node.js'
 
@@ -49,7 +50,7 @@ function wholeMap(node: Topology, value: Members, read: ReadMember): FieldSet {
 /** The names of a map in canonical order. */
 export function namesOf(value: Members): readonly string[] {
   const names = Object.keys(value)
-  for (let i = 1; i < names.length; i++) if ((names[i - 1] as string) > (names[i] as string)) return names.sort(compareText)
+  for (let i = 1; i < names.length; i++) if (compareText(names[i - 1] as string, names[i] as string) > 0) return sortTexts(names)
   return names
 }
 

@@ -3,6 +3,7 @@
 
 import { wireTypes } from '../base/protobuf-reader.js'
 import { collectBytes, type ProtoWriter, writeRaw, writeUint, writtenBytes } from '../base/protobuf-writer.js'
+import { sortTexts } from '../base/text-order.js'
 import { type AnyNode, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from './node.js'
 import * as fields from './protobuf-fields.js'
 import { isEmbedded, layoutOf, type MessagePart, tagOf } from './protobuf-layout.js'
@@ -143,7 +144,7 @@ function mapWriter(node: MapNode, proto: number): ValueWriter {
   return (writer, value) => {
     const members = value as Members
     const names = Object.keys(members)
-    if (names.length > 1) names.sort()
+    sortTexts(names)
     for (let i = names.length - 1; i >= 0; i--) {
       const name = names[i] as string
       const member = members[name]

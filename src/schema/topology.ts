@@ -1,6 +1,7 @@
 // The merge reading of a schema: which values are one thing and which are owned part by part, and which fields exist even when
 // nobody wrote them. Field sets, comparison and apply walk this instead of the schema.
 
+import { compareText, sortTexts } from '../base/text-order.js'
 import { type Field, type ListNode, resolve, type SchemaNode, type StructNode } from './node.js'
 
 export type Topology = ScalarTopology | StructTopology | MapTopology | ListTopology | AnyTopology
@@ -151,7 +152,7 @@ const draftStruct = (mapType: 'atomic' | 'granular' | undefined): StructDraft =>
 function fillStruct(draft: StructDraft, node: StructNode): void {
   const typeMeta: [string, Field][] =
     node.typeMeta === true ? ['apiVersion', 'kind'].map((name) => [name, { node: { type: 'string' } }]) : []
-  const fields = [...typeMeta, ...Object.entries(node.fields)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const fields = [...typeMeta, ...Object.entries(node.fields)].sort(([a], [b]) => compareText(a, b))
   for (const [name, field] of fields) addField(draft, fieldTopology(name, field))
   if (node.rest !== undefined) draft.rest = topologyOf(node.rest)
 }
@@ -226,7 +227,7 @@ function compileList(node: ListNode): ListTopology {
   const made: Draft<ListTopology> = { kind: 'list', isOne, keys: [], item: text }
   compiled.set(node, made)
   made.item = topologyOf(node.item)
-  made.keys = [...keys].sort().map((name) => ({ name, fallback: keyFallback(node.item, name) }))
+  made.keys = sortTexts([...keys]).map((name) => ({ name, fallback: keyFallback(node.item, name) }))
   return made
 }
 

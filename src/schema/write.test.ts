@@ -75,6 +75,11 @@ test('write: a list without items is stored like one that is absent, at every de
   assert.equal(`{${writeStoredFields(outer, value)}}`, writeStored(outer, value))
 })
 
+test('write: the members of a map are in the order of their bytes', () => {
+  const members = Object.fromEntries(['😀', '｡', 'é', 'z', 'a'].map((name) => [name, 1]))
+  assert.equal(writeValue(map(int32), members), '{"a":1,"z":1,"é":1,"｡":1,"😀":1}')
+})
+
 test('long texts are written like short ones', () => {
   for (const odd of ['', '<', '>', '&', '"', '\\', '\n', '\b', '\f', '\u2028', '\u2029', '\u0000', 'ö', '😀', '\ud800']) {
     const short = writeText(`a${odd}b`)

@@ -1,6 +1,7 @@
 // The reading that turns a value into its one canonical JSON text: fields in the schema's order, map keys sorted,
 // zero values left out where the kind says so, and the characters escaped that the reference escapes.
 
+import { sortTexts } from '../base/text-order.js'
 import { type AnyNode, type Field, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
 
 type Writer = (value: unknown) => string
@@ -193,7 +194,7 @@ function compileMap(item: Writer): Writer {
   return (value) => {
     const members = value as Record<string, unknown>
     const keys = Object.keys(members)
-    if (keys.length > 1) keys.sort()
+    sortTexts(keys)
     let out = '{'
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string

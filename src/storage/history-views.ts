@@ -5,8 +5,9 @@
 //   view of 7: a → change 9 (its previous value is a's value at 7), b → change 8 (a creation: b was absent at 7)
 // Views hold names only, never values; a few are kept, because the pages of one list ask for the same revision again and again.
 
+import { compareText } from '../base/text-order.js'
 import { topCollectionOfRange } from './collections.js'
-import { compareKeys, isInRange } from './key-order.js'
+import { isInRange } from './key-order.js'
 import { collectPage } from './range-page.js'
 import { createSortedMap, type SortedMap } from './sorted-map.js'
 import { type Change, CompactedError, type Entry, type KeyRange, type RangePage, type RangeQuery } from './storage.js'
@@ -116,7 +117,7 @@ function* merged(source: HistorySource, view: View, range: KeyRange): Generator<
   const undone = view.undone.entries(range)
   let next = undone.next()
   for (const entry of source.entries(range)) {
-    while (!next.done && compareKeys(next.value.key, entry.key) < 0) {
+    while (!next.done && compareText(next.value.key, entry.key) < 0) {
       const before = source.previousOf(next.value.value.first)
       if (before) yield before
       next = undone.next()

@@ -6,7 +6,7 @@ import { type CollectionCounts, createCollectionCounts } from './collections.js'
 import { entryOf, type Row } from './commit-batch.js'
 import type { DueKey } from './expiry-loop.js'
 import type { ChangeName } from './history-views.js'
-import { clipBound, compareKeys, isInRange, isTooLong } from './key-order.js'
+import { clipBound, isEmptyRange, isInRange, isTooLong } from './key-order.js'
 import { endOfNumbers, historyBound, numberedBound, readUint48 } from './lmdb-records.js'
 import type { Tables } from './lmdb-tables.js'
 import { mostChangeBytes } from './range-page.js'
@@ -60,7 +60,7 @@ export class Snapshot {
   }
 
   scan({ start, end }: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
-    if (compareKeys(start, end) >= 0) return
+    if (isEmptyRange({ start, end })) return
     const shown: { -readonly [K in keyof ScannedEntry]: ScannedEntry[K] } = {
       key: '',
       revision: 0,
@@ -83,7 +83,7 @@ export class Snapshot {
   }
 
   countKeys({ start, end }: KeyRange): number {
-    if (compareKeys(start, end) >= 0) return 0
+    if (isEmptyRange({ start, end })) return 0
     return this.#tables.current.getKeysCount({ start: clipBound(start), end: clipBound(end), ...this.#reading })
   }
 
@@ -187,7 +187,7 @@ export class Snapshot {
 
   #rows({ start, end }: KeyRange, limit = Number.POSITIVE_INFINITY): Iterable<{ readonly key: string; readonly value: Row }> {
     // LMDB would take an empty bound for none at all.
-    if (compareKeys(start, end) >= 0) return []
+    if (isEmptyRange({ start, end })) return []
     return this.#tables.current.getRange({ start: clipBound(start), end: clipBound(end), limit, ...this.#reading })
   }
 

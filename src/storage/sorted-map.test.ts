@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareKeys } from './key-order.js'
+import { compareText } from '../base/text-order.js'
 import { createSortedMap } from './sorted-map.js'
 
 test('a random story: set, delete, get, ranges', () => {
@@ -26,12 +26,12 @@ test('a random story: set, delete, get, ranges', () => {
     assert.equal(map.size, model.size)
     if (step % 1000 !== 0) continue
     const [start, end] = [`k${pick(5000)}`, `k${pick(5000)}`]
-    const expected = [...model].filter(([name]) => name >= start && name < end).toSorted(([a], [b]) => compareKeys(a, b))
+    const expected = [...model].filter(([name]) => name >= start && name < end).toSorted(([a], [b]) => compareText(a, b))
     assert.deepEqual(
       [...map.entries({ start, end })].map(({ key: name, value }) => [name, value]),
       expected,
     )
-    assert.equal(map.first()?.key, [...model.keys()].toSorted(compareKeys)[0])
+    assert.equal(map.first()?.key, [...model.keys()].toSorted(compareText)[0])
   }
   for (const key of model.keys()) map.delete(key)
   assert.equal(map.size, 0)

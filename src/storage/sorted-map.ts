@@ -1,7 +1,7 @@
 // A map ordered by key, as a list of short sorted runs: the memory engine and the undo views iterate ranges of it.
 // With runs of at most 512 keys an insert moves at most one run, and 100,000 keys need about 400 of them.
 
-import { compareKeys } from './key-order.js'
+import { compareText, countBefore } from '../base/text-order.js'
 import type { KeyRange } from './storage.js'
 
 const longestRun = 512
@@ -32,7 +32,7 @@ export function createSortedMap<V>(): SortedMap<V> {
 
   /** Where `key` is, or would be inserted. */
   const locate = (key: string) => {
-    const runIndex = Math.max(0, countNotAfter(runs, (run) => compareKeys(run.keys[0] ?? '', key)) - 1)
+    const runIndex = Math.max(0, countNotAfter(runs, (run) => compareText(run.keys[0] ?? '', key)) - 1)
     const keys = runs[runIndex]?.keys ?? []
     const index = countBefore(keys, key)
     return { runIndex, index, found: keys[index] === key }
@@ -68,7 +68,7 @@ export function createSortedMap<V>(): SortedMap<V> {
       for (let run = runs[runIndex]; run; run = runs[++runIndex], index = 0) {
         for (; index < run.keys.length; index += 1) {
           const key = run.keys[index] as string
-          if (compareKeys(key, end) >= 0) return
+          if (compareText(key, end) >= 0) return
           yield { key, value: run.values[index] as V }
         }
       }
@@ -92,17 +92,6 @@ function splitRun<V>(runs: Run<V>[], index: number): void {
   // Keys that arrive in order fill the last run only: splitting it at its end leaves full runs behind.
   const at = index === runs.length - 1 ? longestRun - 16 : longestRun >> 1
   runs.splice(index + 1, 0, { keys: run.keys.splice(at), values: run.values.splice(at) })
-}
-
-function countBefore(keys: readonly string[], key: string): number {
-  let low = 0
-  let high = keys.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (compareKeys(keys[middle] as string, key) < 0) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** How many leading items compare as not greater than zero. */

@@ -10,4 +10,5 @@ else {
   await import('../verbs/write.test.js')
   await import('../verbs/paging.test.js')
   await import('../verbs/watch.test.js')
+  await import('../verbs/names.test.js')
 }

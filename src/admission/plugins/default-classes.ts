@@ -2,6 +2,7 @@
 
 import type { GroupName } from '../../api/identity.js'
 import type { ApiObject } from '../../api/object.js'
+import { compareText } from '../../base/text-order.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { Lookup } from '../lookup.js'
 
@@ -28,7 +29,7 @@ function marked(lookup: Lookup, name: typeof storageClasses, marks: readonly str
     .sort((a, b) => compare(b.metadata?.creationTimestamp, a.metadata?.creationTimestamp) || compare(a.metadata?.name, b.metadata?.name))
 }
 
-const compare = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0)
+const compare = (a = '', b = ''): number => compareText(a, b)
 
 export const defaultStorageClass = (lookup: Lookup): Plugin => ({
   name: 'DefaultStorageClass',

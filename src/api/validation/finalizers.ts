@@ -1,5 +1,6 @@
 // The rules of finalizers: how they are named, which exclude each other, and that a terminating object gets no new ones.
 
+import { sortTexts } from '../../base/text-order.js'
 import { type FieldError, forbidden, invalid } from '../field-error.js'
 import type { Identity } from '../identity.js'
 import { checkText, noErrors } from './fields.js'
@@ -48,7 +49,7 @@ export function validateNoNewFinalizers(
   old: readonly string[] | undefined,
   field: string,
 ): readonly FieldError[] {
-  const added = [...new Set(next)].filter((finalizer) => !old?.includes(finalizer)).sort()
+  const added = sortTexts([...new Set(next)].filter((finalizer) => !old?.includes(finalizer)))
   if (added.length === 0) return noErrors
   const found = JSON.stringify(added)
   return [forbidden(field, `no new finalizers can be added if the object is being deleted, found new finalizers ${found}`)]

@@ -5,11 +5,15 @@ const isDigit = (code: number): boolean => code >= zero && code <= 0x39
 const isAsciiLetter = (code: number): boolean => (code >= 0x41 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a)
 const isLetter = (code: number): boolean => isAsciiLetter(code) || (code >= 0x80 && /^\p{L}$/u.test(String.fromCodePoint(code)))
 
+/** Of a character that takes two units. */
+const isSecondHalf = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff
+
 export function compareKeys(a: string, b: string): number {
   const shared = Math.min(a.length, b.length)
   let at = 0
   while (at < shared && a.charCodeAt(at) === b.charCodeAt(at)) at++
   if (at === shared) return a.length - b.length
+  if (at > 0 && isSecondHalf(a.charCodeAt(at)) && isSecondHalf(b.charCodeAt(at))) at--
   const first = a.codePointAt(at) ?? 0
   const second = b.codePointAt(at) ?? 0
   const startsWithLetter = isLetter(first)

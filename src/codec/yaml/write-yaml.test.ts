@@ -127,4 +127,5 @@ for (const { name, value, text } of rows)
 test('the order of keys', () => {
   const keys = ['b', 'a10', 'a2', 'a', 'A', '_', 'a-b', 'a.b', 'ab', 'a1', '10', '9', 'a01', 'é', 'x100', 'x10', 'x1']
   assert.equal(keys.toSorted(compareKeys).join(' '), '_ 9 10 A a a-b a.b a1 a01 a2 a10 ab b x1 x10 x100 é')
+  assert.equal(['😁', '😀', '｡', '𝑎', '𝐴'].toSorted(compareKeys).join(' '), '｡ 😀 😁 𝐴 𝑎')
 })

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { getOrInsert } from '../../base/get-or-insert.js'
+import { compareText } from '../../base/text-order.js'
 import type { JsonSchema } from '../../schema/openapi.js'
 import { blueprintOf, type DocumentSource, routesByDocument } from './blueprint.js'
 import { documentV2, partsOfV2 } from './document-v2.js'
@@ -84,5 +85,5 @@ async function buildV3Protobuf(source: DocumentSource, name: string, hash: strin
 
 function buildIndex(documents: ReadonlyMap<string, KeptDocument>): Promise<KeptDocument> {
   const paths = [...documents].map(([name, { hash }]): [string, JsonSchema] => [name, { serverRelativeURL: addressV3(name, hash) }])
-  return keep(JSON.stringify({ paths: Object.fromEntries(paths.sort(([a], [b]) => (a < b ? -1 : 1))) }))
+  return keep(JSON.stringify({ paths: Object.fromEntries(paths.sort(([a], [b]) => compareText(a, b))) }))
 }

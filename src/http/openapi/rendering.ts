@@ -1,6 +1,7 @@
 // What the documents of both versions of OpenAPI say in the same words.
 
 import { STATUS_CODES } from 'node:http'
+import { compareText } from '../../base/text-order.js'
 import type { JsonSchema } from '../../schema/openapi.js'
 import type { Operation } from './route.js'
 
@@ -44,4 +45,4 @@ export function documentJson({ head, paths, tail }: DocumentParts): Buffer {
 }
 
 export const sorted = (definitions: ReadonlyMap<string, JsonSchema>): JsonSchema =>
-  Object.fromEntries([...definitions].sort(([a], [b]) => (a < b ? -1 : 1)))
+  Object.fromEntries([...definitions].sort(([a], [b]) => compareText(a, b)))

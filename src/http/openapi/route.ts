@@ -1,5 +1,6 @@
 // What is published about a path, before it becomes a document of one version of OpenAPI or the other.
 
+import { compareText } from '../../base/text-order.js'
 import type { SchemaNode } from '../../schema/node.js'
 import type { PublishedKind } from '../../schema/openapi.js'
 
@@ -41,7 +42,7 @@ export interface Route {
   readonly operations: readonly Operation[]
 }
 
-const byName = (a: Parameter, b: Parameter): number => (a.name === b.name ? (a.in < b.in ? -1 : 1) : a.name < b.name ? -1 : 1)
+const byName = (a: Parameter, b: Parameter): number => compareText(a.name, b.name) || compareText(a.in, b.in)
 
 const isSame = (a: Parameter, b: Parameter): boolean => a.name === b.name && a.in === b.in
 

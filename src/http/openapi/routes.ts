@@ -2,6 +2,7 @@
 
 import type { Catalog, Resource } from '../../api/catalog.js'
 import * as meta from '../../api/meta.schema.js'
+import { compareText } from '../../base/text-order.js'
 import * as s from '../../schema/node.js'
 import { json } from './media-types.js'
 import { groupInId, groupStem, groupTag, versionInId, versionTag } from './operation-ids.js'
@@ -23,7 +24,7 @@ export function allRoutes(catalog: Catalog, publisher: Publisher): readonly Rout
     }),
     ...ownRoutes,
   ]
-  return routes.sort((a, b) => (a.path < b.path ? -1 : 1))
+  return routes.sort((a, b) => compareText(a.path, b.path))
 }
 
 const versionDocument = ({ group, version }: Resource): string => (group === '' ? `api/${version}` : `apis/${group}/${version}`)

@@ -1,5 +1,7 @@
 // The JSON schemas of custom kinds, as their authors write them, and ways to walk through one.
 
+import { compareText } from '../../base/text-order.js'
+
 export interface JsonSchema {
   readonly id?: string
   readonly $schema?: string
@@ -68,7 +70,7 @@ export const additionalSchema = ({ additionalProperties: additional }: JsonSchem
 
 /** The members of a map of schemas, in an order that does not depend on how they were sent. */
 export const schemasOf = (schemas: SchemaMap | undefined): readonly (readonly [name: string, schema: JsonSchema])[] =>
-  Object.entries(schemas ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+  Object.entries(schemas ?? {}).sort(([a], [b]) => compareText(a, b))
 
 export const keepsUnknown = (schema: JsonSchema): boolean => schema['x-kubernetes-preserve-unknown-fields'] === true
 export const isEmbedded = (schema: JsonSchema): boolean => schema['x-kubernetes-embedded-resource'] === true

@@ -3,6 +3,7 @@
 
 import { type FieldError, forbidden, invalid, required } from '../../api/field-error.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { compareText } from '../../base/text-order.js'
 import { additionalSchema, isEmbedded, isIntOrString, itemSchema, type JsonSchema, keepsUnknown, schemasOf } from './json-schema.js'
 import { compilePattern } from './pattern.js'
 import { validateCompleteness } from './structural-completeness.js'
@@ -13,7 +14,7 @@ type Level = 'root' | 'item' | 'field'
 export function validateStructural(schema: JsonSchema, path: string): readonly FieldError[] {
   const errors = [...validateShape(schema, path, 'root'), ...validateCompleteness(schema, path)]
   const text = ({ field, message }: FieldError): string => `${field}: ${message}`
-  return errors.sort((a, b) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0))
+  return errors.sort((a, b) => compareText(text(a), text(b)))
 }
 
 function validateShape(schema: JsonSchema, path: string, level: Level): readonly FieldError[] {

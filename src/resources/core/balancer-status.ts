@@ -5,6 +5,7 @@ import { checkEach, joined } from '../../api/validation/collect.js'
 import { checkText, noErrors } from '../../api/validation/fields.js'
 import { parseIp } from '../../api/validation/ip.js'
 import { dnsSubdomain } from '../../api/validation/text-rules.js'
+import { sortTexts } from '../../base/text-order.js'
 
 interface Door {
   readonly ip?: string
@@ -24,4 +25,4 @@ export const validateBalancerStatus = (doors: readonly Door[] | undefined, field
 
 /** Each address once and in order. */
 export const describeBalancer = (doors: readonly Door[] = []): readonly string[] =>
-  [...new Set(doors.map(({ ip = '', hostname = '' }) => ip || hostname))].filter((address) => address !== '').sort()
+  sortTexts([...new Set(doors.map(({ ip = '', hostname = '' }) => ip || hostname))].filter((address) => address !== ''))

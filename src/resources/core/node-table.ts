@@ -4,6 +4,7 @@ import type { RuleContext } from '../../api/definition.js'
 import { ageOf } from '../../api/human-duration.js'
 import type { Identity } from '../../api/identity.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
+import { sortTexts } from '../../base/text-order.js'
 import type { Node } from './v1.schema.js'
 
 const unknown = '<unknown>'
@@ -21,12 +22,7 @@ function describeRoles({ metadata }: Node, identity: Identity): string {
   const roles = Object.entries(metadata?.labels ?? {}).flatMap(([key, value]) =>
     key.startsWith(prefix) ? [key.slice(prefix.length)] : key === single ? [value] : [],
   )
-  return (
-    [...new Set(roles)]
-      .filter((role) => role !== '')
-      .sort()
-      .join(',') || '<none>'
-  )
+  return sortTexts([...new Set(roles)].filter((role) => role !== '')).join(',') || '<none>'
 }
 
 const addressOf = ({ status }: Node, type: string): string =>

@@ -4,6 +4,7 @@ import { defineResource } from '../../api/definition.js'
 import { ageOf } from '../../api/human-duration.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
+import { sortTexts } from '../../base/text-order.js'
 import { withChanged } from './pod-spec/missing-members.js'
 import { roundedResources } from './pod-spec/quantities.js'
 import { validateQuotaChange, validateQuotaSpec, validateQuotaStatus } from './resource-quota-rules.js'
@@ -19,8 +20,7 @@ const limitPrefix = 'limits.'
 /** `pods: 1/10, services: 0/5`, of the resources that are limits or of those that are not. */
 function describeUsage({ hard = {}, used = {} }: ResourceQuotaStatus, { ofLimits }: { readonly ofLimits: boolean }): string {
   const names = Object.keys(hard).filter((name) => name.startsWith(limitPrefix) === ofLimits)
-  return names
-    .sort()
+  return sortTexts(names)
     .map((name) => `${name}: ${used[name] ?? '0'}/${hard[name]}`)
     .join(', ')
 }

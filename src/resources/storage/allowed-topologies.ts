@@ -4,6 +4,7 @@ import { duplicate, type FieldError, required } from '../../api/field-error.js'
 import { checkEach, joined } from '../../api/validation/collect.js'
 import { checkText, noErrors } from '../../api/validation/fields.js'
 import { qualifiedName } from '../../api/validation/text-rules.js'
+import { compareText, sortTexts } from '../../base/text-order.js'
 import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from '../core/v1.schema.js'
 
 export function validateTopologies(terms: readonly TopologySelectorTerm[] | undefined, field: string): readonly FieldError[] {
@@ -20,9 +21,9 @@ export function validateTopologies(terms: readonly TopologySelectorTerm[] | unde
 /** The same for terms that ask for the same, in whatever order. */
 const keyOf = ({ matchLabelExpressions = [] }: TopologySelectorTerm): string =>
   JSON.stringify(
-    Object.entries(Object.fromEntries(matchLabelExpressions.map(({ key = '', values = [] }) => [key, [...new Set(values)].sort()]))).sort(
-      ([a], [b]) => (a < b ? -1 : 1),
-    ),
+    Object.entries(
+      Object.fromEntries(matchLabelExpressions.map(({ key = '', values = [] }) => [key, sortTexts([...new Set(values)])])),
+    ).sort(([a], [b]) => compareText(a, b)),
   )
 
 function validateTerm({ matchLabelExpressions }: TopologySelectorTerm, field: string): readonly FieldError[] {

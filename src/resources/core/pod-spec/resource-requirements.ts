@@ -3,6 +3,7 @@
 import { duplicate, type FieldError, forbidden, invalid, notFound, required } from '../../../api/field-error.js'
 import { checkEach, joined } from '../../../api/validation/collect.js'
 import { noErrors } from '../../../api/validation/fields.js'
+import { sortTexts } from '../../../base/text-order.js'
 import { compareQuantities, parseQuantity } from '../../../schema/quantity.js'
 import type { ResourceRequirements } from '../v1.schema.js'
 import type { PodRules } from './pod-rules.js'
@@ -112,6 +113,6 @@ function validateClaims(claims: readonly { readonly name?: string }[], field: st
 
 function unknownClaim(name: string, field: string, known: ClaimNames): FieldError {
   const error = notFound(field, name)
-  const choice = known.length === 0 ? ' which is empty' : `: ${known.toSorted().join(', ')}`
+  const choice = known.length === 0 ? ' which is empty' : `: ${sortTexts([...known]).join(', ')}`
   return { ...error, message: `${error.message}: must be one of the names in pod.spec.resourceClaims${choice}` }
 }
