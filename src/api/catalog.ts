@@ -1,13 +1,15 @@
-// What this server serves now: every kind bound to its identity, found by the words of a path.
+// What this server serves, at one moment: every kind bound to its identity, found by the words of a path. A catalog never changes; another
+// one that shares everything but what is different takes its place (see catalog-source).
 
-import { getOrInsert } from '../base/get-or-insert.js'
 import type { StructNode } from '../schema/node.js'
 import type { Subject } from './api-error.js'
-import type { Deprecation, ResourceDefinition, ResourceVersionDefinition, SubresourceDefinition, Verb } from './definition.js'
+import { type CatalogContents, changeContents, noContents } from './catalog-contents.js'
+import type { Deprecation, ResourceDefinition, RuleContext, SubresourceDefinition, Verb } from './definition.js'
+import type { SelectableFields } from './field-selector.js'
 import type { Identity } from './identity.js'
 import type { ApiObject } from './object.js'
 
-/** One kind in one served version. */
+/** One kind in one served version. The same value in every catalog until its definition changes. */
 export interface Resource {
   readonly definition: ResourceDefinition
   readonly group: string
@@ -24,9 +26,13 @@ export interface Resource {
   /** From this version to the stored one and back; undefined where they are the same. */
   readonly toStored: ((object: ApiObject) => ApiObject) | undefined
   readonly fromStored: ((object: ApiObject) => ApiObject) | undefined
+  /** Fills in what a client of this version left out. */
+  readonly defaults: ((object: ApiObject, context: RuleContext) => ApiObject) | undefined
   readonly deprecation: Deprecation | undefined
+  /** What a field selector may ask for. */
+  readonly selectable: SelectableFields
   /** What the store's index says of an object besides its labels: the selectable fields of every kind that is stored so. */
-  readonly indexedFields: SelectableFields | undefined
+  readonly indexedFields: NonNullable<ResourceDefinition['selectableFields']> | undefined
   readonly verbs: readonly Verb[]
   /** How errors name it. */
   readonly subject: Subject
@@ -34,6 +40,16 @@ export interface Resource {
   readonly invalidSubject: Pick<Subject, 'group' | 'kind'>
   /** Under which name its objects lie in the store; the same for all versions of a kind. */
   readonly collection: string
+  /** What is stored in that collection, in all versions in which it is served and in whatever group; this one included. */
+  readonly siblings: readonly Resource[]
+  /** By name. */
+  readonly subresources: ReadonlyMap<string, Subresource>
+}
+
+/** A subresource of one served version. */
+export interface Subresource extends SubresourceDefinition {
+  /** The resource as clients of the subresource see it: itself, or the kind that the view shows. */
+  readonly shown: Resource
 }
 
 /** Decides whether a version of a group, or one resource in it, is served. */
@@ -44,148 +60,85 @@ export interface GroupVersion {
   readonly version: string
 }
 
+/** A group version with what it serves: the same value in every catalog until something in it changes. */
+export interface ServedVersion extends GroupVersion {
+  /** By name, in the order in which they were defined. */
+  readonly resources: ReadonlyMap<string, Resource>
+}
+
+/** A group with what it serves: the same value in every catalog until something in it changes. */
+export interface ServedGroup {
+  readonly name: string
+  /** By name, the most stable one first. */
+  readonly versions: ReadonlyMap<string, ServedVersion>
+}
+
+/** Definitions that come, or take the place of those of the same group and resource; and such that go. */
+export interface CatalogChange {
+  readonly put?: readonly ResourceDefinition[]
+  readonly remove?: readonly Pick<ResourceDefinition, 'group' | 'resource'>[]
+}
+
+export interface CatalogOptions {
+  readonly identity: Identity
+  readonly isServed: ServedFilter
+}
+
 export class Catalog {
   readonly identity: Identity
-  private readonly byPath = new Map<string, Resource>()
-  private readonly served: Resource[] = []
-  private readonly byCollection = new Map<string, Resource[]>()
+  private readonly options: CatalogOptions
+  private readonly contents: CatalogContents
+  private listed: readonly Resource[] | undefined
+  private stored: readonly Resource[] | undefined
+  private places: readonly ServedVersion[] | undefined
 
-  constructor(options: {
-    readonly identity: Identity
-    readonly definitions: readonly ResourceDefinition[]
-    readonly isServed: ServedFilter
-  }) {
+  constructor(
+    options: CatalogOptions & { readonly definitions: readonly ResourceDefinition[] },
+    contents = changeContents(noContents, { put: options.definitions }, options),
+  ) {
     this.identity = options.identity
-    const indexed = indexedFieldsOf(options.identity, options.definitions)
-    for (const definition of options.definitions) {
-      const group = options.identity.group(definition.group)
-      for (const version of definition.versions) {
-        if (options.isServed({ group, version: version.name, resource: definition.resource }))
-          this.add(bind({ identity: options.identity, definition, version, indexed }))
-      }
-    }
+    this.options = options
+    this.contents = contents
+  }
+
+  /** The catalog after a change. Whatever the change does not concern is the same value in both; where it changes nothing, so is the whole. */
+  with(change: CatalogChange): Catalog {
+    const contents = changeContents(this.contents, change, this.options)
+    return contents === this.contents ? this : new Catalog({ ...this.options, definitions: [] }, contents)
   }
 
   find(group: string, version: string, resource: string): Resource | undefined {
-    return this.byPath.get(`${group}/${version}/${resource}`)
+    return this.contents.groups.get(group)?.versions.get(version)?.resources.get(resource)
   }
 
   /** Whether anything is served under a group version. */
   hasVersion(group: string, version: string): boolean {
-    return this.served.some((resource) => resource.group === group && resource.version === version)
-  }
-
-  /** The kind in all versions in which it is served, in whatever group. */
-  siblings(resource: Resource): readonly Resource[] {
-    return this.byCollection.get(resource.collection) ?? []
+    return this.contents.groups.get(group)?.versions.has(version) ?? false
   }
 
   hasGroup(group: string): boolean {
-    return this.served.some((resource) => resource.group === group)
+    return this.contents.groups.has(group)
+  }
+
+  /** In the order in which they were defined. */
+  groups(): ReadonlyMap<string, ServedGroup> {
+    return this.contents.groups
+  }
+
+  /** The group versions in the order in which discovery names them: groups as they are defined, the most stable version first. */
+  groupVersions(): readonly ServedVersion[] {
+    this.places ??= [...this.contents.groups.values()].flatMap(({ versions }) => [...versions.values()])
+    return this.places
   }
 
   all(): readonly Resource[] {
-    return this.served
+    this.listed ??= this.groupVersions().flatMap(({ resources }) => [...resources.values()])
+    return this.listed
   }
 
   /** The first served version of each kind: one per collection in the store. */
   collections(): readonly Resource[] {
-    return [...this.byCollection.values()].flatMap(([first]) => first ?? [])
+    this.stored ??= [...this.contents.collections.values()].flatMap(({ resources: [first] }) => first ?? [])
+    return this.stored
   }
-
-  /** The group versions in the order in which discovery names them: groups as they are defined, the most stable version first. */
-  groupVersions(): readonly GroupVersion[] {
-    const seen = new Map<string, GroupVersion>()
-    for (const { group, version } of this.served) seen.set(`${group}/${version}`, { group, version })
-    const groups = [...new Set([...seen.values()].map(({ group }) => group))]
-    return groups.flatMap((name) =>
-      [...seen.values()].filter(({ group }) => group === name).sort((a, b) => compareVersions(a.version, b.version)),
-    )
-  }
-
-  private add(resource: Resource): void {
-    this.served.push(resource)
-    getOrInsert(this.byCollection, resource.collection, () => []).push(resource)
-    this.byPath.set(`${resource.group}/${resource.version}/${resource.name}`, resource)
-  }
-}
-
-const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
-
-const storedForm = ({ version, schema }: NonNullable<ResourceDefinition['storedAs']>): ResourceVersionDefinition => ({
-  name: version,
-  schema,
-})
-
-type SelectableFields = NonNullable<ResourceDefinition['selectableFields']>
-
-const collectionOf = (identity: Identity, definition: ResourceDefinition): string => {
-  const group = identity.group(definition.storedAs?.group ?? definition.group)
-  return group === '' ? definition.resource : `${definition.resource}.${group}`
-}
-
-function indexedFieldsOf(identity: Identity, definitions: readonly ResourceDefinition[]): ReadonlyMap<string, SelectableFields> {
-  const indexed = new Map<string, SelectableFields>()
-  for (const definition of definitions) {
-    if (definition.selectableFields === undefined) continue
-    const collection = collectionOf(identity, definition)
-    indexed.set(collection, { ...indexed.get(collection), ...definition.selectableFields })
-  }
-  return indexed
-}
-
-interface Binding {
-  readonly identity: Identity
-  readonly definition: ResourceDefinition
-  readonly version: ResourceVersionDefinition
-  readonly indexed: ReadonlyMap<string, SelectableFields>
-}
-
-function bind({ identity, definition, version, indexed }: Binding): Resource {
-  const group = identity.group(definition.group)
-  const collection = collectionOf(identity, definition)
-  const storedGroup = definition.storedAs === undefined ? group : identity.group(definition.storedAs.group)
-  const stored =
-    definition.storedAs === undefined
-      ? (definition.versions.find((candidate) => candidate.stored) ?? version)
-      : storedForm(definition.storedAs)
-  const apiVersionOf = (of: string, name: string): string => (of === '' ? name : `${of}/${name}`)
-  return {
-    definition,
-    group,
-    version: version.name,
-    apiVersion: apiVersionOf(group, version.name),
-    kind: definition.kind,
-    name: definition.resource,
-    namespaced: definition.namespaced,
-    schema: version.schema,
-    storedSchema: stored.schema,
-    storedApiVersion: apiVersionOf(storedGroup, definition.hashedVersion ?? stored.name),
-    toStored: inIdentity(version.toStored, identity),
-    fromStored: inIdentity(version.fromStored, identity),
-    deprecation: version.deprecation,
-    verbs: definition.verbs ?? allVerbs,
-    subject: { group, resource: definition.resource, kind: definition.kind },
-    invalidSubject: { group: identity.group(definition.errorGroup ?? definition.group), kind: definition.kind },
-    indexedFields: indexed.get(collection),
-    collection,
-  }
-}
-
-/** A conversion with the names that it needs, once they are known. */
-const inIdentity = (convert: ResourceVersionDefinition['toStored'], identity: Identity): Resource['toStored'] =>
-  convert === undefined ? undefined : (object) => convert(object, identity)
-
-export const subresourceOf = (resource: Resource, name: string): SubresourceDefinition | undefined =>
-  resource.definition.subresources?.find((candidate) => candidate.name === name)
-
-/** Stable before beta before alpha, and of these the newest first. */
-function compareVersions(a: string, b: string): number {
-  const rank = (version: string): readonly number[] => {
-    const [, major = '0', level = '', minor = '0'] = /^v(\d+)(alpha|beta)?(\d+)?$/.exec(version) ?? []
-    return [level === '' ? 2 : level === 'beta' ? 1 : 0, Number(major), Number(minor)]
-  }
-  const [one, other] = [rank(a), rank(b)]
-  const place = one.findIndex((value, i) => value !== other[i])
-  return place < 0 ? 0 : (other[place] ?? 0) - (one[place] ?? 0)
 }

@@ -1,7 +1,6 @@
 // Writes of the server itself: the same verbs that clients use, called by its own user.
 
 import type { Resource } from '../api/catalog.js'
-import { subresourceOf } from '../api/catalog.js'
 import { authenticatedGroup, mastersGroup, type User } from '../api/user.js'
 import type { Call, Engine } from '../verbs/engine.js'
 
@@ -16,8 +15,7 @@ export interface OwnTarget {
 
 export const ownCall = (engine: Engine, target: OwnTarget): Call => ({
   resource: target.resource,
-  siblings: [target.resource],
-  subresource: target.subresource === undefined ? undefined : subresourceOf(target.resource, target.subresource),
+  subresource: target.subresource === undefined ? undefined : target.resource.subresources.get(target.subresource),
   namespace: target.namespace ?? '',
   name: target.name,
   user: serverUser,

@@ -17,7 +17,7 @@ export function requestLabels(exchange: Exchange, catalog: Catalog): RequestLabe
     group: resource.group,
     version: resource.version,
     resource: resource.name,
-    subresource: resource.definition.subresources?.some(({ name }) => name === info.subresource) ? info.subresource : '',
+    subresource: resource.subresources.has(info.subresource) ? info.subresource : '',
     scope: info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster',
     code,
   }

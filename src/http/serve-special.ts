@@ -1,7 +1,6 @@
 // Subresources that are actions or connections: the body is of a kind of their own, or there is none.
 
 import { ApiError } from '../api/api-error.js'
-import { subresourceOf } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { type CreateOptions, parseCreateOptions } from '../api/options/write-options.js'
 import { decodeBody } from '../codec/decode-body.js'
@@ -60,8 +59,7 @@ export async function bindByName(
   const call = {
     ...callOf(target),
     resource: pods,
-    siblings: [pods],
-    subresource: subresourceOf(pods, 'binding'),
+    subresource: pods.subresources.get('binding'),
     name: object.metadata?.name ?? '',
   }
   await act(server.engine, call, { body: object, options, catalog: server.catalog })

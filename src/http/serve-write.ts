@@ -10,7 +10,6 @@ import type { Written } from '../verbs/engine.js'
 import { patch } from '../verbs/patch.js'
 import { update } from '../verbs/update.js'
 import { withDefaults } from '../verbs/versions.js'
-import { visibleResource } from '../verbs/view.js'
 import { answerQuestion, type Question } from '../verbs/virtual.js'
 import { patchTypeOf, readPatch } from './patch-body.js'
 import type { Answered } from './pipeline.js'
@@ -61,7 +60,7 @@ function sendWritten(target: Target, form: ObjectForm, written: Written): Answer
 /** The body as an object of the resource's kind, with what was left out filled in. */
 async function decodeSent(target: Target, options: { readonly fieldValidation?: string }): Promise<ApiObject> {
   const { exchange, server } = target
-  const resource = visibleResource(target.resource, target.subresource, server.catalog.identity)
+  const resource = target.subresource?.shown ?? target.resource
   const format: Format = negotiateBody(exchange.request.headers['content-type'], { identity: server.catalog.identity, formats: allFormats })
   const bytes = await readBody(exchange)
   const decoded = decodeBody(format, bytes, resource)

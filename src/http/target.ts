@@ -1,15 +1,13 @@
 // What a request on a resource aims at: the kind, the subresource, the object, and the form of the answer.
 
 import { ApiError, badRequest } from '../api/api-error.js'
-import { type Catalog, type Resource, subresourceOf } from '../api/catalog.js'
-import type { RuleContext, SubresourceDefinition, Verb } from '../api/definition.js'
-import { metadataFields, selectableFields } from '../api/field-selector.js'
+import type { Catalog, Resource, Subresource } from '../api/catalog.js'
+import type { RuleContext, Verb } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import type { ListContext } from '../api/options/list-options.js'
 import { type Query, readQuery } from '../api/options/query.js'
 import { allFormats, negotiate } from '../codec/negotiation.js'
 import type { Call, Engine } from '../verbs/engine.js'
-import { visibleResource } from '../verbs/view.js'
 import type { Exchange } from './exchange.js'
 import type { ObjectForm } from './represent.js'
 
@@ -24,7 +22,7 @@ export interface Target {
   readonly server: ResourceServer
   readonly exchange: Exchange
   readonly resource: Resource
-  readonly subresource: SubresourceDefinition | undefined
+  readonly subresource: Subresource | undefined
   readonly query: Query
 }
 
@@ -47,7 +45,7 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   const isNamespaceItself = info.resource === 'namespaces' && info.group === '' && info.name === info.namespace
   if (!resource.namespaced && info.namespace !== '' && !isNamespaceItself) throw couldNotFind()
   if (resource.namespaced && info.namespace === '' && info.name !== '' && info.verb !== 'watch') throw couldNotFind()
-  const subresource = info.subresource === '' ? undefined : subresourceOf(resource, info.subresource)
+  const subresource = info.subresource === '' ? undefined : resource.subresources.get(info.subresource)
   if (info.subresource !== '' && subresource === undefined) throw couldNotFind()
   checkMethod(exchange, resource, subresource)
   checkName(info.name)
@@ -55,7 +53,7 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   return { server, exchange, resource, subresource, query: readQuery(info.query) }
 }
 
-function checkMethod({ info }: Exchange, resource: Resource, subresource: SubresourceDefinition | undefined): void {
+function checkMethod({ info }: Exchange, resource: Resource, subresource: Subresource | undefined): void {
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
   if (info.method === 'HEAD' || !verbs.includes(info.verb as Verb)) throw methodNotAllowed()
   const needsName = info.verb === 'update' || info.verb === 'patch' || info.verb === 'delete'
@@ -86,7 +84,6 @@ export function callOf(target: Target): Call {
   const { exchange, resource, subresource, server } = target
   return {
     resource,
-    siblings: server.catalog.siblings(resource),
     subresource,
     namespace: resource.namespaced ? exchange.info.namespace : '',
     name: exchange.info.name,
@@ -121,7 +118,7 @@ export function formOf(target: Target): ObjectForm {
   return {
     representation,
     identity,
-    resource: visibleResource(resource, target.subresource, identity),
+    resource: target.subresource?.shown ?? resource,
     query,
     rules: rulesOf(target, server),
   }
@@ -129,8 +126,5 @@ export function formOf(target: Target): ObjectForm {
 
 export const listContext = ({ server, resource }: Target): ListContext => ({
   identity: server.catalog.identity,
-  fields:
-    resource.definition.selectableFields === undefined
-      ? metadataFields
-      : selectableFields({ namespaced: resource.namespaced, fields: Object.keys(resource.definition.selectableFields) }),
+  fields: resource.selectable,
 })

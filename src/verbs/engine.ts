@@ -1,8 +1,8 @@
 // What every verb works with: the store and the rules on one side, one request on the other.
 
 import type { Admission } from '../admission/admission.js'
-import type { Resource } from '../api/catalog.js'
-import type { FeatureGates, RuleContext, SubresourceDefinition } from '../api/definition.js'
+import type { Resource, Subresource } from '../api/catalog.js'
+import type { FeatureGates, RuleContext } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
 import type { User } from '../api/user.js'
@@ -33,9 +33,7 @@ export interface Engine {
 /** One request on one resource. */
 export interface Call {
   readonly resource: Resource
-  /** The kind in all its served versions, this one included. */
-  readonly siblings: readonly Resource[]
-  readonly subresource: SubresourceDefinition | undefined
+  readonly subresource: Subresource | undefined
   /** Empty for cluster-scoped resources and for all namespaces. */
   readonly namespace: string
   readonly name: string

@@ -3,7 +3,6 @@
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { withMetadata } from '../api/object.js'
-import { getOrInsert } from '../base/get-or-insert.js'
 import { resetFieldSet, trackUpdate } from '../patch/track-update.js'
 import { timeOf } from '../schema/scalars.js'
 import type { Call, WriteOptions } from './engine.js'
@@ -50,19 +49,19 @@ export function track(
   return withMetadata(input.next, { managedFields })
 }
 
-const known = new WeakMap<readonly Resource[], Map<Resource, KindVersionsOf>>()
+const known = new WeakMap<Resource, KindVersionsOf>()
 
 /** The versions in which owners of fields may have written; made once for a kind. */
-export function kindVersions({ resource, siblings }: Call): KindVersionsOf {
-  const versions = known.get(siblings) ?? new Map<Resource, KindVersionsOf>()
-  known.set(siblings, versions)
-  return getOrInsert(versions, resource, () => describeVersions(resource, siblings))
+export function kindVersions({ resource }: Call): KindVersionsOf {
+  const versions = known.get(resource) ?? describeVersions(resource)
+  known.set(resource, versions)
+  return versions
 }
 
 type KindVersionsOf = ReturnType<typeof describeVersions>
 
-function describeVersions(resource: Resource, siblings: readonly Resource[]) {
-  const find = (apiVersion: string): Resource | undefined => siblings.find((other) => other.apiVersion === apiVersion)
+function describeVersions(resource: Resource) {
+  const find = (apiVersion: string): Resource | undefined => resource.siblings.find((other) => other.apiVersion === apiVersion)
   return {
     schema: resource.schema,
     apiVersion: resource.apiVersion,

@@ -20,7 +20,7 @@ import { addressOf, type Call, type Engine, upToDate, type Written } from './eng
 import { kindVersions, resetOf, track } from './managed-fields.js'
 import { change, checkName } from './update.js'
 import { fromStored, toStored, withDefaults } from './versions.js'
-import { visibleResource, writeView } from './view.js'
+import { writeView } from './view.js'
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
 
@@ -39,7 +39,7 @@ export async function patch(engine: Engine, call: Call, request: PatchRequest): 
   const waiting = upToDate(engine)
   if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
-  const shown = visibleResource(call.resource, call.subresource, call.rules.identity)
+  const shown = call.subresource?.shown ?? call.resource
   if (request.type === 'apply') checkConfiguration(shown, request.patch as ApiObject)
   if (current === undefined) {
     if (request.type !== 'apply' || call.subresource !== undefined) throw notFound(call.resource.subject, call.name)
@@ -103,10 +103,10 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
 function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiObject {
   const config = request.patch as ApiObject
   const view = call.subresource?.view as SubresourceView
-  const { kind, apiVersion, schema, fromStored: show } = visibleResource(call.resource, call.subresource, call.rules.identity)
+  const { kind, apiVersion, schema, fromStored: show } = call.subresource?.shown ?? call.resource
   checkName(call, inNamespace(call, config))
   report(call, request, [])
-  const isServed = (version: string): boolean => call.siblings.some((sibling) => sibling.apiVersion === version)
+  const isServed = (version: string): boolean => call.resource.siblings.some((sibling) => sibling.apiVersion === version)
   const fields: ScaleFields = {
     scaleVersion: apiVersion,
     apiVersion: call.resource.apiVersion,
@@ -138,7 +138,7 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
 
 function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject {
   const view = call.subresource?.view
-  const shown = visibleResource(call.resource, call.subresource, call.rules.identity)
+  const shown = call.subresource?.shown ?? call.resource
   const document = { kind: shown.kind, apiVersion: shown.apiVersion, ...(shown.fromStored?.(live) ?? live) }
   const result = translated(() => {
     switch (request.type) {

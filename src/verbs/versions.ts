@@ -9,8 +9,4 @@ export const toStored = (call: Call, object: ApiObject): ApiObject => call.resou
 export const fromStored = (call: Call, object: ApiObject): ApiObject => call.resource.fromStored?.(object) ?? object
 
 /** Fills in what a client left out, by the rules of its version. */
-export function withDefaults(call: Call, object: ApiObject): ApiObject {
-  const { definition, version } = call.resource
-  const own = definition.versions.find(({ name }) => name === version)?.defaults
-  return (own ?? definition.defaults)?.(object, call.rules) ?? object
-}
+export const withDefaults = (call: Call, object: ApiObject): ApiObject => call.resource.defaults?.(object, call.rules) ?? object

@@ -80,17 +80,19 @@ interface OpenApiFacts {
   readonly paths: { readonly [path: string]: { readonly delete?: { readonly responses: { readonly [code: string]: string } } } }
 }
 
-/** In the order of the catalogue's files, one definition for each version of a kind. */
+/** In the order of the catalogue's files. */
 export async function catalogueDefinitions(): Promise<readonly ResourceDefinition[]> {
   const facts = readCatalogue<OpenApiFacts>('openapi/paths.json')
-  const definitions: ResourceDefinition[] = []
+  const definitions = new Map<string, ResourceDefinition>()
   for (const { group, version, served, resources } of catalogueFiles().values()) {
     if (!served) continue
     for (const resource of resources) {
       const nodes = await nodesOf(group, version)
       const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
       const path = `${root}${resource.namespaced ? '/namespaces/{namespace}' : ''}/${resource.name}/{name}`
-      definitions.push(
+      const versions = definitions.get(`${group}/${resource.name}`)?.versions ?? []
+      definitions.set(
+        `${group}/${resource.name}`,
         defineResource({
           group: stemOf(group),
           kind: resource.kind,
@@ -99,7 +101,7 @@ export async function catalogueDefinitions(): Promise<readonly ResourceDefinitio
           verbs: resource.verbs,
           ...(resource.shortNames && { shortNames: resource.shortNames }),
           ...(resource.categories && { categories: resource.categories }),
-          versions: [{ name: version, schema: nodes.get(resource.kind) as StructNode, stored: true }],
+          versions: [...versions, { name: version, schema: nodes.get(resource.kind) as StructNode, stored: true }],
           subresources: await Promise.all((resource.subresources ?? []).map((one) => subresource({ group, version, resource }, one))),
           nameProblems: () => [],
           deleteReturnsObject: facts.paths[path]?.delete?.responses['200']?.endsWith(`.${resource.kind}`) === true,
@@ -107,7 +109,7 @@ export async function catalogueDefinitions(): Promise<readonly ResourceDefinitio
       )
     }
   }
-  return definitions
+  return [...definitions.values()]
 }
 
 interface Place {

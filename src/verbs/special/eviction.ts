@@ -58,7 +58,7 @@ export async function evict(engine: Engine, call: Call, request: ActionRequest):
 
 /** The pod says why it goes, so that whoever counts failures can tell this one from others. Gives the version of the pod since then. */
 async function markDisrupted(engine: Engine, call: Call, options: DeleteOptions): Promise<string | undefined> {
-  const subresource = call.resource.definition.subresources?.find((part) => part.name === 'status')
+  const subresource = call.resource.subresources.get('status')
   const current = engine.store.read(addressOf(call))
   if (current === undefined) throw notFound(call.resource.subject, call.name)
   const next = (live: Pod): ApiObject => {
@@ -107,8 +107,7 @@ async function chargeBudget(engine: Engine, call: Call, { pod, request, options 
   const budgetCall: Call = {
     ...call,
     resource: budgets,
-    siblings: [budgets],
-    subresource: budgets.definition.subresources?.find((part) => part.name === 'status'),
+    subresource: budgets.subresources.get('status'),
     name,
   }
   const current = engine.store.read(addressOf(budgetCall))

@@ -1,0 +1,113 @@
+// From definitions to what is served: the kinds that share one collection of the store, bound to an identity, with all that requests would
+// otherwise work out again and again. What was bound never changes, so that caches may be keyed by it.
+
+import type { Resource, ServedFilter, Subresource } from './catalog.js'
+import type { ResourceDefinition, ResourceVersionDefinition, SubresourceDefinition, SubresourceView, Verb } from './definition.js'
+import { metadataFields, selectableFields } from './field-selector.js'
+import type { Identity } from './identity.js'
+
+const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+
+export const collectionOf = (identity: Identity, definition: ResourceDefinition): string => {
+  const group = identity.group(definition.storedAs?.group ?? definition.group)
+  return group === '' ? definition.resource : `${definition.resource}.${group}`
+}
+
+interface Binding {
+  readonly identity: Identity
+  readonly definition: ResourceDefinition
+  readonly version: ResourceVersionDefinition
+  readonly indexedFields: Resource['indexedFields']
+  readonly siblings: readonly Resource[]
+}
+
+/** The served versions of all kinds that are stored in one collection, in the order of their definitions. */
+export function bindCollection(
+  definitions: readonly ResourceDefinition[],
+  { identity, isServed }: { readonly identity: Identity; readonly isServed: ServedFilter },
+): readonly Resource[] {
+  const siblings: Resource[] = []
+  const indexedFields = indexedFieldsOf(definitions)
+  for (const definition of definitions) {
+    const group = identity.group(definition.group)
+    for (const version of definition.versions) {
+      if (isServed({ group, version: version.name, resource: definition.resource }))
+        siblings.push(bind({ identity, definition, version, indexedFields, siblings }))
+    }
+  }
+  return siblings
+}
+
+function indexedFieldsOf(definitions: readonly ResourceDefinition[]): Resource['indexedFields'] {
+  let indexed: Resource['indexedFields']
+  for (const { selectableFields: own } of definitions) if (own !== undefined) indexed = { ...indexed, ...own }
+  return indexed
+}
+
+const storedForm = ({ version, schema }: NonNullable<ResourceDefinition['storedAs']>): ResourceVersionDefinition => ({
+  name: version,
+  schema,
+})
+
+const apiVersionOf = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`)
+
+function bind({ identity, definition, version, indexedFields, siblings }: Binding): Resource {
+  const group = identity.group(definition.group)
+  const storedGroup = definition.storedAs === undefined ? group : identity.group(definition.storedAs.group)
+  const stored =
+    definition.storedAs === undefined
+      ? (definition.versions.find((candidate) => candidate.stored) ?? version)
+      : storedForm(definition.storedAs)
+  const subresources = new Map<string, Subresource>()
+  const resource: Resource = {
+    definition,
+    group,
+    version: version.name,
+    apiVersion: apiVersionOf(group, version.name),
+    kind: definition.kind,
+    name: definition.resource,
+    namespaced: definition.namespaced,
+    schema: version.schema,
+    storedSchema: stored.schema,
+    storedApiVersion: apiVersionOf(storedGroup, definition.hashedVersion ?? stored.name),
+    toStored: inIdentity(version.toStored, identity),
+    fromStored: inIdentity(version.fromStored, identity),
+    defaults: version.defaults ?? definition.defaults,
+    deprecation: version.deprecation,
+    verbs: definition.verbs ?? allVerbs,
+    subject: { group, resource: definition.resource, kind: definition.kind },
+    invalidSubject: { group: identity.group(definition.errorGroup ?? definition.group), kind: definition.kind },
+    selectable:
+      definition.selectableFields === undefined
+        ? metadataFields
+        : selectableFields({ namespaced: definition.namespaced, fields: Object.keys(definition.selectableFields) }),
+    indexedFields,
+    collection: collectionOf(identity, definition),
+    siblings,
+    subresources,
+  }
+  for (const subresource of definition.subresources ?? [])
+    subresources.set(subresource.name, bindSubresource(subresource, resource, identity))
+  return resource
+}
+
+/** A conversion with the names that it needs, once they are known. */
+const inIdentity = (convert: ResourceVersionDefinition['toStored'], identity: Identity): Resource['toStored'] =>
+  convert === undefined ? undefined : (object) => convert(object, identity)
+
+const bindSubresource = (subresource: SubresourceDefinition, resource: Resource, identity: Identity): Subresource => ({
+  ...subresource,
+  shown: subresource.view === undefined ? resource : bindView(subresource.view, resource, identity),
+})
+
+function bindView(view: SubresourceView, resource: Resource, identity: Identity): Resource {
+  return {
+    ...resource,
+    kind: view.kind,
+    apiVersion: apiVersionOf(identity.group(view.group), view.version),
+    schema: view.schema,
+    toStored: undefined,
+    definition: view.table === undefined ? resource.definition : { ...resource.definition, table: view.table },
+    fromStored: (object) => view.read(resource.fromStored?.(object) ?? object),
+  }
+}

@@ -1,0 +1,30 @@
+// Reading an object through a view is cached like reading the object: once, however often it is asked for.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startEmbedded } from '../kit/embedded.js'
+import { expectStatus } from '../kit/fixtures.js'
+
+const forms = ['application/json', 'application/vnd.cluster.protobuf', 'application/json;as=Table;g=meta.cluster.io;v=v1']
+
+test('GET of a scale does not fill the cache with each request', async () => {
+  const { client, close } = await startEmbedded('memory')
+  try {
+    const deployments = '/apis/apps/v1/namespaces/default/deployments'
+    const template = { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+    const spec = { selector: { matchLabels: { app: 'd' } }, template }
+    expectStatus(await client.post(deployments, { metadata: { name: 'd' }, spec }), 201)
+    const read = async (): Promise<void> => {
+      for (const accept of forms) expectStatus(await client.get(`${deployments}/d/scale`, { accept }), 200)
+    }
+    const cached = async (): Promise<string | undefined> =>
+      /^apiserver_read_cache_bytes (\S+)$/m.exec((await client.get('/metrics')).text)?.[1]
+    await read()
+    const once = await cached()
+    assert.ok(Number(once) > 0)
+    for (let i = 0; i < 20; i++) await read()
+    assert.equal(await cached(), once)
+  } finally {
+    await close()
+  }
+})
