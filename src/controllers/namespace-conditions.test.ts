@@ -5,21 +5,26 @@ import { test } from 'node:test'
 import { terminationConditions } from './namespace-conditions.js'
 
 const now = Date.parse('2024-01-01T00:00:00Z')
+const nothing = { objects: new Map<string, number>(), finalizers: new Map<string, number>(), failures: [] }
 const statusOf = (conditions: ReturnType<typeof terminationConditions>) =>
   Object.fromEntries(conditions.map(({ type, status }) => [type, status]))
 
 test('an empty namespace has nothing remaining', () => {
-  const conditions = terminationConditions({ before: [], leftovers: [], now })
+  const conditions = terminationConditions({ before: [], remaining: nothing, now })
   assert.equal(conditions.length, 5)
   assert.ok(conditions.every(({ status, lastTransitionTime }) => status === 'False' && lastTransitionTime === '2024-01-01T00:00:00Z'))
 })
 
 test('what is left is counted, and finalizers are named', () => {
-  const leftovers = [
-    { resource: 'configmaps', finalizers: ['example.com/a'] },
-    { resource: 'configmaps', finalizers: ['example.com/a', 'example.com/b'] },
-  ]
-  const conditions = terminationConditions({ before: [], leftovers, now })
+  const remaining = {
+    objects: new Map([['configmaps', 2]]),
+    finalizers: new Map([
+      ['example.com/b', 1],
+      ['example.com/a', 2],
+    ]),
+    failures: [],
+  }
+  const conditions = terminationConditions({ before: [], remaining, now })
   const messages = Object.fromEntries(conditions.map(({ type, message }) => [type, message]))
   assert.equal(statusOf(conditions)['NamespaceContentRemaining'], 'True')
   assert.equal(messages['NamespaceContentRemaining'], 'Some resources are remaining: configmaps. has 2 resource instances')
@@ -31,11 +36,18 @@ test('what is left is counted, and finalizers are named', () => {
 
 test('nothing new is nothing to write, and others keep their conditions and times', () => {
   const mine = { type: 'Mine', status: 'True' }
-  const first = terminationConditions({ before: [mine], leftovers: [], now })
+  const first = terminationConditions({ before: [mine], remaining: nothing, now })
   assert.equal(first[0], mine)
-  assert.equal(terminationConditions({ before: first, leftovers: [], now: now + 5000 }), first)
-  const later = terminationConditions({ before: first, leftovers: [{ resource: 'secrets', finalizers: [] }], now: now + 5000 })
+  assert.equal(terminationConditions({ before: first, remaining: nothing, now: now + 5000 }), first)
+  const later = terminationConditions({ before: first, remaining: { ...nothing, objects: new Map([['secrets', 1]]) }, now: now + 5000 })
   const times = Object.fromEntries(later.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]))
   assert.equal(times['NamespaceContentRemaining'], '2024-01-01T00:00:05Z')
   assert.equal(times['NamespaceFinalizersRemaining'], '2024-01-01T00:00:00Z')
+})
+
+test('what may not be deleted is told', () => {
+  const remaining = { ...nothing, failures: [new Error('no'), new Error('never')] }
+  const failure = terminationConditions({ before: [], remaining, now }).find(({ type }) => type === 'NamespaceDeletionContentFailure')
+  assert.equal(failure?.status, 'True')
+  assert.equal(failure?.message, 'Failed to delete all resource types, 2 remaining: never, no')
 })

@@ -1,14 +1,8 @@
 // What a namespace that is being deleted says about its progress.
 
-import { compareText } from '../base/text-order.js'
+import { compareText, sortTexts } from '../base/text-order.js'
 import { timeOf } from '../schema/scalars.js'
-
-/** An object that is still there after everything was deleted once. */
-export interface Leftover {
-  /** The resource with its group. */
-  readonly resource: string
-  readonly finalizers: readonly string[]
-}
+import type { Remaining } from './namespace-contents.js'
 
 export interface Condition {
   readonly type?: string
@@ -20,13 +14,13 @@ export interface Condition {
 
 export interface Progress {
   readonly before: readonly Condition[]
-  readonly leftovers: readonly Leftover[]
+  readonly remaining: Remaining
   readonly now: number
 }
 
 /** The conditions as they are now; the same list when nothing changed. */
-export function terminationConditions({ before, leftovers, now }: Progress): readonly Condition[] {
-  const wanted = describe(leftovers)
+export function terminationConditions({ before, remaining, now }: Progress): readonly Condition[] {
+  const wanted = describe(remaining)
   const isSame = (a: Condition | undefined, b: Condition): boolean =>
     a?.status === b.status && a?.reason === b.reason && a?.message === b.message
   const find = (type: string | undefined): Condition | undefined => before.find((condition) => condition.type === type)
@@ -42,9 +36,7 @@ export function terminationConditions({ before, leftovers, now }: Progress): rea
   ]
 }
 
-function describe(leftovers: readonly Leftover[]): readonly Condition[] {
-  const remaining = leftovers.length > 0
-  const held = leftovers.some(({ finalizers }) => finalizers.length > 0)
+function describe({ objects, finalizers, failures }: Remaining): readonly Condition[] {
   return [
     {
       type: 'NamespaceDeletionDiscoveryFailure',
@@ -58,34 +50,33 @@ function describe(leftovers: readonly Leftover[]): readonly Condition[] {
       reason: 'ParsedGroupVersions',
       message: 'All legacy kube types successfully parsed',
     },
-    {
-      type: 'NamespaceDeletionContentFailure',
-      status: 'False',
-      reason: 'ContentDeleted',
-      message: 'All content successfully deleted, may be waiting on finalization',
-    },
-    remaining
+    failures.length > 0
+      ? {
+          type: 'NamespaceDeletionContentFailure',
+          status: 'True',
+          reason: 'ContentDeletionFailed',
+          message: `Failed to delete all resource types, ${failures.length} remaining: ${sortTexts(failures.map(reasonOf)).join(', ')}`,
+        }
+      : {
+          type: 'NamespaceDeletionContentFailure',
+          status: 'False',
+          reason: 'ContentDeleted',
+          message: 'All content successfully deleted, may be waiting on finalization',
+        },
+    objects.size > 0
       ? {
           type: 'NamespaceContentRemaining',
           status: 'True',
           reason: 'SomeResourcesRemain',
-          message: `Some resources are remaining: ${counted(
-            leftovers.map(({ resource }) => resource),
-            'has',
-            'resource instances',
-          )}`,
+          message: `Some resources are remaining: ${listed(objects, (name, count) => `${name}. has ${count} resource instances`)}`,
         }
       : { type: 'NamespaceContentRemaining', status: 'False', reason: 'ContentRemoved', message: 'All content successfully removed' },
-    held
+    finalizers.size > 0
       ? {
           type: 'NamespaceFinalizersRemaining',
           status: 'True',
           reason: 'SomeFinalizersRemain',
-          message: `Some content in the namespace has finalizers remaining: ${counted(
-            leftovers.flatMap(({ finalizers }) => finalizers),
-            'in',
-            'resource instances',
-          )}`,
+          message: `Some content in the namespace has finalizers remaining: ${listed(finalizers, (name, count) => `${name} in ${count} resource instances`)}`,
         }
       : {
           type: 'NamespaceFinalizersRemaining',
@@ -96,11 +87,11 @@ function describe(leftovers: readonly Leftover[]): readonly Condition[] {
   ]
 }
 
-function counted(names: readonly string[], verb: string, noun: string): string {
-  const counts = new Map<string, number>()
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+function listed(counts: ReadonlyMap<string, number>, describeOne: (name: string, count: number) => string): string {
   return [...counts]
     .sort(([a], [b]) => compareText(a, b))
-    .map(([name, count]) => `${name}${verb === 'has' ? '.' : ''} ${verb} ${count} ${noun}`)
+    .map(([name, count]) => describeOne(name, count))
     .join(', ')
 }
+
+const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))

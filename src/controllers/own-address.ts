@@ -12,6 +12,7 @@ import type { Engine } from '../verbs/engine.js'
 import { ownEndpoints } from './bootstrap/own-objects.js'
 import { placeAll } from './bootstrap/place.js'
 import type { Wanted } from './bootstrap/wanted.js'
+import { Periodic } from './kit/periodic.js'
 
 export interface OwnAddressOptions {
   readonly engine: Engine
@@ -33,8 +34,7 @@ const farewellMs = 2_000
 export class OwnAddress {
   private readonly options: OwnAddressOptions
   private isAnnounced = false
-  private timer: NodeJS.Timeout | undefined
-  private renewing: Promise<void> | undefined
+  private renewals: Periodic | undefined
   private closing: Promise<void> | undefined
 
   constructor(options: OwnAddressOptions) {
@@ -51,13 +51,7 @@ export class OwnAddress {
 
   /** From now on by itself. */
   start(): void {
-    this.timer = setInterval(() => {
-      // While the store does not answer, one at a time is enough.
-      this.renewing ??= this.renew().finally(() => {
-        this.renewing = undefined
-      })
-    }, this.options.intervalMs ?? renewMs)
-    this.timer.unref()
+    this.renewals = new Periodic(this.options.intervalMs ?? renewMs, () => this.renew())
   }
 
   /** The service forgets this server at once; one that is killed, a little later. */
@@ -67,9 +61,9 @@ export class OwnAddress {
   }
 
   private async end(): Promise<void> {
-    clearInterval(this.timer)
+    const last = this.renewals?.close()
     if (!this.isAnnounced) return
-    await atMost(farewellMs, this.renewing === undefined ? this.leave() : this.renewing.then(() => this.leave()))
+    await atMost(farewellMs, last === undefined ? this.leave() : last.then(() => this.leave()))
   }
 
   private async renew(): Promise<void> {

@@ -5,6 +5,7 @@ import type { Logger } from '../base/logger.js'
 import type { Engine } from '../verbs/engine.js'
 import { ownLease, type ServerName } from './bootstrap/own-objects.js'
 import { placeAll } from './bootstrap/place.js'
+import { Periodic } from './kit/periodic.js'
 
 export interface ServerLeaseOptions {
   readonly engine: Engine
@@ -16,20 +17,15 @@ export interface ServerLeaseOptions {
 
 export class ServerLease {
   private readonly options: ServerLeaseOptions
-  private readonly timer: NodeJS.Timeout
-  private renewing: Promise<void> = Promise.resolve()
+  private readonly renewals: Periodic
 
   constructor(options: ServerLeaseOptions) {
     this.options = options
-    this.timer = setInterval(() => {
-      this.renewing = this.renew()
-    }, options.renewMs)
-    this.timer.unref()
+    this.renewals = new Periodic(options.renewMs, () => this.renew())
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.timer)
-    await this.renewing
+  close(): Promise<void> {
+    return this.renewals.close()
   }
 
   private async renew(): Promise<void> {

@@ -14,8 +14,9 @@ import { steadyClock, systemClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
-import { DefaultAccounts } from '../controllers/default-accounts.js'
-import { NamespaceLoop } from '../controllers/namespace-loop.js'
+import { defaultAccounts } from '../controllers/default-accounts.js'
+import { LoopCounters } from '../controllers/kit/counters.js'
+import { namespaceDeletion } from '../controllers/namespace-deletion.js'
 import { OwnAddress } from '../controllers/own-address.js'
 import { ServerLease } from '../controllers/server-lease.js'
 import { dispatch } from '../http/dispatch.js'
@@ -139,7 +140,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     const lease = new ServerLease({ engine, catalog, logger, self, renewMs: settings.ownLease.renewMs })
     closing.add(() => lease.close())
   }
-  const loops = runLoops(settings, { engine, catalog, logger }, [NamespaceLoop, DefaultAccounts])
+  const loops = runLoops(settings, { engine, catalog, logger, counters: new LoopCounters() }, [namespaceDeletion, defaultAccounts])
   closing.add(() => loops.close())
 
   const state = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '' }

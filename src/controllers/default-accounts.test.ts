@@ -1,0 +1,60 @@
+// The account of every namespace: in those that are there, in those that come, and again when it was deleted.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { unavailable } from '../api/api-error.js'
+import type { Resource } from '../api/catalog.js'
+import { systemClock } from '../base/clock.js'
+import { silentLogger } from '../base/logger.js'
+import { create } from '../verbs/create.js'
+import { remove } from '../verbs/delete.js'
+import { defaultAccounts } from './default-accounts.js'
+import { stageOf } from './engine.fixture.js'
+import type { LoopParts } from './kit/loop.js'
+import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { ownCall } from './own-call.js'
+
+async function setUp() {
+  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const [namespaces, accounts] = ['namespaces', 'serviceaccounts'].map((name) => catalog.find('', 'v1', name) as Resource)
+  assert.ok(namespaces !== undefined && accounts !== undefined)
+  const timers = new FakeTimers()
+  const parts: LoopParts = { engine, catalog, logger: silentLogger, timers }
+  const make = (name: string): Promise<unknown> =>
+    create(engine, ownCall(engine, { resource: namespaces, name }), { object: { metadata: { name } }, options: {} })
+  const take = (namespace: string): Promise<unknown> =>
+    remove(engine, ownCall(engine, { resource: accounts, namespace, name: 'default' }), {})
+  const count = (namespace: string): number => engine.store.count(accounts, namespace)
+  return { engine, parts, timers, make, take, count }
+}
+
+test('each namespace gets one, and gets it back', async () => {
+  const { parts, make, take, count } = await setUp()
+  await make('old')
+  const loop = defaultAccounts(parts)
+  await make('new')
+  await settle()
+  assert.deepEqual([count('old'), count('new')], [1, 1])
+  await take('old')
+  await settle()
+  assert.deepEqual([count('old'), count('new')], [1, 1])
+  await loop.close()
+  await take('old')
+  await settle()
+  assert.equal(count('old'), 0)
+})
+
+test('a store that cannot write is asked again', async () => {
+  const { engine, parts, timers, make, count } = await setUp()
+  await make('n')
+  let refusals = 2
+  const mutate = (): undefined => {
+    if (refusals-- > 0) throw unavailable('not now')
+  }
+  const loop = defaultAccounts({ ...parts, engine: { ...engine, admission: { ...engine.admission, mutate } } })
+  await settle()
+  assert.equal(count('n'), 0)
+  await timers.advance(2000)
+  assert.equal(count('n'), 1)
+  await loop.close()
+})

@@ -1,0 +1,185 @@
+// A loop sees what is there and what changes, finds again what it had no room for, and ends when its server no longer leads.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { systemClock } from '../../base/clock.js'
+import { type Logger, silentLogger } from '../../base/logger.js'
+import { box, boxes, put } from '../../objects/fixture.js'
+import { partsOf } from '../../objects/keys.js'
+import { stageOf } from '../engine.fixture.js'
+import { LeaderElection, type LeaseState } from '../leader-election.js'
+import { LoopCounters } from './counters.js'
+import { KeyedLoop, type LoopParts, type LoopPlan } from './loop.js'
+import { FakeTimers, settle } from './timers.fixture.js'
+
+async function setUp(logger: Logger = silentLogger) {
+  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const timers = new FakeTimers()
+  const counters = new LoopCounters()
+  const parts: LoopParts = { engine, catalog, logger, timers, counters }
+  const seen: string[] = []
+  const plan: LoopPlan = {
+    name: 'boxes',
+    sources: () => [{ resource: boxes, namespace: '', keyOf: ({ key }) => partsOf(boxes, key).name }],
+    work: async (key) => {
+      seen.push(key)
+      return undefined
+    },
+  }
+  return { store: engine.store, parts, timers, counters, seen, plan }
+}
+
+test('what is there, what comes, what changes and what goes', async () => {
+  const { store, parts, plan, seen } = await setUp()
+  await put(store, box('a'))
+  const loop = new KeyedLoop(parts, plan)
+  const revision = await put(store, box('b'))
+  await settle()
+  assert.deepEqual(seen.sort(), ['a', 'b'])
+  await put(store, box('b', { color: 'red' }), revision)
+  await settle()
+  assert.equal(seen.length, 3)
+  const stored = store.read({ resource: boxes, namespace: 'n', name: 'b' })
+  if (stored !== undefined) await store.remove(stored)
+  await settle()
+  assert.equal(seen.length, 4)
+  await loop.close()
+  await put(store, box('c'))
+  await settle()
+  assert.equal(seen.length, 4)
+})
+
+test('a source may be about some objects, about changes alone, and about later', async () => {
+  const { store, parts, plan, timers, seen } = await setUp()
+  await put(store, box('a', { color: 'red' }))
+  await put(store, box('old', { color: 'blue' }))
+  const source = { resource: boxes, namespace: '' }
+  const loop = new KeyedLoop(parts, {
+    ...plan,
+    sources: () => [
+      { ...source, matches: (object) => object.index().fields?.['color'] === 'red', keyOf: () => 'red' },
+      { ...source, onlyChanges: true, keyOf: ({ key }, how) => (how === 'ADDED' ? { key, afterMs: 50 } : undefined) },
+    ],
+  })
+  await settle()
+  assert.deepEqual(seen, ['red'])
+  await put(store, box('b', { color: 'blue' }))
+  await settle()
+  assert.deepEqual(seen, ['red'])
+  await timers.advance(50)
+  assert.deepEqual(seen, ['red', 'boxes/n/b'])
+  await loop.close()
+})
+
+test('nothing is lost when more comes than there is room for, before and after the start', async () => {
+  const { store, parts, plan, seen } = await setUp()
+  for (let i = 0; i < 40; i++) await put(store, box(`old${i}`))
+  const loop = new KeyedLoop(parts, { ...plan, mostKeys: 4 })
+  await Promise.all(Array.from({ length: 40 }, (_, i) => put(store, box(`new${i}`))))
+  for (let i = 0; i < 50 && new Set(seen).size < 80; i++) await settle()
+  assert.equal(new Set(seen).size, 80)
+  await loop.close()
+})
+
+test('a kind of many pages is listed whole', async () => {
+  const { store, parts, plan, seen } = await setUp()
+  await Promise.all(Array.from({ length: 1000 }, (_, i) => put(store, box(`b${i}`))))
+  const loop = new KeyedLoop(parts, plan)
+  for (let i = 0; i < 50 && seen.length < 1000; i++) await settle()
+  assert.equal(new Set(seen).size, 1000)
+  assert.equal(seen.length, 1000)
+  await loop.close()
+})
+
+test('everything is looked at again from time to time where that is wanted, and nothing waits where not', async () => {
+  const { store, parts, plan, timers, seen } = await setUp()
+  await put(store, box('a'))
+  const idle = new KeyedLoop(parts, plan)
+  await settle()
+  assert.equal(timers.size, 0)
+  await idle.close()
+  const loop = new KeyedLoop(parts, { ...plan, resyncMs: 60_000 })
+  await settle()
+  seen.length = 0
+  await timers.advance(59_999)
+  assert.deepEqual(seen, [])
+  await timers.advance(1)
+  assert.deepEqual(seen, ['a'])
+  await timers.advance(60_000)
+  assert.deepEqual(seen, ['a', 'a'])
+  await loop.close()
+  assert.equal(timers.size, 0)
+})
+
+test('a failure is told and tried again; an object that cannot be read disturbs nobody', async () => {
+  const told: string[] = []
+  const note = (fields: object, message: string): void => {
+    told.push(`${message}: ${'key' in fields ? fields.key : ''}`)
+  }
+  const { store, parts, plan, timers, seen, counters } = await setUp({ ...silentLogger, warn: note, error: note })
+  const others: string[] = []
+  const loop = new KeyedLoop(parts, {
+    ...plan,
+    sources: () => [
+      {
+        resource: boxes,
+        namespace: '',
+        keyOf: ({ key }) => {
+          if (key.endsWith('/broken')) throw new Error('cannot be read')
+          return key
+        },
+      },
+    ],
+    work: async (key) => {
+      if (seen.push(key) < 3) throw new Error('not yet')
+      return undefined
+    },
+  })
+  store.watch({ resource: boxes, namespace: '', matches: undefined, deliver: ({ object }) => others.push(object.key) })
+  await put(store, box('broken'))
+  await put(store, box('a'))
+  await timers.advance(10_000)
+  assert.deepEqual(seen, ['boxes/n/a', 'boxes/n/a', 'boxes/n/a'])
+  assert.deepEqual(others, ['boxes/n/broken', 'boxes/n/a'])
+  assert.deepEqual(told, [
+    'a loop cannot read an object: boxes/n/broken',
+    'a loop failed; it is tried again: boxes/n/a',
+    'a loop failed; it is tried again: boxes/n/a',
+  ])
+  assert.equal(counters.of('boxes').retries, 2)
+  await loop.close()
+})
+
+test('a server that no longer leads lets what runs end between two steps, and begins nothing', async () => {
+  const { store, parts, plan, seen } = await setUp()
+  await Promise.all(['a', 'b', 'c'].map((name) => put(store, box(name))))
+  let isEnded = false
+  const long: LoopPlan = {
+    ...plan,
+    work: async (key, { signal, pacer }) => {
+      seen.push(key)
+      while (!signal.aborted) {
+        await settle()
+        await pacer.pause()
+      }
+      isEnded = true
+      return 'again'
+    },
+  }
+  let lease: LeaseState = { version: '1', holder: 'me', durationMs: 1e6 }
+  const election = new LeaderElection({
+    keeper: { read: () => lease, write: async () => lease.holder === 'me' },
+    holder: 'me',
+    logger: silentLogger,
+    times: { renewMs: 5, giveUpMs: 5000, lookMs: 5 },
+    start: () => [new KeyedLoop(parts, long)],
+  })
+  while (seen.length === 0) await settle()
+  lease = { version: '2', holder: 'another', durationMs: 1e6 }
+  while (election.isLeading) await settle()
+  await election.close()
+  assert.equal(isEnded, true)
+  await put(store, box('d'))
+  await settle()
+  assert.deepEqual(seen, ['a'])
+})

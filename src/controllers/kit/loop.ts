@@ -1,0 +1,201 @@
+// The kit of every loop: what is stored and what changes become keys in a queue, and one function works on a key until it is as wanted.
+//
+// A loop keeps no copy of objects: a key says where to look, and the store is in the process. It costs nothing while nothing changes.
+
+import { ApiError } from '../../api/api-error.js'
+import type { Catalog } from '../../api/catalog.js'
+import type { Logger } from '../../base/logger.js'
+import type { Matcher } from '../../objects/selection.js'
+import type { StoredObject } from '../../objects/stored-object.js'
+import type { EventType } from '../../objects/watch-hub.js'
+import type { Engine } from '../../verbs/engine.js'
+import type { Loop } from '../leader-election.js'
+import { LoopCounters } from './counters.js'
+import { type BackOff, KeyedQueue, type Outcome } from './keyed-queue.js'
+import { Pacer, sharedPacer } from './pacer.js'
+import { pagesOf, type Range } from './pages.js'
+import { systemTimers, type Timers } from './timers.js'
+
+/** What a loop is made of and with. */
+export interface LoopParts {
+  readonly engine: Engine
+  readonly catalog: Catalog
+  readonly logger: Logger
+  readonly counters?: LoopCounters
+  readonly timers?: Timers
+}
+
+/** A kind, or what it holds of one namespace, whose objects and changes concern the loop. */
+export interface Source extends Range {
+  /** Which objects are looked at, without decoding them if that can be; left out: all. */
+  readonly matches?: Matcher
+  /** The key that an object, listed or changed, means work on; undefined: none. */
+  readonly keyOf: (object: StoredObject, seen: Seen) => string | Later | undefined
+  /** Only changes concern the loop: what is there already does not. */
+  readonly onlyChanges?: boolean
+}
+
+export type Seen = EventType | 'LISTED'
+
+/** A key that is worked on after a while. */
+export interface Later {
+  readonly key: string
+  readonly afterMs: number
+}
+
+/** What work on a key has besides it. */
+export interface Run {
+  /** Aborted when the loop is closed: what takes long ends between two steps. */
+  readonly signal: AbortSignal
+  readonly pacer: Pacer
+}
+
+export interface LoopPlan {
+  /** How metrics and the log call it. */
+  readonly name: string
+  /** Where work comes from; empty where the kinds that it is about are not served. */
+  readonly sources: (catalog: Catalog) => readonly Source[]
+  /**
+   * Makes what a key stands for as it shall be, from what is stored now. What it throws is logged, and the key comes again. It must bear to be
+   * called for nothing, and for keys whose object is gone. A removal that nobody saw is not found by a list: whoever lives by removals also
+   * lists what depends on them.
+   */
+  readonly work: (key: string, run: Run) => Promise<Outcome>
+  readonly concurrency?: number
+  readonly backOff?: BackOff
+  readonly mostKeys?: number
+  /** How often everything is looked at again, for what changes outside of the store; left out: never. */
+  readonly resyncMs?: number
+}
+
+export class KeyedLoop implements Loop {
+  readonly #parts: LoopParts
+  readonly #plan: LoopPlan
+  readonly #timers: Timers
+  readonly #pacer: Pacer
+  readonly #queue: KeyedQueue
+  readonly #sources: readonly Source[]
+  readonly #unwatch: readonly (() => void)[]
+  readonly #ending = new AbortController()
+  #listing: Promise<void> | undefined
+  #mustList = false
+  #nextList: { readonly atMs: number; readonly cancel: () => void } | undefined
+
+  constructor(parts: LoopParts, plan: LoopPlan) {
+    this.#parts = parts
+    this.#plan = plan
+    this.#timers = parts.timers ?? systemTimers
+    this.#pacer = parts.timers === undefined ? sharedPacer : new Pacer(parts.timers)
+    const run: Run = { signal: this.#ending.signal, pacer: this.#pacer }
+    this.#queue = new KeyedQueue({
+      ...plan,
+      work: (key) => plan.work(key, run),
+      onFailure: (key, thrown, againMs) => this.#tell(key, thrown, againMs),
+      onOverflow: (afterMs) => this.#listAfter(afterMs),
+      counters: (parts.counters ?? new LoopCounters()).of(plan.name),
+      timers: this.#timers,
+      pacer: this.#pacer,
+    })
+    this.#sources = plan.sources(parts.catalog)
+    // Watched before it is listed: nothing falls between.
+    this.#unwatch = this.#sources.map((source) => this.#watch(source))
+    this.#list()
+  }
+
+  /** Lets nothing start any more, and waits for what runs. */
+  async close(): Promise<void> {
+    this.#ending.abort()
+    for (const unwatch of this.#unwatch) unwatch()
+    this.#nextList?.cancel()
+    await Promise.all([this.#queue.close(), this.#listing])
+  }
+
+  #watch(source: Source): () => void {
+    return this.#parts.engine.store.watch({
+      resource: source.resource,
+      namespace: source.namespace,
+      matches: source.matches,
+      deliver: ({ object, type }) => this.#notice(source, object, type),
+    })
+  }
+
+  #notice(source: Source, object: StoredObject, seen: Seen): void {
+    try {
+      const found = source.keyOf(object, seen)
+      if (found === undefined) return
+      if (typeof found === 'string') this.#queue.add(found)
+      else this.#queue.addAfter(found.key, found.afterMs)
+    } catch (err) {
+      this.#parts.logger.error({ loop: this.#plan.name, key: object.key, err }, 'a loop cannot read an object')
+    }
+  }
+
+  /** Looks at everything, once more if that is asked for meanwhile. */
+  #list(): void {
+    this.#nextList?.cancel()
+    this.#nextList = undefined
+    this.#mustList = true
+    this.#listing ??= this.#listWhileAsked()
+      .catch((err: unknown) => this.#tryToListAgain(err))
+      .finally(() => {
+        this.#listing = undefined
+        if (this.#mustList && !this.#isClosed) this.#list()
+      })
+  }
+
+  async #listWhileAsked(): Promise<void> {
+    while (this.#mustList && !this.#isClosed) {
+      await this.#queue.room()
+      this.#mustList = false
+      for (const source of this.#sources) if (source.onlyChanges !== true) await this.#listSource(source)
+    }
+    if (this.#plan.resyncMs !== undefined) this.#listAfter(this.#plan.resyncMs)
+  }
+
+  /** As quickly as the queue takes it. */
+  async #listSource(source: Source): Promise<void> {
+    for await (const page of pagesOf(this.#parts.engine.store, source, this.#pacer)) {
+      for (const object of page) {
+        if (!this.#queue.hasRoom) await this.#queue.room()
+        const pause = this.#pacer.pause()
+        if (pause !== undefined) await pause
+        if (this.#isClosed) return
+        if (source.matches?.(object) !== false) this.#notice(source, object, 'LISTED')
+      }
+    }
+  }
+
+  #tryToListAgain(err: unknown): void {
+    if (this.#isClosed) return
+    this.#parts.logger.warn({ loop: this.#plan.name, err }, 'a loop cannot list its objects; it is tried again')
+    this.#mustList = false
+    this.#listAfter(listAgainMs)
+  }
+
+  #listAfter(ms: number): void {
+    if (this.#isClosed) return
+    if (ms <= 0) {
+      this.#list()
+      return
+    }
+    const atMs = this.#timers.now() + ms
+    if (this.#nextList !== undefined && this.#nextList.atMs <= atMs) return
+    this.#nextList?.cancel()
+    this.#nextList = { atMs, cancel: this.#timers.after(ms, () => this.#list()) }
+  }
+
+  get #isClosed(): boolean {
+    return this.#ending.signal.aborted
+  }
+
+  /** That somebody else was quicker is no news. */
+  #tell(key: string, thrown: unknown, againMs: number): void {
+    if (this.#isClosed) return
+    const { logger } = this.#parts
+    const fields = { loop: this.#plan.name, key, err: thrown, againMs: Math.round(againMs) }
+    if (thrown instanceof ApiError && thrown.status.code === 409) logger.debug(fields, 'a loop met a conflict; it is tried again')
+    else logger.warn(fields, 'a loop failed; it is tried again')
+  }
+}
+
+const listAgainMs = 5000

@@ -1,0 +1,112 @@
+// All that a namespace holds is deleted, page by page: however much it is, little of it is in memory, and requests get their turn.
+
+import { ApiError } from '../api/api-error.js'
+import type { Resource } from '../api/catalog.js'
+import type { ApiObject } from '../api/object.js'
+import { partsOf } from '../objects/keys.js'
+import type { StoredObject } from '../objects/stored-object.js'
+import { remove } from '../verbs/delete.js'
+import type { Engine } from '../verbs/engine.js'
+import { inParallel } from './kit/in-parallel.js'
+import type { Run } from './kit/loop.js'
+import { pagesOf } from './kit/pages.js'
+import { ownCall } from './own-call.js'
+
+export interface Contents {
+  readonly name: string
+  readonly collections: readonly Resource[]
+  readonly run: Run
+}
+
+/** What is still there after everything was deleted once. */
+export interface Remaining {
+  /** How many, by the resource with its group. */
+  readonly objects: ReadonlyMap<string, number>
+  /** How many are held, by the finalizer that does. */
+  readonly finalizers: ReadonlyMap<string, number>
+  /** One for each resource that could not be deleted. */
+  readonly failures: readonly unknown[]
+}
+
+const width = 16
+
+/** Undefined when the loop ended on the way. */
+export async function deleteContents(engine: Engine, { name, collections, run }: Contents): Promise<Remaining | undefined> {
+  const objects = new Map<string, number>()
+  const finalizers = new Map<string, number>()
+  const failures = new Map<Resource, unknown>()
+  for (const resource of collections) {
+    if (engine.store.count(resource, name) === 0) continue
+    const deleteOne = async (stored: StoredObject): Promise<void> => {
+      const pause = run.pacer.pause()
+      if (pause !== undefined) await pause
+      if (run.signal.aborted) return
+      const object = stored.decode(resource)
+      try {
+        if (!isOnlyHeld(object) && !(await isLeftAfterDelete(engine, resource, stored))) return
+      } catch (thrown) {
+        // One that may not be deleted does not save the others; a store that cannot be used is asked again later.
+        if (!(thrown instanceof ApiError) || thrown.status.code >= 500 || thrown.status.code === 429) throw thrown
+        if (!failures.has(resource)) failures.set(resource, thrown)
+      }
+      count(objects, resource.group === '' ? resource.name : `${resource.name}.${resource.group}`)
+      for (const finalizer of object.metadata?.finalizers ?? []) count(finalizers, finalizer)
+    }
+    for await (const page of pagesOf(engine.store, { resource, namespace: name }, run.pacer)) {
+      await inParallel(page, width, deleteOne)
+      if (run.signal.aborted) return undefined
+    }
+  }
+  return { objects, finalizers, failures: [...failures.values()] }
+}
+
+/** Those of the garbage collector are taken away by another delete. */
+const ofCollector: readonly string[] = ['orphan', 'foregroundDeletion']
+
+/** It was deleted before, and waits for others: to delete it again would change nothing. */
+function isOnlyHeld({ metadata }: ApiObject): boolean {
+  const finalizers = metadata?.finalizers ?? []
+  return metadata?.deletionTimestamp !== undefined && finalizers.length > 0 && !finalizers.some((each) => ofCollector.includes(each))
+}
+
+async function isLeftAfterDelete(engine: Engine, resource: Resource, { key }: StoredObject): Promise<boolean> {
+  try {
+    const deleted = await remove(engine, ownCall(engine, { resource, ...partsOf(resource, key) }), { propagationPolicy: 'Background' })
+    return !deleted.removed
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.status.code === 404) return false
+    throw thrown
+  }
+}
+
+const count = (counts: Map<string, number>, name: string): void => {
+  counts.set(name, (counts.get(name) ?? 0) + 1)
+}
+
+/**
+ * Deletes what arrived when the namespace was gone. What is found while there is none is nobody's, even if one of that name comes back meanwhile;
+ * what is made then has another uid.
+ */
+export async function deleteOrphans(
+  engine: Engine,
+  { name, collections, run, isGone }: Contents & { readonly isGone: () => boolean },
+): Promise<void> {
+  for (const resource of collections) {
+    if (engine.store.count(resource, name) === 0) continue
+    for await (const page of pagesOf(engine.store, { resource, namespace: name }, run.pacer)) {
+      if (!isGone() || run.signal.aborted) return
+      await inParallel(page, width, (stored) => deleteOrphan(engine, resource, stored))
+    }
+  }
+}
+
+async function deleteOrphan(engine: Engine, resource: Resource, stored: StoredObject): Promise<void> {
+  const uid = stored.decode(resource).metadata?.uid ?? ''
+  try {
+    const call = ownCall(engine, { resource, ...partsOf(resource, stored.key) })
+    await remove(engine, call, { preconditions: { uid }, propagationPolicy: 'Background' })
+  } catch (thrown) {
+    // It is gone, or another one has its name.
+    if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown
+  }
+}

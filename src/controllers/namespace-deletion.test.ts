@@ -1,0 +1,116 @@
+// A namespace is emptied and let go, by whoever leads: what one server began, the next one ends.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Catalog, type Resource } from '../api/catalog.js'
+import { systemClock } from '../base/clock.js'
+import { silentLogger } from '../base/logger.js'
+import { create } from '../verbs/create.js'
+import { remove } from '../verbs/delete.js'
+import { stageOf } from './engine.fixture.js'
+import type { LoopParts } from './kit/loop.js'
+import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { namespaceDeletion } from './namespace-deletion.js'
+import { ownCall } from './own-call.js'
+
+const times = { graceMs: 1000, sweepMs: 30_000 }
+
+async function setUp() {
+  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const find = (name: string): Resource => catalog.find('', 'v1', name) as Resource
+  const namespaces = find('namespaces')
+  const configMaps = find('configmaps')
+  const timers = new FakeTimers()
+  const parts: LoopParts = { engine, catalog, logger: silentLogger, timers }
+  const make = (resource: Resource, namespace: string, name: string, more: object = {}): Promise<unknown> =>
+    create(engine, ownCall(engine, { resource, namespace, name }), { object: { metadata: { name, ...more } }, options: {} })
+  const doomed = async (name: string): Promise<void> => {
+    await remove(engine, ownCall(engine, { resource: namespaces, name }), {})
+  }
+  const isThere = (name: string): boolean => engine.store.read({ resource: namespaces, namespace: '', name }) !== undefined
+  const until = async (isDone: () => boolean): Promise<void> => {
+    for (let i = 0; i < 500 && !isDone(); i++) await settle()
+    assert.ok(isDone())
+  }
+  await make(namespaces, '', 'n')
+  await make(namespaces, '', 'other')
+  return { engine, catalog, configMaps, timers, parts, make, doomed, isThere, until }
+}
+
+test('what it held is gone after a while, then the namespace; others stay', async () => {
+  const { engine, configMaps, timers, parts, make, doomed, isThere, until } = await setUp()
+  for (const name of ['a', 'b']) await make(configMaps, 'n', name)
+  await make(configMaps, 'other', 'a')
+  const loop = namespaceDeletion(parts, times)
+  await doomed('n')
+  await timers.advance(999)
+  assert.equal(engine.store.count(configMaps, 'n'), 2, 'writers may finish first')
+  await timers.advance(1)
+  await until(() => !isThere('n'))
+  assert.equal(engine.store.count(configMaps, 'n'), 0)
+  assert.equal(engine.store.count(configMaps, 'other'), 1)
+  await make(configMaps, 'n', 'late')
+  await timers.advance(30_000)
+  await until(() => engine.store.count(configMaps, 'n') === 0)
+  await loop.close()
+  assert.ok(isThere('other'))
+})
+
+test('what a server that ended left over, the next one deletes', async () => {
+  const { engine, configMaps, timers, parts, make, doomed, isThere, until } = await setUp()
+  for (let i = 0; i < 700; i++) await make(configMaps, 'n', `c${i}`)
+  await doomed('n')
+  const first = namespaceDeletion(parts, times)
+  let deleted = 0
+  const unwatch = engine.store.watch({
+    resource: configMaps,
+    namespace: '',
+    matches: undefined,
+    deliver: () => {
+      deleted += 1
+      if (deleted === 100) void first.close()
+    },
+  })
+  await timers.advance(1000)
+  await until(() => deleted >= 100)
+  await first.close()
+  unwatch()
+  const left = engine.store.count(configMaps, 'n')
+  assert.ok(left > 500 && left <= 600, `${left} are left`)
+  assert.ok(isThere('n'))
+  await timers.advance(60_000)
+  assert.equal(engine.store.count(configMaps, 'n'), left, 'nobody deletes after the end')
+  const second = namespaceDeletion(parts, times)
+  await timers.advance(1000)
+  await until(() => !isThere('n'))
+  assert.equal(engine.store.count(configMaps, 'n'), 0)
+  await second.close()
+})
+
+test('a namespace waits for what is held in it, ever more rarely, and says so', async () => {
+  const { engine, catalog, configMaps, timers, parts, make, doomed, isThere, until } = await setUp()
+  await make(configMaps, 'n', 'held', { finalizers: ['example.com/hold'] })
+  const loop = namespaceDeletion(parts, times)
+  await doomed('n')
+  await timers.advance(20_000)
+  assert.ok(isThere('n'))
+  const namespaces = catalog.find('', 'v1', 'namespaces') as Resource
+  const stored = engine.store.read({ resource: namespaces, namespace: '', name: 'n' })
+  assert.match(JSON.stringify(stored?.decode(namespaces)), /example\.com\/hold in 1 resource instances/)
+  const { revision } = engine.store
+  await timers.advance(60_000)
+  assert.equal(engine.store.revision, revision, 'nothing new is nothing to write')
+  const held = engine.store.read({ resource: configMaps, namespace: 'n', name: 'held' })
+  if (held !== undefined) await engine.store.remove(held)
+  await timers.advance(10_000)
+  await until(() => !isThere('n'))
+  await loop.close()
+})
+
+test('where namespaces are not served there is nothing to do', async () => {
+  const { parts, timers } = await setUp()
+  const catalog = new Catalog({ identity: parts.engine.identity, definitions: [], isServed: () => true })
+  const loop = namespaceDeletion({ ...parts, catalog }, times)
+  await timers.advance(60_000)
+  await loop.close()
+})

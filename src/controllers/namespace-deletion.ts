@@ -1,0 +1,122 @@
+// Namespaces that are being deleted empty themselves: all they hold is deleted, and when nothing is left they are let go.
+//
+// Progress is what is stored: objects that are gone, and what the namespace says of itself. Another server, or this one after a restart, goes on
+// from there.
+
+import { ApiError } from '../api/api-error.js'
+import type { Resource } from '../api/catalog.js'
+import { type ApiObject, members } from '../api/object.js'
+import { partsOf } from '../objects/keys.js'
+import type { StoredObject } from '../objects/stored-object.js'
+import type { Engine } from '../verbs/engine.js'
+import { update } from '../verbs/update.js'
+import type { Outcome } from './kit/keyed-queue.js'
+import { KeyedLoop, type Later, type LoopParts, type Run } from './kit/loop.js'
+import type { Loop } from './leader-election.js'
+import { terminationConditions } from './namespace-conditions.js'
+import { deleteContents, deleteOrphans, type Remaining } from './namespace-contents.js'
+import { ownCall } from './own-call.js'
+
+export interface NamespaceTimes {
+  /** How long after its deletion a namespace is left as it is, so that whoever writes to it can finish. */
+  readonly graceMs: number
+  /** How long after it is gone it is looked at once more: longer than a write can take. */
+  readonly sweepMs: number
+}
+
+const usualTimes: NamespaceTimes = { graceMs: 1000, sweepMs: 30_000 }
+
+interface Namespace extends ApiObject {
+  readonly spec?: { readonly finalizers?: readonly string[] }
+  readonly status?: { readonly phase?: string }
+}
+
+export const namespaceDeletion = (parts: LoopParts, times: NamespaceTimes = usualTimes): Loop =>
+  new KeyedLoop(parts, {
+    name: 'namespace',
+    concurrency: 4,
+    backOff: { firstMs: 200, mostMs: 10_000 },
+    sources: (catalog) => {
+      const resource = catalog.find('', 'v1', 'namespaces')
+      if (resource === undefined) return []
+      const later = ({ key }: StoredObject, afterMs: number): Later => ({ key: partsOf(resource, key).name, afterMs })
+      const isConcerned = (object: StoredObject): boolean => isTerminating(object.decode(resource), parts.engine.identity.self)
+      return [
+        {
+          resource,
+          namespace: '',
+          keyOf: (object, seen) => {
+            // A write that was allowed while the namespace was there may have taken long, and arrive when it is gone.
+            if (seen === 'DELETED') return later(object, times.sweepMs)
+            return isConcerned(object) ? later(object, times.graceMs) : undefined
+          },
+        },
+      ]
+    },
+    work: (name, run) => work(parts, name, run),
+  })
+
+async function work({ engine, catalog }: LoopParts, name: string, run: Run): Promise<Outcome> {
+  const resource = catalog.find('', 'v1', 'namespaces')
+  if (resource === undefined) return undefined
+  const namespaces = { engine, resource }
+  const isGone = (): boolean => engine.store.read({ resource, namespace: '', name }) === undefined
+  const collections = catalog.collections().filter(({ namespaced, verbs }) => namespaced && verbs.includes('deletecollection'))
+  if (isGone()) {
+    await deleteOrphans(engine, { name, collections, run, isGone })
+    return undefined
+  }
+  const namespace = read(namespaces, name)
+  if (namespace === undefined || !isTerminating(namespace, engine.identity.self)) return undefined
+  const remaining = await deleteContents(engine, { name, collections, run })
+  if (remaining === undefined) return undefined
+  await reportProgress(namespaces, name, remaining)
+  const [failure] = remaining.failures
+  if (failure !== undefined) throw failure
+  // What was written meanwhile was allowed before the namespace began to go.
+  if (collections.some((collection) => engine.store.count(collection, name) > 0)) return 'again'
+  await letGo(namespaces, name)
+  return undefined
+}
+
+interface Namespaces {
+  readonly engine: Engine
+  readonly resource: Resource
+}
+
+const read = ({ engine, resource }: Namespaces, name: string): Namespace | undefined =>
+  engine.store.read({ resource, namespace: '', name })?.decode(resource)
+
+async function reportProgress(namespaces: Namespaces, name: string, remaining: Remaining): Promise<void> {
+  const { engine, resource } = namespaces
+  const namespace = read(namespaces, name)
+  if (namespace === undefined) return
+  const call = ownCall(engine, { resource, name, subresource: 'status' })
+  const before = (members(namespace)['status'] as { conditions?: readonly never[] } | undefined)?.conditions ?? []
+  const conditions = terminationConditions({ before, remaining, now: call.rules.now })
+  if (conditions === before) return
+  const object = { ...namespace, status: { ...namespace.status, phase: 'Terminating', conditions } } as ApiObject
+  await unlessGone(update(engine, call, { object, options: {} }))
+}
+
+/** Takes the server's own finalizer away; others may still hold the namespace. */
+async function letGo({ engine, resource }: Namespaces, name: string): Promise<void> {
+  const namespace = read({ engine, resource }, name)
+  if (namespace === undefined) return
+  const finalizers = (namespace.spec?.finalizers ?? []).filter((finalizer) => finalizer !== engine.identity.self)
+  const object = { ...namespace, spec: { ...namespace.spec, finalizers } } as ApiObject
+  await unlessGone(update(engine, ownCall(engine, { resource, name, subresource: 'finalize' }), { object, options: {} }))
+}
+
+function isTerminating(object: Namespace, own: string): boolean {
+  return object.metadata?.deletionTimestamp !== undefined && (object.spec?.finalizers ?? []).includes(own)
+}
+
+/** A namespace that went away meanwhile needs no help; one that changed is looked at again in the next round. */
+async function unlessGone(write: Promise<unknown>): Promise<void> {
+  try {
+    await write
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || thrown.status.code !== 404) throw thrown
+  }
+}
