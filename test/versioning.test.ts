@@ -1,11 +1,13 @@
 // Which versions are served, and what is said of those that will go; kinds that are computed, and questions.
 
 import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
 import type { ApiClient } from './kit/api-client.js'
 import { clientOf, type Embedded, startEmbedded } from './kit/embedded.js'
 import { expectFailure, expectStatus, namesOf } from './kit/fixtures.js'
+import { newFolder } from './kit/server-process.js'
 import type { Wire } from './kit/wire.js'
 
 const flows = (version: string): string => `/apis/flowcontrol.apiserver.cluster.io/${version}/flowschemas`
@@ -171,6 +173,35 @@ describe('--runtime-config and --feature-gates', () => {
       }
     })
   }
+
+  test('who owned fields in a version that is no longer served goes on owning them', async () => {
+    const dataDir = newFolder()
+    const path = '/namespaces/default/horizontalpodautoscalers'
+    const scaler = { metadata: { name: 'web' }, spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'web' } } }
+    const at = async (flags: readonly string[], work: (client: ApiClient) => Promise<unknown>): Promise<void> => {
+      const server = await startServer({ flags, dataDir })
+      const client = clientOf(server)
+      try {
+        await work(client)
+      } finally {
+        client.close()
+        await server.close({ immediately: true })
+      }
+    }
+    try {
+      await at([], async (client) => expectStatus(await client.post(`/apis/autoscaling/v1${path}?fieldManager=first`, scaler), 201))
+      await at(['--runtime-config=autoscaling/v1=false'], async (client) => {
+        assert.equal((await client.get(`/apis/autoscaling/v1${path}/web`)).status, 404)
+        const { json } = expectStatus(await client.get(`/apis/autoscaling/v2${path}/web`), 200)
+        const changed = { ...json, spec: { ...(json['spec'] as object), minReplicas: 2 } }
+        const { metadata } = expectStatus(await client.put(`/apis/autoscaling/v2${path}/web?fieldManager=second`, changed), 200).json
+        const owners = (metadata.managedFields ?? []).map((entry) => `${entry.manager} ${(entry as { apiVersion?: string }).apiVersion}`)
+        assert.deepEqual(owners.sort(), ['first autoscaling/v1', 'second autoscaling/v2'])
+      })
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+  })
 
   for (const [flag, problem] of [
     ['--runtime-config=apps/v9=true', /--runtime-config: there is no API group, version or resource "apps\/v9"/],

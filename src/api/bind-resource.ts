@@ -1,7 +1,7 @@
 // From definitions to what is served: the kinds that share one collection of the store, bound to an identity, with all that requests would
 // otherwise work out again and again. What was bound never changes, so that caches may be keyed by it.
 
-import type { Resource, ServedFilter, Subresource } from './catalog.js'
+import type { KnownVersion, Resource, ServedFilter, Subresource } from './catalog.js'
 import type { ResourceDefinition, ResourceVersionDefinition, SubresourceDefinition, SubresourceView, Verb } from './definition.js'
 import { metadataFields, selectableFields } from './field-selector.js'
 import type { Identity } from './identity.js'
@@ -18,7 +18,7 @@ interface Binding {
   readonly definition: ResourceDefinition
   readonly version: ResourceVersionDefinition
   readonly indexedFields: Resource['indexedFields']
-  readonly siblings: readonly Resource[]
+  readonly versions: Resource['versions']
 }
 
 /** The served versions of all kinds that are stored in one collection, in the order of their definitions. */
@@ -26,16 +26,30 @@ export function bindCollection(
   definitions: readonly ResourceDefinition[],
   { identity, isServed }: { readonly identity: Identity; readonly isServed: ServedFilter },
 ): readonly Resource[] {
-  const siblings: Resource[] = []
+  const served: Resource[] = []
   const indexedFields = indexedFieldsOf(definitions)
+  const versions = knownVersions(definitions, identity)
   for (const definition of definitions) {
     const group = identity.group(definition.group)
     for (const version of definition.versions) {
       if (isServed({ group, version: version.name, resource: definition.resource }))
-        siblings.push(bind({ identity, definition, version, indexedFields, siblings }))
+        served.push(bind({ identity, definition, version, indexedFields, versions }))
     }
   }
-  return siblings
+  return served
+}
+
+function knownVersions(definitions: readonly ResourceDefinition[], identity: Identity): Resource['versions'] {
+  const known = new Map<string, KnownVersion>()
+  for (const definition of definitions) {
+    for (const { name, schema, toStored, fromStored } of definition.versions)
+      known.set(apiVersionOf(identity.group(definition.group), name), {
+        schema,
+        toStored: inIdentity(toStored, identity),
+        fromStored: inIdentity(fromStored, identity),
+      })
+  }
+  return known
 }
 
 function indexedFieldsOf(definitions: readonly ResourceDefinition[]): Resource['indexedFields'] {
@@ -51,7 +65,7 @@ const storedForm = ({ version, schema }: NonNullable<ResourceDefinition['storedA
 
 const apiVersionOf = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`)
 
-function bind({ identity, definition, version, indexedFields, siblings }: Binding): Resource {
+function bind({ identity, definition, version, indexedFields, versions }: Binding): Resource {
   const group = identity.group(definition.group)
   const storedGroup = definition.storedAs === undefined ? group : identity.group(definition.storedAs.group)
   const stored =
@@ -83,7 +97,7 @@ function bind({ identity, definition, version, indexedFields, siblings }: Bindin
         : selectableFields({ namespaced: definition.namespaced, fields: Object.keys(definition.selectableFields) }),
     indexedFields,
     collection: collectionOf(identity, definition),
-    siblings,
+    versions,
     subresources,
   }
   for (const subresource of definition.subresources ?? [])

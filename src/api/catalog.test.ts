@@ -80,11 +80,21 @@ test('kinds that are stored together know each other, and are bound anew togethe
   const before = catalogOf(thing('ants', { selectableFields: { size: () => '1' } }), thing('bees'))
   const after = before.with({ put: [copy] })
   const [own, other] = [find(after, 'ants'), find(after, 'ants', 'v1', 'farm.example.com')]
-  assert.deepEqual(own.siblings, [own, other])
-  assert.equal(other.siblings, own.siblings)
+  assert.deepEqual([...own.versions.keys()], ['things.example.com/v1', 'farm.example.com/v1'])
+  assert.equal(other.versions, own.versions)
   assert.deepEqual(Object.keys(own.indexedFields ?? {}), ['size', 'color'])
-  assert.deepEqual(find(before, 'ants').siblings, [find(before, 'ants')])
+  assert.deepEqual([...find(before, 'ants').versions.keys()], ['things.example.com/v1'])
   assert.equal(find(after, 'bees'), find(before, 'bees'))
+})
+
+test('versions that are not served are known', () => {
+  const versions = [
+    { name: 'v1', schema, stored: true },
+    { name: 'v0', schema },
+  ]
+  const catalog = catalogOf(thing('ants', { versions }))
+  assert.equal(catalog.find('things.example.com', 'v0', 'ants'), undefined)
+  assert.deepEqual([...find(catalog, 'ants').versions.keys()], ['things.example.com/v1', 'things.example.com/v0'])
 })
 
 test('what a subresource shows is bound once', () => {

@@ -40,11 +40,14 @@ export interface Resource {
   readonly invalidSubject: Pick<Subject, 'group' | 'kind'>
   /** Under which name its objects lie in the store; the same for all versions of a kind. */
   readonly collection: string
-  /** What is stored in that collection, in all versions in which it is served and in whatever group; this one included. */
-  readonly siblings: readonly Resource[]
+  /** What is stored in that collection, in every version that is known, served or not and in whatever group, by apiVersion. */
+  readonly versions: ReadonlyMap<string, KnownVersion>
   /** By name. */
   readonly subresources: ReadonlyMap<string, Subresource>
 }
+
+/** A version of a kind as data may speak of it: the field owners of an object, and what was stored before another version was. */
+export type KnownVersion = Pick<Resource, 'schema' | 'toStored' | 'fromStored'>
 
 /** A subresource of one served version. */
 export interface Subresource extends SubresourceDefinition {

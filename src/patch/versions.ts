@@ -9,7 +9,7 @@ export interface KindVersions {
   /** The schema of the version of the request. */
   readonly schema: StructNode
   readonly apiVersion: string
-  /** The schema of another version of the kind; undefined where it is not served. */
+  /** The schema of another version of the kind; undefined where it is not known. */
   readonly schemaFor?: ((apiVersion: string) => StructNode | undefined) | undefined
   /** An object of one version of the kind in another one. */
   readonly convert?: ((object: object, to: string, from: string) => object | undefined) | undefined

@@ -61,14 +61,13 @@ export function kindVersions({ resource }: Call): KindVersionsOf {
 type KindVersionsOf = ReturnType<typeof describeVersions>
 
 function describeVersions(resource: Resource) {
-  const find = (apiVersion: string): Resource | undefined => resource.siblings.find((other) => other.apiVersion === apiVersion)
   return {
     schema: resource.schema,
     apiVersion: resource.apiVersion,
     kind: resource.kind,
-    schemaFor: (apiVersion: string) => find(apiVersion)?.schema,
+    schemaFor: (apiVersion: string) => resource.versions.get(apiVersion)?.schema,
     convert: (object: object, to: string, from: string) => {
-      const [source, target] = [find(from), find(to)]
+      const [source, target] = [resource.versions.get(from), resource.versions.get(to)]
       if (source === undefined || target === undefined) return undefined
       const stored = source.toStored?.(object as ApiObject) ?? (object as ApiObject)
       return target.fromStored?.(stored) ?? stored

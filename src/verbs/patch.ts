@@ -106,11 +106,10 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
   const { kind, apiVersion, schema, fromStored: show } = call.subresource?.shown ?? call.resource
   checkName(call, inNamespace(call, config))
   report(call, request, [])
-  const isServed = (version: string): boolean => call.resource.siblings.some((sibling) => sibling.apiVersion === version)
   const fields: ScaleFields = {
     scaleVersion: apiVersion,
     apiVersion: call.resource.apiVersion,
-    replicasPath: (version) => (isServed(version) ? 'spec.replicas' : undefined),
+    replicasPath: (version) => (call.resource.versions.has(version) ? 'spec.replicas' : undefined),
   }
   const parent = live.metadata?.managedFields
   const result = translated(() =>
