@@ -5,11 +5,12 @@
 // port and hands sockets that chose `h2` to an HTTP/2 server.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer as createHttp2, type Http2Server, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import { createServer as createHttps, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { type Logger, silentLogger } from '../base/logger.js'
+import { FairTurns } from './fair-turns.js'
 import { Http2Sessions } from './http2-sessions.js'
 import type { KeyPair } from './issue-certificate.js'
 import { type Endpoint, ListenError } from './listen-error.js'
@@ -37,7 +38,9 @@ export interface ListenOptions {
 
 export interface ListenLimits {
   readonly maxConnections: number
+  /** Of one request, decoded: the request line, names and values. */
   readonly maxHeaderBytes: number
+  readonly maxHeaders: number
   readonly handshakeMs: number
   /** From the first byte of a request to the end of its headers. */
   readonly headersMs: number
@@ -54,7 +57,8 @@ export interface ListenLimits {
 
 const defaultLimits: ListenLimits = {
   maxConnections: 10_000,
-  maxHeaderBytes: 1 << 20,
+  maxHeaderBytes: 64 << 10,
+  maxHeaders: 256,
   handshakeMs: 10_000,
   headersMs: 32_000,
   requestMs: 120_000,
@@ -79,16 +83,24 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   const logger = options.logger ?? silentLogger
   const secure = (certificate: KeyPair) => tlsOptions(options, certificate)
   const silent = new Set<Socket>()
+  const turns = new FairTurns()
   const https = createHttps({ ...secure(options.certificate), ...http1Options(limits) }, (request, response) => {
-    silent.delete(request.socket)
-    serve(request, response)
+    const { socket } = request
+    silent.delete(socket)
+    if (request.rawHeaders.length > 2 * limits.maxHeaders) refuseHeaders(response)
+    else turns.run(socket, socket, () => serve(request, response))
   })
-  const http2 = createHttp2(http2Options(limits), serve)
+  const http2 = createHttp2(http2Options(limits), (request, response) => {
+    const { session } = request.stream
+    if (session !== undefined) turns.run(session, sessions.socketOf(session), () => request.stream.destroyed || serve(request, response))
+  })
   const sessions = new Http2Sessions(http2, limits)
   // Broken requests and handshakes are Node's to answer: without a `clientError` listener it says 400, 408 or 431 and hangs up.
   https.maxConnections = limits.maxConnections
+  // Node would leave out headers beyond this number without a word; they are counted above.
+  https.maxHeadersCount = 0
   const stalled = new StalledConnections(limits)
-  routeByProtocol({ https, http2, silent, stalled })
+  routeByProtocol({ https, sessions, silent, stalled })
   http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'an HTTP/2 connection failed'))
   const sockets = trackSockets(https)
   const { address, port } = await open(https, options)
@@ -99,6 +111,11 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     setCertificate: (certificate) => https.setSecureContext(secure(certificate)),
     close: ({ graceMs = 0 } = {}) => drain({ https, sessions, sockets, silent, graceMs }).finally(() => stalled.close()),
   }
+}
+
+function refuseHeaders(response: ServerResponse): void {
+  response.writeHead(431, { Connection: 'close' })
+  response.end()
 }
 
 function tlsOptions({ clientCa, minVersion = 'TLSv1.2', ciphers }: ListenOptions, certificate: KeyPair) {
@@ -126,7 +143,7 @@ const http1Options = (limits: ListenLimits) => ({
 const http2Options = (limits: ListenLimits) => ({
   // In megabytes, of one connection: what is written and not yet taken counts, and big lists are taken slowly.
   maxSessionMemory: 128,
-  maxHeaderListPairs: 2_000,
+  maxHeaderListPairs: limits.maxHeaders,
   settings: {
     maxConcurrentStreams: limits.http2Streams,
     maxHeaderListSize: limits.maxHeaderBytes,
@@ -143,18 +160,18 @@ const roomForAnswers = (socket: TLSSocket): void => setRoom(socket, answerRoomBy
 
 interface Routing {
   readonly https: Server
-  readonly http2: Http2Server
+  readonly sessions: Http2Sessions
   /** Connections that have not asked for anything yet: Node does not count them as idle. */
   readonly silent: Set<Socket>
   readonly stalled: StalledConnections
 }
 
-function routeByProtocol({ https, http2, silent, stalled }: Routing): void {
+function routeByProtocol({ https, sessions, silent, stalled }: Routing): void {
   const [serveHttp1] = https.listeners('secureConnection')
   https.removeAllListeners('secureConnection')
   https.on('secureConnection', (socket: TLSSocket) => {
     if (socket.alpnProtocol === 'h2') {
-      http2.emit('connection', socket)
+      sessions.accept(socket)
       return
     }
     roomForAnswers(socket)

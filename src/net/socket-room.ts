@@ -1,4 +1,4 @@
-// How much may be written to a connection before its writers are told to wait.
+// How much may be written to a connection before its writers are told to wait, and how much of that still waits.
 
 import type { Duplex } from 'node:stream'
 
@@ -11,4 +11,15 @@ export const streamRoomBytes = 64 << 10
 export function setRoom(socket: Duplex, bytes: number): void {
   const state = (socket as unknown as { readonly _writableState?: { highWaterMark: number } })._writableState
   if (state !== undefined) state.highWaterMark = bytes
+}
+
+interface Handle {
+  readonly writeQueueSize?: number
+  readonly _parent?: { readonly writeQueueSize?: number }
+}
+
+/** How many bytes the system has not taken yet, as far as Node knows. */
+export function unsentBytes(socket: Duplex): number {
+  const handle = (socket as unknown as { readonly _handle?: Handle | null })._handle
+  return (handle?.writeQueueSize ?? 0) + (handle?._parent?.writeQueueSize ?? 0)
 }

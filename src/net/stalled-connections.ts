@@ -3,20 +3,13 @@
 // Time is counted in looks and not by a clock: a process that stood still for an hour must not blame its clients for that.
 
 import type { Socket } from 'node:net'
+import { unsentBytes } from './socket-room.js'
 
 interface Progress {
   readonly writtenBytes: number
   readonly queuedBytes: number
   readonly looks: number
 }
-
-/** What Node knows of the bytes that the system has not taken yet. */
-interface Handle {
-  readonly writeQueueSize?: number
-  readonly _parent?: { readonly writeQueueSize?: number }
-}
-
-const handleOf = (socket: Socket): Handle | null | undefined => (socket as unknown as { readonly _handle?: Handle | null })._handle
 
 export class StalledConnections {
   readonly #stallLooks: number
@@ -44,9 +37,8 @@ export class StalledConnections {
         if (before !== undefined) this.#sockets.set(socket, undefined)
         continue
       }
-      const handle = handleOf(socket)
       const writtenBytes = socket.bytesWritten - waitingBytes
-      const queuedBytes = (handle?.writeQueueSize ?? 0) + (handle?._parent?.writeQueueSize ?? 0)
+      const queuedBytes = unsentBytes(socket)
       const isStuck = before?.writtenBytes === writtenBytes && before.queuedBytes === queuedBytes
       const looks = isStuck ? before.looks + 1 : 0
       if (looks >= this.#stallLooks) socket.destroy()

@@ -1,0 +1,84 @@
+// Connections take turns, what waits is bounded, and nothing is begun for a client that has gone.
+
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { FairTurns } from './fair-turns.js'
+
+function connection() {
+  const seen = { stops: 0, starts: 0, destroyed: false }
+  const socket = {
+    _handle: { readStop: () => void seen.stops++, readStart: () => void seen.starts++ },
+    get destroyed() {
+      return seen.destroyed
+    },
+    destroy: () => {
+      seen.destroyed = true
+    },
+  } as unknown as Socket
+  return { socket, seen }
+}
+
+test('a connection with many requests takes turns with one that has a few, and each keeps its order', async () => {
+  const turns = new FairTurns()
+  const log: string[] = []
+  const [many, few] = [connection(), connection()]
+  for (let i = 0; i < 20; i++) turns.run(many.socket, many.socket, () => void log.push(`many ${i}`))
+  for (let i = 0; i < 10; i++) turns.run(few.socket, few.socket, () => void log.push(`few ${i}`))
+  assert.equal(log.length, 16, 'eight of each without waiting')
+  while (log.length < 30) await nextTurn()
+  assert.ok(log.indexOf('few 9') < log.indexOf('many 12'), log.join())
+  for (const { of, count } of [
+    { of: 'many', count: 20 },
+    { of: 'few', count: 10 },
+  ])
+    assert.deepEqual(
+      log.filter((line) => line.startsWith(of)),
+      Array.from({ length: count }, (_, i) => `${of} ${i}`),
+    )
+})
+
+test('requests that take long are begun in turns of a few milliseconds', async () => {
+  const turns = new FairTurns()
+  const { socket } = connection()
+  let begun = 0
+  const busy = (): void => {
+    begun++
+    for (const until = performance.now() + 2; performance.now() < until; );
+  }
+  for (let i = 0; i < 40; i++) turns.run(socket, socket, busy)
+  for (let before = begun; begun < 40; before = begun) {
+    await nextTurn()
+    assert.ok(begun - before <= 4, `${begun - before} in one turn`)
+  }
+})
+
+test('a connection with much that waits is not read from until it has little left', async () => {
+  const turns = new FairTurns()
+  const { socket, seen } = connection()
+  let begun = 0
+  for (let i = 0; i < 500; i++) turns.run(socket, socket, () => void begun++)
+  assert.deepEqual([seen.stops, seen.starts], [1, 0])
+  while (begun < 500) await nextTurn()
+  assert.deepEqual([seen.stops, seen.starts], [1, 1])
+})
+
+test('what waits for a connection that has gone is forgotten', async () => {
+  const turns = new FairTurns()
+  const { socket, seen } = connection()
+  let begun = 0
+  for (let i = 0; i < 50; i++) turns.run(socket, socket, () => void begun++)
+  seen.destroyed = true
+  for (let i = 0; i < 10; i++) await nextTurn()
+  assert.equal(begun, 8)
+})
+
+test('the connection that brings more than can wait is closed', () => {
+  const turns = new FairTurns()
+  const { socket, seen } = connection()
+  for (let i = 0; i < 10_008; i++) turns.run(socket, socket, () => undefined)
+  assert.equal(seen.destroyed, false)
+  turns.run(socket, socket, () => undefined)
+  assert.equal(seen.destroyed, true)
+})

@@ -1,0 +1,112 @@
+// Fairness between connections: of those that send many requests at once, each gets a few per turn of the event loop, so that nobody waits
+// for thousands of pipelined requests of somebody else.
+//
+// A connection whose requests wait here is not read from, as Node itself does for bodies that nobody takes, so what waits is bounded.
+
+import type { Socket } from 'node:net'
+
+/** How many requests of one connection are begun in a turn without waiting. */
+const freePerTurn = 8
+/** For how long requests that have waited are begun before others get their turn. */
+const turnMs = 5
+/** At how many waiting requests a connection is no longer read from, and when it is again. */
+const stopAt = 64
+const goOnAt = 16
+/** Of all connections together; one that brings more is closed. */
+const mostWaiting = 10_000
+
+type Begin = () => void
+
+interface Line {
+  readonly socket: Socket
+  turn: number
+  begun: number
+  waiting: Begin[]
+  isStopped: boolean
+}
+
+interface Reading {
+  readStop?(): void
+  readStart?(): void
+}
+
+const handleOf = (socket: Socket): Reading | null | undefined => (socket as unknown as { readonly _handle?: Reading | null })._handle
+
+export class FairTurns {
+  readonly #lines = new WeakMap<object, Line>()
+  /** Those with waiting requests, in the order in which they get their turn. */
+  readonly #waiting = new Set<Line>()
+  #waitingCount = 0
+  #turn = 0
+  #isTurnCounted = false
+
+  /** Begins a request of a connection now or in its turn; never when the connection is gone by then. `connection`: what stands for it. */
+  run(connection: object, socket: Socket, begin: Begin): void {
+    this.#countTurn()
+    let line = this.#lines.get(connection)
+    if (line === undefined) {
+      line = { socket, turn: this.#turn, begun: 0, waiting: [], isStopped: false }
+      this.#lines.set(connection, line)
+    }
+    if (line.turn !== this.#turn) {
+      line.turn = this.#turn
+      line.begun = 0
+    }
+    if (line.waiting.length === 0 && line.begun < freePerTurn) {
+      line.begun++
+      begin()
+      return
+    }
+    this.#wait(line, begin)
+  }
+
+  #wait(line: Line, begin: Begin): void {
+    if (this.#waitingCount >= mostWaiting) {
+      line.socket.destroy()
+      return
+    }
+    line.waiting.push(begin)
+    this.#waitingCount++
+    this.#waiting.add(line)
+    if (line.waiting.length < stopAt || line.isStopped) return
+    line.isStopped = true
+    handleOf(line.socket)?.readStop?.()
+  }
+
+  #countTurn(): void {
+    if (this.#isTurnCounted) return
+    this.#isTurnCounted = true
+    setImmediate(() => this.#endTurn())
+  }
+
+  #endTurn(): void {
+    this.#isTurnCounted = false
+    this.#turn++
+    if (this.#waiting.size === 0) return
+    this.#countTurn()
+    const until = performance.now() + turnMs
+    do {
+      const [line] = this.#waiting
+      if (line === undefined) return
+      this.#waiting.delete(line)
+      this.#beginNext(line)
+    } while (performance.now() < until)
+  }
+
+  /** One request of a connection; the others of it wait behind those of other connections. */
+  #beginNext(line: Line): void {
+    if (line.socket.destroyed) {
+      this.#waitingCount -= line.waiting.length
+      line.waiting = []
+      return
+    }
+    const begin = line.waiting.shift()
+    this.#waitingCount--
+    if (line.waiting.length > 0) this.#waiting.add(line)
+    if (line.isStopped && line.waiting.length <= goOnAt) {
+      line.isStopped = false
+      handleOf(line.socket)?.readStart?.()
+    }
+    begin?.()
+  }
+}
