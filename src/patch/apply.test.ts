@@ -153,3 +153,15 @@ test('what an object holds before its first apply belongs to before-first-apply'
   assert.equal(stage.entries()[0]?.time, undefined)
   assert.equal(stage.failure('app', { data: { k: 'other' } }).causes[0]?.message, 'conflict with "before-first-apply" using v1')
 })
+
+test('an applier that gives up its last label or annotation leaves what the server set of the metadata', () => {
+  const stage = stageOf(configMap)
+  stage.apply('one', { metadata: { uid: 'u', annotations: { a: 'b' } }, data: { k: 'v' } })
+  stage.apply('one', { metadata: {}, data: { k: 'v' } })
+  assert.deepEqual(stage.stored()?.['metadata'], {
+    name: 'a',
+    uid: 'u',
+    managedFields: stage.entries(),
+  })
+  assert.deepEqual(stage.owners(), ['one Apply {"f:data":{"f:k":{}}}'])
+})

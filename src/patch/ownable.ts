@@ -20,7 +20,8 @@ const unownedMetadata = [
   'resourceVersion',
 ]
 
-const unowned: FieldSet = {
+/** The fields that no owner has, and that are part of every object. */
+export const unowned: FieldSet = {
   ...Object.fromEntries(unownedRoot.map((name) => [fieldElement(name), leaf])),
   'f:metadata': { '.': leaf, ...Object.fromEntries(unownedMetadata.map((name) => [fieldElement(name), leaf])) },
 }
