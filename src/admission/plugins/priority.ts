@@ -21,10 +21,23 @@ export function priority(lookup: Lookup): Plugin {
     collections: ['pods', lookup.resource(classes)?.collection ?? ''],
     mutate: (request) => {
       const pod = newPod(request)
-      return pod === undefined ? request.object : prioritised(lookup, request, pod)
+      return pod === undefined ? keptPriority(request) : prioritised(lookup, request, pod)
     },
     validate: (request) => checkDefault(lookup, request),
   }
+}
+
+/** What an update leaves out of these is as it was: clients that know the class alone send the pod without them. */
+function keptPriority(request: AdmissionRequest): ApiObject | undefined {
+  if (request.operation !== 'UPDATE' || request.subresource !== '' || request.resource.collection !== 'pods') return request.object
+  const pod = request.object as Pod
+  const { priority: given, preemptionPolicy: givenPolicy } = pod.spec ?? {}
+  const { priority: old, preemptionPolicy: oldPolicy } = (request.old as Pod | undefined)?.spec ?? {}
+  if ((given !== undefined || old === undefined) && (givenPolicy !== undefined || oldPolicy === undefined)) return pod
+  return withSpec(pod, {
+    ...(given === undefined && old !== undefined ? { priority: old } : {}),
+    ...(givenPolicy === undefined && oldPolicy !== undefined ? { preemptionPolicy: oldPolicy } : {}),
+  })
 }
 
 function prioritised(lookup: Lookup, request: AdmissionRequest, pod: Pod): ApiObject {
