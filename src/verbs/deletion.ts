@@ -67,6 +67,9 @@ interface Grace {
   readonly finalizers: readonly string[]
 }
 
+/** Times have years of four digits: whoever is given more than that is given all there is. */
+const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59)
+
 /** Objects that are given time: the first DELETE sets it, later ones can only make it shorter. */
 function planGrace(call: Call, live: ApiObject, { options, finalizers }: Grace): DeletionPlan {
   const { metadata } = live
@@ -75,8 +78,10 @@ function planGrace(call: Call, live: ApiObject, { options, finalizers }: Grace):
   if (given !== undefined && (requested === undefined || requested >= given)) {
     return given === 0 && finalizers.length === 0 ? { object: live, stays: false } : { object: live, stays: true }
   }
-  const seconds = Math.max(0, call.resource.definition.gracePeriodSeconds?.(live, requested) ?? 0)
   const sinceMs = given === undefined ? call.rules.now : Date.parse(metadata?.deletionTimestamp ?? '') - given * 1000
+  // A bigint where the number is too large to be a safe one.
+  const wanted = Number(call.resource.definition.gracePeriodSeconds?.(live, requested) ?? 0)
+  const seconds = Math.min(Math.max(0, wanted), Math.floor((lastMoment - sinceMs) / 1000))
   const object = withMetadata(live, {
     finalizers: finalizers.length === 0 ? undefined : finalizers,
     deletionTimestamp: timeOf(sinceMs + seconds * 1000),

@@ -41,6 +41,32 @@ onEveryEngine('actions', (client) => {
     assert.equal(specOf(expectStatus(critical, 201).json)['priority'], 2_000_001_000)
   })
 
+  test('an update that leaves out what the priority class set keeps it', async () => {
+    const namespace = await roomForPods(client(), 'priority')
+    const made = expectStatus(await client().post(pods(namespace), podOf('p', { priorityClassName: 'system-node-critical' })), 201).json
+    const { priority: _, preemptionPolicy: __, ...spec } = specOf(made)
+    const kept = specOf(expectStatus(await client().put(pods(namespace, '/p'), { ...made, spec }), 200).json)
+    assert.equal(kept['priority'], 2_000_001_000)
+    assert.equal(kept['preemptionPolicy'], 'PreemptLowerPriority')
+    expectFailure(await client().put(pods(namespace, '/p'), { ...made, spec: { ...spec, priority: 1 } }), 422, 'Invalid')
+  })
+
+  test('grace beyond all times ends with them', async () => {
+    const namespace = await roomForPods(client(), 'long-grace')
+    for (const [name, gracePeriodSeconds] of [
+      ['p', '9007199254740991'],
+      ['q', '9223372036854775807'],
+    ] as const) {
+      expectStatus(await client().post(pods(namespace), podOf(name, { nodeName: 'n1' })), 201)
+      const going = expectStatus(
+        await client().delete(pods(namespace, `/${name}`), `{"gracePeriodSeconds":${gracePeriodSeconds}}`),
+        200,
+      ).json
+      assert.match(String(going.metadata.deletionTimestamp), /^9999-12-31T23:59:5/)
+      expectStatus(await client().delete(pods(namespace, `/${name}`), { gracePeriodSeconds: 0 }), 200)
+    }
+  })
+
   test('a pod is placed once, and then goes with grace', async () => {
     const namespace = await roomForPods(client(), 'placed')
     expectStatus(await client().post(pods(namespace), podOf('p')), 201)
