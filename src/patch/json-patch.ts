@@ -61,7 +61,7 @@ const performers: ReadonlyMap<unknown, Perform> = new Map<unknown, Perform>([
   ['replace', (state, { path, source }) => replace(state, path, valueIn(source))],
   ['move', (state, { path, source }) => move(state, pointerIn(source, 'from'), path)],
   ['copy', (state, { path, source }) => copy(state, pointerIn(source, 'from'), path)],
-  ['test', (state, { path, source }) => test(state, path, valueIn(source))],
+  ['test', (state, { path, source }) => test(state, path, own(source, 'value'))],
 ])
 
 function perform(state: State, operation: Operation): void {
@@ -71,29 +71,25 @@ function perform(state: State, operation: Operation): void {
   performer(state, operation)
 }
 
+/** A member that is not there is null, as the reference has it. */
 function test(state: State, path: readonly string[], value: unknown): void {
-  if (!isEqual(findFor(state, path, 'test'), value)) throw new PatchError('test-failed', `testing value ${print(path)} failed`)
+  if (!isEqual(findMember(state, path, 'test') ?? null, value)) throw new PatchError('test-failed', `testing value ${print(path)} failed`)
 }
 
-function valueIn(source: { readonly [name: string]: unknown }): unknown {
-  const value = own(source, 'value')
-  if (value === undefined) throw new PatchError('bad-operation', `the operation ${String(own(source, 'op'))} has no "value"`)
-  return value
-}
+/** An operation that says no value sets null. */
+const valueIn = (source: { readonly [name: string]: unknown }): unknown => own(source, 'value') ?? null
 
+/** The whole document can be replaced, and nothing can be added in its place. */
 function add(state: State, path: readonly string[], value: unknown): void {
   const last = path.at(-1)
-  if (last === undefined) {
-    state.root = value
-    return
-  }
+  if (last === undefined) throw missing('add', path)
   const parent = containerAt(state, path, 'add')
   if (!Array.isArray(parent)) {
     setOwn(parent, last, value)
     return
   }
-  const position = last === '-' ? parent.length : positionOf(last)
-  if (position === undefined || position > parent.length) throw missing('add', path)
+  const position = last === '-' ? parent.length : positionOf(last, parent.length + 1)
+  if (position === undefined) throw missing('add', path)
   parent.splice(position, 0, value)
 }
 
@@ -109,8 +105,8 @@ function replace(state: State, path: readonly string[], value: unknown): void {
     setOwn(parent, last, value)
     return
   }
-  const position = positionOf(last)
-  if (position === undefined || position >= parent.length) throw missing('replace', path)
+  const position = positionOf(last, parent.length)
+  if (position === undefined) throw missing('replace', path)
   parent[position] = value
 }
 
@@ -119,7 +115,7 @@ function remove(state: State, path: readonly string[]): void {
   const last = path.at(-1)
   if (last === undefined) throw missing('remove', path)
   const parent = containerAt(state, path, 'remove')
-  if (Array.isArray(parent)) parent.splice(Number(last), 1)
+  if (Array.isArray(parent)) parent.splice(positionOf(last, parent.length) ?? 0, 1)
   else delete parent[last]
 }
 
@@ -133,7 +129,7 @@ function move(state: State, from: readonly string[], path: readonly string[]): v
 }
 
 function copy(state: State, from: readonly string[], path: readonly string[]): void {
-  const value = findFor(state, from, 'copy')
+  const value = findMember(state, from, 'copy') ?? null
   state.copied += writeAny(value).length
   if (state.copied > maxCopiedLength)
     throw new PatchError(
@@ -142,6 +138,16 @@ function copy(state: State, from: readonly string[], path: readonly string[]): v
     )
   // What was written to here could otherwise be changed in both places at once.
   add(state, path, cloneJson(value))
+}
+
+/** The value at a path; undefined where an object lacks that member. Throws where the object itself is not there, or an item of a list. */
+function findMember(state: State, path: readonly string[], op: string): unknown {
+  const last = path.at(-1)
+  if (last === undefined) return state.root
+  const parent = findFor(state, path.slice(0, -1), op)
+  const value = childOf(parent, last)
+  if (value === undefined && !isRecord(parent)) throw missing(op, path)
+  return value
 }
 
 /** The value at a path; throws where there is none. */
@@ -156,7 +162,7 @@ function findFor(state: State, path: readonly string[], op: string): unknown {
 
 function childOf(value: unknown, step: string): unknown {
   if (Array.isArray(value)) {
-    const position = positionOf(step)
+    const position = positionOf(step, value.length)
     return position === undefined ? undefined : (value[position] as unknown)
   }
   return isRecord(value) ? own(value, step) : undefined
@@ -171,7 +177,7 @@ function containerAt(state: State, path: readonly string[], op: string): Contain
     const step = path[i] as string
     const child: Container | undefined = owned(state, childOf(container, step))
     if (child === undefined) throw missing(op, path)
-    if (Array.isArray(container)) container[Number(step)] = child
+    if (Array.isArray(container)) container[positionOf(step, container.length) ?? 0] = child
     else setOwn(container, step, child)
     container = child
   }

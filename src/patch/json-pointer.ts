@@ -10,5 +10,9 @@ export function readPointer(text: string): readonly string[] | undefined {
   return steps.length < 2 ? undefined : steps.slice(1).map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** The position that a step names in a list; undefined for what is no position. */
-export const positionOf = (step: string): number | undefined => (/^(0|[1-9]\d{0,9})$/.test(step) ? Number(step) : undefined)
+/** The position that a step names in a list of that length, from the end where it is negative; undefined for what is no position in it. */
+export function positionOf(step: string, length: number): number | undefined {
+  if (!/^[+-]?\d{1,10}$/.test(step)) return undefined
+  const position = Number(step) < 0 ? Number(step) + length : Number(step)
+  return position >= 0 && position < length ? position : undefined
+}
