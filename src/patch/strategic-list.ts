@@ -42,7 +42,9 @@ export function orderList(
   return arranged(rule, { merged, order, original: original ?? [] })
 }
 
-export const deleteValues = (list: Items, values: Items): Items => list.filter((item) => !values.some((value) => isEqual(item, value)))
+/** For lists of scalars; what is an object cannot be named by its value. */
+export const deleteValues = (list: Items, values: Items): Items =>
+  list.filter((item) => typeof item === 'object' || !values.some((value) => isEqual(item, value)))
 
 /** Whether the lists hold objects; all items must be of one kind, and no lists. */
 function haveObjects(original: Items, patch: Items): boolean {

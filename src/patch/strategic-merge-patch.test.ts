@@ -216,3 +216,13 @@ for (const { name, patch, kind } of wrong)
       (thrown) => thrown instanceof PatchError && thrown.kind === kind,
     )
   })
+
+test('a list that is null beside its order is refused, and objects are not deleted by value', () => {
+  const inSpec = { '$setElementOrder/containers': [{ name: 'one' }], containers: null }
+  assert.throws(
+    () => patched(start, inPod(inSpec)),
+    (thrown) => thrown instanceof PatchError && thrown.kind === 'malformed',
+  )
+  const kept = patched(start, inPod({ '$deleteFromPrimitiveList/imagePullSecrets': [{ name: 'p' }] }))
+  assert.deepEqual(podOf(kept)['imagePullSecrets'], [{ name: 'p' }])
+})

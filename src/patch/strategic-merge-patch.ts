@@ -61,8 +61,8 @@ function applyOrder(out: Draft, patch: Draft, at: { readonly directive: string; 
   const rule = ruleOf(at.node, name)
   const original = own(out, name)
   const patched = own(patch, name)
-  for (const list of [order, original ?? [], patched ?? []])
-    if (!Array.isArray(list)) throw new PatchError('malformed', `${orderPrefix}/${name}: expected a list`)
+  for (const list of [order, original, patched])
+    if (list !== undefined && !Array.isArray(list)) throw new PatchError('malformed', `${orderPrefix}/${name}: expected a list`)
   if (original === undefined && patched === undefined) return
   setOwn(out, name, orderList(rule, { original, patched, order } as Parameters<typeof orderList>[1]))
   delete patch[name]
