@@ -27,8 +27,12 @@ export function showValue(value: unknown): string {
   if (value === undefined || value === null) return '"null"'
   if (typeof value === 'string') return quote(value)
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
-  return JSON.stringify(value)
+  return showJson(value)
 }
+
+/** JSON for people to read: integers that only a bigint can hold are rounded. */
+export const showJson = (value: unknown): string =>
+  JSON.stringify(value, (_name, member: unknown) => (typeof member === 'bigint' ? Number(member) : member))
 
 /** A text in double quotes, with control characters and quotes escaped. */
 export const quote = (text: string): string =>

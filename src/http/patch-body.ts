@@ -25,7 +25,9 @@ export const patchTypeOf = (contentType: string | undefined): PatchType =>
 export type PatchBody = Pick<PatchRequest, 'patch' | 'duplicates' | 'strictError'>
 
 export function readPatch(type: PatchType, bytes: Uint8Array): PatchBody {
-  const body = type === 'apply' ? readConfiguration(bytes) : readJsonPatch(type, bytes)
+  const read = type === 'apply' ? readConfiguration(bytes) : readJsonPatch(type, bytes)
+  // Nothing at all is no operation and no field, but for a merge patch, where it would take the place of the object.
+  const body = read.patch === null && type !== 'merge' ? { ...read, patch: type === 'json' ? [] : {} } : read
   if (type === 'json' ? Array.isArray(body.patch) : isRecord(body.patch)) return body
   if (type === 'apply') throw badRequest('error decoding YAML: the applied configuration must be an object')
   if (body.patch === null && type === 'merge') throw badRequest('Invalid JSON Patch')

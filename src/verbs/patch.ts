@@ -3,7 +3,7 @@
 import { ApiError, badRequest, conflict, invalid, notFound, requestEntityTooLarge } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { SubresourceView } from '../api/definition.js'
-import { invalid as invalidField } from '../api/field-error.js'
+import { invalid as invalidField, showJson } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { fieldValidationOf, type PatchOptions } from '../api/options/write-options.js'
 import { apply } from '../patch/apply.js'
@@ -77,7 +77,7 @@ async function createByApply(engine: Engine, call: Call, request: PatchRequest):
 
 function applied(call: Call, live: ApiObject | undefined, request: PatchRequest): ApiObject {
   const config = request.patch as ApiObject
-  checkName(call, inNamespace(call, config))
+  inNamespace(call, config)
   report(call, request, [])
   const type = { kind: call.resource.kind, apiVersion: call.resource.apiVersion }
   const result = translated(() =>
@@ -96,6 +96,8 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
   )
   const isSame = !result.isChanged && live !== undefined
   const object = isSame ? fromStored(call, live) : withDefaults(call, read(call.resource.schema, call, { request, result: result.object }))
+  // A configuration without a name is for the object that the path names; who owns what comes before what it is called.
+  checkName(call, object)
   return withMetadata(inNamespace(call, object), { managedFields: result.managedFields, resourceVersion: config.metadata?.resourceVersion })
 }
 
@@ -104,7 +106,7 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
   const config = request.patch as ApiObject
   const view = call.subresource?.view as SubresourceView
   const { kind, apiVersion, schema, fromStored: show } = call.subresource?.shown ?? call.resource
-  checkName(call, inNamespace(call, config))
+  inNamespace(call, config)
   report(call, request, [])
   const fields: ScaleFields = {
     scaleVersion: apiVersion,
@@ -129,6 +131,7 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
     }),
   )
   const sent = inNamespace(call, read(schema, call, { request, result: result.object }))
+  checkName(call, sent)
   return withMetadata(writeView(call, view, { sent, live }), {
     managedFields: parentEntries(fields, { parent, scale: result.managedFields }),
     resourceVersion: config.metadata?.resourceVersion,
@@ -204,7 +207,7 @@ function report(call: Call, request: PatchRequest, unknown: readonly string[]): 
 }
 
 const unfit = (request: PatchRequest, why: string): ApiError =>
-  invalid({ group: '', kind: '' }, '', [invalidField('patch', JSON.stringify(request.patch), why)])
+  invalid({ group: '', kind: '' }, '', [invalidField('patch', showJson(request.patch), why)])
 
 const rejected = 'the server rejected our request due to an error in our request'
 
