@@ -80,12 +80,14 @@ function planOf(input: ApplyInput, config: Config): Plan {
   const before = reconcileOwners(input, ownersBefore(input, ignored))
   const last = before.find((owner) => isSameOwner(owner, name))
   const others = before.filter((owner) => owner !== last)
-  const wanted = ownable(differenceBelow(config.set, ignored))
+  const said = differenceBelow(config.set, ignored)
+  const wanted = ownable(said)
   // The same opinion as before is recognised by being the same value.
   const set = isSameSet(wanted, last?.set) ? last?.set : wanted
   const applier = ownerOf(name, set, last?.time)
   const merged = mergeConfig(topology, live, config.object)
-  const object = prune({ kind: input, topology, merged, owners: [...others, applier], last, next: set })
+  // Pruning counts all that the configuration says, its name included: metadata that it names stay, whatever it no longer says in them.
+  const object = prune({ kind: input, topology, merged, owners: [...others, { ...applier, set: said }], last, next: set })
   const differenceAt = differences({ kind: input, live, next: object, ignored, isOutcome: true })
   const change = differenceAt(input.apiVersion)
   const isChanged = change === undefined || change === 'unknown' || (change.changed ?? change.removed) !== undefined

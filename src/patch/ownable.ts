@@ -20,8 +20,7 @@ const unownedMetadata = [
   'resourceVersion',
 ]
 
-/** The fields that no owner has, and that are part of every object. */
-export const unowned: FieldSet = {
+const unowned: FieldSet = {
   ...Object.fromEntries(unownedRoot.map((name) => [fieldElement(name), leaf])),
   'f:metadata': { '.': leaf, ...Object.fromEntries(unownedMetadata.map((name) => [fieldElement(name), leaf])) },
 }

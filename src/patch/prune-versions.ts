@@ -5,7 +5,6 @@ import type { StructTopology } from '../schema/topology.js'
 import { difference, type FieldSet, intersection, union } from './field-set.js'
 import type { Owner } from './managed-entries.js'
 import type { Members } from './members.js'
-import { unowned } from './ownable.js'
 import { removeFields } from './remove.js'
 import { withNamedFields } from './set-by-schema.js'
 import { setOf } from './set-of.js'
@@ -36,7 +35,7 @@ interface Pruning {
 
 /** Puts back what was pruned but has an owner, version by version; the result is in the version of the pruning. */
 function keepOwned(kind: KindVersions, pruning: Pruning, owners: readonly Owner[]): Members {
-  const byVersion = new Map<string, FieldSet | undefined>([[pruning.apiVersion, unowned]])
+  const byVersion = new Map<string, FieldSet | undefined>()
   for (const { apiVersion, set } of owners) byVersion.set(apiVersion, union(byVersion.get(apiVersion), set))
   const own = byVersion.get(pruning.apiVersion)
   let kept = keepFields(topologyIn(kind, pruning.apiVersion), pruning, own)

@@ -4,7 +4,6 @@ import type { StructTopology, Topology } from '../schema/topology.js'
 import { type Child, type FieldSet, isMember, isSubset, leaf, nodeOf, union } from './field-set.js'
 import type { Owner } from './managed-entries.js'
 import type { Members } from './members.js'
-import { unowned } from './ownable.js'
 import { self } from './path-element.js'
 import { pruneAcrossVersions } from './prune-versions.js'
 import { removeFields } from './remove.js'
@@ -29,7 +28,7 @@ export function prune({ kind, topology, merged, owners, last, next }: PruneInput
   if (!isOneVersion) return pruneAcrossVersions(kind, { merged, owners, last: { ...last, set: last.set } })
   // Whoever wants all that it wanted before gives nothing up.
   if (isSubset(last.set, next)) return merged
-  const owned = owners.reduce<FieldSet | undefined>((all, owner) => union(all, owner.set), unowned)
+  const owned = owners.reduce<FieldSet | undefined>((all, owner) => union(all, owner.set), undefined)
   return removeFields(topology, merged, abandoned(last.set, owned, topology))
 }
 

@@ -30,7 +30,7 @@ onEveryEngine('rules of patches', (client) => {
     await makeConfigMap(client(), namespace, configMapOf('a', { data: { k: '1' }, labels: { x: 'y' } }))
     const applied = expectStatus(await client().patch(`${path}?fieldManager=m`, apply, config({ labels: { x: 'y' } }, '1')), 200).json
     assert.equal(applied.metadata.name, 'a')
-    expectStatus(await client().patch(`${path}?fieldManager=m`, apply, config(undefined, '1')), 200)
+    expectStatus(await client().patch(`${path}?fieldManager=o`, apply, config(undefined, '1')), 200)
     expectFailure(await client().patch(`${path}?fieldManager=n`, apply, config({ name: 'z' }, '2')), 409, 'Conflict')
     expectFailure(await client().patch(`${path}?fieldManager=n`, apply, config({ name: 'z' }, '1')), 400, 'BadRequest')
   })
