@@ -1,14 +1,65 @@
-// A form of objects of which a list is made item by item, so that items can be kept under it.
+// Forms of objects of which a list is made item by item, so that items can be kept under them.
 
 import type { Resource } from '../api/catalog.js'
+import type { ListMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
+import type { Promised } from '../base/promised.js'
 
 /** There is one value for each form of a kind: what was made in it is found again by it. */
 export interface ItemForm {
   /** The kind, in the version that is shown. */
   readonly resource: Resource
+  /** Items are the JSON that is stored, with its version: nothing is decoded for them, and to keep one would save nothing. */
+  readonly isStored?: boolean
   /** Whether a field that is zero is written like one that is absent, so that it does not matter which it is. */
   readonly ignoresZeros?: boolean
-  /** One object, in the version that is shown, ready to be put into a list. */
+  /** What stands between two items of a list. */
+  readonly separator: Uint8Array
+  /** One object, in the version that is shown, as it stands in a list. */
   item(object: ApiObject): Uint8Array
+}
+
+/** A form in which whole lists go out. */
+export interface ListForm extends ItemForm {
+  /** The list in pieces. `now`: milliseconds since 1970, for what depends on it. */
+  list(metadata: ListMeta, items: ItemSlices, now: number): Promised<Pieces>
+}
+
+export const comma = Uint8Array.of(0x2c)
+export const noSeparator = new Uint8Array()
+
+/** An object of which forms make bytes. */
+export interface ItemSource {
+  /** As it stands in a list. */
+  item(form: ItemForm): Uint8Array
+  /** The members of its stored JSON, with its version, between two other pieces. */
+  render(head: Uint8Array, end: Uint8Array): Uint8Array
+}
+
+/** One piece after the other; undefined behind the last. */
+export type Pieces = () => Promised<Uint8Array | undefined>
+
+/** The items of a page with what stands between them, cut into slices in front of a separator. Gone through once. */
+export interface ItemSlices {
+  readonly next: Pieces
+  /** How many bytes they have together, found by reading ahead; undefined if more than `most`. To be asked before `next`. */
+  measure(most: number): Promised<number | undefined>
+}
+
+/** Pieces between a first and a last one. */
+export function piecesAround(head: Uint8Array, inner: Pieces, end: Uint8Array): Pieces {
+  let step: 'head' | 'inner' | 'done' = 'head'
+  const orEnd = (piece: Uint8Array | undefined): Uint8Array => {
+    if (piece === undefined) step = 'done'
+    return piece ?? end
+  }
+  return () => {
+    if (step === 'done') return undefined
+    if (step === 'inner') {
+      const piece = inner()
+      return piece instanceof Promise ? piece.then(orEnd) : orEnd(piece)
+    }
+    step = 'inner'
+    return head
+  }
 }

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { prettyPieces, yamlPieces } from './list-text.js'
+import type { Pieces } from './item-form.js'
+import { textPieces } from './list-text.js'
 import { prettyJson } from './pretty.js'
 import { writeYaml } from './yaml/write-yaml.js'
 
@@ -16,20 +17,28 @@ const items = [
 function piecesOf(member: string, count: number, together: number): readonly string[] {
   const head = `{"kind":"List","apiVersion":"v1","metadata":{"resourceVersion":"7"},"${member}":[`
   const pieces: string[] = []
-  for (let i = 0; i < count; i += together)
-    pieces.push(`${items.slice(i, Math.min(count, i + together)).join(',')}${i + together < count ? ',' : ''}`)
+  for (let i = 0; i < count; i += together) pieces.push(`${i > 0 ? ',' : ''}${items.slice(i, Math.min(count, i + together)).join(',')}`)
   return [head, ...pieces, ']}\n']
 }
 
-const join = (pieces: Iterable<string>): string => [...pieces].join('')
+const join = (pieces: readonly string[]): string => pieces.join('')
+
+/** The text of pieces that are there at once. */
+function textOf(pieces: readonly string[], format: 'pretty' | 'yaml'): string {
+  const source = pieces.map((piece) => Buffer.from(piece))
+  const next: Pieces = textPieces(() => source.shift(), format)
+  let text = ''
+  for (let piece = next(); piece !== undefined; piece = next()) text += Buffer.from(piece as Uint8Array)
+  return text
+}
 
 for (const member of ['items', 'rows']) {
   for (let count = 0; count <= items.length; count++) {
     for (const together of [1, 2, 3]) {
       test(`${count} ${member}, ${together} in a piece: the same text as of the whole`, () => {
         const pieces = piecesOf(member, count, together)
-        assert.equal(join(prettyPieces(pieces)), prettyJson(join(pieces)))
-        assert.equal(join(yamlPieces(pieces)), writeYaml(JSON.parse(join(pieces))))
+        assert.equal(textOf(pieces, 'pretty'), prettyJson(join(pieces)))
+        assert.equal(textOf(pieces, 'yaml'), writeYaml(JSON.parse(join(pieces))))
       })
     }
   }
@@ -37,14 +46,23 @@ for (const member of ['items', 'rows']) {
 
 test('a list that comes as one piece', () => {
   const whole = '{"kind":"Table","rows":null}\n'
-  assert.equal(join(prettyPieces([whole])), prettyJson(whole))
-  assert.equal(join(yamlPieces([whole])), 'kind: Table\nrows: null\n')
+  assert.equal(textOf([whole], 'pretty'), prettyJson(whole))
+  assert.equal(textOf([whole], 'yaml'), 'kind: Table\nrows: null\n')
 })
 
 test('YAML keeps integers beyond 2^53, wherever in a list they stand', () => {
   const head = '{"kind":"List","metadata":{"remainingItemCount":9007199254740993},"items":['
   const expected =
     'items:\n- value: 9007199254740995\n- value: 9223372036854775807\nkind: List\nmetadata:\n  remainingItemCount: 9007199254740993\n'
-  assert.equal(join(yamlPieces([head, '{"value":9007199254740995},', '{"value":9223372036854775807}', ']}\n'])), expected)
-  assert.equal(join(yamlPieces([`${head}{"value":9007199254740995},{"value":9223372036854775807}]}\n`])), expected)
+  assert.equal(textOf([head, '{"value":9007199254740995}', ',{"value":9223372036854775807}', ']}\n'], 'yaml'), expected)
+  assert.equal(textOf([`${head}{"value":9007199254740995},{"value":9223372036854775807}]}\n`], 'yaml'), expected)
+})
+
+test('pieces that have to be waited for come in the same order', async () => {
+  const pieces = piecesOf('items', 3, 1)
+  const source = pieces.map((piece) => Buffer.from(piece))
+  const next = textPieces(() => Promise.resolve(source.shift()), 'yaml')
+  let text = ''
+  for (let piece = await next(); piece !== undefined; piece = await next()) text += Buffer.from(piece)
+  assert.equal(text, textOf(pieces, 'yaml'))
 })

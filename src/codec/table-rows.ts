@@ -7,12 +7,13 @@ import type { ListMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { anonymous } from '../api/user.js'
 import { getOrInsert } from '../base/get-or-insert.js'
+import { type Promised, whenThere } from '../base/promised.js'
 import { writeAny, writeText } from '../schema/write.js'
-import type { ItemForm } from './item-form.js'
+import { comma, type ItemSlices, type ListForm, type Pieces, piecesAround } from './item-form.js'
 import { type TableForm, type TableWish, tableFormOf, tableHead, tableRow } from './table.js'
 
-/** The rows of a kind's table in one form; each is followed by a comma. */
-export interface RowForm extends ItemForm {
+/** The rows of a kind's table in one form. */
+export interface RowForm extends ListForm {
   readonly table: TableForm
 }
 
@@ -25,7 +26,13 @@ export function rowFormOf(resource: Resource, wish: TableWish): RowForm {
   return getOrInsert(known, `${wish.version} ${wish.includeObject} ${wish.identity.name}`, () => {
     const rules = { ...wish.rules, user: anonymous, now: agesLater }
     const table = tableFormOf({ ...resource, table: resource.definition.table }, { ...wish, rules })
-    return { resource, table, item: (object: ApiObject) => encoder.encode(`${tableRow(table, object, writeCells)},`) }
+    return {
+      resource,
+      table,
+      separator: comma,
+      item: (object: ApiObject) => encoder.encode(tableRow(table, object, writeCells)),
+      list: (metadata, rows, now) => tablePieces(table, { metadata, rows, now }),
+    }
   })
 }
 
@@ -83,23 +90,27 @@ function numberAt(bytes: Uint8Array, from: number): number {
   return isNegative ? -value : value
 }
 
-/** A page of a table, in pieces; `rows` are any number of rows in a row. */
-export function* tablePieces(
-  { table }: RowForm,
-  { metadata, rows, now }: { readonly metadata: ListMeta; readonly rows: Iterable<Uint8Array>; readonly now: number },
-): Generator<Uint8Array> {
+/** A page of a table, in pieces. What stands for no rows depends on the kind, so the first is looked for before anything is said. */
+function tablePieces(
+  table: TableForm,
+  { metadata, rows, now }: { readonly metadata: ListMeta; readonly rows: ItemSlices; readonly now: number },
+): Promised<Pieces> {
   const head = tableHead(table, { metadata })
-  let last: Uint8Array | undefined
-  for (const piece of rows) {
-    yield last ?? encoder.encode(`${head}[`)
-    last = fillAges(piece, now)
+  const fill = (piece: Uint8Array | undefined): Uint8Array | undefined => piece && fillAges(piece, now)
+  return whenThere(rows.measure(0), (bytes) =>
+    bytes === 0
+      ? onePiece(encoder.encode(`${head}${table.noRows}}\n`))
+      : piecesAround(encoder.encode(`${head}[`), () => whenThere(rows.next(), fill), encoder.encode(']}\n')),
+  )
+}
+
+function onePiece(piece: Uint8Array): Pieces {
+  let left: Uint8Array | undefined = piece
+  return () => {
+    const given = left
+    left = undefined
+    return given
   }
-  if (last === undefined) {
-    yield encoder.encode(`${head}${table.noRows}}\n`)
-    return
-  }
-  yield last.subarray(0, -1) // every row brings a comma, and the last one has no successor
-  yield encoder.encode(']}\n')
 }
 
 /**
@@ -135,16 +146,24 @@ export function tableFrame(
     readonly withoutColumns: boolean
   },
 ): Uint8Array {
-  const { withoutColumns } = event
-  const head = encoder.encode(
-    `{"type":"${event.type}","object":${tableHead(table, { metadata: { resourceVersion: event.resourceVersion }, withoutColumns })}[`,
-  )
-  const row = fillAges(event.row, event.now)
-  const frame = new Uint8Array(head.length + row.length - 1 + frameEnd.length)
-  frame.set(head)
-  frame.set(row.subarray(0, -1), head.length)
-  frame.set(frameEnd, head.length + row.length - 1)
-  return frame
+  const { resourceVersion, withoutColumns } = event
+  const head = `{"type":"${event.type}","object":${tableHead(table, { metadata: { resourceVersion }, withoutColumns })}[`
+  return around(head, fillAges(event.row, event.now), ']}}\n')
 }
 
-const frameEnd = encoder.encode(']}}\n')
+/** The table with the one row of an object that was read. */
+export function tableOfRow(
+  { table }: RowForm,
+  { resourceVersion, row, now }: { readonly resourceVersion: string; readonly row: Uint8Array; readonly now: number },
+): Uint8Array {
+  return around(`${tableHead(table, { metadata: { resourceVersion } })}[`, fillAges(row, now), ']}')
+}
+
+function around(head: string, row: Uint8Array, end: string): Uint8Array {
+  const before = encoder.encode(head)
+  const whole = new Uint8Array(before.length + row.length + end.length)
+  whole.set(before)
+  whole.set(row, before.length)
+  whole.set(encoder.encode(end), before.length + row.length)
+  return whole
+}

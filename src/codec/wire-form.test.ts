@@ -4,12 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Catalog, type Resource } from '../api/catalog.js'
 import { identityOf } from '../api/identity.js'
-import { partialObjectMetadataList } from '../api/meta.schema.js'
+import { listMeta, partialObjectMetadataList } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { definitions } from '../resources/index.js'
 import * as s from '../schema/node.js'
 import { encodeMessage } from '../schema/protobuf.js'
-import { writeValue } from '../schema/write.js'
+import { writeStoredFields, writeValue } from '../schema/write.js'
+import { type ItemSource, noSeparator, type Pieces } from './item-form.js'
 import type { Representation } from './negotiation.js'
 import { type MetadataForm, partialMetadata, partialObjectMetadataListV1beta1 } from './partial-metadata.js'
 import { encodeProtobuf, listSchemaOf, type TypedObject } from './protobuf.js'
@@ -40,6 +41,7 @@ interface Case {
 }
 
 const cases: readonly Case[] = [
+  { name: 'stored JSON', representation: { format: 'json', pretty: false } },
   { name: 'Protobuf', representation: { format: 'protobuf', pretty: false } },
   ...(['v1', 'v1beta1'] as const).flatMap((version) =>
     (['json', 'protobuf'] as const).map((format) => ({
@@ -70,24 +72,41 @@ for (const row of cases) {
   test(`${row.name}: objects, events and lists`, () => {
     for (const catalog of catalogs) {
       const resource = configMaps(catalog)
-      const form = wireFormOf(resource, row.representation, catalog.identity) as WireForm
+      const form = wireFormOf(resource, row.representation, catalog.identity)
       const isBinary = row.representation.format === 'protobuf'
       for (const object of objects) {
         const whole = typed(resource, catalog, row, object)
         const json = writeValue(whole.schema, whole.object)
-        const item = form.item(object).slice()
-        same(Buffer.concat(form.object(item)), isBinary ? encodeProtobuf(whole) : `${json}\n`)
-        same(form.frame('MODIFIED', item), isBinary ? frameOf('MODIFIED', encodeProtobuf(whole)) : `{"type":"MODIFIED","object":${json}}\n`)
+        const source = sourceOf(resource, object)
+        same(form.object(source), isBinary ? encodeProtobuf(whole) : `${json}\n`)
+        same(
+          form.frame('MODIFIED', source),
+          isBinary ? frameOf('MODIFIED', encodeProtobuf(whole)) : `{"type":"MODIFIED","object":${json}}\n`,
+        )
       }
       for (const count of [0, 1, 3]) {
         const some = objects.slice(0, count)
-        same(
-          Buffer.concat([...form.list(listMetadata, () => some.map((object) => form.item(object)))]),
-          listOf(resource, catalog, row, some),
-        )
+        same(listIn(form, some), listOf(resource, catalog, row, some))
       }
     }
   })
+}
+
+/** An object that was stored. */
+const sourceOf = (resource: Resource, object: ApiObject): ItemSource => ({
+  item: (form) => form.item(object).slice(),
+  render: (head, end) => Buffer.concat([head, Buffer.from(writeStoredFields(resource.schema, object)), end]),
+})
+
+/** The list with its items in one slice or two. */
+function listIn(form: WireForm, objects: readonly ApiObject[]): Buffer {
+  const items = objects.map((object, i) => Buffer.concat([i === 0 ? noSeparator : form.separator, form.item(object)]))
+  const slices = items.length < 3 ? items : [Buffer.concat(items.slice(0, 2)), ...items.slice(2)]
+  const measure = (): number => items.reduce((sum, { length }) => sum + length, 0)
+  const next = form.list(listMetadata, { next: () => slices.shift(), measure }, 0) as Pieces
+  const pieces: Uint8Array[] = []
+  for (let piece = next(); piece !== undefined; piece = next()) pieces.push(piece as Uint8Array)
+  return Buffer.concat(pieces)
 }
 
 /** The event written as a message of its own. */
@@ -106,6 +125,10 @@ function listOf(resource: Resource, catalog: Catalog, row: Case, items: readonly
   const type = { kind: version === undefined ? `${resource.kind}List` : 'PartialObjectMetadataList', apiVersion }
   const metadataSchema = version === 'v1' ? partialObjectMetadataList : partialObjectMetadataListV1beta1
   const schema = version === undefined ? listSchemaOf(resource.schema) : metadataSchema
+  if (version === undefined && representation.format === 'json') {
+    const texts = items.map((object) => writeValue(resource.schema, object))
+    return `{"kind":"${type.kind}","apiVersion":"${apiVersion}","metadata":${writeValue(listMeta, listMetadata)},"items":[${texts}]}\n`
+  }
   const shown = items.map((object) => typed(resource, catalog, row, object).object)
   const object = { ...type, metadata: listMetadata, items: shown }
   return representation.format === 'protobuf'
@@ -118,10 +141,10 @@ test('another version than the stored one goes as JSON of its own', () => {
   for (const catalog of catalogs) {
     const resource = catalog.all().find(({ fromStored }) => fromStored !== undefined) as Resource
     const { kind, apiVersion } = resource
-    const form = wireFormOf(resource, { format: 'json', pretty: false }, catalog.identity) as WireForm
+    const form = wireFormOf(resource, { format: 'json', pretty: false }, catalog.identity)
     const object = { metadata: meta('a') }
-    same(Buffer.concat(form.object(form.item(object))), `${writeValue(resource.schema, { kind, apiVersion, ...object })}\n`)
-    assert.deepEqual(JSON.parse(Buffer.concat([...form.list(listMetadata, () => [form.item(object), form.item(object)])]).toString()), {
+    same(form.object(sourceOf(resource, object)), `${writeValue(resource.schema, { kind, apiVersion, ...object })}\n`)
+    assert.deepEqual(JSON.parse(listIn(form, [object, object]).toString()), {
       kind: `${kind}List`,
       apiVersion,
       metadata: listMetadata,
@@ -130,11 +153,16 @@ test('another version than the stored one goes as JSON of its own', () => {
   }
 })
 
-test('there is one form for everybody who wants the same, and none for what is stored', () => {
+test('there is one form for everybody who wants the same, and one of them is what is stored', () => {
   const [first, second] = catalogs as [Catalog, Catalog]
   const protobuf = { format: 'protobuf', pretty: false } as const
+  const json = { format: 'json', pretty: false } as const
   const resource = configMaps(first)
   assert.equal(wireFormOf(resource, protobuf, first.identity), wireFormOf(resource, { ...protobuf }, first.identity))
   assert.notEqual(wireFormOf(resource, protobuf, first.identity), wireFormOf(configMaps(second), protobuf, second.identity))
-  assert.equal(wireFormOf(resource, { format: 'json', pretty: false }, first.identity), undefined)
+  const storedForms = catalogs.flatMap((catalog) => catalog.all().filter((one) => wireFormOf(one, json, catalog.identity).isStored))
+  assert.deepEqual(
+    storedForms,
+    catalogs.flatMap((catalog) => catalog.all().filter(({ fromStored }) => fromStored === undefined)),
+  )
 })

@@ -65,7 +65,7 @@ async function finishLater(handling: Handling, exchange: Exchange, answered: Pro
 
 const lineEnd = 0x0a
 
-const withoutLineEnd = (body: Buffer): Buffer => (body.at(-1) === lineEnd ? body.subarray(0, -1) : body)
+const withoutLineEnd = (body: Uint8Array): Uint8Array => (body.at(-1) === lineEnd ? body.subarray(0, -1) : body)
 
 const timedOut = (): ApiError =>
   new ApiError({ code: 504, reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout', details: {} })

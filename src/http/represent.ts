@@ -1,5 +1,5 @@
-// Objects, lists and plain documents in the form that was negotiated. JSON comes from stored bytes; every other form decodes, most of
-// them once (see codec/wire-form).
+// Objects, lists and plain documents in the form that was negotiated. What is stored goes by its wire form (see codec/wire-form), which
+// YAML and indented JSON are made from.
 
 import type { Resource } from '../api/catalog.js'
 import type { RuleContext } from '../api/definition.js'
@@ -7,15 +7,17 @@ import type { Identity } from '../api/identity.js'
 import * as meta from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import type { Query } from '../api/options/query.js'
+import { type Promised, whenThere } from '../base/promised.js'
+import type { ListForm, Pieces } from '../codec/item-form.js'
 import { parseWrittenJson } from '../codec/json.js'
-import { prettyPieces, yamlPieces } from '../codec/list-text.js'
+import { textPieces } from '../codec/list-text.js'
 import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
 import { notThatMany, partialMetadata } from '../codec/partial-metadata.js'
 import { prettyJson } from '../codec/pretty.js'
 import { encodeProtobuf } from '../codec/protobuf.js'
 import { knowsIncludeObject, parseIncludeObject, type TableForm, type TableWish, tableFormOf, tableJsonOfObject } from '../codec/table.js'
-import { type RowForm, rowFormOf, tablePieces } from '../codec/table-rows.js'
-import { type WireForm, wireFormOf } from '../codec/wire-form.js'
+import { type RowForm, rowFormOf, tableOfRow } from '../codec/table-rows.js'
+import { wireFormOf } from '../codec/wire-form.js'
 import { writeYaml } from '../codec/yaml/write-yaml.js'
 import type { StructNode } from '../schema/node.js'
 import { writeAny, writeValue } from '../schema/write.js'
@@ -24,7 +26,7 @@ import type { ListedPage } from '../verbs/list.js'
 
 export interface Represented {
   readonly contentType: string
-  readonly body: Buffer
+  readonly body: Uint8Array
 }
 
 /** How an answer that is no object of a kind looks. */
@@ -40,48 +42,38 @@ export interface ObjectForm extends Form {
   readonly query: Query
 }
 
-/** The first bytes of every object of a kind, `{"kind":…,"apiVersion":…,`, and of its lists. */
-interface Heads {
-  readonly object: Buffer
-  readonly list: string
-}
-
-const heads = new WeakMap<Resource, Heads>()
-
-export function headsOf(resource: Resource): Heads {
-  const known = heads.get(resource)
-  if (known !== undefined) return known
-  const made = {
-    object: Buffer.from(`{"kind":"${resource.kind}","apiVersion":"${resource.apiVersion}",`),
-    list: `{"kind":"${resource.kind}List","apiVersion":"${resource.apiVersion}","metadata":`,
-  }
-  heads.set(resource, made)
-  return made
-}
-
-const objectEnd = Buffer.from('}\n')
-
-export const isPlainJson = ({ format, pretty, as }: Representation): boolean => format === 'json' && !pretty && as === undefined
-
 /** An object as clients of a version see it. */
-export const served = (resource: Resource, object: ApiObject): ApiObject => resource.fromStored?.(object) ?? object
+const served = (resource: Resource, object: ApiObject): ApiObject => resource.fromStored?.(object) ?? object
 
-export function representObject(form: ObjectForm, written: WrittenObject): Represented {
-  const { resource, representation } = form
-  if (isPlainJson(representation) && written.stored !== undefined && resource.fromStored === undefined) {
-    return { contentType: 'application/json', body: written.stored.render(headsOf(resource).object, objectEnd) }
+export function representObject(form: ObjectForm, { stored, object }: WrittenObject): Represented {
+  const { as } = form.representation
+  if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, form.resource.kind)
+  return stored === undefined ? representUnstored(form, object) : representStored(form, stored)
+}
+
+function representStored(form: ObjectForm, stored: NonNullable<WrittenObject['stored']>): Represented {
+  const { resource, representation, identity } = form
+  const { as, format, pretty } = representation
+  if (as?.kind === 'Table') {
+    const rows = rowsOf(form, as)
+    const { resourceVersion } = stored
+    return representText(form, textOf(tableOfRow(rows, { resourceVersion, row: stored.item(rows), now: form.rules.now })))
   }
-  const { as, format } = representation
-  if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, resource.kind)
-  const wire = wireFormOf(resource, representation, form.identity)
-  if (wire !== undefined && written.stored !== undefined)
-    return { contentType: mediaTypeOf(format, form.identity), body: Buffer.concat(wire.object(written.stored.item(wire))) }
-  const object = served(resource, written.stored?.decode(resource) ?? (written.object as ApiObject))
-  if (as?.kind === 'Table') return representText(form, tableJsonOfObject(tableOf(form, as), object))
+  const bytes = wireFormOf(resource, representation, identity).object(stored)
+  if (format === 'yaml' || pretty) return representText(form, textOf(bytes.subarray(0, -1)))
+  return { contentType: mediaTypeOf(format, identity), body: bytes }
+}
+
+/** What was not stored, in a dry run or because it is an answer, shows lists that are empty: see schema/write. */
+function representUnstored(form: ObjectForm, object: ApiObject): Represented {
+  const { resource, representation } = form
+  const { as } = representation
+  const shown = served(resource, object)
+  if (as?.kind === 'Table') return representText(form, tableJsonOfObject(tableOf(form, as), shown))
   const type = { kind: resource.kind, apiVersion: resource.apiVersion }
   return representTyped(
     form,
-    as === undefined ? { type, schema: resource.schema, object: { ...object, ...type } } : partialMetadata({ ...form, ...as }, object),
+    as === undefined ? { type, schema: resource.schema, object: { ...shown, ...type } } : partialMetadata({ ...form, ...as }, shown),
   )
 }
 
@@ -119,10 +111,10 @@ export function representDocument(form: Form, document: { readonly [key: string]
 
 function representTyped(form: Form, typed: Parameters<typeof encodeProtobuf>[0]): Represented {
   if (form.representation.format !== 'protobuf') return representText(form, writeValue(typed.schema, typed.object))
-  return { contentType: form.identity.protobufMediaType, body: bufferOf(encodeProtobuf(typed)) }
+  return { contentType: form.identity.protobufMediaType, body: encodeProtobuf(typed) }
 }
 
-const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 
 function representText({ representation, identity }: Form, json: string): Represented {
   if (representation.format === 'yaml')
@@ -137,53 +129,20 @@ const listMetadata = (page: ListedPage): meta.ListMeta => ({
   ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
 })
 
-/** A list as a stream of slices: its head, the items, its end. */
-function* listSlices(resource: Resource, page: ListedPage): Generator<Uint8Array> {
-  yield Buffer.from(`${headsOf(resource).list}${writeValue(meta.listMeta, listMetadata(page))},"items":[`)
-  let last: Uint8Array | undefined
-  for (const slice of page.slices()) {
-    if (last !== undefined) yield last
-    last = slice
-  }
-  if (last !== undefined) yield last.subarray(0, -1) // every item brings a comma, and the last one has no successor
-  yield listEnd
-}
-
-const listEnd = Buffer.from(']}\n')
-
-/** In which form the items of a list are kept, where that is not as they are stored. YAML and indented JSON are made from the plain text. */
-export function listFormOf(form: ObjectForm): RowForm | WireForm | undefined {
-  const { as, format } = form.representation
+/** In which form the items of a list are asked for. YAML and indented JSON are made from the plain text. */
+export function listFormOf(form: ObjectForm): ListForm | undefined {
+  const { as } = form.representation
   // A wish for a table that cannot be met is refused when there is something to show, and not before.
   if (as?.kind === 'Table') return knowsIncludeObject(form.query.first('includeObject')) ? rowsOf(form, as) : undefined
-  const plain = { format: format === 'yaml' ? 'json' : format, pretty: false } as const
-  return wireFormOf(form.resource, as === undefined ? plain : { ...plain, as }, form.identity)
+  return wireFormOf(form.resource, form.representation, form.identity)
 }
 
 /** A list in pieces; the page must have been read in the form that {@link listFormOf} says. */
-function listPieces(form: ObjectForm, page: ListedPage): Iterable<Uint8Array> {
-  const { as } = form.representation
+export function listPieces(form: ObjectForm, page: ListedPage): Promised<Pieces> {
+  const { as, format, pretty } = form.representation
   if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${form.resource.kind}List`)
-  const kept = as?.kind === 'Table' ? rowsOf(form, as) : listFormOf(form)
-  if (kept === undefined) return listSlices(form.resource, page)
-  const metadata = listMetadata(page)
-  return 'table' in kept
-    ? tablePieces(kept, { metadata, rows: page.slices(), now: form.rules.now })
-    : kept.list(metadata, () => page.slices())
-}
-
-/** The same for people to read: what is plain JSON elsewhere, indented or as YAML. */
-export function listTextPieces(form: ObjectForm, page: ListedPage): Iterable<Uint8Array> {
-  const { format, pretty } = form.representation
-  if (format !== 'yaml' && !pretty) return listPieces(form, page)
-  const texts = textsOf(listPieces(form, page))
-  return buffersOf(format === 'yaml' ? yamlPieces(texts) : prettyPieces(texts))
-}
-
-function* textsOf(pieces: Iterable<Uint8Array>): Generator<string> {
-  for (const piece of pieces) yield bufferOf(piece).toString('utf8')
-}
-
-function* buffersOf(texts: Iterable<string>): Generator<Buffer> {
-  for (const text of texts) yield Buffer.from(text)
+  const shown = as?.kind === 'Table' ? rowsOf(form, as) : wireFormOf(form.resource, form.representation, form.identity)
+  const pieces = shown.list(listMetadata(page), page.items, form.rules.now)
+  if (format === 'yaml') return whenThere(pieces, (plain) => textPieces(plain, 'yaml'))
+  return pretty ? whenThere(pieces, (plain) => textPieces(plain, 'pretty')) : pieces
 }

@@ -2,13 +2,14 @@
 
 import type { Writable } from 'node:stream'
 import { createGzip, gzipSync } from 'node:zlib'
+import type { Pieces } from '../codec/item-form.js'
 import { answerRoomBytes, setRoom, streamRoomBytes } from '../net/socket-room.js'
 import type { Exchange } from './exchange.js'
 
 export interface Answer {
   readonly code: number
   readonly contentType: string
-  readonly body: Buffer
+  readonly body: Uint8Array
   readonly headers?: { readonly [name: string]: string }
 }
 
@@ -42,20 +43,18 @@ export function sendPlain(exchange: Exchange, code: number, text: string, header
 }
 
 /** Sends what is in several pieces as one answer, without joining them first: a copy of a large list costs more than its sending. */
-export function sendPieces(
-  exchange: Exchange,
-  answer: Omit<Answer, 'body'> & { readonly pieces: readonly Uint8Array[]; readonly size: number },
-): void {
+export function sendPieces(exchange: Exchange, answer: Omit<Answer, 'body'> & { readonly pieces: readonly Uint8Array[] }): void {
   const { response } = exchange
-  const joins = answer.pieces.length < 2 || !isHttp1(response) || (answer.size > gzipMinBytes && acceptsGzip(exchange))
+  const size = answer.pieces.reduce((sum, { length }) => sum + length, 0)
+  const joins = answer.pieces.length < 2 || !isHttp1(response) || (size > gzipMinBytes && acceptsGzip(exchange))
   if (joins) {
-    send(exchange, { ...answer, body: Buffer.concat(answer.pieces, answer.size) })
+    send(exchange, { ...answer, body: Buffer.concat(answer.pieces, size) })
     return
   }
   if (response.headersSent || exchange.isGone) return
   const headers = headersOf(exchange, answer.contentType)
-  headers.push('Content-Length', String(answer.size))
-  if (answer.size > countedBytes) exchange.holdAnswer(answer.size)
+  headers.push('Content-Length', String(size))
+  if (size > countedBytes) exchange.holdAnswer(size)
   writeHead(exchange, answer.code, headers)
   response.cork()
   for (const piece of answer.pieces) response.write(piece)
@@ -63,11 +62,8 @@ export function sendPieces(
   response.uncork()
 }
 
-/** Sends slices as they come; the next one is asked for when the client has taken the last. */
-export async function sendStream(
-  exchange: Exchange,
-  answer: Omit<Answer, 'body'> & { readonly slices: Iterable<Uint8Array> },
-): Promise<void> {
+/** Sends pieces as they come; the next one is asked for when the client has taken the last. */
+export async function sendStream(exchange: Exchange, answer: Omit<Answer, 'body'> & { readonly pieces: Pieces }): Promise<void> {
   if (exchange.isGone) return
   const { response } = exchange
   const headers = headersOf(exchange, answer.contentType)
@@ -87,14 +83,20 @@ export async function sendStream(
     gzip?.destroy()
     wake()
   })
-  for (const piece of piecesOf(answer.slices)) {
-    if (!target.write(piece)) {
-      await new Promise<void>((resolve) => {
-        wake = resolve
-        if (isGone) resolve()
-      })
+  for (;;) {
+    const next = answer.pieces()
+    const piece = next instanceof Promise ? await next : next
+    if (piece === undefined) break
+    for (let at = 0; at < piece.length; at += pieceBytes) {
+      const isTaken = target.write(piece.length <= pieceBytes ? piece : piece.subarray(at, at + pieceBytes))
+      if (!isTaken) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          if (isGone) resolve()
+        })
+      }
+      if (isGone) return
     }
-    if (isGone) return
   }
   target.end()
 }
@@ -105,13 +107,6 @@ const pieceBytes = 128 * 1024
 const streamBytes = 1 << 20
 /** Smaller answers are not counted: a connection holds few of them. */
 const countedBytes = 64 * 1024
-
-function* piecesOf(slices: Iterable<Uint8Array>): Generator<Uint8Array> {
-  for (const slice of slices) {
-    if (slice.length <= pieceBytes) yield slice
-    else for (let at = 0; at < slice.length; at += pieceBytes) yield slice.subarray(at, at + pieceBytes)
-  }
-}
 
 /** Whoever writes a stream waits for its client; so little of it needs to lie in the connection. */
 export function withStreamRoom(exchange: Exchange): void {

@@ -4,13 +4,15 @@ import { badRequest } from '../api/api-error.js'
 import { oneName } from '../api/field-selector.js'
 import { parseGetOptions } from '../api/options/get-options.js'
 import { parseListOptions, parseWatchOptions, type WatchOptions } from '../api/options/list-options.js'
+import { type Promised, whenThere } from '../base/promised.js'
+import type { Pieces } from '../codec/item-form.js'
 import { allFormats, checkStream, mediaTypeOf } from '../codec/negotiation.js'
 import { getComputed, isComputed, listComputed } from '../verbs/computed.js'
 import { get } from '../verbs/get.js'
 import { type ListedPage, list } from '../verbs/list.js'
 import { Watch } from '../verbs/watch.js'
 import type { Answered } from './pipeline.js'
-import { listFormOf, listTextPieces, type ObjectForm, representObject } from './represent.js'
+import { listFormOf, listPieces, type ObjectForm, representObject } from './represent.js'
 import { send, sendPieces, sendStream } from './respond.js'
 import { callOf, formOf, listContext, type Target } from './target.js'
 import { startWatchStream, watchFormOf } from './watch-stream.js'
@@ -46,25 +48,28 @@ export function serveList(target: Target): Answered | Promise<Answered> {
   return page instanceof Promise ? page.then((listed) => sendList(target, form, listed)) : sendList(target, form, page)
 }
 
-function sendList(target: Target, form: ObjectForm, page: ListedPage): Answered | Promise<Answered> {
+function sendList(target: Target, form: ObjectForm, page: ListedPage): Promised<Answered> {
   const answer = { code: 200, contentType: mediaTypeOf(form.representation.format, form.identity) }
-  // Taken by hand: a loop that ends early would close the source, and the rest of the list would be lost.
-  const pieces = listTextPieces(form, page)[Symbol.iterator]()
-  const begun: Uint8Array[] = []
-  let size = 0
-  for (let next = pieces.next(); !next.done; next = pieces.next()) {
-    begun.push(next.value)
-    size += next.value.length
-    if (size > onePieceBytes) return sendStream(target.exchange, { ...answer, slices: chain(begun, pieces) }).then(() => true as const)
-  }
-  sendPieces(target.exchange, { ...answer, pieces: begun, size })
-  return true
+  return whenThere(listPieces(form, page), (pieces) =>
+    whenThere(page.items.measure(onePieceBytes), (size) =>
+      size === undefined
+        ? sendStream(target.exchange, { ...answer, pieces }).then(() => true as const)
+        : whenThere(allOf(pieces), (all) => {
+            sendPieces(target.exchange, { ...answer, pieces: all })
+            return true as const
+          }),
+    ),
+  )
 }
 
-/** What was begun is forgotten as it goes. */
-function* chain(begun: Uint8Array[], rest: Iterator<Uint8Array>): Generator<Uint8Array> {
-  for (let next = begun.shift(); next !== undefined; next = begun.shift()) yield next
-  for (let next = rest.next(); !next.done; next = rest.next()) yield next.value
+/** Those of a list that is in memory already. */
+function allOf(pieces: Pieces, all: Uint8Array[] = []): Promised<readonly Uint8Array[]> {
+  for (;;) {
+    const piece = pieces()
+    if (piece instanceof Promise) return piece.then((later) => (later === undefined ? all : allOf(pieces, [...all, later])))
+    if (piece === undefined) return all
+    all.push(piece)
+  }
 }
 
 export function serveWatch(target: Target): Answered | Promise<Answered> {

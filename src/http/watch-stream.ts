@@ -1,15 +1,17 @@
 // A watch on the wire: frames written as they come, with back-pressure from the client's socket up to the watcher.
 
+import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import type { Clock } from '../base/clock.js'
+import type { ItemSource } from '../codec/item-form.js'
 import { streamMediaTypeOf } from '../codec/negotiation.js'
 import { notThatMany } from '../codec/partial-metadata.js'
 import { frameKey, tableFrame } from '../codec/table-rows.js'
 import { wireFormOf } from '../codec/wire-form.js'
-import { writeValue } from '../schema/write.js'
+import { writeStoredFields } from '../schema/write.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
-import { headsOf, type ObjectForm, rowsOf } from './represent.js'
+import { type ObjectForm, rowsOf } from './represent.js'
 import { flushHead, headersOf, withStreamRoom, writeHead, writeTo } from './respond.js'
 
 type WatchEvent = Parameters<WatchSink['event']>[0]
@@ -60,18 +62,18 @@ export function watchFormOf(form: ObjectForm, clock: Clock): WatchForm {
   const contentType = streamMediaTypeOf(format, identity)
   if (as?.kind === 'Table') return { contentType, ...tableFrames(form, as, clock) }
   // A stream is never indented.
-  const wire = wireFormOf(resource, { ...representation, pretty: false }, identity)
-  if (wire !== undefined) {
-    const bookmark = (revision: number): Uint8Array => wire.frame('BOOKMARK', wire.item(markAt(revision)))
-    return { contentType, bookmark, frame: (event) => event.frameIn(wire) }
-  }
-  const { kind, apiVersion, schema } = resource
-  const prefix = headsOf(resource).object
-  const bookmark = (revision: number): Buffer => jsonFrame('BOOKMARK', writeValue(schema, { kind, apiVersion, ...markAt(revision) }))
-  return { contentType, bookmark, frame: (event) => event.frame(prefix) }
+  const wire = wireFormOf(resource, representation, identity)
+  const bookmark = (revision: number): Uint8Array => wire.frame('BOOKMARK', markSource(resource, revision))
+  return { contentType, bookmark, frame: (event) => event.frame(wire) }
 }
 
 const markAt = (revision: number): ApiObject => ({ metadata: { resourceVersion: String(revision) } })
+
+/** An object of the kind that has nothing but a version. */
+const markSource = ({ schema }: Resource, revision: number): ItemSource => ({
+  item: (form) => form.item(markAt(revision)),
+  render: (head, end) => Buffer.concat([head, Buffer.from(writeStoredFields(schema, markAt(revision))), end]),
+})
 
 /** The columns come with the first event only. The row is shared, and the frame by all who want it in the same second. */
 function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: Clock): Pick<WatchForm, 'frame' | 'bookmark'> {
@@ -92,5 +94,3 @@ function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: 
     bookmark: (revision) => once(write('BOOKMARK', String(revision), rows.item(markAt(revision)))),
   }
 }
-
-const jsonFrame = (type: string, object: string): Buffer => Buffer.from(`{"type":"${type}","object":${object}}\n`)

@@ -6,8 +6,10 @@ import { identityOf } from '../api/identity.js'
 import { objectMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { systemClock } from '../base/clock.js'
+import { wireFormOf } from '../codec/wire-form.js'
 import { field, map, string, struct } from '../schema/node.js'
 import { openMemoryStorage } from '../storage/memory.js'
+import type { ObjectPage } from './list.js'
 import { ObjectStore } from './object-store.js'
 
 export interface Box extends ApiObject {
@@ -61,4 +63,16 @@ export async function put(store: ObjectStore, object: Box, expect = 0): Promise<
   const outcome = await store.put({ resource: boxes, namespace, name }, store.encode(boxes, object), { expect })
   if (!outcome.ok) throw new Error(`${name} was not written`)
   return outcome.object.revision
+}
+
+export const storedJson = wireFormOf(boxes, { format: 'json', pretty: false }, identityOf('cluster'))
+
+/** The slices of a page. */
+export function slicesIn({ items }: Pick<ObjectPage, 'items'>): readonly Uint8Array[] {
+  const slices: Uint8Array[] = []
+  for (let next = items.next(); next !== undefined; next = items.next()) {
+    if (next instanceof Promise) throw new Error('nothing of this kind has to be waited for')
+    slices.push(next)
+  }
+  return slices
 }

@@ -1,30 +1,28 @@
-// Rendered list items, kept as segments of neighbouring objects within a bound on bytes, so that a list that is read again
-// costs what it sends. A segment speaks for all keys from `start` to `end`; a change of any key among them drops it. Each form has its
-// own segments. One that is not stored JSON is expensive to make: when it is no longer true it stays as a source for the next, which takes
-// from it the items that did not change.
+// List items, kept as segments of neighbouring objects within a bound on bytes, so that a list that is read again costs what it sends. A
+// segment speaks for all keys from `start` to `end`; a change of any key among them makes it untrue. Each form has its own segments. Where
+// items are expensive to make, a segment that is no longer true stays as a source for the next, which takes from it the items that did not
+// change.
 
 import { getOrInsert } from '../base/get-or-insert.js'
 import { compareText, comparisonOf, countBefore } from '../base/text-order.js'
 import type { ItemForm } from '../codec/item-form.js'
-import type { Entry, KeyRange, ScannedEntry, Storage } from '../storage/storage.js'
+import type { KeyRange, ScannedEntry, Storage } from '../storage/storage.js'
 import { collectionOf, keyAfter } from './keys.js'
-import { itemSize, mostAdded, renderItemInto, StoredObject, scannedOf } from './stored-object.js'
+import type { ListSlice } from './page-slices.js'
+import { mostAdded, renderItemInto, StoredObject } from './stored-object.js'
 
 const segmentObjects = 64
 const segmentMaxBytes = 512 * 1024
 
 const newScratch = (): Buffer => Buffer.allocUnsafeSlow(segmentObjects * 2048)
 
-/** Undefined: as JSON that is stored. */
-type Form = ItemForm | undefined
-
 interface Segment {
   readonly collection: string
-  readonly form: Form
+  readonly form: ItemForm
   readonly start: string
   readonly end: string
   readonly keys: readonly string[]
-  /** Where item i begins; one more than keys. Every item ends with a comma. */
+  /** Where item i begins, with the separator in front of it; one more than keys. */
   readonly offsets: readonly number[]
   readonly bytes: Buffer
   /** The revision of item i; not kept for stored JSON. */
@@ -33,18 +31,15 @@ interface Segment {
   isStale: boolean
 }
 
-/** Items of a list; in JSON each is followed by a comma. */
-export interface ListSlice {
-  readonly bytes: Buffer
-  readonly count: number
-  readonly lastKey: string
-}
+/** Stored JSON is the same for all versions of a kind. */
+const asStored = {}
+const cacheKeyOf = (form: ItemForm): object => (form.isStored ? asStored : form)
 
 export class ListCache {
   private readonly storage: Storage
   private readonly maxBytes: number
   /** Per collection and form, sorted by start; they never overlap. */
-  private readonly collections = new Map<string, Map<Form, Segment[]>>()
+  private readonly collections = new Map<string, Map<object, Segment[]>>()
   /** All segments, the least recently used first. */
   private readonly recent = new Set<Segment>()
   private heldBytes = 0
@@ -60,7 +55,7 @@ export class ListCache {
   }
 
   /** The items of a range at the present revision, slice by slice, at most `limit` of them. */
-  *slices(range: KeyRange, limit: number, form?: Form): Generator<ListSlice> {
+  *slices(range: KeyRange, limit: number, form: ItemForm): Generator<ListSlice> {
     let cursor = range.start
     let left = limit
     while (left > 0 && compareText(cursor, range.end) < 0) {
@@ -73,8 +68,8 @@ export class ListCache {
     }
   }
 
-  /** One item as it was rendered, if it is at hand. */
-  item(key: string, form?: Form): Buffer | undefined {
+  /** One item with the separator in front of it, if it is at hand. */
+  item(key: string, form: ItemForm): Buffer | undefined {
     const segments = this.segmentsOf(collectionOf(key), form)
     const segment = segments[lastAtOrBefore(segments, key)]
     if (segment === undefined || compareText(key, segment.end) >= 0 || segment.isStale) return undefined
@@ -86,11 +81,11 @@ export class ListCache {
   drop(key: string): void {
     const forms = this.collections.get(collectionOf(key))
     if (forms === undefined) return
-    for (const [form, segments] of forms) {
+    for (const segments of forms.values()) {
       const at = lastAtOrBefore(segments, key)
       const segment = segments[at]
       if (segment === undefined || compareText(key, segment.end) >= 0) continue
-      if (form === undefined) this.evict(segment, segments, at)
+      if (segment.form.isStored) this.evict(segment, segments, at)
       else segment.isStale = true
     }
   }
@@ -101,7 +96,7 @@ export class ListCache {
     this.heldBytes = 0
   }
 
-  private segmentAt(cursor: string, end: string, form: Form): Segment {
+  private segmentAt(cursor: string, end: string, form: ItemForm): Segment {
     const collection = collectionOf(cursor)
     const segments = this.segmentsOf(collection, form)
     const at = lastAtOrBefore(segments, cursor)
@@ -128,14 +123,15 @@ export class ListCache {
     return segment
   }
 
-  private segmentsOf(collection: string, form: Form): Segment[] {
-    return this.collections.get(collection)?.get(form) ?? []
+  private segmentsOf(collection: string, form: ItemForm): Segment[] {
+    return this.collections.get(collection)?.get(cacheKeyOf(form)) ?? []
   }
 
-  /** Items of what is stored, made without a copy of each. */
-  private loadStored(collection: string, range: KeyRange): Segment {
+  /** What is stored is looked at in place; the items are put together in memory that is used again and again. */
+  private load({ collection, form, range, before }: Loading): Segment {
     const keys: string[] = []
     const offsets = [0]
+    const revisions: number[] = []
     let used = 0
     let isComplete = true
     this.storage.scan(range, (scanned) => {
@@ -143,52 +139,42 @@ export class ListCache {
         isComplete = false
         return false
       }
-      used = this.render(used, scanned)
+      used = form.isStored ? this.copyItem(used, form, scanned) : this.append(used, form, itemOf(scanned, form, before))
       keys.push(scanned.key)
       offsets.push(used)
+      if (!form.isStored) revisions.push(scanned.revision)
       return true
     })
     const end = isComplete ? range.end : keyAfter(keys.at(-1) ?? range.start)
     const bytes = Buffer.allocUnsafeSlow(used)
     this.scratch.copy(bytes, 0, 0, used)
     if (this.scratch.length > 2 * segmentMaxBytes) this.scratch = newScratch()
-    return { collection, form: undefined, start: range.start, end, keys, isStale: false, revisions: [], offsets, bytes }
+    return { collection, form, start: range.start, end, keys, isStale: false, revisions, offsets, bytes }
   }
 
-  /** Writes an item behind others, in memory that is used again and again. */
-  private render(used: number, scanned: ScannedEntry): number {
-    const needed = used + scanned.end - scanned.start + mostAdded
-    if (needed > this.scratch.length) {
-      const larger = Buffer.allocUnsafeSlow(2 * needed)
-      this.scratch.copy(larger, 0, 0, used)
-      this.scratch = larger
-    }
-    return renderItemInto(this.scratch, used, scanned)
+  private copyItem(used: number, { separator }: ItemForm, scanned: ScannedEntry): number {
+    this.makeRoom(used, separator.length + scanned.end - scanned.start + mostAdded)
+    return renderItemInto(this.scratch, putInto(this.scratch, used, separator), scanned)
   }
 
-  private load({ collection, form, range, before }: Loading): Segment {
-    if (form === undefined) return this.loadStored(collection, range)
-    const page = this.storage.range({ ...range, limit: segmentObjects, maxBytes: segmentMaxBytes })
-    const { entries } = page
-    const keys = entries.map(({ key }) => key)
-    const end = page.more ? keyAfter(keys.at(-1) ?? range.start) : range.end
-    return {
-      collection,
-      form,
-      start: range.start,
-      end,
-      keys,
-      isStale: false,
-      revisions: entries.map(({ revision }) => revision),
-      ...joinItems(entries.map((entry) => itemOf(entry, form, before))),
-    }
+  private append(used: number, { separator }: ItemForm, item: Uint8Array): number {
+    this.makeRoom(used, separator.length + item.length)
+    this.scratch.set(item, putInto(this.scratch, used, separator))
+    return used + separator.length + item.length
+  }
+
+  private makeRoom(used: number, more: number): void {
+    if (used + more <= this.scratch.length) return
+    const larger = Buffer.allocUnsafeSlow(2 * (used + more))
+    this.scratch.copy(larger, 0, 0, used)
+    this.scratch = larger
   }
 
   private keep(segment: Segment, segments: Segment[], at: number): void {
     const cost = costOf(segment)
     if (cost > this.maxBytes) return
     segments.splice(at, 0, segment)
-    getOrInsert(this.collections, segment.collection, () => new Map<Form, Segment[]>()).set(segment.form, segments)
+    getOrInsert(this.collections, segment.collection, () => new Map<object, Segment[]>()).set(cacheKeyOf(segment.form), segments)
     this.recent.add(segment)
     this.heldBytes += cost
     for (const oldest of this.recent) {
@@ -202,41 +188,32 @@ export class ListCache {
     segments.splice(at, 1)
     this.recent.delete(segment)
     this.heldBytes -= costOf(segment)
-    if (segments.length === 0) this.collections.get(segment.collection)?.delete(segment.form)
+    if (segments.length === 0) this.collections.get(segment.collection)?.delete(cacheKeyOf(segment.form))
   }
+}
+
+/** A few bytes, for which a call of the platform would cost more. */
+function putInto(out: Uint8Array, place: number, bytes: Uint8Array): number {
+  for (let i = 0; i < bytes.length; i++) out[place + i] = bytes[i] as number
+  return place + bytes.length
 }
 
 interface Loading {
   readonly collection: string
-  readonly form: Form
+  readonly form: ItemForm
   readonly range: KeyRange
   /** What was true before, and may still be of most of it. */
   readonly before: Segment | undefined
 }
 
 /** The item of an entry, taken from an older segment if it is there in the same version. */
-function itemOf(entry: Entry, form: ItemForm, before: Segment | undefined): Uint8Array {
-  const at = before === undefined ? -1 : countBefore(before.keys, entry.key)
-  if (before === undefined || before.keys[at] !== entry.key || before.revisions[at] !== entry.revision)
-    return new StoredObject(entry).makeItem(form)
-  return before.bytes.subarray(before.offsets[at], before.offsets[at + 1])
-}
-
-function joinItems(items: readonly Uint8Array[]): Pick<Segment, 'bytes' | 'offsets'> {
-  const offsets = [0]
-  for (const item of items) offsets.push((offsets.at(-1) ?? 0) + item.length)
-  const bytes = Buffer.allocUnsafeSlow(offsets.at(-1) ?? 0)
-  for (let i = 0; i < items.length; i++) bytes.set(items[i] as Uint8Array, offsets[i])
-  return { bytes, offsets }
-}
-
-/** Objects as list items, in one piece; each is followed by a comma. */
-export function renderTogether(entries: readonly Entry[]): Buffer {
-  const all = entries.map(scannedOf)
-  const out = Buffer.allocUnsafeSlow(all.reduce((sum, scanned) => sum + itemSize(scanned), 0))
-  let at = 0
-  for (const scanned of all) at = renderItemInto(out, at, scanned)
-  return out
+function itemOf({ key, revision, bytes, start, end }: ScannedEntry, form: ItemForm, before: Segment | undefined): Uint8Array {
+  const at = before === undefined ? -1 : countBefore(before.keys, key)
+  if (before !== undefined && before.keys[at] === key && before.revisions[at] === revision)
+    return before.bytes.subarray((before.offsets[at] as number) + form.separator.length, before.offsets[at + 1])
+  // Nothing but the item outlives the scan, so the bytes need no copy.
+  const value = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
+  return new StoredObject({ key, revision, value }).makeItem(form)
 }
 
 /** Keys and bookkeeping count too. */

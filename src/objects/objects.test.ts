@@ -7,22 +7,18 @@ import { compileLabelSelector } from '../api/label-selector.js'
 import { systemClock } from '../base/clock.js'
 import { openMemoryStorage } from '../storage/memory.js'
 import type { ChangeListener } from '../storage/storage.js'
-import { type Box, box, boxes, put, storeOfBoxes } from './fixture.js'
+import { type Box, box, boxes, put, slicesIn, storedJson, storeOfBoxes } from './fixture.js'
 import type { ListQuery, ObjectPage } from './list.js'
 import { ObjectCache } from './object-cache.js'
 import { ObjectStore } from './object-store.js'
 import { everything, matcherOf } from './selection.js'
 import { StoredObject } from './stored-object.js'
 
-const all: ListQuery = { resource: boxes, namespace: '', selection: everything, limit: 0 }
+const all: ListQuery = { resource: boxes, namespace: '', selection: everything, limit: 0, form: storedJson }
 const labels = (text: string) => ({ labels: compileLabelSelector(text), fields: undefined })
 const fields = (text: string) => ({ labels: undefined, fields: parseFieldSelector(text) })
 const parsed = (page: ObjectPage): { metadata: { name: string; resourceVersion: string } }[] =>
-  JSON.parse(
-    `[${Buffer.concat([...page.slices()])
-      .toString()
-      .slice(0, -1)}]`,
-  )
+  JSON.parse(`[${Buffer.concat(slicesIn(page))}]`)
 const names = (page: ObjectPage): string[] => parsed(page).map((item) => item.metadata.name)
 
 async function filled(count: number, cacheBytes?: number): Promise<ObjectStore> {
@@ -85,15 +81,15 @@ test('pages follow one another at one revision, and count what is left', async (
 
 test('a list that is read slowly shows the state in which it began', async () => {
   const store = await filled(300)
-  const slices = store.list(all).slices()[Symbol.iterator]()
-  const begun = [slices.next().value as Uint8Array]
+  const { items } = store.list(all)
+  const begun = [items.next() as Uint8Array]
   for (const name of ['b0299', 'b0298']) {
     const stored = store.read({ resource: boxes, namespace: 'n', name })
     assert.ok(stored)
     await store.remove(stored)
   }
-  for (let next = slices.next(); !next.done; next = slices.next()) begun.push(next.value)
-  assert.equal(JSON.parse(`[${Buffer.concat(begun).toString().slice(0, -1)}]`).length, 300)
+  begun.push(...slicesIn({ items }))
+  assert.equal(JSON.parse(`[${Buffer.concat(begun)}]`).length, 300)
 })
 
 const selections: readonly { name: string; selection: ListQuery['selection']; count: number }[] = [
@@ -239,12 +235,33 @@ test('where changes were missed, clients are let go and loops are told what diff
 
 test('events of one change share their bytes', async () => {
   const store = await storeOfBoxes()
-  const frames: Buffer[] = []
-  const prefix = Buffer.from('{"kind":"Box",')
+  const frames: Uint8Array[] = []
   for (let i = 0; i < 3; i++)
-    store.watch({ resource: boxes, namespace: '', matches: undefined, deliver: (event) => frames.push(event.frame(prefix)) })
+    store.watch({ resource: boxes, namespace: '', matches: undefined, deliver: (event) => frames.push(event.frame(storedJson)) })
   await put(store, box('a'))
   assert.equal(frames.length, 3)
   assert.ok(frames.every((frame) => frame === frames[0]))
-  assert.equal(JSON.parse(frames[0]?.toString() ?? '').object.metadata.name, 'a')
+  assert.equal(JSON.parse(Buffer.from(frames[0] ?? []).toString()).object.metadata.name, 'a')
+})
+
+test('a page of any length is measured, and read again where it is too long to be kept', async () => {
+  const store = await storeOfBoxes(0)
+  const data = { text: 'x'.repeat(500_000) }
+  for (let i = 0; i < 20; i++) await put(store, { ...box(`b${i + 10}`), data })
+  for (const query of [
+    all,
+    { ...all, limit: 15 },
+    { ...all, selection: labels('!none') },
+    { ...all, selection: labels('!none'), limit: 15 },
+  ]) {
+    const count = query.limit === 0 ? 20 : 15
+    const page = store.list(query)
+    const expected = Buffer.concat(slicesIn(store.list(query)))
+    assert.equal(JSON.parse(`[${expected}]`).length, count)
+    assert.equal(page.items.measure(1_000_000), undefined)
+    assert.equal(page.items.measure(Number.POSITIVE_INFINITY), expected.length)
+    assert.equal(page.items.measure(5), undefined)
+    assert.ok(Buffer.concat(slicesIn(page)).equals(expected))
+    assert.equal(page.next?.startKey, query.limit === 0 ? undefined : 'boxes/n/b24\0')
+  }
 })

@@ -8,7 +8,7 @@
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { sortTexts } from '../base/text-order.js'
-import type { ItemForm } from '../codec/item-form.js'
+import type { ItemForm, ItemSource } from '../codec/item-form.js'
 import { parseJson } from '../codec/json.js'
 import type { StructNode } from '../schema/node.js'
 import { withoutNullFields } from '../schema/null-fields.js'
@@ -29,9 +29,11 @@ export interface SelectorIndex {
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
+const braces = [Uint8Array.of(0x7b), Uint8Array.of(0x7d)] as const
+
 const emptyIndex: SelectorIndex = { labels: undefined, fields: undefined }
 
-export class StoredObject {
+export class StoredObject implements ItemSource {
   readonly entry: Entry
   private readonly value: Buffer
   private readonly kept: ItemCache | undefined
@@ -72,20 +74,20 @@ export class StoredObject {
     return this.parsedIndex
   }
 
-  /** The wire form: `prefix`, the body with its version, `suffix`. */
-  render(prefix: Buffer, suffix: Buffer): Buffer {
+  render(head: Uint8Array, end: Uint8Array): Buffer {
     const scanned = scannedOf(this.entry)
-    const out = Buffer.allocUnsafe(prefix.length + bodySize(scanned) + suffix.length)
-    suffix.copy(out, spliceInto(out, prefix.copy(out), scanned))
+    const out = Buffer.allocUnsafe(head.length + bodySize(scanned) + end.length)
+    out.set(head)
+    out.set(end, spliceInto(out, head.length, scanned))
     return out
   }
 
-  /** As an item of a list in another form than stored JSON. */
   item(form: ItemForm): Uint8Array {
-    return this.kept?.item(this, form) ?? this.makeItem(form)
+    return (form.isStored ? undefined : this.kept?.item(this, form)) ?? this.makeItem(form)
   }
 
   makeItem(form: ItemForm): Uint8Array {
+    if (form.isStored) return this.render(braces[0], braces[1])
     const { fromStored, storedSchema } = form.resource
     if (fromStored !== undefined) return form.item(fromStored(this.decode(form.resource)))
     return form.item(this.decoded ?? (form.ignoresZeros ? this.parseQuickly(storedSchema) : undefined) ?? this.decode(form.resource))
@@ -145,25 +147,21 @@ function spliceInto(out: Buffer, at: number, { revision, bytes, start, end }: Om
   return gapEnd + end - bodyStart
 }
 
-/** An entry as an item of a list, with the comma that follows it, at a place where there is room; answers with the place behind it. */
+/** An entry as an item of a list in stored JSON, at a place where there is room; answers with the place behind it. */
 export function renderItemInto(out: Buffer, place: number, scanned: Omit<ScannedEntry, 'key'>): number {
   out[place] = openBrace
   const end = spliceInto(out, place + 1, scanned)
   out[end] = closeBrace
-  out[end + 1] = comma
-  return end + 2
+  return end + 1
 }
 
-/** At most so much more than the entry itself an item is: braces, comma and version. */
+/** At most so much more than the entry itself an item is: braces and version. */
 export const mostAdded = 64
-
-/** How many bytes it takes exactly. */
-export const itemSize = (scanned: Omit<ScannedEntry, 'key'>): number => bodySize(scanned) + 3
 
 const bodySize = ({ revision, bytes, start, end }: Omit<ScannedEntry, 'key'>): number =>
   end - start - headerBytes - readUint32(bytes, start) + versionText(revision).length
 
-export const scannedOf = ({ revision, value }: Entry): Omit<ScannedEntry, 'key'> => ({
+const scannedOf = ({ revision, value }: Entry): Omit<ScannedEntry, 'key'> => ({
   revision,
   bytes: value,
   start: 0,
@@ -172,7 +170,6 @@ export const scannedOf = ({ revision, value }: Entry): Omit<ScannedEntry, 'key'>
 
 const openBrace = 0x7b
 const closeBrace = 0x7d
-const comma = 0x2c
 
 const readUint32 = (bytes: Uint8Array, at: number): number =>
   ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0

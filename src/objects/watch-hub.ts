@@ -16,8 +16,6 @@ export class WatchEvent {
   readonly object: StoredObject
   /** How many watchers it waits for: see watch-backlog. */
   waiting = 0
-  private renderedFor: Buffer | undefined
-  private rendered: Buffer | undefined
   private made: Map<object, Uint8Array> | undefined
 
   constructor(type: EventType, object: StoredObject) {
@@ -29,18 +27,9 @@ export class WatchEvent {
     return this.object.revision
   }
 
-  /** The frame for a kind whose objects begin with `prefix`; rendered once and shared. */
-  frame(prefix: Buffer): Buffer {
-    if (this.rendered === undefined || this.renderedFor !== prefix) {
-      this.rendered = this.object.render(Buffer.concat([heads[this.type], prefix]), frameEnd)
-      this.renderedFor = prefix
-    }
-    return this.rendered
-  }
-
-  /** The frame in another form than stored JSON, made once as well. */
-  frameIn(form: WireForm): Uint8Array {
-    return this.once(form, () => form.frame(this.type, this.object.item(form)))
+  /** Made once for all who want it in this form. */
+  frame(form: WireForm): Uint8Array {
+    return this.once(form, () => form.frame(this.type, this.object))
   }
 
   /** What one watcher made of this event, for all that want the same; `form` stands for what it is. */
@@ -49,13 +38,6 @@ export class WatchEvent {
     return getOrInsert(this.made, form, make)
   }
 }
-
-const heads = {
-  ADDED: Buffer.from('{"type":"ADDED","object":'),
-  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
-  DELETED: Buffer.from('{"type":"DELETED","object":'),
-}
-const frameEnd = Buffer.from('}}\n')
 
 export interface Watcher {
   readonly range: KeyRange

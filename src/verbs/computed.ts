@@ -3,7 +3,7 @@
 import { notFound } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
-import { writeValue } from '../schema/write.js'
+import { slicesOf } from '../objects/page-slices.js'
 import type { Call, Engine } from './engine.js'
 import type { ListedPage, WantedList } from './list.js'
 
@@ -35,9 +35,11 @@ export async function listComputed(engine: Engine, { resource }: Call, { selecti
     next: undefined,
     continueToken: '',
     remainingItemCount: undefined,
-    slices: () => objects.map((object) => form?.item(object) ?? Buffer.from(`${writeValue(resource.schema, object)},`)),
+    items: form === undefined ? nothing : slicesOf(objects, form),
   }
 }
+
+const nothing: ListedPage['items'] = { next: () => undefined, measure: () => 0 }
 
 /** How long a component may take to say that it is well. */
 const patienceMs = 2000
