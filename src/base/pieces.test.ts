@@ -1,0 +1,70 @@
+// Long work leaves room for others, short work does not wait, and an abort ends it between two pieces.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { inPieces, Pieces } from './pieces.js'
+
+const spin = (ms: number): void => {
+  for (const until = performance.now() + ms; performance.now() < until; );
+}
+
+function* steps(count: number, ms: number, done: () => void = () => undefined): Generator<void, string, void> {
+  try {
+    for (let i = 0; i < count; i++) {
+      spin(ms)
+      yield
+    }
+    return 'done'
+  } finally {
+    done()
+  }
+}
+
+test('others get their turn while long work is done', async () => {
+  let turns = 0
+  let isDone = false
+  const count = (): void => {
+    turns++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  assert.equal(await inPieces(steps(40, 1)), 'done')
+  isDone = true
+  assert.ok(turns >= 4, `${turns} turns in 40 ms of work`)
+})
+
+test('short work is done in one turn', async () => {
+  let turns = 0
+  setImmediate(() => turns++)
+  assert.equal(await inPieces(steps(100, 0)), 'done')
+  assert.equal(turns, 0)
+})
+
+test('an abort ends the work, which can clean up', async () => {
+  const abort = new AbortController()
+  let cleaned = 0
+  const work = inPieces(
+    steps(1000, 1, () => cleaned++),
+    abort.signal,
+  )
+  setTimeout(() => abort.abort(new Error('enough')), 10)
+  await assert.rejects(work, { message: 'enough' })
+  assert.equal(cleaned, 1)
+})
+
+test('a failure is thrown as it is', async () => {
+  // biome-ignore lint/correctness/useYield: it fails before the first step
+  function* failing(): Generator<void, void, void> {
+    throw new Error('broken')
+  }
+  await assert.rejects(inPieces(failing()), { message: 'broken' })
+})
+
+test('a piece is over after five milliseconds, and the next one begins anew', async () => {
+  const pieces = new Pieces()
+  assert.equal(pieces.isOver, false)
+  spin(6)
+  assert.equal(pieces.isOver, true)
+  await pieces.next()
+  assert.equal(pieces.isOver, false)
+})
