@@ -28,6 +28,26 @@ const rows: readonly { name: string; text: string; object?: object; problems?: r
     text: '{"data":{"k":"1","k":"2"},"odd":1,"metadata":{"name":"a","name":"b"}}',
     problems: ['duplicate field "data.k"', 'unknown field "odd"', 'duplicate field "metadata.name"'],
   },
+  {
+    name: 'what is below a name with dots is told apart',
+    text: '{"metadata":{"name":"a","name":"b"},"metadata.name":1}',
+    problems: ['duplicate field "metadata.name"', 'unknown field "metadata.name"'],
+  },
+  {
+    name: 'of a long name the beginning is told',
+    text: `{"${'x'.repeat(600)}":{"a":1}}`,
+    problems: [`unknown field "${'x'.repeat(256)}..."`],
+  },
+  {
+    name: 'a path that is a little long is told whole',
+    text: `{"metadata":{"${'x'.repeat(300)}":1}}`,
+    problems: [`unknown field "metadata.${'x'.repeat(300)}"`],
+  },
+  {
+    name: 'a hundred problems are told',
+    text: `{${Array.from({ length: 300 }, (_, i) => `"o${i}":1`).join(',')}}`,
+    problems: Array.from({ length: 100 }, (_, i) => `unknown field "o${i}"`),
+  },
   { name: 'an unknown member that stands twice is unknown', text: '{"odd":1,"odd":2}', problems: ['unknown field "odd"'] },
 ]
 

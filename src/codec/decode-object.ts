@@ -3,10 +3,12 @@
 
 import { badRequest } from '../api/api-error.js'
 import type { ApiObject } from '../api/object.js'
-import { type CarefulJson, JsonSyntaxError } from '../schema/json-parse.js'
+import { shorten } from '../base/shorten.js'
+import { JsonSyntaxError, parseJsonCarefully } from '../schema/json-parse.js'
 import type { StructNode } from '../schema/node.js'
+import { type PathElement, PathSet, printPath } from '../schema/path.js'
 import { isRecord, readValue, SchemaReadError } from '../schema/read.js'
-import { parseJson } from './json.js'
+import { type DoubtfulJson, parseJson } from './json.js'
 
 /** The kind that a body is expected to have. */
 export interface ExpectedType {
@@ -28,7 +30,7 @@ export interface DecodedObject {
 /** A parsed body before anybody looked at its fields. */
 export interface ParsedBody {
   readonly value: unknown
-  readonly careful?: CarefulJson
+  readonly careful?: DoubtfulJson
   /** Duplicates that the format itself reported. */
   readonly duplicates?: readonly string[]
 }
@@ -86,12 +88,14 @@ export function checkType(value: Record<string, unknown>, bytes: Uint8Array, exp
   const kind = (value['kind'] as string | undefined) || expected.kind
   const apiVersion = (expected.anyVersion ? undefined : (value['apiVersion'] as string | undefined)) || expected.apiVersion
   if (kind === expected.kind && apiVersion === expected.apiVersion) return
-  const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
+  const version = shorten(apiVersion.slice(apiVersion.indexOf('/') + 1))
   if (kind === expected.kind) {
-    throw badRequest(`the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`)
+    throw badRequest(
+      `the API version in the data (${shorten(apiVersion)}) does not match the expected API version (${expected.apiVersion})`,
+    )
   }
   throw badRequest(
-    `${kind} in version "${version}" cannot be handled as a ${expected.kind}: the kind in the data (${kind}) does not match the expected kind`,
+    `${shorten(kind)} in version "${version}" cannot be handled as a ${expected.kind}: the kind in the data (${shorten(kind)}) does not match the expected kind`,
   )
 }
 
@@ -110,6 +114,9 @@ export const duplicatesInYaml = (lines: readonly string[]): string => `yaml: unm
 export const strictError = (expected: Pick<ExpectedType, 'kind' | 'apiVersion'>, problems: readonly string[]) =>
   cannotBeHandled(expected, `strict decoding error: ${problems.join(', ')}`)
 
+/** The reference tells of so many, and not how many more there are. */
+const mostProblems = 100
+
 const summaryBytes = 30
 
 /** The beginning of a body: text when it looks like an object, else in hexadecimal. */
@@ -121,17 +128,19 @@ function summary(bytes: Uint8Array): string {
   return Array.from(cut, (byte) => byte.toString(16).padStart(2, '0')).join('') + more
 }
 
-function problemsOf(body: ParsedBody, unknown: readonly string[]): readonly string[] {
-  const { careful, duplicates } = body
-  const unknownTexts = unknown.map((path) => `unknown field "${path}"`)
-  if (duplicates !== undefined && duplicates.length > 0) return [...duplicates, ...unknownTexts]
-  if (careful === undefined) return unknownTexts
-  const unknownPaths = new Set(unknown)
+function problemsOf(body: ParsedBody, unknown: readonly (readonly PathElement[])[]): readonly string[] {
+  const { careful, duplicates = [] } = body
+  const unknownTexts = unknown.map((path) => `unknown field "${printPath(path)}"`)
+  if (careful === undefined || duplicates.length > 0) return [...duplicates, ...unknownTexts]
+  // An unknown member that stands twice is just unknown.
+  const known = new PathSet()
+  const ends = unknown.map((path) => known.add(path))
+  if (ends.length > 0) parseJsonCarefully(careful.text, { wanted: known })
   const placed = [
     ...careful.duplicates
-      .filter(({ path }) => !unknownPaths.has(path))
-      .map(({ path, place }) => ({ text: `duplicate field "${path}"`, place })),
-    ...unknown.map((path) => ({ text: `unknown field "${path}"`, place: careful.places.get(path) ?? 0 })),
+      .filter(({ path }) => !known.has(path))
+      .map(({ path, place }) => ({ text: `duplicate field "${printPath(path)}"`, place })),
+    ...ends.map(({ place = 0 }, index) => ({ text: unknownTexts[index] ?? '', place })),
   ]
-  return [...new Set(placed.sort((a, b) => a.place - b.place).map(({ text }) => text))]
+  return [...new Set(placed.sort((a, b) => a.place - b.place).map(({ text }) => text))].slice(0, mostProblems)
 }

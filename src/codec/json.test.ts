@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { printPath } from '../schema/path.js'
 import { parseJson, parseWrittenJson } from './json.js'
 
 const parse = (text: string) => parseJson(new TextEncoder().encode(text))
@@ -30,7 +31,7 @@ for (const row of values) {
   test(`json: ${row.name}`, () => {
     const { value, careful } = parse(row.text)
     assert.deepEqual(value, row.value)
-    assert.deepEqual(careful?.duplicates.map(({ path }) => path) ?? [], row.duplicates ?? [])
+    assert.deepEqual(careful?.duplicates.map(({ path }) => printPath(path)) ?? [], row.duplicates ?? [])
   })
 }
 
@@ -73,4 +74,35 @@ test('json that was written here may be as deep as an object in a list', () => {
   const deepest = `${'['.repeat(1000)}9007199254740993${']'.repeat(1000)}`
   assert.doesNotThrow(() => parse(deepest))
   assert.doesNotThrow(() => parseWrittenJson(`{"items":[${deepest}]}`))
+})
+
+test('json: a member that repeats and grows flows together in place', () => {
+  const parts = Array.from({ length: 8000 }, (_, i) => `"m":{"k${i}":${i}}`)
+  const { value, careful } = parse(`{${parts.join(',')}}`)
+  const { m } = value as { m: Record<string, number> }
+  assert.equal(Object.keys(m).length, 8000)
+  assert.equal(m['k7999'], 7999)
+  assert.deepEqual(
+    careful?.duplicates.map(({ path }) => printPath(path)),
+    ['m'],
+  )
+})
+
+test('json: of duplicates a hundred are told', () => {
+  const members = Array.from({ length: 300 }, (_, i) => `"k${i}":1`).join(',')
+  assert.equal(parse(`{${members},${members}}`).careful?.duplicates.length, 100)
+})
+
+test('json: integers of great length are floating-point numbers, or refused', () => {
+  assert.deepEqual(parse(`[${'9'.repeat(64)}]`).value, [BigInt('9'.repeat(64))])
+  assert.deepEqual(parse(`[1${'0'.repeat(100)}]`).value, [1e100])
+  assert.throws(() => parse(`[${'9'.repeat(400)}]`), { message: 'a number of 400 digits is out of range' })
+})
+
+test('json: long strings with escapes, and faults in them', () => {
+  const long = 'x\\n'.repeat(500_000).replaceAll('\\\\', '\\')
+  assert.equal((parse(`{"a":"${long}","a":"${long}"}`).value as { a: string }).a.length, 1_000_000)
+  assert.throws(() => parse('{"a":"x\\u12g4"}'), { message: "invalid character 'g' in \\u hexadecimal character escape" })
+  assert.throws(() => parse('{"a":"x\\'), { message: 'unexpected end of JSON input' })
+  assert.throws(() => parse('{"a":"x'), { message: 'unexpected end of JSON input' })
 })

@@ -7,7 +7,12 @@ import { countMembers, scanJson } from './json-scan.js'
 export interface ParsedJson {
   readonly value: unknown
   /** Present when a member stood twice: the details that a report needs. */
-  readonly careful?: CarefulJson
+  readonly careful?: DoubtfulJson
+}
+
+/** What was found to have duplicates, with its text. */
+export interface DoubtfulJson extends CarefulJson {
+  readonly text: string
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -25,7 +30,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
   }
   if (!scan.longNumber && countMembers(value) === scan.members) return { value }
   const careful = parseJsonCarefully(text)
-  return careful.duplicates.length === 0 ? { value: careful.value } : { value: careful.value, careful }
+  return careful.duplicates.length === 0 ? { value: careful.value } : { value: careful.value, careful: { ...careful, text } }
 }
 
 /** A number of more than fifteen digits, or what looks like one inside a string. */
@@ -36,4 +41,4 @@ const maxWrittenDepth = maxJsonDepth + 8
 
 /** JSON that this server wrote: valid, and without members that stand twice. Integers of any length are kept. */
 export const parseWrittenJson = (text: string): Json =>
-  (longNumber.test(text) ? parseJsonCarefully(text, maxWrittenDepth).value : JSON.parse(text)) as Json
+  (longNumber.test(text) ? parseJsonCarefully(text, { maxDepth: maxWrittenDepth }).value : JSON.parse(text)) as Json

@@ -7,6 +7,7 @@ import { negotiatePatch } from '../codec/negotiation.js'
 import { readYaml } from '../codec/yaml/read-yaml.js'
 import { YamlError } from '../codec/yaml/yaml-error.js'
 import { JsonSyntaxError } from '../schema/json-parse.js'
+import { printPath } from '../schema/path.js'
 import { isRecord } from '../schema/read.js'
 import type { PatchRequest, PatchType } from '../verbs/patch.js'
 
@@ -37,7 +38,7 @@ export function readPatch(type: PatchType, bytes: Uint8Array): PatchBody {
 function readJsonPatch(type: PatchType, bytes: Uint8Array): PatchBody {
   try {
     const { value, careful } = parseJson(bytes)
-    const duplicates = (careful?.duplicates ?? []).map(({ path }) => `duplicate field "${path}"`)
+    const duplicates = (careful?.duplicates ?? []).map(({ path }) => `duplicate field "${printPath(path)}"`)
     return { patch: value, duplicates: type === 'json' ? [...duplicates, ...unknownInOperations(value)] : duplicates }
   } catch (thrown) {
     if (thrown instanceof JsonSyntaxError)
@@ -46,15 +47,19 @@ function readJsonPatch(type: PatchType, bytes: Uint8Array): PatchBody {
   }
 }
 
+/** The reference, too, tells of so many. */
+const mostUnknown = 100
 const operationMembers = new Set(['op', 'path', 'from', 'value'])
 
 function unknownInOperations(operations: unknown): readonly string[] {
   if (!Array.isArray(operations)) return []
-  return operations.flatMap((operation: unknown, i) =>
-    isRecord(operation)
-      ? Object.keys(operation).flatMap((key) => (operationMembers.has(key) ? [] : [`unknown field "[${i}].${key}"`]))
-      : [],
-  )
+  const unknown: string[] = []
+  for (const [i, operation] of operations.entries()) {
+    if (!isRecord(operation)) continue
+    for (const key in operation) if (!operationMembers.has(key)) unknown.push(`unknown field "${printPath([i, key])}"`)
+    if (unknown.length >= mostUnknown) break
+  }
+  return unknown.slice(0, mostUnknown)
 }
 
 /** YAML, of which JSON is a part and the quicker one to read. */

@@ -1,19 +1,25 @@
 // A careful JSON parser for what the native one cannot say: duplicate members with their paths and places, integers of
 // any length, and errors in the reference's words. The hot path uses it only after the native parser met something odd.
 
-import { setMember } from './read.js'
+import type { PathElement, PathSet } from './path.js'
+import { isRecord, setMember } from './read.js'
 
 export interface CarefulJson {
   readonly value: unknown
-  /** Paths of members that stood more than once in their object, in the order of the document. */
+  /** Members that stood more than once in their object, each once and in the order of the document; the reference, too, tells of a hundred. */
   readonly duplicates: readonly PlacedPath[]
-  /** Where in the text the first member with this path stands. */
-  readonly places: ReadonlyMap<string, number>
 }
 
 export interface PlacedPath {
-  readonly path: string
+  readonly path: readonly PathElement[]
+  /** Where in the text the second one stands. */
   readonly place: number
+}
+
+export interface CarefulOptions {
+  readonly maxDepth?: number
+  /** Members whose places are wanted. */
+  readonly wanted?: PathSet
 }
 
 /** The text is not JSON; the message says at which character and why. */
@@ -22,21 +28,38 @@ export class JsonSyntaxError extends Error {
 }
 
 export const maxJsonDepth = 1000
+const maxDuplicates = 100
+/** Integers with more digits are read as floating-point numbers. The reference does so from 20 digits on. */
+const maxIntegerDigits = 64
 
-export function parseJsonCarefully(text: string, maxDepth = maxJsonDepth): CarefulJson {
+export function parseJsonCarefully(text: string, { maxDepth = maxJsonDepth, wanted }: CarefulOptions = {}): CarefulJson {
   const parser = new Parser(text, maxDepth)
-  const value = parser.document()
-  return { value, duplicates: parser.duplicates, places: parser.places }
+  const value = parser.document(wanted)
+  return { value, duplicates: parser.duplicates }
 }
 
+const code = (character: string): number => character.charCodeAt(0)
+const quote = code('"')
+const backslash = code('\\')
+const openBrace = code('{')
+const closeBrace = code('}')
+const openBracket = code('[')
+const closeBracket = code(']')
+const comma = code(',')
+const colon = code(':')
+const minus = code('-')
+const zero = code('0')
+const nine = code('9')
+const firstPrintable = code(' ')
+
+/** No text matches this in two ways: it takes as long as the number is. */
 const numberForm = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-const stringForm = /"((?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"/y
 
 class Parser {
   readonly duplicates: PlacedPath[] = []
-  readonly places = new Map<string, number>()
   private readonly text: string
   private readonly maxDepth: number
+  private readonly path: PathElement[] = []
   private at = 0
   private depth = 0
 
@@ -45,83 +68,86 @@ class Parser {
     this.maxDepth = maxDepth
   }
 
-  document(): unknown {
-    const value = this.value('')
+  document(wanted: PathSet | undefined): unknown {
+    const value = this.value(wanted)
     this.space()
     if (this.at < this.text.length) this.unexpected('after top-level value')
     return value
   }
 
-  private value(path: string): unknown {
-    this.space()
-    const character = this.text[this.at]
-    if (character === '{') return this.object(path)
-    if (character === '[') return this.array(path)
-    if (character === '"') return this.string()
-    if (character === '-' || (character !== undefined && character >= '0' && character <= '9')) return this.number()
-    for (const [word, value] of [
-      ['true', true],
-      ['false', false],
-      ['null', null],
-    ] as const) {
-      if (this.text.startsWith(word, this.at)) {
-        this.at += word.length
-        return value
-      }
+  private value(wanted: PathSet | undefined): unknown {
+    const next = this.space()
+    if (next === quote) return this.string()
+    if (next === openBrace) return this.object(wanted)
+    if (next === openBracket) return this.array(wanted)
+    if (next === minus || (next >= zero && next <= nine)) return this.number()
+    return this.literal()
+  }
+
+  private literal(): boolean | null {
+    for (const [word, value] of literals) {
+      if (!this.text.startsWith(word, this.at)) continue
+      this.at += word.length
+      return value
     }
     return this.literalProblem()
   }
 
-  private object(path: string): Record<string, unknown> {
+  private object(wanted: PathSet | undefined): Record<string, unknown> {
     this.enter()
     const out: Record<string, unknown> = {}
-    const seen = new Set<string>()
-    for (let first = true; ; first = false) {
-      this.space()
-      if (this.text[this.at] === '}' && (first || seen.size === 0)) break
-      if (!first) {
-        if (this.text[this.at] === '}') break
-        if (this.text[this.at] !== ',') this.unexpected('after object key:value pair')
+    const seen = new Map<string, 'once' | 'reported'>()
+    for (let next = this.space(); next !== closeBrace || seen.size > 0; next = this.space()) {
+      if (seen.size > 0) {
+        if (next === closeBrace) break
+        if (next !== comma) this.unexpected('after object key:value pair')
         this.at++
         this.space()
       }
-      this.member(path, out, seen)
+      this.member(out, seen, wanted)
     }
     this.leave()
     return out
   }
 
-  private member(path: string, out: Record<string, unknown>, seen: Set<string>): void {
-    if (this.text[this.at] !== '"') this.unexpected('looking for beginning of object key string')
+  private member(out: Record<string, unknown>, seen: Map<string, 'once' | 'reported'>, wanted: PathSet | undefined): void {
     const place = this.at
+    if (this.text.charCodeAt(place) !== quote) this.unexpected('looking for beginning of object key string')
     const key = this.string()
-    this.space()
-    if (this.text[this.at] !== ':') this.unexpected('after object key')
+    if (this.space() !== colon) this.unexpected('after object key')
     this.at++
-    const memberPath = path === '' ? key : `${path}.${key}`
-    const again = seen.has(key)
-    if (!again) {
-      seen.add(key)
-      this.places.set(memberPath, place)
+    this.path.push(key)
+    const below = wanted?.below(key)
+    below?.meet(place)
+    const value = this.value(below)
+    const before = seen.get(key)
+    if (before === undefined) {
+      seen.set(key, 'once')
+      setMember(out, key, value)
+    } else {
+      if (before === 'once' && this.duplicates.length < maxDuplicates) {
+        seen.set(key, 'reported')
+        this.duplicates.push({ path: [...this.path], place })
+      }
+      setMember(out, key, mergeAgain(out[key], value))
     }
-    const value = this.value(memberPath)
-    if (again) this.duplicates.push({ path: memberPath, place })
-    setMember(out, key, again ? mergeAgain(out[key], value) : value)
+    this.path.pop()
   }
 
-  private array(path: string): unknown[] {
+  private array(wanted: PathSet | undefined): unknown[] {
     this.enter()
     const out: unknown[] = []
-    this.space()
-    if (this.text[this.at] === ']') {
+    if (this.space() === closeBracket) {
       this.leave()
       return out
     }
     for (;;) {
-      out.push(this.value(`${path}[${out.length}]`))
-      this.space()
-      if (this.text[this.at] === ']') break
-      if (this.text[this.at] !== ',') this.unexpected('after array element')
+      this.path.push(out.length)
+      out.push(this.value(wanted?.below(out.length)))
+      this.path.pop()
+      const next = this.space()
+      if (next === closeBracket) break
+      if (next !== comma) this.unexpected('after array element')
       this.at++
     }
     this.leave()
@@ -129,11 +155,20 @@ class Parser {
   }
 
   private string(): string {
-    stringForm.lastIndex = this.at
-    const match = stringForm.exec(this.text)
-    if (match === null) return this.stringProblem()
-    this.at = stringForm.lastIndex
-    return JSON.parse(match[0]) as string
+    const { text } = this
+    const start = this.at
+    let at = start + 1
+    let isEscaped = false
+    for (let next = text.charCodeAt(at); next !== quote; next = text.charCodeAt(++at)) {
+      if (next === backslash) {
+        const length = escapeLength(text, at)
+        if (length === 0) return this.stringProblem(at)
+        at += length - 1
+        isEscaped = true
+      } else if (!(next >= firstPrintable)) return this.stringProblem(at) // not a number at the end of the text
+    }
+    this.at = at + 1
+    return isEscaped ? (JSON.parse(text.slice(start, at + 1)) as string) : text.slice(start + 1, at)
   }
 
   private number(): number | bigint {
@@ -146,11 +181,20 @@ class Parser {
     this.at = numberForm.lastIndex
     const digits = match[0]
     const value = Number(digits)
-    return /[.eE]/.test(digits) || Number.isSafeInteger(value) ? value : BigInt(digits)
+    if (Number.isSafeInteger(value) || /[.eE]/.test(digits)) return value
+    if (digits.length <= maxIntegerDigits) return BigInt(digits)
+    if (!Number.isFinite(value)) throw new JsonSyntaxError(`a number of ${digits.length} digits is out of range`)
+    return value
   }
 
-  private space(): void {
-    while (this.at < this.text.length && ' \t\r\n'.includes(this.text[this.at] as string)) this.at++
+  /** Over white space; what comes then, not a number at the end of the text. */
+  private space(): number {
+    const { text } = this
+    for (;;) {
+      const next = text.charCodeAt(this.at)
+      if (next !== 0x20 && next !== 0x0a && next !== 0x0d && next !== 0x09) return next
+      this.at++
+    }
   }
 
   private enter(): void {
@@ -165,7 +209,7 @@ class Parser {
 
   /** A word that begins like `true` and goes on otherwise is reported at the letter where it goes wrong. */
   private literalProblem(): never {
-    for (const word of ['true', 'false', 'null']) {
+    for (const [word] of literals) {
       if (this.text[this.at] !== word[0]) continue
       let length = 1
       while (length < word.length && this.text[this.at + length] === word[length]) length++
@@ -175,21 +219,16 @@ class Parser {
     return this.unexpected('looking for beginning of value')
   }
 
-  private stringProblem(): never {
-    let i = this.at + 1
-    for (; i < this.text.length && this.text[i] !== '"'; i++) {
-      if ((this.text[i] as string) < ' ') break
-      if (this.text[i] !== '\\') continue
-      const next = this.text[i + 1]
-      if (next === 'u' && /^[0-9a-fA-F]{4}/.test(this.text.slice(i + 2, i + 6))) i += 5
-      else if (next !== undefined && '"\\/bfnrt'.includes(next)) i += 1
-      else {
-        this.at = i + (next === 'u' ? 2 + (/^[0-9a-fA-F]*/.exec(this.text.slice(i + 2, i + 6))?.[0].length ?? 0) : 1)
-        return this.unexpected(next === 'u' ? 'in \\u hexadecimal character escape' : 'in string escape code')
-      }
+  /** What is wrong with a string at a place in it: an escape, or a character that may not stand there. */
+  private stringProblem(at: number): never {
+    this.at = at
+    if (this.text.charCodeAt(at) !== backslash) return this.unexpected('in string literal')
+    if (this.text[at + 1] !== 'u') {
+      this.at = at + 1
+      return this.unexpected('in string escape code')
     }
-    this.at = i
-    return this.unexpected('in string literal')
+    this.at = at + 2 + (/^[0-9a-fA-F]*/.exec(this.text.slice(at + 2, at + 6))?.[0].length ?? 0)
+    return this.unexpected('in \\u hexadecimal character escape')
   }
 
   private unexpected(where: string): never {
@@ -199,15 +238,31 @@ class Parser {
   }
 }
 
+const literals = [
+  ['true', true],
+  ['false', false],
+  ['null', null],
+] as const
+
+const simpleEscapes = '"\\/bfnrt'
+
+/** How long the escape at a place is; 0 for what is none. */
+function escapeLength(text: string, at: number): number {
+  const name = text[at + 1]
+  if (name === 'u') return /^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6)) ? 6 : 0
+  return name !== undefined && simpleEscapes.includes(name) ? 2 : 0
+}
+
 const showCharacter = (character: string): string =>
   character === "'" ? `'\\''` : character === '"' ? `'"'` : `'${JSON.stringify(character).slice(1, -1)}'`
 
-/** What a repeated member does: objects flow into one another, of everything else the last one stands. */
+/**
+ * What a repeated member does: objects flow into one another, of everything else the last one stands. The first object was made here
+ * and is changed itself: a copy for each repetition would be as long as all that came before it.
+ */
 function mergeAgain(before: unknown, after: unknown): unknown {
-  if (!isPlain(before) || !isPlain(after)) return after
-  const out: Record<string, unknown> = { ...before }
-  for (const key of Object.keys(after)) setMember(out, key, Object.hasOwn(before, key) ? mergeAgain(before[key], after[key]) : after[key])
-  return out
+  if (!isRecord(before) || !isRecord(after)) return after
+  for (const key of Object.keys(after))
+    setMember(before, key, Object.hasOwn(before, key) ? mergeAgain(before[key], after[key]) : after[key])
+  return before
 }
-
-const isPlain = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

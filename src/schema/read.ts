@@ -1,15 +1,19 @@
 // The reading that turns parsed JSON into a normalised value: types are checked, unknown members are dropped and reported,
 // times and bytes take their one form, and what the kind would not write (nulls, zero values) is left out.
 
+import { shorten } from '../base/shorten.js'
 import { type AnyNode, type Field, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
+import { type PathElement, printPath } from './path.js'
 import { parseQuantity, printQuantity, QuantityError } from './quantity.js'
 import { base64Fault, readBytes, readDuration, readTime } from './scalars.js'
 
 /** What a reader tells besides the value. */
 export interface ReadReport {
-  /** Paths of members that the schema does not know, in the order of the document. */
-  readonly unknown: string[]
+  /** Paths of members that the schema does not know, in the order of the document; the reference, too, tells of a hundred. */
+  readonly unknown: (readonly PathElement[])[]
 }
+
+const maxUnknown = 100
 
 /** A value does not fit its schema. */
 export class SchemaReadError extends Error {
@@ -24,11 +28,12 @@ export class SchemaReadError extends Error {
   }
 }
 
-type PathElement = string | number
-
 class ReadState implements ReadReport {
-  readonly unknown: string[] = []
+  readonly unknown: (readonly PathElement[])[] = []
   readonly path: PathElement[] = []
+  meetUnknown(): void {
+    if (this.unknown.length < maxUnknown) this.unknown.push([...this.path])
+  }
   fail(expected: string, value: unknown): never {
     throw new SchemaReadError(printPath(this.path), `cannot read ${describe(value)} as ${expected}`)
   }
@@ -82,7 +87,7 @@ function compile(node: SchemaNode): Reader {
     case 'duration':
       return (value, state) =>
         typeof value === 'string'
-          ? (readDuration(value) ?? state.problem(`invalid duration ${JSON.stringify(value)}`))
+          ? (readDuration(value) ?? state.problem(`invalid duration ${JSON.stringify(shorten(value))}`))
           : state.fail('duration', value)
     case 'quantity':
       return readQuantity
@@ -115,7 +120,7 @@ function readInt64(value: unknown, state: ReadState): number | bigint {
 
 function readTimeOf(value: unknown, micro: boolean, state: ReadState): string {
   if (typeof value !== 'string') return state.fail('time', value)
-  return readTime(value, micro) ?? state.problem(`the time ${JSON.stringify(value)} is not of the form 2006-01-02T15:04:05Z`)
+  return readTime(value, micro) ?? state.problem(`the time ${JSON.stringify(shorten(value))} is not of the form 2006-01-02T15:04:05Z`)
 }
 
 /** Numbers are quantities too, and all of them take their one spelling. */
@@ -192,7 +197,7 @@ function compileStruct(node: StructNode): Reader {
       state.path[depth] = key
       const field = fields.get(key)
       const member = value[key]
-      if (field === undefined) state.unknown.push(printPath(state.path))
+      if (field === undefined) state.meetUnknown()
       else if (member !== null) {
         const read = field.read(member, state)
         if (field.keeps(read)) out[key] = read
@@ -257,13 +262,6 @@ export function setMember(target: Record<string, unknown>, key: string, value: u
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** Such as `spec.containers[1].nope`. */
-export const printPath = (path: readonly PathElement[]): string =>
-  path.reduce<string>(
-    (text, element) => (typeof element === 'number' ? `${text}[${element}]` : text === '' ? element : `${text}.${element}`),
-    '',
-  )
 
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'array'

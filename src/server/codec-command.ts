@@ -8,6 +8,7 @@ import { readYaml } from '../codec/yaml/read-yaml.js'
 import { writeYaml } from '../codec/yaml/write-yaml.js'
 import { JsonSyntaxError } from '../schema/json-parse.js'
 import type { StructNode } from '../schema/node.js'
+import { printPath } from '../schema/path.js'
 import { hasProtobuf } from '../schema/protobuf.js'
 import { isRecord, readValue } from '../schema/read.js'
 import { writeValue } from '../schema/write.js'
@@ -81,7 +82,7 @@ export async function readObject(bytes: Uint8Array, lookup: SchemaLookup): Promi
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') throw new Error('kind and apiVersion must be texts')
   const schema = await schemaOf(apiVersion, kind, lookup)
   const { value, report } = readValue(schema, parsed)
-  return { apiVersion, kind, schema, value, unknown: report.unknown }
+  return { apiVersion, kind, schema, value, unknown: report.unknown.map(printPath) }
 }
 
 async function schemaOf(apiVersion: string, kind: string, lookup: SchemaLookup): Promise<StructNode> {
