@@ -5,12 +5,12 @@ import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'no
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
 import type { Pressure } from './pressure.js'
+import { Warnings } from './warnings.js'
 
 export type WireRequest = IncomingMessage | Http2ServerRequest
 export type WireResponse = ServerResponse | Http2ServerResponse
 
-/** More of them help nobody, and headers must stay small. */
-const mostWarnings = 64
+const noWarnings: readonly string[] = []
 
 export class Exchange {
   readonly request: WireRequest
@@ -31,7 +31,7 @@ export class Exchange {
   /** How much of a body is held for this one. */
   bodyBytes = 0
   private readonly pressure: Pressure
-  private warningTexts: string[] | undefined
+  private said: Warnings | undefined
   private leaving: (() => void)[] | undefined
 
   constructor(input: {
@@ -81,14 +81,14 @@ export class Exchange {
     this.bodyBytes = 0
   }
 
-  get warnings(): readonly string[] {
-    return this.warningTexts ?? []
+  get warnings(): Iterable<string> {
+    return this.said === undefined ? noWarnings : this.said.texts
   }
 
   /** A text for a `Warning` header; the same one is said once. */
   readonly warn = (text: string): void => {
-    this.warningTexts ??= []
-    if (this.warningTexts.length < mostWarnings && !this.warningTexts.includes(text)) this.warningTexts.push(text)
+    this.said ??= new Warnings()
+    this.said.add(text)
   }
 
   header(name: string): string {

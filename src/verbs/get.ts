@@ -19,7 +19,7 @@ function freshness(engine: Engine, { version }: GetOptions): number | undefined 
     case 'any':
       return undefined
     case 'not-older-than':
-      return awaitRevision(engine.store, version.resourceVersion)
+      return awaitRevision(engine.store, version)
   }
 }
 

@@ -34,11 +34,11 @@ function freshness(engine: Engine, version: ListVersion): unknown {
       return undefined
     case 'not-older-than':
     case 'exact':
-      return awaitRevision(engine.store, version.resourceVersion)
+      return awaitRevision(engine.store, version)
     case 'continue':
       return version.token.resourceVersion === undefined
         ? engine.store.readIndex()
-        : awaitRevision(engine.store, version.token.resourceVersion)
+        : awaitRevision(engine.store, { resourceVersion: version.token.resourceVersion })
   }
 }
 

@@ -21,6 +21,10 @@ const gets = [
   { query: 'resourceVersion=', version: { mode: 'most-recent' } },
   { query: 'resourceVersion=0', version: { mode: 'any' } },
   { query: 'resourceVersion=5&resourceVersionMatch=Exact', version: { mode: 'not-older-than', resourceVersion: 5 } },
+  {
+    query: 'resourceVersion=18446744073709551615',
+    version: { mode: 'not-older-than', resourceVersion: 2 ** 64, asked: '18446744073709551615' },
+  },
   { query: 'watch=1&limit=x', version: { mode: 'most-recent' } },
 ]
 for (const { query, version } of gets) test(`get: ${query}`, () => assert.deepEqual(parseGetOptions(readQuery(query)), { version }))

@@ -15,15 +15,20 @@ export interface AnyVersion {
   readonly mode: 'any'
 }
 
-export interface NotOlderThan {
-  readonly mode: 'not-older-than'
+/** The number of a version that a client sent; one past 2^53 is rounded, and in the future of any store. */
+export interface AskedVersion {
   readonly resourceVersion: number
+  /** What the client wrote, where the number is rounded. */
+  readonly asked?: string
+}
+
+export interface NotOlderThan extends AskedVersion {
+  readonly mode: 'not-older-than'
 }
 
 /** That very state; for a watch, the changes after it. */
-export interface ExactVersion {
+export interface ExactVersion extends AskedVersion {
   readonly mode: 'exact'
-  readonly resourceVersion: number
 }
 
 /** The state in which an earlier page was read, from where that page ended. */
@@ -39,23 +44,23 @@ export type WatchStart = MostRecent | AnyVersion | ExactVersion
 export const mostRecent: MostRecent = { mode: 'most-recent' }
 export const anyVersion: AnyVersion = { mode: 'any' }
 
-/** The number of a version that a client sent; versions past 2^53 are rounded, and in the future of any store. */
-export function parseResourceVersion(text: string): number {
+function parseResourceVersion(text: string): AskedVersion {
   const value = parseUint64(text)
   if (value === undefined) throw badParameter('resourceVersion', text, 'must be the resourceVersion of an earlier answer')
-  return Number(value)
+  const resourceVersion = Number(value)
+  return Number.isSafeInteger(resourceVersion) ? { resourceVersion } : { resourceVersion, asked: String(value) }
 }
 
 export function getVersion(text: string | undefined): GetVersion {
   if (text === undefined) return mostRecent
-  const resourceVersion = parseResourceVersion(text)
-  return resourceVersion === 0 ? anyVersion : { mode: 'not-older-than', resourceVersion }
+  const version = parseResourceVersion(text)
+  return version.resourceVersion === 0 ? anyVersion : { mode: 'not-older-than', ...version }
 }
 
 export function watchStart(text: string | undefined): WatchStart {
   if (text === undefined) return mostRecent
-  const resourceVersion = parseResourceVersion(text)
-  return resourceVersion === 0 ? anyVersion : { mode: 'exact', resourceVersion }
+  const version = parseResourceVersion(text)
+  return version.resourceVersion === 0 ? anyVersion : { mode: 'exact', ...version }
 }
 
 export interface ListVersionRequest {
@@ -67,13 +72,14 @@ export interface ListVersionRequest {
 }
 
 export function listVersion(request: ListVersionRequest): ListVersion {
-  const resourceVersion = request.resourceVersion === undefined ? undefined : parseResourceVersion(request.resourceVersion)
+  const version = request.resourceVersion === undefined ? undefined : parseResourceVersion(request.resourceVersion)
   if (request.token !== undefined) {
-    if (resourceVersion) throw badRequest('specifying resource version is not allowed when using continue')
+    if (version !== undefined && version.resourceVersion !== 0)
+      throw badRequest('specifying resource version is not allowed when using continue')
     return { mode: 'continue', token: request.token }
   }
-  if (resourceVersion === undefined) return mostRecent
-  if (resourceVersion === 0) return anyVersion
+  if (version === undefined) return mostRecent
+  if (version.resourceVersion === 0) return anyVersion
   const isExact = request.match === 'Exact' || (request.match === undefined && request.hasLimit)
-  return { mode: isExact ? 'exact' : 'not-older-than', resourceVersion }
+  return { mode: isExact ? 'exact' : 'not-older-than', ...version }
 }
