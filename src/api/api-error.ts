@@ -1,5 +1,6 @@
 // The one error that leaves the server: everything a Status says. Whatever else is thrown becomes one through `ApiError.from`.
 
+import { listSome, shorten } from '../base/shorten.js'
 import { type FieldError, quote } from './field-error.js'
 
 export interface StatusCause {
@@ -37,14 +38,15 @@ export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: StatusBody
   constructor(status: StatusBody, options?: ErrorOptions) {
-    super(status.message, options)
-    this.status = status
+    const message = shorten(status.message, mostMessage)
+    super(message, options)
+    this.status = message === status.message ? status : { ...status, message }
   }
 
   /** The one door: an error of any making, as the Status that the client shall see. */
   static from(thrown: unknown): ApiError {
     if (thrown instanceof ApiError) return thrown
-    const text = thrown instanceof Error ? thrown.message : String(thrown)
+    const text = shorten(thrown instanceof Error ? thrown.message : String(thrown), mostInternal)
     return new ApiError(
       { code: 500, reason: 'InternalError', message: `Internal error occurred: ${text}`, details: { causes: [{ message: text }] } },
       { cause: thrown },
@@ -52,14 +54,21 @@ export class ApiError extends Error {
   }
 }
 
+/** The words of an error that nobody foresaw may hold anything. */
+const mostInternal = 1024
+/** What no message passes: a hundred errors with a place, a value and a reason each. */
+const mostMessage = 128 * 1024
+/** Of errors beyond this number only the number is told. */
+const mostErrors = 100
+
 const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`)
 const resourceDetails = (subject: Subject, name: string): StatusDetails => ({
-  ...(name === '' ? {} : { name }),
+  ...(name === '' ? {} : { name: shorten(name) }),
   ...(subject.group === '' ? {} : { group: subject.group }),
   kind: subject.resource,
 })
 const kindDetails = (subject: Subject, name: string): StatusDetails => ({
-  ...(name === '' ? {} : { name }),
+  ...(name === '' ? {} : { name: shorten(name) }),
   ...(subject.group === '' ? {} : { group: subject.group }),
   ...(subject.kind === '' ? {} : { kind: subject.kind }),
 })
@@ -103,17 +112,18 @@ export const forbidden = (subject: Subject, name: string, why: string): ApiError
     details: resourceDetails(subject, name),
   })
 
-/** All that validation found, in one answer. */
+/** What validation found, in one answer: of very many errors the first ones, and how many more there are. */
 export function invalid(subject: Pick<Subject, 'group' | 'kind'>, name: string, errors: readonly FieldError[]): ApiError {
-  const lines = [...new Set(errors.map((error) => `${error.field}: ${error.message}`))]
-  const text = lines.length === 1 ? lines[0] : `[${lines.join(', ')}]`
+  const told = errors.slice(0, mostErrors).map((error) => ({ ...error, field: shorten(error.field) }))
+  const lines = [...new Set(told.map((error) => `${error.field}: ${error.message}`))]
+  const text = lines.length === 1 && errors.length <= mostErrors ? lines[0] : `[${listSome(lines, errors.length - told.length)}]`
   return new ApiError({
     code: 422,
     reason: 'Invalid',
     message: `${qualified(subject.kind, subject.group)} ${quote(name)} is invalid: ${text}`,
     details: {
       ...kindDetails({ ...subject, resource: '' }, name),
-      causes: errors.map((error) => ({ reason: error.reason, message: error.message, field: error.field })),
+      causes: told.map((error) => ({ reason: error.reason, message: error.message, field: error.field })),
     },
   })
 }
@@ -144,7 +154,7 @@ export const notAcceptable = (accepted: readonly string[]): ApiError =>
     message: `only the following media types are accepted: ${accepted.join(', ')}`,
   })
 
-export const tooLargeResourceVersion = (asked: number, current: number): ApiError =>
+export const tooLargeResourceVersion = (asked: number | string, current: number): ApiError =>
   new ApiError({
     code: 504,
     reason: 'Timeout',

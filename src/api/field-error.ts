@@ -1,5 +1,7 @@
 // What is wrong with one field of an object. Validation collects all of them; one Status reports them together.
 
+import { shorten } from '../base/shorten.js'
+
 export type FieldErrorReason =
   | 'FieldValueNotFound'
   | 'FieldValueRequired'
@@ -30,13 +32,33 @@ export function showValue(value: unknown): string {
   return showJson(value)
 }
 
-/** JSON for people to read: integers that only a bigint can hold are rounded. */
-export const showJson = (value: unknown): string =>
-  JSON.stringify(value, (_name, member: unknown) => (typeof member === 'bigint' ? Number(member) : member))
+/** An object that is shown tells more than a text of the same length. */
+const mostJson = 1024
 
-/** A text in double quotes, with control characters and quotes escaped. */
+/** JSON for people to read: of much of it the beginning, and integers that only a bigint can hold are rounded. */
+export const showJson = (value: unknown): string => shorten(jsonUpTo(value, mostJson * 2), mostJson)
+
+/** The JSON of a value, written no further than a length is passed: who asks wants to see its beginning. */
+function jsonUpTo(value: unknown, length: number): string {
+  if (typeof value === 'string') return JSON.stringify(shorten(value))
+  if (typeof value !== 'object' || value === null)
+    return typeof value === 'bigint' ? String(Number(value)) : (JSON.stringify(value) ?? 'null')
+  const isList = Array.isArray(value)
+  let text = isList ? '[' : '{'
+  let isFirst = true
+  for (const name in value) {
+    if (text.length > length) return text
+    const member = (value as { readonly [name: string]: unknown })[name]
+    if (member === undefined && !isList) continue
+    text += `${isFirst ? '' : ','}${isList ? '' : `${JSON.stringify(shorten(name))}:`}${jsonUpTo(member, length - text.length)}`
+    isFirst = false
+  }
+  return text + (isList ? ']' : '}')
+}
+
+/** A text in double quotes, with control characters and quotes escaped. Of a long text it is the beginning. */
 export const quote = (text: string): string =>
-  JSON.stringify(text)
+  JSON.stringify(shorten(text))
     .replace(/\\u00([01][0-9a-f])/g, '\\x$1')
     .replace(/\\b/g, '\\b')
     .replace(/\\f/g, '\\f')

@@ -1,5 +1,6 @@
 // A question about a few fields of an object: `metadata.name=x,status.phase!=Running`. Which fields may be asked for is the kind's matter.
 
+import { shorten } from '../base/shorten.js'
 import { sortTexts } from '../base/text-order.js'
 import { badRequest } from './api-error.js'
 import { quote } from './field-error.js'
@@ -39,7 +40,7 @@ export const metadataFields: SelectableFields = {
 /** The fields of a kind that has a list of its own, be it an empty one. */
 export function selectableFields(kind: { readonly namespaced: boolean; readonly fields: Iterable<string> }): SelectableFields {
   const fields = new Set([name, ...(kind.namespaced ? [namespace] : []), ...kind.fields])
-  return { has: (field) => fields.has(field), refusal: (field) => `field label not supported: ${field}` }
+  return { has: (field) => fields.has(field), refusal: (field) => `field label not supported: ${shorten(field)}` }
 }
 
 export const everyField: CompiledFieldSelector = fromFieldRequirements([])
@@ -103,7 +104,7 @@ function splitTerms(text: string): string[] {
 /** The first operator divides; a field has no escapes. */
 function parseTerm(text: string, term: string): FieldRequirement {
   const match = /!=|==|=/.exec(term)
-  if (match === null) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`)
+  if (match === null) throw badRequest(`invalid selector: '${shorten(text)}'; can't understand '${shorten(term)}'`)
   return {
     field: term.slice(0, match.index),
     operator: match[0] === '!=' ? '!=' : '=',

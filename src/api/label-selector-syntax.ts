@@ -1,5 +1,6 @@
 // The grammar of label selectors: `a`, `!a`, `a=b`, `a!=b`, `a in (b,c)`, `a>1`, joined by commas. Its refusals are part of the API.
 
+import { listSome, shorten } from '../base/shorten.js'
 import { sortTexts } from '../base/text-order.js'
 import { badRequest } from './api-error.js'
 import { type FieldError, invalid } from './field-error.js'
@@ -67,19 +68,19 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
   const requirements: Requirement[] = []
   const first = peek(cursor)
   if (first.kind === 'end') return requirements
-  if (!startsRequirement(first)) throw badRequest(`found '${first.text}', expected: !, identifier, or 'end of string'`)
+  if (!startsRequirement(first)) throw badRequest(`found '${shorten(first.text)}', expected: !, identifier, or 'end of string'`)
   for (;;) {
     requirements.push(parseRequirement(cursor))
     const after = take(cursor)
     if (after.kind === 'end') return requirements
-    if (after.kind !== ',') throw badRequest(`found '${after.text}', expected: ',' or 'end of string'`)
+    if (after.kind !== ',') throw badRequest(`found '${shorten(after.text)}', expected: ',' or 'end of string'`)
     const next = peek(cursor)
-    if (!startsRequirement(next)) throw badRequest(`found '${next.text}', expected: identifier after ','`)
+    if (!startsRequirement(next)) throw badRequest(`found '${shorten(next.text)}', expected: identifier after ','`)
   }
 }
 
 const unparsable = (why: string): Error => badRequest(`unable to parse requirement: ${why}`)
-const unexpected = (token: Token, expected: string): Error => unparsable(`found '${token.text}', expected: ${expected}`)
+const unexpected = (token: Token, expected: string): Error => unparsable(`found '${shorten(token.text)}', expected: ${expected}`)
 
 function parseRequirement(cursor: Cursor): Requirement {
   const negated = peek(cursor).kind === '!'
@@ -110,7 +111,7 @@ function parseValue(cursor: Cursor): string {
 /** The list in parentheses. An empty place in it, `()` too, is the empty value; more than one empty place at the end is refused. */
 function parseValues(cursor: Cursor): readonly string[] {
   const open = take(cursor)
-  if (open.kind !== '(') throw unparsable(`found '${open.text}' expected: '('`)
+  if (open.kind !== '(') throw unparsable(`found '${shorten(open.text)}' expected: '('`)
   const first = peek(cursor)
   if (first.kind === ')') {
     take(cursor)
@@ -142,22 +143,27 @@ function parseListedValues(cursor: Cursor): readonly string[] {
   }
 }
 
+/** Of values beyond this number that are wrong only the number is told. */
+const mostErrors = 100
+
 function checked(requirement: Requirement): Requirement {
   const { key, operator, values } = requirement
-  const errors: FieldError[] = []
+  const texts: string[] = []
+  let count = 0
+  const complain = (field: string, value: string, problem: string): void => {
+    if (++count <= mostErrors) texts.push(show(invalid(field, value, problem)))
+  }
   if (operator === 'gt' || operator === 'lt') {
     for (const [index, value] of values.entries()) {
-      if (parseInt64(value) === undefined)
-        errors.push(invalid(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"))
+      if (parseInt64(value) === undefined) complain(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer")
     }
   }
   for (const [index, value] of values.entries()) {
     const problems = labelValue(value)
-    if (problems.length > 0) errors.push(invalid(`values[${index}][${key}]`, value, problems.join('; ')))
+    if (problems.length > 0) complain(`values[${index}][${key}]`, value, problems.join('; '))
   }
-  if (errors.length === 0) return requirement
-  const texts = errors.map(show)
-  throw unparsable(texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`)
+  if (count === 0) return requirement
+  throw unparsable(count === 1 ? (texts[0] ?? '') : `[${listSome(texts, count - texts.length)}]`)
 }
 
 const show = (error: FieldError): string => `${error.field}: ${error.message}`

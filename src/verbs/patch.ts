@@ -6,6 +6,7 @@ import type { SubresourceView } from '../api/definition.js'
 import { invalid as invalidField, showJson } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { fieldValidationOf, type PatchOptions } from '../api/options/write-options.js'
+import { shorten } from '../base/shorten.js'
 import { apply } from '../patch/apply.js'
 import { jsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
@@ -13,6 +14,7 @@ import { PatchError } from '../patch/patch-error.js'
 import { parentEntries, type ScaleFields, scaleEntries } from '../patch/scale-fields.js'
 import { strategicMergePatch } from '../patch/strategic-merge-patch.js'
 import type { StructNode } from '../schema/node.js'
+import { printPath } from '../schema/path.js'
 import { readValue, SchemaReadError } from '../schema/read.js'
 import { timeOf } from '../schema/scalars.js'
 import { create, inNamespace } from './create.js'
@@ -54,11 +56,13 @@ export async function patch(engine: Engine, call: Call, request: PatchRequest): 
 function checkConfiguration(resource: Resource, config: ApiObject): void {
   if (config.apiVersion !== resource.apiVersion) {
     throw badRequest(
-      `Incorrect version specified in apply patch. Specified patch version: ${config.apiVersion ?? ''}, expected: ${resource.apiVersion}`,
+      `Incorrect version specified in apply patch. Specified patch version: ${shorten(String(config.apiVersion ?? ''))}, expected: ${resource.apiVersion}`,
     )
   }
   if (config.kind !== resource.kind)
-    throw badRequest(`the kind of the applied configuration must be ${resource.kind}, not ${JSON.stringify(config.kind ?? '')}`)
+    throw badRequest(
+      `the kind of the applied configuration must be ${resource.kind}, not ${JSON.stringify(shorten(String(config.kind ?? '')))}`,
+    )
   if (config.metadata?.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil')
 }
 
@@ -167,10 +171,13 @@ function checkStillTheKind(
 ): void {
   const patchedTo = result as Partial<ApiObject>
   if ((patchedTo.apiVersion ?? apiVersion) !== apiVersion) {
-    throw unfit(request, `the API version in the data (${patchedTo.apiVersion}) does not match the expected API version (${apiVersion})`)
+    throw unfit(
+      request,
+      `the API version in the data (${shorten(String(patchedTo.apiVersion))}) does not match the expected API version (${apiVersion})`,
+    )
   }
   if ((patchedTo.kind ?? kind) !== kind) {
-    throw unfit(request, `the kind in the data (${patchedTo.kind}) does not match the expected kind (${kind})`)
+    throw unfit(request, `the kind in the data (${shorten(String(patchedTo.kind))}) does not match the expected kind (${kind})`)
   }
 }
 
@@ -188,7 +195,7 @@ function read(
 ): ApiObject {
   try {
     const { value, report: found } = readValue(schema, result)
-    const unknown = found.unknown.map((path) => `unknown field "${path}"`)
+    const unknown = found.unknown.map((path) => `unknown field "${printPath(path)}"`)
     report(call, request, unknown)
     const { kind: _kind, apiVersion: _apiVersion, ...object } = value as ApiObject
     return object

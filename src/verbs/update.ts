@@ -8,6 +8,7 @@ import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
 import { sameValueBut } from '../api/validation/same-value.js'
 import { validateChange } from '../api/validation/validate-write.js'
+import { shorten } from '../base/shorten.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { isSameButForTimes } from '../patch/managed-entries.js'
 import { create, inNamespace } from './create.js'
@@ -149,12 +150,16 @@ function checkConditions(call: Call, { wanted, live, request, current }: Shaping
   const { subject, definition } = call.resource
   const uid = wanted.metadata?.uid
   if (!request.isPatch && uid !== undefined && uid !== live.metadata?.uid) {
-    throw conflict(subject, call.name, `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata?.uid}`)
+    throw conflict(
+      subject,
+      call.name,
+      `Precondition failed: UID in precondition: ${shorten(uid)}, UID in object meta: ${live.metadata?.uid}`,
+    )
   }
   const version = wanted.metadata?.resourceVersion ?? '0'
   if (!/^\d+$/.test(version))
     throw badRequest(
-      `metadata.resourceVersion: the value ${JSON.stringify(version)} is not a version of this server: a whole number is expected`,
+      `metadata.resourceVersion: the value ${JSON.stringify(shorten(version))} is not a version of this server: a whole number is expected`,
     )
   if (version !== '0') {
     if (version !== current.resourceVersion) throw conflict(subject, call.name, modifiedMessage)

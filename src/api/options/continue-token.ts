@@ -1,5 +1,6 @@
 // The token between two pages of a list: opaque to clients, and what the server needs to go on where the last page ended.
 
+import { shorten } from '../../base/shorten.js'
 import { ApiError, badRequest } from '../api-error.js'
 
 export interface ContinueToken {
@@ -53,7 +54,7 @@ export const continueExpired = (fresh: ContinueToken): ApiError =>
 export const listExpired = (): ApiError =>
   new ApiError({ code: 410, reason: 'Expired', message: 'The resourceVersion for the provided list is too old.' })
 
-const badToken = (why: string): ApiError => badRequest(`invalid continue token: continue key is not valid: ${why}`)
+const badToken = (why: string): ApiError => badRequest(`invalid continue token: continue key is not valid: ${shorten(why)}`)
 
 function decodeBase64(text: string): string {
   const stray = text.search(/[^A-Za-z0-9_-]/)
