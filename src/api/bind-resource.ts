@@ -109,10 +109,16 @@ function bind({ identity, definition, version, indexedFields, versions }: Bindin
 const inIdentity = (convert: ResourceVersionDefinition['toStored'], identity: Identity): Resource['toStored'] =>
   convert === undefined ? undefined : (object) => convert(object, identity)
 
-const bindSubresource = (subresource: SubresourceDefinition, resource: Resource, identity: Identity): Subresource => ({
-  ...subresource,
-  shown: subresource.view === undefined ? resource : bindView(subresource.view, resource, identity),
-})
+function bindSubresource(subresource: SubresourceDefinition, resource: Resource, identity: Identity): Subresource {
+  const named = subresource.view ?? subresource.body
+  const group = named?.group === undefined ? resource.group : identity.group(named.group)
+  const version = named?.version ?? resource.version
+  return {
+    ...subresource,
+    shown: subresource.view === undefined ? resource : bindView(subresource.view, resource, identity),
+    type: { group, version, apiVersion: apiVersionOf(group, version), kind: named?.kind ?? resource.kind },
+  }
+}
 
 function bindView(view: SubresourceView, resource: Resource, identity: Identity): Resource {
   return {

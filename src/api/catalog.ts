@@ -53,6 +53,8 @@ export type KnownVersion = Pick<Resource, 'schema' | 'toStored' | 'fromStored'>
 export interface Subresource extends SubresourceDefinition {
   /** The resource as clients of the subresource see it: itself, or the kind that the view shows. */
   readonly shown: Resource
+  /** What is sent and answered: the object, the kind of a view, or that of the body of an action. */
+  readonly type: GroupVersion & { readonly apiVersion: string; readonly kind: string }
 }
 
 /** Decides whether a version of a group, or one resource in it, is served. */

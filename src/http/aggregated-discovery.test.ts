@@ -4,10 +4,11 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
+import { CatalogSource } from '../api/catalog-source.js'
 import { identityOf } from '../api/identity.js'
 import { silentLogger } from '../base/logger.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
-import { aggregatedFormat, discoveredGroups, serveAggregated } from './aggregated-discovery.js'
+import { aggregatedDiscovery, aggregatedFormat, discoveredGroup, groupsBelow, serveAggregated } from './aggregated-discovery.js'
 import { requestListener } from './handle.js'
 import { thingsCatalog } from './openapi/things.fixture.js'
 import { Pressure } from './pressure.js'
@@ -36,7 +37,7 @@ describe('what it says', () => {
   const catalog = thingsCatalog()
 
   test('the core alone', () => {
-    assert.deepEqual(discoveredGroups(catalog, 'api'), [
+    assert.deepEqual(groupsBelow(catalog, 'api').map(discoveredGroup), [
       {
         metadata: {},
         versions: [
@@ -59,7 +60,7 @@ describe('what it says', () => {
   })
 
   test('the other groups, in the order of the catalog, with their subresources', () => {
-    const groups = discoveredGroups(catalog, 'apis')
+    const groups = groupsBelow(catalog, 'apis').map(discoveredGroup)
     assert.deepEqual(
       groups.map(({ metadata }) => metadata.name),
       ['small.things.cluster.io', 'apiregistration.cluster.io', 'shop.example.com'],
@@ -81,7 +82,7 @@ describe('what it says', () => {
 })
 
 test('it is sent with its media type and a tag', async () => {
-  const discovery = { catalog: thingsCatalog(), schema: apiGroupDiscovery }
+  const discovery = aggregatedDiscovery(apiGroupDiscovery)
   const server = createServer(
     requestListener({
       filters: [
@@ -90,7 +91,7 @@ test('it is sent with its media type and a tag', async () => {
           return true
         },
       ],
-      identity: cluster,
+      catalogs: new CatalogSource(thingsCatalog()),
       clock: { now: () => 0 },
       logger: silentLogger,
       pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),

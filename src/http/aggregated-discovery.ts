@@ -1,10 +1,11 @@
 // All of discovery in one document, for clients that would otherwise ask once per version: an alpha form, behind its gate.
 
 import { createHash } from 'node:crypto'
-import type { Catalog, Resource } from '../api/catalog.js'
-import type { SubresourceDefinition } from '../api/definition.js'
+import type { Catalog, Resource, ServedGroup } from '../api/catalog.js'
 import type { Identity } from '../api/identity.js'
 import * as meta from '../api/meta.schema.js'
+import { getOrInsert } from '../base/get-or-insert.js'
+import { onceFor } from '../base/once-for.js'
 import { compareText } from '../base/text-order.js'
 import { parseAccept } from '../codec/accept.js'
 import { parseWrittenJson } from '../codec/json.js'
@@ -17,10 +18,14 @@ import type { Exchange } from './exchange.js'
 import type { Answered } from './pipeline.js'
 import { send, writeHead } from './respond.js'
 
+/** All of discovery, in the types of the document. Of a catalog that has changed only the groups that did are rendered again. */
 export interface AggregatedDiscovery {
-  readonly catalog: Catalog
-  /** The type of a group in the document. */
-  readonly schema: StructNode
+  readonly documents: (catalog: Catalog, root: DiscoveryRoot) => AggregatedDocument
+}
+
+interface AggregatedDocument {
+  readonly tag: string
+  readonly body: (format: Format) => Buffer
 }
 
 /** The core group and the others have a document each. */
@@ -30,23 +35,53 @@ const stem = { stem: 'apidiscovery' }
 const version = 'v2beta1'
 const listKind = 'APIGroupDiscoveryList'
 
+/** `schema` is the type of a group in the document. */
+export function aggregatedDiscovery(schema: StructNode): AggregatedDiscovery {
+  const forms: GroupForms = {
+    json: onceFor((group) => writeValue(schema, discoveredGroup(group))),
+    protobuf: onceFor((group) => encodeListItem(schema, discoveredGroup(group))),
+  }
+  const known = {
+    api: onceFor((catalog: Catalog) => documentOf(catalog, 'api', forms)),
+    apis: onceFor((catalog: Catalog) => documentOf(catalog, 'apis', forms)),
+  }
+  return { documents: (catalog, root) => known[root](catalog) }
+}
+
+interface GroupForms {
+  readonly json: (group: ServedGroup) => string
+  readonly protobuf: (group: ServedGroup) => Uint8Array
+}
+
+function documentOf(catalog: Catalog, root: DiscoveryRoot, forms: GroupForms): AggregatedDocument {
+  const groups = groupsBelow(catalog, root)
+  const type = { kind: listKind, apiVersion: `${catalog.identity.group(stem)}/${version}` }
+  const items = groups.map(forms.json).join(',')
+  const json = `{"kind":"${type.kind}","apiVersion":"${type.apiVersion}","metadata":${writeValue(meta.listMeta, {})},"items":[${items}]}\n`
+  const bodies = new Map<Format, Buffer>([['json', Buffer.from(json)]])
+  const render = (format: Format): Buffer =>
+    format === 'yaml'
+      ? Buffer.from(writeYaml(parseWrittenJson(json)))
+      : Buffer.concat(encodeProtobufList({ type, metadata: {}, items: groups.map(forms.protobuf) }))
+  return {
+    tag: `"${createHash('sha512').update(json).digest('hex').toUpperCase()}"`,
+    body: (format) => getOrInsert(bodies, format, () => render(format)),
+  }
+}
+
 /** Answers if the client wants this form before any other that it names; else the usual documents are to be sent. */
 export function serveAggregated(discovery: AggregatedDiscovery, exchange: Exchange, root: DiscoveryRoot): Answered {
-  const { identity } = discovery.catalog
-  const format = aggregatedFormat(exchange.header('accept'), identity)
+  const { catalog } = exchange
+  const format = aggregatedFormat(exchange.header('accept'), catalog.identity)
   if (format === undefined) return false
-  const groups = discoveredGroups(discovery.catalog, root)
-  const json = jsonOf(discovery, groups)
-  const tag = `"${createHash('sha512').update(json).digest('hex').toUpperCase()}"`
+  const { tag, body } = discovery.documents(catalog, root)
   const headers = { ETag: tag, Vary: 'Accept' }
   if (exchange.header('if-none-match') === tag) {
     writeHead(exchange, 304, ['Audit-Id', exchange.auditId, 'Cache-Control', 'no-cache, private', ...Object.entries(headers).flat()])
     exchange.response.end()
     return true
   }
-  const body =
-    format === 'protobuf' ? protobufOf(discovery, groups) : Buffer.from(format === 'yaml' ? writeYaml(parseWrittenJson(json)) : json)
-  send(exchange, { code: 200, contentType: mediaTypeFor(format, identity), body, headers })
+  send(exchange, { code: 200, contentType: mediaTypeFor(format, catalog.identity), body: body(format), headers })
   return true
 }
 
@@ -64,26 +99,6 @@ export function aggregatedFormat(accept: string, identity: Identity): Format | u
   }
   return undefined
 }
-
-const typeOf = (identity: Identity): { readonly kind: string; readonly apiVersion: string } => ({
-  kind: listKind,
-  apiVersion: `${identity.group(stem)}/${version}`,
-})
-
-function jsonOf({ catalog, schema }: AggregatedDiscovery, groups: readonly DiscoveredGroup[]): string {
-  const { kind, apiVersion } = typeOf(catalog.identity)
-  const items = groups.map((group) => writeValue(schema, group)).join(',')
-  return `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":${writeValue(meta.listMeta, {})},"items":[${items}]}\n`
-}
-
-const protobufOf = ({ catalog, schema }: AggregatedDiscovery, groups: readonly DiscoveredGroup[]): Buffer =>
-  Buffer.concat(
-    encodeProtobufList({
-      type: typeOf(catalog.identity),
-      metadata: {},
-      items: groups.map((group) => encodeListItem(schema, group)),
-    }),
-  )
 
 export interface DiscoveredGroup {
   readonly metadata: { readonly name?: string }
@@ -119,29 +134,24 @@ export interface ResponseKind {
   readonly kind: string
 }
 
-export function discoveredGroups(catalog: Catalog, root: DiscoveryRoot): readonly DiscoveredGroup[] {
-  const places = catalog.groupVersions().filter(({ group }) => (group === '') === (root === 'api'))
-  return [...new Set(places.map(({ group }) => group))].map((name) => ({
-    metadata: name === '' ? {} : { name },
-    versions: places
-      .filter(({ group }) => group === name)
-      .map((place) => ({
-        version: place.version,
-        resources: catalog
-          .all()
-          .filter((resource) => resource.group === name && resource.version === place.version)
-          .map((resource) => describe(resource, catalog.identity))
-          .sort((a, b) => compareText(a.resource, b.resource)),
-        freshness: 'Current',
-      })),
-  }))
-}
+export const groupsBelow = (catalog: Catalog, root: DiscoveryRoot): readonly ServedGroup[] =>
+  [...catalog.groups().values()].filter(({ name }) => (name === '') === (root === 'api'))
 
-function describe(resource: Resource, identity: Identity): DiscoveredResource {
-  const { shortNames, categories, subresources = [] } = resource.definition
+export const discoveredGroup = ({ name, versions }: ServedGroup): DiscoveredGroup => ({
+  metadata: name === '' ? {} : { name },
+  versions: Array.from(versions.values(), ({ version: served, resources }) => ({
+    version: served,
+    resources: Array.from(resources.values(), describe).sort((a, b) => compareText(a.resource, b.resource)),
+    freshness: 'Current',
+  })),
+})
+
+function describe(resource: Resource): DiscoveredResource {
+  const { shortNames, categories } = resource.definition
+  const subresources = [...resource.subresources.values()]
   return {
     resource: resource.name,
-    responseKind: responseKindOf(resource, undefined, identity),
+    responseKind: responseKindOf(resource),
     scope: resource.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: '',
     verbs: resource.verbs,
@@ -149,22 +159,10 @@ function describe(resource: Resource, identity: Identity): DiscoveredResource {
     ...(categories && { categories }),
     ...(subresources.length > 0 && {
       subresources: subresources
-        .map((subresource) => ({
-          subresource: subresource.name,
-          responseKind: responseKindOf(resource, subresource, identity),
-          verbs: subresource.verbs,
-        }))
+        .map(({ name, type, verbs }) => ({ subresource: name, responseKind: responseKindOf(type), verbs }))
         .sort((a, b) => compareText(a.subresource, b.subresource)),
     }),
   }
 }
 
-/** What a resource or subresource answers with, or takes: the object, the kind of a view, or that of an action. */
-export function responseKindOf(resource: Resource, subresource: SubresourceDefinition | undefined, identity: Identity): ResponseKind {
-  const named = subresource?.view ?? subresource?.body
-  return {
-    group: named?.group === undefined ? resource.group : identity.group(named.group),
-    version: named?.version ?? resource.version,
-    kind: named?.kind ?? resource.kind,
-  }
-}
+const responseKindOf = ({ group, version: served, kind }: ResponseKind): ResponseKind => ({ group, version: served, kind })

@@ -1,58 +1,64 @@
-// Which groups, versions and resources there are, in the documents with which clients begin.
+// Which groups, versions and resources there are, in the documents with which clients begin. Each is made once, and again only when what it
+// tells of has changed: that is another value then.
 
 import { createHash } from 'node:crypto'
-import type { Catalog, GroupVersion, Resource } from '../api/catalog.js'
-import type { SubresourceDefinition } from '../api/definition.js'
-import type { Identity } from '../api/identity.js'
+import type { Catalog, GroupVersion, Resource, ServedGroup, ServedVersion, Subresource } from '../api/catalog.js'
+import { getOrInsert } from '../base/get-or-insert.js'
+import { onceFor } from '../base/once-for.js'
 import { compareText } from '../base/text-order.js'
 
 export type Document = { readonly [key: string]: unknown }
 
-export const versionsDocument = (catalog: Catalog, serverAddress: string): Document => ({
-  kind: 'APIVersions',
-  versions: catalog.groupVersions().flatMap(({ group, version }) => (group === '' ? [version] : [])),
-  serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
-})
+export const versionsDocument = (catalog: Catalog, serverAddress: string): Document =>
+  getOrInsert(versionsByAddress(catalog), serverAddress, () => ({
+    kind: 'APIVersions',
+    versions: [...(catalog.groups().get('')?.versions.keys() ?? [])],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
+  }))
 
-export const groupListDocument = (catalog: Catalog): Document => ({
-  kind: 'APIGroupList',
-  apiVersion: 'v1',
-  groups: groupNames(catalog).map((group) => groupOf(catalog, group)),
-})
+/** A server has one address once it listens. */
+const versionsByAddress = onceFor((_catalog: Catalog) => new Map<string, Document>())
 
-export function groupDocument(catalog: Catalog, group: string): Document | undefined {
-  return group !== '' && catalog.hasGroup(group) ? { kind: 'APIGroup', apiVersion: 'v1', ...groupOf(catalog, group) } : undefined
+export const groupListDocument = onceFor(
+  (catalog: Catalog): Document => ({
+    kind: 'APIGroupList',
+    apiVersion: 'v1',
+    groups: [...catalog.groups().values()].filter(({ name }) => name !== '').map(describeGroup),
+  }),
+)
+
+export function groupDocument(catalog: Catalog, name: string): Document | undefined {
+  const group = name === '' ? undefined : catalog.groups().get(name)
+  return group && documentOfGroup(group)
+}
+
+const documentOfGroup = onceFor((group: ServedGroup): Document => ({ kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) }))
+
+function describeGroup({ name, versions: served }: ServedGroup): Document {
+  const versions = Array.from(served.keys(), (version) => ({ groupVersion: `${name}/${version}`, version }))
+  return { name, versions, preferredVersion: versions[0] }
 }
 
 export function resourceListDocument(catalog: Catalog, { group, version }: GroupVersion): Document | undefined {
-  if (!catalog.hasVersion(group, version)) return undefined
-  const resources = catalog.all().filter((resource) => resource.group === group && resource.version === version)
-  return {
+  const served = catalog.groups().get(group)?.versions.get(version)
+  return served && documentOfVersion(served)
+}
+
+const documentOfVersion = onceFor(
+  ({ group, version, resources }: ServedVersion): Document => ({
     kind: 'APIResourceList',
     ...(group === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: group === '' ? version : `${group}/${version}`,
-    resources: resources.flatMap((resource) => describe(catalog.identity, resource)).sort((a, b) => compareText(a.name, b.name)),
-  }
-}
-
-const groupNames = (catalog: Catalog): readonly string[] => [
-  ...new Set(catalog.groupVersions().flatMap(({ group }) => (group === '' ? [] : [group]))),
-]
-
-function groupOf(catalog: Catalog, group: string): Document {
-  const versions = catalog
-    .groupVersions()
-    .filter((candidate) => candidate.group === group)
-    .map(({ version }) => ({ groupVersion: `${group}/${version}`, version }))
-  return { name: group, versions, preferredVersion: versions[0] }
-}
+    resources: [...resources.values()].flatMap(describe).sort((a, b) => compareText(a.name, b.name)),
+  }),
+)
 
 interface Description {
   readonly name: string
 }
 
 /** A resource and its subresources, each a line of the document. */
-function describe(identity: Identity, resource: Resource): Description[] {
+function describe(resource: Resource): Description[] {
   const { definition } = resource
   const common = { singularName: '', namespaced: resource.namespaced, kind: resource.kind }
   const main = {
@@ -63,20 +69,19 @@ function describe(identity: Identity, resource: Resource): Description[] {
     ...(definition.categories === undefined ? {} : { categories: definition.categories }),
     ...(isKept(resource) ? { storageVersionHash: storageVersionHash(resource) } : {}),
   }
-  return [main, ...(definition.subresources ?? []).map((subresource) => describeSubresource(identity, resource, subresource))]
+  return [main, ...Array.from(resource.subresources.values(), (subresource) => describeSubresource(resource, subresource))]
 }
 
 /** A subresource whose body is of another kind names that kind, with its group version where it is not the resource's own. */
-function describeSubresource(identity: Identity, resource: Resource, subresource: SubresourceDefinition): Description {
-  const other = subresource.view ?? subresource.body
-  const group = other?.group === undefined ? undefined : identity.group(other.group)
+function describeSubresource(resource: Resource, { name, verbs, type, view, body }: Subresource): Description {
+  const { group, version, kind } = type
   return {
-    name: `${resource.name}/${subresource.name}`,
+    name: `${resource.name}/${name}`,
     singularName: '',
     namespaced: resource.namespaced,
-    ...(group === undefined ? {} : { group, version: other?.version }),
-    kind: other?.kind ?? resource.kind,
-    verbs: subresource.verbs,
+    ...((view ?? body)?.group === undefined ? {} : { group, version }),
+    kind,
+    verbs,
   } as Description
 }
 

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import type { Catalog } from '../api/catalog.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
 import type { Pressure } from './pressure.js'
@@ -16,6 +17,8 @@ export class Exchange {
   readonly request: WireRequest
   readonly response: WireResponse
   readonly info: RequestInfo
+  /** What was served when it came, whatever happens meanwhile. */
+  readonly catalog: Catalog
   /** The time of day at which it came. */
   readonly startMs: number
   /** The same moment for measuring, in terms of performance.now(). */
@@ -38,6 +41,7 @@ export class Exchange {
     readonly request: WireRequest
     readonly response: WireResponse
     readonly info: RequestInfo
+    readonly catalog: Catalog
     readonly startMs: number
     readonly auditId: string
     readonly pressure: Pressure
@@ -45,6 +49,7 @@ export class Exchange {
     this.request = input.request
     this.response = input.response
     this.info = input.info
+    this.catalog = input.catalog
     this.startMs = input.startMs
     this.auditId = input.auditId
     this.pressure = input.pressure

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../api/api-error.js'
-import type { Identity } from '../api/identity.js'
+import type { CatalogSource } from '../api/catalog-source.js'
 import { readQuery } from '../api/options/query.js'
 import { parseRequest } from '../api/request-info.js'
 import type { Clock } from '../base/clock.js'
@@ -18,7 +18,7 @@ import { failure } from './status.js'
 
 export interface Handling {
   readonly filters: readonly Filter[]
-  readonly identity: Identity
+  readonly catalogs: CatalogSource
   readonly clock: Clock
   readonly logger: Logger
   readonly requestTimeoutMs: number
@@ -30,10 +30,18 @@ export interface Handling {
 export type RequestListener = (request: WireRequest, response: WireResponse) => void
 
 export function requestListener(handling: Handling): RequestListener {
-  const { pressure } = handling
+  const { pressure, catalogs } = handling
   return (request, response) => {
     const info = parseRequest(request.method ?? 'GET', request.url ?? '/')
-    const exchange = new Exchange({ request, response, info, startMs: handling.clock.now(), auditId: randomUUID(), pressure })
+    const exchange = new Exchange({
+      request,
+      response,
+      info,
+      catalog: catalogs.current,
+      startMs: handling.clock.now(),
+      auditId: randomUUID(),
+      pressure,
+    })
     response.on('error', ignore) // the client has gone; whoever writes finds out by `destroyed`
     let answered: Answered | Promise<Answered>
     try {
@@ -70,7 +78,8 @@ const withoutLineEnd = (body: Uint8Array): Uint8Array => (body.at(-1) === lineEn
 const timedOut = (): ApiError =>
   new ApiError({ code: 504, reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout', details: {} })
 
-export function sendError({ identity, logger }: Pick<Handling, 'identity' | 'logger'>, exchange: Exchange, thrown: unknown): void {
+export function sendError({ logger }: Pick<Handling, 'logger'>, exchange: Exchange, thrown: unknown): void {
+  const { identity } = exchange.catalog
   const error = ApiError.from(thrown)
   if (!(thrown instanceof ApiError))
     logger.error(

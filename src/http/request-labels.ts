@@ -1,13 +1,12 @@
 // How a request is counted: by words from the catalog only, so that clients cannot make the metrics grow.
 
-import type { Catalog } from '../api/catalog.js'
 import type { Exchange } from './exchange.js'
 import type { RequestLabels } from './metrics.js'
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-export function requestLabels(exchange: Exchange, catalog: Catalog): RequestLabels {
-  const { info } = exchange
+export function requestLabels(exchange: Exchange): RequestLabels {
+  const { info, catalog } = exchange
   const code = String(exchange.response.statusCode)
   const resource = info.isResource ? catalog.find(info.group, info.version, info.resource) : undefined
   const verb = knownMethods.has(info.method) ? info.method : 'other'

@@ -49,7 +49,7 @@ export async function serveDeleteCollection(target: Target): Promise<Answered> {
 
 async function readDeleteOptions(target: Target, { isCollection }: { readonly isCollection: boolean }): Promise<DeleteOptions> {
   const { exchange, server, query } = target
-  const identity = server.catalog.identity
+  const identity = server.engine.identity
   const bytes = await readBody(exchange)
   if (bytes.length === 0) return parseDeleteOptions({ query, identity, isCollection })
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })

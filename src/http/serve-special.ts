@@ -25,14 +25,14 @@ export function serveSpecial(target: Target): Answered | Promise<Answered> {
 async function serveConnection(target: Target): Promise<Answered> {
   const { exchange, server, query } = target
   const isUpgrade = exchange.header('upgrade') !== ''
-  const text = await connect(server.engine, callOf(target), { catalog: server.catalog, query, isUpgrade })
+  const text = await connect(server.engine, callOf(target), { catalog: exchange.catalog, query, isUpgrade })
   send(exchange, { code: 200, contentType: 'text/plain', body: Buffer.from(text) })
   return true
 }
 
 async function serveAction(target: Target): Promise<Answered> {
   const { exchange, server, resource } = target
-  const { identity } = server.catalog
+  const { identity } = server.engine
   const call = callOf(target)
   const act = actionOf(call)
   const expected = bodyType(target)
@@ -41,7 +41,7 @@ async function serveAction(target: Target): Promise<Answered> {
   const options = parseCreateOptions(target.query, identity)
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
   const { object } = decodeBody(format, await readBody(exchange), { ...expected, anyVersion: resource.group === '' })
-  await act(server.engine, call, { body: object, options, catalog: server.catalog })
+  await act(server.engine, call, { body: object, options, catalog: exchange.catalog })
   send(exchange, { code: 201, ...representDocument(form, statusObject({ status: 'Success', code: 201 })) })
   return true
 }
@@ -53,7 +53,7 @@ export async function bindByName(
   { object, options }: { readonly object: ApiObject; readonly options: CreateOptions },
 ): Promise<Answered> {
   const { server, exchange } = target
-  const pods = server.catalog.find('', 'v1', 'pods')
+  const pods = exchange.catalog.find('', 'v1', 'pods')
   const act = actions['pods/binding']
   if (pods === undefined || act === undefined) throw methodNotAllowed()
   const call = {
@@ -62,7 +62,7 @@ export async function bindByName(
     subresource: pods.subresources.get('binding'),
     name: object.metadata?.name ?? '',
   }
-  await act(server.engine, call, { body: object, options, catalog: server.catalog })
+  await act(server.engine, call, { body: object, options, catalog: exchange.catalog })
   send(exchange, { code: 201, ...representDocument(form, statusObject({ status: 'Success', code: 201 })) })
   return true
 }
@@ -77,12 +77,8 @@ const notServedYet = ({ resource, subresource }: Target): ApiError =>
 
 function bodyType({
   subresource,
-  resource,
-  server,
 }: Target): { readonly kind: string; readonly apiVersion: string; readonly schema: StructNode } | undefined {
-  const body = subresource?.body
-  if (body?.schema === undefined) return undefined
-  const group = body.group === undefined ? resource.group : server.catalog.identity.group(body.group)
-  const version = body.version ?? resource.version
-  return { kind: body.kind, apiVersion: group === '' ? version : `${group}/${version}`, schema: body.schema }
+  if (subresource?.body?.schema === undefined) return undefined
+  const { kind, apiVersion } = subresource.type
+  return { kind, apiVersion, schema: subresource.body.schema }
 }

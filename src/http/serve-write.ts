@@ -21,7 +21,7 @@ import { callOf, formOf, type Target } from './target.js'
 
 export async function serveCreate(target: Target): Promise<Answered> {
   const form = formOf(target)
-  const options = parseCreateOptions(target.query, target.server.catalog.identity)
+  const options = parseCreateOptions(target.query, target.server.engine.identity)
   const object = await decodeSent(target, options)
   if (target.resource.definition.virtual !== undefined) return serveQuestion(target, form, { object, options })
   return sendWritten(target, form, await create(target.server.engine, callOf(target), { object, options }))
@@ -38,7 +38,7 @@ async function serveQuestion(target: Target, form: ObjectForm, question: Questio
 
 export async function serveUpdate(target: Target): Promise<Answered> {
   const form = formOf(target)
-  const options = parseUpdateOptions(target.query, target.server.catalog.identity)
+  const options = parseUpdateOptions(target.query, target.server.engine.identity)
   const object = await decodeSent(target, options)
   return sendWritten(target, form, await update(target.server.engine, callOf(target), { object, options }))
 }
@@ -47,7 +47,7 @@ export async function servePatch(target: Target): Promise<Answered> {
   const { exchange, server } = target
   const type = patchTypeOf(exchange.request.headers['content-type'])
   const form = formOf(target)
-  const options = parsePatchOptions(target.query, { identity: server.catalog.identity, isApply: type === 'apply' })
+  const options = parsePatchOptions(target.query, { identity: server.engine.identity, isApply: type === 'apply' })
   const body = readPatch(type, await readBody(exchange))
   return sendWritten(target, form, await patch(server.engine, callOf(target), { type, options, ...body }))
 }
@@ -61,7 +61,7 @@ function sendWritten(target: Target, form: ObjectForm, written: Written): Answer
 async function decodeSent(target: Target, options: { readonly fieldValidation?: string }): Promise<ApiObject> {
   const { exchange, server } = target
   const resource = target.subresource?.shown ?? target.resource
-  const format: Format = negotiateBody(exchange.request.headers['content-type'], { identity: server.catalog.identity, formats: allFormats })
+  const format: Format = negotiateBody(exchange.request.headers['content-type'], { identity: server.engine.identity, formats: allFormats })
   const bytes = await readBody(exchange)
   const decoded = decodeBody(format, bytes, resource)
   const validation = fieldValidationOf(options)

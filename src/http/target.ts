@@ -1,7 +1,7 @@
 // What a request on a resource aims at: the kind, the subresource, the object, and the form of the answer.
 
 import { ApiError, badRequest } from '../api/api-error.js'
-import type { Catalog, Resource, Subresource } from '../api/catalog.js'
+import type { Resource, Subresource } from '../api/catalog.js'
 import type { RuleContext, Verb } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import type { ListContext } from '../api/options/list-options.js'
@@ -12,7 +12,6 @@ import type { Exchange } from './exchange.js'
 import type { ObjectForm } from './represent.js'
 
 export interface ResourceServer {
-  readonly catalog: Catalog
   readonly engine: Engine
   readonly minRequestTimeoutMs: number
 }
@@ -40,7 +39,7 @@ export const methodNotAllowed = (): ApiError =>
 /** The resource that the path names; refuses paths that lead nowhere and methods that it does not have. */
 export function locate(server: ResourceServer, exchange: Exchange): Target {
   const { info } = exchange
-  const resource = server.catalog.find(info.group, info.version, info.resource)
+  const resource = exchange.catalog.find(info.group, info.version, info.resource)
   if (resource === undefined || (info.parts.length > 3 && info.subresource !== 'proxy')) throw couldNotFind()
   const isNamespaceItself = info.resource === 'namespaces' && info.group === '' && info.name === info.namespace
   if (!resource.namespaced && info.namespace !== '' && !isNamespaceItself) throw couldNotFind()
@@ -49,7 +48,7 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   if (info.subresource !== '' && subresource === undefined) throw couldNotFind()
   checkMethod(exchange, resource, subresource)
   checkName(info.name)
-  warnOfDeprecation(exchange, resource, server.catalog.identity)
+  warnOfDeprecation(exchange, resource, server.engine.identity)
   return { server, exchange, resource, subresource, query: readQuery(info.query) }
 }
 
@@ -107,7 +106,7 @@ export const rulesOf = ({ exchange, resource }: Target, { engine }: ResourceServ
 export function formOf(target: Target): ObjectForm {
   const { exchange, query, server, resource } = target
   const wish = { accept: exchange.request.headers.accept, userAgent: exchange.request.headers['user-agent'], query }
-  const identity = server.catalog.identity
+  const identity = server.engine.identity
   const representation = negotiate(wish, {
     identity,
     formats: allFormats,
@@ -125,6 +124,6 @@ export function formOf(target: Target): ObjectForm {
 }
 
 export const listContext = ({ server, resource }: Target): ListContext => ({
-  identity: server.catalog.identity,
+  identity: server.engine.identity,
   fields: resource.selectable,
 })

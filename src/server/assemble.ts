@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
 import { Catalog } from '../api/catalog.js'
+import { CatalogSource } from '../api/catalog-source.js'
 import { stabilityOf } from '../api/runtime-config.js'
 import { anonymous } from '../api/user.js'
 import { everybody, masters, publicInformation } from '../auth/authorize.js'
@@ -19,6 +20,7 @@ import { LoopCounters } from '../controllers/kit/counters.js'
 import { namespaceDeletion } from '../controllers/namespace-deletion.js'
 import { OwnAddress } from '../controllers/own-address.js'
 import { ServerLease } from '../controllers/server-lease.js'
+import { aggregatedDiscovery } from '../http/aggregated-discovery.js'
 import { dispatch } from '../http/dispatch.js'
 import { authentication, authorization, Inflight, noImpersonation } from '../http/filters.js'
 import { requestListener } from '../http/handle.js'
@@ -78,7 +80,8 @@ interface Opening {
 async function open(settings: Settings, { logger, closing, signal }: Opening): Promise<RunningServer> {
   const { identity, gates, limits, timeouts, dataDir } = settings
   const clock = systemClock
-  const catalog = catalogFor(settings)
+  const catalogs = new CatalogSource(catalogFor(settings))
+  const catalog = catalogs.current
 
   const storage = await openStorage(settings, logger, signal)
   closing.add(() => storage.close())
@@ -167,10 +170,10 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     },
     identity,
   )
-  const resources = { catalog, engine, minRequestTimeoutMs: timeouts.minWatchMs }
+  const resources = { engine, minRequestTimeoutMs: timeouts.minWatchMs }
   const version = versionDocument()
-  const openApi = openApiDocuments({ catalog, describe: describeType, release: String(version['gitVersion']) })
-  const aggregated = gates('AggregatedDiscoveryEndpoint') ? { catalog, schema: apiGroupDiscovery } : undefined
+  const openApi = openApiDocuments({ describe: describeType, release: String(version['gitVersion']) })
+  const aggregated = gates('AggregatedDiscoveryEndpoint') ? aggregatedDiscovery(apiGroupDiscovery) : undefined
   const listener = requestListener({
     filters: [
       authentication({ authenticators: access.authenticators, anonymous: settings.anonymousAuth ? anonymous : undefined }),
@@ -179,14 +182,14 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
       authorization(access.authorizers),
       dispatch({ resources, health, metrics, version, openApi, aggregated, address: () => state.address }),
     ],
-    identity,
+    catalogs,
     clock,
     logger,
     requestTimeoutMs: timeouts.requestMs,
     pressure,
     onAnswered: (exchange) => {
       inflight.leave(exchange)
-      const labels = requestLabels(exchange, catalog)
+      const labels = requestLabels(exchange)
       metrics.count(labels, (performance.now() - exchange.begunMs) / 1000)
       if (exchange.removedRelease !== undefined) metrics.noteDeprecated(labels, exchange.removedRelease)
     },

@@ -3,17 +3,24 @@
 import type { Catalog } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
-import { type Definitions, type JsonSchema, type OpenApiVersion, openDefinitions, type Publication } from '../../schema/openapi.js'
+import type { StructNode } from '../../schema/node.js'
+import {
+  type Definitions,
+  type JsonSchema,
+  type OpenApiVersion,
+  openDefinitions,
+  type Publication,
+  type PublishedKind,
+} from '../../schema/openapi.js'
 import { componentName } from './component-names.js'
 import { completeSchema, customSchemas } from './custom-schemas.js'
 import { kindsOfTypes } from './kinds.js'
 import { capital } from './operation-ids.js'
-import { openPublisher } from './publisher.js'
+import { openPublisher, type Publisher } from './publisher.js'
 import type { Route } from './route.js'
-import { allRoutes } from './routes.js'
+import { inOrder, type RouteSource, routeSources } from './routes.js'
 
 export interface DocumentSource {
-  readonly catalog: Catalog
   /** One sentence about a type, or about one of its fields. */
   readonly describe: Publication['describe']
   /** The release of the API, such as `v1.26.8`. */
@@ -22,26 +29,38 @@ export interface DocumentSource {
 
 export interface Blueprint {
   readonly info: JsonSchema
-  readonly routes: readonly Route[]
-  readonly definitions: (version: OpenApiVersion) => Definitions
+  /** By document of version 3, and what is in none of them. */
+  readonly sources: readonly RouteSource[]
+  /** As which kinds a type is sent and received. */
+  readonly kindsOf: KindsOf
+  /** `kindsOf` may be another function than the one above, which hears what is asked for. */
+  readonly definitions: (version: OpenApiVersion, kindsOf?: KindsOf) => Definitions
 }
+
+export type KindsOf = (node: StructNode) => readonly PublishedKind[]
 
 const titleOf = ({ self }: Identity): string => capital(self)
 
-export function blueprintOf({ catalog, describe, release }: DocumentSource): Blueprint {
-  const { identity } = catalog
-  const publisher = openPublisher(identity, describe)
+const noKinds: readonly PublishedKind[] = []
+
+export function blueprintOf(
+  catalog: Catalog,
+  { describe, release }: DocumentSource,
+  publisher: Publisher = openPublisher(catalog.identity, describe),
+): Blueprint {
   const kinds = kindsOfTypes(catalog, publisher)
+  const kindsOf = (node: StructNode): readonly PublishedKind[] => kinds.get(node) ?? noKinds
   const written = customSchemas(catalog, publisher)
   return {
-    info: { title: titleOf(identity), version: release },
-    routes: allRoutes(catalog, publisher),
-    definitions: (version) =>
+    info: { title: titleOf(catalog.identity), version: release },
+    sources: routeSources(catalog, publisher),
+    kindsOf,
+    definitions: (version, heard = kindsOf) =>
       openDefinitions({
         version,
         describe,
         nameOf: componentName,
-        kindsOf: (node) => kinds.get(node) ?? [],
+        kindsOf: heard,
         writtenFor: (node, schemaOf) => {
           const schema = written.get(node)
           return schema === undefined ? undefined : completeSchema(schema, { version, describe, schemaOf })
@@ -50,9 +69,12 @@ export function blueprintOf({ catalog, describe, release }: DocumentSource): Blu
   }
 }
 
+/** Every path, in order. */
+export const allRoutes = ({ sources }: Blueprint): readonly Route[] => inOrder(sources.flatMap(({ routes }) => routes()))
+
 /** The paths of each document of version 3. */
-export function routesByDocument({ routes }: Blueprint): ReadonlyMap<string, readonly Route[]> {
-  const documents = new Map<string, Route[]>()
-  for (const route of routes) if (route.document !== undefined) getOrInsert(documents, route.document, () => []).push(route)
+export function routesByDocument({ sources }: Blueprint): ReadonlyMap<string, readonly Route[]> {
+  const documents = new Map<string, readonly Route[]>()
+  for (const { document, routes } of sources) if (document !== undefined) getOrInsert(documents, document, routes)
   return documents
 }

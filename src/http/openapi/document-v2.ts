@@ -1,7 +1,7 @@
 // The one document of OpenAPI version 2, with everything in it.
 
 import type { Definitions, JsonSchema } from '../../schema/openapi.js'
-import type { Blueprint } from './blueprint.js'
+import { allRoutes, type Blueprint } from './blueprint.js'
 import { answerText, type DocumentParts, marksOf, security, sorted, tokenScheme, unauthorized, wholeDocument } from './rendering.js'
 import { type Operation, ownParameters, type Parameter, type Route, sharedParameters } from './route.js'
 
@@ -10,7 +10,7 @@ export function partsOfV2(blueprint: Blueprint): DocumentParts {
   return {
     head: { swagger: '2.0', info: blueprint.info },
     paths: function* () {
-      for (const route of blueprint.routes) yield [route.path, renderPath(route, definitions)]
+      for (const route of allRoutes(blueprint)) yield [route.path, renderPath(route, definitions)]
     },
     tail: () => ({ definitions: sorted(definitions.byName), securityDefinitions: tokenScheme, security }),
   }

@@ -1,12 +1,12 @@
 // A document of OpenAPI version 3: the paths of one group version, and the types that they need.
 
 import type { Definitions, JsonSchema } from '../../schema/openapi.js'
-import type { Blueprint } from './blueprint.js'
+import type { Blueprint, KindsOf } from './blueprint.js'
 import { answerText, type DocumentParts, marksOf, security, sorted, tokenScheme, unauthorized, wholeDocument } from './rendering.js'
 import { type Operation, ownParameters, type Parameter, type Route, sharedParameters } from './route.js'
 
-export function partsOfV3(blueprint: Blueprint, routes: readonly Route[]): DocumentParts {
-  const definitions = blueprint.definitions(3)
+export function partsOfV3(blueprint: Blueprint, routes: readonly Route[], kindsOf?: KindsOf): DocumentParts {
+  const definitions = blueprint.definitions(3, kindsOf)
   return {
     head: { openapi: '3.0.0', info: blueprint.info },
     paths: function* () {

@@ -11,8 +11,8 @@ import { blueprintOf, routesByDocument } from './blueprint.js'
 import { checkDocument, type Json } from './check-document.fixture.js'
 import { documentV2 } from './document-v2.js'
 import { documentV3 } from './document-v3.js'
-import { type KeptDocument, openApiDocuments } from './documents.js'
-import { thingsBlueprint, thingsCatalog } from './things.fixture.js'
+import { type KeptDocument, type OpenApiDocuments, openApiDocuments } from './documents.js'
+import { gadget, plain, thingsBlueprint, thingsCatalog } from './things.fixture.js'
 
 const blueprint = thingsBlueprint()
 const v2 = documentV2(blueprint) as Json
@@ -25,7 +25,7 @@ describe('the structure', () => {
 
   test('of everything that this server has', () => {
     const catalog = new Catalog({ identity: identityOf('kubernetes'), definitions: builtIn, isServed: () => true })
-    const whole = blueprintOf({ catalog, describe: describeType, release: 'v1.26.8' })
+    const whole = blueprintOf(catalog, { describe: describeType, release: 'v1.26.8' })
     assert.deepEqual(checkDocument(documentV2(whole)), [])
     for (const routes of routesByDocument(whole).values()) assert.deepEqual(checkDocument(documentV3(whole, routes)), [])
   })
@@ -82,7 +82,6 @@ test('types say as which kinds they are sent', () => {
     { group: 'small.things.cluster.io', version: 'v1', kind: 'DeleteOptions' },
     { group: '', version: 'v1', kind: 'DeleteOptions' },
     { group: 'apiregistration.cluster.io', version: 'v1', kind: 'DeleteOptions' },
-    { group: 'shop.example.com', version: 'v1beta1', kind: 'DeleteOptions' },
   ])
 })
 
@@ -139,40 +138,73 @@ describe('a custom kind', () => {
 
 describe('documents that are kept', () => {
   const textOf = ({ compressed }: KeptDocument): string => gunzipSync(compressed).toString()
-  const source = { catalog: thingsCatalog(), describe: () => undefined, release: 'v1.26.8' }
+  const source = { describe: () => undefined, release: 'v1.26.8' }
+  const catalog = thingsCatalog()
 
   test('are built once, also for those who ask at the same time', async () => {
     const documents = openApiDocuments(source)
-    const [first, second] = await Promise.all([documents.v2('json'), documents.v2('json')])
+    const [first, second] = await Promise.all([documents.v2(catalog, 'json'), documents.v2(catalog, 'json')])
     assert.equal(first, second)
-    assert.deepEqual(JSON.parse(textOf(first)), JSON.parse(JSON.stringify(documentV2(blueprintOf(source)))))
+    assert.deepEqual(JSON.parse(textOf(first)), JSON.parse(JSON.stringify(documentV2(blueprintOf(catalog, source)))))
     assert.match(first.hash, /^[0-9A-F]{128}$/)
   })
 
+  const pathsOf = (index: KeptDocument): { readonly [name: string]: Json } => JSON.parse(textOf(index)).paths
+
   test('are listed with their hashes', async () => {
     const documents = openApiDocuments(source)
-    const { paths } = JSON.parse(textOf(await documents.index())) as { readonly paths: { readonly [name: string]: Json } }
+    const paths = pathsOf(await documents.index(catalog))
     assert.deepEqual(Object.keys(paths), [...v3.keys()].sort())
-    const document = await documents.v3('api/v1', 'json')
+    const document = await documents.v3(catalog, 'api/v1', 'json')
     assert.equal(paths['api/v1']?.['serverRelativeURL'], `/openapi/v3/api/v1?hash=${document?.hash}`)
-    assert.equal((await documents.v3('api/v1', 'protobuf'))?.hash, document?.hash)
-    assert.equal(await documents.v3('apis/none/v1', 'json'), undefined)
+    assert.equal((await documents.v3(catalog, 'api/v1', 'protobuf'))?.hash, document?.hash)
+    assert.equal(await documents.v3(catalog, 'apis/none/v1', 'json'), undefined)
   })
 
-  test('are built again when the catalog has changed', async () => {
-    let release = 'v1'
-    const documents = openApiDocuments({
-      ...source,
-      get release() {
-        return release
-      },
-    })
-    const before = await documents.v2('json')
-    const indexBefore = await documents.index()
-    release = 'v2'
-    assert.equal(await documents.v2('json'), before)
-    documents.invalidate()
-    assert.notEqual((await documents.v2('json')).hash, before.hash)
-    assert.notEqual((await documents.index()).hash, indexBefore.hash)
+  const names = [...v3.keys()]
+  const changed = async (documents: OpenApiDocuments, before: Catalog, after: Catalog): Promise<readonly string[]> => {
+    const found: string[] = []
+    for (const name of names) {
+      const [old, now] = [await documents.v3(before, name, 'json'), await documents.v3(after, name, 'json')]
+      if (old !== now) found.push(name)
+      assert.equal(old?.hash === now?.hash, old === now || name === 'apis/shop.example.com', name)
+    }
+    return found
+  }
+
+  test('stay as they are when a custom kind comes, but for those that tell of it', async () => {
+    const documents = openApiDocuments(source)
+    const after = catalog.with({ put: [gadget] })
+    const [v2Before, v2After] = [await documents.v2(catalog, 'json'), await documents.v2(after, 'json')]
+    assert.ok(!textOf(v2Before).includes('Gadget') && textOf(v2After).includes('com.example.shop.v1beta1.Gadget'))
+    assert.deepEqual(await changed(documents, catalog, after), ['apis/shop.example.com', 'apis/shop.example.com/v1beta1'])
+    const [indexBefore, indexAfter] = [await documents.index(catalog), await documents.index(after)]
+    assert.notEqual(indexBefore.hash, indexAfter.hash)
+    const differing = Object.entries(pathsOf(indexBefore)).filter(
+      ([name, { serverRelativeURL }]) => pathsOf(indexAfter)[name]?.['serverRelativeURL'] !== serverRelativeURL,
+    )
+    assert.deepEqual(
+      differing.map(([name]) => name),
+      ['apis/shop.example.com/v1beta1'],
+    )
+    const back = after.with({ remove: [gadget] })
+    assert.equal((await documents.index(back)).hash, indexBefore.hash)
+    assert.equal((await documents.v2(back, 'json')).hash, v2Before.hash)
+  })
+
+  test('are others when a kind of theirs is one of another version, too', async () => {
+    const documents = openApiDocuments(source)
+    // Every document in which something is deleted tells of all versions that are not custom ones.
+    const after = catalog.with({ put: [{ ...gadget, group: 'core.example.com', versions: [{ name: 'v1', schema: plain, stored: true }] }] })
+    assert.deepEqual(await changed(documents, catalog, after), [
+      'apis/small.things.cluster.io/v1',
+      'api/v1',
+      'apis/shop.example.com/v1beta1',
+    ])
+    const fresh = blueprintOf(after, source)
+    for (const [name, routes] of routesByDocument(fresh)) {
+      const kept = (await documents.v3(after, name, 'json')) as KeptDocument
+      assert.deepEqual(JSON.parse(textOf(kept)), JSON.parse(JSON.stringify(documentV3(fresh, routes))))
+    }
   })
 })

@@ -1,17 +1,23 @@
-// The documents as they are sent: built when somebody first asks, kept compressed, and forgotten when the catalog changes.
+// The documents as they are sent: built when somebody first asks, kept compressed, and shared between catalogs as far as these agree.
 
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import type { Catalog } from '../../api/catalog.js'
+import type { Identity } from '../../api/identity.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
-import { compareText } from '../../base/text-order.js'
-import type { JsonSchema } from '../../schema/openapi.js'
-import { blueprintOf, type DocumentSource, routesByDocument } from './blueprint.js'
+import { onceFor } from '../../base/once-for.js'
+import { sortTexts } from '../../base/text-order.js'
+import type { StructNode } from '../../schema/node.js'
+import type { JsonSchema, PublishedKind } from '../../schema/openapi.js'
+import { type Blueprint, blueprintOf, type DocumentSource, type KindsOf } from './blueprint.js'
 import { documentV2, partsOfV2 } from './document-v2.js'
 import { documentV3, partsOfV3 } from './document-v3.js'
 import { encodeV2 } from './protobuf-v2.js'
 import { encodeV3 } from './protobuf-v3.js'
+import { openPublisher } from './publisher.js'
 import { documentJson } from './rendering.js'
+import type { RouteSource } from './routes.js'
 
 export interface KeptDocument {
   /** Changes when the content does; the same for all forms of a document of version 3. */
@@ -21,40 +27,107 @@ export interface KeptDocument {
 
 export type DocumentForm = 'json' | 'protobuf'
 
+/** The documents about a catalog. Of one that has changed only those are built again that say something else. */
 export interface OpenApiDocuments {
-  readonly v2: (form: DocumentForm) => Promise<KeptDocument>
+  readonly v2: (catalog: Catalog, form: DocumentForm) => Promise<KeptDocument>
   /** Which documents of version 3 there are, and where: with their hashes, so that they can be kept for good. */
-  readonly index: () => Promise<KeptDocument>
+  readonly index: (catalog: Catalog) => Promise<KeptDocument>
   /** A document of version 3, such as `apis/apps/v1`. */
-  readonly v3: (name: string, form: DocumentForm) => Promise<KeptDocument | undefined>
-  /** To be called when other resources are served than before. */
-  readonly invalidate: () => void
+  readonly v3: (catalog: Catalog, name: string, form: DocumentForm) => Promise<KeptDocument | undefined>
 }
 
 export const addressV3 = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
 
 export function openApiDocuments(source: DocumentSource): OpenApiDocuments {
-  // Promises, so that whoever asks while a document is being built waits for the same one.
-  const single = new Map<string, Promise<KeptDocument>>()
-  let documents: Promise<ReadonlyMap<string, KeptDocument>> | undefined
-  const all = (): Promise<ReadonlyMap<string, KeptDocument>> => {
-    documents ??= buildV3(source)
-    return documents
-  }
+  const publisherOf = onceFor((identity: Identity) => openPublisher(identity, source.describe))
+  const knownV3 = onceFor((_of: object) => new Map<string, BuiltV3>())
+  const about = onceFor((catalog: Catalog) => new Documents(blueprintOf(catalog, source, publisherOf(catalog.identity)), knownV3))
   return {
-    v2: (form) => getOrInsert(single, `v2 ${form}`, () => buildV2(source, form)),
-    index: () => getOrInsert(single, 'index', async () => buildIndex(await all())),
-    v3: async (name, form) => {
-      const document = (await all()).get(name)
-      if (document === undefined || form === 'json') return document
-      return getOrInsert(single, `v3 ${name}`, () => buildV3Protobuf(source, name, document.hash))
-    },
-    invalidate: () => {
-      single.clear()
-      documents = undefined
-    },
+    v2: (catalog, form) => about(catalog).v2(form),
+    index: (catalog) => about(catalog).index(),
+    v3: (catalog, name, form) => about(catalog).v3(name, form),
   }
 }
+
+/** A document of version 3, and what it took from the rest of the catalog: it is the same for every catalog that says the same. */
+interface BuiltV3 {
+  readonly heard: ReadonlyMap<StructNode, readonly PublishedKind[]>
+  readonly json: Promise<KeptDocument>
+  protobuf: Promise<KeptDocument> | undefined
+}
+
+/** Those of one catalog. Promises are kept, so that whoever asks while a document is being built waits for the same one. */
+class Documents {
+  private readonly blueprint: Blueprint
+  private readonly sources: ReadonlyMap<string, RouteSource>
+  private readonly built = new Map<DocumentForm, Promise<KeptDocument>>()
+  private listed: Promise<KeptDocument> | undefined
+  /** What was built for this catalog or for others, by what its paths follow from. */
+  private readonly knownV3: (of: object) => Map<string, BuiltV3>
+
+  constructor(blueprint: Blueprint, knownV3: (of: object) => Map<string, BuiltV3>) {
+    this.blueprint = blueprint
+    this.sources = new Map(blueprint.sources.flatMap((source) => (source.document === undefined ? [] : [[source.document, source]])))
+    this.knownV3 = knownV3
+  }
+
+  v2(form: DocumentForm): Promise<KeptDocument> {
+    return getOrInsert(this.built, form, () =>
+      keep(form === 'json' ? documentJson(partsOfV2(this.blueprint)) : encodeV2(documentV2(this.blueprint))),
+    )
+  }
+
+  index(): Promise<KeptDocument> {
+    this.listed ??= this.buildIndex()
+    return this.listed
+  }
+
+  async v3(name: string, form: DocumentForm): Promise<KeptDocument | undefined> {
+    const source = this.sources.get(name)
+    if (source === undefined) return undefined
+    const known = this.knownV3(source.of)
+    const found = known.get(name)
+    const built = found !== undefined && this.isSaidOf(found) ? found : this.buildV3(source)
+    known.set(name, built)
+    if (form === 'json') return built.json
+    built.protobuf ??= built.json.then(({ hash }) => keep(encodeV3(documentV3(this.blueprint, source.routes())), hash))
+    return built.protobuf
+  }
+
+  /** Whether a document that was built before is what would be built now. */
+  private isSaidOf({ heard }: BuiltV3): boolean {
+    for (const [node, kinds] of heard) if (!areSame(this.blueprint.kindsOf(node), kinds)) return false
+    return true
+  }
+
+  private buildV3({ routes }: RouteSource): BuiltV3 {
+    const heard = new Map<StructNode, readonly PublishedKind[]>()
+    const kindsOf: KindsOf = (node) => {
+      const kinds = this.blueprint.kindsOf(node)
+      heard.set(node, kinds)
+      return kinds
+    }
+    return { heard, json: keep(documentJson(partsOfV3(this.blueprint, routes(), kindsOf))), protobuf: undefined }
+  }
+
+  /** One after the other: compressing happens elsewhere, so that other requests get their turn between two documents. */
+  private async buildIndex(): Promise<KeptDocument> {
+    const paths: { [name: string]: JsonSchema } = {}
+    for (const name of sortTexts([...this.sources.keys()])) {
+      const document = await this.v3(name, 'json')
+      if (document !== undefined) paths[name] = { serverRelativeURL: addressV3(name, document.hash) }
+    }
+    return keep(JSON.stringify({ paths }))
+  }
+}
+
+const areSame = (some: readonly PublishedKind[], others: readonly PublishedKind[]): boolean =>
+  some === others ||
+  (some.length === others.length &&
+    some.every(({ group, version, kind }, i) => {
+      const other = others[i] as PublishedKind
+      return group === other.group && version === other.version && kind === other.kind
+    }))
 
 const compress = promisify(gzip)
 
@@ -64,26 +137,3 @@ const keep = async (content: string | Uint8Array, hash = hashOf(content)): Promi
   hash,
   compressed: await compress(content),
 })
-
-async function buildV2(source: DocumentSource, form: DocumentForm): Promise<KeptDocument> {
-  const blueprint = blueprintOf(source)
-  return keep(form === 'json' ? documentJson(partsOfV2(blueprint)) : encodeV2(documentV2(blueprint)))
-}
-
-/** One after the other: compressing happens elsewhere, so that other requests get their turn between two documents. */
-async function buildV3(source: DocumentSource): Promise<ReadonlyMap<string, KeptDocument>> {
-  const blueprint = blueprintOf(source)
-  const documents = new Map<string, KeptDocument>()
-  for (const [name, routes] of routesByDocument(blueprint)) documents.set(name, await keep(documentJson(partsOfV3(blueprint, routes))))
-  return documents
-}
-
-async function buildV3Protobuf(source: DocumentSource, name: string, hash: string): Promise<KeptDocument> {
-  const blueprint = blueprintOf(source)
-  return keep(encodeV3(documentV3(blueprint, routesByDocument(blueprint).get(name) ?? [])), hash)
-}
-
-function buildIndex(documents: ReadonlyMap<string, KeptDocument>): Promise<KeptDocument> {
-  const paths = [...documents].map(([name, { hash }]): [string, JsonSchema] => [name, { serverRelativeURL: addressV3(name, hash) }])
-  return keep(JSON.stringify({ paths: Object.fromEntries(paths.sort(([a], [b]) => compareText(a, b))) }))
-}

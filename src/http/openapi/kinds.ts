@@ -5,7 +5,7 @@ import * as meta from '../../api/meta.schema.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import type { StructNode } from '../../schema/node.js'
 import type { PublishedKind } from '../../schema/openapi.js'
-import type { Publisher } from './publisher.js'
+import { isCustom, type Publisher } from './publisher.js'
 
 export type KindsOfTypes = ReadonlyMap<StructNode, readonly PublishedKind[]>
 
@@ -23,7 +23,11 @@ export function kindsOfTypes(catalog: Catalog, publisher: Publisher): KindsOfTyp
     addSubresources(publisher, resource, add)
   }
   for (const node of coreTypes) add(node, { group: '', version: 'v1', kind: node.name })
-  for (const node of typesOfEveryGroup) for (const place of catalog.groupVersions()) add(node, { ...place, kind: node.name })
+  for (const { group, version, resources } of catalog.groupVersions()) {
+    // Those of custom kinds come and go while the server runs, and are not told of in the documents of all others.
+    if ([...resources.values()].every(isCustom)) continue
+    for (const node of typesOfEveryGroup) add(node, { group, version, kind: node.name })
+  }
   return kinds
 }
 

@@ -1,9 +1,10 @@
-// What the routes of all resources are made with: made once for a document, so that nothing is worked out for each path.
+// What the routes of all resources are made with: made once, so that nothing is worked out for each path, and the type of a resource is the
+// same value in all documents.
 
 import type { Resource } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
 import * as meta from '../../api/meta.schema.js'
-import { getOrInsert } from '../../base/get-or-insert.js'
+import { onceFor } from '../../base/once-for.js'
 import * as s from '../../schema/node.js'
 import type { Publication } from '../../schema/openapi.js'
 import { customHome } from './component-names.js'
@@ -23,9 +24,7 @@ export interface Publisher {
 }
 
 export function openPublisher(identity: Identity, describe: Publication['describe']): Publisher {
-  const schemas = new Map<Resource, s.StructNode>()
-  const lists = new Map<Resource, s.StructNode>()
-  const schemaOf = (resource: Resource): s.StructNode => getOrInsert(schemas, resource, () => namedSchema(resource))
+  const schemaOf = onceFor(namedSchema)
   const types = mediaTypes(identity)
   return {
     identity,
@@ -34,7 +33,7 @@ export function openPublisher(identity: Identity, describe: Publication['describ
     mediaTypes: types,
     mediaTypesOf: (resource) => (isCustom(resource) ? customMediaTypes : types),
     schemaOf,
-    listOf: (resource) => getOrInsert(lists, resource, () => listNode(resource.kind, schemaOf(resource))),
+    listOf: onceFor((resource: Resource) => listNode(resource.kind, schemaOf(resource))),
   }
 }
 

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { resolve } from '../../schema/node.js'
+import { allRoutes } from './blueprint.js'
 import type { Operation, Route } from './route.js'
 import { ownParameters, sharedParameters } from './route.js'
 import { thingsBlueprint } from './things.fixture.js'
 
-const { routes } = thingsBlueprint()
+const routes = allRoutes(thingsBlueprint())
 const routeOf = (path: string): Route => routes.find((route) => route.path === path) as Route
 const operationOf = (path: string, method: string): Operation =>
   routeOf(path).operations.find((operation) => operation.method === method) as Operation
@@ -163,7 +164,7 @@ describe('what is sent and answered', () => {
 
   test('built-in kinds speak the media type of the identity', () => {
     const path = '/apis/small.things.k8s.io/v1/things'
-    const listing = thingsBlueprint('kubernetes').routes.find((route) => route.path === path)?.operations[0]
+    const listing = allRoutes(thingsBlueprint('kubernetes')).find((route) => route.path === path)?.operations[0]
     assert.deepEqual(listing?.produces, [
       'application/json',
       'application/yaml',

@@ -1,6 +1,6 @@
 // Every path that the server publishes: those of its resources, the documents of discovery, and a few of its own.
 
-import type { Catalog, Resource } from '../../api/catalog.js'
+import type { Catalog, GroupVersion, Resource, ServedGroup, ServedVersion } from '../../api/catalog.js'
 import * as meta from '../../api/meta.schema.js'
 import { compareText } from '../../base/text-order.js'
 import * as s from '../../schema/node.js'
@@ -14,20 +14,27 @@ import type { Operation, Route } from './route.js'
 /** Groups of which version 3 has no documents; clients of this release do not expect any. */
 const onlyInVersion2: ReadonlySet<string> = new Set(['apiregistration'])
 
-export function allRoutes(catalog: Catalog, publisher: Publisher): readonly Route[] {
-  const routes = [
-    ...discoveryRoutes(catalog, publisher),
-    ...catalog.all().flatMap((resource) => {
-      const document = versionDocument(resource)
-      const isPublished = !onlyInVersion2.has(groupStem(resource))
-      return resourceRoutes({ publisher, resource, root: `/${document}`, document: isPublished ? document : undefined })
-    }),
-    ...ownRoutes,
-  ]
-  return routes.sort((a, b) => compareText(a.path, b.path))
+/** The paths of one document of version 3; made anew each time, for they are many and seldom wanted. */
+export interface RouteSource {
+  /** What the paths follow from: another value when they may be others. */
+  readonly of: object
+  /** Undefined where only version 2 publishes them. */
+  readonly document: string | undefined
+  readonly routes: () => readonly Route[]
 }
 
-const versionDocument = ({ group, version }: Resource): string => (group === '' ? `api/${version}` : `apis/${group}/${version}`)
+export function routeSources(catalog: Catalog, publisher: Publisher): readonly RouteSource[] {
+  const sources = [...catalog.groups().values()].flatMap((group) => [
+    groupSource(publisher, group),
+    ...Array.from(group.versions.values(), (served) => versionSource(publisher, served)),
+  ])
+  return [...sources, ...ownSources(publisher)]
+}
+
+export const inOrder = (routes: readonly Route[]): readonly Route[] => [...routes].sort((a, b) => compareText(a.path, b.path))
+
+const groupPath = ({ name }: ServedGroup): string => (name === '' ? 'api' : `apis/${name}`)
+const versionPath = ({ group, version }: GroupVersion): string => (group === '' ? `api/${version}` : `apis/${group}/${version}`)
 
 type ReadingDraft = Pick<Operation, 'id' | 'tag' | 'description' | 'produces'> & Partial<Pick<Operation, 'parameters' | 'answers'>>
 
@@ -37,37 +44,52 @@ const reading = (path: string, document: string | undefined, { parameters = [], 
   operations: [{ method: 'get', ...draft, parameters, answers }],
 })
 
-function discoveryRoutes(catalog: Catalog, publisher: Publisher): readonly Route[] {
-  const { object } = publisher.mediaTypes
-  const groups = new Map<string, Route>()
-  const versions = new Map<string, Route>()
-  for (const resource of catalog.all()) {
-    const stem = groupStem(resource)
-    const isPublished = !onlyInVersion2.has(stem)
-    const group = resource.group === '' ? 'api' : `apis/${resource.group}`
-    groups.set(
-      group,
-      reading(`/${group}/`, isPublished ? group : undefined, {
-        id: `get${groupInId(stem)}API${group === 'api' ? 'Versions' : 'Group'}`,
-        tag: groupTag(stem),
-        description: `Reads which versions the group ${stem} has.`,
-        answers: { 200: group === 'api' ? meta.apiVersions : meta.apiGroup },
-        produces: object,
-      }),
-    )
-    const version = versionDocument(resource)
-    versions.set(
-      version,
-      reading(`/${version}/`, isPublished ? version : undefined, {
-        id: `get${versionInId(stem, resource.version)}APIResources`,
-        tag: versionTag(stem, resource.version),
-        description: `Reads which resources ${resource.apiVersion} has.`,
-        answers: { 200: meta.apiResourceList },
-        produces: object,
-      }),
-    )
-  }
-  return [groupList(object), ...groups.values(), ...versions.values()]
+const published = (stem: string, document: string): string | undefined => (onlyInVersion2.has(stem) ? undefined : document)
+
+const stemOf = ({ resources }: ServedVersion): string => groupStem([...resources.values()][0] as Resource)
+
+function groupSource(publisher: Publisher, group: ServedGroup): RouteSource {
+  const stem = stemOf([...group.versions.values()][0] as ServedVersion)
+  const document = published(stem, groupPath(group))
+  const isCore = group.name === ''
+  const route = (): Route =>
+    reading(`/${groupPath(group)}/`, document, {
+      id: `get${groupInId(stem)}API${isCore ? 'Versions' : 'Group'}`,
+      tag: groupTag(stem),
+      description: `Reads which versions the group ${stem} has.`,
+      answers: { 200: isCore ? meta.apiVersions : meta.apiGroup },
+      produces: publisher.mediaTypes.object,
+    })
+  return { of: group, document, routes: () => [route()] }
+}
+
+function versionSource(publisher: Publisher, served: ServedVersion): RouteSource {
+  const stem = stemOf(served)
+  const root = `/${versionPath(served)}`
+  const document = published(stem, versionPath(served))
+  const list = (): Route =>
+    reading(`${root}/`, document, {
+      id: `get${versionInId(stem, served.version)}APIResources`,
+      tag: versionTag(stem, served.version),
+      description: `Reads which resources ${served.group === '' ? '' : `${served.group}/`}${served.version} has.`,
+      answers: { 200: meta.apiResourceList },
+      produces: publisher.mediaTypes.object,
+    })
+  const routes = (): readonly Route[] => [
+    list(),
+    ...[...served.resources.values()].flatMap((resource) => resourceRoutes({ publisher, resource, root, document })),
+  ]
+  return { of: served, document, routes: () => inOrder(routes()) }
+}
+
+/** What is there whatever is served. */
+function ownSources(publisher: Publisher): readonly RouteSource[] {
+  const routes = [groupList(publisher.mediaTypes.object), ...ownRoutes]
+  return [...new Set(routes.map(({ document }) => document))].map((document) => ({
+    of: ownRoutes,
+    document,
+    routes: () => routes.filter((route) => route.document === document),
+  }))
 }
 
 const groupList = (produces: readonly string[]): Route =>

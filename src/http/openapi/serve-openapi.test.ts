@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders, request, type Server } from 'no
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { identityOf } from '../../api/identity.js'
+import { CatalogSource } from '../../api/catalog-source.js'
 import { silentLogger } from '../../base/logger.js'
 import { requestListener } from '../handle.js'
 import { Pressure } from '../pressure.js'
@@ -22,7 +22,7 @@ interface Got {
 const nowMs = Date.parse('2024-03-01T12:00:00Z')
 
 describe('what is answered below /openapi', () => {
-  const documents = openApiDocuments({ catalog: thingsCatalog(), describe: () => undefined, release: 'v1.26.8' })
+  const documents = openApiDocuments({ describe: () => undefined, release: 'v1.26.8' })
   let server: Server
 
   before(async () => {
@@ -34,7 +34,7 @@ describe('what is answered below /openapi', () => {
           return true
         },
       ],
-      identity: identityOf('cluster'),
+      catalogs: new CatalogSource(thingsCatalog()),
       clock: { now: () => nowMs },
       logger: silentLogger,
       pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),

@@ -43,16 +43,16 @@ function formFor(exchange: Exchange, version: keyof typeof protobufNames): Docum
 async function serveV2(documents: OpenApiDocuments, exchange: Exchange): Promise<Answered> {
   const form = formFor(exchange, 'v2')
   if (form === undefined) return notAcceptable(exchange)
-  return sendDocument(exchange, await documents.v2(form), { contentType: contentTypes[form] })
+  return sendDocument(exchange, await documents.v2(exchange.catalog, form), { contentType: contentTypes[form] })
 }
 
 const serveIndex = async (documents: OpenApiDocuments, exchange: Exchange): Promise<Answered> =>
-  sendDocument(exchange, await documents.index(), { contentType: contentTypes.json })
+  sendDocument(exchange, await documents.index(exchange.catalog), { contentType: contentTypes.json })
 
 async function serveV3(documents: OpenApiDocuments, exchange: Exchange, name: string): Promise<Answered> {
   const form = formFor(exchange, 'v3')
   if (form === undefined) return notAcceptable(exchange)
-  const document = await documents.v3(name, form)
+  const document = await documents.v3(exchange.catalog, name, form)
   if (document === undefined) return answer(exchange, { code: 404, headers: [] })
   const wanted = readQuery(exchange.info.query).first('hash') ?? ''
   if (wanted !== '' && wanted !== document.hash) return redirect(exchange, addressV3(name, document.hash))

@@ -116,8 +116,21 @@ const definitions: readonly ResourceDefinition[] = [
   }),
 ]
 
+/** A kind that comes while the server runs. */
+export const gadget: ResourceDefinition = defineResource({
+  group: 'shop.example.com',
+  kind: 'Gadget',
+  resource: 'gadgets',
+  namespaced: true,
+  versions: [{ name: 'v1beta1', schema: { ...custom, name: 'Gadget' }, stored: true }],
+  nameProblems: () => [],
+})
+
+/** A type that is no custom one. */
+export const plain = struct('Gadget', { metadata }, { typeMeta: true })
+
 export const thingsCatalog = (identity: IdentityName = 'cluster'): Catalog =>
   new Catalog({ identity: identityOf(identity), definitions, isServed: () => true })
 
 export const thingsBlueprint = (identity?: IdentityName): Blueprint =>
-  blueprintOf({ catalog: thingsCatalog(identity), describe: (type, field) => `${type} ${field ?? ''}`.trim(), release: 'v1.26.8' })
+  blueprintOf(thingsCatalog(identity), { describe: (type, field) => `${type} ${field ?? ''}`.trim(), release: 'v1.26.8' })

@@ -1,0 +1,56 @@
+// GET of the documents of discovery, from those of the catalog that the request began with. A document is rendered once in each form in which
+// it is asked for, and is the same value until what it tells of changes.
+
+import type { Catalog } from '../api/catalog.js'
+import { readQuery } from '../api/options/query.js'
+import { getOrInsert } from '../base/get-or-insert.js'
+import { onceFor } from '../base/once-for.js'
+import { compareText } from '../base/text-order.js'
+import { allFormats, negotiate } from '../codec/negotiation.js'
+import { type Document, groupDocument, groupListDocument, resourceListDocument, versionsDocument } from './discovery.js'
+import type { Exchange } from './exchange.js'
+import type { HealthChecks } from './health.js'
+import { type Represented, representDocument } from './represent.js'
+import { send } from './respond.js'
+
+/** The document at a path of discovery, given as its words; `address` is where clients reach the server. */
+export function discoveryDocument(catalog: Catalog, words: readonly string[], address: string): Document | undefined {
+  const [root, group = '', version = ''] = words
+  if (root === 'api') {
+    if (words.length === 1) return versionsDocument(catalog, address)
+    return words.length === 2 ? resourceListDocument(catalog, { group: '', version: group }) : undefined
+  }
+  if (root !== 'apis') return undefined
+  if (words.length === 1) return groupListDocument(catalog)
+  if (words.length === 2) return groupDocument(catalog, group)
+  return words.length === 3 && group !== '' ? resourceListDocument(catalog, { group, version }) : undefined
+}
+
+const renderings = onceFor((_document: Document) => new Map<string, Represented>())
+
+export function sendDiscovery(exchange: Exchange, document: Document): void {
+  const { identity } = exchange.catalog
+  const wish = {
+    accept: exchange.request.headers.accept,
+    userAgent: exchange.request.headers['user-agent'],
+    query: readQuery(exchange.info.query),
+  }
+  const representation = negotiate(wish, { identity, formats: allFormats, transforms: false, routed: false })
+  const rendered = getOrInsert(renderings(document), `${representation.format} ${representation.pretty}`, () =>
+    representDocument({ representation, identity }, document),
+  )
+  send(exchange, { code: 200, ...rendered })
+}
+
+const healthPaths = ['healthz', 'livez', 'readyz'] as const
+
+/** Every path that is served but for the objects themselves. */
+export function rootPaths(catalog: Catalog, health: HealthChecks): readonly string[] {
+  const paths = new Set(['/api', '/api/v1', '/apis', '/apis/', '/metrics', '/openapi/v2', '/openapi/v3', '/openapi/v3/', '/version'])
+  for (const { group, version } of catalog.groupVersions()) if (group !== '') paths.add(`/apis/${group}`).add(`/apis/${group}/${version}`)
+  for (const path of healthPaths) {
+    paths.add(`/${path}`)
+    for (const { name } of health[path]) paths.add(`/${path}/${name}`)
+  }
+  return [...paths].sort(compareText)
+}
