@@ -5,6 +5,7 @@ import type { KnownVersion, Resource, ServedFilter, Subresource } from './catalo
 import type { ResourceDefinition, ResourceVersionDefinition, SubresourceDefinition, SubresourceView, Verb } from './definition.js'
 import { metadataFields, selectableFields } from './field-selector.js'
 import type { Identity } from './identity.js'
+import { indexVersionFor } from './index-version.js'
 
 const allVerbs: readonly Verb[] = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
@@ -83,7 +84,8 @@ function bind({ identity, definition, version, indexedFields, versions }: Bindin
     namespaced: definition.namespaced,
     schema: version.schema,
     storedSchema: stored.schema,
-    storedApiVersion: apiVersionOf(storedGroup, definition.hashedVersion ?? stored.name),
+    storedApiVersion: apiVersionOf(storedGroup, stored.name),
+    hashedApiVersion: apiVersionOf(storedGroup, definition.hashedVersion ?? stored.name),
     toStored: inIdentity(version.toStored, identity),
     fromStored: inIdentity(version.fromStored, identity),
     defaults: version.defaults ?? definition.defaults,
@@ -96,6 +98,7 @@ function bind({ identity, definition, version, indexedFields, versions }: Bindin
         ? metadataFields
         : selectableFields({ namespaced: definition.namespaced, fields: Object.keys(definition.selectableFields) }),
     indexedFields,
+    indexVersion: indexVersionFor(Object.keys(indexedFields ?? {})),
     collection: collectionOf(identity, definition),
     versions,
     subresources,

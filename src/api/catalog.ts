@@ -21,8 +21,10 @@ export interface Resource {
   readonly namespaced: boolean
   readonly schema: StructNode
   readonly storedSchema: StructNode
-  /** As discovery tells it. */
+  /** In which version objects are written to the store. */
   readonly storedApiVersion: string
+  /** Of which version discovery gives the hash. */
+  readonly hashedApiVersion: string
   /** From this version to the stored one and back; undefined where they are the same. */
   readonly toStored: ((object: ApiObject) => ApiObject) | undefined
   readonly fromStored: ((object: ApiObject) => ApiObject) | undefined
@@ -33,6 +35,8 @@ export interface Resource {
   readonly selectable: SelectableFields
   /** What the store's index says of an object besides its labels: the selectable fields of every kind that is stored so. */
   readonly indexedFields: NonNullable<ResourceDefinition['selectableFields']> | undefined
+  /** Changes with those fields: see index-version. */
+  readonly indexVersion: number
   readonly verbs: readonly Verb[]
   /** How errors name it. */
   readonly subject: Subject

@@ -89,7 +89,7 @@ function describeSubresource(resource: Resource, { name, verbs, type, view, body
 const isKept = ({ verbs }: Resource): boolean => verbs.includes('watch')
 
 /** Tells whether two paths lead to the same stored objects: group, version and kind as they are stored. */
-function storageVersionHash({ storedApiVersion, kind }: Resource): string {
-  const stored = storedApiVersion.includes('/') ? storedApiVersion : `/${storedApiVersion}`
+function storageVersionHash({ hashedApiVersion, kind }: Resource): string {
+  const stored = hashedApiVersion.includes('/') ? hashedApiVersion : `/${hashedApiVersion}`
   return createHash('sha256').update(`${stored}/${kind}`).digest().subarray(0, 8).toString('base64')
 }

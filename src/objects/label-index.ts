@@ -56,8 +56,8 @@ export class LabelIndex {
   update(change: Change): void {
     const index = this.collections.get(collectionOf(change.key))
     if (index === undefined || index === 'too-large') return
-    const before = change.previous === undefined ? undefined : new StoredObject(change.previous).index().labels
-    const after = change.value === undefined ? undefined : new StoredObject({ ...change, value: change.value }).index().labels
+    const before = change.previous === undefined ? undefined : new StoredObject(change.previous).labels()
+    const after = change.value === undefined ? undefined : new StoredObject({ ...change, value: change.value }).labels()
     for (const [label, value] of Object.entries(before ?? {})) {
       if (after?.[label] !== value) this.remove(index, { key: change.key, label, value })
     }
@@ -73,7 +73,7 @@ export class LabelIndex {
     for (;;) {
       const page = this.storage.range({ start, end: `${collection}0`, limit: scanPage, maxBytes: scanBytes })
       for (const entry of page.entries) {
-        for (const [label, value] of Object.entries(new StoredObject(entry).index().labels ?? {}))
+        for (const [label, value] of Object.entries(new StoredObject(entry).labels() ?? {}))
           this.add(index, { key: entry.key, label, value })
         start = `${entry.key}\0`
       }

@@ -21,8 +21,7 @@ export function matcherOf(resource: Resource, selection: Selection): Matcher | u
   const { labels, fields } = selection
   if (labels === undefined && fields === undefined) return undefined
   return (object) => {
-    const index = object.index()
-    if (labels !== undefined && !labels.matches(index.labels)) return false
+    if (labels !== undefined && !labels.matches(object.labels())) return false
     return fields === undefined || fields.matches((path) => fieldOf(resource, object, path))
   }
 }
@@ -30,7 +29,7 @@ export function matcherOf(resource: Resource, selection: Selection): Matcher | u
 function fieldOf(resource: Resource, object: StoredObject, path: string): string {
   if (path === 'metadata.name') return partsOf(resource, object.key).name
   if (path === 'metadata.namespace') return partsOf(resource, object.key).namespace
-  return object.index().fields?.[path] ?? ''
+  return object.index(resource).fields?.[path] ?? ''
 }
 
 /** The conditions of a selector that an index of labels can answer. */

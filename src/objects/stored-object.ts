@@ -1,11 +1,10 @@
-// An object as it lies in the store: wire JSON without its type and version, behind a small header for selectors.
-//
-//   value = [index length: u32][splice: u32, with flags][index: JSON][body: JSON members]
+// An object as it lies in the store: wire JSON without its type and version, behind a small header that says what it is.
 //
 // `body` is what stands between the braces of the wire form after `kind` and `apiVersion`; `splice` is the place in it where
-// `"resourceVersion":"…",` belongs. So GET, LIST and WATCH are answered by copying three slices, without parsing.
+// `"resourceVersion":"…",` belongs. So GET, LIST and WATCH are answered by copying three slices, without parsing. See entry-header.
 
 import type { Resource } from '../api/catalog.js'
+import { indexVersionFor } from '../api/index-version.js'
 import type { ApiObject } from '../api/object.js'
 import { sortTexts } from '../base/text-order.js'
 import type { ItemForm, ItemSource } from '../codec/item-form.js'
@@ -15,13 +14,28 @@ import { withoutNullFields } from '../schema/null-fields.js'
 import { readValue } from '../schema/read.js'
 import { countBigNumbers, writeAny, writeStoredFields } from '../schema/write.js'
 import type { Entry, ScannedEntry } from '../storage/storage.js'
+import {
+  apiVersionOf,
+  bodyStartOf,
+  bytesOf,
+  type EntryHead,
+  formatOf,
+  indexPlace,
+  indexVersionOf,
+  isWrittenAs,
+  joinEntry,
+  makeHead,
+  spliceOf,
+} from './entry-header.js'
 import type { ItemCache } from './item-cache.js'
 
-const headerBytes = 8
 /** In the upper bits of the splice: what a plain parse of the body would get wrong. */
 const longNumberFlag = 0x8000_0000
 const nullFlag = 0x4000_0000
 const spliceMask = 0x3fff_ffff
+
+/** What is to be known of a kind to read and write its entries. */
+export type StoredKind = Pick<Resource, 'kind' | 'storedSchema' | 'storedApiVersion' | 'versions' | 'indexedFields' | 'indexVersion'>
 
 /** What selectors look at. */
 export interface SelectorIndex {
@@ -38,7 +52,11 @@ export class StoredObject implements ItemSource {
   private readonly value: Buffer
   private readonly kept: ItemCache | undefined
   private decoded: ApiObject | undefined
+  /** The version that it was decoded for. */
+  private decodedAs: StructNode | undefined
   private parsedIndex: SelectorIndex | undefined
+  /** The version of its fields. */
+  private indexedAs: number | undefined
 
   /** `kept`: where its other forms stay for the next reader, if they shall. */
   constructor(entry: Entry, kept?: ItemCache) {
@@ -64,13 +82,24 @@ export class StoredObject implements ItemSource {
   }
 
   /** The object with its metadata complete; `kind` and `apiVersion` are the caller's to add. */
-  decode(resource: Pick<Resource, 'storedSchema'>): ApiObject {
-    this.decoded ??= this.parse(resource.storedSchema)
+  decode(resource: StoredKind): ApiObject {
+    if (this.decoded === undefined || this.decodedAs !== resource.storedSchema) {
+      this.decoded = this.parse(resource)
+      this.decodedAs = resource.storedSchema
+    }
     return this.decoded
   }
 
-  index(): SelectorIndex {
-    this.parsedIndex ??= this.parseIndex()
+  labels(): SelectorIndex['labels'] {
+    return this.readIndex().labels
+  }
+
+  /** With the fields that the kind has now: of an entry that was indexed by others they are worked out. */
+  index(resource: StoredKind): SelectorIndex {
+    const index = this.readIndex()
+    if (this.indexedAs === resource.indexVersion) return index
+    this.parsedIndex = { labels: index.labels, fields: fieldsOf(resource, this.decode(resource)) }
+    this.indexedAs = resource.indexVersion
     return this.parsedIndex
   }
 
@@ -88,30 +117,41 @@ export class StoredObject implements ItemSource {
 
   makeItem(form: ItemForm): Uint8Array {
     if (form.isStored) return this.render(braces[0], braces[1])
-    const { fromStored, storedSchema } = form.resource
-    if (fromStored !== undefined) return form.item(fromStored(this.decode(form.resource)))
-    return form.item(this.decoded ?? (form.ignoresZeros ? this.parseQuickly(storedSchema) : undefined) ?? this.decode(form.resource))
+    const { resource } = form
+    if (resource.fromStored !== undefined) return form.item(resource.fromStored(this.decode(resource)))
+    const quickly = form.ignoresZeros && this.decodedAs !== resource.storedSchema ? this.parseQuickly(resource) : undefined
+    return form.item(quickly ?? this.decode(resource))
   }
 
   private get flags(): number {
-    return this.value.readUInt32LE(4)
+    return spliceOf(bytesOf(this.entry))
   }
 
   private get text(): string {
-    return `{${this.value.toString('utf8', headerBytes + this.value.readUInt32LE(0))}}`
+    return `{${this.value.toString('utf8', bodyStartOf(bytesOf(this.entry)))}}`
+  }
+
+  /** In the stored version, from whichever it was written in. */
+  private parse(resource: StoredKind): ApiObject {
+    if (isCurrent(this.entry, resource)) return this.parseAs(resource.storedSchema)
+    const apiVersion = apiVersionOf(bytesOf(this.entry)) ?? ''
+    const version = resource.versions.get(apiVersion)
+    if (version === undefined) throw new Error(`${this.key} is stored as ${resource.kind} of ${apiVersion}, a version that is not known`)
+    const object = this.parseAs(version.schema)
+    return version.toStored?.(object) ?? object
   }
 
   /** The wire form writes null for a time that was never set; in memory such a field is absent. */
-  private parse(schema: StructNode): ApiObject {
+  private parseAs(schema: StructNode): ApiObject {
     const { flags, text } = this
     const parsed: unknown = (flags & longNumberFlag) === 0 ? JSON.parse(text) : parseJson(Buffer.from(text)).value
     return this.withVersion((flags & nullFlag) === 0 ? parsed : readValue(schema, parsed).value)
   }
 
   /** The same but for zero values, which a reading leaves out where fields are null; undefined where this is no quicker. */
-  private parseQuickly(schema: StructNode): ApiObject | undefined {
-    if (this.flags >>> 30 !== nullFlag >>> 30) return undefined
-    const text = withoutNullFields(schema, this.text)
+  private parseQuickly(resource: StoredKind): ApiObject | undefined {
+    if (this.flags >>> 30 !== nullFlag >>> 30 || !isCurrent(this.entry, resource)) return undefined
+    const text = withoutNullFields(resource.storedSchema, this.text)
     return text === undefined ? undefined : this.withVersion(JSON.parse(text))
   }
 
@@ -121,23 +161,50 @@ export class StoredObject implements ItemSource {
     return object
   }
 
-  private parseIndex(): SelectorIndex {
-    const length = this.value.readUInt32LE(0)
-    if (length === 0) return emptyIndex
-    const { l, f } = JSON.parse(this.value.toString('utf8', headerBytes, headerBytes + length)) as {
-      l?: Record<string, string>
-      f?: Record<string, string>
-    }
-    return { labels: l, fields: f }
+  private readIndex(): SelectorIndex {
+    if (this.parsedIndex !== undefined) return this.parsedIndex
+    const { index, version } = parseIndex(this.entry)
+    this.parsedIndex = index
+    this.indexedAs = version
+    return index
   }
+}
+
+/** The index of an entry, and which fields it has. */
+export function parseIndex({ value }: Pick<Entry, 'value'>): { readonly index: SelectorIndex; readonly version: number } {
+  const place = indexPlace(bytesOf({ value }))
+  const version = indexVersionOf(bytesOf({ value }))
+  if (place.start === place.end) return { index: emptyIndex, version: version ?? noFields }
+  const { l, f } = JSON.parse(value.toString('utf8', place.start, place.end)) as {
+    l?: Record<string, string>
+    f?: Record<string, string>
+  }
+  return { index: { labels: l, fields: f }, version: version ?? indexVersionFor(Object.keys(f ?? {})) }
+}
+
+const noFields = indexVersionFor([])
+
+/** Whether an entry is written in the version that is stored now. One that is too old to say is: its kinds have not changed since. */
+export const isCurrent = (entry: Entry, resource: StoredKind): boolean =>
+  isWrittenAs(bytesOf(entry), headOf(resource)) || formatOf(bytesOf(entry)) === 0
+
+const heads = new WeakMap<StoredKind, EntryHead>()
+
+function headOf(resource: StoredKind): EntryHead {
+  const known = heads.get(resource)
+  if (known !== undefined) return known
+  const head = makeHead(resource.storedApiVersion, resource.indexVersion)
+  heads.set(resource, head)
+  return head
 }
 
 const versionText = (revision: number): string => `"resourceVersion":"${revision}",`
 
 /** Writes what stands between the braces of the wire form at a place; answers with the place behind it. */
-function spliceInto(out: Buffer, at: number, { revision, bytes, start, end }: Omit<ScannedEntry, 'key'>): number {
-  const bodyStart = start + headerBytes + readUint32(bytes, start)
-  const head = readUint32(bytes, start + 4) & spliceMask
+function spliceInto(out: Buffer, at: number, scanned: Omit<ScannedEntry, 'key'>): number {
+  const { revision, bytes, end } = scanned
+  const bodyStart = bodyStartOf(scanned)
+  const head = spliceOf(scanned) & spliceMask
   const version = versionText(revision)
   const gapEnd = at + version.length
   // The whole body goes behind the gap for the version; then its head moves to the front of that.
@@ -158,8 +225,7 @@ export function renderItemInto(out: Buffer, place: number, scanned: Omit<Scanned
 /** At most so much more than the entry itself an item is: braces and version. */
 export const mostAdded = 64
 
-const bodySize = ({ revision, bytes, start, end }: Omit<ScannedEntry, 'key'>): number =>
-  end - start - headerBytes - readUint32(bytes, start) + versionText(revision).length
+const bodySize = (scanned: Omit<ScannedEntry, 'key'>): number => scanned.end - bodyStartOf(scanned) + versionText(scanned.revision).length
 
 const scannedOf = ({ revision, value }: Entry): Omit<ScannedEntry, 'key'> => ({
   revision,
@@ -171,30 +237,26 @@ const scannedOf = ({ revision, value }: Entry): Omit<ScannedEntry, 'key'> => ({
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-const readUint32 = (bytes: Uint8Array, at: number): number =>
-  ((bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)) >>> 0
-
 /** The bytes of an object for the store. The version is left out: it is the revision of the write itself. */
-export function encodeStored(resource: Resource, object: ApiObject): Buffer {
+export function encodeStored(resource: StoredKind, object: ApiObject): Buffer {
   const bigNumbers = countBigNumbers()
   const text = writeStoredFields(resource.storedSchema, object)
   const flags = (countBigNumbers() === bigNumbers ? 0 : longNumberFlag) | (text.includes(':null') ? nullFlag : 0)
   const uid = `"uid":"${object.metadata?.uid}",`
   const found = text.indexOf(uid)
   if (found < 0) throw new Error(`${resource.kind} ${object.metadata?.name}: an object without uid cannot be stored`)
-  const head = text.slice(0, found + uid.length)
-  const tail = text.slice(endOfVersion(text, head.length))
-  const splice = Buffer.byteLength(head)
-  const index = encodeIndex(resource, object)
-  const indexLength = index === '' ? 0 : Buffer.byteLength(index)
-  const bodyStart = headerBytes + indexLength
-  const value = Buffer.allocUnsafe(bodyStart + splice + Buffer.byteLength(tail))
-  value.writeUInt32LE(indexLength, 0)
-  value.writeUInt32LE((splice | flags) >>> 0, 4)
-  if (indexLength > 0) value.write(index, headerBytes)
-  value.write(head, bodyStart)
-  value.write(tail, bodyStart + splice)
-  return value
+  const before = text.slice(0, found + uid.length)
+  const behind = text.slice(endOfVersion(text, before.length))
+  return joinEntry(headOf(resource), { owners: ownerUids(object), index: encodeIndex(resource, object), before, behind, flags })
+}
+
+const nobody: readonly string[] = []
+
+/** The uids of the owners of an object, each once. */
+export function ownerUids({ metadata }: ApiObject): readonly string[] {
+  const references = metadata?.ownerReferences
+  if (references === undefined || references.length === 0) return nobody
+  return [...new Set(references.map(({ uid }) => uid ?? ''))]
 }
 
 const versionStart = '"resourceVersion":"'
@@ -204,13 +266,17 @@ function endOfVersion(text: string, place: number): number {
   return text.startsWith(versionStart, place) ? text.indexOf('",', place + versionStart.length) + 2 : place
 }
 
-function encodeIndex(resource: Resource, object: ApiObject): string {
+function encodeIndex(resource: StoredKind, object: ApiObject): string {
   const labels = object.metadata?.labels
-  const selectable = resource.indexedFields
-  if (labels === undefined && selectable === undefined) return ''
+  if (labels === undefined && resource.indexedFields === undefined) return ''
+  return writeAny({ l: sorted(labels), f: fieldsOf(resource, object) })
+}
+
+function fieldsOf({ indexedFields }: StoredKind, object: ApiObject): SelectorIndex['fields'] {
+  if (indexedFields === undefined) return undefined
   const fields: Record<string, string> = {}
-  for (const [path, get] of Object.entries(selectable ?? {})) fields[path] = get(object)
-  return writeAny({ l: sorted(labels), f: selectable === undefined ? undefined : fields })
+  for (const [path, get] of Object.entries(indexedFields)) fields[path] = get(object)
+  return fields
 }
 
 /** In one order, so that equal objects have equal bytes. */

@@ -9,7 +9,9 @@ import { openTables, type Tables } from './lmdb-tables.js'
 import { StorageRefusedError } from './storage.js'
 
 const dataFileName = 'data.mdb'
-const formatVersion = '2'
+const formatVersion = '3'
+/** Whose entries this server can read: it takes such a folder over. */
+const olderVersion = '2'
 
 export interface DataFolder {
   readonly path: string
@@ -109,16 +111,27 @@ function openChecked(path: string, { folder, mark }: FolderOptions): Tables {
   const format = read('format')
   const foundMark = read('mark')
   transaction?.done()
-  if (tables && format === formatVersion && foundMark === mark) return tables
+  if (tables && foundMark === mark && format === formatVersion) return tables
+  if (tables && foundMark === mark && format === olderVersion) return takeOver(tables)
   void tables?.root.close()
   throw new StorageRefusedError(strangerMessage({ folder, mark, format, foundMark }))
+}
+
+/** From now on the server that wrote it refuses the folder. */
+function takeOver(tables: Tables): Tables {
+  tables.root.transactionSync(() => {
+    tables.meta.put('format', Buffer.from(formatVersion))
+    tables.meta.put('upgrading', Buffer.from(olderVersion))
+  })
+  return tables
 }
 
 function strangerMessage(found: FolderOptions & { format: string | undefined; foundMark: string | undefined }): string {
   const { folder, mark, format, foundMark } = found
   if (format === undefined) return `the data file in ${folder} is not one of this server: choose another folder`
   if (format !== formatVersion) {
-    return `the data folder ${folder} has format ${format}, this server knows ${formatVersion}: use the version of the server that wrote it`
+    const age = Number(format) > Number(formatVersion) ? 'a newer format than this server knows' : 'a format that this server does not know'
+    return `the data folder ${folder} has ${age} (${format}, not ${formatVersion}): use the version of the server that wrote it`
   }
   return `the data folder ${folder} belongs to '${foundMark}', not to '${mark}': start the server as it was started before, or choose another folder`
 }

@@ -57,7 +57,7 @@ test('a source may be about some objects, about changes alone, and about later',
   const loop = new KeyedLoop(parts, {
     ...plan,
     sources: () => [
-      { ...source, matches: (object) => object.index().fields?.['color'] === 'red', keyOf: () => 'red' },
+      { ...source, matches: (object) => object.index(source.resource).fields?.['color'] === 'red', keyOf: () => 'red' },
       { ...source, onlyChanges: true, keyOf: ({ key }, how) => (how === 'ADDED' ? { key, afterMs: 50 } : undefined) },
     ],
   })

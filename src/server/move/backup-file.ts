@@ -1,6 +1,6 @@
 // A backup: one file with everything in it, that can tell whether it is whole.
 //
-//   the line `cluster-apiserver backup 1` · a line of JSON about the source
+//   the line `cluster-apiserver backup 2` · a line of JSON about the source
 //   for each entry: length of the key 4 · length of the value 4 · revision 6 · expiry 6 (0: none) · key · value
 //   length 0 4 · a line of JSON with the count, and the SHA-256 of all bytes before it
 
@@ -9,7 +9,9 @@ import { existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type MovedEntry, MoveError, type MoveSource, type MoveSummary, type MoveTarget, type TargetOptions } from './moved-entry.js'
 
-const title = 'cluster-apiserver backup 1\n'
+const title = 'cluster-apiserver backup 2\n'
+/** Those before had entries of an older format in them. */
+const olderTitle = 'cluster-apiserver backup 1\n'
 const entryHeaderBytes = 20
 const readAheadBytes = 1 << 20
 const pageBytes = 1 << 20
@@ -98,8 +100,9 @@ export async function openBackupFile(path: string): Promise<MoveSource> {
 }
 
 async function readHeader(reader: BackupReader, path: string): Promise<BackupHeader> {
-  const isBackup = (await reader.take(title.length).catch(() => undefined))?.toString() === title
-  if (!isBackup) throw new MoveError(`${path} is no backup of this server, or one that this version does not know`)
+  const found = (await reader.take(title.length).catch(() => undefined))?.toString()
+  if (found !== title && found !== olderTitle)
+    throw new MoveError(`${path} is no backup of this server, or one that this version does not know`)
   return JSON.parse((await reader.line()).toString()) as BackupHeader
 }
 

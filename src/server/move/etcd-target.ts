@@ -26,7 +26,7 @@ async function open(place: EtcdPlace, { mark, revision }: TargetOptions): Promis
   if ((await readFormat(place)) || (await hasData(place))) {
     throw new MoveError(`there is data under the prefix ${keys.prefix} of etcd already: choose another prefix, or remove its keys`)
   }
-  const target = new EtcdTarget(place, { mark, base: revision, isUnfinished: true })
+  const target = new EtcdTarget(place, { mark, base: revision, isUnfinished: true, isUpgrading: false })
   await target.claim()
   return target
 }

@@ -1,0 +1,21 @@
+// Entries as servers wrote them before entries said what they are (format 0), for tests of what becomes of them.
+//
+//   value = [index length: u32][splice: u32, with flags][index: JSON][body: JSON members]
+
+import type { ApiObject } from '../api/object.js'
+import { writeAny, writeStoredFields } from '../schema/write.js'
+import type { StoredKind } from './stored-object.js'
+
+export function oldEntry(resource: Pick<StoredKind, 'storedSchema' | 'indexedFields'>, object: ApiObject): Buffer {
+  const text = writeStoredFields(resource.storedSchema, object)
+  const uid = `"uid":"${object.metadata?.uid}",`
+  const splice = Buffer.byteLength(text.slice(0, text.indexOf(uid) + uid.length))
+  const labels = object.metadata?.labels
+  const fields =
+    resource.indexedFields && Object.fromEntries(Object.entries(resource.indexedFields).map(([path, get]) => [path, get(object)]))
+  const index = labels === undefined && fields === undefined ? '' : writeAny({ l: labels, f: fields })
+  const header = Buffer.alloc(8)
+  header.writeUInt32LE(Buffer.byteLength(index), 0)
+  header.writeUInt32LE((splice | (text.includes(':null') ? 0x4000_0000 : 0)) >>> 0, 4)
+  return Buffer.concat([header, Buffer.from(index), Buffer.from(text)])
+}
