@@ -19,6 +19,7 @@ import { defaultAccounts } from '../controllers/default-accounts.js'
 import { LoopCounters } from '../controllers/kit/counters.js'
 import { namespaceDeletion } from '../controllers/namespace-deletion.js'
 import { OwnAddress } from '../controllers/own-address.js'
+import { rootCaMaps } from '../controllers/root-ca.js'
 import { ServerLease } from '../controllers/server-lease.js'
 import { aggregatedDiscovery } from '../http/aggregated-discovery.js'
 import { dispatch } from '../http/dispatch.js'
@@ -30,9 +31,7 @@ import { openApiDocuments } from '../http/openapi/documents.js'
 import { Pressure } from '../http/pressure.js'
 import { requestLabels } from '../http/request-labels.js'
 import { versionDocument } from '../http/version.js'
-import type { KeyPair } from '../net/issue-certificate.js'
 import { listen } from '../net/listen.js'
-import { ReloadingCertificate } from '../net/reloading-certificate.js'
 import { ObjectStore } from '../objects/object-store.js'
 import { ServerRegistry } from '../objects/server-registry.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
@@ -44,12 +43,12 @@ import { keepHistory } from '../storage/history-window.js'
 import type { Engine } from '../verbs/engine.js'
 import { serviceReserver } from '../verbs/special/service-reserver.js'
 import { advertisedFor, trustedOf } from './advertised.js'
-import { ensureServingCertificate, type ServingCertificate, servingHosts } from './certificates.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { openStorage } from './open-storage.js'
 import type { Settings } from './options/settings.js'
 import { runLoops } from './run-loops.js'
 import type { RunningServer } from './running-server.js'
+import { servingCertificate } from './serving-certificate.js'
 import { StartError } from './start-failure.js'
 import { whenUsable } from './when-usable.js'
 
@@ -143,7 +142,17 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     const lease = new ServerLease({ engine, catalog, logger, self, renewMs: settings.ownLease.renewMs })
     closing.add(() => lease.close())
   }
-  const loops = runLoops(settings, { engine, catalog, logger, counters: new LoopCounters() }, [namespaceDeletion, defaultAccounts])
+  const certificate = await servingCertificate(settings, logger)
+  closing.add(() => certificate.close())
+  const loops = runLoops(
+    settings,
+    { engine, catalog, logger, counters: new LoopCounters() },
+    {
+      namespace: namespaceDeletion,
+      serviceaccount: defaultAccounts,
+      'root-ca-cert-publisher': rootCaMaps({ pem: () => certificate.rootPem, onChange: (listener) => certificate.onChange(listener) }),
+    },
+  )
   closing.add(() => loops.close())
 
   const state = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '' }
@@ -195,8 +204,6 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     },
   })
 
-  const certificate = await servingCertificate(settings, logger)
-  closing.add(() => certificate.reloading?.close())
   const port = await listen(
     {
       host: settings.bindAddress,
@@ -209,7 +216,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     },
     listener,
   )
-  certificate.onChange = (pair) => port.setCertificate(pair)
+  certificate.onChange((pair) => port.setCertificate(pair))
   const drain = { graceMs: drainMs }
   closing.add(() => {
     store.endWatches()
@@ -236,28 +243,6 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
       await closing.close()
     },
   }
-}
-
-interface Certificate extends ServingCertificate {
-  readonly reloading: ReloadingCertificate | undefined
-  /** Called with what was read when the files changed. */
-  onChange: (pair: KeyPair) => void
-}
-
-/** The certificate of the operator's files, or one of our own making for whoever brought none. */
-async function servingCertificate({ identity, dataDir, bindAddress, tls }: Settings, logger: Logger): Promise<Certificate> {
-  if (tls.files === undefined) {
-    const own = await ensureServingCertificate({
-      dataDir,
-      hosts: servingHosts(identity, bindAddress),
-      commonName: identity.prefixed('apiserver'),
-      now: systemClock.now(),
-    })
-    return { ...own, reloading: undefined, onChange: () => undefined }
-  }
-  const reloading = new ReloadingCertificate(tls.files, { logger, onChange: (pair) => certificate.onChange(pair) })
-  const certificate: Certificate = { ...reloading.current, caPem: reloading.current.cert, reloading, onChange: () => undefined }
-  return certificate
 }
 
 function catalogFor({ identity, runtimeConfig, gates }: Settings): Catalog {

@@ -3,13 +3,14 @@
 import { electionLease } from '../controllers/election-lease.js'
 import type { LoopParts } from '../controllers/kit/loop.js'
 import { LeaderElection, type Loop } from '../controllers/leader-election.js'
-import type { Settings } from './options/settings.js'
+import type { ControllerName, Settings } from './options/settings.js'
 import { ensureReplicaName } from './replica-name.js'
 
-type MakeLoop = (parts: LoopParts) => Loop
+/** Each loop under its name: all that there are, of which the operator chooses. */
+export type Loops = { readonly [Name in ControllerName]: (parts: LoopParts) => Loop }
 
-export function runLoops({ storage, identity, dataDir }: Settings, parts: LoopParts, makes: readonly MakeLoop[]): Loop {
-  const start = (): readonly Loop[] => makes.map((make) => make(parts))
+export function runLoops({ storage, identity, dataDir, controllers }: Settings, parts: LoopParts, loopsByName: Loops): Loop {
+  const start = (): readonly Loop[] => controllers.map((name) => loopsByName[name](parts))
   const keeper = storage === 'etcd' ? electionLease(parts.engine, parts.catalog, identity.prefixed('apiserver-loops')) : undefined
   if (keeper !== undefined) return new LeaderElection({ keeper, holder: ensureReplicaName(dataDir), start, logger: parts.logger })
   const loops = start()

@@ -64,7 +64,9 @@ export interface LoopPlan {
   readonly concurrency?: number
   readonly backOff?: BackOff
   readonly mostKeys?: number
-  /** How often everything is looked at again, for what changes outside of the store; left out: never. */
+  /** Calls back when something outside of the store changed, so that everything is looked at again, until what it returns is called. */
+  readonly onOutsideChange?: (lookAgain: () => void) => () => void
+  /** How often everything is looked at again, for what nobody tells of; left out: never. */
   readonly resyncMs?: number
 }
 
@@ -75,7 +77,7 @@ export class KeyedLoop implements Loop {
   readonly #pacer: Pacer
   readonly #queue: KeyedQueue
   readonly #sources: readonly Source[]
-  readonly #unwatch: readonly (() => void)[]
+  readonly #unwatch: (() => void)[]
   readonly #ending = new AbortController()
   #listing: Promise<void> | undefined
   #mustList = false
@@ -99,6 +101,8 @@ export class KeyedLoop implements Loop {
     this.#sources = plan.sources(parts.catalog)
     // Watched before it is listed: nothing falls between.
     this.#unwatch = this.#sources.map((source) => this.#watch(source))
+    const unsubscribe = plan.onOutsideChange?.(() => this.#listAfter(0))
+    if (unsubscribe !== undefined) this.#unwatch.push(unsubscribe)
     this.#list()
   }
 

@@ -10,12 +10,13 @@ import { parseTokenFile, type TokenFile } from '../token-file.js'
 import { flagError } from './flag.js'
 import { readFlagFiles } from './flag-files.js'
 import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
+import { controllerNames } from './flags/api.js'
 import type { ParsedFlags } from './parse-flags.js'
 import { readAuthentication } from './read-authentication.js'
 import { readAuthorization } from './read-authorization.js'
 import { readNetwork } from './read-network.js'
 import { readStorage } from './read-storage.js'
-import type { AdmissionSettings, LimitSettings, Settings, TimeoutSettings, TlsSettings } from './settings.js'
+import type { AdmissionSettings, ControllerName, LimitSettings, Settings, TimeoutSettings, TlsSettings } from './settings.js'
 
 /** What the readers of single areas share. */
 export interface SettingsInput extends ParsedFlags {
@@ -37,6 +38,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     bindAddress: values['bind-address'],
     advertiseAddress: values['advertise-address'],
     keepsEndpoints: values['endpoint-reconciler-type'] !== 'none',
+    controllers: readControllers(values['controllers']),
     ownLease: readOwnLease(values),
     securePort: values['secure-port'],
     dataDir: storage === 'memory' && !given.has('data-dir') ? undefined : resolve(values['data-dir']),
@@ -89,6 +91,10 @@ function atLeast(ms: number, flag: 'event-ttl' | 'request-timeout', values: Flag
 
 /** A timer cannot be set for longer than this. */
 const longestTimerMs = 2 ** 31 - 1
+
+/** What is said of one counts before what is said of all. */
+const readControllers = (wanted: readonly string[]): readonly ControllerName[] =>
+  controllerNames.filter((name) => wanted.includes(name) || (wanted.includes('*') && !wanted.includes(`-${name}`)))
 
 function readOwnLease(values: FlagValues): Settings['ownLease'] {
   const seconds = values['identity-lease-duration-seconds']

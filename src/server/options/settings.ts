@@ -7,9 +7,12 @@ import type { User } from '../../api/user.js'
 import type { CertificateFiles } from '../../net/reloading-certificate.js'
 import type { TlsVersion } from '../../net/tls-names.js'
 import type { EtcdTls } from '../../storage/etcd/endpoint.js'
+import type { controllerNames } from './flags/api.js'
 import type { authorizationModes } from './flags/authorization.js'
 
 export type AuthorizationMode = (typeof authorizationModes)[number]
+
+export type ControllerName = (typeof controllerNames)[number]
 
 export interface Settings {
   readonly identity: Identity
@@ -18,6 +21,8 @@ export interface Settings {
   readonly advertiseAddress: string | undefined
   /** Whether the server keeps the endpoints of its own service. */
   readonly keepsEndpoints: boolean
+  /** The loops to run. */
+  readonly controllers: readonly ControllerName[]
   /** That this server runs, among the objects. */
   readonly ownLease: { readonly seconds: number; readonly renewMs: number }
   /** 0: any free port. */

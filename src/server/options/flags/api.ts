@@ -3,6 +3,9 @@
 import { identityNames } from '../../../api/identity.js'
 import type { FlagDefinition } from '../flag.js'
 
+/** The loops of the server, by the names that controllers of the original system have. */
+export const controllerNames = ['namespace', 'serviceaccount', 'root-ca-cert-publisher'] as const
+
 export const apiFlags = [
   {
     name: 'identity',
@@ -36,6 +39,14 @@ export const apiFlags = [
     default: 'lease',
     effect: 'now',
     help: 'how the endpoints of the API itself are kept: by the servers that are there (lease and master-count), or not at all',
+  },
+  {
+    name: 'controllers',
+    kind: 'choices',
+    choices: ['*', ...controllerNames, ...controllerNames.map((name) => `-${name}` as const)],
+    default: '*',
+    effect: 'now',
+    help: 'loops of the server to run: * for all, a name for one, -name for all but one; switch those off that another program runs',
   },
   {
     name: 'identity-lease-duration-seconds',

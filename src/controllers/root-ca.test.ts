@@ -1,0 +1,108 @@
+// The config map with the root certificates: in every namespace, made again when it is deleted, mended when it is changed, new when they are.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Resource } from '../api/catalog.js'
+import type { IdentityName } from '../api/identity.js'
+import { type ApiObject, members } from '../api/object.js'
+import { systemClock } from '../base/clock.js'
+import { silentLogger } from '../base/logger.js'
+import { create } from '../verbs/create.js'
+import { remove } from '../verbs/delete.js'
+import { update } from '../verbs/update.js'
+import { stageOf } from './engine.fixture.js'
+import type { LoopParts } from './kit/loop.js'
+import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { ownCall } from './own-call.js'
+import { rootCaMaps } from './root-ca.js'
+
+async function setUp(identity: IdentityName = 'cluster') {
+  const { engine, catalog } = await stageOf(identity, systemClock)
+  const [namespaces, maps] = ['namespaces', 'configmaps'].map((name) => catalog.find('', 'v1', name) as Resource)
+  assert.ok(namespaces !== undefined && maps !== undefined)
+  const timers = new FakeTimers()
+  const parts: LoopParts = { engine, catalog, logger: silentLogger, timers }
+  const ca = { pem: 'first', listeners: new Set<() => void>() }
+  const loop = rootCaMaps({
+    pem: () => ca.pem,
+    onChange: (listener) => {
+      ca.listeners.add(listener)
+      return () => ca.listeners.delete(listener)
+    },
+  })
+  const make = (name: string): Promise<unknown> =>
+    create(engine, ownCall(engine, { resource: namespaces, name }), { object: { metadata: { name } }, options: {} })
+  const callOf = (namespace: string) => ownCall(engine, { resource: maps, namespace, name: engine.identity.prefixed('root-ca.crt') })
+  const read = (namespace: string): ApiObject | undefined =>
+    engine.store.read({ resource: maps, namespace, name: engine.identity.prefixed('root-ca.crt') })?.decode(maps)
+  const change = async (namespace: string, changes: object): Promise<void> => {
+    await update(engine, callOf(namespace), { object: { ...read(namespace), ...changes }, options: {} })
+  }
+  const dataOf = (namespace: string): unknown => members(read(namespace) ?? {})['data']
+  return { engine, parts, timers, ca, loop, make, callOf, read, change, dataOf }
+}
+
+for (const [identity, name] of [
+  ['cluster', 'cluster-root-ca.crt'],
+  ['kubernetes', 'kube-root-ca.crt'],
+] as const) {
+  test(`namespaces that are there and that come have ${name}`, async () => {
+    const { parts, loop, make, read, dataOf } = await setUp(identity)
+    await make('old')
+    const running = loop(parts)
+    await make('new')
+    await settle()
+    for (const namespace of ['old', 'new']) {
+      assert.equal(read(namespace)?.metadata?.name, name)
+      assert.deepEqual(dataOf(namespace), { 'ca.crt': 'first' })
+    }
+    await running.close()
+  })
+}
+
+test('it is made again when it is deleted, mended after a moment when it is changed, and let be when it is right', async () => {
+  const { engine, parts, timers, loop, make, callOf, change, dataOf } = await setUp()
+  await make('n')
+  const running = loop(parts)
+  await settle()
+  await remove(engine, callOf('n'), {})
+  await settle()
+  assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
+  await change('n', { data: { 'ca.crt': 'forged', more: 'x' } })
+  await settle()
+  assert.deepEqual(dataOf('n'), { 'ca.crt': 'forged', more: 'x' })
+  await timers.advance(1000)
+  assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
+  await change('n', { data: { 'ca.crt': 'forged' }, immutable: true })
+  await timers.advance(1000)
+  assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
+  const { revision } = engine.store
+  await timers.advance(3_600_000)
+  assert.equal(engine.store.revision, revision)
+  await running.close()
+})
+
+test('labels of others stay when it is mended', async () => {
+  const { parts, timers, loop, make, read, change } = await setUp()
+  await make('n')
+  const running = loop(parts)
+  await settle()
+  await change('n', { metadata: { ...read('n')?.metadata, labels: { mine: 'yes' } }, data: {} })
+  await timers.advance(1000)
+  assert.deepEqual(read('n')?.metadata?.labels, { mine: 'yes' })
+  await running.close()
+})
+
+test('new certificates reach every namespace, and nobody is told of them after the end', async () => {
+  const { parts, ca, loop, make, dataOf } = await setUp()
+  await make('a')
+  await make('b')
+  const running = loop(parts)
+  await settle()
+  ca.pem = 'second'
+  for (const listener of ca.listeners) listener()
+  await settle()
+  assert.deepEqual([dataOf('a'), dataOf('b')], [{ 'ca.crt': 'second' }, { 'ca.crt': 'second' }])
+  await running.close()
+  assert.equal(ca.listeners.size, 0)
+})

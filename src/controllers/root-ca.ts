@@ -1,0 +1,94 @@
+// Every namespace has a config map with the certificates by which programs in the cluster know the API's own; it is kept as it shall be.
+
+import { ApiError } from '../api/api-error.js'
+import type { Resource } from '../api/catalog.js'
+import { type ApiObject, members, withMetadata } from '../api/object.js'
+import { sameValue } from '../api/validation/same-value.js'
+import { partsOf } from '../objects/keys.js'
+import { create } from '../verbs/create.js'
+import { remove } from '../verbs/delete.js'
+import type { Engine } from '../verbs/engine.js'
+import { update } from '../verbs/update.js'
+import { KeyedLoop, type LoopParts } from './kit/loop.js'
+import type { Loop } from './leader-election.js'
+import { ownCall } from './own-call.js'
+
+export interface RootCa {
+  /** As it is now, in PEM form. */
+  pem(): string
+  /** Tells of another one until the function that it returns is called. */
+  onChange(listener: () => void): () => void
+}
+
+/** How long after somebody changed it the map is mended. */
+const mendMs = 1000
+
+const description =
+  'Certificates that vouch for the API server at its addresses inside the cluster, such as that of its service. For nothing else.'
+
+export const rootCaMaps =
+  (rootCa: RootCa) =>
+  (parts: LoopParts): Loop => {
+    const name = parts.engine.identity.prefixed('root-ca.crt')
+    return new KeyedLoop(parts, {
+      name: 'root_ca_cert_publisher',
+      concurrency: 4,
+      sources: (catalog) => {
+        const namespaces = catalog.find('', 'v1', 'namespaces')
+        const maps = catalog.find('', 'v1', 'configmaps')
+        if (namespaces === undefined || maps === undefined) return []
+        return [
+          {
+            resource: namespaces,
+            namespace: '',
+            keyOf: ({ key }, seen) => (seen === 'ADDED' || seen === 'LISTED' ? partsOf(namespaces, key).name : undefined),
+          },
+          {
+            resource: maps,
+            namespace: '',
+            onlyChanges: true,
+            matches: ({ key }) => key.endsWith(`/${name}`),
+            keyOf: ({ key }, seen) => {
+              const { namespace } = partsOf(maps, key)
+              // Whoever else keeps it, and otherwise, shall not make both of them write without a pause.
+              return seen === 'DELETED' ? namespace : { key: namespace, afterMs: mendMs }
+            },
+          },
+        ]
+      },
+      onOutsideChange: (lookAgain) => rootCa.onChange(lookAgain),
+      work: async (namespace) => {
+        const resource = parts.catalog.find('', 'v1', 'configmaps')
+        if (resource !== undefined) await keepTrue(parts.engine, { resource, namespace, name }, { 'ca.crt': rootCa.pem() })
+        return undefined
+      },
+    })
+  }
+
+interface Place {
+  readonly resource: Resource
+  readonly namespace: string
+  readonly name: string
+}
+
+async function keepTrue(engine: Engine, place: Place, data: { readonly [key: string]: string }): Promise<void> {
+  const stored = engine.store.read(place)?.decode(place.resource)
+  if (stored !== undefined && sameValue(members(stored)['data'], data) && members(stored)['binaryData'] === undefined) return
+  try {
+    const call = ownCall(engine, place)
+    if (stored === undefined) {
+      const annotations = { [engine.identity.label('description')]: description }
+      await create(engine, call, { object: { metadata: { name: place.name, annotations }, data } as ApiObject, options: {} })
+    } else if (members(stored)['immutable'] === true) {
+      // It cannot be mended; the loop hears that it is gone, and makes another one.
+      await remove(engine, call, { preconditions: { uid: stored.metadata?.uid ?? '' } })
+    } else {
+      const { binaryData: _, ...rest } = members(stored)
+      const object = withMetadata({ ...rest, data } as ApiObject, { managedFields: undefined })
+      await update(engine, call, { object, options: {} })
+    }
+  } catch (thrown) {
+    // Its namespace is gone or going, or somebody else made it, of which the loop will hear.
+    if (!(thrown instanceof ApiError) || ![403, 404].includes(thrown.status.code)) throw thrown
+  }
+}

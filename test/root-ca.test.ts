@@ -1,0 +1,53 @@
+// Programs in the cluster find the certificates of the API in every namespace; the operator may leave that to somebody else.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startServer } from 'cluster-apiserver'
+import { clientOf } from './kit/embedded.js'
+import { configMaps, expectStatus, newNamespace, sleep, until } from './kit/fixtures.js'
+
+for (const [identity, name] of [
+  ['cluster', 'cluster-root-ca.crt'],
+  ['kubernetes', 'kube-root-ca.crt'],
+] as const) {
+  test(`${name} is in every namespace, stays there, and is what clients trust`, async (t) => {
+    const server = await startServer({ identity })
+    t.after(() => server.close({ immediately: true }))
+    const client = clientOf(server)
+    t.after(() => client.close())
+    const fresh = await newNamespace(client)
+    const dataIn = async (namespace: string) => (await client.get(configMaps(namespace, name))).json.data
+    for (const namespace of ['default', identity === 'cluster' ? 'cluster-system' : 'kube-system', fresh]) {
+      const data = await until(
+        () => dataIn(namespace),
+        (found) => found !== undefined,
+      )
+      assert.deepEqual(data, { 'ca.crt': server.caPem })
+    }
+    expectStatus(await client.delete(configMaps(fresh, name)), 200)
+    await until(
+      () => dataIn(fresh),
+      (found) => found !== undefined,
+    )
+    expectStatus(await client.delete(`/api/v1/namespaces/${fresh}`), 200)
+    await until(
+      () => client.get(`/api/v1/namespaces/${fresh}`),
+      ({ status }) => status === 404,
+    )
+  })
+}
+
+test('a loop can be switched off', async (t) => {
+  const server = await startServer({ flags: ['--controllers=*,-root-ca-cert-publisher'] })
+  t.after(() => server.close({ immediately: true }))
+  const client = clientOf(server)
+  t.after(() => client.close())
+  const fresh = await newNamespace(client)
+  await until(
+    () => client.get(`/api/v1/namespaces/${fresh}/serviceaccounts/default`),
+    ({ status }) => status === 200,
+  )
+  await sleep(100)
+  expectStatus(await client.get(configMaps(fresh, 'cluster-root-ca.crt')), 404)
+  await assert.rejects(startServer({ flags: ['--controllers=no-such-loop'] }), /--controllers/)
+})
