@@ -32,8 +32,8 @@ export const noSeparator = new Uint8Array()
 export interface ItemSource {
   /** As it stands in a list. */
   item(form: ItemForm): Uint8Array
-  /** The members of its stored JSON, with its version, between two other pieces. */
-  render(head: Uint8Array, end: Uint8Array): Uint8Array
+  /** The members of its JSON in the version that the kind is stored in, with its resourceVersion, between two other pieces. */
+  render(head: Uint8Array, end: Uint8Array, resource: Resource): Uint8Array
 }
 
 /** One piece after the other; undefined behind the last. */

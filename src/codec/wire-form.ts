@@ -97,7 +97,7 @@ function jsonForm(resource: Resource, { type, listType, schema, shown, typedItem
     getOrInsert(frameHeads, eventType, () => encoder.encode(`{"type":"${eventType}","object":${typeJson(type)}`))
   const isStored = !typedItems && resource.fromStored === undefined
   const around = (source: ItemSource, before: Uint8Array, behind: Uint8Array): Uint8Array =>
-    isStored ? source.render(before, behind) : joined([before, source.item(form).subarray(itemHead.length, -1), behind])
+    isStored ? source.render(before, behind, resource) : joined([before, source.item(form).subarray(itemHead.length, -1), behind])
   const form: WireForm = {
     resource,
     isStored,

@@ -9,7 +9,7 @@ import type { ItemForm } from '../codec/item-form.js'
 import type { KeyRange, ScannedEntry, Storage } from '../storage/storage.js'
 import { collectionOf, keyAfter } from './keys.js'
 import type { ListSlice } from './page-slices.js'
-import { mostAdded, renderItemInto, StoredObject } from './stored-object.js'
+import { isCurrent, mostAdded, renderItemInto, StoredObject } from './stored-object.js'
 
 const segmentObjects = 64
 const segmentMaxBytes = 512 * 1024
@@ -31,9 +31,8 @@ interface Segment {
   isStale: boolean
 }
 
-/** Stored JSON is the same for all versions of a kind. */
-const asStored = {}
-const cacheKeyOf = (form: ItemForm): object => (form.isStored ? asStored : form)
+/** Stored JSON is the same for all who see the same stored version of a kind. */
+const cacheKeyOf = (form: ItemForm): object => (form.isStored ? form.resource.storedSchema : form)
 
 export class ListCache {
   private readonly storage: Storage
@@ -139,7 +138,8 @@ export class ListCache {
         isComplete = false
         return false
       }
-      used = form.isStored ? this.copyItem(used, form, scanned) : this.append(used, form, itemOf(scanned, form, before))
+      const isCopied = form.isStored && isCurrent(scanned, form.resource)
+      used = isCopied ? this.copyItem(used, form, scanned) : this.append(used, form, itemOf(scanned, form, before))
       keys.push(scanned.key)
       offsets.push(used)
       if (!form.isStored) revisions.push(scanned.revision)

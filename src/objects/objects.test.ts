@@ -31,7 +31,7 @@ test('an object is rendered with its version between two slices of what is store
   const store = await storeOfBoxes()
   const revision = await put(store, box('größe-<a>', { labels: { a: 'b' }, color: 'red' }))
   const stored = store.read({ resource: boxes, namespace: 'n', name: 'größe-<a>' })
-  const text = stored?.render(Buffer.from('{"kind":"Box",'), Buffer.from('}')).toString() ?? ''
+  const text = stored?.render(Buffer.from('{"kind":"Box",'), Buffer.from('}'), boxes).toString() ?? ''
   assert.equal(
     text,
     `{"kind":"Box","metadata":{"name":"größe-\\u003ca\\u003e","namespace":"n","uid":"uid-9","resourceVersion":"${revision}","creationTimestamp":"2020-01-01T00:00:00Z","labels":{"a":"b"}},"color":"red"}`,

@@ -18,6 +18,7 @@ import {
   apiVersionOf,
   bodyStartOf,
   bytesOf,
+  type EntryBytes,
   type EntryHead,
   formatOf,
   indexPlace,
@@ -103,8 +104,8 @@ export class StoredObject implements ItemSource {
     return this.parsedIndex
   }
 
-  render(head: Uint8Array, end: Uint8Array): Buffer {
-    const scanned = scannedOf(this.entry)
+  render(head: Uint8Array, end: Uint8Array, resource: StoredKind): Buffer {
+    const scanned = scannedOf(this.entryAs(resource))
     const out = Buffer.allocUnsafe(head.length + bodySize(scanned) + end.length)
     out.set(head)
     out.set(end, spliceInto(out, head.length, scanned))
@@ -116,11 +117,17 @@ export class StoredObject implements ItemSource {
   }
 
   makeItem(form: ItemForm): Uint8Array {
-    if (form.isStored) return this.render(braces[0], braces[1])
+    if (form.isStored) return this.render(braces[0], braces[1], form.resource)
     const { resource } = form
     if (resource.fromStored !== undefined) return form.item(resource.fromStored(this.decode(resource)))
     const quickly = form.ignoresZeros && this.decodedAs !== resource.storedSchema ? this.parseQuickly(resource) : undefined
     return form.item(quickly ?? this.decode(resource))
+  }
+
+  /** Bytes that can be copied: an entry that was written in another version is written anew, for the moment. */
+  private entryAs(resource: StoredKind): Entry {
+    if (isCurrent(bytesOf(this.entry), resource)) return this.entry
+    return { key: this.key, revision: this.revision, value: encodeStored(resource, this.decode(resource)) }
   }
 
   private get flags(): number {
@@ -133,7 +140,7 @@ export class StoredObject implements ItemSource {
 
   /** In the stored version, from whichever it was written in. */
   private parse(resource: StoredKind): ApiObject {
-    if (isCurrent(this.entry, resource)) return this.parseAs(resource.storedSchema)
+    if (isCurrent(bytesOf(this.entry), resource)) return this.parseAs(resource.storedSchema)
     const apiVersion = apiVersionOf(bytesOf(this.entry)) ?? ''
     const version = resource.versions.get(apiVersion)
     if (version === undefined) throw new Error(`${this.key} is stored as ${resource.kind} of ${apiVersion}, a version that is not known`)
@@ -150,7 +157,7 @@ export class StoredObject implements ItemSource {
 
   /** The same but for zero values, which a reading leaves out where fields are null; undefined where this is no quicker. */
   private parseQuickly(resource: StoredKind): ApiObject | undefined {
-    if (this.flags >>> 30 !== nullFlag >>> 30 || !isCurrent(this.entry, resource)) return undefined
+    if (this.flags >>> 30 !== nullFlag >>> 30 || !isCurrent(bytesOf(this.entry), resource)) return undefined
     const text = withoutNullFields(resource.storedSchema, this.text)
     return text === undefined ? undefined : this.withVersion(JSON.parse(text))
   }
@@ -185,8 +192,7 @@ export function parseIndex({ value }: Pick<Entry, 'value'>): { readonly index: S
 const noFields = indexVersionFor([])
 
 /** Whether an entry is written in the version that is stored now. One that is too old to say is: its kinds have not changed since. */
-export const isCurrent = (entry: Entry, resource: StoredKind): boolean =>
-  isWrittenAs(bytesOf(entry), headOf(resource)) || formatOf(bytesOf(entry)) === 0
+export const isCurrent = (entry: EntryBytes, resource: StoredKind): boolean => isWrittenAs(entry, headOf(resource)) || formatOf(entry) === 0
 
 const heads = new WeakMap<StoredKind, EntryHead>()
 
