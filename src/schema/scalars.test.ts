@@ -9,9 +9,13 @@ const times: readonly { text: string; micro?: boolean; read: string | undefined 
   { text: '2023-02-29T12:00:00Z', read: undefined },
   { text: '2024-13-01T12:00:00Z', read: undefined },
   { text: '2024-01-01T25:00:00Z', read: undefined },
-  { text: '2024-01-01t00:00:00z', read: '2024-01-01T00:00:00Z' },
+  { text: '2024-01-01t00:00:00z', read: undefined },
+  { text: '2024-01-01T00:00:00.5Z', read: '2024-01-01T00:00:00Z' },
   { text: '2024-01-01T00:30:00-01:30', read: '2024-01-01T02:00:00Z' },
-  { text: '2024-01-01T00:00:00.123456789Z', micro: true, read: '2024-01-01T00:00:00.123456Z' },
+  { text: '2024-01-01T00:00:00.123456+01:00', micro: true, read: '2023-12-31T23:00:00.123456Z' },
+  { text: '2024-01-01T00:00:00.123456789Z', micro: true, read: undefined },
+  { text: '2024-01-01T00:00:00.123Z', micro: true, read: undefined },
+  { text: '2024-01-01T00:00:00Z', micro: true, read: undefined },
   { text: '2024-01-01', read: undefined },
 ]
 for (const row of times) test(`time ${row.text}`, () => assert.equal(readTime(row.text, row.micro ?? false), row.read))

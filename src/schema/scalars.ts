@@ -1,17 +1,18 @@
 // The scalar forms that JSON has no types for: times, bytes and durations as text, each with one canonical spelling.
 
-const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
+const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)([.,]\d+)?(Z|[+-]\d\d:\d\d)$/
+const sixDecimals = 7
 
-/** RFC 3339 in, UTC out: whole seconds, or six decimals. Undefined when it is not a time. */
+/** RFC 3339 in, UTC out: whole seconds; or six decimals, no more and no less. Undefined when it is not a time. */
 export function readTime(text: string, micro: boolean): string | undefined {
   if (!micro && text.length === 20 && text.endsWith('Z') && rfc3339.test(text) && isOnCalendar(text)) return text
   const match = rfc3339.exec(text)
-  if (match === null || !isOnCalendar(text)) return undefined
-  const wholeMs = Date.parse(`${match[1]}-${match[2]}-${match[3]}T${match[4]}:${match[5]}:${match[6]}${(match[8] ?? 'Z').toUpperCase()}`)
+  if (match === null || !isOnCalendar(text) || (micro && match[7]?.length !== sixDecimals)) return undefined
+  const wholeMs = Date.parse(`${match[1]}-${match[2]}-${match[3]}T${match[4]}:${match[5]}:${match[6]}${match[8] ?? 'Z'}`)
   if (Number.isNaN(wholeMs)) return undefined
   const seconds = new Date(wholeMs).toISOString().slice(0, 19)
   if (!micro) return `${seconds}Z`
-  return `${seconds}.${(match[7] ?? '.').slice(1, 7).padEnd(6, '0')}Z`
+  return `${seconds}.${match[7]?.slice(1)}Z`
 }
 
 /** `Date.parse` lets 31 February and 24 o'clock through in some forms; calendar and clock do not. */
