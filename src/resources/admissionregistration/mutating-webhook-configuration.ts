@@ -26,6 +26,7 @@ export const mutatingWebhookConfiguration = defineResource<MutatingWebhookConfig
   prepareUpdate: (next, old) =>
     sameBySchema(schema.fields.webhooks.node, next.webhooks ?? [], old.webhooks ?? []) ? next : asNextGeneration(next, old),
   validate: ({ webhooks }) => validateWebhooks(webhooks),
+  anyFinalizer: true,
   checks: { update: ['metadata', 'own'] },
   versionRequiredOnUpdate: true,
   table: webhooksTable,

@@ -23,6 +23,7 @@ export const validatingWebhookConfiguration = defineResource<ValidatingWebhookCo
   prepareUpdate: (next, old) =>
     sameBySchema(schema.fields.webhooks.node, next.webhooks ?? [], old.webhooks ?? []) ? next : asNextGeneration(next, old),
   validate: ({ webhooks }) => validateWebhooks(webhooks),
+  anyFinalizer: true,
   checks: { update: ['metadata', 'own'] },
   versionRequiredOnUpdate: true,
   table: webhooksTable,

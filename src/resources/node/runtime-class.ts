@@ -41,11 +41,13 @@ export const runtimeClass = defineResource<RuntimeClass>({
   nameProblems: dnsSubdomainProblems,
   validate,
   validateUpdate: (next, old) => checkUnchanged(next.handler, old.handler, 'handler'),
+  anyFinalizer: true,
   checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
   warnings: ({ scheduling }, _, { identity }) =>
     Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) =>
       told(oldNodeLabels(identity).get(key), (message) => `scheduling.nodeSelector: ${message}`),
     ),
+  createOnUpdate: true,
   versionRequiredOnUpdate: true,
   table: {
     columns: [nameColumn, textColumn('Handler', 'What the nodes call it.'), ageColumn],

@@ -10,7 +10,6 @@ import { checkUnchanged, noErrors } from '../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { withMissing } from '../core/pod-spec/missing-members.js'
-import { validateDriverName } from '../resource/driver-name.js'
 import { type CSIDriver, type CSIDriverSpec, csiDriver as schema, type TokenRequest } from './v1.schema.js'
 
 const groupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']
@@ -32,11 +31,10 @@ function defaults(driver: CSIDriver, { gates }: RuleContext): CSIDriver {
   return spec === driver.spec ? driver : { ...driver, spec }
 }
 
-function validate({ metadata, spec = {} }: CSIDriver, { gates }: RuleContext): readonly FieldError[] {
+function validate({ spec = {} }: CSIDriver, { gates }: RuleContext): readonly FieldError[] {
   const { attachRequired, podInfoOnMount, storageCapacity, fsGroupPolicy, tokenRequests, volumeLifecycleModes = [], seLinuxMount } = spec
   const present = (value: unknown, field: string): readonly FieldError[] => (value === undefined ? [required(field)] : noErrors)
   return joined(
-    validateDriverName(metadata?.name ?? '', 'name'),
     present(attachRequired, 'spec.attachedRequired'),
     present(podInfoOnMount, 'spec.podInfoOnMount'),
     present(storageCapacity, 'spec.storageCapacity'),
@@ -112,7 +110,7 @@ export const csiDriver = defineResource<CSIDriver>({
   prepareUpdate,
   validate,
   validateUpdate,
-  checks: { create: ['own'], update: ['own', 'metadataChange', 'ownChange'] },
+  checks: { update: ['metadataChange', 'own', 'ownChange'] },
   versionRequiredOnUpdate: true,
   deleteReturnsObject: true,
   table: {
