@@ -78,6 +78,8 @@ export interface SubresourceBody {
   readonly kind: string
   readonly group?: GroupName
   readonly version?: string
+  /** Versions of old that are understood as well, such as `v1beta1`. */
+  readonly alsoVersions?: readonly string[]
   /** Left out for connections, which have no body: their kind is that of their options. */
   readonly schema?: StructNode
   /** As for a kind of its own: what is filled in, and what is wrong, before anything is done. */

@@ -17,6 +17,8 @@ export interface ExpectedType {
   readonly schema: StructNode
   /** Whether a body may name any group version: options are understood in all of them. */
   readonly anyVersion?: boolean
+  /** Further group versions that a body may name, and that are read alike. */
+  readonly alsoVersions?: readonly string[]
 }
 
 export interface DecodedObject {
@@ -87,7 +89,7 @@ export function checkType(value: Record<string, unknown>, bytes: Uint8Array, exp
   }
   const kind = (value['kind'] as string | undefined) || expected.kind
   const apiVersion = (expected.anyVersion ? undefined : (value['apiVersion'] as string | undefined)) || expected.apiVersion
-  if (kind === expected.kind && apiVersion === expected.apiVersion) return
+  if (kind === expected.kind && (apiVersion === expected.apiVersion || expected.alsoVersions?.includes(apiVersion))) return
   const version = shorten(apiVersion.slice(apiVersion.indexOf('/') + 1))
   if (kind === expected.kind) {
     throw badRequest(

@@ -17,7 +17,7 @@ import { callOf, formOf, listContext, type Target } from './target.js'
 export async function serveDelete(target: Target): Promise<Answered> {
   const { exchange, resource } = target
   const form = formOf(target)
-  const options = await readDeleteOptions(target, { isCollection: false })
+  const options = await readDeleteOptions(target)
   const deleted = await remove(target.server.engine, callOf(target), options)
   const code = !deleted.removed && options.orphanDependents === false ? 202 : 200
   if (!deleted.removed || resource.definition.deleteReturnsObject) {
@@ -39,7 +39,7 @@ export async function serveDelete(target: Target): Promise<Answered> {
 export async function serveDeleteCollection(target: Target): Promise<Answered> {
   const form = formOf(target)
   const listOptions = parseListOptions(target.query, listContext(target))
-  const options = await readDeleteOptions(target, { isCollection: true })
+  const options = await readDeleteOptions(target)
   await removeCollection(target.server.engine, callOf(target), { list: listOptions, options })
   const { subject } = target.resource
   const details = { ...(subject.group === '' ? {} : { group: subject.group }), kind: subject.resource }
@@ -47,13 +47,13 @@ export async function serveDeleteCollection(target: Target): Promise<Answered> {
   return true
 }
 
-async function readDeleteOptions(target: Target, { isCollection }: { readonly isCollection: boolean }): Promise<DeleteOptions> {
+async function readDeleteOptions(target: Target): Promise<DeleteOptions> {
   const { exchange, server, query } = target
   const identity = server.engine.identity
   const bytes = await readBody(exchange)
-  if (bytes.length === 0) return parseDeleteOptions({ query, identity, isCollection })
+  if (bytes.length === 0) return parseDeleteOptions({ query, identity })
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
   const expected = { kind: 'DeleteOptions', apiVersion: 'v1', schema: deleteOptionsSchema, anyVersion: true }
   const { object } = decodeBody(format, bytes, expected)
-  return parseDeleteOptions({ query, identity, isCollection, body: object })
+  return parseDeleteOptions({ query, identity, body: object })
 }

@@ -1,11 +1,11 @@
 // Subresources that are actions or connections: the body is of a kind of their own, or there is none.
 
-import { ApiError } from '../api/api-error.js'
+import { ApiError, badRequest } from '../api/api-error.js'
 import type { ApiObject } from '../api/object.js'
 import { type CreateOptions, parseCreateOptions } from '../api/options/write-options.js'
 import { decodeBody } from '../codec/decode-body.js'
+import type { ExpectedType } from '../codec/decode-object.js'
 import { allFormats, negotiateBody } from '../codec/negotiation.js'
-import type { StructNode } from '../schema/node.js'
 import { connect, isConnection } from '../verbs/special/connect.js'
 import { actionOf, actions } from '../verbs/special/special.js'
 import type { Answered } from './pipeline.js'
@@ -31,7 +31,7 @@ async function serveConnection(target: Target): Promise<Answered> {
 }
 
 async function serveAction(target: Target): Promise<Answered> {
-  const { exchange, server, resource } = target
+  const { exchange, server } = target
   const { identity } = server.engine
   const call = callOf(target)
   const act = actionOf(call)
@@ -40,7 +40,7 @@ async function serveAction(target: Target): Promise<Answered> {
   const form = formOf(target)
   const options = parseCreateOptions(target.query, identity)
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
-  const { object } = decodeBody(format, await readBody(exchange), { ...expected, anyVersion: resource.group === '' })
+  const { object } = decodeBody(format, await readBody(exchange), expected)
   await act(server.engine, call, { body: object, options, catalog: exchange.catalog })
   send(exchange, { code: 201, ...representDocument(form, statusObject({ status: 'Success', code: 201 })) })
   return true
@@ -56,6 +56,7 @@ export async function bindByName(
   const pods = exchange.catalog.find('', 'v1', 'pods')
   const act = actions['pods/binding']
   if (pods === undefined || act === undefined) throw methodNotAllowed()
+  if (!object.metadata?.name) throw badRequest('Name parameter required.')
   const call = {
     ...callOf(target),
     resource: pods,
@@ -75,10 +76,14 @@ const notServedYet = ({ resource, subresource }: Target): ApiError =>
     details: {},
   })
 
-function bodyType({
-  subresource,
-}: Target): { readonly kind: string; readonly apiVersion: string; readonly schema: StructNode } | undefined {
+function bodyType({ subresource }: Target): ExpectedType | undefined {
   if (subresource?.body?.schema === undefined) return undefined
   const { kind, apiVersion } = subresource.type
-  return { kind, apiVersion, schema: subresource.body.schema }
+  const group = apiVersion.slice(0, apiVersion.indexOf('/') + 1)
+  return {
+    kind,
+    apiVersion,
+    schema: subresource.body.schema,
+    alsoVersions: subresource.body.alsoVersions?.map((version) => group + version) ?? [],
+  }
 }

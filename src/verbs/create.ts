@@ -3,6 +3,7 @@
 import { ApiError, alreadyExists, badRequest, invalid, unavailable } from '../api/api-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
+import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { validateCreation } from '../api/validation/validate-write.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
@@ -45,6 +46,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
     validate(call, object)
     const checked = engine.admission.validate({ ...admissionRequest, name: object.metadata?.name ?? '', object })
     if (checked instanceof Promise) await checked
+    checkUnversioned(engine, call, { sent: admitted, name: object.metadata?.name ?? '' })
     if (dryRun) return dryRunResult(engine, call, object)
     const outcome = await engine.store.put(addressOf(call, object.metadata?.name), engine.store.encode(call.resource, object), {
       expect: 0,
@@ -64,7 +66,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
 /** Who owns what is known before admission changes the object: what plugins add belongs to nobody's configuration. */
 function track(call: Call, request: CreateRequest): ApiObject {
   const placed = withMetadata(inNamespace(call, request.object), { deletionTimestamp: undefined, deletionGracePeriodSeconds: undefined })
-  return request.isTracked ? placed : trackCreate(call, placed, request.options)
+  return request.isTracked ? placed : trackCreate(call, withDistinctOwners(placed, call.warn), request.options)
 }
 
 /** The path decides the namespace; a body may repeat it, not contradict it. */
@@ -76,11 +78,18 @@ export function inNamespace(call: Call, object: ApiObject): ApiObject {
   return withMetadata(object, { namespace: call.namespace === '' ? undefined : call.namespace })
 }
 
+/** Only what exists has a version. That is said last, when nothing else is wrong. */
+function checkUnversioned(engine: Engine, call: Call, { sent, name }: { readonly sent: ApiObject; readonly name: string }): void {
+  const version = sent.metadata?.resourceVersion
+  if (version === undefined || version === '0') return
+  const current = engine.store.read(addressOf(call, name))
+  if (current !== undefined) throw exists(call, name, current)
+  throw badRequest('resourceVersion should not be set on objects to be created')
+}
+
 /** What only the server may say: uid, times, a generated name; then the kind's own preparation. */
 function prepare(engine: Engine, call: Call, object: ApiObject): ApiObject {
   const { metadata } = object
-  if (metadata?.resourceVersion !== undefined && metadata.resourceVersion !== '0')
-    throw badRequest('resourceVersion should not be set on objects to be created')
   const name = metadata?.name || (metadata?.generateName ? generatedName(metadata.generateName, engine.randomSuffix) : undefined)
   const stamped = withMetadata(object, {
     name,

@@ -6,6 +6,7 @@ import type { SubresourceView } from '../api/definition.js'
 import { invalid as invalidField, showJson } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { fieldValidationOf, type PatchOptions } from '../api/options/write-options.js'
+import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { shorten } from '../base/shorten.js'
 import { apply } from '../patch/apply.js'
 import { jsonPatch } from '../patch/json-patch.js'
@@ -102,7 +103,10 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
   const object = isSame ? fromStored(call, live) : withDefaults(call, read(call.resource.schema, call, { request, result: result.object }))
   // A configuration without a name is for the object that the path names; who owns what comes before what it is called.
   checkName(call, object)
-  return withMetadata(inNamespace(call, object), { managedFields: result.managedFields, resourceVersion: config.metadata?.resourceVersion })
+  return withMetadata(withDistinctOwners(inNamespace(call, object), call.warn), {
+    managedFields: result.managedFields,
+    resourceVersion: config.metadata?.resourceVersion ?? live?.metadata?.resourceVersion,
+  })
 }
 
 /** The same through a view: it has fields of its own, whose owners are found among those of the object and told to it again. */
@@ -138,7 +142,7 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
   checkName(call, sent)
   return withMetadata(writeView(call, view, { sent, live }), {
     managedFields: parentEntries(fields, { parent, scale: result.managedFields }),
-    resourceVersion: config.metadata?.resourceVersion,
+    resourceVersion: config.metadata?.resourceVersion ?? live.metadata?.resourceVersion,
   })
 }
 
@@ -157,26 +161,26 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
     }
   })
   if (request.type !== 'strategic') checkStillTheKind(request, result, shown)
-  const sent = inNamespace(call, read(shown.schema, call, { request, result }))
+  const sent = withDistinctOwners(inNamespace(call, read(shown.schema, call, { request, result })), call.warn)
   checkName(call, sent)
   const next = view === undefined ? withDefaults(call, sent) : writeView(call, view, { sent, live })
   return track(call, { live, next, options: request.options })
 }
 
 /** A patched document is read like one that was sent. A strategic patch works on the fields of the kind, which it cannot leave. */
-function checkStillTheKind(
-  request: PatchRequest,
-  result: unknown,
-  { kind, apiVersion }: Required<Pick<ApiObject, 'kind' | 'apiVersion'>>,
-): void {
+function checkStillTheKind(request: PatchRequest, result: unknown, { kind, apiVersion, definition }: Resource): void {
+  const isCustom = definition.versions[0]?.published !== undefined
   const patchedTo = result as Partial<ApiObject>
-  if ((patchedTo.apiVersion ?? apiVersion) !== apiVersion) {
+  if (!patchedTo.apiVersion) throw unfit(request, 'the patch leaves no apiVersion')
+  if (patchedTo.apiVersion !== apiVersion) {
     throw unfit(
       request,
       `the API version in the data (${shorten(String(patchedTo.apiVersion))}) does not match the expected API version (${apiVersion})`,
     )
   }
-  if ((patchedTo.kind ?? kind) !== kind) {
+  // A kind of the server's own is known from the path; a custom one is known from its objects alone.
+  if (!patchedTo.kind && isCustom) throw unfit(request, "Object 'Kind' is missing")
+  if ((patchedTo.kind || kind) !== kind) {
     throw unfit(request, `the kind in the data (${shorten(String(patchedTo.kind))}) does not match the expected kind (${kind})`)
   }
 }

@@ -2,10 +2,11 @@
 // from what is stored, checked, and committed if nothing came between; if something did, it is computed again.
 
 import type { AdmissionRequest } from '../admission/admission.js'
-import { badRequest, conflict, invalid, notFound } from '../api/api-error.js'
+import { type ApiError, badRequest, conflict, invalid, notFound } from '../api/api-error.js'
 import { invalid as invalidField } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
+import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { sameValueBut } from '../api/validation/same-value.js'
 import { validateChange } from '../api/validation/validate-write.js'
 import { shorten } from '../base/shorten.js'
@@ -27,7 +28,7 @@ export interface UpdateRequest {
 export const modifiedMessage = 'the object has been modified; please apply your changes to the latest version and try again'
 
 export async function update(engine: Engine, call: Call, request: UpdateRequest): Promise<Written> {
-  const sent = inNamespace(call, request.object)
+  const sent = withDistinctOwners(inNamespace(call, request.object), call.warn)
   checkName(call, sent)
   const view = call.subresource?.view
   const waiting = upToDate(engine)
@@ -47,11 +48,16 @@ export async function update(engine: Engine, call: Call, request: UpdateRequest)
 
 /** A PUT on a name that nobody has: some kinds take it for a creation. */
 function createInstead(engine: Engine, call: Call, request: UpdateRequest): Promise<Written> {
+  const uid = request.object.metadata?.uid
+  if (uid !== undefined) throw otherUid(call, uid, '')
   if (!call.resource.definition.createOnUpdate || call.subresource !== undefined) throw notFound(call.resource.subject, call.name)
-  const version = request.object.metadata?.resourceVersion
-  if (version !== undefined && version !== '0') throw conflict(call.resource.subject, call.name, modifiedMessage)
+  // What a version would be compared with is not there, so that it is no condition.
   return create(engine, call, { ...request, object: withMetadata(request.object, { resourceVersion: undefined }) })
 }
+
+/** A PUT that names a uid is for that object alone. */
+const otherUid = (call: Call, uid: string, found: string | undefined): ApiError =>
+  conflict(call.resource.subject, call.name, `Precondition failed: UID in precondition: ${shorten(uid)}, UID in object meta: ${found}`)
 
 export function checkName(call: Call, object: ApiObject): void {
   const name = object.metadata?.name ?? ''
@@ -150,11 +156,7 @@ function checkConditions(call: Call, { wanted, live, request, current }: Shaping
   const { subject, definition } = call.resource
   const uid = wanted.metadata?.uid
   if (!request.isPatch && uid !== undefined && uid !== live.metadata?.uid) {
-    throw conflict(
-      subject,
-      call.name,
-      `Precondition failed: UID in precondition: ${shorten(uid)}, UID in object meta: ${live.metadata?.uid}`,
-    )
+    throw otherUid(call, uid, live.metadata?.uid)
   }
   const version = wanted.metadata?.resourceVersion ?? '0'
   if (!/^\d+$/.test(version))
@@ -163,7 +165,7 @@ function checkConditions(call: Call, { wanted, live, request, current }: Shaping
     )
   if (version !== '0') {
     if (version !== current.resourceVersion) throw conflict(subject, call.name, modifiedMessage)
-  } else if (definition.versionRequiredOnUpdate && !request.isPatch) {
+  } else if (definition.versionRequiredOnUpdate) {
     throw invalid({ ...subject, kind: subject.resource }, call.name, [
       invalidField('metadata.resourceVersion', 0, 'must be specified for an update'),
     ])

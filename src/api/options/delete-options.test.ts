@@ -8,8 +8,8 @@ import { type DeleteOptions, parseDeleteOptions, propagationOf } from './delete-
 import { readQuery } from './query.js'
 
 const identity = identityOf('kubernetes')
-const fromQuery = (query: string, isCollection = false) => parseDeleteOptions({ query: readQuery(query), identity, isCollection })
-const fromBody = (body: DeleteOptions, query = '') => parseDeleteOptions({ query: readQuery(query), body, identity, isCollection: false })
+const fromQuery = (query: string) => parseDeleteOptions({ query: readQuery(query), identity })
+const fromBody = (body: DeleteOptions, query = '') => parseDeleteOptions({ query: readQuery(query), body, identity })
 const type = { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' }
 
 const queries = [
@@ -24,7 +24,7 @@ const queries = [
 for (const { query, options } of queries) test(`query: ${query}`, () => assert.deepEqual(fromQuery(query), { ...options, ...type }))
 
 test('the version of a collection is no condition on its objects', () => {
-  assert.deepEqual(fromQuery('resourceVersion=0&uid=u', true), { preconditions: { uid: 'u' }, ...type })
+  assert.deepEqual(fromQuery('resourceVersion=0&uid=u'), { preconditions: { uid: 'u', resourceVersion: '0' }, ...type })
 })
 
 test('a body is all that counts', () => {

@@ -18,15 +18,16 @@ export interface DeleteRequest {
   /** What the body was decoded to; undefined without a body. */
   readonly body?: DeleteOptions | undefined
   readonly identity: Identity
-  /** On a collection, `resourceVersion` says which state is listed, and is no condition on the objects. */
-  readonly isCollection: boolean
 }
 
 export function parseDeleteOptions(request: DeleteRequest): DeleteOptions {
   const options = request.body === undefined ? fromQuery(request) : fromBody(request.body)
-  refuse('DeleteOptions', request.identity, errorsOf(options))
+  checkDeleteOptions(options, request.identity)
   return { ...options, ...typeOf('DeleteOptions', request.identity) }
 }
+
+/** Throws where options contradict each other or do not exist, wherever they were sent. */
+export const checkDeleteOptions = (options: DeleteOptions, identity: Identity): void => refuse('DeleteOptions', identity, errorsOf(options))
 
 /** What becomes of the dependents, if the client said: by the present field, or by the one that came before it. */
 export function propagationOf(options: DeleteOptions): PropagationPolicy | undefined {
@@ -35,14 +36,14 @@ export function propagationOf(options: DeleteOptions): PropagationPolicy | undef
   return options.orphanDependents ? 'Orphan' : 'Background'
 }
 
-function fromQuery({ query, isCollection }: DeleteRequest): DeleteOptions {
+function fromQuery({ query }: DeleteRequest): DeleteOptions {
   if (query.isEmpty) return {}
   const gracePeriodSeconds = integerParameter(query, 'gracePeriodSeconds')
   const orphanDependents = booleanParameter(query, 'orphanDependents')
   const propagationPolicy = query.first('propagationPolicy')
   const dryRun = query.all('dryRun').filter((value) => value !== '')
   const uid = textParameter(query, 'uid')
-  const resourceVersion = isCollection ? undefined : textParameter(query, 'resourceVersion')
+  const resourceVersion = textParameter(query, 'resourceVersion')
   const preconditions = {
     ...(uid === undefined ? {} : { uid }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),

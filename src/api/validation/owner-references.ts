@@ -1,8 +1,34 @@
-// The rules of owner references: complete, not an event, and at most one of them a controller.
+// The rules of owner references: complete, not an event, at most one of them a controller, and none of them twice.
 
 import { type FieldError, invalid } from '../field-error.js'
-import type { OwnerReference } from '../object.js'
+import { type ApiObject, type OwnerReference, withMetadata } from '../object.js'
 import { noErrors } from './fields.js'
+import { sameValue } from './same-value.js'
+
+/** The object with each of its owners once. Only what is the same in every field is the same owner; the client is told. */
+export function withDistinctOwners(object: ApiObject, warn: (text: string) => void): ApiObject {
+  const owners = object.metadata?.ownerReferences
+  if (owners === undefined || owners.length < 2) return object
+  const byUid = new Map<string | undefined, OwnerReference[]>()
+  const repeated: string[] = []
+  const distinct = owners.filter((owner) => {
+    const known = byUid.get(owner.uid) ?? []
+    byUid.set(owner.uid, known)
+    if (known.some((other) => sameValue(other, owner))) {
+      repeated.push(owner.uid ?? '')
+      return false
+    }
+    known.push(owner)
+    return true
+  })
+  if (repeated.length === 0) return object
+  warn(`${repeatedOwners}; duplicate UID(s) observed: [${repeated.join(' ')}]`)
+  return withMetadata(object, { ownerReferences: distinct })
+}
+
+/** The words that clients know. */
+const repeatedOwners =
+  '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests'
 
 export function validateOwnerReferences(owners: readonly OwnerReference[] | undefined, field: string): readonly FieldError[] {
   if (owners === undefined) return noErrors

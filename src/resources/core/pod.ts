@@ -148,7 +148,7 @@ export const pod = defineResource<Pod>({
       validateUpdate: validateDebugging,
       resetFields: ['status'],
     },
-    action('eviction', ['create'], { kind: 'Eviction', group: 'policy', version: 'v1', schema: eviction }),
+    action('eviction', ['create'], { kind: 'Eviction', group: 'policy', version: 'v1', alsoVersions: ['v1beta1'], schema: eviction }),
     connection('exec', podExecOptions),
     { ...action('log', ['get'], { kind: 'Pod' }), query: podLogOptions },
     connection('portforward', podPortForwardOptions),

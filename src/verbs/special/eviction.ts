@@ -4,7 +4,7 @@ import { ApiError, badRequest, conflict, forbidden, notFound } from '../../api/a
 import type { Resource } from '../../api/catalog.js'
 import { fromSelectorObject, type LabelSelectorObject } from '../../api/label-selector.js'
 import type { ApiObject } from '../../api/object.js'
-import type { DeleteOptions } from '../../api/options/delete-options.js'
+import { checkDeleteOptions, type DeleteOptions } from '../../api/options/delete-options.js'
 import { isDryRun } from '../../api/options/write-options.js'
 import { everything } from '../../objects/selection.js'
 import { timeOf } from '../../schema/scalars.js'
@@ -44,7 +44,8 @@ const mostDisruptedPods = 2000
 
 export async function evict(engine: Engine, call: Call, request: ActionRequest): Promise<void> {
   const eviction = request.body as Eviction
-  if ((eviction.metadata?.name ?? call.name) !== call.name) throw badRequest('name in URL does not match name in Eviction object')
+  if ((eviction.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Eviction object')
+  checkDeleteOptions(eviction.deleteOptions ?? {}, call.rules.identity)
   const waiting = upToDate(engine)
   if (waiting !== undefined) await waiting
   const pod = engine.store.read(addressOf(call))?.decode(call.resource) as Pod | undefined
