@@ -165,3 +165,20 @@ test('an applier that gives up its last label or annotation leaves what the serv
   })
   assert.deepEqual(stage.owners(), ['one Apply {"f:data":{"f:k":{}}}'])
 })
+
+test('of many conflicts a hundred are told, and how many more there are', () => {
+  const stage = stageOf(configMap)
+  const data = (value: string): Record<string, string> => Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, value]))
+  stage.apply('m1', { data: data('1') })
+  const { message, causes } = stage.failure('m2', { data: data('2') })
+  assert.equal(causes.length, 100)
+  assert.match(message, /^Apply failed with 1000 conflicts: conflicts with "m1":\n- \.data\.k0\n[\s\S]*\nand 900 more$/)
+})
+
+test('of many problems of a configuration a hundred are told', () => {
+  const stage = stageOf(configMap)
+  const data = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, []]))
+  const lines = stage.failure('m', { data }).message.split('\n')
+  assert.equal(lines.length, 102)
+  assert.equal(lines.at(-1), '  and more')
+})

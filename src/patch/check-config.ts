@@ -1,5 +1,6 @@
 // Whether an applied configuration fits its schema, so far as merging needs it: types, known fields, items that can be told apart.
 
+import { shorten } from '../base/shorten.js'
 import type { ListTopology, ScalarTopology, StructTopology, Topology } from '../schema/topology.js'
 import { elementOf, requireDistinct, UnkeyedListError } from './list-items.js'
 import type { Members } from './members.js'
@@ -10,8 +11,12 @@ import { isRecord } from './plain.js'
 export function configProblems(root: StructTopology, config: Members): readonly string[] {
   const problems: Problem[] = []
   checkStruct(root, config, problems)
-  return problems.map(({ path, text }) => (path === '' ? text : `${path}: ${text}`))
+  const lines = problems.slice(0, mostProblems).map(({ path, text }) => (path === '' ? text : `${shorten(path)}: ${text}`))
+  return problems.length > mostProblems ? [...lines, 'and more'] : lines
 }
+
+/** Of more problems it is only told that there are more; they are not looked for. */
+const mostProblems = 100
 
 interface Problem {
   path: string
@@ -48,6 +53,7 @@ const scalarNames = { string: 'string', boolean: 'boolean', number: 'numeric (in
 
 function checkStruct(node: StructTopology, value: Members, problems: Problem[]): void {
   for (const name in value) {
+    if (problems.length > mostProblems) return
     const member = node.fields.get(name)?.node ?? node.rest
     const before = problems.length
     if (member === undefined) problems.push({ path: '', text: 'field not declared in schema' })
@@ -58,6 +64,7 @@ function checkStruct(node: StructTopology, value: Members, problems: Problem[]):
 
 function checkMap(node: Topology, value: Members, problems: Problem[]): void {
   for (const name in value) {
+    if (problems.length > mostProblems) return
     const before = problems.length
     check(node, value[name], problems)
     if (problems.length > before) prefix(problems, before, `.${name}`)
@@ -67,6 +74,7 @@ function checkMap(node: Topology, value: Members, problems: Problem[]): void {
 function checkList(node: ListTopology, items: readonly unknown[], problems: Problem[]): void {
   if (!node.isOne && !areDistinct(node, items, problems)) return
   for (let i = 0; i < items.length; i++) {
+    if (problems.length > mostProblems) return
     const before = problems.length
     check(node.item, items[i], problems)
     if (problems.length > before) prefix(problems, before, node.isOne ? `[${i}]` : printElement(elementOf(node, items[i])))

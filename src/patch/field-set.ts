@@ -3,7 +3,8 @@
 // `{ 'f:data': { '.': {}, 'f:k': {} } }` holds `.data` and `.data.k`; `{ 'f:data': { 'f:k': {} } }` only `.data.k`.
 // Members stand in canonical order. The empty set is undefined. Whatever an operation did not touch is shared, not copied.
 
-import { compareElements, printElement, self } from './path-element.js'
+import { shorten } from '../base/shorten.js'
+import { compareRanked, printElement, type RankedElement, rankElement, self } from './path-element.js'
 
 export interface FieldSet {
   readonly [element: string]: FieldSet
@@ -72,15 +73,28 @@ function join(a: FieldSet, b: FieldSet): FieldSet {
 function interleave(a: FieldSet, b: FieldSet, added: readonly string[]): FieldSet {
   const out: Draft = {}
   let next = 0
+  let due: RankedElement | undefined
   for (const element in a) {
-    while (next < added.length && compareElements(added[next] as string, element) < 0) {
-      out[added[next] as string] = b[added[next] as string] as FieldSet
-      next++
+    if (next < added.length) {
+      const rank = rankElement(element)
+      due ??= rankElement(added[next] as string)
+      while (due !== undefined && compareRanked(due, rank) < 0) {
+        out[due.element] = b[due.element] as FieldSet
+        next++
+        due = next < added.length ? rankElement(added[next] as string) : undefined
+      }
     }
     out[element] = a[element] as FieldSet
   }
   for (; next < added.length; next++) out[added[next] as string] = b[added[next] as string] as FieldSet
   return out
+}
+
+/** What any of the sets holds. Neighbours are joined first, for a set that grows by one after the other is copied each time. */
+export function unionAll(sets: readonly (FieldSet | undefined)[]): FieldSet | undefined {
+  let all = sets
+  while (all.length > 2) all = all.flatMap((set, i) => (i % 2 === 0 ? [union(set, all[i + 1])] : []))
+  return union(all[0], all[1])
 }
 
 /** The paths of `a` that are not in `b`. */
@@ -167,11 +181,35 @@ export const hasPath = (set: FieldSet | undefined, path: readonly string[]): boo
 /** A set of one path. */
 export const pathSet = (path: readonly string[]): FieldSet => path.reduceRight<FieldSet>((node, element) => ({ [element]: node }), leaf)
 
-/** Every path as conflicts print it, the members of a node before what lies below them: `.data.k`, `.spec.ports[port=80].name`. */
-export function printPaths(set: FieldSet | undefined, prefix = ''): readonly string[] {
-  if (set === undefined) return []
-  const elements = Object.keys(set).filter((element) => element !== self)
-  const members = elements.filter((element) => isMember(set[element] as FieldSet)).map((element) => prefix + printElement(element))
-  const below = elements.flatMap((element) => printPaths(set[element], prefix + printElement(element)))
-  return [...members, ...below]
+/** How many paths there are. */
+export function countPaths(set: FieldSet | undefined): number {
+  let count = 0
+  for (const element in set) {
+    if (element === self) continue
+    const node = set[element] as FieldSet
+    count += (isMember(node) ? 1 : 0) + countPaths(node)
+  }
+  return count
+}
+
+/** Paths as conflicts print them, the members of a node before what lies below them: `.data.k`, `.spec.ports[port=80].name`. */
+export function printPaths(set: FieldSet | undefined, most: number): readonly string[] {
+  const paths: string[] = []
+  if (set !== undefined) addPaths(paths, { set, prefix: '', most })
+  return paths.map((path) => shorten(path))
+}
+
+function addPaths(
+  paths: string[],
+  { set, prefix, most }: { readonly set: FieldSet; readonly prefix: string; readonly most: number },
+): void {
+  for (const element in set) {
+    if (paths.length >= most) return
+    if (element !== self && isMember(set[element] as FieldSet)) paths.push(prefix + printElement(element))
+  }
+  for (const element in set) {
+    if (paths.length >= most) return
+    const node = set[element] as FieldSet
+    if (element !== self && !isLeaf(node)) addPaths(paths, { set: node, prefix: prefix + printElement(element), most })
+  }
 }

@@ -1,7 +1,7 @@
 // `fieldsV1` as a client wrote it, made canonical: elements in their one form and order, kinds of element that are not known left out.
 
-import { type Child, type FieldSet, leaf, nodeOf, nonEmpty, union } from './field-set.js'
-import { canonicalElement, compareElements, self } from './path-element.js'
+import { type FieldSet, leaf, nodeOf, nonEmpty, union } from './field-set.js'
+import { canonicalElement, compareRanked, rankElement, self } from './path-element.js'
 import { isRecord } from './plain.js'
 
 /** The set, undefined inside if it is empty; undefined if the value is no set at all. */
@@ -29,6 +29,6 @@ function readNode(value: unknown, depth: number): FieldSet | undefined {
     if (node === undefined) return undefined
     children.set(element, union(children.get(element), node) ?? leaf)
   }
-  const sorted = [...children].map(([element, node]): Child => ({ element, node })).sort((a, b) => compareElements(a.element, b.element))
+  const sorted = [...children].map(([element, node]) => ({ ...rankElement(element), node })).sort(compareRanked)
   return nodeOf(member || sorted.length === 0, sorted)
 }

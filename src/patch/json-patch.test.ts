@@ -294,3 +294,37 @@ test('ten thousand operations on a map of ten thousand members take no time to s
   assert.equal(doc['k42'], 42)
   assert.ok(performance.now() - start < 1000)
 })
+
+const isUnprocessable = (thrown: unknown): boolean => thrown instanceof PatchError && thrown.kind === 'unprocessable'
+
+test('what operations put into one another nests no deeper than a document may', () => {
+  const deeper = (levels: number): Json[] =>
+    Array.from({ length: levels }, (_, i) => [add(`/x${i + 1}`, {}), move(`/x${i}`, `/x${i + 1}/in`)]).flat()
+  assert.throws(() => jsonPatch({ x0: {} }, deeper(2000)), isUnprocessable)
+  assert.throws(() => jsonPatch({ x0: {} }, [...deeper(2000), copy('/x2000', '/y')]), isUnprocessable)
+  assert.throws(() => jsonPatch({ x0: {} }, [...deeper(2000), expect('/x2000', {})]), isUnprocessable)
+  assert.doesNotThrow(() => jsonPatch({ x0: {} }, deeper(900)))
+})
+
+test('thousands of operations at the head of a great list are refused', () => {
+  const doc: Json = { list: Array.from({ length: 300_000 }, () => 1) }
+  const inserts = (count: number): Json => Array.from({ length: count }, () => add('/list/0', 2))
+  assert.throws(() => jsonPatch(doc, inserts(2000)), isUnprocessable)
+  assert.throws(
+    () =>
+      jsonPatch(
+        doc,
+        Array.from({ length: 2000 }, () => remove('/list/0')),
+      ),
+    isUnprocessable,
+  )
+  const { list } = jsonPatch(doc, inserts(100)) as { list: number[] }
+  assert.equal(list.length, 300_100)
+})
+
+test('a path that is not there is told by its beginning', () => {
+  assert.throws(
+    () => jsonPatch({}, [remove(`/${'x'.repeat(100_000)}`)]),
+    (thrown) => thrown instanceof PatchError && thrown.message.length < 400,
+  )
+})

@@ -1,6 +1,8 @@
 // JSON patch (RFC 6902): operations one after the other, all or none. Containers are copied when first written to, so that neither
 // the document nor the patch is changed, and ten thousand operations on a great map do not copy it ten thousand times.
 
+import { shorten } from '../base/shorten.js'
+import { maxJsonDepth } from '../schema/json-parse.js'
 import { writeAny } from '../schema/write.js'
 import { positionOf, readPointer } from './json-pointer.js'
 import { PatchError } from './patch-error.js'
@@ -11,14 +13,17 @@ export type Json = string | number | bigint | boolean | null | readonly Json[] |
 const maxOperations = 10_000
 // What all copies of one patch may add.
 const maxCopiedLength = 3 * 1024 * 1024
+// How many items all insertions and removals of one patch may push along in lists: what thousands of them do at the head of a great list.
+const maxShifted = 50_000_000
 
 type Container = unknown[] | { [name: string]: unknown }
 
 /** Throws a PatchError; its kind says whether the patch is none or could not be carried out. */
 export function jsonPatch(document: Json, patch: unknown): Json {
   const operations = readOperations(patch)
-  const state: State = { root: document, owned: new Set(), copied: 0 }
+  const state: State = { root: document, owned: new Set(), copied: 0, shifted: 0 }
   for (const operation of operations) perform(state, operation)
+  requireDepth(state.root)
   return state.root as Json
 }
 
@@ -27,6 +32,7 @@ interface State {
   /** The containers that were made here, and so may be changed. */
   readonly owned: Set<unknown>
   copied: number
+  shifted: number
 }
 
 interface Operation {
@@ -67,13 +73,15 @@ const performers: ReadonlyMap<unknown, Perform> = new Map<unknown, Perform>([
 function perform(state: State, operation: Operation): void {
   const performer = performers.get(operation.op)
   if (performer === undefined)
-    throw new PatchError('bad-operation', `Unexpected kind: ${typeof operation.op === 'string' ? operation.op : 'unknown'}`)
+    throw new PatchError('bad-operation', `Unexpected kind: ${typeof operation.op === 'string' ? shorten(operation.op) : 'unknown'}`)
   performer(state, operation)
 }
 
 /** A member that is not there is null, as the reference has it. */
 function test(state: State, path: readonly string[], value: unknown): void {
-  if (!isEqual(findMember(state, path, 'test') ?? null, value)) throw new PatchError('test-failed', `testing value ${print(path)} failed`)
+  const found = findMember(state, path, 'test') ?? null
+  if (typeof value === 'object') requireDepth(found)
+  if (!isEqual(found, value)) throw new PatchError('test-failed', `testing value ${print(path)} failed`)
 }
 
 /** An operation that says no value sets null. */
@@ -90,7 +98,27 @@ function add(state: State, path: readonly string[], value: unknown): void {
   }
   const position = last === '-' ? parent.length : positionOf(last, parent.length + 1)
   if (position === undefined) throw missing('add', path)
+  shift(state, parent.length - position)
   parent.splice(position, 0, value)
+}
+
+/** So many items of a list get another place. */
+function shift(state: State, count: number): void {
+  state.shifted += count
+  if (state.shifted > maxShifted) throw new PatchError('unprocessable', 'the operations of the patch move too many elements of lists')
+}
+
+/** Throws for a value that nests deeper than a document can: each `move` can put all that is there one level deeper. */
+function requireDepth(value: unknown): void {
+  if (isDeeper(value, maxJsonDepth)) throw new PatchError('unprocessable', 'the patched object exceeds max depth')
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (depth === 0) return true
+  if (Array.isArray(value)) return value.some((item) => isDeeper(item, depth - 1))
+  for (const name in value) if (isDeeper((value as { readonly [name: string]: unknown })[name], depth - 1)) return true
+  return false
 }
 
 /** Replacing what is not there adds it, as the reference does it; in a list the position must exist. */
@@ -115,8 +143,12 @@ function remove(state: State, path: readonly string[]): void {
   const last = path.at(-1)
   if (last === undefined) throw missing('remove', path)
   const parent = containerAt(state, path, 'remove')
-  if (Array.isArray(parent)) parent.splice(positionOf(last, parent.length) ?? 0, 1)
-  else delete parent[last]
+  if (!Array.isArray(parent)) delete parent[last]
+  else {
+    const position = positionOf(last, parent.length) ?? 0
+    shift(state, parent.length - position)
+    parent.splice(position, 1)
+  }
 }
 
 function move(state: State, from: readonly string[], path: readonly string[]): void {
@@ -130,6 +162,7 @@ function move(state: State, from: readonly string[], path: readonly string[]): v
 
 function copy(state: State, from: readonly string[], path: readonly string[]): void {
   const value = findMember(state, from, 'copy') ?? null
+  requireDepth(value)
   state.copied += writeAny(value).length
   if (state.copied > maxCopiedLength)
     throw new PatchError(
@@ -193,7 +226,8 @@ function owned(state: State, value: unknown): Container | undefined {
   return made
 }
 
-const print = (path: readonly string[]): string => path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+const print = (path: readonly string[]): string =>
+  shorten(path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''))
 
 const missing = (op: string, path: readonly string[]): PatchError =>
   new PatchError('missing-path', `${op} operation does not apply: doc is missing path: ${print(path)}`)

@@ -73,12 +73,13 @@ type ReadSet = (fieldsV1: unknown) => { readonly set: FieldSet | undefined } | u
 
 function readEntries(entries: readonly ManagedFieldsEntry[], readSet: ReadSet): readonly Owner[] | undefined {
   const owners: Owner[] = []
+  const places = entries.length > fewEntries ? new Map<string, number>() : undefined
   for (const entry of entries) {
     const { operation, apiVersion = '' } = entry
     if ((operation !== 'Apply' && operation !== 'Update') || apiVersion === '' || entry.fieldsType !== 'FieldsV1') return undefined
     const read = readSet(entry.fieldsV1)
     if (read === undefined) return undefined
-    addOwner(owners, {
+    addOwner(owners, places, {
       manager: entry.manager ?? '',
       operation,
       apiVersion,
@@ -92,11 +93,17 @@ function readEntries(entries: readonly ManagedFieldsEntry[], readSet: ReadSet): 
   return owners
 }
 
+/** A look at each is quicker than a map for as many as there usually are. */
+const fewEntries = 16
+
 /** Entries of one owner are merged; the last one says when. */
-function addOwner(owners: Owner[], owner: Owner): void {
-  const index = owners.findIndex((other) => isSameOwner(other, owner))
-  if (index < 0) owners.push(owner)
-  else owners[index] = ownerOf(owner, union((owners[index] as Owner).set, owner.set), owner.time)
+function addOwner(owners: Owner[], places: Map<string, number> | undefined, owner: Owner): void {
+  const name = places === undefined ? '' : ownerText(owner)
+  const index = places === undefined ? owners.findIndex((other) => isSameOwner(other, owner)) : (places.get(name) ?? -1)
+  if (index < 0) {
+    places?.set(name, owners.length)
+    owners.push(owner)
+  } else owners[index] = ownerOf(owner, union((owners[index] as Owner).set, owner.set), owner.time)
 }
 
 /** The entries of all owners that own something: applies first, then by time and name; undefined if there are none. */

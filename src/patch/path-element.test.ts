@@ -62,7 +62,7 @@ test('paths as conflicts print them, members before what lies below', () => {
       'f:set': { 'v:"x"': {}, 'v:2': {}, 'i:3': {} },
     },
   }) as { set: Parameters<typeof printPaths>[0] }
-  assert.deepEqual(printPaths(set), [
+  assert.deepEqual(printPaths(set, 100), [
     '.spec.size',
     '.spec.ports[port=80,protocol="TCP"]',
     '.spec.ports[port=80,protocol="TCP"].name',

@@ -27,22 +27,33 @@ function valueRank(value: unknown): number {
 }
 
 const kinds = '.fkvi'
+const keyKind = kinds.indexOf('k')
+const valueKind = kinds.indexOf('v')
+const positionKind = kinds.indexOf('i')
+
+/** An element with what its order depends on, so that its text is parsed once and not in every comparison. */
+export interface RankedElement {
+  readonly element: string
+  readonly kind: number
+  readonly value: unknown
+}
+
+export function rankElement(element: string): RankedElement {
+  const kind = kinds.indexOf(element.charAt(0))
+  const isJson = kind === keyKind || kind === valueKind
+  return { element, kind, value: isJson ? readJson(element) : kind === positionKind ? Number(element.slice(2)) : undefined }
+}
 
 /** The order in which managedFields are written: fields, then keyed items, then values, then positions. */
-export function compareElements(a: string, b: string): number {
-  const kind = kinds.indexOf(a.charAt(0)) - kinds.indexOf(b.charAt(0))
-  if (kind !== 0) return kind
-  switch (a.charAt(0)) {
-    case 'f':
-      return compareText(a, b)
-    case 'k':
-      return a === b ? 0 : compareKeys(readJson(a) as Keys, readJson(b) as Keys)
-    case 'v':
-      return a === b ? 0 : compareValues(readJson(a), readJson(b))
-    default:
-      return Number(a.slice(2)) - Number(b.slice(2))
-  }
+export function compareRanked(a: RankedElement, b: RankedElement): number {
+  if (a.kind !== b.kind) return a.kind - b.kind
+  if (a.element === b.element) return 0
+  if (a.kind === keyKind) return compareKeys(a.value as Keys, b.value as Keys)
+  if (a.kind === valueKind) return compareValues(a.value, b.value)
+  return a.kind === positionKind ? (a.value as number) - (b.value as number) : compareText(a.element, b.element)
 }
+
+export const compareElements = (a: string, b: string): number => compareRanked(rankElement(a), rankElement(b))
 
 type Keys = { readonly [name: string]: unknown }
 

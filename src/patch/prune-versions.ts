@@ -1,8 +1,9 @@
 // Pruning where owners wrote in several versions of the kind: fields have other names there, so that the object itself, converted
 // back and forth, has to tell what is owned.
 
+import { getOrInsert } from '../base/get-or-insert.js'
 import type { StructTopology } from '../schema/topology.js'
-import { difference, type FieldSet, intersection, union } from './field-set.js'
+import { difference, type FieldSet, intersection, unionAll } from './field-set.js'
 import type { Owner } from './managed-entries.js'
 import type { Members } from './members.js'
 import { removeFields } from './remove.js'
@@ -35,17 +36,17 @@ interface Pruning {
 
 /** Puts back what was pruned but has an owner, version by version; the result is in the version of the pruning. */
 function keepOwned(kind: KindVersions, pruning: Pruning, owners: readonly Owner[]): Members {
-  const byVersion = new Map<string, FieldSet | undefined>()
-  for (const { apiVersion, set } of owners) byVersion.set(apiVersion, union(byVersion.get(apiVersion), set))
-  const own = byVersion.get(pruning.apiVersion)
+  const byVersion = new Map<string, (FieldSet | undefined)[]>()
+  for (const { apiVersion, set } of owners) getOrInsert(byVersion, apiVersion, () => []).push(set)
+  const own = unionAll(byVersion.get(pruning.apiVersion) ?? [])
   let kept = keepFields(topologyIn(kind, pruning.apiVersion), pruning, own)
-  for (const [apiVersion, set] of byVersion) {
+  for (const [apiVersion, sets] of byVersion) {
     if (apiVersion === pruning.apiVersion) continue
     const from = { ...kind, apiVersion: pruning.apiVersion }
     const object = objectAt(from, pruning.object, apiVersion)
     const pruned = objectAt(from, kept, apiVersion)
     if (object === undefined || pruned === undefined) continue
-    const all = keepFields(topologyIn(kind, apiVersion), { object, apiVersion, pruned }, set)
+    const all = keepFields(topologyIn(kind, apiVersion), { object, apiVersion, pruned }, unionAll(sets))
     kept = objectAt({ ...kind, apiVersion }, all, pruning.apiVersion) ?? kept
   }
   return kept

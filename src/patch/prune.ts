@@ -1,7 +1,7 @@
 // What an applier no longer wants goes from the object, unless somebody else owns it or nobody ever said anything about it.
 
 import type { StructTopology, Topology } from '../schema/topology.js'
-import { type Child, type FieldSet, isMember, isSubset, leaf, nodeOf, union } from './field-set.js'
+import { type Child, type FieldSet, isMember, isSubset, leaf, nodeOf, unionAll } from './field-set.js'
 import type { Owner } from './managed-entries.js'
 import type { Members } from './members.js'
 import { self } from './path-element.js'
@@ -28,7 +28,7 @@ export function prune({ kind, topology, merged, owners, last, next }: PruneInput
   if (!isOneVersion) return pruneAcrossVersions(kind, { merged, owners, last: { ...last, set: last.set } })
   // Whoever wants all that it wanted before gives nothing up.
   if (isSubset(last.set, next)) return merged
-  const owned = owners.reduce<FieldSet | undefined>((all, owner) => union(all, owner.set), undefined)
+  const owned = unionAll(owners.map((owner) => owner.set))
   return removeFields(topology, merged, abandoned(last.set, owned, topology))
 }
 

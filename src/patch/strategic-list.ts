@@ -15,10 +15,15 @@ export interface ListRule {
   /** The member that tells objects apart. */
   readonly key: string | undefined
   readonly mergeItem: (original: Members | undefined, patch: Members) => Members
+  /** The same for an item that this patch has written already, which then is copied once more. */
+  readonly mergeAgain: (original: Members | undefined, patch: Members) => Members
+  /** How long a list is that is about to be merged. */
+  readonly spend: (length: number) => void
 }
 
 export function mergeList(rule: ListRule, original: Items, patch: Items): Items {
   if (original.length === 0 && patch.length === 0) return original
+  rule.spend(original.length)
   if (!haveObjects(original, patch)) return arranged(rule, { merged: distinct([...original, ...patch]), order: patch, original })
   const key = rule.key
   if (key === undefined) throw new PatchError('unprocessable', `the list ${rule.name} has no merge key`)
@@ -43,8 +48,10 @@ export function orderList(
 }
 
 /** For lists of scalars; what is an object cannot be named by its value. */
-export const deleteValues = (list: Items, values: Items): Items =>
-  list.filter((item) => typeof item === 'object' || !values.some((value) => isEqual(item, value)))
+export function deleteValues(list: Items, values: Items): Items {
+  const gone = new Set(values)
+  return list.filter((item) => typeof item === 'object' || !gone.has(item))
+}
 
 /** Whether the lists hold objects; all items must be of one kind, and no lists. */
 function haveObjects(original: Items, patch: Items): boolean {
@@ -55,20 +62,22 @@ function haveObjects(original: Items, patch: Items): boolean {
   return kinds.has('object')
 }
 
-const distinct = (items: Items): Items => items.filter((item, i) => items.findIndex((other) => isEqual(other, item)) === i)
+/** Of scalars of one type. */
+const distinct = (items: Items): Items => [...new Set(items)]
 
 /** Items that carry `$patch` delete their like, or say that the list replaces. */
 function obeyDirectives(rule: ListRule, original: readonly Members[], patch: readonly Members[]) {
   const items = patch.filter((item) => !Object.hasOwn(item, '$patch'))
-  let base = original
+  const deleted = new Set<unknown>()
   let replaces = false
   for (const item of patch) {
     const directive = own(item, '$patch')
     if (directive === 'replace') replaces = true
-    else if (directive === 'delete') base = base.filter((other) => !isEqual(own(other, rule.key ?? ''), keyOf(rule, item)))
+    else if (directive === 'delete') deleted.add(keyOf(rule, item))
     else if (directive !== undefined) throw new PatchError('malformed', `unknown patch type: ${String(directive)}`)
   }
-  return replaces ? { base: items, items: [] } : { base, items }
+  if (replaces) return { base: items, items: [] }
+  return { base: deleted.size === 0 ? original : original.filter((item) => !deleted.has(own(item, rule.key ?? ''))), items }
 }
 
 function mergeItems(rule: ListRule & { readonly key: string }, original: readonly Members[], patch: readonly Members[]): Items {
@@ -78,11 +87,14 @@ function mergeItems(rule: ListRule & { readonly key: string }, original: readonl
     const key = own(item, rule.key)
     if (!positions.has(key)) positions.set(key, i)
   })
+  const touched = new Set<number>()
   for (const item of patch) {
     const key = keyOf(rule, item)
     const position = positions.get(key)
     if (position === undefined) positions.set(key, merged.push(item) - 1)
-    else merged[position] = rule.mergeItem(merged[position], item)
+    else if (position < original.length && !touched.has(position)) merged[position] = rule.mergeItem(merged[position], item)
+    else merged[position] = rule.mergeAgain(merged[position], item)
+    if (position !== undefined) touched.add(position)
   }
   return merged
 }

@@ -226,3 +226,26 @@ test('a list that is null beside its order is refused, and objects are not delet
   const kept = patched(start, inPod({ '$deleteFromPrimitiveList/imagePullSecrets': [{ name: 'p' }] }))
   assert.deepEqual(podOf(kept)['imagePullSecrets'], [{ name: 'p' }])
 })
+
+test('thousands of scalars merge and are deleted by value', () => {
+  const names = Array.from({ length: 10_000 }, (_, i) => `e/${i}`)
+  const merged = patched({ metadata: { finalizers: names } }, { metadata: { finalizers: [...names, 'e/new', 'e/new'] } })
+  assert.equal((merged as { metadata: { finalizers: string[] } }).metadata.finalizers.length, 10_001)
+  const left = patched({ metadata: { finalizers: names } }, { metadata: { '$deleteFromPrimitiveList/finalizers': names.slice(1) } })
+  assert.deepEqual(left, { metadata: { finalizers: ['e/0'] } })
+})
+
+test('an item may be named again, but not again and again', () => {
+  const again = (count: number): Plain => inPod({ containers: Array.from({ length: count }, (_, i) => ({ name: 'one', [`f${i}`]: i })) })
+  const [first] = podOf(patched(start, again(50)))['containers'] as Plain[]
+  assert.equal(first?.['f49'], 49)
+  assert.throws(
+    () => patched(start, again(5000)),
+    (thrown) => thrown instanceof PatchError && thrown.kind === 'unprocessable',
+  )
+  const deleted = patched(start, inPod({ containers: Array.from({ length: 5000 }, () => ({ name: 'one', $patch: 'delete' })) }))
+  assert.deepEqual(
+    (podOf(deleted)['containers'] as Plain[]).map(({ name }) => name),
+    ['two'],
+  )
+})

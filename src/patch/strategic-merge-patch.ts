@@ -14,7 +14,28 @@ const retainKeys = '$retainKeys'
 
 /** Throws a PatchError where a directive is wrong or an item lacks its key. */
 export function strategicMergePatch(document: object, patch: object, schema: StructNode): object {
-  return mergeObject(document as Members, patch as Members, schema)
+  return mergeObject(document as Members, patch as Members, { node: schema, again: { allowance: againAllowance, depth: 0 } })
+}
+
+/** What merging into the same items of lists again and again may copy, in members and items: a patch names an item once. */
+const againAllowance = 200_000
+
+/** Where in the schema an object stands, and what may yet be copied. */
+interface Place {
+  readonly node: SchemaNode | undefined
+  readonly again: Again
+}
+
+interface Again {
+  allowance: number
+  /** How many items around this one the patch has written already. */
+  depth: number
+}
+
+function spend(again: Again, size: number): void {
+  if (again.depth === 0) return
+  again.allowance -= size
+  if (again.allowance < 0) throw new PatchError('unprocessable', 'the patch merges into the same elements of lists too often')
 }
 
 /** How the member of a struct merges. */
@@ -23,14 +44,15 @@ interface MergeRule extends ListRule {
   readonly replaces: boolean
 }
 
-function mergeObject(original: Members | undefined, patch: Members, node: SchemaNode | undefined): Members {
+function mergeObject(original: Members | undefined, patch: Members, place: Place): Members {
   if (Object.hasOwn(patch, '$patch')) return directed(patch)
   const out: Draft = { ...(original ?? {}) }
+  if (place.again.depth > 0) spend(place.again, Object.keys(out).length)
   const rest: Draft = { ...patch }
   retain(out, rest)
-  for (const name of Object.keys(rest)) if (name.startsWith(orderPrefix)) applyOrder(out, rest, { directive: name, node })
+  for (const name of Object.keys(rest)) if (name.startsWith(orderPrefix)) applyOrder(out, rest, { directive: name, place })
   for (const name of Object.keys(rest)) if (name.startsWith(deletePrefix)) applyDeletions(out, rest, name)
-  for (const name of Object.keys(rest)) mergeMember(out, { name, value: own(rest, name), node })
+  for (const name of Object.keys(rest)) mergeMember(out, { name, value: own(rest, name), place })
   return out
 }
 
@@ -54,11 +76,11 @@ function retain(out: Draft, patch: Draft): void {
 }
 
 /** Merges a list and puts it into the order that a directive gives. */
-function applyOrder(out: Draft, patch: Draft, at: { readonly directive: string; readonly node: SchemaNode | undefined }): void {
+function applyOrder(out: Draft, patch: Draft, at: { readonly directive: string; readonly place: Place }): void {
   const name = directiveTarget(at.directive, orderPrefix, 'invalid patch format of setElementOrder list')
   const order = own(patch, at.directive)
   delete patch[at.directive]
-  const rule = ruleOf(at.node, name)
+  const rule = ruleOf(at.place, name)
   const original = own(out, name)
   const patched = own(patch, name)
   for (const list of [order, original, patched])
@@ -83,17 +105,15 @@ function directiveTarget(directive: string, prefix: string, problem: string): st
   return directive.slice(prefix.length + 1)
 }
 
-function mergeMember(
-  out: Draft,
-  { name, value, node }: { readonly name: string; readonly value: unknown; readonly node: SchemaNode | undefined },
-): void {
+function mergeMember(out: Draft, { name, value, place }: { readonly name: string; readonly value: unknown; readonly place: Place }): void {
   if (value === null) {
     delete out[name]
     return
   }
   const original = own(out, name)
-  const rule = ruleOf(node, name)
-  if (isRecord(original) && isRecord(value)) setOwn(out, name, rule.replaces ? value : mergeObject(original, value, rule.node))
+  const rule = ruleOf(place, name)
+  if (isRecord(original) && isRecord(value))
+    setOwn(out, name, rule.replaces ? value : mergeObject(original, value, { ...place, node: rule.node }))
   else if (Array.isArray(original) && Array.isArray(value)) setOwn(out, name, rule.merges ? mergeList(rule, original, value) : value)
   else setOwn(out, name, withoutNulls(value))
 }
@@ -109,18 +129,27 @@ function withoutNulls(value: unknown): unknown {
   return out
 }
 
-function ruleOf(parent: SchemaNode | undefined, name: string): MergeRule {
+function ruleOf({ node: parent, again }: Place, name: string): MergeRule {
   const outer = parent && resolve(parent)
   const field = outer?.type === 'struct' && Object.hasOwn(outer.fields, name) ? outer.fields[name] : undefined
   const inner = field === undefined ? (outer?.type === 'map' ? outer.value : undefined) : field.node
   const node = inner && resolve(inner)
   const strategy = (node?.type === 'list' ? node.patchStrategy : undefined) ?? field?.patchStrategy
+  const item: Place = { node: node?.type === 'list' ? node.item : undefined, again }
+  const mergeItem: ListRule['mergeItem'] = (original, patch) => mergeObject(original, patch, item)
   return {
     name,
     node,
     merges: strategy === 'merge' || strategy === 'merge,retainKeys',
     replaces: strategy === 'replace',
     key: node?.type === 'list' ? node.patchMergeKey : undefined,
-    mergeItem: (original, patch) => mergeObject(original, patch, node?.type === 'list' ? node.item : undefined),
+    mergeItem,
+    mergeAgain: (original, patch) => {
+      again.depth++
+      const merged = mergeItem(original, patch)
+      again.depth--
+      return merged
+    },
+    spend: (length) => spend(again, length),
   }
 }

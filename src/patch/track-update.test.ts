@@ -182,3 +182,15 @@ test('an object remembers ten updaters, and the oldest as one', () => {
   assert.equal(stage.entries().length, 11)
   assert.equal(stage.owners()[1], 'ancient-changes Update {"f:data":{".":{},"f:k0":{},"f:k1":{},"f:k2":{},"f:k3":{}}}')
 })
+
+test('of thousands of updaters that a client sends the oldest are one, too', () => {
+  const stage = stageOf(configMap)
+  stage.put('m', { data: { k: 'v' } })
+  const managedFields = Array.from({ length: 3000 }, (_, i) =>
+    entry({ manager: `m${i}`, time: new Date(Date.UTC(2030, 0, 1) + i * 1000).toISOString(), fieldsV1: { 'f:data': { [`f:k${i}`]: {} } } }),
+  )
+  stage.merge('last', { metadata: { managedFields }, data: { other: 'v' } })
+  assert.equal(stage.entries().length, 10)
+  const ancient = stage.entries().find(({ manager }) => manager === 'ancient-changes')?.fieldsV1 as { 'f:data': object }
+  assert.equal(Object.keys(ancient['f:data']).length, 2992)
+})
