@@ -14,12 +14,12 @@ import type { Exchange } from './exchange.js'
 import { type ObjectForm, rowsOf } from './represent.js'
 import { flushHead, headersOf, withStreamRoom, writeHead, writeTo } from './respond.js'
 
-type WatchEvent = Parameters<WatchSink['event']>[0]
+type EventBatch = Parameters<WatchSink['events']>[0]
 
 export interface WatchForm {
   readonly contentType: string
-  /** The bytes of an event. */
-  readonly frame: (event: WatchEvent) => Uint8Array
+  /** The bytes of several events. */
+  readonly frames: (batch: EventBatch) => Uint8Array
   readonly bookmark: (revision: number) => Uint8Array
 }
 
@@ -33,7 +33,7 @@ export function startWatchStream(
   flushHead(exchange)
   withStreamRoom(exchange)
   const sink: WatchSink = {
-    event: (event) => writeTo(exchange, form.frame(event)),
+    events: (batch) => writeTo(exchange, form.frames(batch)),
     bookmark: (revision) => writeTo(exchange, form.bookmark(revision)),
     end: (reason) => {
       response.end()
@@ -64,7 +64,7 @@ export function watchFormOf(form: ObjectForm, clock: Clock): WatchForm {
   // A stream is never indented.
   const wire = wireFormOf(resource, representation, identity)
   const bookmark = (revision: number): Uint8Array => wire.frame('BOOKMARK', markSource(resource, revision))
-  return { contentType, bookmark, frame: (event) => event.frame(wire) }
+  return { contentType, bookmark, frames: (batch) => batch.frames(wire) }
 }
 
 const markAt = (revision: number): ApiObject => ({ metadata: { resourceVersion: String(revision) } })
@@ -76,7 +76,7 @@ const markSource = ({ schema }: Resource, revision: number): ItemSource => ({
 })
 
 /** The columns come with the first event only. The row is shared, and the frame by all who want it in the same second. */
-function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: Clock): Pick<WatchForm, 'frame' | 'bookmark'> {
+function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: Clock): Pick<WatchForm, 'frames' | 'bookmark'> {
   const rows = rowsOf(form, as)
   let withoutColumns = false
   const write = (type: string, resourceVersion: string, row: Uint8Array): Uint8Array =>
@@ -85,12 +85,14 @@ function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: 
     withoutColumns = true
     return frame
   }
+  const frameOf = (event: EventBatch['events'][number]): Uint8Array => {
+    const { type, object } = event
+    const row = event.once(rows, () => object.item(rows))
+    return once(event.once(frameKey(rows, clock.now(), withoutColumns), () => write(type, object.resourceVersion, row)))
+  }
   return {
-    frame: (event) => {
-      const { type, object } = event
-      const row = event.once(rows, () => object.item(rows))
-      return once(event.once(frameKey(rows, clock.now(), withoutColumns), () => write(type, object.resourceVersion, row)))
-    },
+    // Whoever comes later in the same second finds them made.
+    frames: (batch) => once(batch.once(frameKey(rows, clock.now(), withoutColumns), frameOf)),
     bookmark: (revision) => once(write('BOOKMARK', String(revision), rows.item(markAt(revision)))),
   }
 }

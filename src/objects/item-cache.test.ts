@@ -13,7 +13,7 @@ import type { ListQuery } from './list.js'
 import type { ObjectStore } from './object-store.js'
 import { everything } from './selection.js'
 import { encodeStored, StoredObject } from './stored-object.js'
-import type { WatchEvent } from './watch-hub.js'
+import type { WatchEvent } from './watch-events.js'
 
 const identity = identityOf('cluster')
 const protobuf = wireFormOf(boxes, { format: 'protobuf', pretty: false }, identity)

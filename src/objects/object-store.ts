@@ -165,13 +165,8 @@ export class ObjectStore {
   }
 
   /** Tells a watcher of every later change; the function it returns ends that. */
-  watch(watcher: Omit<Watcher, 'range'> & Pick<HistoryQuery, 'resource' | 'namespace'>): () => void {
-    return this.hub.add({
-      range: rangeOf(watcher.resource, watcher.namespace),
-      matches: watcher.matches,
-      deliver: watcher.deliver,
-      ...(watcher.end === undefined ? {} : { end: watcher.end }),
-    })
+  watch({ resource, namespace, ...watcher }: Omit<Watcher, 'range'> & Pick<HistoryQuery, 'resource' | 'namespace'>): () => void {
+    return this.hub.add({ ...watcher, range: rangeOf(resource, namespace) })
   }
 
   /** The bytes of an object; equal bytes mean that a write would change nothing. */

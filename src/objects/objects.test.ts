@@ -13,6 +13,7 @@ import { ObjectCache } from './object-cache.js'
 import { ObjectStore } from './object-store.js'
 import { everything, matcherOf } from './selection.js'
 import { StoredObject } from './stored-object.js'
+import type { EventBatch } from './watch-events.js'
 
 const all: ListQuery = { resource: boxes, namespace: '', selection: everything, limit: 0, form: storedJson }
 const labels = (text: string) => ({ labels: compileLabelSelector(text), fields: undefined })
@@ -264,4 +265,45 @@ test('a page of any length is measured, and read again where it is too long to b
     assert.ok(Buffer.concat(slicesIn(page)).equals(expected))
     assert.equal(page.next?.startKey, query.limit === 0 ? undefined : 'boxes/n/b24\0')
   }
+})
+
+test('watchers of one range and selection share batches, whose frames are those of their events', async () => {
+  const store = await storeOfBoxes()
+  const watch = (selection: ListQuery['selection'], namespace = ''): EventBatch[] => {
+    const batches: EventBatch[] = []
+    const matches = matcherOf(boxes, selection)
+    store.watch({ resource: boxes, namespace, selection, matches, deliver: () => assert.fail(), take: (batch) => batches.push(batch) })
+    return batches
+  }
+  const [one, two, other, elsewhere] = [
+    watch(labels('on=yes')),
+    watch(labels('on = yes')),
+    watch(everything),
+    watch(labels('on=yes'), 'nowhere'),
+  ]
+  const singles: Uint8Array[] = []
+  store.watch({ resource: boxes, namespace: '', matches: undefined, deliver: (event) => singles.push(event.frame(storedJson)) })
+  await Promise.all(['a', 'b', 'c'].map((name) => put(store, box(name, { labels: { on: name === 'b' ? 'no' : 'yes' } }))))
+  assert.deepEqual([one.length, two.length, other.length, elsewhere.length], [1, 1, 1, 0])
+  assert.equal(one[0], two[0])
+  assert.equal(one[0]?.events.length, 2)
+  assert.equal(one[0]?.frames(storedJson), two[0]?.frames(storedJson))
+  assert.deepEqual(Buffer.from(other[0]?.frames(storedJson) ?? []), Buffer.concat(singles))
+  assert.deepEqual(Buffer.from(one[0]?.frames(storedJson) ?? []), Buffer.concat([singles[0] as Uint8Array, singles[2] as Uint8Array]))
+  for (const event of one[0]?.events ?? []) assert.ok(singles.some((frame) => Buffer.compare(frame, event.frame(storedJson)) === 0))
+})
+
+test('batches are no longer than a connection has room for', async () => {
+  const store = await storeOfBoxes()
+  const counts: number[] = []
+  store.watch({
+    resource: boxes,
+    namespace: '',
+    matches: undefined,
+    deliver: () => assert.fail(),
+    take: ({ events }) => counts.push(events.length),
+  })
+  const sizes = [20_000, 20_000, 20_000, 500_000, 20_000]
+  await Promise.all(sizes.map((size, i) => put(store, { ...box(`b${i}`), data: { text: 'x'.repeat(size) } })))
+  assert.deepEqual(counts, [2, 1, 1, 1])
 })

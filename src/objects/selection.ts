@@ -14,6 +14,15 @@ export interface Selection {
 
 export const everything: Selection = { labels: undefined, fields: undefined }
 
+/** The same text for all selections that pick by the same words; that of everything is empty. */
+export const selectionKey = ({ labels, fields }: Selection): string =>
+  [
+    labels === undefined || labels.isEverything ? '' : `labels ${labels.text}`,
+    fields?.isEverything === false ? `fields ${fields.text}` : '',
+  ]
+    .join('\n')
+    .trim()
+
 /** A test of one object; undefined when every object passes. */
 export type Matcher = (object: StoredObject) => boolean
 

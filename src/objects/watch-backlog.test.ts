@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StoredObject } from './stored-object.js'
 import { type Laggard, WatchBacklog } from './watch-backlog.js'
-import { WatchEvent } from './watch-hub.js'
+import { WatchEvent } from './watch-events.js'
 
 const eventOf = (bytes: number): WatchEvent =>
   new WatchEvent('ADDED', new StoredObject({ key: 'k', revision: 1, value: Buffer.alloc(bytes) }))
@@ -19,11 +19,11 @@ class Slow implements Laggard {
   }
   take(event: WatchEvent): void {
     this.held.push(event)
-    this.backlog.hold(event, this)
+    this.backlog.hold([event], this)
   }
   letGo(): void {
     this.isGone = true
-    for (const event of this.held) this.backlog.release(event)
+    this.backlog.release(this.held)
     this.held = []
   }
 }

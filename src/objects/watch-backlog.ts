@@ -1,6 +1,6 @@
 // What waits for watchers that read too slowly: bounded in bytes for all of them together. An event counts once, however many wait for it.
 
-import type { WatchEvent } from './watch-hub.js'
+import type { WatchEvent } from './watch-events.js'
 
 /** Somebody with events in store; `letGo` ends it and releases them. */
 export interface Laggard {
@@ -28,11 +28,13 @@ export class WatchBacklog {
     return this.#laggards.size
   }
 
-  /** An event waits for somebody. When that is too much, those go first who have waited longest. */
-  hold(event: WatchEvent, by: Laggard): void {
+  /** Events wait for somebody. When that is too much, those go first who have waited longest. */
+  hold(events: readonly WatchEvent[], by: Laggard): void {
     this.#laggards.add(by)
-    event.waiting += 1
-    if (event.waiting === 1) this.#bytes += costOf(event)
+    for (const event of events) {
+      event.waiting += 1
+      if (event.waiting === 1) this.#bytes += costOf(event)
+    }
     for (const laggard of this.#laggards) {
       if (this.#bytes <= this.#maxBytes) return
       this.caughtUp(laggard)
@@ -40,9 +42,11 @@ export class WatchBacklog {
     }
   }
 
-  release(event: WatchEvent): void {
-    event.waiting -= 1
-    if (event.waiting === 0) this.#bytes -= costOf(event)
+  release(events: readonly WatchEvent[]): void {
+    for (const event of events) {
+      event.waiting -= 1
+      if (event.waiting === 0) this.#bytes -= costOf(event)
+    }
   }
 
   /** Nothing waits for it any more. */

@@ -1,55 +1,36 @@
-// The one consumer of the store's changes: it keeps caches true and tells every watcher what became of the objects it selects.
+// The one consumer of the store's changes: it keeps caches true and tells every watcher what became of the objects it selects. Changes that
+// were committed together are told together, and watchers of the same range and selection share what they are told.
 
 import { getOrInsert } from '../base/get-or-insert.js'
-import { comparisonOf } from '../base/text-order.js'
-import type { WireForm } from '../codec/wire-form.js'
+import { isInRange } from '../storage/key-order.js'
 import type { Change, KeyRange, Storage, Unfollow } from '../storage/storage.js'
 import { collectionOf } from './keys.js'
-import type { Matcher } from './selection.js'
-import { StoredObject } from './stored-object.js'
-
-export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
-
-/** What a watcher sees of a change. Events of one change are shared by all watchers, and so are their rendered bytes. */
-export class WatchEvent {
-  readonly type: EventType
-  readonly object: StoredObject
-  /** How many watchers it waits for: see watch-backlog. */
-  waiting = 0
-  private made: Map<object, Uint8Array> | undefined
-
-  constructor(type: EventType, object: StoredObject) {
-    this.type = type
-    this.object = object
-  }
-
-  get revision(): number {
-    return this.object.revision
-  }
-
-  /** Made once for all who want it in this form. */
-  frame(form: WireForm): Uint8Array {
-    return this.once(form, () => form.frame(this.type, this.object))
-  }
-
-  /** What one watcher made of this event, for all that want the same; `form` stands for what it is. */
-  once(form: object, make: () => Uint8Array): Uint8Array {
-    this.made ??= new Map()
-    return getOrInsert(this.made, form, make)
-  }
-}
+import { type Matcher, type Selection, selectionKey } from './selection.js'
+import { batchesOf, type EventBatch, Sighting, type WatchEvent } from './watch-events.js'
 
 export interface Watcher {
   readonly range: KeyRange
   readonly matches: Matcher | undefined
+  /** What `matches` was made of, where others may have the same. */
+  readonly selection?: Selection
   /** Called with what the watcher shall see, in order. */
   readonly deliver: (event: WatchEvent) => void
+  /** Called instead, with several of them at a time. */
+  readonly take?: (batch: EventBatch) => void
   /** Called when the server will deliver nothing more, or cannot deliver all. Left out: whatever can be told is welcome. */
   readonly end?: () => void
 }
 
+/** Watchers who see the same. */
+interface Audience {
+  readonly range: KeyRange
+  readonly matches: Matcher | undefined
+  readonly watchers: Set<Watcher>
+}
+
 export class WatchHub {
-  private readonly watchers = new Map<string, Set<Watcher>>()
+  /** By collection, then by what is seen of it. */
+  private readonly audiences = new Map<string, Map<unknown, Audience>>()
   private readonly unfollow: Unfollow
 
   constructor(storage: Storage, beforeDelivery: (change: Change) => void) {
@@ -58,82 +39,77 @@ export class WatchHub {
       // Clients were promised every change. They go on from their last version, and are told there that history is gone; the server's own
       // loops look at what is, and are content with what differs.
       if (hasGap) this.endAll()
-      for (const change of changes) this.deliver(change)
+      for (const [collection, sightings] of this.sightingsOf(changes)) this.deliver(collection, sightings)
     })
   }
 
   get size(): number {
     let total = 0
-    for (const group of this.watchers.values()) total += group.size
+    for (const audiences of this.audiences.values()) for (const { watchers } of audiences.values()) total += watchers.size
     return total
   }
 
   add(watcher: Watcher): () => void {
     const collection = collectionOf(watcher.range.start)
-    const group = getOrInsert(this.watchers, collection, () => new Set<Watcher>())
-    group.add(watcher)
+    const audiences = getOrInsert(this.audiences, collection, () => new Map<unknown, Audience>())
+    const key = audienceKey(watcher)
+    const { range, matches } = watcher
+    const { watchers } = getOrInsert(audiences, key, () => ({ range, matches, watchers: new Set<Watcher>() }))
+    watchers.add(watcher)
     return () => {
-      group.delete(watcher)
-      if (group.size === 0 && this.watchers.get(collection) === group) this.watchers.delete(collection)
+      watchers.delete(watcher)
+      if (watchers.size === 0 && audiences.get(key)?.watchers === watchers) audiences.delete(key)
+      if (audiences.size === 0 && this.audiences.get(collection) === audiences) this.audiences.delete(collection)
     }
   }
 
   /** Lets every watcher go; others may still come. */
   endAll(): void {
-    for (const group of [...this.watchers.values()]) for (const watcher of [...group]) watcher.end?.()
+    for (const audiences of [...this.audiences.values()])
+      for (const { watchers } of [...audiences.values()]) for (const watcher of [...watchers]) watcher.end?.()
   }
 
   close(): void {
     this.endAll()
     this.unfollow()
-    this.watchers.clear()
+    this.audiences.clear()
   }
 
-  private deliver(change: Change): void {
-    const group = this.watchers.get(collectionOf(change.key))
-    if (group === undefined) return
-    const sighting = new Sighting(change)
-    const compare = comparisonOf(change.key)
-    for (const watcher of group) {
-      if (compare(change.key, watcher.range.start) < 0 || compare(change.key, watcher.range.end) >= 0) continue
-      const event = sighting.eventFor(watcher.matches)
-      if (event !== undefined) watcher.deliver(event)
+  /** The changes that somebody may want to see, by collection and in order. */
+  private sightingsOf(changes: readonly Change[]): Map<string, Sighting[]> {
+    const found = new Map<string, Sighting[]>()
+    for (const change of changes) {
+      const collection = collectionOf(change.key)
+      if (this.audiences.has(collection)) getOrInsert(found, collection, () => []).push(new Sighting(change))
+    }
+    return found
+  }
+
+  private deliver(collection: string, sightings: readonly Sighting[]): void {
+    const audiences = this.audiences.get(collection)
+    if (audiences === undefined) return
+    for (const audience of audiences.values()) {
+      for (const batch of batchesOf(eventsFor(audience, sightings))) for (const watcher of audience.watchers) deliverTo(watcher, batch)
     }
   }
 }
 
-/** One change as any number of watchers see it: as an addition, a modification or a removal, each made at most once. */
-export class Sighting {
-  private readonly before: StoredObject | undefined
-  private readonly after: StoredObject | undefined
-  private readonly change: Change
-  private readonly events = new Map<EventType, WatchEvent>()
+/** Who has a test of his own, made of nothing that could be compared, is alone. */
+const audienceKey = (watcher: Watcher): unknown => {
+  const { range, matches, selection } = watcher
+  if (matches !== undefined && selection === undefined) return watcher
+  return `${range.start}\n${range.end}\n${selection === undefined ? '' : selectionKey(selection)}`
+}
 
-  constructor(change: Change) {
-    this.change = change
-    this.before = change.previous === undefined ? undefined : new StoredObject(change.previous)
-    this.after =
-      change.value === undefined ? undefined : new StoredObject({ key: change.key, revision: change.revision, value: change.value })
+function* eventsFor({ range, matches }: Audience, sightings: readonly Sighting[]): Generator<WatchEvent> {
+  for (const sighting of sightings) {
+    if (!isInRange(sighting.key, range)) continue
+    const event = sighting.eventFor(matches)
+    if (event !== undefined) yield event
   }
+}
 
-  eventFor(matches: Matcher | undefined): WatchEvent | undefined {
-    const was = this.before !== undefined && (matches === undefined || matches(this.before))
-    const is = this.after !== undefined && (matches === undefined || matches(this.after))
-    if (is) return this.event(was ? 'MODIFIED' : 'ADDED')
-    return was ? this.event('DELETED') : undefined
-  }
-
-  private event(type: EventType): WatchEvent {
-    return getOrInsert(this.events, type, () => new WatchEvent(type, this.objectFor(type)))
-  }
-
-  /** What is gone is shown as it last was, with the version at which it went. */
-  private objectFor(type: EventType): StoredObject {
-    if (type !== 'DELETED') return this.after as StoredObject
-    return new StoredObject({
-      key: this.change.key,
-      revision: this.change.revision,
-      value: (this.change.previous as { value: Buffer }).value,
-    })
-  }
+function deliverTo(watcher: Watcher, batch: EventBatch): void {
+  if (watcher.take !== undefined) watcher.take(batch)
+  else for (const event of batch.events) watcher.deliver(event)
 }

@@ -7,6 +7,7 @@ import { systemClock } from '../base/clock.js'
 import { box, boxes, put } from '../objects/fixture.js'
 import { ObjectStore } from '../objects/object-store.js'
 import { everything } from '../objects/selection.js'
+import type { EventBatch } from '../objects/watch-events.js'
 import { openMemoryStorage } from '../storage/memory.js'
 import type { Call, Engine } from './engine.js'
 import { Watch } from './watch.js'
@@ -30,17 +31,90 @@ test('history that is forgotten before a slow client has read it ends the watch'
   await watch.prepare()
   watch.start(
     {
-      event: () => ++taken < mayTake,
+      events: ({ events }) => {
+        taken += events.length
+        return taken < mayTake
+      },
       bookmark: () => true,
       end: (reason) => endings.push(reason),
     },
     60_000,
   )
-  assert.equal(taken, mayTake)
+  assert.ok(taken >= mayTake && taken < count)
   await storage.compact(storage.revision)
   mayTake = Number.POSITIVE_INFINITY
   watch.resume()
   assert.deepEqual(endings, ['too-slow'])
   assert.ok(taken < count, 'it had not been read ahead')
+  assert.equal(store.watchers, 0)
+})
+
+interface Seen {
+  readonly watch: Watch
+  /** Every batch that came, by the names in it. */
+  readonly batches: string[][]
+  readonly endings: string[]
+  mayTake: boolean
+}
+
+function watchBoxes(store: ObjectStore): Seen {
+  const options = {
+    selection: everything,
+    start: { mode: 'exact', resourceVersion: store.revision },
+    allowBookmarks: false,
+  } as WatchOptions
+  const watch = new Watch({ store } as Engine, { resource: boxes, namespace: 'n' } as Call, options)
+  const seen: Seen = { watch, batches: [], endings: [], mayTake: true }
+  const sink = {
+    events: ({ events }: EventBatch) => {
+      seen.batches.push(events.map(({ object }) => object.key.split('/').at(-1) ?? ''))
+      return seen.mayTake
+    },
+    bookmark: () => true,
+    end: (reason: string) => seen.endings.push(reason),
+  }
+  watch.start(sink, 60_000)
+  return seen
+}
+
+const storeInMemory = async (): Promise<ObjectStore> =>
+  new ObjectStore({
+    storage: await openMemoryStorage({ clock: systemClock }),
+    clock: systemClock,
+    readCacheBytes: 0,
+    eventTtlSeconds: 3600,
+  })
+
+test('what is committed together comes at once, also to a watcher that was busy', async () => {
+  const store = await storeInMemory()
+  const [quick, slow] = [watchBoxes(store), watchBoxes(store)]
+  slow.mayTake = false
+  for (const round of ['a', 'b']) await Promise.all(Array.from({ length: 5 }, (_, i) => put(store, box(`${round}${i}`))))
+  const expected = ['a', 'b'].map((round) => Array.from({ length: 5 }, (_, i) => `${round}${i}`))
+  assert.deepEqual(quick.batches, expected)
+  assert.deepEqual(slow.batches, expected.slice(0, 1))
+  assert.ok(store.backlog.bytes > 0)
+  slow.mayTake = true
+  slow.watch.resume()
+  assert.deepEqual(slow.batches, expected)
+  assert.equal(store.backlog.bytes, 0)
+  quick.watch.close()
+  slow.watch.close()
+})
+
+test('a watcher that does not read is let go after ten thousand events, however they came', async () => {
+  const store = await storeInMemory()
+  const slow = watchBoxes(store)
+  slow.mayTake = false
+  const revisions = new Map<string, number>()
+  for (let round = 0; round < 110 && slow.endings.length === 0; round++) {
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, i) => {
+        revisions.set(`b${i}`, await put(store, box(`b${i}`, { color: String(round) }), revisions.get(`b${i}`) ?? 0))
+      }),
+    )
+  }
+  assert.deepEqual(slow.endings, ['too-slow'])
+  assert.equal(store.backlog.bytes, 0)
   assert.equal(store.watchers, 0)
 })

@@ -6,12 +6,12 @@ import type { WatchOptions } from '../api/options/list-options.js'
 import { isGone } from '../objects/gone.js'
 import { type Matcher, matcherOf } from '../objects/selection.js'
 import type { Laggard } from '../objects/watch-backlog.js'
-import { Sighting, WatchEvent } from '../objects/watch-hub.js'
+import { batchesOf, EventBatch, Sighting, WatchEvent } from '../objects/watch-events.js'
 import type { Call, Engine } from './engine.js'
 
-/** Takes events; answers whether it can take more now. A sink that cannot is asked again when it calls `resume`. */
+/** Takes events, several at a time; answers whether it can take more now. A sink that cannot is asked again when it calls `resume`. */
 export interface WatchSink {
-  event(event: WatchEvent): boolean
+  events(batch: EventBatch): boolean
   bookmark(revision: number): boolean
   /** The stream ends here: in good order, or because this watcher fell too far behind. */
   end(reason: 'done' | 'too-slow'): void
@@ -19,6 +19,7 @@ export interface WatchSink {
 
 const bookmarkIntervalMs = 60_000
 const bookmarkBeforeEndMs = 2_000
+/** Events. */
 const maxQueued = 10_000
 const replayPage = 500
 
@@ -28,8 +29,9 @@ export class Watch implements Laggard {
   private readonly matches: Matcher | undefined
   private readonly call: Call
   private sink: WatchSink | undefined
-  private source: Iterator<WatchEvent> | undefined
-  private queue: WatchEvent[] = []
+  private source: Iterator<EventBatch> | undefined
+  private queue: EventBatch[] = []
+  private queued = 0
   private isBlocked = false
   /** Everything up to here has been sent or did not concern this watcher. */
   private sentUpTo = 0
@@ -65,11 +67,13 @@ export class Watch implements Laggard {
     const { start } = this.options
     // In one turn: what was, then what comes. Nothing can fall between.
     this.sentUpTo = start.mode === 'exact' ? start.resourceVersion : this.engine.store.revision
-    this.source = start.mode === 'exact' ? this.replay(start.resourceVersion) : this.existing()
+    this.source = batchesOf(start.mode === 'exact' ? this.replay(start.resourceVersion) : this.existing())
     this.stop = this.engine.store.watch({
       ...this.where,
       matches: this.matches,
-      deliver: (event) => this.deliver(event),
+      selection: this.options.selection,
+      deliver: (event) => this.take(new EventBatch([event])),
+      take: (batch) => this.take(batch),
       end: () => this.close('done'),
     })
     this.later(() => this.close('done'), timeoutMs)
@@ -105,26 +109,29 @@ export class Watch implements Laggard {
     this.timers.push(setTimeout(act, Math.min(afterMs, 2 ** 31 - 1)).unref())
   }
 
-  private deliver(event: WatchEvent): void {
+  private take(batch: EventBatch): void {
     if (!this.isBlocked && this.source === undefined && this.queue.length === 0) {
-      this.isBlocked = this.sink?.event(event) === false
+      this.isBlocked = this.sink?.events(batch) === false
       return
     }
     // A slow consumer is let go, not waited for: it resumes from its last version.
-    if (this.queue.length >= maxQueued) {
+    if (this.queued + batch.events.length > maxQueued) {
       this.close('too-slow')
       return
     }
-    this.queue.push(event)
-    this.engine.store.backlog.hold(event, this)
+    this.queue.push(batch)
+    this.queued += batch.events.length
+    this.engine.store.backlog.hold(batch.events, this)
   }
 
-  /** The first events of the queue were sent, or never will be. */
+  /** The first batches of the queue were sent, or never will be. */
   private forget(count: number): void {
     if (count === 0) return
     const { backlog } = this.engine.store
-    for (let i = 0; i < count; i++) backlog.release(this.queue[i] as WatchEvent)
-    this.queue.splice(0, count)
+    for (const { events } of this.queue.splice(0, count)) {
+      this.queued -= events.length
+      backlog.release(events)
+    }
     if (this.queue.length === 0) backlog.caughtUp(this)
   }
 
@@ -133,15 +140,15 @@ export class Watch implements Laggard {
     while (!this.isBlocked && this.source !== undefined) {
       const next = this.nextOf(this.source)
       if (next.done) this.source = undefined
-      else this.isBlocked = this.sink?.event(next.value) === false
+      else this.isBlocked = this.sink?.events(next.value) === false
     }
     let sent = 0
-    while (!this.isBlocked && sent < this.queue.length) this.isBlocked = this.sink?.event(this.queue[sent++] as WatchEvent) === false
+    while (!this.isBlocked && sent < this.queue.length) this.isBlocked = this.sink?.events(this.queue[sent++] as EventBatch) === false
     this.forget(sent)
   }
 
   /** A client may be so slow that history is forgotten before it was sent: it is let go, and told so when it comes again. */
-  private nextOf(source: Iterator<WatchEvent>): IteratorResult<WatchEvent, unknown> {
+  private nextOf(source: Iterator<EventBatch>): IteratorResult<EventBatch, unknown> {
     try {
       return source.next()
     } catch (thrown) {
