@@ -15,7 +15,7 @@ import { apiVersionOf, bytesOf } from './entry-header.js'
 import { box, slicesIn, storeOfBoxes } from './fixture.js'
 import type { ObjectStore } from './object-store.js'
 import { everything, matcherOf } from './selection.js'
-import type { WatchEvent } from './watch-hub.js'
+import type { WatchEvent } from './watch-events.js'
 
 interface First extends ApiObject {
   readonly color?: string
