@@ -15,11 +15,11 @@ import { FakeTimers, settle } from './kit/timers.fixture.js'
 import { ownCall } from './own-call.js'
 
 async function setUp() {
-  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const { engine, catalog, catalogs } = await stageOf('cluster', systemClock)
   const [namespaces, accounts] = ['namespaces', 'serviceaccounts'].map((name) => catalog.find('', 'v1', name) as Resource)
   assert.ok(namespaces !== undefined && accounts !== undefined)
   const timers = new FakeTimers()
-  const parts: LoopParts = { engine, catalog, logger: silentLogger, timers }
+  const parts: LoopParts = { engine, catalogs, logger: silentLogger, timers }
   const make = (name: string): Promise<unknown> =>
     create(engine, ownCall(engine, { resource: namespaces, name }), { object: { metadata: { name } }, options: {} })
   const take = (namespace: string): Promise<unknown> =>

@@ -38,9 +38,9 @@ export const defaultAccounts = (parts: LoopParts): Loop =>
     },
   })
 
-async function provide({ engine, catalog }: LoopParts, namespace: string): Promise<void> {
-  const namespaces = catalog.find('', 'v1', 'namespaces')
-  const resource = catalog.find('', 'v1', 'serviceaccounts')
+async function provide({ engine, catalogs }: LoopParts, namespace: string): Promise<void> {
+  const namespaces = catalogs.current.find('', 'v1', 'namespaces')
+  const resource = catalogs.current.find('', 'v1', 'serviceaccounts')
   if (namespaces === undefined || resource === undefined) return
   if (engine.store.read({ resource: namespaces, namespace: '', name: namespace }) === undefined) return
   if (engine.store.read({ resource, namespace, name: accountName }) !== undefined) return

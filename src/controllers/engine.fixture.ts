@@ -1,6 +1,7 @@
 // Every kind and an empty store in memory, for the tests of this room: what the loops work with, but for admission.
 
 import { Catalog } from '../api/catalog.js'
+import { CatalogSource } from '../api/catalog-source.js'
 import { defaultFeatureGates } from '../api/feature-gates.js'
 import { type IdentityName, identityOf } from '../api/identity.js'
 import type { Clock } from '../base/clock.js'
@@ -11,6 +12,7 @@ import type { Engine } from '../verbs/engine.js'
 export interface Stage {
   readonly engine: Engine
   readonly catalog: Catalog
+  readonly catalogs: CatalogSource
 }
 
 export async function stageOf(name: IdentityName, clock: Clock): Promise<Stage> {
@@ -29,5 +31,5 @@ export async function stageOf(name: IdentityName, clock: Clock): Promise<Stage> 
     newUid: () => `uid-${++uids}`,
     randomSuffix: () => 'xxxxx',
   }
-  return { engine, catalog }
+  return { engine, catalog, catalogs: new CatalogSource(catalog) }
 }

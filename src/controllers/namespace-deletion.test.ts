@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Catalog, type Resource } from '../api/catalog.js'
+import { CatalogSource } from '../api/catalog-source.js'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
 import { create } from '../verbs/create.js'
@@ -16,12 +17,12 @@ import { ownCall } from './own-call.js'
 const times = { graceMs: 1000, sweepMs: 30_000 }
 
 async function setUp() {
-  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const { engine, catalog, catalogs } = await stageOf('cluster', systemClock)
   const find = (name: string): Resource => catalog.find('', 'v1', name) as Resource
   const namespaces = find('namespaces')
   const configMaps = find('configmaps')
   const timers = new FakeTimers()
-  const parts: LoopParts = { engine, catalog, logger: silentLogger, timers }
+  const parts: LoopParts = { engine, catalogs, logger: silentLogger, timers }
   const make = (resource: Resource, namespace: string, name: string, more: object = {}): Promise<unknown> =>
     create(engine, ownCall(engine, { resource, namespace, name }), { object: { metadata: { name, ...more } }, options: {} })
   const doomed = async (name: string): Promise<void> => {
@@ -110,7 +111,7 @@ test('a namespace waits for what is held in it, ever more rarely, and says so', 
 test('where namespaces are not served there is nothing to do', async () => {
   const { parts, timers } = await setUp()
   const catalog = new Catalog({ identity: parts.engine.identity, definitions: [], isServed: () => true })
-  const loop = namespaceDeletion({ ...parts, catalog }, times)
+  const loop = namespaceDeletion({ ...parts, catalogs: new CatalogSource(catalog) }, times)
   await timers.advance(60_000)
   await loop.close()
 })

@@ -56,7 +56,8 @@ export const namespaceDeletion = (parts: LoopParts, times: NamespaceTimes = usua
     work: (name, run) => work(parts, name, run),
   })
 
-async function work({ engine, catalog }: LoopParts, name: string, run: Run): Promise<Outcome> {
+async function work({ engine, catalogs }: LoopParts, name: string, run: Run): Promise<Outcome> {
+  const catalog = catalogs.current
   const resource = catalog.find('', 'v1', 'namespaces')
   if (resource === undefined) return undefined
   const namespaces = { engine, resource }

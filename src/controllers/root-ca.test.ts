@@ -17,11 +17,11 @@ import { ownCall } from './own-call.js'
 import { rootCaMaps } from './root-ca.js'
 
 async function setUp(identity: IdentityName = 'cluster') {
-  const { engine, catalog } = await stageOf(identity, systemClock)
+  const { engine, catalog, catalogs } = await stageOf(identity, systemClock)
   const [namespaces, maps] = ['namespaces', 'configmaps'].map((name) => catalog.find('', 'v1', name) as Resource)
   assert.ok(namespaces !== undefined && maps !== undefined)
   const timers = new FakeTimers()
-  const parts: LoopParts = { engine, catalog, logger: silentLogger, timers }
+  const parts: LoopParts = { engine, catalogs, logger: silentLogger, timers }
   const ca = { pem: 'first', listeners: new Set<() => void>() }
   const loop = rootCaMaps({
     pem: () => ca.pem,

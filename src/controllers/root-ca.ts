@@ -58,7 +58,7 @@ export const rootCaMaps =
       },
       onOutsideChange: (lookAgain) => rootCa.onChange(lookAgain),
       work: async (namespace) => {
-        const resource = parts.catalog.find('', 'v1', 'configmaps')
+        const resource = parts.catalogs.current.find('', 'v1', 'configmaps')
         if (resource !== undefined) await keepTrue(parts.engine, { resource, namespace, name }, { 'ca.crt': rootCa.pem() })
         return undefined
       },

@@ -146,7 +146,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   closing.add(() => certificate.close())
   const loops = runLoops(
     settings,
-    { engine, catalog, logger, counters: new LoopCounters() },
+    { engine, catalogs, logger, counters: new LoopCounters() },
     {
       namespace: namespaceDeletion,
       serviceaccount: defaultAccounts,

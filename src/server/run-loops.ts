@@ -11,7 +11,7 @@ export type Loops = { readonly [Name in ControllerName]: (parts: LoopParts) => L
 
 export function runLoops({ storage, identity, dataDir, controllers }: Settings, parts: LoopParts, loopsByName: Loops): Loop {
   const start = (): readonly Loop[] => controllers.map((name) => loopsByName[name](parts))
-  const keeper = storage === 'etcd' ? electionLease(parts.engine, parts.catalog, identity.prefixed('apiserver-loops')) : undefined
+  const keeper = storage === 'etcd' ? electionLease(parts.engine, parts.catalogs.current, identity.prefixed('apiserver-loops')) : undefined
   if (keeper !== undefined) return new LeaderElection({ keeper, holder: ensureReplicaName(dataDir), start, logger: parts.logger })
   const loops = start()
   return {

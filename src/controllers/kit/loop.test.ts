@@ -13,10 +13,10 @@ import { KeyedLoop, type LoopParts, type LoopPlan } from './loop.js'
 import { FakeTimers, settle } from './timers.fixture.js'
 
 async function setUp(logger: Logger = silentLogger) {
-  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const { engine, catalogs } = await stageOf('cluster', systemClock)
   const timers = new FakeTimers()
   const counters = new LoopCounters()
-  const parts: LoopParts = { engine, catalog, logger, timers, counters }
+  const parts: LoopParts = { engine, catalogs, logger, timers, counters }
   const seen: string[] = []
   const plan: LoopPlan = {
     name: 'boxes',
@@ -26,7 +26,7 @@ async function setUp(logger: Logger = silentLogger) {
       return undefined
     },
   }
-  return { store: engine.store, parts, timers, counters, seen, plan }
+  return { store: engine.store, catalogs, parts, timers, counters, seen, plan }
 }
 
 test('what is there, what comes, what changes and what goes', async () => {
@@ -182,4 +182,32 @@ test('a server that no longer leads lets what runs end between two steps, and be
   await put(store, box('d'))
   await settle()
   assert.deepEqual(seen, ['a'])
+})
+
+test('kinds that come are listed and watched, those that go are not, and those that stay are not listed again', async () => {
+  const { store, catalogs, parts, plan, seen } = await setUp()
+  const loop = new KeyedLoop(parts, {
+    ...plan,
+    sources: (catalog) => catalog.all().map((resource) => ({ resource, namespace: '', keyOf: ({ key }) => key })),
+  })
+  await put(store, box('before'))
+  await settle()
+  assert.deepEqual(seen, [], 'nobody knows the kind yet')
+  catalogs.change({ put: [boxes.definition] })
+  await settle()
+  assert.deepEqual(seen, ['boxes/n/before'])
+  await put(store, box('after'))
+  await settle()
+  assert.deepEqual(seen, ['boxes/n/before', 'boxes/n/after'])
+  catalogs.change({ put: [{ ...boxes.definition, resource: 'others' }] })
+  await settle()
+  assert.equal(seen.length, 2)
+  catalogs.change({ remove: [{ group: '', resource: 'boxes' }] })
+  await put(store, box('late'))
+  await settle()
+  assert.equal(seen.length, 2)
+  await loop.close()
+  catalogs.change({ put: [boxes.definition] })
+  await settle()
+  assert.equal(seen.length, 2)
 })

@@ -4,6 +4,7 @@
 
 import { ApiError } from '../../api/api-error.js'
 import type { Catalog } from '../../api/catalog.js'
+import type { CatalogSource } from '../../api/catalog-source.js'
 import type { Logger } from '../../base/logger.js'
 import type { Matcher } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
@@ -19,7 +20,7 @@ import { systemTimers, type Timers } from './timers.js'
 /** What a loop is made of and with. */
 export interface LoopParts {
   readonly engine: Engine
-  readonly catalog: Catalog
+  readonly catalogs: Pick<CatalogSource, 'current' | 'onChange'>
   readonly logger: Logger
   readonly counters?: LoopCounters
   readonly timers?: Timers
@@ -53,7 +54,7 @@ export interface Run {
 export interface LoopPlan {
   /** How metrics and the log call it. */
   readonly name: string
-  /** Where work comes from; empty where the kinds that it is about are not served. */
+  /** Where work comes from, asked again when other kinds are served; empty where the kinds that it is about are not. */
   readonly sources: (catalog: Catalog) => readonly Source[]
   /**
    * Makes what a key stands for as it shall be, from what is stored now. What it throws is logged, and the key comes again. It must bear to be
@@ -70,17 +71,23 @@ export interface LoopPlan {
   readonly resyncMs?: number
 }
 
+interface Watched {
+  readonly source: Source
+  readonly unwatch: () => void
+}
+
 export class KeyedLoop implements Loop {
   readonly #parts: LoopParts
   readonly #plan: LoopPlan
   readonly #timers: Timers
   readonly #pacer: Pacer
   readonly #queue: KeyedQueue
-  readonly #sources: readonly Source[]
-  readonly #unwatch: (() => void)[]
+  readonly #unsubscribe: (() => void)[] = []
   readonly #ending = new AbortController()
+  #watched: ReadonlyMap<string, Watched> = new Map()
+  /** What is to be looked at whole. */
+  readonly #unlisted = new Set<Source>()
   #listing: Promise<void> | undefined
-  #mustList = false
   #nextList: { readonly atMs: number; readonly cancel: () => void } | undefined
 
   constructor(parts: LoopParts, plan: LoopPlan) {
@@ -98,20 +105,42 @@ export class KeyedLoop implements Loop {
       timers: this.#timers,
       pacer: this.#pacer,
     })
-    this.#sources = plan.sources(parts.catalog)
-    // Watched before it is listed: nothing falls between.
-    this.#unwatch = this.#sources.map((source) => this.#watch(source))
+    this.#follow(parts.catalogs.current)
+    this.#unsubscribe.push(parts.catalogs.onChange((current) => this.#follow(current)))
     const unsubscribe = plan.onOutsideChange?.(() => this.#listAfter(0))
-    if (unsubscribe !== undefined) this.#unwatch.push(unsubscribe)
-    this.#list()
+    if (unsubscribe !== undefined) this.#unsubscribe.push(unsubscribe)
+    if (plan.resyncMs !== undefined) this.#listAfter(plan.resyncMs)
   }
 
   /** Lets nothing start any more, and waits for what runs. */
   async close(): Promise<void> {
     this.#ending.abort()
-    for (const unwatch of this.#unwatch) unwatch()
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    for (const { unwatch } of this.#watched.values()) unwatch()
     this.#nextList?.cancel()
     await Promise.all([this.#queue.close(), this.#listing])
+  }
+
+  /** Sources of kinds that are as they were go on; others are watched first and then listed, so that nothing falls between. */
+  #follow(catalog: Catalog): void {
+    const watched = new Map<string, Watched>()
+    for (const source of this.#plan.sources(catalog)) {
+      let place = `${source.resource.collection} ${source.namespace}`
+      while (watched.has(place)) place += '+'
+      const before = this.#watched.get(place)
+      if (before?.source.resource === source.resource) watched.set(place, before)
+      else {
+        watched.set(place, { source, unwatch: this.#watch(source) })
+        if (source.onlyChanges !== true) this.#unlisted.add(source)
+      }
+    }
+    for (const [place, { source, unwatch }] of this.#watched) {
+      if (watched.get(place)?.source === source) continue
+      unwatch()
+      this.#unlisted.delete(source)
+    }
+    this.#watched = watched
+    this.#list()
   }
 
   #watch(source: Source): () => void {
@@ -134,26 +163,31 @@ export class KeyedLoop implements Loop {
     }
   }
 
-  /** Looks at everything, once more if that is asked for meanwhile. */
-  #list(): void {
+  #listAll(): void {
     this.#nextList?.cancel()
     this.#nextList = undefined
-    this.#mustList = true
+    for (const { source } of this.#watched.values()) if (source.onlyChanges !== true) this.#unlisted.add(source)
+    this.#list()
+    if (this.#plan.resyncMs !== undefined) this.#listAfter(this.#plan.resyncMs)
+  }
+
+  #list(): void {
+    if (this.#unlisted.size === 0 || this.#isClosed) return
     this.#listing ??= this.#listWhileAsked()
       .catch((err: unknown) => this.#tryToListAgain(err))
       .finally(() => {
         this.#listing = undefined
-        if (this.#mustList && !this.#isClosed) this.#list()
+        this.#list()
       })
   }
 
+  /** What is asked for while it is being looked at is looked at once more. */
   async #listWhileAsked(): Promise<void> {
-    while (this.#mustList && !this.#isClosed) {
-      await this.#queue.room()
-      this.#mustList = false
-      for (const source of this.#sources) if (source.onlyChanges !== true) await this.#listSource(source)
+    await this.#queue.room()
+    for (const source of this.#unlisted) {
+      this.#unlisted.delete(source)
+      await this.#listSource(source)
     }
-    if (this.#plan.resyncMs !== undefined) this.#listAfter(this.#plan.resyncMs)
   }
 
   /** As quickly as the queue takes it. */
@@ -172,20 +206,20 @@ export class KeyedLoop implements Loop {
   #tryToListAgain(err: unknown): void {
     if (this.#isClosed) return
     this.#parts.logger.warn({ loop: this.#plan.name, err }, 'a loop cannot list its objects; it is tried again')
-    this.#mustList = false
+    this.#unlisted.clear()
     this.#listAfter(listAgainMs)
   }
 
   #listAfter(ms: number): void {
     if (this.#isClosed) return
     if (ms <= 0) {
-      this.#list()
+      this.#listAll()
       return
     }
     const atMs = this.#timers.now() + ms
     if (this.#nextList !== undefined && this.#nextList.atMs <= atMs) return
     this.#nextList?.cancel()
-    this.#nextList = { atMs, cancel: this.#timers.after(ms, () => this.#list()) }
+    this.#nextList = { atMs, cancel: this.#timers.after(ms, () => this.#listAll()) }
   }
 
   get #isClosed(): boolean {

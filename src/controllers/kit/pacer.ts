@@ -1,10 +1,9 @@
 // Work in pieces: whoever has much to do asks between two steps whether the event loop has been held long enough.
 
+import { pieceMs } from '../../base/pieces.js'
 import { systemTimers, type Timers } from './timers.js'
 
-/** How long the loops together hold the event loop before requests get their turn. */
-const pieceMs = 5
-
+/** The time that all loops together hold the event loop: several works take turns, and their steps count as one piece. */
 export class Pacer {
   readonly #timers: Timers
   readonly #waiting: (() => void)[] = []
