@@ -172,6 +172,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly versionRequiredOnUpdate?: boolean
   /** Whether the kind itself holds an object that is being deleted, besides its finalizers. */
   readonly isHeld?: (object: T) => boolean
+  /** The first DELETE only marks an object; another one, or an update, removes it once nothing holds it. */
+  readonly firstDeleteMarks?: boolean
   /** What a DELETE does to an object that is held. */
   readonly prepareDelete?: (object: T, context: RuleContext) => T
   /** Why an object can never be deleted; undefined where it can. */

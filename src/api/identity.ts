@@ -4,6 +4,8 @@ export interface Identity {
   readonly name: IdentityName
   /** The full name of an API group: `rbac.authorization` and its suffix; groups without a suffix are passed as they are. */
   group(group: GroupName): string
+  /** The domain of groups, in which a few labels are, too: `k8s.io/component`. */
+  readonly groupSuffix: string
   /** A label, annotation, finalizer or secret type of the system: `label('metadata.name')`, `label('pods', 'node')`. */
   label(name: string, subdomain?: string): string
   /** Names that begin with the brand's short form: `prefixed('system')` is the system namespace. */
@@ -30,6 +32,7 @@ export function identityOf(name: IdentityName): Identity {
   return {
     name,
     group: (group) => (typeof group === 'string' ? group : `${group.stem}.${words.groupSuffix}`),
+    groupSuffix: words.groupSuffix,
     label: (label, subdomain) => `${subdomain === undefined ? '' : `${subdomain}.`}${words.domain}/${label}`,
     prefixed: (rest) => `${words.short}-${rest}`,
     self: words.self,

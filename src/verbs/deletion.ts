@@ -25,6 +25,11 @@ export function planDeletion(call: Call, live: ApiObject, options: DeleteOptions
   const before = live.metadata?.finalizers ?? []
   const isChanged = finalizers.length !== before.length || finalizers.some((name, i) => name !== before[i])
   if (resource.definition.gracePeriodSeconds !== undefined) return planGrace(call, live, { options, finalizers })
+  if (resource.definition.firstDeleteMarks) {
+    if (live.metadata?.deletionTimestamp === undefined) return { object: markDeleting(call, live, finalizers), stays: true }
+    // Whoever waits for what holds it is told how it stands, and changes nothing.
+    if (resource.definition.isHeld?.(live)) return { object: live, stays: true }
+  }
   if (!isHeld(resource, live) && !isChanged) return { object: live, stays: false }
   const object = markDeleting(call, live, finalizers)
   return { object, stays: isHeld(resource, object) }
@@ -40,7 +45,9 @@ function finalizersFor(call: Call, object: ApiObject, options: DeleteOptions): r
   const isDefault = policy === undefined && before.length === rest.length && definition.orphansByDefault !== undefined
   if (isDefault && definition.orphansByDefault?.warning !== undefined) call.warn(definition.orphansByDefault.warning)
   const orphans = isDefault || (policy === undefined ? before.includes(orphanFinalizer) : policy === 'Orphan')
-  const foreground = policy === undefined ? before.includes(foregroundFinalizer) : policy === 'Foreground'
+  // The older option means that dependents go first for kinds that are marked before they go, and that they go later for others.
+  const waits = definition.firstDeleteMarks === true && options.propagationPolicy === undefined && options.orphanDependents === false
+  const foreground = policy === undefined ? before.includes(foregroundFinalizer) : policy === 'Foreground' || waits
   return [...rest, ...(orphans ? [orphanFinalizer] : []), ...(foreground ? [foregroundFinalizer] : [])]
 }
 

@@ -159,6 +159,44 @@ onEveryEngine('deleting', (client) => {
     )
   })
 
+  test('the first DELETE of a namespace only marks it, even one that nothing holds; the next one, or an update, removes it', async () => {
+    const paths = await Promise.all(
+      ['by-delete', 'by-update'].map(async (name) => `/api/v1/namespaces/${await newNamespace(client(), name)}`),
+    )
+    for (const path of paths) {
+      const { metadata } = (await client().get(path)).json
+      const loose = expectStatus(await client().put(`${path}/finalize`, { metadata: { name: metadata.name }, spec: {} }), 200).json
+      assert.deepEqual([loose['spec'], loose['status']], [{}, { phase: 'Active' }])
+      const marked = expectStatus(await client().delete(path), 200).json
+      assert.deepEqual([marked.kind, marked['status']], ['Namespace', { phase: 'Terminating' }])
+      assert.equal((await client().get(path)).json.metadata.deletionTimestamp, marked.metadata.deletionTimestamp)
+    }
+    const [byDelete = '', byUpdate = ''] = paths
+    const last = expectStatus(await client().delete(byDelete), 200).json
+    assert.equal(last.kind, 'Namespace')
+    expectStatus(await client().get(byDelete), 404)
+    const current = (await client().get(byUpdate)).json
+    expectStatus(await client().put(byUpdate, current), 200)
+    expectStatus(await client().get(byUpdate), 404)
+  })
+
+  test('a DELETE of a namespace that is held already changes nothing, whatever it says of dependents', async () => {
+    const path = `/api/v1/namespaces/${await newNamespace(client(), 'again')}`
+    const { metadata } = (await client().get(path)).json
+    expectStatus(await client().put(`${path}/finalize`, { metadata: { name: metadata.name }, spec: { finalizers: [hold] } }), 200)
+    const first = expectStatus(await client().delete(path), 200).json
+    const again = expectStatus(await client().delete(`${path}?propagationPolicy=Orphan`), 200).json
+    assert.deepEqual(again, first)
+    expectStatus(await client().put(`${path}/finalize`, { metadata: { name: metadata.name }, spec: {} }), 200)
+    expectStatus(await client().get(path), 404)
+  })
+
+  test('the older option makes a namespace wait for its dependents', async () => {
+    const path = `/api/v1/namespaces/${await newNamespace(client(), 'older')}`
+    const marked = expectStatus(await client().delete(`${path}?orphanDependents=false`), 202).json
+    assert.deepEqual(marked.metadata.finalizers, ['foregroundDeletion'])
+  })
+
   test('the namespaces of the system stay', async () => {
     for (const name of ['default', 'cluster-system', 'cluster-public']) {
       expectFailure(await client().delete(`/api/v1/namespaces/${name}`), 403, 'Forbidden')

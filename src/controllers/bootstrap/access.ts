@@ -1,6 +1,7 @@
 // Roles and bindings of a fresh server, and how they are kept whole: what is missing is added at every start, what somebody added
 // stays, and an object whose annotation forbids it is left alone.
 
+import type { FeatureGates } from '../../api/definition.js'
 import type { Identity } from '../../api/identity.js'
 import type { ApiObject, ObjectMeta } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
@@ -23,14 +24,15 @@ interface Binding extends ApiObject {
 const stem = 'rbac.authorization'
 const ofController = 'system:controller:'
 
-export function accessObjects(identity: Identity): readonly Wanted[] {
-  const controllers = controllerRoles()
+export function accessObjects(identity: Identity, gates: FeatureGates): readonly Wanted[] {
+  const isOn = ({ gate }: { readonly gate?: string }): boolean => gate === undefined || gates(gate)
+  const controllers = controllerRoles().filter(isOn)
   const roles = [
     ...peopleRoles(),
     ...componentRoles(),
     ...controllers.map((role) => ({ ...role, name: `${ofController}${role.name}` })),
     ...namespaceRoles(),
-  ]
+  ].map((role) => (role.rules === undefined ? role : { ...role, rules: role.rules.filter(isOn) }))
   const bindings: readonly BindingTemplate[] = [
     ...clusterBindings,
     ...controllers.map(({ name }) => ({ name: `${ofController}${name}`, subjects: `ServiceAccount:${name}` })),
@@ -63,7 +65,8 @@ function place<T extends Named>(identity: Identity, template: T, resource: strin
 const shapeOf = ({ rules, partOf, collects, subjects }: Partial<RoleTemplate & BindingTemplate>): string =>
   [rules === undefined, partOf, collects, subjects === ''].join(' ')
 
-const annotationOf = (identity: Identity): string => `${identity.group({ stem })}/autoupdate`
+/** In the domain of labels, unlike the labels of aggregation, which are in that of groups. */
+const annotationOf = (identity: Identity): string => identity.label('autoupdate', stem)
 
 const isProtected = (identity: Identity, { metadata }: ApiObject): boolean => metadata?.annotations?.[annotationOf(identity)] === 'false'
 

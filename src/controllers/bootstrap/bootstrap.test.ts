@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { identityNames } from '../../api/identity.js'
+import { type IdentityName, identityNames, identityOf } from '../../api/identity.js'
 import { withMetadata } from '../../api/object.js'
 import { validateCreation } from '../../api/validation/validate-write.js'
 import { systemClock } from '../../base/clock.js'
@@ -25,7 +25,7 @@ for (const name of identityNames) {
     const { identity } = engine
     const all = [
       ...priorityClasses,
-      ...accessObjects(identity),
+      ...accessObjects(identity, () => true),
       ...flowObjects(identity, 0),
       ...apiServices(catalog),
       ...ownEndpoints(identity, addresses),
@@ -52,7 +52,7 @@ for (const name of identityNames) {
 
 test('owners that are worked out once for a shape are those of every object of it', async () => {
   const { engine, catalog } = await stageOf('cluster', { now: () => 0 })
-  const all = [...accessObjects(engine.identity), ...apiServices(catalog)]
+  const all = [...accessObjects(engine.identity, () => true), ...apiServices(catalog)]
   await placeAll(engine, catalog, all)
   for (const { group, version, resource: plural, namespace = '', object } of all) {
     const resource = catalog.find(engine.identity.group(group), version, plural)
@@ -62,6 +62,44 @@ test('owners that are worked out once for a shape are those of every object of i
     const expected = trackCreate(call, withDefaults(call, object), {}).metadata?.managedFields
     assert.deepEqual(engine.store.read({ resource, namespace, name })?.decode(resource).metadata?.managedFields, expected, name)
   }
+})
+
+test('names are spelled as each vocabulary has them', () => {
+  const namesIn = (name: IdentityName): readonly string[] => {
+    const identity = identityOf(name)
+    const objects = [
+      ...accessObjects(identity, () => true),
+      ...flowObjects(identity, 0),
+      ...ownEndpoints(identity, addresses),
+      ownLease(identity, { hostname: 'here', holder: 'me', leaseSeconds: 3600, now: 0 }),
+    ]
+    const used = objects.flatMap(({ object: { metadata } }) => Object.keys({ ...metadata?.labels, ...metadata?.annotations }))
+    return [...new Set(used)].sort()
+  }
+  assert.deepEqual(namesIn('kubernetes'), [
+    'apf.kubernetes.io/autoupdate-spec',
+    'endpointslice.kubernetes.io/skip-mirror',
+    'k8s.io/component',
+    'kubernetes.io/bootstrapping',
+    'kubernetes.io/hostname',
+    'kubernetes.io/service-name',
+    'rbac.authorization.k8s.io/aggregate-to-admin',
+    'rbac.authorization.k8s.io/aggregate-to-edit',
+    'rbac.authorization.k8s.io/aggregate-to-view',
+    'rbac.authorization.kubernetes.io/autoupdate',
+  ])
+  const translated = namesIn('kubernetes').map((name) => name.replace(/k8s\.io|kubernetes\.io/, 'cluster.io'))
+  assert.deepEqual(namesIn('cluster'), translated.sort())
+})
+
+test('what belongs to a feature is there with it only', () => {
+  const identity = identityOf('cluster')
+  const objectsWith = (gates: readonly string[]): string => JSON.stringify(accessObjects(identity, (gate) => gates.includes(gate)))
+  assert.doesNotMatch(objectsWith([]), /resource-claim|resource\.cluster\.io|selfsubjectreviews/)
+  const rolesAndBindings = objectsWith(['DynamicResourceAllocation']).match(/"name":"system:controller:resource-claim-controller"/g)
+  assert.equal(rolesAndBindings?.length, 3, 'the role, who has it, and that it is this role')
+  assert.match(objectsWith(['DynamicResourceAllocation']), /podschedulings/)
+  assert.match(objectsWith(['APISelfSubjectReview']), /selfsubjectreviews/)
 })
 
 const rule = (verbs: string, apiGroups: string, resources: string, more: object = {}) => ({

@@ -33,7 +33,7 @@ export async function bootstrap(engine: Engine, catalog: Catalog, settings: Boot
     createMissing(engine, catalog, [ownService(identity, settings)]),
     placeAll(engine, catalog, [
       ...priorityClasses,
-      ...accessObjects(identity),
+      ...accessObjects(identity, engine.gates),
       ...flowObjects(identity, now),
       ...apiServices(catalog),
       ...ownEndpoints(identity, settings),

@@ -1,6 +1,6 @@
 // The roles of everybody who talks to the server by trade: components of a cluster, nodes, and users as such.
 
-import { at, on, type RoleTemplate, reading, tellingEvents } from './rules.js'
+import { at, on, onlyWith, type RoleTemplate, reading, tellingEvents } from './rules.js'
 
 export const componentRoles = (): readonly RoleTemplate[] => [
   {
@@ -11,7 +11,7 @@ export const componentRoles = (): readonly RoleTemplate[] => [
     name: 'system:basic-user',
     rules: [
       on('create', '{authorization}', 'selfsubjectaccessreviews selfsubjectrulesreviews'),
-      on('create', '{authentication}', 'selfsubjectreviews'),
+      ...onlyWith('APISelfSubjectReview', on('create', '{authentication}', 'selfsubjectreviews')),
     ],
   },
   {
@@ -95,10 +95,13 @@ export const componentRoles = (): readonly RoleTemplate[] => [
       on(reading, 'core', 'namespaces'),
       on(reading, '{storage}', 'csidrivers'),
       on(reading, '{storage}', 'csistoragecapacities'),
-      on(reading, '{resource}', 'resourceclaims resourceclasses'),
-      on('get list patch update watch', '{resource}', 'resourceclaims/status'),
-      on('create delete deletecollection get list patch update watch', '{resource}', 'podschedulings'),
-      on(reading, '{resource}', 'podschedulings/status'),
+      ...onlyWith(
+        'DynamicResourceAllocation',
+        on(reading, '{resource}', 'resourceclaims resourceclasses'),
+        on('get list patch update watch', '{resource}', 'resourceclaims/status'),
+        on('create delete deletecollection get list patch update watch', '{resource}', 'podschedulings'),
+        on(reading, '{resource}', 'podschedulings/status'),
+      ),
     ],
   },
   {
@@ -138,7 +141,7 @@ export const componentRoles = (): readonly RoleTemplate[] => [
       on(reading, '{storage}', 'csidrivers'),
       on('create delete get patch update', '{storage}', 'csinodes'),
       on(reading, '{node}', 'runtimeclasses'),
-      on('get', '{resource}', 'resourceclaims'),
+      ...onlyWith('DynamicResourceAllocation', on('get', '{resource}', 'resourceclaims')),
     ],
   },
   {

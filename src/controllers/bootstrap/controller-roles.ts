@@ -229,6 +229,7 @@ export const controllerRoles = (): readonly RoleTemplate[] => [
   },
   {
     name: 'resource-claim-controller',
+    gate: 'DynamicResourceAllocation',
     rules: [
       on(reading, 'core', 'pods'),
       on('update', 'core', 'pods/finalizers'),

@@ -129,7 +129,8 @@ export function ownLease(identity: Identity, { hostname, holder, leaseSeconds, n
       metadata: {
         name,
         namespace: identity.prefixed('system'),
-        labels: { [identity.label('component')]: identity.prefixed('apiserver'), [identity.label('hostname')]: hostname },
+        // The first one is in the domain of groups.
+        labels: { [`${identity.groupSuffix}/component`]: identity.prefixed('apiserver'), [identity.label('hostname')]: hostname },
       },
       spec: {
         holderIdentity: `${name}_${holder}`,

@@ -11,12 +11,16 @@ export interface RuleTemplate {
   readonly resources?: string
   readonly names?: string
   readonly paths?: string
+  /** The feature without which the rule is not there. */
+  readonly gate?: string
 }
 
 export interface RoleTemplate {
   readonly name: string
   readonly namespace?: string
   readonly rules?: readonly RuleTemplate[]
+  /** The feature without which the role is not there, nor who has it. */
+  readonly gate?: string
   /** Which collecting role takes its rules: `admin`, `edit`, `view`. */
   readonly partOf?: string
   /** Has no rules of its own, but those of all roles that are part of this. */
@@ -36,6 +40,10 @@ export const on = (verbs: string, groups: string, resources: string, names?: str
 
 /** May do this at paths that are no resources. */
 export const at = (verbs: string, paths: string): RuleTemplate => ({ verbs, paths })
+
+/** The rules are there with a feature only. */
+export const onlyWith = (gate: string, ...rules: readonly RuleTemplate[]): readonly RuleTemplate[] =>
+  rules.map((rule) => ({ ...rule, gate }))
 
 export const tellingEvents = on('create patch update', 'core {events}', 'events')
 

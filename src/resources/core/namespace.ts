@@ -65,6 +65,7 @@ export const namespace = defineResource<Namespace>({
   prepareUpdate,
   validate: (object, context) => validateSpecFinalizers(object, context, () => 'spec.finalizers'),
   checks: { update: ['metadata', 'own', 'metadataChange'] },
+  firstDeleteMarks: true,
   isHeld: (object) => (object.spec?.finalizers ?? []).length > 0,
   // The time of grace is a matter of other kinds: a namespace goes when it is empty.
   prepareDelete: (object) =>
