@@ -68,6 +68,10 @@ export interface SubresourceDefinition<T extends ApiObject = ApiObject> {
   readonly validateUpdate?: (next: T, old: T, context: RuleContext) => readonly FieldError[]
   /** Field paths that this subresource does not write, and so never owns: `['spec']`. */
   readonly resetFields?: readonly string[]
+  /** Which wish it takes: see `defineAction`. */
+  readonly action?: ActionName
+  /** Where it leads: see `defineConnection`. */
+  readonly connection?: ConnectionName
   /** What is sent, where it is not the object: actions and connections. Discovery names it, with a group where it has its own. */
   readonly body?: SubresourceBody
   /** What the query may say, field by field, where that is more than for other requests: the options of connections and of logs. */
@@ -87,11 +91,11 @@ export interface SubresourceBody {
   readonly validate?: (body: ApiObject, context: RuleContext) => readonly FieldError[]
 }
 
-/** A kind of question: what is sent is checked by `validate` alone and answered, and nothing is stored. */
-export interface VirtualKind<T extends ApiObject = ApiObject> {
-  /** The answer, where the rules know it; the others are answered where users and rights are known. */
-  readonly answer?: (question: T, context: RuleContext) => T
-}
+/** What is done with a wish that is sent to a subresource; verbs/special has a function for each. */
+export type ActionName = 'bind' | 'evict' | 'issueToken'
+
+/** Where a subresource leads, and how; verbs/special has a function for each. */
+export type ConnectionName = 'attach' | 'exec' | 'log' | 'portforward' | 'proxyToNode' | 'proxyToPod' | 'proxyToService'
 
 /** What a row of a table says of its object besides the cells. */
 export interface RowCondition {
@@ -136,8 +140,12 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly gate?: string
   /** All of them unless said otherwise. */
   readonly verbs?: readonly Verb[]
-  /** Objects of this kind are asked and not kept; the one verb is `create`. */
-  readonly virtual?: VirtualKind<T>
+  /** Objects of this kind are questions, which are answered and not kept: see `defineReview`. */
+  readonly review?: string
+  /** Objects of this kind are found out and not kept: see `defineComputed`. */
+  readonly computed?: string
+  /** What is sent goes to a subresource of the object of the same name, in the same group and version, and is not kept. */
+  readonly postsTo?: { readonly resource: string; readonly subresource: string }
   readonly versions: readonly ResourceVersionDefinition[]
   readonly subresources?: readonly SubresourceDefinition<T>[]
   /** Where a kind keeps its objects as those of another kind: under that group, in that form. */

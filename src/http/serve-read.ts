@@ -7,9 +7,10 @@ import { parseListOptions, parseWatchOptions, type WatchOptions } from '../api/o
 import { type Promised, whenThere } from '../base/promised.js'
 import type { Pieces } from '../codec/item-form.js'
 import { allFormats, checkStream, mediaTypeOf } from '../codec/negotiation.js'
-import { getComputed, isComputed, listComputed } from '../verbs/computed.js'
+import { computeOf, getComputed, listComputed } from '../verbs/computed.js'
 import { get } from '../verbs/get.js'
 import { type ListedPage, list } from '../verbs/list.js'
+import type { Compute } from '../verbs/special/signatures.js'
 import { Watch } from '../verbs/watch.js'
 import type { Answered } from './pipeline.js'
 import { listFormOf, listPieces, type ObjectForm, representObject } from './represent.js'
@@ -19,7 +20,8 @@ import { startWatchStream, watchFormOf } from './watch-stream.js'
 
 export function serveGet(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
-  if (isComputed(target.resource)) return serveComputed(target, form)
+  const compute = computeOf(target.resource)
+  if (compute !== undefined) return serveComputed(target, form, compute)
   const stored = get(target.server.engine, callOf(target), parseGetOptions(target.query))
   const answer = (found: Awaited<typeof stored>): Answered => {
     send(target.exchange, { code: 200, ...representObject(form, { stored: found }) })
@@ -28,9 +30,9 @@ export function serveGet(target: Target): Answered | Promise<Answered> {
   return stored instanceof Promise ? stored.then(answer) : answer(stored)
 }
 
-async function serveComputed(target: Target, form: ObjectForm): Promise<Answered> {
+async function serveComputed(target: Target, form: ObjectForm, compute: Compute): Promise<Answered> {
   parseGetOptions(target.query)
-  const object = await getComputed(target.server.engine, callOf(target))
+  const object = await getComputed(target.server.engine, callOf(target), compute)
   send(target.exchange, { code: 200, ...representObject(form, { object }) })
   return true
 }
@@ -41,8 +43,9 @@ const onePieceBytes = 1024 * 1024
 export function serveList(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
   const options = { ...parseListOptions(target.query, listContext(target)), form: listFormOf(form) }
-  if (isComputed(target.resource)) {
-    return listComputed(target.server.engine, callOf(target), options).then((page) => sendList(target, form, page))
+  const compute = computeOf(target.resource)
+  if (compute !== undefined) {
+    return listComputed(target.server.engine, { ...options, compute }).then((page) => sendList(target, form, page))
   }
   const page = list(target.server.engine, callOf(target), options)
   return page instanceof Promise ? page.then((listed) => sendList(target, form, listed)) : sendList(target, form, page)

@@ -1,13 +1,14 @@
 // Subresources that are actions or connections: the body is of a kind of their own, or there is none.
 
 import { ApiError, badRequest } from '../api/api-error.js'
+import type { ConnectionName } from '../api/definition.js'
 import type { ApiObject } from '../api/object.js'
 import { type CreateOptions, parseCreateOptions } from '../api/options/write-options.js'
 import { decodeBody } from '../codec/decode-body.js'
 import type { ExpectedType } from '../codec/decode-object.js'
 import { allFormats, negotiateBody } from '../codec/negotiation.js'
-import { connect, isConnection } from '../verbs/special/connect.js'
-import { actionOf, actions } from '../verbs/special/special.js'
+import { connect } from '../verbs/connect.js'
+import { actions } from '../verbs/special/special.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
 import { type Form, representDocument } from './represent.js'
@@ -19,13 +20,14 @@ import { callOf, formOf, methodNotAllowed, type Target } from './target.js'
 export const isSpecial = ({ subresource }: Target): boolean => subresource?.body !== undefined
 
 export function serveSpecial(target: Target): Answered | Promise<Answered> {
-  return isConnection(target.subresource?.name ?? '') ? serveConnection(target) : serveAction(target)
+  const to = target.subresource?.connection
+  return to === undefined ? serveAction(target) : serveConnection(target, to)
 }
 
-async function serveConnection(target: Target): Promise<Answered> {
+async function serveConnection(target: Target, to: ConnectionName): Promise<Answered> {
   const { exchange, server, query } = target
   const isUpgrade = exchange.header('upgrade') !== ''
-  const text = await connect(server.engine, callOf(target), { catalog: exchange.catalog, query, isUpgrade })
+  const text = await connect(server.engine, callOf(target), { to, catalog: exchange.catalog, query, isUpgrade })
   send(exchange, { code: 200, contentType: 'text/plain', body: Buffer.from(text) })
   return true
 }
@@ -34,7 +36,8 @@ async function serveAction(target: Target): Promise<Answered> {
   const { exchange, server } = target
   const { identity } = server.engine
   const call = callOf(target)
-  const act = actionOf(call)
+  const action = target.subresource?.action
+  const act = action && actions[action]
   const expected = bodyType(target)
   if (act === undefined || expected === undefined) throw notServedYet(target)
   const form = formOf(target)
@@ -46,23 +49,20 @@ async function serveAction(target: Target): Promise<Answered> {
   return true
 }
 
-/** A binding that names its pod itself, and not by the path. */
-export async function bindByName(
+/** What names its object itself, and not by the path: a Binding its pod. */
+export async function servePostTo(
   target: Target,
   form: Form,
   { object, options }: { readonly object: ApiObject; readonly options: CreateOptions },
 ): Promise<Answered> {
-  const { server, exchange } = target
-  const pods = exchange.catalog.find('', 'v1', 'pods')
-  const act = actions['pods/binding']
-  if (pods === undefined || act === undefined) throw methodNotAllowed()
+  const { server, exchange, resource: kind } = target
+  const { postsTo } = kind.definition
+  const resource = exchange.catalog.find(kind.group, kind.version, postsTo?.resource ?? '')
+  const subresource = resource?.subresources.get(postsTo?.subresource ?? '')
+  const act = subresource?.action && actions[subresource.action]
+  if (resource === undefined || act === undefined) throw methodNotAllowed()
   if (!object.metadata?.name) throw badRequest('Name parameter required.')
-  const call = {
-    ...callOf(target),
-    resource: pods,
-    subresource: pods.subresources.get('binding'),
-    name: object.metadata?.name ?? '',
-  }
+  const call = { ...callOf(target), resource, subresource, name: object.metadata.name }
   await act(server.engine, call, { body: object, options, catalog: exchange.catalog })
   send(exchange, { code: 201, ...representDocument(form, statusObject({ status: 'Success', code: 201 })) })
   return true

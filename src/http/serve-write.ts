@@ -8,30 +8,31 @@ import { allFormats, type Format, negotiateBody } from '../codec/negotiation.js'
 import { create } from '../verbs/create.js'
 import type { Written } from '../verbs/engine.js'
 import { patch } from '../verbs/patch.js'
+import { answerReview, type Question } from '../verbs/review.js'
 import { update } from '../verbs/update.js'
 import { withDefaults } from '../verbs/versions.js'
-import { answerQuestion, type Question } from '../verbs/virtual.js'
 import { patchTypeOf, readPatch } from './patch-body.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
 import { type ObjectForm, representObject } from './represent.js'
 import { send } from './respond.js'
-import { bindByName } from './serve-special.js'
+import { servePostTo } from './serve-special.js'
 import { callOf, formOf, type Target } from './target.js'
 
 export async function serveCreate(target: Target): Promise<Answered> {
   const form = formOf(target)
   const options = parseCreateOptions(target.query, target.server.engine.identity)
   const object = await decodeSent(target, options)
-  if (target.resource.definition.virtual !== undefined) return serveQuestion(target, form, { object, options })
+  const { review, postsTo } = target.resource.definition
+  if (postsTo !== undefined) return servePostTo(target, form, { object, options })
+  if (review !== undefined) return serveReview(target, form, { object, options })
   return sendWritten(target, form, await create(target.server.engine, callOf(target), { object, options }))
 }
 
-/** What is asked is answered with itself; a binding, which is a wish, with a word of success. */
-async function serveQuestion(target: Target, form: ObjectForm, question: Question): Promise<Answered> {
+/** A question is answered with itself. */
+async function serveReview(target: Target, form: ObjectForm, question: Question): Promise<Answered> {
   const { server, exchange } = target
-  if (target.resource.collection === 'bindings') return bindByName(target, form, question)
-  const answer = await answerQuestion(server.engine, callOf(target), question)
+  const answer = await answerReview(server.engine, callOf(target), question)
   send(exchange, { code: 201, ...representObject(form, { object: answer }) })
   return true
 }

@@ -66,7 +66,7 @@ import { csiStorageCapacity } from './storage/csi-storage-capacity.js'
 import { storageClass } from './storage/storage-class.js'
 import { volumeAttachment } from './storage/volume-attachment.js'
 
-export const definitions: readonly ResourceDefinition[] = [
+export const definitions = [
   binding,
   componentStatus,
   configMap,
@@ -131,4 +131,4 @@ export const definitions: readonly ResourceDefinition[] = [
   resourceClaim,
   resourceClaimTemplate,
   resourceClass,
-]
+] as const satisfies readonly ResourceDefinition[]

@@ -6,26 +6,28 @@ import type { ApiObject } from '../api/object.js'
 import { slicesOf } from '../objects/page-slices.js'
 import type { Call, Engine } from './engine.js'
 import type { ListedPage, WantedList } from './list.js'
+import type { Compute } from './special/signatures.js'
+import { computed } from './special/special.js'
 
-type Compute = (engine: Engine) => Promise<readonly ApiObject[]>
+/** What finds out the objects of a kind that is not stored; undefined for one that is. */
+export const computeOf = ({ definition }: Resource): Compute | undefined =>
+  definition.computed === undefined ? undefined : (computed as { readonly [name: string]: Compute })[definition.computed]
 
-/** By collection; to add one: a function below, and a line here. */
-const computed: { readonly [collection: string]: Compute } = {
-  componentstatuses: componentStatuses,
-}
-
-export const isComputed = ({ collection }: Resource): boolean => Object.hasOwn(computed, collection)
-
-export async function getComputed(engine: Engine, { resource, name }: Call): Promise<ApiObject> {
-  const found = (await computed[resource.collection]?.(engine))?.find(({ metadata }) => metadata?.name === name)
+export async function getComputed(engine: Engine, { resource, name }: Call, compute: Compute): Promise<ApiObject> {
+  const found = (await compute(engine)).find(({ metadata }) => metadata?.name === name)
   if (found === undefined) throw notFound(resource.subject, name)
   return found
 }
 
+interface ComputedList extends WantedList {
+  readonly compute: Compute
+}
+
 /** The whole list at once: it has no version, so nobody could ask for the rest of it. */
-export async function listComputed(engine: Engine, { resource }: Call, { selection, form }: WantedList): Promise<ListedPage> {
-  const { labels, fields } = selection
-  const objects = ((await computed[resource.collection]?.(engine)) ?? []).filter(
+export async function listComputed(engine: Engine, wanted: ComputedList): Promise<ListedPage> {
+  const { compute, form } = wanted
+  const { labels, fields } = wanted.selection
+  const objects = (await compute(engine)).filter(
     ({ metadata }) =>
       (labels?.matches(metadata?.labels ?? {}) ?? true) &&
       (fields?.matches((path) => (path === 'metadata.name' ? (metadata?.name ?? '') : '')) ?? true),
@@ -40,23 +42,3 @@ export async function listComputed(engine: Engine, { resource }: Call, { selecti
 }
 
 const nothing: ListedPage['items'] = { next: () => undefined, measure: () => 0 }
-
-/** How long a component may take to say that it is well. */
-const patienceMs = 2000
-
-/** The parts of a control plane: what this server is not is not there, and the store is asked. */
-async function componentStatuses({ store }: Engine): Promise<readonly ApiObject[]> {
-  return [
-    component('controller-manager', 'no controller manager answers this server'),
-    component('etcd-0', await store.check(patienceMs)),
-    component('scheduler', 'no scheduler answers this server'),
-  ]
-}
-
-const component = (name: string, problem: string | undefined): ApiObject =>
-  ({
-    metadata: { name },
-    conditions: [
-      { type: 'Healthy', status: problem === undefined ? 'True' : 'False', message: problem ?? '{"health":"true","reason":""}' },
-    ],
-  }) as ApiObject

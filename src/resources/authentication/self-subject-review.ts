@@ -1,6 +1,7 @@
 // Reviews of oneself: as whom does the server know the one who asks? Whatever is sent, the answer is about the sender.
 
-import { defineResource, type RuleContext } from '../../api/definition.js'
+import { defineReview } from '../../api/define-special.js'
+import type { RuleContext } from '../../api/definition.js'
 import { pathSegmentProblems } from '../../api/validation/name-problems.js'
 import type { Infer } from '../../schema/infer.js'
 import * as s from '../../schema/node.js'
@@ -17,19 +18,17 @@ const schema = {
 }
 type SelfSubjectReview = Infer<typeof schema>
 
-const answer = (_question: SelfSubjectReview, { user, now }: RuleContext): SelfSubjectReview => ({
+/** The answer to whatever was asked. */
+export const reviewSelf = ({ user, now }: Pick<RuleContext, 'user' | 'now'>): SelfSubjectReview => ({
   metadata: { creationTimestamp: timeOf(now) },
   status: { userInfo: { username: user.name, name: user.name, uid: user.uid, groups: user.groups, extra: user.extra } },
 })
 
-export const selfSubjectReview = defineResource<SelfSubjectReview>({
+export const selfSubjectReview = defineReview('SelfSubjectReview')<SelfSubjectReview>({
   group: { stem: 'authentication' },
-  kind: 'SelfSubjectReview',
   resource: 'selfsubjectreviews',
   namespaced: false,
   gate: 'APISelfSubjectReview',
-  verbs: ['create'],
-  virtual: { answer },
   versions: [{ name: 'v1alpha1', schema, stored: true }],
   nameProblems: pathSegmentProblems,
 })

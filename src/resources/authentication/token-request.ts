@@ -1,6 +1,6 @@
 // Requests for a token of a service account, which are a subresource of the account: how long it shall be valid, and for whom.
 
-import type { SubresourceDefinition } from '../../api/definition.js'
+import { defineAction } from '../../api/define-special.js'
 import { type FieldError, invalid } from '../../api/field-error.js'
 import { noErrors } from '../../api/validation/fields.js'
 import { withChanged, withMissing } from '../core/pod-spec/missing-members.js'
@@ -20,9 +20,9 @@ export function validateTokenRequest({ spec }: TokenRequest): readonly FieldErro
 }
 
 /** The subresource `token` of service accounts. Issuing the token is the business of those who know the keys. */
-export const tokenSubresource: SubresourceDefinition = {
+export const tokenSubresource = defineAction({
   name: 'token',
-  verbs: ['create'],
+  action: 'issueToken',
   body: {
     kind: 'TokenRequest',
     group: { stem: 'authentication' },
@@ -31,5 +31,4 @@ export const tokenSubresource: SubresourceDefinition = {
     defaults: withLifetime,
     validate: validateTokenRequest,
   },
-  prepareUpdate: (next) => next,
-}
+})

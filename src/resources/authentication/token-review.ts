@@ -1,7 +1,7 @@
 // Reviews of tokens: whose token is this? The answer is the authenticators' to give.
 
 import { badRequest } from '../../api/api-error.js'
-import { defineResource } from '../../api/definition.js'
+import { defineReview } from '../../api/define-special.js'
 import { pathSegmentProblems } from '../../api/validation/name-problems.js'
 import { tokenReview as schema, type TokenReview } from './v1.schema.js'
 
@@ -11,13 +11,10 @@ function prepareCreate(review: TokenReview): TokenReview {
   return review
 }
 
-export const tokenReview = defineResource<TokenReview>({
+export const tokenReview = defineReview('TokenReview')<TokenReview>({
   group: { stem: 'authentication' },
-  kind: 'TokenReview',
   resource: 'tokenreviews',
   namespaced: false,
-  verbs: ['create'],
-  virtual: {},
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: pathSegmentProblems,
   prepareCreate,

@@ -1,6 +1,6 @@
 // Questions about access within one namespace, which may be asked by those who have rights only there.
 
-import { defineResource } from '../../api/definition.js'
+import { defineReview } from '../../api/define-special.js'
 import { type FieldError, invalid } from '../../api/field-error.js'
 import { joined } from '../../api/validation/collect.js'
 import { noErrors } from '../../api/validation/fields.js'
@@ -19,13 +19,10 @@ function validateLocality({ metadata, spec: { resourceAttributes, nonResourceAtt
   return errors.length === 0 ? noErrors : errors
 }
 
-export const localSubjectAccessReview = defineResource<LocalSubjectAccessReview>({
+export const localSubjectAccessReview = defineReview('LocalSubjectAccessReview')<LocalSubjectAccessReview>({
   group: { stem: 'authorization' },
-  kind: 'LocalSubjectAccessReview',
   resource: 'localsubjectaccessreviews',
   namespaced: true,
-  verbs: ['create'],
-  virtual: {},
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: pathSegmentProblems,
   validate: (review) =>

@@ -1,7 +1,7 @@
 // Questions about all that one may do in a namespace.
 
 import { badRequest } from '../../api/api-error.js'
-import { defineResource } from '../../api/definition.js'
+import { defineReview } from '../../api/define-special.js'
 import { pathSegmentProblems } from '../../api/validation/name-problems.js'
 import { type SelfSubjectRulesReview, selfSubjectRulesReview as schema } from './v1.schema.js'
 
@@ -10,13 +10,10 @@ function prepareCreate(review: SelfSubjectRulesReview): SelfSubjectRulesReview {
   return review
 }
 
-export const selfSubjectRulesReview = defineResource<SelfSubjectRulesReview>({
+export const selfSubjectRulesReview = defineReview('SelfSubjectRulesReview')<SelfSubjectRulesReview>({
   group: { stem: 'authorization' },
-  kind: 'SelfSubjectRulesReview',
   resource: 'selfsubjectrulesreviews',
   namespaced: false,
-  verbs: ['create'],
-  virtual: {},
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: pathSegmentProblems,
   prepareCreate,

@@ -1,5 +1,6 @@
 // Bindings of pods to nodes: a scheduler says where a pod shall run. The pod keeps that; the binding itself is not kept.
 
+import { defineAction } from '../../api/define-special.js'
 import { defineResource } from '../../api/definition.js'
 import { type FieldError, notSupported } from '../../api/field-error.js'
 import { checkPresent, joined } from '../../api/validation/collect.js'
@@ -17,13 +18,16 @@ export function validateBinding({ target: { kind = '', name } = {} }: Binding): 
   )
 }
 
+/** Of pods, which it names by its path. */
+export const bindingSubresource = defineAction({ name: 'binding', action: 'bind', body: { kind: 'Binding', schema } })
+
 export const binding = defineResource<Binding>({
   group: '',
   kind: 'Binding',
   resource: 'bindings',
   namespaced: true,
   verbs: ['create'],
-  virtual: {},
+  postsTo: { resource: 'pods', subresource: 'binding' },
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: dnsSubdomainProblems,
   validate: validateBinding,

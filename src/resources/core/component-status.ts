@@ -1,19 +1,17 @@
 // The state of the parts of the control plane, which is found out when it is asked for and never stored.
 
-import { defineResource } from '../../api/definition.js'
+import { defineComputed } from '../../api/define-special.js'
 import { nameColumn, textColumn } from '../../api/table-columns.js'
 import { pathSegmentProblems } from '../../api/validation/name-problems.js'
 import { type ComponentStatus, componentStatus as schema } from './v1.schema.js'
 
 const statusWords: { readonly [status: string]: string } = { True: 'Healthy', False: 'Unhealthy' }
 
-export const componentStatus = defineResource<ComponentStatus>({
+export const componentStatus = defineComputed('ComponentStatus')<ComponentStatus>({
   group: '',
-  kind: 'ComponentStatus',
   resource: 'componentstatuses',
   shortNames: ['cs'],
   namespaced: false,
-  verbs: ['get', 'list'],
   versions: [{ name: 'v1', schema, stored: true, deprecation: { deprecatedIn: '1.19' } }],
   nameProblems: pathSegmentProblems,
   table: {

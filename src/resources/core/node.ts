@@ -58,7 +58,7 @@ export const node = defineResource<Node>({
   resetFields: ['status'],
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable === true) },
   subresources: [
-    proxySubresource(nodeProxyOptions),
+    proxySubresource('proxyToNode', nodeProxyOptions),
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],

@@ -1,10 +1,11 @@
 // Pods: groups of containers that run together on one node.
 
-import { defineResource, type RuleContext, type SubresourceDefinition } from '../../api/definition.js'
+import { defineResource, type RuleContext } from '../../api/definition.js'
 import { withMetadata } from '../../api/object.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import type { StructNode } from '../../schema/node.js'
-import { eviction } from '../policy/v1.schema.js'
+import { evictionSubresource } from '../policy/eviction.js'
+import { bindingSubresource } from './binding.js'
+import { attachSubresource, execSubresource, logSubresource, portForwardSubresource } from './pod/connections.js'
 import { podCells, podColumns, podRowConditions } from './pod/pod-cells.js'
 import { validateDebugging, validatePodChange } from './pod/pod-change.js'
 import { validatePodStatus, withAddresses } from './pod/pod-status.js'
@@ -16,17 +17,7 @@ import { withPodDefaults } from './pod-spec/pod-spec-defaults.js'
 import { containerSeccompPrefix, podSeccompKey, profileOfAnnotation } from './pod-spec/seccomp.js'
 import { podWarnings } from './pod-spec/warnings.js'
 import { proxySubresource } from './proxy-subresource.js'
-import {
-  binding,
-  type Pod,
-  type PodSpec,
-  podAttachOptions,
-  podExecOptions,
-  podLogOptions,
-  podPortForwardOptions,
-  podProxyOptions,
-  pod as schema,
-} from './v1.schema.js'
+import { type Pod, type PodSpec, podProxyOptions, pod as schema } from './v1.schema.js'
 
 function defaults(pod: Pod): Pod {
   const spec = withPodDefaults(pod.spec ?? {})
@@ -93,19 +84,6 @@ function gracePeriodSeconds({ spec, status }: Pod, requested: number | undefined
   return period < 0 ? 1 : period
 }
 
-/** Actions and connections: they do not write the pod, so that there is nothing to prepare. */
-const action = (
-  name: string,
-  verbs: SubresourceDefinition<Pod>['verbs'],
-  body: NonNullable<SubresourceDefinition<Pod>['body']>,
-): SubresourceDefinition<Pod> => ({ name, verbs, body, prepareUpdate: (next) => next })
-
-/** Connections take their options from the query, and are called after them. */
-const connection = (name: string, query: StructNode): SubresourceDefinition<Pod> => ({
-  ...action(name, ['create', 'get'], { kind: query.name }),
-  query,
-})
-
 export const pod = defineResource<Pod>({
   group: '',
   kind: 'Pod',
@@ -139,8 +117,8 @@ export const pod = defineResource<Pod>({
     'status.podIPs': () => '',
   },
   subresources: [
-    connection('attach', podAttachOptions),
-    action('binding', ['create'], { kind: 'Binding', schema: binding }),
+    attachSubresource,
+    bindingSubresource,
     {
       name: 'ephemeralcontainers',
       verbs: ['get', 'patch', 'update'],
@@ -148,11 +126,11 @@ export const pod = defineResource<Pod>({
       validateUpdate: validateDebugging,
       resetFields: ['status'],
     },
-    action('eviction', ['create'], { kind: 'Eviction', group: 'policy', version: 'v1', alsoVersions: ['v1beta1'], schema: eviction }),
-    connection('exec', podExecOptions),
-    { ...action('log', ['get'], { kind: 'Pod' }), query: podLogOptions },
-    connection('portforward', podPortForwardOptions),
-    proxySubresource(podProxyOptions),
+    evictionSubresource,
+    execSubresource,
+    logSubresource,
+    portForwardSubresource,
+    proxySubresource('proxyToPod', podProxyOptions),
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],

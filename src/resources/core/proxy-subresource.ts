@@ -1,14 +1,8 @@
-// The subresource through which requests are passed on to what an object stands for: it writes nothing.
+// The subresource through which requests are passed on to what an object stands for.
 
-import type { SubresourceDefinition } from '../../api/definition.js'
-import type { ApiObject } from '../../api/object.js'
+import { defineConnection } from '../../api/define-special.js'
+import type { ConnectionName, SubresourceDefinition } from '../../api/definition.js'
 import type { StructNode } from '../../schema/node.js'
 
-/** Discovery calls it after its options. */
-export const proxySubresource = <T extends ApiObject>(query: StructNode): SubresourceDefinition<T> => ({
-  name: 'proxy',
-  verbs: ['create', 'delete', 'get', 'patch', 'update'],
-  body: { kind: query.name },
-  query,
-  prepareUpdate: (next) => next,
-})
+export const proxySubresource = (connection: ConnectionName, query: StructNode): SubresourceDefinition =>
+  defineConnection({ name: 'proxy', connection, verbs: ['create', 'delete', 'get', 'patch', 'update'], query })

@@ -36,7 +36,7 @@ export const service = defineResource<Service>({
   deleteReturnsObject: true,
   resetFields: ['status'],
   subresources: [
-    proxySubresource(serviceProxyOptions),
+    proxySubresource('proxyToService', serviceProxyOptions),
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],

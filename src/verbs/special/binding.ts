@@ -6,7 +6,7 @@ import { validateBinding } from '../../resources/core/binding.js'
 import { timeOf } from '../../schema/scalars.js'
 import { addressOf, type Call, type Engine, upToDate } from '../engine.js'
 import { change } from '../update.js'
-import type { ActionRequest } from './special.js'
+import type { ActionRequest } from './signatures.js'
 
 interface Binding extends ApiObject {
   readonly target?: { readonly kind?: string; readonly name?: string }

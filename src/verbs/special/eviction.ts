@@ -11,7 +11,7 @@ import { timeOf } from '../../schema/scalars.js'
 import { checkPreconditions, remove } from '../delete.js'
 import { addressOf, type Call, type Engine, upToDate } from '../engine.js'
 import { change, modifiedMessage } from '../update.js'
-import type { ActionRequest } from './special.js'
+import type { ActionRequest } from './signatures.js'
 
 interface Eviction extends ApiObject {
   readonly deleteOptions?: DeleteOptions

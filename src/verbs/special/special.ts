@@ -1,23 +1,47 @@
-// Subresources that are actions: what is sent is a request to do something with the object, and the answer is a word of success.
+// The one table of what is done for kinds and subresources of which nothing is kept. The definitions in `resources` say by name what they are,
+// and the compiler that nothing is missing here. To add one: its definition, its function, and a line here.
 
-import type { Catalog } from '../../api/catalog.js'
-import type { ApiObject } from '../../api/object.js'
-import type { Call, Engine, WriteOptions } from '../engine.js'
+import type { ActionName, ConnectionName } from '../../api/definition.js'
+import { reviewSelf } from '../../resources/authentication/self-subject-review.js'
+import type { definitions } from '../../resources/index.js'
+import { reviewOwnAccess, reviewOwnRules, reviewSubjectAccess } from './access-reviews.js'
 import { bind } from './binding.js'
+import { componentStatuses } from './component-statuses.js'
+import { attachTo, forwardPorts, proxyToNode, proxyToPod, proxyToService, readLog } from './connections.js'
 import { evict } from './eviction.js'
+import type { Action, Compute, Connect, Review } from './signatures.js'
+import { reviewToken } from './token-review.js'
 
-export interface ActionRequest {
-  readonly body: ApiObject
-  readonly options: WriteOptions
-  readonly catalog: Catalog
+type Definition = (typeof definitions)[number]
+type ReviewName = Extract<Definition, { readonly review: string }>['review']
+type ComputedName = Extract<Definition, { readonly computed: string }>['computed']
+
+export const reviews: { readonly [Name in ReviewName]: Review } = {
+  LocalSubjectAccessReview: reviewSubjectAccess,
+  SelfSubjectAccessReview: reviewOwnAccess,
+  SelfSubjectReview: (_engine, call) => reviewSelf(call.rules),
+  SelfSubjectRulesReview: reviewOwnRules,
+  SubjectAccessReview: reviewSubjectAccess,
+  TokenReview: reviewToken,
 }
 
-export type Action = (engine: Engine, call: Call, request: ActionRequest) => Promise<void>
-
-/** By resource and subresource; to add one: write its file, and give it a line here. */
-export const actions: { readonly [path: string]: Action } = {
-  'pods/binding': bind,
-  'pods/eviction': evict,
+export const computed: { readonly [Name in ComputedName]: Compute } = {
+  ComponentStatus: componentStatuses,
 }
 
-export const actionOf = (call: Call): Action | undefined => actions[`${call.resource.collection}/${call.subresource?.name ?? ''}`]
+/** Undefined for what this server does not do yet, and says so. */
+export const actions: { readonly [Name in ActionName]: Action | undefined } = {
+  bind,
+  evict,
+  issueToken: undefined,
+}
+
+export const connections: { readonly [Name in ConnectionName]: Connect } = {
+  attach: attachTo,
+  exec: attachTo,
+  log: readLog,
+  portforward: forwardPorts,
+  proxyToNode,
+  proxyToPod,
+  proxyToService,
+}

@@ -1,0 +1,41 @@
+// What the functions of special kinds are given, and what they give.
+
+import type { Catalog } from '../../api/catalog.js'
+import type { ApiObject } from '../../api/object.js'
+import type { Query } from '../../api/options/query.js'
+import type { Call, Engine, WriteOptions } from '../engine.js'
+
+/** Answers a question that was found to be in order. */
+export type Review = (engine: Engine, call: Call, question: ApiObject) => ApiObject | Promise<ApiObject>
+
+/** The question with its answer. */
+export const answered = (question: ApiObject, status: object): ApiObject => ({ ...question, status }) as ApiObject
+
+/** Finds out which objects there are, in whatever order. */
+export type Compute = (engine: Engine) => Promise<readonly ApiObject[]>
+
+export interface ActionRequest {
+  readonly body: ApiObject
+  readonly options: WriteOptions
+  readonly catalog: Catalog
+}
+
+/** Does with an object what was wished. */
+export type Action = (engine: Engine, call: Call, request: ActionRequest) => Promise<void>
+
+export interface ConnectRequest {
+  readonly catalog: Catalog
+  readonly query: Query
+  /** Whether the client asks to speak another protocol from here on. */
+  readonly isUpgrade: boolean
+}
+
+/** A way that begins at an object. */
+export interface Way extends ConnectRequest {
+  readonly engine: Engine
+  readonly call: Call
+  readonly object: ApiObject
+}
+
+/** The text of an answer where there is one without going anywhere. */
+export type Connect = (way: Way) => string
