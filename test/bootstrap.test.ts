@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
 import type { ApiClient } from './kit/api-client.js'
 import { clientOf } from './kit/embedded.js'
-import { expectStatus } from './kit/fixtures.js'
+import { expectStatus, until } from './kit/fixtures.js'
 import { repoRoot } from './kit/paths.js'
 import { newFolder } from './kit/server-process.js'
 
@@ -106,6 +106,20 @@ describe('what a fresh server has', () => {
         }
       }))
   }
+
+  test('who extension servers may trust, and the role that reads it, even where nobody is trusted', () =>
+    withServer({}, async (client) => {
+      const path = '/api/v1/namespaces/cluster-system/configmaps/extension-apiserver-authentication'
+      const { data } = expectStatus(await client.get(path), 200).json
+      assert.equal(data, undefined)
+      const roles = '/apis/rbac.authorization.cluster.io/v1/namespaces/cluster-system/roles'
+      expectStatus(await client.get(`${roles}/extension-apiserver-authentication-reader`), 200)
+      expectStatus(await client.delete(path), 200)
+      await until(
+        () => client.get(path),
+        ({ status }) => status === 200,
+      )
+    }))
 
   test('every object is as the catalogue has it', { skip: !hasCatalogue && 'no catalogue beside the repository' }, () =>
     withServer({ flags: everyVersion }, async (client) => {

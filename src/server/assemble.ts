@@ -17,10 +17,12 @@ import type { Logger } from '../base/logger.js'
 import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
 import { defaultAccounts } from '../controllers/default-accounts.js'
 import { LoopCounters } from '../controllers/kit/counters.js'
+import type { LoopParts } from '../controllers/kit/loop.js'
 import { namespaceDeletion } from '../controllers/namespace-deletion.js'
 import { OwnAddress } from '../controllers/own-address.js'
 import { rootCaMaps } from '../controllers/root-ca.js'
 import { ServerLease } from '../controllers/server-lease.js'
+import { keepTrust } from '../controllers/trust-keeper.js'
 import { aggregatedDiscovery } from '../http/aggregated-discovery.js'
 import { dispatch } from '../http/dispatch.js'
 import { authentication, authorization, Inflight, noImpersonation } from '../http/filters.js'
@@ -128,13 +130,14 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
         })
       : undefined
   closing.add(() => ownAddress?.close())
+  const trusted = trustedOf(settings.authentication)
   const prepare = async (): Promise<void> =>
     bootstrap(engine, catalog, {
       serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
       securePort,
       addresses: ownAddress === undefined ? [address].filter(Boolean) : await ownAddress.announce(),
       self,
-      trusted: trustedOf(settings.authentication),
+      trusted,
     })
   await (settings.storage === 'etcd' ? whenUsable(prepare, { logger, signal }) : prepare())
   ownAddress?.start()
@@ -144,15 +147,14 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   }
   const certificate = await servingCertificate(settings, logger)
   closing.add(() => certificate.close())
-  const loops = runLoops(
-    settings,
-    { engine, catalogs, logger, counters: new LoopCounters() },
-    {
-      namespace: namespaceDeletion,
-      serviceaccount: defaultAccounts,
-      'root-ca-cert-publisher': rootCaMaps({ pem: () => certificate.rootPem, onChange: (listener) => certificate.onChange(listener) }),
-    },
-  )
+  const loopParts: LoopParts = { engine, catalogs, logger, counters: new LoopCounters() }
+  const trust = keepTrust(loopParts, trusted)
+  closing.add(() => trust.close())
+  const loops = runLoops(settings, loopParts, {
+    namespace: namespaceDeletion,
+    serviceaccount: defaultAccounts,
+    'root-ca-cert-publisher': rootCaMaps({ pem: () => certificate.rootPem, onChange: (listener) => certificate.onChange(listener) }),
+  })
   closing.add(() => loops.close())
 
   const state = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '' }

@@ -14,8 +14,9 @@ import { accessObjects, reconcileBinding, reconcileRole } from './access.js'
 import { apiServices } from './api-services.js'
 import { covers } from './covered-rules.js'
 import { flowObjects } from './flow-control.js'
-import { ownEndpoints, ownLease, priorityClasses, trustMap } from './own-objects.js'
+import { ownEndpoints, ownLease, priorityClasses } from './own-objects.js'
 import { placeAll } from './place.js'
+import { trustMap } from './trust-map.js'
 
 const addresses = { serviceAddress: '10.0.0.1', addresses: ['192.0.2.1'], securePort: 6443 }
 
@@ -29,7 +30,7 @@ for (const name of identityNames) {
       ...flowObjects(identity, 0),
       ...apiServices(catalog),
       ...ownEndpoints(identity, addresses),
-      ...trustMap(identity, { 'client-ca-file': 'PEM' }),
+      trustMap(identity, { 'client-ca-file': 'PEM' }, 0),
       ownLease(identity, { hostname: 'here', holder: 'me', leaseSeconds: 3600, now: 0 }),
     ]
     for (const wanted of all) {

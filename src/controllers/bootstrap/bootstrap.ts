@@ -15,14 +15,14 @@ import {
   ownService,
   priorityClasses,
   type ServerName,
-  trustMap,
 } from './own-objects.js'
 import { createMissing, placeAll } from './place.js'
+import { type Trusted, trustMap } from './trust-map.js'
 
 export interface BootstrapSettings extends OwnAddresses, Listeners {
   readonly self: ServerName
   /** By the names under which the configuration for extension servers has them; empty: there is nobody to trust. */
-  readonly trusted: { readonly [name: string]: string }
+  readonly trusted: Trusted
 }
 
 export async function bootstrap(engine: Engine, catalog: Catalog, settings: BootstrapSettings): Promise<void> {
@@ -37,7 +37,7 @@ export async function bootstrap(engine: Engine, catalog: Catalog, settings: Boot
       ...flowObjects(identity, now),
       ...apiServices(catalog),
       ...ownEndpoints(identity, settings),
-      ...trustMap(identity, settings.trusted),
+      trustMap(identity, settings.trusted, now),
       ...(engine.gates('APIServerIdentity') ? [ownLease(identity, { ...settings.self, now })] : []),
     ]),
     removeStale(engine, catalog),

@@ -149,11 +149,3 @@ export function base32(bytes: Uint8Array): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return (bits.match(/.{1,5}/g) ?? []).map((five) => letters[Number.parseInt(five.padEnd(5, '0'), 2)]).join('')
 }
-
-/** Whom this server trusts to vouch for clients, for servers behind it that want to do the same. */
-export function trustMap(identity: Identity, data: { readonly [name: string]: string }): readonly Wanted[] {
-  if (Object.keys(data).length === 0) return []
-  const namespace = identity.prefixed('system')
-  const object = { metadata: { name: 'extension-apiserver-authentication', namespace }, data } as ApiObject
-  return [{ group: '', version: 'v1', resource: 'configmaps', namespace, object, reconcile: followMembers(['data']) }]
-}
