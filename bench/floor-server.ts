@@ -1,7 +1,7 @@
 // The floor: the least that a Node process must do to serve a workload, in a process of its own. It speaks HTTPS and nothing else.
 //
 // Three ways to answer, chosen by a message of the parent: the same bytes for everybody; parse, serialise and store durably, then answer
-// with what was stored; and frames written to every open stream.
+// with what was stored; and frames written to every open stream, each by itself where that is asked for.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -12,7 +12,14 @@ import { open } from 'lmdb'
 export type FloorBehaviour =
   | { readonly kind: 'bytes'; readonly status: number; readonly headers: readonly string[]; readonly body: string }
   | { readonly kind: 'store'; readonly status: number; readonly headers: readonly string[]; readonly metadata: object }
-  | { readonly kind: 'frames'; readonly headers: readonly string[]; readonly frame: string; readonly body: string }
+  | {
+      readonly kind: 'frames'
+      readonly headers: readonly string[]
+      readonly frame: string
+      readonly body: string
+      /** The next frame of a stream waits until the last one is with the system; otherwise Node joins what waits for a connection. */
+      readonly oneByOne?: boolean
+    }
 
 export interface FloorStart {
   readonly cert: string
@@ -66,21 +73,36 @@ function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 /** A GET opens a stream; any other request writes the frame to all streams and is then answered. */
-function announce({ headers, frame, body }: Extract<FloorBehaviour, { kind: 'frames' }>): Answer {
+function announce({ headers, frame, body, oneByOne = false }: Extract<FloorBehaviour, { kind: 'frames' }>): Answer {
   const frameBytes = Buffer.from(frame, 'base64')
   const bodyBytes = Buffer.from(body, 'base64')
   const streams = new Set<ServerResponse>()
+  const waiting = new Map<ServerResponse, number>()
+  const writeNext = (stream: ServerResponse): void => {
+    const left = (waiting.get(stream) ?? 0) - 1
+    waiting.set(stream, left)
+    if (left > 0) stream.write(frameBytes, () => writeNext(stream))
+  }
+  const writeAlone = (stream: ServerResponse): void => {
+    const before = waiting.get(stream) ?? 0
+    waiting.set(stream, before + 1)
+    if (before === 0) stream.write(frameBytes, () => writeNext(stream))
+  }
+  const write = oneByOne ? writeAlone : (stream: ServerResponse): void => void stream.write(frameBytes)
   return (request, response) => {
     if (request.method === 'GET') {
       response.writeHead(200, [...headers])
       response.flushHeaders()
       streams.add(response)
-      response.on('close', () => streams.delete(response))
+      response.on('close', () => {
+        streams.delete(response)
+        waiting.delete(response)
+      })
       return
     }
     request.resume()
     request.on('end', () => {
-      for (const stream of streams) stream.write(frameBytes)
+      for (const stream of streams) write(stream)
       response.writeHead(200, [...headers, 'Content-Length', String(bodyBytes.length)])
       response.end(bodyBytes)
     })

@@ -139,6 +139,35 @@ export function writeHead(exchange: Exchange, code: number, headers: string[]): 
 /** False when the client is slower than we are. */
 export const writeTo = (exchange: Exchange, bytes: Uint8Array): boolean => (exchange.response as Writable).write(bytes)
 
+/**
+ * The same for bytes that many streams are given: in HTTP/1.1 the chunk that they are is put together once, and goes to the connection as it
+ * is. Whoever writes so waits with {@link onRoom}.
+ */
+export function writeShared(exchange: Exchange, bytes: Uint8Array): boolean {
+  const { response } = exchange
+  if (!isHttp1(response) || !response.socket?.writable || !response.chunkedEncoding || bytes.length > mostSharedBytes)
+    return writeTo(exchange, bytes)
+  if (lastChunk?.bytes !== bytes) lastChunk = { bytes, chunk: chunkOf(bytes) }
+  return response.socket.write(lastChunk.chunk)
+}
+
+/** Of larger ones a copy costs more than what is saved, and the last one is held until the next. */
+const mostSharedBytes = 64 << 10
+let lastChunk: { readonly bytes: Uint8Array; readonly chunk: Buffer } | undefined
+
+const chunkOf = (bytes: Uint8Array): Buffer => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, lineEnd])
+const lineEnd = Buffer.from('\r\n')
+
+/** Calls back whenever there is room again for what a stream writes, until its client has gone. */
+export function onRoom(exchange: Exchange, resume: () => void): void {
+  const { response } = exchange
+  response.on('drain', resume)
+  if (!isHttp1(response) || response.socket === null) return
+  const { socket } = response
+  socket.on('drain', resume)
+  exchange.onLeave(() => socket.off('drain', resume))
+}
+
 /** The client shall see that its stream has begun, before anything happens on it. */
 export function flushHead(exchange: Exchange): void {
   if (isHttp1(exchange.response)) exchange.response.flushHeaders()

@@ -12,7 +12,7 @@ import { writeStoredFields } from '../schema/write.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
 import { type ObjectForm, rowsOf } from './represent.js'
-import { flushHead, headersOf, withStreamRoom, writeHead, writeTo } from './respond.js'
+import { flushHead, headersOf, onRoom, withStreamRoom, writeHead, writeShared, writeTo } from './respond.js'
 
 type EventBatch = Parameters<WatchSink['events']>[0]
 
@@ -33,7 +33,7 @@ export function startWatchStream(
   flushHead(exchange)
   withStreamRoom(exchange)
   const sink: WatchSink = {
-    events: (batch) => writeTo(exchange, form.frames(batch)),
+    events: (batch) => writeShared(exchange, form.frames(batch)),
     bookmark: (revision) => writeTo(exchange, form.bookmark(revision)),
     end: (reason) => {
       response.end()
@@ -41,7 +41,7 @@ export function startWatchStream(
       if (reason === 'too-slow') cutLater(exchange)
     },
   }
-  response.on('drain', watch.resume)
+  onRoom(exchange, watch.resume)
   exchange.onLeave(() => watch.close())
   if (!exchange.isGone) watch.start(sink, input.timeoutMs)
 }
