@@ -82,7 +82,7 @@ async function withNamespaces(): Promise<(tried: Partial<AdmissionRequest>) => n
   const admission = admissionOf(
     pluginsInOrder({
       store,
-      catalog,
+      catalogs: { current: catalog },
       randomSuffix: () => 'abcde',
       notReadyTolerationSeconds: 300,
       unreachableTolerationSeconds: 300,
@@ -136,7 +136,7 @@ test('the refusal says that the namespace is going', async () => {
       admissionOf(
         pluginsInOrder({
           store,
-          catalog,
+          catalogs: { current: catalog },
           randomSuffix: () => 'abcde',
           notReadyTolerationSeconds: 300,
           unreachableTolerationSeconds: 300,

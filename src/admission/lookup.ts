@@ -1,6 +1,7 @@
 // How plugins look at other objects: by the words of a path, always the newest state.
 
-import type { Catalog, Resource } from '../api/catalog.js'
+import type { Resource } from '../api/catalog.js'
+import type { CatalogSource } from '../api/catalog-source.js'
 import type { GroupName } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
 import type { ObjectStore } from '../objects/object-store.js'
@@ -19,9 +20,14 @@ export interface Lookup {
   list<T extends ApiObject>(name: ResourceName, namespace?: string): readonly T[]
 }
 
-export function lookupOf({ store, catalog }: { readonly store: ObjectStore; readonly catalog: Catalog }): Lookup {
-  const resource = (name: ResourceName): Resource | undefined =>
-    catalog.find(catalog.identity.group(name.group), name.version, name.resource)
+export interface LookupParts {
+  readonly store: ObjectStore
+  readonly catalogs: Pick<CatalogSource, 'current'>
+}
+
+export function lookupOf({ store, catalogs }: LookupParts): Lookup {
+  const resource = ({ group, version, resource: plural }: ResourceName): Resource | undefined =>
+    catalogs.current.find(catalogs.current.identity.group(group), version, plural)
   return {
     resource,
     read<T extends ApiObject>(name: ResourceName, place: { readonly namespace?: string; readonly name: string }): T | undefined {

@@ -1,6 +1,6 @@
 // The admission plugins in the order in which they run. To add one: write its file, and give it a line here.
 
-import type { Catalog } from '../api/catalog.js'
+import type { CatalogSource } from '../api/catalog-source.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { Plugin } from './admission.js'
 import { lookupOf } from './lookup.js'
@@ -16,7 +16,7 @@ import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.js'
 
 export interface AdmissionParts {
   readonly store: ObjectStore
-  readonly catalog: Catalog
+  readonly catalogs: Pick<CatalogSource, 'current'>
   readonly randomSuffix: (length: number) => string
   readonly notReadyTolerationSeconds: number
   readonly unreachableTolerationSeconds: number
@@ -25,10 +25,11 @@ export interface AdmissionParts {
 }
 
 export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
-  const { catalog, store, randomSuffix } = parts
-  const { identity } = catalog
+  const { store, randomSuffix } = parts
+  const { current } = parts.catalogs
+  const { identity } = current
   const lookup = lookupOf(parts)
-  const namespaces = catalog.find('', 'v1', 'namespaces')
+  const namespaces = current.find('', 'v1', 'namespaces')
   const plugins = [
     ...(namespaces === undefined ? [] : [namespaceLifecycle({ store, namespaces, identity })]),
     serviceAccount({ lookup, randomSuffix }),

@@ -13,11 +13,11 @@ import { stageOf } from './engine.fixture.js'
 import { OwnAddress } from './own-address.js'
 
 async function scene() {
-  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const { engine, catalog, catalogs } = await stageOf('cluster', systemClock)
   const registry = new ServerRegistry(openMemoryStorage(), systemClock)
   const start = async (holder: string, address: string, securePort = 6443): Promise<OwnAddress> => {
     const self = { holder, address }
-    const started = new OwnAddress({ engine, catalog, registry, logger: silentLogger, self, securePort, intervalMs: 20, lastsMs: 200 })
+    const started = new OwnAddress({ engine, catalogs, registry, logger: silentLogger, self, securePort, intervalMs: 20, lastsMs: 200 })
     await placeAll(engine, catalog, ownEndpoints(engine.identity, { addresses: await started.announce(), securePort }))
     started.start()
     return started
@@ -88,11 +88,11 @@ test('addresses of another family are left out', async () => {
 })
 
 test('a store that does not answer holds up nobody at the end', async () => {
-  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const { engine, catalogs } = await stageOf('cluster', systemClock)
   const storage = openMemoryStorage()
   const registry = new ServerRegistry(storage, systemClock)
   const self = { holder: 'a', address: '192.0.2.1' }
-  const options = { engine, catalog, registry, logger: silentLogger, self, securePort: 6443, intervalMs: 5 }
+  const options = { engine, catalogs, registry, logger: silentLogger, self, securePort: 6443, intervalMs: 5 }
   const [known, unknown] = [new OwnAddress(options), new OwnAddress(options)]
   await known.announce()
   Object.assign(storage, { commit: () => new Promise<never>(() => undefined) })

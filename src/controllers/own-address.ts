@@ -1,7 +1,7 @@
 // The addresses behind the API's own service where several servers work on one store: each says again and again that it is there, and the
 // service has the addresses of all that did so lately.
 
-import type { Catalog } from '../api/catalog.js'
+import type { CatalogSource } from '../api/catalog-source.js'
 import type { ApiObject } from '../api/object.js'
 import { sameValue } from '../api/validation/same-value.js'
 import { atMost } from '../base/clock.js'
@@ -16,7 +16,7 @@ import { Periodic } from './kit/periodic.js'
 
 export interface OwnAddressOptions {
   readonly engine: Engine
-  readonly catalog: Catalog
+  readonly catalogs: Pick<CatalogSource, 'current'>
   readonly registry: ServerRegistry
   readonly logger: Logger
   readonly self: Server
@@ -94,8 +94,8 @@ export class OwnAddress {
 
   /** A service without any address helps nobody, so the last one leaves its own. */
   private async show(addresses: readonly string[]): Promise<void> {
-    const { engine, catalog, securePort } = this.options
-    await placeAll(engine, catalog, ownEndpoints(engine.identity, { addresses, securePort }).map(unlessSame))
+    const { engine, catalogs, securePort } = this.options
+    await placeAll(engine, catalogs.current, ownEndpoints(engine.identity, { addresses, securePort }).map(unlessSame))
   }
 }
 

@@ -21,7 +21,7 @@ test('names of leases: small letters and digits, as others compute them', () => 
 
 test('a lease is taken, renewed, and let be', async () => {
   let now = Date.parse('2024-01-01T00:00:00Z')
-  const { engine, catalog } = await stageOf('cluster', { now: () => now })
+  const { engine, catalog, catalogs } = await stageOf('cluster', { now: () => now })
   const resource = catalog.find('coordination.cluster.io', 'v1', 'leases') as Resource
   const leases = () =>
     [...engine.store.list({ resource, namespace: '', selection: everything, limit: 0 }).objects()].map(
@@ -29,7 +29,7 @@ test('a lease is taken, renewed, and let be', async () => {
     )
   const named = { hostname: 'here', holder: 'first', leaseSeconds: 3600 }
   await placeAll(engine, catalog, [ownLease(engine.identity, { ...named, now })])
-  const lease = new ServerLease({ engine, catalog, logger: silent, self: named, renewMs: 5 })
+  const lease = new ServerLease({ engine, catalogs, logger: silent, self: named, renewMs: 5 })
   now += 900_000
   const isRenewed = () => JSON.stringify(leases()).includes('2024-01-01T00:15:00.000000Z')
   for (let i = 0; i < 200 && !isRenewed(); i++) await setTimeout(5)

@@ -1,6 +1,6 @@
 // Says from time to time that this server still runs: its lease among the objects, taken at a start, is renewed long before it ends.
 
-import type { Catalog } from '../api/catalog.js'
+import type { CatalogSource } from '../api/catalog-source.js'
 import type { Logger } from '../base/logger.js'
 import type { Engine } from '../verbs/engine.js'
 import { ownLease, type ServerName } from './bootstrap/own-objects.js'
@@ -9,7 +9,7 @@ import { Periodic } from './kit/periodic.js'
 
 export interface ServerLeaseOptions {
   readonly engine: Engine
-  readonly catalog: Catalog
+  readonly catalogs: Pick<CatalogSource, 'current'>
   readonly logger: Logger
   readonly self: ServerName
   readonly renewMs: number
@@ -29,9 +29,9 @@ export class ServerLease {
   }
 
   private async renew(): Promise<void> {
-    const { engine, catalog, logger, self } = this.options
+    const { engine, catalogs, logger, self } = this.options
     try {
-      await placeAll(engine, catalog, [ownLease(engine.identity, { ...self, now: engine.clock.now() })])
+      await placeAll(engine, catalogs.current, [ownLease(engine.identity, { ...self, now: engine.clock.now() })])
     } catch (err) {
       logger.warn({ err }, 'the lease of this server could not be renewed; it will be tried again')
     }

@@ -82,7 +82,6 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   const { identity, gates, limits, timeouts, dataDir } = settings
   const clock = systemClock
   const catalogs = new CatalogSource(catalogFor(settings))
-  const catalog = catalogs.current
 
   const storage = await openStorage(settings, logger, signal)
   closing.add(() => storage.close())
@@ -108,7 +107,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     gates,
     forbidsPrivileged: !settings.allowPrivileged,
     clock,
-    admission: admissionOf(pluginsInOrder({ store, catalog, randomSuffix, ...settings.admission })),
+    admission: admissionOf(pluginsInOrder({ store, catalogs, randomSuffix, ...settings.admission })),
     access,
     reservers: [serviceReserver(serviceRanges, Math.random)],
     newUid: randomUUID,
@@ -122,7 +121,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     settings.storage === 'etcd' && address !== ''
       ? new OwnAddress({
           engine,
-          catalog,
+          catalogs,
           logger,
           registry: new ServerRegistry(storage, steadyClock),
           self: { holder: self.holder, address },
@@ -132,7 +131,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   closing.add(() => ownAddress?.close())
   const trusted = trustedOf(settings.authentication)
   const prepare = async (): Promise<void> =>
-    bootstrap(engine, catalog, {
+    bootstrap(engine, catalogs.current, {
       serviceAddress: firstRange === undefined ? '' : firstAddress(firstRange),
       securePort,
       addresses: ownAddress === undefined ? [address].filter(Boolean) : await ownAddress.announce(),
@@ -142,7 +141,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   await (settings.storage === 'etcd' ? whenUsable(prepare, { logger, signal }) : prepare())
   ownAddress?.start()
   if (gates('APIServerIdentity')) {
-    const lease = new ServerLease({ engine, catalog, logger, self, renewMs: settings.ownLease.renewMs })
+    const lease = new ServerLease({ engine, catalogs, logger, self, renewMs: settings.ownLease.renewMs })
     closing.add(() => lease.close())
   }
   const certificate = await servingCertificate(settings, logger)
