@@ -14,6 +14,18 @@ export const collectionOf = (identity: Identity, definition: ResourceDefinition)
   return group === '' ? definition.resource : `${definition.resource}.${group}`
 }
 
+/** In which version objects of a kind are written to the store. */
+function storedVersion(identity: Identity, definition: ResourceDefinition): string {
+  const { storedAs, versions } = definition
+  if (storedAs !== undefined) return apiVersionOf(identity.group(storedAs.group), storedAs.version)
+  const stored = versions.find((candidate) => candidate.stored) ?? versions[0]
+  return apiVersionOf(identity.group(definition.group), stored?.name ?? '')
+}
+
+/** In which version each collection of the store is written, whether its kinds are served or not. */
+export const storedVersions = (identity: Identity, definitions: readonly ResourceDefinition[]): ReadonlyMap<string, string> =>
+  new Map(definitions.map((definition) => [collectionOf(identity, definition), storedVersion(identity, definition)]))
+
 interface Binding {
   readonly identity: Identity
   readonly definition: ResourceDefinition
@@ -84,7 +96,7 @@ function bind({ identity, definition, version, indexedFields, versions }: Bindin
     namespaced: definition.namespaced,
     schema: version.schema,
     storedSchema: stored.schema,
-    storedApiVersion: apiVersionOf(storedGroup, stored.name),
+    storedApiVersion: storedVersion(identity, definition),
     hashedApiVersion: apiVersionOf(storedGroup, definition.hashedVersion ?? stored.name),
     toStored: inIdentity(version.toStored, identity),
     fromStored: inIdentity(version.fromStored, identity),

@@ -19,9 +19,8 @@ const mostMetaBytes = 0xff_ffff
 const longestApiVersion = 0xff
 
 export interface EntryMeta {
-  /** Undefined where the entry is too old to say: it is the version that was stored before entries had a format. */
-  readonly apiVersion: string | undefined
-  readonly indexVersion: number | undefined
+  readonly apiVersion: string
+  readonly indexVersion: number
   readonly owners: readonly string[]
 }
 
@@ -125,8 +124,8 @@ export function joinEntry(
 }
 
 /** An entry of format 0 as it would have been written now. Its index and body are copied. */
-export function withMeta(old: Buffer, { apiVersion, indexVersion, owners }: Required<EntryMeta>): Buffer {
-  const head = makeHead(apiVersion ?? '', indexVersion ?? 0)
+export function withMeta(old: Buffer, { apiVersion, indexVersion, owners }: EntryMeta): Buffer {
+  const head = makeHead(apiVersion, indexVersion)
   const rest = old.subarray(fixedBytes)
   const added = head.bytes.length + ownersLength(owners)
   const value = Buffer.allocUnsafe(fixedBytes + added + rest.length)

@@ -3,6 +3,7 @@
 //   value = [index length: u32][splice: u32, with flags][index: JSON][body: JSON members]
 
 import type { ApiObject } from '../api/object.js'
+import { compareText } from '../base/text-order.js'
 import { writeAny, writeStoredFields } from '../schema/write.js'
 import type { StoredKind } from './stored-object.js'
 
@@ -10,7 +11,7 @@ export function oldEntry(resource: Pick<StoredKind, 'storedSchema' | 'indexedFie
   const text = writeStoredFields(resource.storedSchema, object)
   const uid = `"uid":"${object.metadata?.uid}",`
   const splice = Buffer.byteLength(text.slice(0, text.indexOf(uid) + uid.length))
-  const labels = object.metadata?.labels
+  const labels = object.metadata?.labels && Object.fromEntries(Object.entries(object.metadata.labels).sort(([a], [b]) => compareText(a, b)))
   const fields =
     resource.indexedFields && Object.fromEntries(Object.entries(resource.indexedFields).map(([path, get]) => [path, get(object)]))
   const index = labels === undefined && fields === undefined ? '' : writeAny({ l: labels, f: fields })

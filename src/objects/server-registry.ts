@@ -1,9 +1,12 @@
 // Which servers work on this store: a row for each, which goes by itself when it is not renewed.
 
 import type { Clock } from '../base/clock.js'
-import type { Storage } from '../storage/storage.js'
+import type { KeyRange, Storage } from '../storage/storage.js'
 
 const collection = 'servers'
+
+/** The rows of all servers. */
+export const serversRange: KeyRange = { start: `${collection}/`, end: `${collection}0` }
 
 export interface Server {
   /** The word that tells this run of a server from all others. */
@@ -33,7 +36,7 @@ export class ServerRegistry {
   /** Of all but this one. */
   addressesBeside(holder: string): readonly string[] {
     const own = keyOf(holder)
-    const { entries } = this.#storage.range({ start: `${collection}/`, end: `${collection}0`, limit: Number.POSITIVE_INFINITY })
+    const { entries } = this.#storage.range({ ...serversRange, limit: Number.POSITIVE_INFINITY })
     return entries.filter(({ key }) => key !== own).map(({ value }) => value.toString())
   }
 }

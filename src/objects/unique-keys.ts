@@ -7,7 +7,7 @@ export interface UniqueKey {
   readonly value: string
 }
 
-export const storageKeyOf = ({ kind, value }: UniqueKey): string => `claims.${kind}/${value}`
+export const storageKeyOf = ({ kind, value }: UniqueKey): string => `unique.${kind}/${value}`
 
 /** What a write takes and gives back. */
 export interface UniqueKeyChanges {

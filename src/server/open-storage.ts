@@ -1,9 +1,13 @@
 // The engine that the settings name, opened.
 
 import { join } from 'node:path'
+import { storedVersions } from '../api/bind-resource.js'
+import type { Identity } from '../api/identity.js'
 import { steadyClock } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
-import type { Storage } from '../storage/storage.js'
+import { entryUpgrade } from '../objects/upgrade-entries.js'
+import { definitions } from '../resources/index.js'
+import type { FormatUpgrade, Storage } from '../storage/storage.js'
 import type { EtcdSettings, Settings } from './options/settings.js'
 import { StartError } from './start-failure.js'
 
@@ -16,8 +20,17 @@ export async function openStorage(settings: Settings, logger: Logger, signal: Ab
   }
   if (settings.dataDir === undefined) throw new StartError('--data-dir: a durable store needs a folder')
   const { openLmdbStorage } = await import('../storage/lmdb.js')
-  return openLmdbStorage({ folder: join(settings.dataDir, 'store'), mark: settings.identity.name, clock: steadyClock, logger })
+  return openLmdbStorage({
+    folder: join(settings.dataDir, 'store'),
+    mark: settings.identity.name,
+    upgrade: upgradeFor(settings.identity),
+    clock: steadyClock,
+    logger,
+  })
 }
+
+/** For what servers of an earlier version stored under an identity. */
+export const upgradeFor = (identity: Identity): FormatUpgrade => entryUpgrade(storedVersions(identity, definitions))
 
 async function openEtcd(
   { dataDir, identity }: Settings,
@@ -29,6 +42,7 @@ async function openEtcd(
     endpoints: servers,
     prefix,
     mark: identity.name,
+    upgrade: upgradeFor(identity),
     tls,
     leaseReuseMs,
     ...(dataDir === undefined ? {} : { mirrorFolder: join(dataDir, 'mirror') }),

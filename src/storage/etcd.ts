@@ -7,7 +7,7 @@ import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { BatchWriter } from './etcd/batch-writer.js'
 import { ChangeFeed } from './etcd/change-feed.js'
-import { claimPrefix } from './etcd/claim-prefix.js'
+import { claimPrefix, prefixFormat } from './etcd/claim-prefix.js'
 import { type Compaction, createCompaction } from './etcd/compaction.js'
 import { type EtcdCredentials, type EtcdTls, readEndpoints } from './etcd/endpoint.js'
 import { EtcdClient } from './etcd/etcd-client.js'
@@ -17,6 +17,7 @@ import { loadMirror } from './etcd/load-mirror.js'
 import { createNumbering } from './etcd/numbering.js'
 import { Ownership } from './etcd/ownership.js'
 import { createReadIndex } from './etcd/read-index.js'
+import { upgradePrefix } from './etcd/upgrade-prefix.js'
 import { Mirror } from './mirror.js'
 import { MirrorFile } from './mirror-file.js'
 import {
@@ -25,6 +26,7 @@ import {
   type ChangesQuery,
   type CommitOutcome,
   type Entry,
+  type FormatUpgrade,
   type KeyRange,
   type RangePage,
   type RangeQuery,
@@ -53,6 +55,8 @@ export interface EtcdOptions {
   readonly leaseReuseMs?: number
   /** How long nobody else may have written before this replica takes the right to write, and answers consistent reads without asking. */
   readonly quietMs?: number
+  /** How a prefix of the format before becomes one of this. */
+  readonly upgrade?: FormatUpgrade | undefined
   readonly clock: Clock
   readonly logger: Logger
   /** Ends the wait for an etcd that cannot be reached. */
@@ -94,11 +98,13 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
   const keys = createEtcdKeys(options.prefix)
   const shared = { client, keys, logger, patienceMs }
   const format = await waitFor(() => claimPrefix(options.mark, shared), options)
+  const { upgrade, signal } = options
+  if (format.isUpgrading) await waitFor(() => upgradePrefix(format, { ...shared, upgrade, signal }), options)
   const numbering = createNumbering(format.base)
   const { clusterId } = await client.status()
-  const source = `${clusterId} ${keys.prefix} ${format.base}`
+  const source = `${clusterId} ${keys.prefix} ${format.base} ${prefixFormat}`
   const folder = options.mirrorFolder === undefined ? {} : { folder: options.mirrorFolder }
-  const mirror = new Mirror({ file: await MirrorFile.open({ ...folder, source, logger }), positionOf: numbering.stepOf, logger })
+  const mirror = new Mirror({ file: await MirrorFile.open({ ...folder, source, logger }), positionOf: numbering.stepOf, upgrade, logger })
   closing.add(() => mirror.close())
   const replicaId = randomUUID()
   const ownership = new Ownership({ client, keys, id: replicaId, quietMs: options.quietMs ?? usualQuietMs })

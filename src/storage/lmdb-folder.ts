@@ -13,6 +13,8 @@ const formatVersion = '3'
 /** Whose entries this server can read: it takes such a folder over. */
 const olderVersion = '2'
 
+export const isKnownFormat = (format: string): boolean => format === formatVersion || format === olderVersion
+
 export interface DataFolder {
   readonly path: string
   readonly lock: FolderLock

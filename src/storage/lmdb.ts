@@ -14,6 +14,7 @@ import { refusedBySystem, takeFolder } from './lmdb-folder.js'
 import { numberBytes } from './lmdb-records.js'
 import type { ShrinkOptions } from './lmdb-rewrite.js'
 import type { Tables } from './lmdb-tables.js'
+import { finishUpgrade } from './lmdb-upgrade.js'
 import { writeCounts } from './lmdb-writes.js'
 import { RowCache } from './row-cache.js'
 import {
@@ -24,6 +25,7 @@ import {
   type CommitOutcome,
   CompactedError,
   type Entry,
+  type FormatUpgrade,
   type KeyRange,
   type RangePage,
   type RangeQuery,
@@ -38,6 +40,8 @@ export interface LmdbOptions {
   readonly folder: string
   /** Whose data this is: a folder that was made with another mark is refused. */
   readonly mark: string
+  /** How a folder of the format before becomes one of this. */
+  readonly upgrade?: FormatUpgrade | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -45,6 +49,13 @@ export interface LmdbOptions {
 /** Rejects with StorageRefusedError for a folder that is locked, damaged, foreign or not writable. */
 export async function openLmdbStorage(options: LmdbOptions): Promise<Storage> {
   const { path, tables, lock } = await takeFolder(options)
+  try {
+    await finishUpgrade({ path, tables, upgrade: options.upgrade, logger: options.logger })
+  } catch (error) {
+    await tables.root.close()
+    await lock.release()
+    throw refusedBySystem(options.folder, error)
+  }
   const file = new DataFile(path, tables)
   try {
     const storage = new LmdbStorage({ ...options, file, lock })

@@ -16,6 +16,7 @@ import {
   type ChangesQuery,
   CompactedError,
   type Entry,
+  type FormatUpgrade,
   type KeyRange,
   type RangePage,
   type RangeQuery,
@@ -27,6 +28,8 @@ export interface MirrorOptions {
   readonly file: MirrorFile
   /** The position at which a revision was reached. */
   readonly positionOf: (revision: number) => number
+  /** The source may hold values that a server of an older format wrote: here they are as this one writes them. */
+  readonly upgrade?: FormatUpgrade | undefined
   readonly logger: Logger
 }
 
@@ -58,6 +61,7 @@ const smallWriteBytes = 1 << 20
 
 export class Mirror implements HistorySource {
   readonly #file: MirrorFile
+  readonly #upgrade: FormatUpgrade | undefined
   readonly #arena = createArena()
   readonly #followers: Followers
   readonly #views = createHistoryViews(this)
@@ -70,6 +74,7 @@ export class Mirror implements HistorySource {
 
   constructor(options: MirrorOptions) {
     this.#file = options.file
+    this.#upgrade = options.upgrade
     this.#followers = createFollowers(options.logger)
     const { snapshot } = options.file
     this.#counts = snapshot.collectionCounts()
@@ -223,7 +228,8 @@ export class Mirror implements HistorySource {
     const staged: StagedWrite[] = []
     const written = new Map<string, Row | undefined>()
     let position = 0
-    for (const { key, revision, value } of writes) {
+    for (const { key, revision, value: given } of writes) {
+      const value = given && this.#valueOf(key, given)
       const previousRow = written.has(key) ? written.get(key) : this.#file.snapshot.row(key)
       if (value === undefined && previousRow === undefined) continue
       const row = value && { revision, value, expiresAtMs: undefined }
@@ -257,10 +263,14 @@ export class Mirror implements HistorySource {
   }
 
   #loadEntry({ current }: Tables, { key, revision, value }: Entry): void {
-    const row = { revision, value, expiresAtMs: undefined }
+    const row = { revision, value: this.#valueOf(key, value), expiresAtMs: undefined }
     const slab = this.#arena.take(rowBytes(row))
     encodeRow(row, slab, slab.start)
     current.put(key, slab)
+  }
+
+  #valueOf(key: string, value: Buffer): Buffer {
+    return this.#upgrade === undefined ? value : this.#upgrade.upgradeValue(key, value)
   }
 
   /** Saves what history alone does not say. */

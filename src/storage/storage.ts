@@ -11,6 +11,14 @@ export interface Entry {
   readonly value: Buffer
 }
 
+/** What was written by a server of the format before, as this one writes it. What is so already comes back as it is. */
+export interface FormatUpgrade {
+  upgradeKey(key: string): string
+  upgradeValue(key: string, value: Buffer): Buffer
+  /** The keys of servers that are at work: on a store that many use, those of the older format must have gone before keys change. */
+  readonly servers: KeyRange
+}
+
 /** One committed write. `previous` is what the key held before; a delete has no `value`. */
 export interface Change {
   readonly revision: number

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FolderLock, lockFolder } from '../../storage/folder-lock.js'
 import { findDamage } from '../../storage/lmdb-damage.js'
+import { isKnownFormat } from '../../storage/lmdb-folder.js'
 import { Snapshot } from '../../storage/lmdb-snapshot.js'
 import { openTables, type Tables } from '../../storage/lmdb-tables.js'
 import { type MovedEntry, MoveError, type MoveSource } from './moved-entry.js'
@@ -26,7 +27,12 @@ export async function openLmdbSource({ folder, exclusive }: LmdbSourceOptions): 
     const damage = exclusive ? findDamage(path) : undefined
     const tables = damage === undefined ? openTables({ path, create: false }) : undefined
     if (!tables) throw new MoveError(`the data file ${path} is damaged: ${damage ?? 'it lacks tables'}`)
-    return new LmdbSource(tables, lock)
+    const format = readMeta(tables, 'format')
+    if (isKnownFormat(format)) return new LmdbSource(tables, lock)
+    await tables.root.close()
+    throw new MoveError(
+      `the data file ${path} has a format that this version does not know (${format}): use the version of the server that wrote it`,
+    )
   } catch (error) {
     await lock?.release()
     throw error
@@ -45,7 +51,7 @@ class LmdbSource implements MoveSource {
     this.#lock = lock
     this.#snapshot = new Snapshot(tables)
     this.revision = this.#snapshot.lastRevision()
-    this.mark = readMark(tables)
+    this.mark = readMeta(tables, 'mark')
   }
 
   async *pages(): AsyncGenerator<readonly MovedEntry[], void, undefined> {
@@ -67,9 +73,9 @@ class LmdbSource implements MoveSource {
   }
 }
 
-function readMark({ root, meta }: Tables): string {
+function readMeta({ root, meta }: Tables, name: string): string {
   const transaction = root.useReadTransaction()
-  const mark = meta.get('mark', { transaction })?.toString() ?? ''
+  const value = meta.get(name, { transaction })?.toString() ?? ''
   transaction.done()
-  return mark
+  return value
 }

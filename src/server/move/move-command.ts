@@ -13,6 +13,7 @@ import { openLmdbTarget } from './lmdb-target.js'
 import { move, type Progress, summarize } from './move.js'
 import type { MoveCommand } from './move-commands.js'
 import { MoveError, type MoveSource, type MoveTarget, type TargetOptions } from './moved-entry.js'
+import { upgradedSource } from './upgraded-source.js'
 
 /** What the commands touch outside of themselves. */
 export interface MoveSurroundings {
@@ -87,7 +88,7 @@ function readArguments(args: readonly string[]): MoveSettings | string {
 
 async function runMove(command: MoveCommand, settings: MoveSettings, surroundings: MoveSurroundings): Promise<void> {
   const report = createReporter(command, surroundings)
-  const source = await openSource(command, settings, surroundings)
+  const source = upgradedSource(await openSource(command, settings, surroundings))
   try {
     // A damaged backup shows before anything is written.
     if (command === 'restore') await summarize(source, report)

@@ -28,7 +28,7 @@ export interface ClaimOptions {
   readonly patienceMs: number
 }
 
-const formatVersion = 2
+export const prefixFormat = 2
 /** Whose entries this server can read: it takes such a prefix over. */
 const olderVersion = 1
 
@@ -43,7 +43,7 @@ export async function claimPrefix(mark: string, options: ClaimOptions): Promise<
     const remedy = 'start the server as it was started before, or choose another prefix'
     throw new StorageRefusedError(`the prefix ${keys.prefix} of etcd belongs to '${found.mark}', not to '${mark}': ${remedy}`)
   }
-  return found.version === formatVersion ? found : takeOver(found, mark, options)
+  return found.version === prefixFormat ? found : takeOver(found, mark, options)
 }
 
 export const readFormat = (options: ClaimOptions): Promise<PrefixFormat | undefined> => readFound(options)
@@ -64,7 +64,7 @@ export async function hasData({ client, keys, patienceMs }: ClaimOptions): Promi
 
 export function formatValue(format: PrefixFormat): Buffer {
   const { mark, base, isUnfinished, isUpgrading } = format
-  return Buffer.from(JSON.stringify({ version: formatVersion, mark, base, isUnfinished, ...(isUpgrading ? { isUpgrading } : {}) }))
+  return Buffer.from(JSON.stringify({ version: prefixFormat, mark, base, isUnfinished, ...(isUpgrading ? { isUpgrading } : {}) }))
 }
 
 async function writeFirst(mark: string, options: ClaimOptions): Promise<FoundFormat> {
@@ -74,7 +74,7 @@ async function writeFirst(mark: string, options: ClaimOptions): Promise<FoundFor
   }
   const format = { mark, base: 0, isUnfinished: false, isUpgrading: false }
   // Another replica may have been first.
-  return (await replace(format, 0, options)) ?? { ...format, version: formatVersion, step: 0 }
+  return (await replace(format, 0, options)) ?? { ...format, version: prefixFormat, step: 0 }
 }
 
 /** From now on servers of the older format refuse the prefix. */
@@ -101,13 +101,13 @@ async function replace(format: PrefixFormat, step: number, { client, keys, patie
 
 function parseFormat({ value, modRevision: step }: KeyValue, { prefix }: EtcdKeys): FoundFormat {
   const { version, mark, base, isUnfinished, isUpgrading } = jsonOf(value) as Partial<FoundFormat>
-  const isKnown = version === formatVersion || version === olderVersion
+  const isKnown = version === prefixFormat || version === olderVersion
   if (isKnown && mark !== undefined && base !== undefined) {
     return { mark, base, isUnfinished: isUnfinished === true, isUpgrading: isUpgrading === true || version === olderVersion, version, step }
   }
-  const isNewer = version !== undefined && version > formatVersion
+  const isNewer = version !== undefined && version > prefixFormat
   const age = isNewer
-    ? `a newer format than this server knows (${version}, not ${formatVersion})`
+    ? `a newer format than this server knows (${version}, not ${prefixFormat})`
     : 'a format that this server does not know'
   throw new StorageRefusedError(`the prefix ${prefix} of etcd has ${age}: use the version of the server that wrote it`)
 }

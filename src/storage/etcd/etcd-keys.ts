@@ -6,6 +6,7 @@
 //   <prefix>.head/owner           who may write: see ownership.ts. Watched, too
 //   <prefix>.compacted            up to which revision history was given up, and by whom last
 //   <prefix>.format               whose data this is, and how it is numbered
+//   <prefix>.format/upgrade       there while a server brings the data up to date: see upgrade-prefix.ts
 //   <prefix>.authors/<process>    written by every transaction of one process, so that it knows which of them arrived
 
 import { StorageRefusedError } from '../storage.js'
@@ -18,6 +19,7 @@ export interface EtcdKeys {
   readonly headEnd: string
   readonly compacted: string
   readonly format: string
+  readonly upgrade: string
   /** The range of the data. */
   readonly dataStart: string
   readonly dataEnd: string
@@ -44,6 +46,7 @@ export function createEtcdKeys(given: string): EtcdKeys {
     headEnd: `${head}0`,
     compacted: `${prefix}.compacted`,
     format: `${prefix}.format`,
+    upgrade: `${prefix}.format/upgrade`,
     dataStart,
     dataEnd: `${prefix}0`,
     dataKey: (key) => dataStart + key,
