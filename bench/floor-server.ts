@@ -1,17 +1,20 @@
 // The floor: the least that a Node process must do to serve a workload, in a process of its own. It speaks HTTPS and nothing else.
 //
-// Three ways to answer, chosen by a message of the parent: the same bytes for everybody; parse, serialise and store durably, then answer
-// with what was stored; and frames written to every open stream, each by itself where that is asked for.
+// Three ways to answer, chosen by a message of the parent: the same bytes for everybody; parse, serialise and store durably, in a file or
+// in etcd, then answer with what was stored; and frames written to every open stream, each by itself where that is asked for.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { open } from 'lmdb'
+import { connectSocket, parseEndpoint } from '../src/storage/etcd/endpoint.js'
+import { GrpcChannel } from '../src/storage/etcd/grpc-channel.js'
+import { decodeTxn, encodeTxn, methods } from '../src/storage/etcd/messages.js'
 
 export type FloorBehaviour =
   | { readonly kind: 'bytes'; readonly status: number; readonly headers: readonly string[]; readonly body: string }
-  | { readonly kind: 'store'; readonly status: number; readonly headers: readonly string[]; readonly metadata: object }
+  | StoreBehaviour
   | {
       readonly kind: 'frames'
       readonly headers: readonly string[]
@@ -21,6 +24,15 @@ export type FloorBehaviour =
       readonly oneByOne?: boolean
     }
 
+interface StoreBehaviour {
+  readonly kind: 'store'
+  readonly status: number
+  readonly headers: readonly string[]
+  readonly metadata: object
+  /** Where to store: the address of an etcd, or left out for the floor's own file. */
+  readonly etcd?: string
+}
+
 export interface FloorStart {
   readonly cert: string
   readonly key: string
@@ -29,7 +41,9 @@ export interface FloorStart {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-function behave(behaviour: FloorBehaviour, store: ReturnType<typeof openStore>): Answer {
+type Put = (name: string, bytes: Buffer) => Promise<unknown>
+
+async function behave(behaviour: FloorBehaviour, store: ReturnType<typeof openStore>): Promise<Answer> {
   switch (behaviour.kind) {
     case 'bytes': {
       const body = Buffer.from(behaviour.body, 'base64')
@@ -38,8 +52,10 @@ function behave(behaviour: FloorBehaviour, store: ReturnType<typeof openStore>):
         response.end(body)
       }
     }
-    case 'store':
-      return (request, response) => void storeAndAnswer(behaviour, store, { request, response }).catch(() => response.destroy())
+    case 'store': {
+      const put: Put = behaviour.etcd === undefined ? (name, bytes) => store.put(name, bytes) : await openEtcd(behaviour.etcd)
+      return (request, response) => void storeAndAnswer(behaviour, put, { request, response }).catch(() => response.destroy())
+    }
     case 'frames':
       return announce(behaviour)
   }
@@ -50,14 +66,24 @@ function openStore(path: string) {
   return open<Buffer, string>({ path, encoding: 'binary', overlappingSync: false, mapSize: 8 * 2 ** 30 })
 }
 
+/** One transaction for each body: the key must not be there, and is put. */
+async function openEtcd(url: string): Promise<Put> {
+  const channel = new GrpcChannel({ socket: await connectSocket(parseEndpoint(url), { tls: {}, timeoutMs: 2000 }), url })
+  return async (name, bytes) => {
+    const key = `/registry/floor/${name}`
+    const txn = encodeTxn({ compare: [{ key, modRevision: 0 }], success: [{ kind: 'put', key, value: [bytes] }], failure: [] }, 4096)
+    if (!decodeTxn(await channel.call(methods.txn, txn, 5000)).succeeded) throw new Error(`${name} is there already`)
+  }
+}
+
 async function storeAndAnswer(
-  { status, headers, metadata }: Extract<FloorBehaviour, { kind: 'store' }>,
-  store: ReturnType<typeof openStore>,
+  { status, headers, metadata }: StoreBehaviour,
+  put: Put,
   { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
 ): Promise<void> {
   const object = JSON.parse((await bodyOf(request)).toString()) as { metadata: { name: string } }
   const bytes = Buffer.from(JSON.stringify({ ...object, metadata: { ...object.metadata, ...metadata } }))
-  await store.put(object.metadata.name, bytes)
+  await put(object.metadata.name, bytes)
   response.writeHead(status, [...headers, 'Content-Length', String(bytes.length)])
   response.end(bytes)
 }
@@ -123,8 +149,8 @@ function main({ cert, key, storePath }: FloorStart): void {
   let answer: Answer = (_request, response) => response.end()
   const server = createServer({ cert, key, noDelay: true, keepAliveTimeout: 90_000 }, (request, response) => answer(request, response))
   server.prependListener('secureConnection', roomToWrite)
-  process.on('message', (behaviour: FloorBehaviour) => {
-    answer = behave(behaviour, store)
+  process.on('message', async (behaviour: FloorBehaviour) => {
+    answer = await behave(behaviour, store)
     process.send?.('ready')
   })
   process.on('disconnect', () => process.exit(0))

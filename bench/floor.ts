@@ -15,6 +15,13 @@ const ownHeaders = ['date', 'connection', 'keep-alive', 'transfer-encoding', 'co
 export const headersOf = ({ headers }: Pick<Response, 'headers'>): readonly string[] =>
   headers.filter(([name]) => !ownHeaders.includes(name.toLowerCase())).flat()
 
+/** The floor adds to the metadata what the server adds, so that both store and send the same bytes. */
+export const storing = (sample: Response) => {
+  const { metadata } = JSON.parse(sample.body.toString()) as { metadata: Record<string, unknown> }
+  const { name: _, ...added } = metadata
+  return { kind: 'store', status: sample.status, headers: headersOf(sample), metadata: added } as const
+}
+
 export class Floor {
   readonly served: Served
   private readonly child: ChildProcess

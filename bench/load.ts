@@ -5,7 +5,11 @@ import { cpuMicroseconds } from './cpu-time.js'
 
 export interface Served extends Target {
   readonly pid: number
+  /** Processes that work for this one alone, whose time is counted with its own. */
+  readonly helpers?: readonly number[]
 }
+
+export const cpuOf = ({ pid, helpers = [] }: Served): number => [pid, ...helpers].reduce((sum, each) => sum + cpuMicroseconds(each), 0)
 
 export interface LoadOptions {
   readonly connections: number
@@ -39,7 +43,7 @@ export class LoadGenerator {
   async run({ durationMs, next, expect }: Omit<LoadOptions, 'connections'>): Promise<Cost> {
     const begin = performance.now()
     const end = begin + durationMs
-    const cpuBefore = cpuMicroseconds(this.served.pid)
+    const cpuBefore = cpuOf(this.served)
     const outcomes = await Promise.allSettled(
       this.connections.map(async (connection, i) => {
         let count = 0
@@ -53,7 +57,7 @@ export class LoadGenerator {
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
     if (failed !== undefined) throw failed.reason
     const requests = outcomes.reduce((sum, outcome) => sum + (outcome.status === 'fulfilled' ? outcome.value : 0), 0)
-    const cpu = cpuMicroseconds(this.served.pid) - cpuBefore
+    const cpu = cpuOf(this.served) - cpuBefore
     return { requests, cpuMicrosecondsEach: cpu / requests, perSecond: (requests * 1000) / (performance.now() - begin) }
   }
 

@@ -47,11 +47,12 @@ const workloads: { readonly [name: string]: Workload } = {
   merge: measureMergePatch,
   apply: measureApply,
   protobuf: measureProtobuf,
+  // Loaded when it is its turn: it may have to install etcd.
+  lone: async (lab) => (await import('./workloads/lone-writer.js')).measureLoneWriter(lab),
   pages: async (lab) => {
     const { big: tested, path } = await big(lab)
     return measurePages(lab, tested, path)
   },
-  // Loaded when it is its turn: it may have to install etcd.
   etcd: async (lab) => (await import('./workloads/etcd.js')).measureEtcd(lab),
   memory: async (lab) => measureFullMemory(lab, await big(lab)),
 }

@@ -1,7 +1,7 @@
 // Writing: create, update, merge patch and apply, beside a bare server that parses, serialises and durably stores the same object.
 
-import { type RequestParts, type Response, requestBytes } from '../connection.js'
-import { headersOf } from '../floor.js'
+import { type RequestParts, requestBytes } from '../connection.js'
+import { storing } from '../floor.js'
 import { fetchOnce, fill, type Lab, makeNamespace, type Tested } from '../lab.js'
 import type { Served } from '../load.js'
 import { compare, type Side } from '../measure.js'
@@ -20,13 +20,6 @@ async function writer(lab: Lab, served: Served, input: { readonly next: Next; re
   const generator = await lab.generator(served, connections)
   const next = (connection: number, counter: number): Buffer => requestBytes(served, input.next(connection, counter))
   return { run: (durationMs) => generator.run({ durationMs, next, expect: input.expect }) }
-}
-
-/** The floor adds to the metadata what the server adds, so that both store and send the same bytes. */
-const storing = (sample: Response) => {
-  const { metadata } = JSON.parse(sample.body.toString()) as { metadata: Record<string, unknown> }
-  const { name: _, ...added } = metadata
-  return { kind: 'store', status: sample.status, headers: headersOf(sample), metadata: added } as const
 }
 
 async function line(lab: Lab, input: { workload: string; floor: Side; server: Side; bar: number }): Promise<Line> {
@@ -87,7 +80,7 @@ const put =
   })
 
 const changes: { readonly [name: string]: Change } = {
-  update: { name: 'update', bar: 2.2, next: put },
+  update: { name: 'update', bar: 1.7, next: put },
   merge: {
     name: 'merge patch',
     bar: 3,
@@ -102,7 +95,7 @@ const changes: { readonly [name: string]: Change } = {
   },
   apply: {
     name: 'apply',
-    bar: 4,
+    bar: 1.7,
     next: (path, bytes) => (connection, counter) => ({
       method: 'PATCH',
       path: `${path}/${nameOf(connection)}?fieldManager=bench&force=true`,

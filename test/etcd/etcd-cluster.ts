@@ -144,6 +144,11 @@ export class EtcdCluster {
     return this.#members.map(({ clientUrl }) => clientUrl)
   }
 
+  /** Of the members that were started. */
+  get pids(): readonly number[] {
+    return this.#members.flatMap(({ process: child }) => child?.pid ?? [])
+  }
+
   startMember(index: number): void {
     const member = this.#member(index)
     const log = openSync(join(this.#folder, `${member.name}.log`), 'a')
