@@ -1,4 +1,4 @@
-// Starting: from the command to the first 200 of /readyz, beside a Node process that does nothing.
+// Starting: from the command to the first 200 of /readyz, beside a Node process that does nothing but listen with TLS and say 200.
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:net'
@@ -10,6 +10,7 @@ import { median } from '../measure.js'
 import { type Line, milliseconds } from '../report.js'
 
 const pollMs = 2
+const bar = 2.5
 
 function freePort(): Promise<number> {
   return new Promise((resolve) => {
@@ -18,11 +19,6 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
     })
   })
-}
-
-function timeBareNode(): Promise<number> {
-  const begin = performance.now()
-  return new Promise((resolve) => spawn(process.execPath, ['-e', '0']).on('close', () => resolve(performance.now() - begin)))
 }
 
 /** Whether the server answers 200 now. */
@@ -40,10 +36,10 @@ function isReady(port: number): Promise<boolean> {
   })
 }
 
-async function timeServer(dataDir: string): Promise<number> {
+async function timeStart(argvFor: (port: number) => readonly string[]): Promise<number> {
   const port = await freePort()
   const begin = performance.now()
-  const child = spawn(process.execPath, [commandPath, `--secure-port=${port}`, `--data-dir=${dataDir}`], { stdio: 'ignore' })
+  const child = spawn(process.execPath, argvFor(port), { stdio: 'ignore' })
   const closed = new Promise((resolve) => child.on('close', resolve))
   while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, pollMs))
   const tookMs = performance.now() - begin
@@ -52,18 +48,33 @@ async function timeServer(dataDir: string): Promise<number> {
   return tookMs
 }
 
+/** With the certificate of a server that was started before. */
+const timeListener = (pki: string): Promise<number> =>
+  timeStart((port) => {
+    const file = (name: string): string => `fs.readFileSync(${JSON.stringify(join(pki, name))})`
+    const options = `{ cert: ${file('serving.crt')}, key: ${file('serving.key')} }`
+    return ['-e', `require('https').createServer(${options}, (request, response) => response.end('ok')).listen(${port}, '127.0.0.1')`]
+  })
+
+const timeServer = (dataDir: string): Promise<number> =>
+  timeStart((port) => [commandPath, `--secure-port=${port}`, `--data-dir=${dataDir}`])
+
 export async function measureStart(lab: Lab): Promise<readonly Line[]> {
-  const times = lab.isQuick ? 3 : 9
+  const times = lab.isQuick ? 5 : 15
   const [bare, first, again]: [number[], number[], number[]] = [[], [], []]
   for (let i = 0; i < times; i++) {
     const dataDir = join(lab.folder, `start-${i}`)
-    bare.push(await timeBareNode())
     first.push(await timeServer(dataDir))
+    bare.push(await timeListener(join(dataDir, 'pki')))
     again.push(await timeServer(dataDir))
   }
-  const floor = milliseconds(median(bare))
-  return [
-    { workload: 'start to ready, new folder', floor, server: milliseconds(median(first)), note: 'floor: node -e 0; certificates are made' },
-    { workload: 'start to ready, used folder', floor, server: milliseconds(median(again)), note: 'floor: node -e 0' },
-  ]
+  const floor = median(bare)
+  const line = (folder: string, taken: readonly number[]): Line => ({
+    workload: `start to ready, ${folder} folder`,
+    floor: milliseconds(floor),
+    server: milliseconds(median(taken)),
+    ratio: median(taken) / floor,
+    bar,
+  })
+  return [line('new', first), line('used', again)]
 }
