@@ -1,12 +1,15 @@
 // One request on its way through the pipeline, with what the filters found out about it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { Catalog } from '../api/catalog.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
 import type { Pressure } from './pressure.js'
 import { Warnings } from './warnings.js'
+
+/** A code of HTTP/2. */
+const http2InternalError = 2
 
 export type WireRequest = IncomingMessage | Http2ServerRequest
 export type WireResponse = ServerResponse | Http2ServerResponse
@@ -65,7 +68,7 @@ export class Exchange {
   cut(): void {
     const { response } = this
     if ('assignSocket' in response) response.destroy()
-    else response.stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    else response.stream.close(http2InternalError)
   }
 
   /** A part of the body has come; throws when there is no room for it. */

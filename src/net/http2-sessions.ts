@@ -42,20 +42,24 @@ const isEnded = (session: Http2Session, socket: Socket): boolean => (session.sta
 
 export class Http2Sessions {
   readonly #open = new Map<Http2Session, Followed>()
-  readonly #server: Http2Server
+  readonly #createServer: () => Http2Server
   readonly #limits: SessionLimits
+  #server: Http2Server | undefined
   #looking: NodeJS.Timeout | undefined
 
-  constructor(server: Http2Server, limits: SessionLimits) {
-    this.#server = server
+  /** The server is made for the first connection. */
+  constructor(createServer: () => Http2Server, limits: SessionLimits) {
+    this.#createServer = createServer
     this.#limits = limits
   }
 
   /** A connection that chose HTTP/2. */
   accept(socket: Socket): void {
+    const server = this.#server ?? this.#createServer()
+    this.#server = server
     // The session is made, and announced, before this returns.
-    this.#server.once('session', (session) => this.#follow(session, socket))
-    this.#server.emit('connection', socket)
+    server.once('session', (session) => this.#follow(session, socket))
+    server.emit('connection', socket)
   }
 
   /** The connection under a session. */

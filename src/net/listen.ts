@@ -2,10 +2,10 @@
 //
 // The protocol is chosen in the TLS handshake. Measured on one core, HTTP/1.1 costs the same through `https` and through
 // `http2.createSecureServer({ allowHTTP1 })`, but only the former can bound headers, keep-alive and slow requests; so `https` owns the
-// port and hands sockets that chose `h2` to an HTTP/2 server.
+// port and hands sockets that chose `h2` to an HTTP/2 server. That one is made when the first of them comes: a start does not wait for it.
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import type { Http2Server, Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { createServer as createHttps, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
@@ -90,18 +90,20 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     if (request.rawHeaders.length > 2 * limits.maxHeaders) refuseHeaders(response)
     else turns.run(socket, socket, () => serve(request, response))
   })
-  const http2 = createHttp2(http2Options(limits), (request, response) => {
-    const { session } = request.stream
-    if (session !== undefined) turns.run(session, sessions.socketOf(session), () => request.stream.destroyed || serve(request, response))
-  })
-  const sessions = new Http2Sessions(http2, limits)
+  const createHttp2 = (): Http2Server => {
+    const http2 = process.getBuiltinModule('node:http2').createServer(http2Options(limits), (request, response) => {
+      const { session } = request.stream
+      if (session !== undefined) turns.run(session, sessions.socketOf(session), () => request.stream.destroyed || serve(request, response))
+    })
+    return http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'an HTTP/2 connection failed'))
+  }
+  const sessions = new Http2Sessions(createHttp2, limits)
   // Broken requests and handshakes are Node's to answer: without a `clientError` listener it says 400, 408 or 431 and hangs up.
   https.maxConnections = limits.maxConnections
   // Node would leave out headers beyond this number without a word; they are counted above.
   https.maxHeadersCount = 0
   const stalled = new StalledConnections(limits)
   routeByProtocol({ https, sessions, silent, stalled })
-  http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'an HTTP/2 connection failed'))
   const sockets = trackSockets(https)
   const { address, port } = await open(https, options)
   https.on('error', (error) => logger.error({ error: error.message }, 'the port failed'))
