@@ -88,7 +88,8 @@ function removeLeftovers(folder: string): void {
 
 async function createDataFile(path: string, { folder, mark }: FolderOptions): Promise<void> {
   try {
-    const tables = openTables({ path: draftPath(path), create: true })
+    // Synced once, when it is complete.
+    const tables = openTables({ path: draftPath(path), create: true, noSync: true })
     await tables?.root.batch(() => {
       tables.meta.put('format', Buffer.from(formatVersion))
       tables.meta.put('mark', Buffer.from(mark))
