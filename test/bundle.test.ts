@@ -1,7 +1,10 @@
-// What a start loads: parts that only some users need stay in files of their own, which are read when they are wanted.
+// What a start loads: the command as one script with compiled code beside it; for whoever embeds the server, modules without the parts that only
+// some need.
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { repoRoot } from './kit/paths.js'
@@ -18,11 +21,10 @@ function loadedBy(path: string, found = new Map<string, string>()): ReadonlyMap<
 }
 
 /** Words that only the part in question has. */
-const parts = { 'the etcd engine': '/etcdserverpb.KV/Txn', 'moving data': 'usage: cluster-apiserver backup' }
+const parts = { 'the etcd engine': '/etcdserverpb.KV/Txn' }
 
-test('a start loads neither the etcd engine nor the commands that move data', () => {
-  const assemble = readdirSync(folder).find((name) => name.startsWith('assemble-')) ?? ''
-  const loaded = new Map([...loadedBy(join(folder, 'main.js')), ...loadedBy(join(folder, assemble)), ...loadedBy(join(folder, 'index.js'))])
+test('whoever embeds the server does not load the etcd engine with it', () => {
+  const loaded = loadedBy(join(folder, 'index.js'))
   assert.ok(loaded.size > 2)
   const all = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
   for (const [part, word] of Object.entries(parts)) {
@@ -35,5 +37,47 @@ test('a start loads neither the etcd engine nor the commands that move data', ()
       [],
       part,
     )
+  }
+})
+
+const cacheName = (): string => readdirSync(folder).find((name) => name.endsWith('.cache')) ?? ''
+
+/** Loads the command of a folder in a process of its own: whether it found a code cache, and one that fits. */
+function loadIn(root: string): unknown {
+  const script = `const { script } = require(${JSON.stringify(join(root, 'bin', 'load-command.js'))}).loadCommand()
+    console.log(JSON.stringify({ isRefused: script.cachedDataRejected ?? null }))`
+  return JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }))
+}
+
+test('the command is loaded with the code that was compiled for it', () => {
+  assert.deepEqual(loadIn(repoRoot), { isRefused: false })
+  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.cache')).length, 1)
+})
+
+test('without that code, or with one that is not for this text, the command works as well', () => {
+  const root = mkdtempSync(join(tmpdir(), 'bundle-test-'))
+  try {
+    const copy = join(root, 'dist', 'bundle')
+    mkdirSync(copy, { recursive: true })
+    cpSync(join(repoRoot, 'bin'), join(root, 'bin'), { recursive: true })
+    copyFileSync(join(repoRoot, 'package.json'), join(root, 'package.json'))
+    copyFileSync(join(folder, 'command.cjs'), join(copy, 'command.cjs'))
+    symlinkSync(join(repoRoot, 'node_modules'), join(root, 'node_modules'))
+    const version = (): string =>
+      execFileSync(process.execPath, [join(root, 'bin', 'cluster-apiserver'), '--version'], { encoding: 'utf8' })
+    assert.deepEqual(loadIn(root), { isRefused: null })
+    assert.match(version(), /^cluster-apiserver \d/)
+    const whole = readFileSync(join(folder, cacheName()))
+    for (const broken of [Buffer.from('nonsense'), whole.subarray(0, whole.length / 2), Buffer.alloc(0)]) {
+      writeFileSync(join(copy, cacheName()), broken)
+      assert.match(version(), /^cluster-apiserver \d/)
+    }
+    // Another text: the cache of the old one is not even looked at.
+    writeFileSync(join(copy, cacheName()), whole)
+    const text = readFileSync(join(copy, 'command.cjs'), 'latin1')
+    writeFileSync(join(copy, 'command.cjs'), `// another${text.slice(text.indexOf('\n'))}`, 'latin1')
+    assert.deepEqual(loadIn(root), { isRefused: null })
+  } finally {
+    rmSync(root, { recursive: true, force: true })
   }
 })

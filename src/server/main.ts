@@ -36,7 +36,8 @@ const processSurroundings: Surroundings = {
 /** How long a server may take to close when it is told to do so at once. */
 const lastChanceMs = 2_000
 
-export async function main(argv: readonly string[], surroundings: Surroundings = processSurroundings): Promise<void> {
+export async function main(argv: readonly string[], others: Partial<Surroundings> = {}): Promise<void> {
+  const surroundings = { ...processSurroundings, ...others }
   ignoreClosedOutput()
   const [command = '', ...args] = argv
   if (command === 'codec') return runCodec(args, surroundings)

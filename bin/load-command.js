@@ -1,0 +1,42 @@
+// Loads the command as one script with the code that V8 made of it at build time: to parse and compile it anew is most of what a start would
+// cost. The code cache depends on the version of Node; one that does not fit is passed over, and the start takes a little longer.
+
+'use strict'
+
+const { readFileSync } = require('node:fs')
+const { createRequire } = require('node:module')
+const { dirname, join } = require('node:path')
+const { Script } = require('node:vm')
+
+// The embedded store's package loads a serialiser that is not used, and that one a library of its own.
+process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED ??= 'true'
+
+const path = join(__dirname, '..', 'dist', 'bundle', 'command.cjs')
+/** The first line of the text. */
+const nameOf = (text) => text.slice('// '.length, text.indexOf('\n'))
+
+const readOptional = (file, encoding) => {
+  try {
+    return readFileSync(file, encoding)
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Undefined where nothing is built. */
+function loadCommand() {
+  // All of it is ASCII, which is what makes this quick.
+  const text = readOptional(path, 'latin1')
+  if (text === undefined) return undefined
+  const cachePath = join(dirname(path), `command-${nameOf(text)}.cache`)
+  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${text}\n})`, {
+    filename: path,
+    cachedData: readOptional(cachePath),
+  })
+  const command = { exports: {} }
+  script.runInThisContext()(command.exports, createRequire(path), command, path, dirname(path))
+  return { script, cachePath, exports: command.exports }
+}
+
+module.exports = { loadCommand }

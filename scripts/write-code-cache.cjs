@@ -1,0 +1,46 @@
+// Starts a server once, at build time, and keeps the code that V8 has compiled for it until then: see bin/load-command.js.
+
+'use strict'
+
+const { mkdtempSync, renameSync, rmSync, writeFileSync } = require('node:fs')
+const { get } = require('node:https')
+const { tmpdir } = require('node:os')
+const { join } = require('node:path')
+const v8 = require('node:v8')
+const { loadCommand } = require('../bin/load-command.js')
+
+// The server sets a flag of V8, and a cache is good for the flags only that were set when it was written.
+v8.setFlagsFromString = () => undefined
+
+const folder = mkdtempSync(join(tmpdir(), 'code-cache-'))
+const { script, cachePath, exports: command } = loadCommand()
+const listeners = new Map()
+const exited = new Promise((resolve) => {
+  const surroundings = {
+    print: (text) => visit(text),
+    complain: (text) => process.stderr.write(text),
+    signals: { on: (signal, listener) => listeners.set(signal, listener) },
+    exit: resolve,
+  }
+  command.main([`--data-dir=${join(folder, 'data')}`, '--bind-address=127.0.0.1', '--secure-port=0'], surroundings)
+})
+
+/** What is compiled for the first requests belongs to it. */
+function visit(greeting) {
+  const [url] = /https:\/\/[^\s/]+/.exec(greeting) ?? []
+  if (url === undefined) return
+  get(`${url}/readyz`, { rejectUnauthorized: false }, (answer) => {
+    answer.resume()
+    answer.on('end', () => {
+      const bytes = script.createCachedData()
+      writeFileSync(`${cachePath}.draft`, bytes)
+      renameSync(`${cachePath}.draft`, cachePath)
+      listeners.get('SIGTERM')()
+    })
+  })
+}
+
+exited.then((code) => {
+  rmSync(folder, { recursive: true, force: true })
+  process.exit(code)
+})
