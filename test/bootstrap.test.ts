@@ -210,3 +210,62 @@ describe('what a later start puts into order', () => {
     }
   })
 })
+
+describe('flow schemas', () => {
+  const path = '/apis/flowcontrol.apiserver.cluster.io/v1beta3/flowschemas'
+  const asTable = { accept: 'application/json;as=Table;g=meta.cluster.io;v=v1' }
+  const shown = async (client: ApiClient, query = ''): Promise<readonly (readonly unknown[])[]> => {
+    const { rows } = (await client.get(`${path}${query}`, asTable)).json as unknown as { rows: readonly { cells: readonly unknown[] }[] }
+    return rows.map(({ cells }) => cells)
+  }
+
+  test('tables show them by precedence, equals by name, and other forms by name', () =>
+    withServer({}, async (client) => {
+      const rows = await shown(client)
+      assert.deepEqual(
+        rows.slice(0, 2).map(([name]) => name),
+        ['exempt', 'probes'],
+      )
+      assert.equal(rows.at(-1)?.[0], 'catch-all')
+      const ranks = rows.map(([, , precedence]) => Number(precedence))
+      assert.deepEqual(
+        ranks,
+        [...ranks].sort((a, b) => a - b),
+      )
+      assert.deepEqual(
+        rows.filter(([, , rank]) => rank === 800).map(([name]) => name),
+        ['cluster-controller-manager', 'cluster-scheduler'],
+      )
+      const { items } = (await client.get(path)).json
+      assert.deepEqual(
+        items.map(({ metadata }) => metadata.name),
+        rows.map(([name]) => String(name)).sort(),
+      )
+      assert.deepEqual(
+        (await shown(client, '?limit=3')).map(([name]) => name),
+        ['cluster-controller-manager', 'cluster-scheduler', 'catch-all'],
+      )
+    }))
+
+  test('one that names no level that exists says so', () =>
+    withServer({}, async (client) => {
+      expectStatus(await client.post(path, { metadata: { name: 'lost' }, spec: { priorityLevelConfiguration: { name: 'nowhere' } } }), 201)
+      await until(
+        () => shown(client, '?fieldSelector=metadata.name=lost'),
+        ([row]) => row?.at(-1) === 'True',
+      )
+    }))
+})
+
+test('the parts of the control plane are asked how they are', () =>
+  withServer({}, async (client) => {
+    const { items } = expectStatus(await client.get('/api/v1/componentstatuses'), 200).json as unknown as {
+      items: readonly { metadata: { name: string }; conditions: readonly { status: string; message: string }[] }[]
+    }
+    const shown = new Map(items.map(({ metadata, conditions }) => [metadata.name, conditions[0]]))
+    assert.deepEqual([...shown.keys()], ['controller-manager', 'etcd-0', 'scheduler'])
+    assert.equal(shown.get('etcd-0')?.status, 'True')
+    // Nobody listens there, unless somebody runs one on the machine of the test.
+    const { status, message = '' } = shown.get('scheduler') ?? {}
+    assert.ok(status === 'True' || /^Get "https:\/\/127\.0\.0\.1:10259\/healthz": |statuscode/.test(message), message)
+  }))

@@ -160,6 +160,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
     readonly cells: (object: T, context: RuleContext) => readonly unknown[]
     /** Marks rows of objects that have come to an end; none where left out. */
     readonly conditions?: (object: T) => readonly RowCondition[]
+    /** The order of rows in a list, where it is not that of names. */
+    readonly order?: (a: T, b: T) => number
   }
   /** What is wrong with a name, one sentence each; `prefix` is true for generateName. */
   readonly nameProblems: (name: string, prefix: boolean) => readonly string[]

@@ -15,6 +15,8 @@ export interface ItemForm {
   readonly ignoresZeros?: boolean
   /** What stands between two items of a list. */
   readonly separator: Uint8Array
+  /** The order of items in a list, as they are stored, where it is not that of names. */
+  readonly order?: ((a: ApiObject, b: ApiObject) => number) | undefined
   /** One object, in the version that is shown, as it stands in a list. */
   item(object: ApiObject): Uint8Array
 }

@@ -30,6 +30,7 @@ export function rowFormOf(resource: Resource, wish: TableWish): RowForm {
       resource,
       table,
       separator: comma,
+      order: resource.definition.table?.order,
       item: (object: ApiObject) => encoder.encode(tableRow(table, object, writeCells)),
       list: (metadata, rows, now) => tablePieces(table, { metadata, rows, now }),
     }

@@ -11,6 +11,7 @@ import { LabelIndex } from './label-index.js'
 import { type ListQuery, type ObjectPage, readPage } from './list.js'
 import { ListCache } from './list-cache.js'
 import { ObjectCache } from './object-cache.js'
+import { orderedItems } from './ordered-items.js'
 import { encodeStored, StoredObject } from './stored-object.js'
 import { noUniqueKeys, storageKeyOf, type UniqueKey, type UniqueKeyChanges } from './unique-keys.js'
 import { WatchBacklog } from './watch-backlog.js'
@@ -152,7 +153,8 @@ export class ObjectStore {
   }
 
   list(query: ListQuery): ObjectPage {
-    return readPage({ storage: this.storage, cache: this.cache, labels: this.labels, kept: this.kept }, query)
+    const page = readPage({ storage: this.storage, cache: this.cache, labels: this.labels, kept: this.kept }, query)
+    return query.form?.order === undefined ? page : { ...page, items: orderedItems(page, query.resource, query.form) }
   }
 
   /** A page of what happened to objects of a kind, after a revision and in order. */

@@ -95,8 +95,14 @@ export class PageSlices implements ItemSlices {
 }
 
 /** The items of objects that are at hand and not stored. */
-export function slicesOf(objects: readonly ApiObject[], form: ItemForm): ItemSlices {
-  const pieces = objects.flatMap((object, i) => (i === 0 ? [form.item(object)] : [form.separator, form.item(object)]))
+export const slicesOf = (objects: readonly ApiObject[], form: ItemForm): ItemSlices =>
+  slicesOfItems(
+    objects.map((object) => form.item(object)),
+    form.separator,
+  )
+
+export function slicesOfItems(items: readonly Uint8Array[], separator: Uint8Array): ItemSlices {
+  const pieces = items.flatMap((item, i) => (i === 0 ? [item] : [separator, item]))
   const bytes = pieces.reduce((sum, { length }) => sum + length, 0)
   return { next: () => pieces.shift(), measure: (most) => (bytes <= most ? bytes : undefined) }
 }

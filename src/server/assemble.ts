@@ -16,6 +16,7 @@ import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
 import { defaultAccounts } from '../controllers/default-accounts.js'
+import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
 import { LoopCounters } from '../controllers/kit/counters.js'
 import type { LoopParts } from '../controllers/kit/loop.js'
 import { namespaceDeletion } from '../controllers/namespace-deletion.js'
@@ -34,6 +35,7 @@ import { Pressure } from '../http/pressure.js'
 import { requestLabels } from '../http/request-labels.js'
 import { versionDocument } from '../http/version.js'
 import { listen } from '../net/listen.js'
+import { probe } from '../net/probe.js'
 import { ObjectStore } from '../objects/object-store.js'
 import { ServerRegistry } from '../objects/server-registry.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
@@ -59,6 +61,14 @@ const drainMs = 10_000
 const memoryLimits = { bodyBytes: 128 << 20, answerBytes: 256 << 20 }
 /** What the API's own service points to where any free port was asked for. */
 const defaultPort = 6443
+
+/** Where the other parts of a control plane answer, when they run on this machine. */
+const controlPlane = (
+  [
+    ['controller-manager', 10257],
+    ['scheduler', 10259],
+  ] as const
+).map(([name, port]) => ({ name, probe: (patienceMs: number) => probe(`https://127.0.0.1:${port}/healthz`, patienceMs) }))
 
 const randomSuffix = (length: number): string => Array.from({ length }, () => suffixLetters[randomInt(suffixLetters.length)]).join('')
 
@@ -109,6 +119,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     clock,
     admission: admissionOf(pluginsInOrder({ store, catalogs, randomSuffix, ...settings.admission })),
     access,
+    components: controlPlane,
     reservers: [serviceReserver(serviceRanges, Math.random)],
     newUid: randomUUID,
     randomSuffix,
@@ -153,6 +164,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     namespace: namespaceDeletion,
     serviceaccount: defaultAccounts,
     'root-ca-cert-publisher': rootCaMaps({ pem: () => certificate.rootPem, onChange: (listener) => certificate.onChange(listener) }),
+    'flow-schema-status': flowSchemaStatus,
   })
   closing.add(() => loops.close())
 

@@ -23,11 +23,18 @@ export interface Engine {
   readonly clock: Clock
   /** Who is asked about users and their rights, for kinds that are questions. */
   readonly access: { readonly authenticators: readonly Authenticator[]; readonly authorizers: readonly Authorizer[] }
+  /** Other parts of the control plane, which are asked whether they are well. */
+  readonly components?: readonly ComponentProbe[]
   /** The kinds that take what only one object may have. */
   readonly reservers: readonly Reserver[]
   readonly newUid: () => string
   /** A random letter or digit sequence for generated names. */
   readonly randomSuffix: (length: number) => string
+}
+
+export interface ComponentProbe {
+  readonly name: string
+  probe(patienceMs: number): Promise<{ readonly isWell: boolean; readonly message: string }>
 }
 
 /** One request on one resource. */

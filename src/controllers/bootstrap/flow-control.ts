@@ -9,6 +9,7 @@ import { sameValue } from '../../api/validation/same-value.js'
 import { mandatoryFlowSchemas } from '../../resources/flowcontrol-apiserver/mandatory.js'
 import type { PriorityLevelConfigurationSpec as OlderLevel } from '../../resources/flowcontrol-apiserver/v1beta2.schema.js'
 import type {
+  FlowSchemaCondition,
   FlowSchemaSpec,
   PolicyRulesWithSubjects,
   PriorityLevelConfigurationSpec,
@@ -22,7 +23,8 @@ import { spell, spellAll } from './words.js'
 const group = { stem: 'flowcontrol.apiserver' }
 const version = 'v1beta3'
 const producer = 'api-priority-and-fairness-config-producer-v1'
-const consumer = 'api-priority-and-fairness-config-consumer-v1'
+/** Who says what became of schemas. */
+export const consumer = 'api-priority-and-fairness-config-consumer-v1'
 
 interface FlowObject extends ApiObject {
   readonly spec?: object
@@ -34,7 +36,13 @@ export function flowObjects(identity: Identity, now: number): readonly Wanted[] 
     ...levels.map(([name, spec]) => wanted(identity, 'prioritylevelconfigurations', { name, spec, isMandatory: mandatory.has(name) })),
     ...schemas.map(([name, spec]) => ({
       ...wanted(identity, 'flowschemas', { name, spec, isMandatory: mandatory.has(name) }),
-      status: { value: { conditions: [foundLevel(spec, now)] }, fieldManager: consumer, fields: conditionFields },
+      status: {
+        value: {
+          conditions: [{ ...danglingCondition(spec.priorityLevelConfiguration?.name ?? '', true), lastTransitionTime: timeOf(now) }],
+        },
+        fieldManager: consumer,
+        fields: conditionFields,
+      },
     })),
   ]
 }
@@ -66,15 +74,15 @@ function wanted(identity: Identity, resource: string, { name, spec, isMandatory 
   }
 }
 
-function foundLevel({ priorityLevelConfiguration }: FlowSchemaSpec, now: number): object {
-  return {
-    type: 'Dangling',
-    status: 'False',
-    lastTransitionTime: timeOf(now),
-    reason: 'Found',
-    message: `the priority level ${JSON.stringify(priorityLevelConfiguration?.name)} exists`,
-  }
-}
+/** Whether the priority level that a schema names is missing; without the time. */
+export const danglingCondition = (level: string, exists: boolean): Dangling => ({
+  type: 'Dangling',
+  status: exists ? 'False' : 'True',
+  reason: exists ? 'Found' : 'NotFound',
+  message: `the priority level ${JSON.stringify(level)} ${exists ? 'exists' : 'does not exist'}`,
+})
+
+type Dangling = Required<Pick<FlowSchemaCondition, 'type' | 'status' | 'reason' | 'message'>>
 
 const conditionFields = {
   'f:status': {

@@ -119,5 +119,7 @@ export const flowSchema = defineResource<FlowSchema>({
       ageOf(flow.metadata?.creationTimestamp, now),
       describeDangling(flow),
     ],
+    // As requests try them; an order of names comes first in the list itself, and stays for equals.
+    order: (a, b) => (a.spec?.matchingPrecedence ?? 0) - (b.spec?.matchingPrecedence ?? 0),
   },
 })

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
 import { issueCertificate } from '../../net/issue-certificate.js'
+import { controllerNames } from './flags/api.js'
 import { parseFlags } from './parse-flags.js'
 import { readSettings } from './read-settings.js'
 import type { Settings } from './settings.js'
@@ -196,12 +197,12 @@ for (const row of [
     pick: (s: Settings) => s.ownLease.renewMs,
     value: 2_147_483_647,
   },
-  { name: 'all loops', argv: [], pick: (s: Settings) => s.controllers, value: ['namespace', 'serviceaccount', 'root-ca-cert-publisher'] },
+  { name: 'all loops', argv: [], pick: (s: Settings) => s.controllers, value: controllerNames },
   {
     name: 'all loops but one',
     argv: ['--controllers=*,-root-ca-cert-publisher'],
     pick: (s: Settings) => s.controllers,
-    value: ['namespace', 'serviceaccount'],
+    value: controllerNames.filter((name) => name !== 'root-ca-cert-publisher'),
   },
   { name: 'one loop', argv: ['--controllers=namespace'], pick: (s: Settings) => s.controllers, value: ['namespace'] },
   { name: 'endpoints', argv: [], pick: (s: Settings) => s.keepsEndpoints, value: true },

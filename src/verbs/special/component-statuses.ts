@@ -1,21 +1,19 @@
-// The parts of a control plane: what this server is not is not there, and the store is asked.
+// The parts of a control plane, each asked when somebody wants to know.
 
 import type { ApiObject } from '../../api/object.js'
+import { compareText } from '../../base/text-order.js'
 import type { Compute } from './signatures.js'
 
 /** How long a component may take to say that it is well. */
 const patienceMs = 2000
 
-export const componentStatuses: Compute = async ({ store }) => [
-  component('controller-manager', 'no controller manager answers this server'),
-  component('etcd-0', await store.check(patienceMs)),
-  component('scheduler', 'no scheduler answers this server'),
-]
+export const componentStatuses: Compute = async ({ store, components = [] }) => {
+  const storeStatus = store.check(patienceMs).then((problem) => ({ isWell: problem === undefined, message: problem ?? healthyStore }))
+  const all = [{ name: 'etcd-0', probe: () => storeStatus }, ...components].sort((a, b) => compareText(a.name, b.name))
+  return Promise.all(all.map(async ({ name, probe }) => statusOf(name, await probe(patienceMs))))
+}
 
-const component = (name: string, problem: string | undefined): ApiObject =>
-  ({
-    metadata: { name },
-    conditions: [
-      { type: 'Healthy', status: problem === undefined ? 'True' : 'False', message: problem ?? '{"health":"true","reason":""}' },
-    ],
-  }) as ApiObject
+const healthyStore = '{"health":"true","reason":""}'
+
+const statusOf = (name: string, { isWell, message }: { readonly isWell: boolean; readonly message: string }): ApiObject =>
+  ({ metadata: { name }, conditions: [{ type: 'Healthy', status: isWell ? 'True' : 'False', message }] }) as ApiObject

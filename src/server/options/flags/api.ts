@@ -3,8 +3,8 @@
 import { identityNames } from '../../../api/identity.js'
 import type { FlagDefinition } from '../flag.js'
 
-/** The loops of the server, by the names that controllers of the original system have. */
-export const controllerNames = ['namespace', 'serviceaccount', 'root-ca-cert-publisher'] as const
+/** The loops of the server, by the names that controllers of the original system have, where it has them. */
+export const controllerNames = ['namespace', 'serviceaccount', 'root-ca-cert-publisher', 'flow-schema-status'] as const
 
 export const apiFlags = [
   {
