@@ -5,6 +5,7 @@ import { shorten } from '../base/shorten.js'
 import { maxJsonDepth } from '../schema/json-parse.js'
 import { writeAny } from '../schema/write.js'
 import { positionOf, readPointer } from './json-pointer.js'
+import { LongList, longLength } from './long-list.js'
 import { PatchError } from './patch-error.js'
 import { cloneJson, isEqual, isRecord, own, setOwn } from './plain.js'
 
@@ -13,18 +14,16 @@ export type Json = string | number | bigint | boolean | null | readonly Json[] |
 const maxOperations = 10_000
 // What all copies of one patch may add.
 const maxCopiedLength = 3 * 1024 * 1024
-// How many items all insertions and removals of one patch may push along in lists: what thousands of them do at the head of a great list.
-const maxShifted = 50_000_000
 
-type Container = unknown[] | { [name: string]: unknown }
+type Container = unknown[] | LongList | { [name: string]: unknown }
 
 /** Throws a PatchError; its kind says whether the patch is none or could not be carried out. */
 export function jsonPatch(document: Json, patch: unknown): Json {
   const operations = readOperations(patch)
-  const state: State = { root: document, owned: new Set(), copied: 0, shifted: 0 }
+  const state: State = { root: document, owned: new Set(), copied: 0, hasLong: false }
   for (const operation of operations) perform(state, operation)
   requireDepth(state.root)
-  return state.root as Json
+  return plain(state, state.root) as Json
 }
 
 interface State {
@@ -32,7 +31,8 @@ interface State {
   /** The containers that were made here, and so may be changed. */
   readonly owned: Set<unknown>
   copied: number
-  shifted: number
+  /** Whether a list was taken into chunks. */
+  hasLong: boolean
 }
 
 interface Operation {
@@ -81,7 +81,7 @@ function perform(state: State, operation: Operation): void {
 function test(state: State, path: readonly string[], value: unknown): void {
   const found = findMember(state, path, 'test') ?? null
   if (typeof value === 'object') requireDepth(found)
-  if (!isEqual(found, value)) throw new PatchError('test-failed', `testing value ${print(path)} failed`)
+  if (!isEqual(plain(state, found), value)) throw new PatchError('test-failed', `testing value ${print(path)} failed`)
 }
 
 /** An operation that says no value sets null. */
@@ -92,20 +92,43 @@ function add(state: State, path: readonly string[], value: unknown): void {
   const last = path.at(-1)
   if (last === undefined) throw missing('add', path)
   const parent = containerAt(state, path, 'add')
-  if (!Array.isArray(parent)) {
+  if (!isList(parent)) {
     setOwn(parent, last, value)
     return
   }
   const position = last === '-' ? parent.length : positionOf(last, parent.length + 1)
   if (position === undefined) throw missing('add', path)
-  shift(state, parent.length - position)
-  parent.splice(position, 0, value)
+  if (parent instanceof LongList) parent.insert(position, value)
+  else parent.splice(position, 0, value)
 }
 
-/** So many items of a list get another place. */
-function shift(state: State, count: number): void {
-  state.shifted += count
-  if (state.shifted > maxShifted) throw new PatchError('unprocessable', 'the operations of the patch move too many elements of lists')
+const isList = (value: unknown): value is unknown[] | LongList => Array.isArray(value) || value instanceof LongList
+
+/** The value with its lists as they shall be; what has none in chunks is the same value. */
+function plain(state: State, value: unknown): unknown {
+  if (!state.hasLong || typeof value !== 'object' || value === null) return value
+  if (value instanceof LongList) return plainItems(state, value.items())
+  if (Array.isArray(value)) return plainItems(state, value)
+  let out: { [name: string]: unknown } | undefined
+  for (const name in value) {
+    const member = (value as { readonly [name: string]: unknown })[name]
+    const made = plain(state, member)
+    if (made === member) continue
+    out ??= { ...value }
+    setOwn(out, name, made)
+  }
+  return out ?? value
+}
+
+function plainItems(state: State, items: unknown[]): unknown[] {
+  let out: unknown[] | undefined
+  for (let i = 0; i < items.length; i++) {
+    const made = plain(state, items[i])
+    if (made === items[i]) continue
+    out ??= [...items]
+    out[i] = made
+  }
+  return out ?? items
 }
 
 /** Throws for a value that nests deeper than a document can: each `move` can put all that is there one level deeper. */
@@ -116,7 +139,7 @@ function requireDepth(value: unknown): void {
 function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (depth === 0) return true
-  if (Array.isArray(value)) return value.some((item) => isDeeper(item, depth - 1))
+  if (isList(value)) return (value instanceof LongList ? value.items() : value).some((item) => isDeeper(item, depth - 1))
   for (const name in value) if (isDeeper((value as { readonly [name: string]: unknown })[name], depth - 1)) return true
   return false
 }
@@ -129,13 +152,13 @@ function replace(state: State, path: readonly string[], value: unknown): void {
     return
   }
   const parent = containerAt(state, path, 'replace')
-  if (!Array.isArray(parent)) {
+  if (!isList(parent)) {
     setOwn(parent, last, value)
     return
   }
   const position = positionOf(last, parent.length)
   if (position === undefined) throw missing('replace', path)
-  parent[position] = value
+  setItem(parent, position, value)
 }
 
 function remove(state: State, path: readonly string[]): void {
@@ -143,12 +166,9 @@ function remove(state: State, path: readonly string[]): void {
   const last = path.at(-1)
   if (last === undefined) throw missing('remove', path)
   const parent = containerAt(state, path, 'remove')
-  if (!Array.isArray(parent)) delete parent[last]
-  else {
-    const position = positionOf(last, parent.length) ?? 0
-    shift(state, parent.length - position)
-    parent.splice(position, 1)
-  }
+  if (!isList(parent)) delete parent[last]
+  else if (parent instanceof LongList) parent.remove(positionOf(last, parent.length) ?? 0)
+  else parent.splice(positionOf(last, parent.length) ?? 0, 1)
 }
 
 function move(state: State, from: readonly string[], path: readonly string[]): void {
@@ -161,8 +181,9 @@ function move(state: State, from: readonly string[], path: readonly string[]): v
 }
 
 function copy(state: State, from: readonly string[], path: readonly string[]): void {
-  const value = findMember(state, from, 'copy') ?? null
-  requireDepth(value)
+  const found = findMember(state, from, 'copy') ?? null
+  requireDepth(found)
+  const value = plain(state, found)
   state.copied += writeAny(value).length
   if (state.copied > maxCopiedLength)
     throw new PatchError(
@@ -194,9 +215,10 @@ function findFor(state: State, path: readonly string[], op: string): unknown {
 }
 
 function childOf(value: unknown, step: string): unknown {
-  if (Array.isArray(value)) {
+  if (isList(value)) {
     const position = positionOf(step, value.length)
-    return position === undefined ? undefined : (value[position] as unknown)
+    if (position === undefined) return undefined
+    return value instanceof LongList ? value.get(position) : value[position]
   }
   return isRecord(value) ? own(value, step) : undefined
 }
@@ -210,7 +232,7 @@ function containerAt(state: State, path: readonly string[], op: string): Contain
     const step = path[i] as string
     const child: Container | undefined = owned(state, childOf(container, step))
     if (child === undefined) throw missing(op, path)
-    if (Array.isArray(container)) container[positionOf(step, container.length) ?? 0] = child
+    if (isList(container)) setItem(container, positionOf(step, container.length) ?? 0, child)
     else setOwn(container, step, child)
     container = child
   }
@@ -221,9 +243,16 @@ function containerAt(state: State, path: readonly string[], op: string): Contain
 function owned(state: State, value: unknown): Container | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (state.owned.has(value)) return value as Container
-  const made: Container = Array.isArray(value) ? [...(value as unknown[])] : { ...value }
+  const isLong = Array.isArray(value) && value.length > longLength
+  if (isLong) state.hasLong = true
+  const made: Container = isLong ? new LongList(value) : Array.isArray(value) ? [...(value as unknown[])] : { ...value }
   state.owned.add(made)
   return made
+}
+
+function setItem(list: unknown[] | LongList, position: number, value: unknown): void {
+  if (list instanceof LongList) list.set(position, value)
+  else list[position] = value
 }
 
 const print = (path: readonly string[]): string =>

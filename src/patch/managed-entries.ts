@@ -1,7 +1,8 @@
 // The entries of `metadata.managedFields` as owners of field sets, and back. An owner that did not change keeps its entry as it was.
 
+import { getOrInsert } from '../base/get-or-insert.js'
 import { compareText } from '../base/text-order.js'
-import { type FieldSet, nonEmpty, union } from './field-set.js'
+import { type FieldSet, nonEmpty, unionAll } from './field-set.js'
 import { readFieldsV1 } from './fields-v1.js'
 
 import { isEqual, isRecord } from './plain.js'
@@ -74,21 +75,29 @@ type ReadSet = (fieldsV1: unknown) => { readonly set: FieldSet | undefined } | u
 function readEntries(entries: readonly ManagedFieldsEntry[], readSet: ReadSet): readonly Owner[] | undefined {
   const owners: Owner[] = []
   const places = entries.length > fewEntries ? new Map<string, number>() : undefined
+  const more = new Map<number, (FieldSet | undefined)[]>()
   for (const entry of entries) {
     const { operation, apiVersion = '' } = entry
     if ((operation !== 'Apply' && operation !== 'Update') || apiVersion === '' || entry.fieldsType !== 'FieldsV1') return undefined
     const read = readSet(entry.fieldsV1)
     if (read === undefined) return undefined
-    addOwner(owners, places, {
-      manager: entry.manager ?? '',
-      operation,
-      apiVersion,
-      subresource: entry.subresource ?? '',
-      time: entry.time,
-      set: read.set,
-      // An entry of ours is as it shall be; one that was sent may have its fields in another form.
-      entry: read.set === entry.fieldsV1 ? entry : undefined,
-    })
+    addOwner(
+      { owners, places, more },
+      {
+        manager: entry.manager ?? '',
+        operation,
+        apiVersion,
+        subresource: entry.subresource ?? '',
+        time: entry.time,
+        set: read.set,
+        // An entry of ours is as it shall be; one that was sent may have its fields in another form.
+        entry: read.set === entry.fieldsV1 ? entry : undefined,
+      },
+    )
+  }
+  for (const [index, sets] of more) {
+    const owner = owners[index] as Owner
+    owners[index] = ownerOf(owner, unionAll(sets), owner.time)
   }
   return owners
 }
@@ -96,14 +105,24 @@ function readEntries(entries: readonly ManagedFieldsEntry[], readSet: ReadSet): 
 /** A look at each is quicker than a map for as many as there usually are. */
 const fewEntries = 16
 
-/** Entries of one owner are merged; the last one says when. */
-function addOwner(owners: Owner[], places: Map<string, number> | undefined, owner: Owner): void {
+interface Reading {
+  readonly owners: Owner[]
+  readonly places: Map<string, number> | undefined
+  /** The sets of all entries of an owner that has several, by its place. */
+  readonly more: Map<number, (FieldSet | undefined)[]>
+}
+
+/** Entries of one owner are merged in the end; the last one says when. */
+function addOwner({ owners, places, more }: Reading, owner: Owner): void {
   const name = places === undefined ? '' : ownerText(owner)
   const index = places === undefined ? owners.findIndex((other) => isSameOwner(other, owner)) : (places.get(name) ?? -1)
   if (index < 0) {
     places?.set(name, owners.length)
     owners.push(owner)
-  } else owners[index] = ownerOf(owner, union((owners[index] as Owner).set, owner.set), owner.time)
+    return
+  }
+  getOrInsert(more, index, () => [(owners[index] as Owner).set]).push(owner.set)
+  owners[index] = owner
 }
 
 /** The entries of all owners that own something: applies first, then by time and name; undefined if there are none. */

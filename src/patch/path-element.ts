@@ -40,15 +40,15 @@ export interface RankedElement {
 
 export function rankElement(element: string): RankedElement {
   const kind = kinds.indexOf(element.charAt(0))
-  const isJson = kind === keyKind || kind === valueKind
-  return { element, kind, value: isJson ? readJson(element) : kind === positionKind ? Number(element.slice(2)) : undefined }
+  if (kind === keyKind) return { element, kind, value: Object.entries(readJson(element) as Keys) }
+  return { element, kind, value: kind === valueKind ? readJson(element) : kind === positionKind ? Number(element.slice(2)) : undefined }
 }
 
 /** The order in which managedFields are written: fields, then keyed items, then values, then positions. */
 export function compareRanked(a: RankedElement, b: RankedElement): number {
   if (a.kind !== b.kind) return a.kind - b.kind
   if (a.element === b.element) return 0
-  if (a.kind === keyKind) return compareKeys(a.value as Keys, b.value as Keys)
+  if (a.kind === keyKind) return compareKeys(a.value as KeyEntries, b.value as KeyEntries)
   if (a.kind === valueKind) return compareValues(a.value, b.value)
   return a.kind === positionKind ? (a.value as number) - (b.value as number) : compareText(a.element, b.element)
 }
@@ -59,14 +59,16 @@ type Keys = { readonly [name: string]: unknown }
 
 const readJson = (element: string): unknown => JSON.parse(element.slice(2))
 
-function compareKeys(a: Keys, b: Keys): number {
-  const left = Object.keys(a)
-  const right = Object.keys(b)
-  for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    const order = compareText(left[i] as string, right[i] as string) || compareValues(a[left[i] as string], b[right[i] as string])
+type KeyEntries = readonly (readonly [name: string, value: unknown])[]
+
+function compareKeys(a: KeyEntries, b: KeyEntries): number {
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const [name, value] = a[i] as KeyEntries[number]
+    const [otherName, otherValue] = b[i] as KeyEntries[number]
+    const order = compareText(name, otherName) || compareValues(value, otherValue)
     if (order !== 0) return order
   }
-  return left.length - right.length
+  return a.length - b.length
 }
 
 /** The one form of an element that a client wrote: 'unknown' for kinds of a later release, undefined for what is no element. */

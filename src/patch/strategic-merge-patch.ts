@@ -111,6 +111,10 @@ function mergeMember(out: Draft, { name, value, place }: { readonly name: string
     return
   }
   const original = own(out, name)
+  if (typeof original !== 'object' || typeof value !== 'object') {
+    setOwn(out, name, withoutNulls(value))
+    return
+  }
   const rule = ruleOf(place, name)
   if (isRecord(original) && isRecord(value))
     setOwn(out, name, rule.replaces ? value : mergeObject(original, value, { ...place, node: rule.node }))

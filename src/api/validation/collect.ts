@@ -17,12 +17,14 @@ export function checkEach<T>(
   rule: (item: T, field: string, index: number) => readonly FieldError[],
 ): readonly FieldError[] {
   if (items === undefined) return noErrors
-  let found = noErrors
+  let found: FieldError[] | undefined
   for (let i = 0; i < items.length; i++) {
     const errors = rule(items[i] as T, `${field}[${i}]`, i)
-    if (errors.length > 0) found = found.length === 0 ? errors : [...found, ...errors]
+    if (errors.length === 0) continue
+    found ??= []
+    for (const error of errors) found.push(error)
   }
-  return found
+  return found ?? noErrors
 }
 
 /** A check of a part that may be left out. */
