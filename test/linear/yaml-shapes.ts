@@ -1,0 +1,82 @@
+// Bodies in YAML of every bad shape: the reader is our own, and clients choose what it reads.
+
+import { decode } from './body-shapes.js'
+import { fill, fillWith, largestBody, type Shape } from './shape.js'
+
+const yamlShape = (name: string, make: (bytes: number) => string): Shape => ({
+  subject: 'YAML',
+  name,
+  maxBytes: largestBody,
+  prepare: (bytes) => {
+    const body = new TextEncoder().encode(make(bytes))
+    return () => decode('yaml', body)
+  },
+})
+
+const mapOf = (n: number): string => fillWith((i) => `k${i}: v`, ', ', n)
+
+export const yamlShapes: readonly Shape[] = [
+  yamlShape('a flow map', (n) => `{metadata: {labels: {${mapOf(n)}}}}`),
+  yamlShape('a flow map of keys alone', (n) => `{${fill('a,', n)}}`),
+  yamlShape('a flow map of one key', (n) => `{${fill('"a":1,', n)}}`),
+  yamlShape('a flow list', (n) => `[${fill('a,', n)}]`),
+  yamlShape('a flow list of pairs', (n) => `[${fill('a: b,', n)}]`),
+  yamlShape('a flow list over lines', (n) => `[${fill('a,\n', n)}]`),
+  yamlShape('questions in a flow map', (n) => `{${fill('?,', n)}}`),
+  yamlShape('maps as keys', (n) => `[${fill('{[a]: b},', n)}]`),
+  yamlShape('a block map', (n) => `metadata:\n  labels:\n${fillWith((i) => `    k${i}: v`, '\n', n)}`),
+  yamlShape('a block map of one key', (n) => fill('a: 1\n', n)),
+  yamlShape('JSON', (n) => `{"metadata":{"labels":{${fillWith((i) => `"k${i}":"v"`, ',', n)}}}}`),
+  yamlShape('unknown keys', (n) => fillWith((i) => `odd${i}: 1`, '\n', n)),
+  yamlShape('a block list', (n) => fill('- \n', n)),
+  yamlShape('lists in lists', (n) => fill(`${'- '.repeat(900)}a\n`, n)),
+  yamlShape('maps in maps', (n) => fill(`${'{a: '.repeat(900)}1${'}'.repeat(900)}\n`, n)),
+  yamlShape('deeper and deeper', (n) => Array.from({ length: Math.min(999, Math.sqrt(n * 2)) }, (_, i) => `${' '.repeat(i)}a:`).join('\n')),
+  yamlShape('questions', (n) => fill('? a\n', n)),
+  yamlShape('merges of nothing', (n) => `a: &a {}\nb: {${fill('<<: *a,', n)}}`),
+  yamlShape('merges of much', (n) => `a: &a {${mapOf(n / 2)}}\nb: {${fill('<<: *a,', n / 2)}}`),
+  yamlShape('a merge of a list', (n) => `a: &a {${mapOf(n / 2)}}\nb: {<<: [${fill('*a,', n / 2)}]}`),
+  yamlShape('merges of merges', (n) => `m0: &m0 {a: 1}\n${fillWith((i) => `m${i + 1}: &m${i + 1} {<<: *m${i}, k${i}: 1}`, '\n', n)}`),
+  yamlShape('aliases of much', (n) => `a: &a [${fill('x,', n / 2)}]\nb: [${fill('*a,', n / 2)}]`),
+  yamlShape('aliases of little', (n) => `a: &a [x]\nb: [${fill('*a,', n)}]`),
+  yamlShape('aliases as keys', (n) => `a: &a ${fill('x', n / 2)}\nb: [${fill('{*a : 1},', n / 2)}]`),
+  yamlShape('aliases of aliases', (n) => `m0: &m0 [a,a]\n${fillWith((i) => `m${i + 1}: &m${i + 1} [*m${i},*m${i}]`, '\n', n)}`),
+  yamlShape('anchors', (n) => `[${fillWith((i) => `&a${i} 1`, ',', n)}]`),
+  yamlShape('a long anchor', (n) => `&${fill('a', n / 2)} [*${fill('a', n / 2)}]`),
+  yamlShape('tags', (n) => `[${fill('!!str 1,', n)}]`),
+  yamlShape('a tag handle', (n) => `%TAG !a! tag:${fill('x', n / 2)}\n---\n[${fill('!a!x 1,', n / 2)}]`),
+  yamlShape('a long tag', (n) => `!${fill('%41', n)} x`),
+  yamlShape('a long binary', (n) => `!!binary ${fill('AAAA', n)}`),
+  yamlShape('a long plain text', (n) => `a: ${fill('x ', n)}`),
+  yamlShape('a plain text over lines', (n) => `a: ${fill('x\n ', n)}`),
+  yamlShape('a plain text and spaces', (n) => `a: x${fill(' ', n)}y`),
+  yamlShape('colons', (n) => fill(':a', n)),
+  yamlShape('a double-quoted text', (n) => `a: "${fill('x ', n)}"`),
+  yamlShape('a double-quoted text of escapes', (n) => `a: "${fill('\\n', n)}"`),
+  yamlShape('a double-quoted text over lines', (n) => `a: "${fill('x\n', n)}"`),
+  yamlShape('escaped line breaks', (n) => `a: "${fill('\\\n', n)}"`),
+  yamlShape('a single-quoted text', (n) => `a: '${fill("''", n)}'`),
+  yamlShape('a single-quoted text with blanks', (n) => `a: '${fill("'' ", n)}'`),
+  yamlShape('empty lines in quotes', (n) => `a: 'x${fill('\n', n)}y'`),
+  yamlShape('a literal text', (n) => `a: |\n${fill(' x\n', n)}`),
+  yamlShape('a literal text of empty lines', (n) => `a: |\n${fill('\n', n)} x`),
+  yamlShape('literal texts', (n) => fillWith((i) => `k${i}: |\n  x`, '\n', n)),
+  yamlShape('a folded text', (n) => `a: >\n${fill(' x\n', n)}`),
+  yamlShape('a folded text of empty lines', (n) => `a: >\n${fill(' x\n\n', n)}`),
+  yamlShape('empty lines', (n) => `a: b${fill('\n', n)}c: d`),
+  yamlShape('comments', (n) => fill('#\n', n)),
+  yamlShape('a long comment', (n) => fill('# ', n)),
+  yamlShape('spaces', (n) => `${fill(' ', n)}a`),
+  yamlShape('tabs', (n) => `a: [${fill('\t', n)}]`),
+  yamlShape('a long number', (n) => fill('1', n)),
+  yamlShape('a number with underscores', (n) => fill('1_', n)),
+  yamlShape('a number that is none', (n) => `${fill('1', n)}.x`),
+  yamlShape('dots and digits', (n) => `.${fill('1', n)}e`),
+  yamlShape('dates', (n) => `[${fill('2001-01-01, ', n)}]`),
+  yamlShape('documents', (n) => fill('---\n', n)),
+  yamlShape('ends of documents', (n) => fill('...\n', n)),
+  yamlShape('directives', (n) => fill('%YAML 1.1\n', n)),
+  yamlShape('unicode', (n) => `metadata: {labels: {${fillWith((i) => `é${i}😀: ｡`, ', ', n / 2)}}}`),
+  yamlShape('brackets without an end', (n) => fill('[{', n)),
+  yamlShape('quotes without an end', (n) => `"${fill('x', n)}`),
+]
