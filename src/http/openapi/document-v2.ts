@@ -1,16 +1,22 @@
 // The one document of OpenAPI version 2, with everything in it.
 
 import type { Definitions, JsonSchema } from '../../schema/openapi.js'
-import { allRoutes, type Blueprint } from './blueprint.js'
+import type { Blueprint } from './blueprint.js'
 import { answerText, type DocumentParts, marksOf, security, sorted, tokenScheme, unauthorized, wholeDocument } from './rendering.js'
 import { type Operation, ownParameters, type Parameter, type Route, sharedParameters } from './route.js'
+import { inOrder } from './routes.js'
 
 export function partsOfV2(blueprint: Blueprint): DocumentParts {
   const definitions = blueprint.definitions(2)
   return {
     head: { swagger: '2.0', info: blueprint.info },
     paths: function* () {
-      for (const route of allRoutes(blueprint)) yield [route.path, renderPath(route, definitions)]
+      const routes: Route[] = []
+      for (const source of blueprint.sources) {
+        routes.push(...source.routes())
+        yield undefined
+      }
+      for (const route of inOrder(routes)) yield [route.path, renderPath(route, definitions)]
     },
     tail: () => ({ definitions: sorted(definitions.byName), securityDefinitions: tokenScheme, security }),
   }

@@ -9,9 +9,11 @@ import { describeType } from '../../resources/descriptions/describe-type.js'
 import { definitions as builtIn } from '../../resources/index.js'
 import { blueprintOf, routesByDocument } from './blueprint.js'
 import { checkDocument, type Json } from './check-document.fixture.js'
-import { documentV2 } from './document-v2.js'
+import { documentV2, partsOfV2 } from './document-v2.js'
 import { documentV3 } from './document-v3.js'
 import { type KeptDocument, type OpenApiDocuments, openApiDocuments } from './documents.js'
+import { encodeV2 } from './protobuf-v2.js'
+import { documentJson } from './rendering.js'
 import { gadget, plain, thingsBlueprint, thingsCatalog } from './things.fixture.js'
 
 const blueprint = thingsBlueprint()
@@ -206,5 +208,12 @@ describe('documents that are kept', () => {
       const kept = (await documents.v3(after, name, 'json')) as KeptDocument
       assert.deepEqual(JSON.parse(textOf(kept)), JSON.parse(JSON.stringify(documentV3(fresh, routes))))
     }
+  })
+
+  test('are rendered in steps of one path or one definition, so that others get their turn', () => {
+    const stepsOf = (work: Generator): number => [...work].length
+    const [paths, types] = [Object.keys(v2['paths'] as Json).length, Object.keys(v2['definitions'] as Json).length]
+    assert.ok(stepsOf(documentJson(partsOfV2(blueprint))) >= paths)
+    assert.ok(stepsOf(encodeV2(partsOfV2(blueprint))) >= paths + types)
   })
 })

@@ -7,11 +7,12 @@ import type { Catalog } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { onceFor } from '../../base/once-for.js'
+import { inPieces } from '../../base/pieces.js'
 import { sortTexts } from '../../base/text-order.js'
 import type { StructNode } from '../../schema/node.js'
 import type { JsonSchema, PublishedKind } from '../../schema/openapi.js'
 import { type Blueprint, blueprintOf, type DocumentSource, type KindsOf } from './blueprint.js'
-import { documentV2, partsOfV2 } from './document-v2.js'
+import { partsOfV2 } from './document-v2.js'
 import { documentV3, partsOfV3 } from './document-v3.js'
 import { encodeV2 } from './protobuf-v2.js'
 import { encodeV3 } from './protobuf-v3.js'
@@ -51,6 +52,7 @@ export function openApiDocuments(source: DocumentSource): OpenApiDocuments {
 
 /** A document of version 3, and what it took from the rest of the catalog: it is the same for every catalog that says the same. */
 interface BuiltV3 {
+  /** Complete when the document is. */
   readonly heard: ReadonlyMap<StructNode, readonly PublishedKind[]>
   readonly json: Promise<KeptDocument>
   protobuf: Promise<KeptDocument> | undefined
@@ -61,6 +63,7 @@ class Documents {
   private readonly blueprint: Blueprint
   private readonly sources: ReadonlyMap<string, RouteSource>
   private readonly built = new Map<DocumentForm, Promise<KeptDocument>>()
+  private readonly chosen = new Map<string, Promise<BuiltV3>>()
   private listed: Promise<KeptDocument> | undefined
   /** What was built for this catalog or for others, by what its paths follow from. */
   private readonly knownV3: (of: object) => Map<string, BuiltV3>
@@ -72,9 +75,10 @@ class Documents {
   }
 
   v2(form: DocumentForm): Promise<KeptDocument> {
-    return getOrInsert(this.built, form, () =>
-      keep(form === 'json' ? documentJson(partsOfV2(this.blueprint)) : encodeV2(documentV2(this.blueprint))),
-    )
+    return getOrInsert(this.built, form, async () => {
+      const parts = partsOfV2(this.blueprint)
+      return keep(await inPieces<Uint8Array>(form === 'json' ? documentJson(parts) : encodeV2(parts)))
+    })
   }
 
   index(): Promise<KeptDocument> {
@@ -85,13 +89,21 @@ class Documents {
   async v3(name: string, form: DocumentForm): Promise<KeptDocument | undefined> {
     const source = this.sources.get(name)
     if (source === undefined) return undefined
-    const known = this.knownV3(source.of)
-    const found = known.get(name)
-    const built = found !== undefined && this.isSaidOf(found) ? found : this.buildV3(source)
-    known.set(name, built)
+    const built = await getOrInsert(this.chosen, name, () => this.chooseV3(source, name))
     if (form === 'json') return built.json
     built.protobuf ??= built.json.then(({ hash }) => keep(encodeV3(documentV3(this.blueprint, source.routes())), hash))
     return built.protobuf
+  }
+
+  /** What was built for another catalog, or else a new one. */
+  private async chooseV3(source: RouteSource, name: string): Promise<BuiltV3> {
+    const known = this.knownV3(source.of)
+    const found = known.get(name)
+    if (found !== undefined) await found.json
+    if (found !== undefined && this.isSaidOf(found)) return found
+    const built = this.buildV3(source)
+    known.set(name, built)
+    return built
   }
 
   /** Whether a document that was built before is what would be built now. */
@@ -107,7 +119,8 @@ class Documents {
       heard.set(node, kinds)
       return kinds
     }
-    return { heard, json: keep(documentJson(partsOfV3(this.blueprint, routes(), kindsOf))), protobuf: undefined }
+    const json = inPieces(documentJson(partsOfV3(this.blueprint, routes(), kindsOf))).then((content) => keep(content))
+    return { heard, json, protobuf: undefined }
   }
 
   /** One after the other: compressing happens elsewhere, so that other requests get their turn between two documents. */

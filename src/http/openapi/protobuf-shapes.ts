@@ -1,7 +1,7 @@
 // How parts of a JSON document lie in the Protobuf messages that OpenAPI documents have: maps are lists of named values there,
 // extensions have a place of their own, and what may be one thing or another is wrapped in a message that says which.
 
-import { collectBytes } from '../../base/protobuf-writer.js'
+import { collectBytes, writeRaw } from '../../base/protobuf-writer.js'
 import { booleanField, delimited, integerField, numberField, textField, type ValueWriter } from '../../schema/protobuf-fields.js'
 
 /** How a value is written as the field with a given number. Everything is written backwards, the last field first. */
@@ -75,17 +75,18 @@ export interface MessageTable {
   readonly extensions?: number
 }
 
-/** A message whose fields are members of the value. The table is asked for on first use, so that messages may contain themselves. */
+/** A message whose fields are members of the value, or one that was encoded before. The table is asked for on first use, so that messages may contain themselves. */
 export const message = (table: () => MessageTable): Shape => {
   let compiled: ValueWriter | undefined
   const inside: ValueWriter = (writer, value) => {
+    if (value instanceof Uint8Array) return writeRaw(writer, value)
     compiled ??= membersWriter(table())
     compiled(writer, value)
   }
   return (proto) => delimited(proto, inside)
 }
 
-/** A whole document. */
+/** A whole document, or the inside of a message. */
 export const encodeDocument = (table: () => MessageTable, document: Members): Uint8Array => {
   const write = membersWriter(table())
   return collectBytes((writer) => write(writer, document))

@@ -17,10 +17,25 @@ import {
   texts,
   wrapped,
 } from './protobuf-shapes.js'
+import type { DocumentParts } from './rendering.js'
 
-export const encodeV2 = (document: Members): Uint8Array => encodeDocument(() => documentTable, document)
+/** Path by path and definition by definition: together they take too long for one turn. */
+export function* encodeV2({ head, paths, tail }: DocumentParts): Generator<undefined, Uint8Array, void> {
+  const items: { [path: string]: Uint8Array } = {}
+  for (const rendered of paths()) {
+    if (rendered !== undefined) items[rendered[0]] = encodeDocument(pathItemTable, rendered[1])
+    yield
+  }
+  const { definitions, ...rest } = tail()
+  const schemas: { [name: string]: Uint8Array } = {}
+  for (const [name, definition] of Object.entries(definitions as { readonly [name: string]: Members })) {
+    schemas[name] = encodeDocument(schemaTable, definition)
+    yield
+  }
+  return encodeDocument(() => documentTable, { ...head, paths: items, definitions: schemas, ...rest })
+}
 
-const schema: Shape = message(() => ({
+const schemaTable = (): MessageTable => ({
   fields: {
     $ref: [1, text],
     format: [2, text],
@@ -51,7 +66,9 @@ const schema: Shape = message(() => ({
     example: [30, anything],
   },
   extensions: 31,
-}))
+})
+
+const schema: Shape = message(schemaTable)
 
 const bodyParameter: Shape = message(() => ({
   fields: { description: [1, text], name: [2, text], in: [3, text], required: [4, flag], schema: [5, schema] },
@@ -95,7 +112,7 @@ const operation: Shape = message(() => ({
   extensions: 13,
 }))
 
-const pathItem: Shape = message(() => ({
+const pathItemTable = (): MessageTable => ({
   fields: {
     get: [2, operation],
     put: [3, operation],
@@ -107,7 +124,9 @@ const pathItem: Shape = message(() => ({
     parameters: [9, parameters],
   },
   extensions: 10,
-}))
+})
+
+const pathItem: Shape = message(pathItemTable)
 
 const apiKey: Shape = message(() => ({ fields: { type: [1, text], name: [2, text], in: [3, text], description: [4, text] } }))
 

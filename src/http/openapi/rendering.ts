@@ -19,10 +19,14 @@ export const marksOf = ({ action, kind }: Operation): JsonSchema => ({
   ...(kind !== undefined && { 'x-kubernetes-group-version-kind': kind }),
 })
 
-/** A document in the order in which it is written: paths are rendered one at a time, and what they need stands at its end. */
+/**
+ * A document in the order in which it is written: paths are rendered one at a time, and what they need stands at its end. All of it takes a
+ * second where many kinds are served, so that it is to be made in pieces (see base/pieces).
+ */
 export interface DocumentParts {
   readonly head: JsonSchema
-  readonly paths: () => Iterable<readonly [path: string, item: JsonSchema]>
+  /** Undefined after a step that has rendered nothing yet. */
+  readonly paths: () => Iterable<readonly [path: string, item: JsonSchema] | undefined>
   /** Complete when all paths have been rendered. */
   readonly tail: () => JsonSchema
 }
@@ -30,15 +34,17 @@ export interface DocumentParts {
 /** The whole document as one value. */
 export const wholeDocument = ({ head, paths, tail }: DocumentParts): JsonSchema => ({
   ...head,
-  paths: Object.fromEntries(paths()),
+  paths: Object.fromEntries([...paths()].filter((path) => path !== undefined)),
   ...tail(),
 })
 
 /** The JSON of the same document, without ever having it as one value, which takes many times as much room. */
-export function documentJson({ head, paths, tail }: DocumentParts): Buffer {
+export function* documentJson({ head, paths, tail }: DocumentParts): Generator<undefined, Buffer, void> {
   const pieces = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"paths":{`)]
-  for (const [path, item] of paths()) {
-    pieces.push(Buffer.from(`${pieces.length > 1 ? ',' : ''}${JSON.stringify(path)}:${JSON.stringify(item)}`))
+  for (const rendered of paths()) {
+    if (rendered !== undefined)
+      pieces.push(Buffer.from(`${pieces.length > 1 ? ',' : ''}${JSON.stringify(rendered[0])}:${JSON.stringify(rendered[1])}`))
+    yield
   }
   pieces.push(Buffer.from(`},${JSON.stringify(tail()).slice(1)}`))
   return Buffer.concat(pieces)
