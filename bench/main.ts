@@ -7,7 +7,7 @@ import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { fill, Lab, makeNamespace, type Tested } from './lab.js'
 import { hasPassed, type Line, renderTable, say } from './report.js'
-import { measureFullMemory, measureIdleMemory } from './workloads/memory.js'
+import { measureFullMemory, measureIdleMemory, measureListedMemory } from './workloads/memory.js'
 import { measureProtobuf } from './workloads/protobuf.js'
 import { bigBody, measureGet, measureList, measurePages, measureSelector } from './workloads/reads.js'
 import { measureStart } from './workloads/start.js'
@@ -38,6 +38,7 @@ const big = bigCollection()
 const workloads: { readonly [name: string]: Workload } = {
   start: measureStart,
   idle: measureIdleMemory,
+  listed: measureListedMemory,
   get: measureGet,
   list: measureList,
   selector: measureSelector,

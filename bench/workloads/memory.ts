@@ -1,8 +1,10 @@
 // Memory: of a server that does nothing, and of one that keeps many objects and has shown them all.
 
+import { Connection, requestBytes } from '../connection.js'
 import { memoryOf } from '../cpu-time.js'
-import { fetchOnce, type Lab, type Tested } from '../lab.js'
+import { fetchOnce, fill, type Lab, makeNamespace, type Tested } from '../lab.js'
 import { type Line, mebibytes } from '../report.js'
+import { bigBody } from './reads.js'
 
 const mebibyte = 1024 * 1024
 const idleBar = 120 * mebibyte
@@ -56,6 +58,40 @@ export async function measureFullMemory(
       floor: '',
       server: mebibytes(after.residentBytes - before.residentBytes),
       note: 'pages of the store that the kernel keeps at hand',
+    },
+  ]
+}
+
+const listedBar = 200 * mebibyte
+const listedObjects = 10_000
+const listingClients = 4
+const listsPerClient = 20
+
+/** The whole process, mapped files included, when several clients have listed everything at the same time, again and again. */
+export async function measureListedMemory(lab: Lab): Promise<readonly Line[]> {
+  const { served, process: server } = await lab.start()
+  const path = await makeNamespace(served, 'bench-listed')
+  await fill(served, { path, count: listedObjects, body: bigBody })
+  const request = requestBytes(served, { method: 'GET', path })
+  const listAll = async (): Promise<void> => {
+    const connection = await Connection.open(served)
+    for (let i = 0; i < listsPerClient; i++) {
+      const status = await connection.exchange(request)
+      if (status !== 200) throw new Error(`a list is answered with ${status}`)
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: listingClients }, listAll))
+  const { residentBytes } = memoryOf(server.pid)
+  await server.stop()
+  return [
+    {
+      workload: 'memory, 10,000 objects listed by 4',
+      floor: mebibytes(listedBar),
+      server: mebibytes(residentBytes),
+      ratio: residentBytes / listedBar,
+      bar: 1,
+      note: 'floor: what is allowed; all of the process',
     },
   ]
 }

@@ -174,3 +174,22 @@ for (const { resource: path, more } of withNulls) {
     }
   })
 }
+
+test('what nobody asks for any more goes from the caches, and what is asked for stays', async () => {
+  const store = await storeOfBoxes()
+  for (let i = 0; i < 300; i++) await put(store, box(nameOf(i), { labels: { group: `g${i % 10}` } }))
+  const list = (form: WireForm, limit: number) =>
+    slicesIn(store.list({ resource: boxes, namespace: 'n', selection: everything, form, limit }))
+  for (const form of forms) list(form, 0)
+  store.read({ resource: boxes, namespace: 'n', name: nameOf(7) })?.item(protobuf)
+  const filled = store.cacheBytes
+  for (let period = 0; period < 4; period++) {
+    list(storedJson, 64)
+    store.releaseUnused()
+    if (period === 0) assert.equal(store.cacheBytes, filled)
+  }
+  assert.ok(store.cacheBytes > 0 && store.cacheBytes < filled / 4, `${store.cacheBytes} of ${filled} bytes stay`)
+  for (let period = 0; period < 3; period++) store.releaseUnused()
+  assert.equal(store.cacheBytes, 0)
+  check(store, { resource: boxes, namespace: 'n', selection: everything, form: protobuf, limit: 0 })
+})

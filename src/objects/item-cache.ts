@@ -8,6 +8,8 @@ interface Kept {
   readonly revision: number
   readonly items: Map<ItemForm, Uint8Array>
   cost: number
+  /** The period in which it was last asked for: see release. */
+  usedIn: number
 }
 
 /** What the bookkeeping takes, for each object and for each form of it. */
@@ -19,6 +21,7 @@ export class ItemCache {
   /** By key, the least recently used first. */
   private readonly kept = new Map<string, Kept>()
   private heldBytes = 0
+  private period = 0
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes
@@ -35,6 +38,7 @@ export class ItemCache {
     if (known !== undefined && found !== undefined) {
       this.kept.delete(object.key)
       this.kept.set(object.key, known)
+      known.usedIn = this.period
       return found
     }
     const made = object.makeItem(form)
@@ -51,6 +55,15 @@ export class ItemCache {
     this.heldBytes -= known.cost
   }
 
+  /** Ends a period: what was not asked for in this one and the one before goes. */
+  release(): void {
+    for (const [key, { usedIn }] of this.kept) {
+      if (usedIn >= this.period - 1) break
+      this.drop(key)
+    }
+    this.period += 1
+  }
+
   clear(): void {
     this.kept.clear()
     this.heldBytes = 0
@@ -61,10 +74,11 @@ export class ItemCache {
     const cost = made.length + itemCost
     if (cost + objectCost > this.maxBytes) return
     if (this.kept.get(key)?.revision !== revision) this.drop(key)
-    const kept = this.kept.get(key) ?? { revision, items: new Map(), cost: 0 }
+    const kept = this.kept.get(key) ?? { revision, items: new Map(), cost: 0, usedIn: this.period }
     const added = cost + (kept.cost === 0 ? objectCost : 0)
     kept.items.set(form, made.slice())
     kept.cost += added
+    kept.usedIn = this.period
     this.heldBytes += added
     this.kept.delete(key)
     this.kept.set(key, kept)

@@ -24,6 +24,8 @@ interface CollectionIndex {
   /** Label, then value. */
   readonly labels: Map<string, Map<string, Posting>>
   bytes: number
+  /** The period in which it was last asked for: see release. */
+  usedIn: number
 }
 
 const scanPage = 1000
@@ -35,6 +37,7 @@ export class LabelIndex {
   private readonly maxBytes: number
   private readonly collections = new Map<string, CollectionIndex | 'too-large'>()
   private heldBytes = 0
+  private period = 0
 
   constructor(storage: Storage, maxBytes: number) {
     this.storage = storage
@@ -45,6 +48,7 @@ export class LabelIndex {
   keys(collection: string, requirement: PositiveRequirement): readonly string[] | undefined {
     const index = this.collections.get(collection) ?? this.build(collection)
     if (index === 'too-large') return undefined
+    index.usedIn = this.period
     const values = index.labels.get(requirement.key)
     if (values === undefined) return []
     const postings = requirement.values === undefined ? [...values.values()] : requirement.values.map((value) => values.get(value))
@@ -67,8 +71,18 @@ export class LabelIndex {
     if (this.heldBytes > this.maxBytes) this.giveUp(collectionOf(change.key), index)
   }
 
+  /** Ends a period: an index that was not asked in this one and the one before goes. */
+  release(): void {
+    for (const [collection, index] of this.collections) {
+      if (index === 'too-large' || index.usedIn >= this.period - 1) continue
+      this.collections.delete(collection)
+      this.heldBytes -= index.bytes
+    }
+    this.period += 1
+  }
+
   private build(collection: string): CollectionIndex | 'too-large' {
-    const index: CollectionIndex = { labels: new Map(), bytes: 0 }
+    const index: CollectionIndex = { labels: new Map(), bytes: 0, usedIn: this.period }
     let start = `${collection}/`
     for (;;) {
       const page = this.storage.range({ start, end: `${collection}0`, limit: scanPage, maxBytes: scanBytes })

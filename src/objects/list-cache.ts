@@ -29,6 +29,8 @@ interface Segment {
   readonly revisions: readonly number[]
   /** A key among them has changed. */
   isStale: boolean
+  /** The period in which it was last asked for: see release. */
+  usedIn: number
 }
 
 /** Stored JSON is the same for all who see the same stored version of a kind. */
@@ -42,6 +44,7 @@ export class ListCache {
   /** All segments, the least recently used first. */
   private readonly recent = new Set<Segment>()
   private heldBytes = 0
+  private period = 0
   private scratch = newScratch()
 
   constructor(storage: Storage, maxBytes: number) {
@@ -89,6 +92,16 @@ export class ListCache {
     }
   }
 
+  /** Ends a period: what was not asked for in this one and the one before goes. */
+  release(): void {
+    for (const oldest of this.recent) {
+      if (oldest.usedIn >= this.period - 1) break
+      const siblings = this.segmentsOf(oldest.collection, oldest.form)
+      this.evict(oldest, siblings, lastAtOrBefore(siblings, oldest.start))
+    }
+    this.period += 1
+  }
+
   clear(): void {
     this.collections.clear()
     this.recent.clear()
@@ -104,6 +117,7 @@ export class ListCache {
       if (found.isStale) return this.renew(found, segments, at)
       this.recent.delete(found)
       this.recent.add(found)
+      found.usedIn = this.period
       return found
     }
     const next = segments[at + 1]
@@ -149,7 +163,7 @@ export class ListCache {
     const bytes = Buffer.allocUnsafeSlow(used)
     this.scratch.copy(bytes, 0, 0, used)
     if (this.scratch.length > 2 * segmentMaxBytes) this.scratch = newScratch()
-    return { collection, form, start: range.start, end, keys, isStale: false, revisions, offsets, bytes }
+    return { collection, form, start: range.start, end, keys, isStale: false, usedIn: this.period, revisions, offsets, bytes }
   }
 
   private copyItem(used: number, { separator }: ItemForm, scanned: ScannedEntry): number {

@@ -52,6 +52,8 @@ export interface ObjectStoreOptions {
 /** A write that could not be stored says something about the store for so long; then only the next one does. */
 const problemLastsMs = 10_000
 const mostBacklogBytes = 64 << 20
+/** What nobody asks for goes from the caches after one to two periods. */
+const cachePeriodMs = 120_000
 /** Of commits that wait for the disk; one that is larger still goes alone. */
 const mostPendingBytes = 64 << 20
 
@@ -67,6 +69,7 @@ export class ObjectStore {
   private readonly options: ObjectStoreOptions
   private lastProblem: { readonly text: string; readonly atMs: number } | undefined
   private pendingBytes = 0
+  private readonly periods: NodeJS.Timeout
 
   constructor(options: ObjectStoreOptions) {
     this.options = options
@@ -78,12 +81,20 @@ export class ObjectStore {
     this.kept = new ItemCache(keptBytes)
     this.recent = new ObjectCache(recentBytes, this.kept)
     this.labels = new LabelIndex(options.storage, labelBytes)
+    this.periods = setInterval(() => this.releaseUnused(), cachePeriodMs).unref()
     this.hub = new WatchHub(options.storage, (change) => {
       this.cache.drop(change.key)
       this.kept.drop(change.key)
       this.labels.update(change)
       this.recent.update(change)
     })
+  }
+
+  /** Ends a period of the caches: they hold what is asked for, and not all that was. */
+  releaseUnused(): void {
+    this.cache.release()
+    this.kept.release()
+    this.labels.release()
   }
 
   get revision(): number {
@@ -205,6 +216,7 @@ export class ObjectStore {
   }
 
   close(): void {
+    clearInterval(this.periods)
     this.hub.close()
     this.cache.clear()
     this.recent.clear()

@@ -50,6 +50,7 @@ import { advertisedFor, trustedOf } from './advertised.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { openStorage } from './open-storage.js'
 import type { Settings } from './options/settings.js'
+import { machineBytes, readCacheBytesOn } from './read-cache.js'
 import { runLoops } from './run-loops.js'
 import type { RunningServer } from './running-server.js'
 import { servingCertificate } from './serving-certificate.js'
@@ -100,7 +101,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   const store = new ObjectStore({
     storage,
     clock: steadyClock,
-    readCacheBytes: settings.readCacheBytes,
+    readCacheBytes: readCacheBytesOn(machineBytes(), settings.readCacheBytes),
     eventTtlSeconds: settings.eventTtlSeconds,
   })
   closing.add(() => store.close())
