@@ -34,7 +34,7 @@ export interface UpgradePrefixOptions extends ClaimOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-const lockMs = 10_000
+const lockMs = 3000
 const betweenLooksMs = 500
 const reportEveryMs = 2000
 /** Two operations each, of which etcd takes 128 in one transaction. */
@@ -51,7 +51,7 @@ export async function upgradePrefix(format: PrefixFormat, options: UpgradePrefix
     if (lock !== undefined && (await runUpgrade(now, lock, options))) return
     if (performance.now() - told >= reportEveryMs) {
       told = performance.now()
-      const reason = waitsFor > 0 ? `${waitsFor} servers of the older version are still at work: stop them` : 'another server is at it'
+      const reason = waitsFor > 0 ? `servers of the older version are still at work (${waitsFor}): stop them` : 'another server is at it'
       logger.info({ prefix: keys.prefix }, `waiting for the upgrade of etcd: ${reason}`)
     }
     await sleep(betweenLooksMs, undefined, options.signal ? { signal: options.signal } : {})
