@@ -1,6 +1,6 @@
 // An upgrade of a store of the format before that is killed at random moments: at each of them every entry is there once, with its version, and in
 // the end everything is as if it had been written by this server. CRASH_UPGRADES says how many times, CRASH_SEED repeats the choices of an earlier
-// run (not its timing). See src/objects/upgrade-crash.test.ts for many more moments.
+// run (not its timing). See upgrade-store.test.ts for many more moments.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -13,7 +13,7 @@ import { commandPath } from '../kit/paths.js'
 import { seededRandom } from '../kit/seeded-random.js'
 import { newFolder, ServerProcess } from '../kit/server-process.js'
 
-const kills = Number(process.env['CRASH_UPGRADES'] ?? 10)
+const kills = Number(process.env['CRASH_UPGRADES'] ?? 6)
 const objects = 2000
 
 type Rows = ReadonlyMap<string, FoundRow>

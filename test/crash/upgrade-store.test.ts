@@ -1,6 +1,6 @@
 // The upgrade of a data folder killed at 50 random moments: while entries are read, converted and written, and while a transaction is on its
 // way to the disk. At each of them every entry is there once, with its revision; in the end all are as if they were written now.
-// Every run names its seed; UPGRADE_CRASH_SEED repeats the moments, as far as the machine allows.
+// Every run names its seed; CRASH_SEED repeats the moments, as far as the machine allows.
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -11,16 +11,17 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { open } from 'lmdb'
-import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
-import { openLmdbStorage } from '../storage/lmdb.js'
-import { Snapshot } from '../storage/lmdb-snapshot.js'
-import { openTables } from '../storage/lmdb-tables.js'
-import type { Entry, FormatUpgrade, Storage } from '../storage/storage.js'
-import { box, boxes } from './fixture.js'
-import { oldEntry } from './old-entry.fixture.js'
-import { encodeStored } from './stored-object.js'
-import { entryUpgrade } from './upgrade-entries.js'
+import { systemClock } from '../../src/base/clock.js'
+import { silentLogger } from '../../src/base/logger.js'
+import { box, boxes } from '../../src/objects/fixture.js'
+import { oldEntry } from '../../src/objects/old-entry.fixture.js'
+import { encodeStored } from '../../src/objects/stored-object.js'
+import { entryUpgrade } from '../../src/objects/upgrade-entries.js'
+import { openLmdbStorage } from '../../src/storage/lmdb.js'
+import { Snapshot } from '../../src/storage/lmdb-snapshot.js'
+import { openTables } from '../../src/storage/lmdb-tables.js'
+import type { Entry, FormatUpgrade, Storage } from '../../src/storage/storage.js'
+import { seededRandom } from '../kit/seeded-random.js'
 
 const kills = 50
 const count = 3000
@@ -117,9 +118,8 @@ function check(found: readonly Entry[], before: ReadonlyMap<string, Entry>): voi
 }
 
 async function surviveKills(context: TestContext): Promise<void> {
-  const seed = Number(process.env['UPGRADE_CRASH_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-  context.diagnostic(`UPGRADE_CRASH_SEED=${seed}`)
-  const random = randomFrom(seed)
+  const random = seededRandom('CRASH_SEED')
+  context.diagnostic(`CRASH_SEED=${random.seed}`)
   const base = mkdtempSync(join(tmpdir(), 'upgrade-'))
   try {
     const old = join(base, 'old')
@@ -132,7 +132,10 @@ async function surviveKills(context: TestContext): Promise<void> {
       const folder = join(base, String(copy))
       cpSync(old, folder, { recursive: true })
       for (let isDone = false; !isDone; ) {
-        const isKilled = await runChild(folder, [1 + random(count), random(3) === 0 ? 0 : random(40)])
+        const isKilled = await runChild(
+          folder,
+          killed < kills ? [1 + random.below(count), random.below(3) === 0 ? 0 : random.below(40)] : [],
+        )
         if (isKilled) killed += 1
         const state = await readFolder(folder)
         check(state.entries, before)
@@ -173,12 +176,4 @@ async function checkEnd(folder: string, old: readonly Entry[]): Promise<void> {
   const { changes } = storage.changes({ start: 'boxes/', end: 'boxes0', after: storage.compacted, limit: 10 })
   assert.equal(changes[0]?.key, 'boxes/n/b00000', 'history goes on where it was')
   await storage.close()
-}
-
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
 }
