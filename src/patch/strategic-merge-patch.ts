@@ -136,7 +136,8 @@ function withoutNulls(value: unknown): unknown {
 function ruleOf({ node: parent, again }: Place, name: string): MergeRule {
   const outer = parent && resolve(parent)
   const field = outer?.type === 'struct' && Object.hasOwn(outer.fields, name) ? outer.fields[name] : undefined
-  const inner = field === undefined ? (outer?.type === 'map' ? outer.value : undefined) : field.node
+  const beyond = outer?.type === 'map' ? outer.value : outer?.type === 'struct' ? outer.rest : undefined
+  const inner = field === undefined ? beyond : field.node
   const node = inner && resolve(inner)
   const strategy = (node?.type === 'list' ? node.patchStrategy : undefined) ?? field?.patchStrategy
   const item: Place = { node: node?.type === 'list' ? node.item : undefined, again }

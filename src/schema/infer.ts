@@ -16,7 +16,9 @@ import type {
 
 export type Infer<Node extends SchemaNode> =
   Node extends StructNode<infer Fields>
-    ? InferFields<Fields> & (Node extends { typeMeta: true } ? { readonly kind?: string; readonly apiVersion?: string } : unknown)
+    ? InferFields<Fields> &
+        (Node extends { typeMeta: true } ? { readonly kind?: string; readonly apiVersion?: string } : unknown) &
+        (Node extends { rest: SchemaNode } ? { readonly [name: string]: unknown } : unknown)
     : Node extends ListNode<infer Item>
       ? readonly Infer<Item>[]
       : Node extends MapNode<infer Value>

@@ -22,6 +22,7 @@ export const isEmbedded = (part: MessagePart): part is EmbeddedPart => 'parts' i
 /** By ascending number. Throws for types that exist only as JSON. */
 export function layoutOf(node: StructNode): readonly MessagePart[] {
   if (node.noProto) throw new Error(`${node.name} has no Protobuf form`)
+  if (node.rest !== undefined) throw new Error(`${node.name} has members that Protobuf has no place for`)
   return arrange(Object.entries(node.fields), 0)
 }
 

@@ -2,13 +2,39 @@
 
 import { readerOf } from '../base/protobuf-reader.js'
 import { collectBytes, type ProtoWriter } from '../base/protobuf-writer.js'
-import type { StructNode } from './node.js'
+import { resolve, type SchemaNode, type StructNode } from './node.js'
 import { messageReader } from './protobuf-decode.js'
 import { messageWriter } from './protobuf-encode.js'
 import type { ParseJson } from './protobuf-messages.js'
 
-/** Whether objects of this schema have a Protobuf form. */
-export const hasProtobuf = (node: StructNode): boolean => node.noProto !== true
+const answers = new WeakMap<StructNode, boolean>()
+
+/** Whether objects of this schema have a Protobuf form: members beyond the fields, anywhere in them, have no place in a message. */
+export function hasProtobuf(node: StructNode): boolean {
+  const known = answers.get(node)
+  if (known !== undefined) return known
+  const answer = fits(node, new Set())
+  answers.set(node, answer)
+  return answer
+}
+
+/** What was seen on the way fits, or has been refused already: a schema may contain itself. */
+function fits(node: SchemaNode, seen: Set<SchemaNode>): boolean {
+  if (seen.has(node)) return true
+  seen.add(node)
+  switch (node.type) {
+    case 'struct':
+      return node.noProto !== true && node.rest === undefined && Object.values(node.fields).every((field) => fits(field.node, seen))
+    case 'list':
+      return fits(node.item, seen)
+    case 'map':
+      return fits(node.value, seen)
+    case 'lazy':
+      return fits(resolve(node), seen)
+    default:
+      return true
+  }
+}
 
 /** The message of an object. Throws where the type exists only as JSON. */
 export const encodeMessage = (node: StructNode, value: unknown): Uint8Array => collectBytes((writer) => writeMessage(writer, node, value))

@@ -189,6 +189,7 @@ function compileStruct(node: StructNode): Reader {
     fields.set('kind', text).set('apiVersion', text)
   }
   for (const [name, field] of Object.entries(node.fields)) fields.set(name, { read: readerOf(field.node), keeps: keeps(field) })
+  const rest = node.rest === undefined ? undefined : { read: readerOf(node.rest), zero: zeroOf(node.rest) }
   return (value, state) => {
     if (!isRecord(value)) return state.fail(node.name, value)
     const depth = state.path.length
@@ -197,8 +198,10 @@ function compileStruct(node: StructNode): Reader {
       state.path[depth] = key
       const field = fields.get(key)
       const member = value[key]
-      if (field === undefined) state.meetUnknown()
-      else if (member !== null) {
+      if (field === undefined) {
+        if (rest === undefined) state.meetUnknown()
+        else setMember(out, key, member === null ? rest.zero : rest.read(member, state))
+      } else if (member !== null) {
         const read = field.read(member, state)
         if (field.keeps(read)) out[key] = read
       }

@@ -96,6 +96,7 @@ class Writers {
       omits: omits(field, this.#showsEmptyLists),
       empty: field.pointer ? undefined : absentText(field),
     }))
+    if (node.rest !== undefined) return openWriter(fields, this.value(node.rest), node.typeMeta === true)
     return (value) => {
       const members = value as Record<string, unknown>
       let out = ''
@@ -107,6 +108,31 @@ class Writers {
       }
       return out
     }
+  }
+}
+
+/** Of a struct with members beyond its fields: all of them in the order of their names, as the reference writes such objects. */
+function openWriter(fields: readonly FieldWriter[], writeRest: Writer, hasTypeMeta: boolean): Writer {
+  const known = new Map(fields.map((field) => [field.name, field]))
+  return (value) => {
+    const members = value as Record<string, unknown>
+    const names = new Set(known.keys())
+    for (const name of Object.keys(members)) if (!hasTypeMeta || (name !== 'kind' && name !== 'apiVersion')) names.add(name)
+    let out = ''
+    for (const name of sortTexts([...names])) {
+      const field = known.get(name)
+      const member = Object.hasOwn(members, name) ? members[name] : undefined
+      const isAbsent = member === undefined || (member === null && field !== undefined)
+      const text = isAbsent
+        ? field?.absent
+        : field === undefined
+          ? writeRest(member)
+          : field.omits(member)
+            ? field.empty
+            : field.write(member)
+      if (text !== undefined) out += `${out === '' ? '' : ','}${writeText(name)}:${text}`
+    }
+    return out
   }
 }
 
