@@ -3,33 +3,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api/api-error.js'
+import { testCall } from '../api/call.fixture.js'
 import { Catalog, type Resource } from '../api/catalog.js'
 import { identityOf } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
-import { testContext } from '../api/rule-context.fixture.js'
 import { systemClock } from '../base/clock.js'
 import { ObjectStore } from '../objects/object-store.js'
 import { definitions } from '../resources/index.js'
 import { openMemoryStorage } from '../storage/memory.js'
-import { type AdmissionRequest, admissionOf, type Plugin } from './admission.js'
+import { AdmissionRequest, admissionOf, type Plugin } from './admission.js'
 import { pluginsInOrder } from './order.js'
 
 const catalog = new Catalog({ identity: identityOf('cluster'), definitions, isServed: () => true })
 const configMaps = catalog.find('', 'v1', 'configmaps') as Resource
 const namespaces = catalog.find('', 'v1', 'namespaces') as Resource
-const request = (more: Partial<AdmissionRequest>): AdmissionRequest => ({
-  operation: 'CREATE',
-  resource: configMaps,
-  subresource: '',
-  namespace: 'a',
-  name: 'x',
-  object: {},
-  old: undefined,
-  dryRun: false,
-  rules: testContext(),
-  warn: () => undefined,
-  ...more,
-})
+type Tried = Partial<Pick<AdmissionRequest, 'operation' | 'resource' | 'namespace' | 'name'>>
+
+const request = ({ operation = 'CREATE', ...target }: Tried): AdmissionRequest =>
+  new AdmissionRequest(testCall({ resource: configMaps, namespace: 'a', name: 'x', ...target }), operation, { object: {}, old: undefined })
 
 const appending = (word: string, delayed: boolean): Plugin => ({
   name: word,
@@ -61,7 +52,7 @@ test('the first plugin that refuses ends validation', async () => {
   assert.deepEqual(seen, ['a', 'b'])
 })
 
-async function withNamespaces(): Promise<(tried: Partial<AdmissionRequest>) => number> {
+async function withNamespaces(): Promise<(tried: Tried) => number> {
   const store = new ObjectStore({
     storage: await openMemoryStorage({ clock: systemClock }),
     clock: systemClock,
@@ -99,7 +90,7 @@ async function withNamespaces(): Promise<(tried: Partial<AdmissionRequest>) => n
   }
 }
 
-const lifecycle: readonly { name: string; tried: Partial<AdmissionRequest>; code: number }[] = [
+const lifecycle: readonly { name: string; tried: Tried; code: number }[] = [
   { name: 'creating in a namespace', tried: {}, code: 200 },
   { name: 'creating in a missing one', tried: { namespace: 'nowhere' }, code: 404 },
   { name: 'creating in one that is going', tried: { namespace: 'going' }, code: 403 },

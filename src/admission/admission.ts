@@ -1,24 +1,56 @@
 // May this enter, and in what shape: what the plugins in `order.ts` do to a write, one after the other.
 
+import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
-import type { RuleContext } from '../api/definition.js'
+import type { Identity } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
+import { isDryRun } from '../api/options/write-options.js'
 import { getOrInsert } from '../base/get-or-insert.js'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
 /** A write on its way in. `object` is what will be stored (absent on delete), `old` what is stored (absent on create). */
-export interface AdmissionRequest {
+export class AdmissionRequest {
+  readonly call: Call
   readonly operation: Operation
-  readonly resource: Resource
-  readonly subresource: string
-  readonly namespace: string
-  readonly name: string
   readonly object: ApiObject | undefined
   readonly old: ApiObject | undefined
-  readonly dryRun: boolean
-  readonly rules: RuleContext
-  readonly warn: (text: string) => void
+
+  constructor(call: Call, operation: Operation, { object, old }: Pick<AdmissionRequest, 'object' | 'old'>) {
+    this.call = call
+    this.operation = operation
+    this.object = object
+    this.old = old
+  }
+
+  withObject(object: ApiObject | undefined): AdmissionRequest {
+    return object === this.object ? this : new AdmissionRequest(this.call, this.operation, { object, old: this.old })
+  }
+
+  get resource(): Resource {
+    return this.call.resource
+  }
+
+  get subresource(): string {
+    return this.call.subresource?.name ?? ''
+  }
+
+  get namespace(): string {
+    return this.call.namespace
+  }
+
+  /** Empty for a new object whose name is yet to be generated. */
+  get name(): string {
+    return this.call.name || (this.object?.metadata?.name ?? '')
+  }
+
+  get identity(): Identity {
+    return this.call.identity
+  }
+
+  get dryRun(): boolean {
+    return isDryRun(this.call.options)
+  }
 }
 
 export interface Plugin {
@@ -65,8 +97,8 @@ function mutateFrom(
 ): ApiObject | undefined | Promise<ApiObject | undefined> {
   let object = request.object
   for (let i = from; i < plugins.length; i++) {
-    const next = plugins[i]?.mutate?.(object === request.object ? request : { ...request, object })
-    if (next instanceof Promise) return next.then((settled) => mutateFrom(plugins, i + 1, { ...request, object: settled }))
+    const next = plugins[i]?.mutate?.(request.withObject(object))
+    if (next instanceof Promise) return next.then((settled) => mutateFrom(plugins, i + 1, request.withObject(settled)))
     object = next
   }
   return object

@@ -154,6 +154,10 @@ export const notAcceptable = (accepted: readonly string[]): ApiError =>
     message: `only the following media types are accepted: ${accepted.join(', ')}`,
   })
 
+/** The time of a request is up, or its client has gone: what it asked for is not done any more. */
+export const requestTimedOut = (): ApiError =>
+  new ApiError({ code: 504, reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout', details: {} })
+
 export const tooLargeResourceVersion = (asked: number | string, current: number): ApiError =>
   new ApiError({
     code: 504,

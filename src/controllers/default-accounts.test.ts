@@ -21,9 +21,8 @@ async function setUp() {
   const timers = new FakeTimers()
   const parts: LoopParts = { engine, catalogs, logger: silentLogger, timers }
   const make = (name: string): Promise<unknown> =>
-    create(engine, ownCall(engine, { resource: namespaces, name }), { object: { metadata: { name } }, options: {} })
-  const take = (namespace: string): Promise<unknown> =>
-    remove(engine, ownCall(engine, { resource: accounts, namespace, name: 'default' }), {})
+    create(engine, ownCall(engine, { resource: namespaces, name }), { object: { metadata: { name } } })
+  const take = (namespace: string): Promise<unknown> => remove(engine, ownCall(engine, { resource: accounts, namespace, name: 'default' }))
   const count = (namespace: string): number => engine.store.count(accounts, namespace)
   return { engine, parts, timers, make, take, count }
 }

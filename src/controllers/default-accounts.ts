@@ -47,7 +47,6 @@ async function provide({ engine, catalogs }: LoopParts, namespace: string): Prom
   try {
     await create(engine, ownCall(engine, { resource, namespace, name: accountName }), {
       object: { metadata: { name: accountName } },
-      options: {},
     })
   } catch (thrown) {
     // Somebody else made it, or the namespace is going: either way there is nothing left to do.

@@ -59,7 +59,7 @@ function make(engine: Engine, place: Place, holder: string): Promise<unknown> {
     leaseTransitions: 0,
   }
   const object = { metadata: { name: place.name, namespace: place.namespace }, spec } as ApiObject
-  return create(engine, ownCall(engine, place), { object, options: {} })
+  return create(engine, ownCall(engine, place), { object })
 }
 
 function replace(engine: Engine, place: Place, { before, holder }: { readonly before: Lease; readonly holder: string }): Promise<unknown> {
@@ -73,7 +73,7 @@ function replace(engine: Engine, place: Place, { before, holder }: { readonly be
     renewTime: time,
     ...(isNew && holder !== '' ? { acquireTime: time, leaseTransitions: (before.spec?.leaseTransitions ?? 0) + 1 } : {}),
   }
-  return update(engine, ownCall(engine, place), { object: { ...before, spec } as ApiObject, options: {} })
+  return update(engine, ownCall(engine, place), { object: { ...before, spec } as ApiObject })
 }
 
 const microTime = ({ clock }: Engine): string => new Date(clock.now()).toISOString().replace('Z', '000Z')

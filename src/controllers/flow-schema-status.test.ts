@@ -25,7 +25,7 @@ async function setUp() {
   const [schemas, levels] = [find('flowschemas'), find('prioritylevelconfigurations')]
   const make = (resource: Resource, name: string, spec: object): Promise<unknown> => {
     const call = ownCall(engine, { resource, name })
-    return create(engine, call, { object: withDefaults(call, { metadata: { name }, spec } as ApiObject), options: {} })
+    return create(engine, call, { object: withDefaults(call, { metadata: { name }, spec } as ApiObject) })
   }
   const conditionOf = (name: string) => {
     const schema = engine.store.read({ resource: schemas, namespace: '', name })?.decode(schemas) as FlowSchema
@@ -46,7 +46,7 @@ test('a schema dangles until its level is there, and again when it is gone', asy
   await settle()
   assert.deepEqual(conditionOf('s'), [['Dangling', 'False', 'Found', '2024-01-01T00:00:01Z']])
   clock.ms += 1000
-  await remove(engine, ownCall(engine, { resource: levels, name: 'l' }), {})
+  await remove(engine, ownCall(engine, { resource: levels, name: 'l' }))
   await settle()
   assert.deepEqual(conditionOf('s'), [['Dangling', 'True', 'NotFound', '2024-01-01T00:00:02Z']])
   const stored = engine.store.read({ resource: schemas, namespace: '', name: 's' })?.decode(schemas)

@@ -62,12 +62,12 @@ async function describe(parts: LoopParts, name: string): Promise<void> {
   const before = schema.status?.conditions?.find(({ type }) => type === 'Dangling')
   const wanted = danglingCondition(level, exists)
   if (before?.status === wanted.status && before.reason === wanted.reason && before.message === wanted.message) return
-  const call = ownCall(engine, { resource: schemas, name, subresource: 'status' })
+  const call = ownCall(engine, { resource: schemas, name, subresource: 'status', options: { fieldManager: consumer, force: true } })
   const lastTransitionTime = before?.status === wanted.status ? before.lastTransitionTime : timeOf(engine.clock.now())
   const status = { conditions: [{ ...wanted, lastTransitionTime }] }
   const configuration = { apiVersion: schemas.apiVersion, kind: schemas.kind, metadata: { name }, status } as ApiObject
   try {
-    await patch(engine, call, { type: 'apply', patch: configuration, duplicates: [], options: { fieldManager: consumer, force: true } })
+    await patch(engine, call, { type: 'apply', patch: configuration, duplicates: [] })
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.status.code !== 404) throw thrown
   }

@@ -71,7 +71,8 @@ function isOnlyHeld({ metadata }: ApiObject): boolean {
 
 async function isLeftAfterDelete(engine: Engine, resource: Resource, { key }: StoredObject): Promise<boolean> {
   try {
-    const deleted = await remove(engine, ownCall(engine, { resource, ...partsOf(resource, key) }), { propagationPolicy: 'Background' })
+    const options = { propagationPolicy: 'Background' }
+    const deleted = await remove(engine, ownCall(engine, { resource, ...partsOf(resource, key), options }))
     return !deleted.removed
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.status.code === 404) return false
@@ -103,8 +104,8 @@ export async function deleteOrphans(
 async function deleteOrphan(engine: Engine, resource: Resource, stored: StoredObject): Promise<void> {
   const uid = stored.decode(resource).metadata?.uid ?? ''
   try {
-    const call = ownCall(engine, { resource, ...partsOf(resource, stored.key) })
-    await remove(engine, call, { preconditions: { uid }, propagationPolicy: 'Background' })
+    const options = { preconditions: { uid }, propagationPolicy: 'Background' }
+    await remove(engine, ownCall(engine, { resource, ...partsOf(resource, stored.key), options }))
   } catch (thrown) {
     // It is gone, or another one has its name.
     if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown

@@ -24,9 +24,9 @@ async function setUp() {
   const timers = new FakeTimers()
   const parts: LoopParts = { engine, catalogs, logger: silentLogger, timers }
   const make = (resource: Resource, namespace: string, name: string, more: object = {}): Promise<unknown> =>
-    create(engine, ownCall(engine, { resource, namespace, name }), { object: { metadata: { name, ...more } }, options: {} })
+    create(engine, ownCall(engine, { resource, namespace, name }), { object: { metadata: { name, ...more } } })
   const doomed = async (name: string): Promise<void> => {
-    await remove(engine, ownCall(engine, { resource: namespaces, name }), {})
+    await remove(engine, ownCall(engine, { resource: namespaces, name }))
   }
   const isThere = (name: string): boolean => engine.store.read({ resource: namespaces, namespace: '', name }) !== undefined
   const until = async (isDone: () => boolean): Promise<void> => {

@@ -94,10 +94,10 @@ async function reportProgress(namespaces: Namespaces, name: string, remaining: R
   if (namespace === undefined) return
   const call = ownCall(engine, { resource, name, subresource: 'status' })
   const before = (members(namespace)['status'] as { conditions?: readonly never[] } | undefined)?.conditions ?? []
-  const conditions = terminationConditions({ before, remaining, now: call.rules.now })
+  const conditions = terminationConditions({ before, remaining, now: call.now })
   if (conditions === before) return
   const object = { ...namespace, status: { ...namespace.status, phase: 'Terminating', conditions } } as ApiObject
-  await unlessGone(update(engine, call, { object, options: {} }))
+  await unlessGone(update(engine, call, { object }))
 }
 
 /** Takes the server's own finalizer away; others may still hold the namespace. */
@@ -106,7 +106,7 @@ async function letGo({ engine, resource }: Namespaces, name: string): Promise<vo
   if (namespace === undefined) return
   const finalizers = (namespace.spec?.finalizers ?? []).filter((finalizer) => finalizer !== engine.identity.self)
   const object = { ...namespace, spec: { ...namespace.spec, finalizers } } as ApiObject
-  await unlessGone(update(engine, ownCall(engine, { resource, name, subresource: 'finalize' }), { object, options: {} }))
+  await unlessGone(update(engine, ownCall(engine, { resource, name, subresource: 'finalize' }), { object }))
 }
 
 function isTerminating(object: Namespace, own: string): boolean {

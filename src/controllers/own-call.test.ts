@@ -19,7 +19,7 @@ test('owners that wrote in another version stay', async () => {
   const [older, newer] = [find('v1beta2'), find('v1beta3')]
   const spec = { priorityLevelConfiguration: { name: 'global-default' }, matchingPrecedence: 1000 }
   const object = { metadata: { name: 'mine' }, spec }
-  await create(engine, ownCall(engine, { resource: older, name: 'mine' }), { object, options: { fieldManager: 'somebody' } })
+  await create(engine, ownCall(engine, { resource: older, name: 'mine', options: { fieldManager: 'somebody' } }), { object })
   const owners = (): readonly string[] => {
     const stored = engine.store.read({ resource: newer, namespace: '', name: 'mine' })?.decode(newer)
     const entries = (stored?.metadata?.managedFields ?? []) as readonly ManagedFieldsEntry[]
@@ -29,7 +29,7 @@ test('owners that wrote in another version stay', async () => {
   const status = { conditions: [{ type: 'Dangling', status: 'True' }] }
   const call = ownCall(engine, { resource: newer, name: 'mine', subresource: 'status' })
   const changed: ApiObject = { ...object, ...{ status } }
-  await update(engine, call, { object: changed, options: {} })
+  await update(engine, call, { object: changed })
   assert.deepEqual(owners(), [
     'cluster-apiserver flowcontrol.apiserver.cluster.io/v1beta3',
     'somebody flowcontrol.apiserver.cluster.io/v1beta2',

@@ -1,8 +1,9 @@
 // Writes of the server itself: the same verbs that clients use, called by its own user.
 
+import { Call, type Caller, type CallOptions } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import { authenticatedGroup, mastersGroup, type User } from '../api/user.js'
-import type { Call, Engine } from '../verbs/engine.js'
+import type { Engine } from '../verbs/engine.js'
 
 const serverUser: User = { name: 'system:apiserver', uid: '', groups: [mastersGroup, authenticatedGroup], extra: {} }
 
@@ -11,23 +12,29 @@ export interface OwnTarget {
   readonly namespace?: string
   readonly name: string
   readonly subresource?: string
+  readonly options?: CallOptions
+  /** Ends what the call does where its loop ends. */
+  readonly signal?: AbortSignal
 }
 
-export const ownCall = (engine: Engine, target: OwnTarget): Call => ({
-  resource: target.resource,
-  subresource: target.subresource === undefined ? undefined : target.resource.subresources.get(target.subresource),
-  namespace: target.namespace ?? '',
-  name: target.name,
+export const ownCall = (engine: Engine, target: OwnTarget): Call =>
+  new Call(engine, ownCaller(engine, target.signal), {
+    resource: target.resource,
+    subresource: target.subresource === undefined ? undefined : target.resource.subresources.get(target.subresource),
+    namespace: target.namespace ?? '',
+    name: target.name,
+    options: target.options ?? {},
+  })
+
+const ownCaller = ({ identity, clock }: Engine, signal: AbortSignal | undefined): Caller => ({
+  info: undefined,
   user: serverUser,
-  userAgent: engine.identity.prefixed('apiserver'),
-  rules: {
-    identity: engine.identity,
-    now: engine.clock.now(),
-    gates: engine.gates,
-    forbidsPrivileged: engine.forbidsPrivileged,
-    user: serverUser,
-    version: target.resource.version,
-  },
-  warn: () => undefined,
-  signal: undefined,
+  userAgent: identity.prefixed('apiserver'),
+  now: clock.now(),
+  signal,
+  throwIfAborted: () => signal?.throwIfAborted(),
+  warn: nobodyReads,
+  annotate: nobodyReads,
 })
+
+const nobodyReads = (): void => undefined

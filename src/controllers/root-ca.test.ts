@@ -31,12 +31,12 @@ async function setUp(identity: IdentityName = 'cluster') {
     },
   })
   const make = (name: string): Promise<unknown> =>
-    create(engine, ownCall(engine, { resource: namespaces, name }), { object: { metadata: { name } }, options: {} })
+    create(engine, ownCall(engine, { resource: namespaces, name }), { object: { metadata: { name } } })
   const callOf = (namespace: string) => ownCall(engine, { resource: maps, namespace, name: engine.identity.prefixed('root-ca.crt') })
   const read = (namespace: string): ApiObject | undefined =>
     engine.store.read({ resource: maps, namespace, name: engine.identity.prefixed('root-ca.crt') })?.decode(maps)
   const change = async (namespace: string, changes: object): Promise<void> => {
-    await update(engine, callOf(namespace), { object: { ...read(namespace), ...changes }, options: {} })
+    await update(engine, callOf(namespace), { object: { ...read(namespace), ...changes } })
   }
   const dataOf = (namespace: string): unknown => members(read(namespace) ?? {})['data']
   return { engine, parts, timers, ca, loop, make, callOf, read, change, dataOf }
@@ -65,7 +65,7 @@ test('it is made again when it is deleted, mended after a moment when it is chan
   await make('n')
   const running = loop(parts)
   await settle()
-  await remove(engine, callOf('n'), {})
+  await remove(engine, callOf('n'))
   await settle()
   assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
   await change('n', { data: { 'ca.crt': 'forged', more: 'x' } })

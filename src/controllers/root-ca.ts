@@ -78,14 +78,14 @@ async function keepTrue(engine: Engine, place: Place, data: { readonly [key: str
     const call = ownCall(engine, place)
     if (stored === undefined) {
       const annotations = { [engine.identity.label('description')]: description }
-      await create(engine, call, { object: { metadata: { name: place.name, annotations }, data } as ApiObject, options: {} })
+      await create(engine, call, { object: { metadata: { name: place.name, annotations }, data } as ApiObject })
     } else if (members(stored)['immutable'] === true) {
       // It cannot be mended; the loop hears that it is gone, and makes another one.
-      await remove(engine, call, { preconditions: { uid: stored.metadata?.uid ?? '' } })
+      await remove(engine, call.with({ options: { preconditions: { uid: stored.metadata?.uid ?? '' } } }))
     } else {
       const { binaryData: _, ...rest } = members(stored)
       const object = withMetadata({ ...rest, data } as ApiObject, { managedFields: undefined })
-      await update(engine, call, { object, options: {} })
+      await update(engine, call, { object })
     }
   } catch (thrown) {
     // Its namespace is gone or going, or somebody else made it, of which the loop will hear.

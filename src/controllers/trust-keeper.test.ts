@@ -57,10 +57,10 @@ async function setUp(trusted: Trusted) {
 test('it is made again when it is deleted, and mended when it is changed', async () => {
   const trusted = { 'client-ca-file': authority(10) }
   const { engine, timers, place, read, loop } = await setUp(trusted)
-  await remove(engine, ownCall(engine, place), {})
+  await remove(engine, ownCall(engine, place))
   await settle()
   assert.deepEqual(members(read() ?? {})['data'], trusted)
-  await update(engine, ownCall(engine, place), { object: { ...read(), data: { mine: 'x' } } as object, options: {} })
+  await update(engine, ownCall(engine, place), { object: { ...read(), data: { mine: 'x' } } as object })
   await timers.advance(1000)
   assert.deepEqual(members(read() ?? {})['data'], { mine: 'x', ...trusted })
   await timers.advance(10_000)

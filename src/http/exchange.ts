@@ -2,6 +2,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import { type ApiError, requestTimedOut } from '../api/api-error.js'
+import type { Caller } from '../api/call.js'
 import type { Catalog } from '../api/catalog.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
@@ -16,14 +18,14 @@ export type WireResponse = ServerResponse | Http2ServerResponse
 
 const noWarnings: readonly string[] = []
 
-export class Exchange {
+export class Exchange implements Caller {
   readonly request: WireRequest
   readonly response: WireResponse
   readonly info: RequestInfo
   /** What was served when it came, whatever happens meanwhile. */
   readonly catalog: Catalog
   /** The time of day at which it came. */
-  readonly startMs: number
+  readonly now: number
   /** The same moment for measuring, in terms of performance.now(). */
   readonly begunMs = performance.now()
   readonly auditId: string
@@ -39,13 +41,16 @@ export class Exchange {
   private readonly pressure: Pressure
   private said: Warnings | undefined
   private leaving: (() => void)[] | undefined
+  private abortion: AbortController | undefined
+  private timeout: ApiError | undefined
+  private annotated: Map<string, string> | undefined
 
   constructor(input: {
     readonly request: WireRequest
     readonly response: WireResponse
     readonly info: RequestInfo
     readonly catalog: Catalog
-    readonly startMs: number
+    readonly now: number
     readonly auditId: string
     readonly pressure: Pressure
   }) {
@@ -53,7 +58,7 @@ export class Exchange {
     this.response = input.response
     this.info = input.info
     this.catalog = input.catalog
-    this.startMs = input.startMs
+    this.now = input.now
     this.auditId = input.auditId
     this.pressure = input.pressure
   }
@@ -62,6 +67,42 @@ export class Exchange {
   get isGone(): boolean {
     const { response } = this
     return 'assignSocket' in response ? response.destroyed : response.stream.destroyed
+  }
+
+  get userAgent(): string {
+    return this.header('user-agent')
+  }
+
+  get signal(): AbortSignal {
+    if (this.abortion !== undefined) return this.abortion.signal
+    const abortion = new AbortController()
+    this.abortion = abortion
+    if (this.timeout !== undefined) abortion.abort(this.timeout)
+    // Whoever has been answered is not waited for any more, and nothing waits for them.
+    else this.onLeave(() => this.response.writableEnded || abortion.abort(requestTimedOut()))
+    return abortion.signal
+  }
+
+  throwIfAborted(): void {
+    if (this.timeout !== undefined) throw this.timeout
+    if (this.isGone) throw requestTimedOut()
+  }
+
+  /** The time is up: whatever is still done for this request stops. */
+  timeOut(): ApiError {
+    this.timeout ??= requestTimedOut()
+    this.abortion?.abort(this.timeout)
+    return this.timeout
+  }
+
+  /** What the audit log shall say of it. */
+  get annotations(): ReadonlyMap<string, string> | undefined {
+    return this.annotated
+  }
+
+  readonly annotate = (key: string, value: string): void => {
+    this.annotated ??= new Map()
+    this.annotated.set(key, value)
   }
 
   /** Ends an answer that cannot be completed so that its client sees the difference: an HTTP/2 stream that just ends looks whole. */

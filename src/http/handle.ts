@@ -38,7 +38,7 @@ export function requestListener(handling: Handling): RequestListener {
       response,
       info,
       catalog: catalogs.current,
-      startMs: handling.clock.now(),
+      now: handling.clock.now(),
       auditId: randomUUID(),
       pressure,
     })
@@ -60,7 +60,9 @@ const ignore = (): void => undefined
 
 /** Waits for an answer that takes its time, though not forever. */
 async function finishLater(handling: Handling, exchange: Exchange, answered: Promise<Answered>): Promise<void> {
-  const timer = exchange.isLongRunning ? undefined : setTimeout(() => sendError(handling, exchange, timedOut()), handling.requestTimeoutMs)
+  const timer = exchange.isLongRunning
+    ? undefined
+    : setTimeout(() => sendError(handling, exchange, exchange.timeOut()), handling.requestTimeoutMs)
   try {
     await answered
   } catch (thrown) {
@@ -75,9 +77,6 @@ const lineEnd = 0x0a
 
 const withoutLineEnd = (body: Uint8Array): Uint8Array => (body.at(-1) === lineEnd ? body.subarray(0, -1) : body)
 
-const timedOut = (): ApiError =>
-  new ApiError({ code: 504, reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout', details: {} })
-
 export function sendError({ logger }: Pick<Handling, 'logger'>, exchange: Exchange, thrown: unknown): void {
   const { identity } = exchange.catalog
   const error = ApiError.from(thrown)
@@ -87,6 +86,7 @@ export function sendError({ logger }: Pick<Handling, 'logger'>, exchange: Exchan
       'a request failed for a reason of ours',
     )
   const { response } = exchange
+  if (response.writableEnded) return // it was answered before this happened: its time was up
   if (response.headersSent) {
     exchange.cut() // too late for a Status: a cut connection is the only honest sign
     return

@@ -12,13 +12,14 @@ import { readBody } from './read-body.js'
 import { representDocument, representObject } from './represent.js'
 import { send } from './respond.js'
 import { statusObject } from './status.js'
-import { callOf, formOf, listContext, type Target } from './target.js'
+import { formOf, listContext, type Target } from './target.js'
 
 export async function serveDelete(target: Target): Promise<Answered> {
-  const { exchange, resource } = target
+  const { exchange, call } = target
+  const { resource } = call
   const form = formOf(target)
   const options = await readDeleteOptions(target)
-  const deleted = await remove(target.server.engine, callOf(target), options)
+  const deleted = await remove(target.server.engine, call.with({ options }))
   const code = !deleted.removed && options.orphanDependents === false ? 202 : 200
   if (!deleted.removed || resource.definition.deleteReturnsObject) {
     send(exchange, { code, ...representObject(form, deleted.result) })
@@ -40,8 +41,8 @@ export async function serveDeleteCollection(target: Target): Promise<Answered> {
   const form = formOf(target)
   const listOptions = parseListOptions(target.query, listContext(target))
   const options = await readDeleteOptions(target)
-  await removeCollection(target.server.engine, callOf(target), { list: listOptions, options })
-  const { subject } = target.resource
+  await removeCollection(target.server.engine, target.call.with({ options }), listOptions)
+  const { subject } = target.call.resource
   const details = { ...(subject.group === '' ? {} : { group: subject.group }), kind: subject.resource }
   send(target.exchange, { code: 200, ...representDocument(form, statusObject({ status: 'Success', details })) })
   return true

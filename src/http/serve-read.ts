@@ -15,14 +15,14 @@ import { Watch } from '../verbs/watch.js'
 import type { Answered } from './pipeline.js'
 import { listFormOf, listPieces, type ObjectForm, representObject } from './represent.js'
 import { send, sendPieces, sendStream } from './respond.js'
-import { callOf, formOf, listContext, type Target } from './target.js'
+import { formOf, listContext, type Target } from './target.js'
 import { startWatchStream, watchFormOf } from './watch-stream.js'
 
 export function serveGet(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
-  const compute = computeOf(target.resource)
+  const compute = computeOf(target.call.resource)
   if (compute !== undefined) return serveComputed(target, form, compute)
-  const stored = get(target.server.engine, callOf(target), parseGetOptions(target.query))
+  const stored = get(target.server.engine, target.call, parseGetOptions(target.query))
   const answer = (found: Awaited<typeof stored>): Answered => {
     send(target.exchange, { code: 200, ...representObject(form, { stored: found }) })
     return true
@@ -32,7 +32,7 @@ export function serveGet(target: Target): Answered | Promise<Answered> {
 
 async function serveComputed(target: Target, form: ObjectForm, compute: Compute): Promise<Answered> {
   parseGetOptions(target.query)
-  const object = await getComputed(target.server.engine, callOf(target), compute)
+  const object = await getComputed(target.server.engine, target.call, compute)
   send(target.exchange, { code: 200, ...representObject(form, { object }) })
   return true
 }
@@ -43,11 +43,11 @@ const onePieceBytes = 1024 * 1024
 export function serveList(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
   const options = { ...parseListOptions(target.query, listContext(target)), form: listFormOf(form) }
-  const compute = computeOf(target.resource)
+  const compute = computeOf(target.call.resource)
   if (compute !== undefined) {
     return listComputed(target.server.engine, { ...options, compute }).then((page) => sendList(target, form, page))
   }
-  const page = list(target.server.engine, callOf(target), options)
+  const page = list(target.server.engine, target.call, options)
   return page instanceof Promise ? page.then((listed) => sendList(target, form, listed)) : sendList(target, form, page)
 }
 
@@ -81,17 +81,15 @@ export function serveWatch(target: Target): Answered | Promise<Answered> {
   checkStream(form.representation, { identity: form.identity, formats: allFormats, transforms: true, routed: true })
   const options = onlyNamed(exchange.info.name, parseWatchOptions(target.query, listContext(target)))
   const timeoutMs = options.timeoutSeconds ? options.timeoutSeconds * 1000 : Math.round(server.minRequestTimeoutMs * (1 + Math.random()))
-  const gone = new AbortController()
   exchange.isLongRunning = true
-  exchange.onLeave(() => gone.abort())
-  const watch = new Watch(server.engine, { ...callOf(target), name: '', signal: gone.signal }, options)
+  const watch = new Watch(server.engine, target.call.with({ name: '' }), options)
   const begin = (): Answered => {
     startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine.clock), timeoutMs })
     return true
   }
   const waiting = watch.prepare()
   if (!(waiting instanceof Promise)) return begin()
-  const timer = setTimeout(() => gone.abort(), timeoutMs)
+  const timer = setTimeout(() => exchange.timeOut(), timeoutMs)
   return waiting.then(begin).finally(() => clearTimeout(timer))
 }
 

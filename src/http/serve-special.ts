@@ -3,7 +3,7 @@
 import { ApiError, badRequest } from '../api/api-error.js'
 import type { ConnectionName } from '../api/definition.js'
 import type { ApiObject } from '../api/object.js'
-import { type CreateOptions, parseCreateOptions } from '../api/options/write-options.js'
+import { parseCreateOptions } from '../api/options/write-options.js'
 import { decodeBody } from '../codec/decode-body.js'
 import type { ExpectedType } from '../codec/decode-object.js'
 import { allFormats, negotiateBody } from '../codec/negotiation.js'
@@ -14,29 +14,28 @@ import { readBody } from './read-body.js'
 import { type Form, representDocument } from './represent.js'
 import { send } from './respond.js'
 import { statusObject } from './status.js'
-import { callOf, formOf, methodNotAllowed, type Target } from './target.js'
+import { formOf, methodNotAllowed, type Target } from './target.js'
 
 /** Whether a request is not one for the object itself. */
-export const isSpecial = ({ subresource }: Target): boolean => subresource?.body !== undefined
+export const isSpecial = ({ call }: Target): boolean => call.subresource?.body !== undefined
 
 export function serveSpecial(target: Target): Answered | Promise<Answered> {
-  const to = target.subresource?.connection
+  const to = target.call.subresource?.connection
   return to === undefined ? serveAction(target) : serveConnection(target, to)
 }
 
 async function serveConnection(target: Target, to: ConnectionName): Promise<Answered> {
   const { exchange, server, query } = target
   const isUpgrade = exchange.header('upgrade') !== ''
-  const text = await connect(server.engine, callOf(target), { to, catalog: exchange.catalog, query, isUpgrade })
+  const text = await connect(server.engine, target.call, { to, catalog: exchange.catalog, query, isUpgrade })
   send(exchange, { code: 200, contentType: 'text/plain', body: Buffer.from(text) })
   return true
 }
 
 async function serveAction(target: Target): Promise<Answered> {
-  const { exchange, server } = target
+  const { exchange, server, call } = target
   const { identity } = server.engine
-  const call = callOf(target)
-  const action = target.subresource?.action
+  const action = call.subresource?.action
   const act = action && actions[action]
   const expected = bodyType(target)
   if (act === undefined || expected === undefined) throw notServedYet(target)
@@ -44,31 +43,26 @@ async function serveAction(target: Target): Promise<Answered> {
   const options = parseCreateOptions(target.query, identity)
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
   const { object } = decodeBody(format, await readBody(exchange), expected)
-  await act(server.engine, call, { body: object, options, catalog: exchange.catalog })
+  await act(server.engine, call.with({ options }), { body: object, catalog: exchange.catalog })
   send(exchange, { code: 201, ...representDocument(form, statusObject({ status: 'Success', code: 201 })) })
   return true
 }
 
 /** What names its object itself, and not by the path: a Binding its pod. */
-export async function servePostTo(
-  target: Target,
-  form: Form,
-  { object, options }: { readonly object: ApiObject; readonly options: CreateOptions },
-): Promise<Answered> {
-  const { server, exchange, resource: kind } = target
+export async function servePostTo({ server, exchange, call }: Target, form: Form, object: ApiObject): Promise<Answered> {
+  const kind = call.resource
   const { postsTo } = kind.definition
   const resource = exchange.catalog.find(kind.group, kind.version, postsTo?.resource ?? '')
   const subresource = resource?.subresources.get(postsTo?.subresource ?? '')
   const act = subresource?.action && actions[subresource.action]
   if (resource === undefined || act === undefined) throw methodNotAllowed()
   if (!object.metadata?.name) throw badRequest('Name parameter required.')
-  const call = { ...callOf(target), resource, subresource, name: object.metadata.name }
-  await act(server.engine, call, { body: object, options, catalog: exchange.catalog })
+  await act(server.engine, call.with({ resource, subresource, name: object.metadata.name }), { body: object, catalog: exchange.catalog })
   send(exchange, { code: 201, ...representDocument(form, statusObject({ status: 'Success', code: 201 })) })
   return true
 }
 
-const notServedYet = ({ resource, subresource }: Target): ApiError =>
+const notServedYet = ({ call: { resource, subresource } }: Target): ApiError =>
   new ApiError({
     code: 501,
     reason: 'NotImplemented',
@@ -76,7 +70,7 @@ const notServedYet = ({ resource, subresource }: Target): ApiError =>
     details: {},
   })
 
-function bodyType({ subresource }: Target): ExpectedType | undefined {
+function bodyType({ call: { subresource } }: Target): ExpectedType | undefined {
   if (subresource?.body?.schema === undefined) return undefined
   const { kind, apiVersion } = subresource.type
   const group = apiVersion.slice(0, apiVersion.indexOf('/') + 1)

@@ -8,7 +8,7 @@ import { allFormats, type Format, negotiateBody } from '../codec/negotiation.js'
 import { create } from '../verbs/create.js'
 import type { Written } from '../verbs/engine.js'
 import { patch } from '../verbs/patch.js'
-import { answerReview, type Question } from '../verbs/review.js'
+import { answerReview } from '../verbs/review.js'
 import { update } from '../verbs/update.js'
 import { withDefaults } from '../verbs/versions.js'
 import { patchTypeOf, readPatch } from './patch-body.js'
@@ -17,22 +17,23 @@ import { readBody } from './read-body.js'
 import { type ObjectForm, representObject } from './represent.js'
 import { send } from './respond.js'
 import { servePostTo } from './serve-special.js'
-import { callOf, formOf, type Target } from './target.js'
+import { formOf, type Target } from './target.js'
 
 export async function serveCreate(target: Target): Promise<Answered> {
   const form = formOf(target)
   const options = parseCreateOptions(target.query, target.server.engine.identity)
+  const call = target.call.with({ options })
   const object = await decodeSent(target, options)
-  const { review, postsTo } = target.resource.definition
-  if (postsTo !== undefined) return servePostTo(target, form, { object, options })
-  if (review !== undefined) return serveReview(target, form, { object, options })
-  return sendWritten(target, form, await create(target.server.engine, callOf(target), { object, options }))
+  const { review, postsTo } = call.resource.definition
+  if (postsTo !== undefined) return servePostTo({ ...target, call }, form, object)
+  if (review !== undefined) return serveReview({ ...target, call }, form, object)
+  return sendWritten(target, form, await create(target.server.engine, call, { object }))
 }
 
 /** A question is answered with itself. */
-async function serveReview(target: Target, form: ObjectForm, question: Question): Promise<Answered> {
-  const { server, exchange } = target
-  const answer = await answerReview(server.engine, callOf(target), question)
+async function serveReview(target: Target, form: ObjectForm, object: ApiObject): Promise<Answered> {
+  const { server, exchange, call } = target
+  const answer = await answerReview(server.engine, call, object)
   send(exchange, { code: 201, ...representObject(form, { object: answer }) })
   return true
 }
@@ -41,7 +42,7 @@ export async function serveUpdate(target: Target): Promise<Answered> {
   const form = formOf(target)
   const options = parseUpdateOptions(target.query, target.server.engine.identity)
   const object = await decodeSent(target, options)
-  return sendWritten(target, form, await update(target.server.engine, callOf(target), { object, options }))
+  return sendWritten(target, form, await update(target.server.engine, target.call.with({ options }), { object }))
 }
 
 export async function servePatch(target: Target): Promise<Answered> {
@@ -50,7 +51,7 @@ export async function servePatch(target: Target): Promise<Answered> {
   const form = formOf(target)
   const options = parsePatchOptions(target.query, { identity: server.engine.identity, isApply: type === 'apply' })
   const body = readPatch(type, await readBody(exchange))
-  return sendWritten(target, form, await patch(server.engine, callOf(target), { type, options, ...body }))
+  return sendWritten(target, form, await patch(server.engine, target.call.with({ options }), { type, ...body }))
 }
 
 function sendWritten(target: Target, form: ObjectForm, written: Written): Answered {
@@ -59,14 +60,13 @@ function sendWritten(target: Target, form: ObjectForm, written: Written): Answer
 }
 
 /** The body as an object of the resource's kind, with what was left out filled in. */
-async function decodeSent(target: Target, options: { readonly fieldValidation?: string }): Promise<ApiObject> {
-  const { exchange, server } = target
-  const resource = target.subresource?.shown ?? target.resource
+async function decodeSent({ exchange, server, call }: Target, options: { readonly fieldValidation?: string }): Promise<ApiObject> {
+  const resource = call.subresource?.shown ?? call.resource
   const format: Format = negotiateBody(exchange.request.headers['content-type'], { identity: server.engine.identity, formats: allFormats })
   const bytes = await readBody(exchange)
   const decoded = decodeBody(format, bytes, resource)
   const validation = fieldValidationOf(options)
   if (decoded.problems.length > 0 && validation === 'Strict') throw strictError(resource, decoded.strictProblems ?? decoded.problems)
   if (validation === 'Warn') for (const problem of decoded.problems) exchange.warn(problem)
-  return target.subresource?.view === undefined ? withDefaults(callOf(target), decoded.object) : decoded.object
+  return call.subresource?.view === undefined ? withDefaults(call, decoded.object) : decoded.object
 }

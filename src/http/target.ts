@@ -1,13 +1,14 @@
 // What a request on a resource aims at: the kind, the subresource, the object, and the form of the answer.
 
 import { ApiError, badRequest } from '../api/api-error.js'
+import { Call } from '../api/call.js'
 import type { Resource, Subresource } from '../api/catalog.js'
-import type { RuleContext, Verb } from '../api/definition.js'
+import type { Verb } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import type { ListContext } from '../api/options/list-options.js'
 import { type Query, readQuery } from '../api/options/query.js'
 import { allFormats, negotiate } from '../codec/negotiation.js'
-import type { Call, Engine } from '../verbs/engine.js'
+import type { Engine } from '../verbs/engine.js'
 import type { Exchange } from './exchange.js'
 import type { ObjectForm } from './represent.js'
 
@@ -20,8 +21,7 @@ export interface ResourceServer {
 export interface Target {
   readonly server: ResourceServer
   readonly exchange: Exchange
-  readonly resource: Resource
-  readonly subresource: Subresource | undefined
+  readonly call: Call
   readonly query: Query
 }
 
@@ -36,6 +36,8 @@ export const methodNotAllowed = (): ApiError =>
     details: {},
   })
 
+const noOptions = {}
+
 /** The resource that the path names; refuses paths that lead nowhere and methods that it does not have. */
 export function locate(server: ResourceServer, exchange: Exchange): Target {
   const { info } = exchange
@@ -49,7 +51,9 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   checkMethod(exchange, resource, subresource)
   checkName(info.name)
   warnOfDeprecation(exchange, resource, server.engine.identity)
-  return { server, exchange, resource, subresource, query: readQuery(info.query) }
+  const namespace = resource.namespaced ? info.namespace : ''
+  const call = new Call(server.engine, exchange, { resource, subresource, namespace, name: info.name, options: noOptions })
+  return { server, exchange, call, query: readQuery(info.query) }
 }
 
 function checkMethod({ info }: Exchange, resource: Resource, subresource: Subresource | undefined): void {
@@ -79,32 +83,8 @@ function checkName(name: string): void {
   if (name.includes('%')) throw badRequest(`Name parameter invalid: "${name}": may not contain '%'`)
 }
 
-export function callOf(target: Target): Call {
-  const { exchange, resource, subresource, server } = target
-  return {
-    resource,
-    subresource,
-    namespace: resource.namespaced ? exchange.info.namespace : '',
-    name: exchange.info.name,
-    user: exchange.user,
-    userAgent: exchange.header('user-agent'),
-    rules: rulesOf(target, server),
-    warn: exchange.warn,
-    signal: undefined,
-  }
-}
-
-export const rulesOf = ({ exchange, resource }: Target, { engine }: ResourceServer): RuleContext => ({
-  identity: engine.identity,
-  now: exchange.startMs,
-  gates: engine.gates,
-  forbidsPrivileged: engine.forbidsPrivileged,
-  user: exchange.user,
-  version: resource.version,
-})
-
 export function formOf(target: Target): ObjectForm {
-  const { exchange, query, server, resource } = target
+  const { exchange, query, server, call } = target
   const wish = { accept: exchange.request.headers.accept, userAgent: exchange.request.headers['user-agent'], query }
   const identity = server.engine.identity
   const representation = negotiate(wish, {
@@ -117,13 +97,13 @@ export function formOf(target: Target): ObjectForm {
   return {
     representation,
     identity,
-    resource: target.subresource?.shown ?? resource,
+    resource: call.subresource?.shown ?? call.resource,
     query,
-    rules: rulesOf(target, server),
+    rules: call,
   }
 }
 
-export const listContext = ({ server, resource }: Target): ListContext => ({
+export const listContext = ({ server, call: { resource } }: Target): ListContext => ({
   identity: server.engine.identity,
   fields: resource.selectable,
 })

@@ -1,10 +1,11 @@
 // Kinds that are found out when somebody asks, and never stored.
 
 import { notFound } from '../api/api-error.js'
+import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { slicesOf } from '../objects/page-slices.js'
-import type { Call, Engine } from './engine.js'
+import type { Engine } from './engine.js'
 import type { ListedPage, WantedList } from './list.js'
 import type { Compute } from './special/signatures.js'
 import { computed } from './special/special.js'

@@ -1,13 +1,15 @@
 // POST: an object that was not there. The eight steps of the house, top to bottom.
 
+import { AdmissionRequest } from '../admission/admission.js'
 import { ApiError, alreadyExists, badRequest, invalid, unavailable } from '../api/api-error.js'
+import type { Call } from '../api/call.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { validateCreation } from '../api/validation/validate-write.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
-import { addressOf, type Call, type Engine, upToDate, type WriteOptions, type Written } from './engine.js'
+import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
 import { reserve } from './reserve.js'
@@ -15,7 +17,6 @@ import { toStored } from './versions.js'
 
 export interface CreateRequest {
   readonly object: ApiObject
-  readonly options: WriteOptions
   /** Whether the owners of its fields are known already: an apply brings them. */
   readonly isTracked?: boolean
 }
@@ -24,30 +25,22 @@ export interface CreateRequest {
 const maxUniqueKeyAttempts = 200
 
 export async function create(engine: Engine, call: Call, request: CreateRequest): Promise<Written> {
-  const waiting = upToDate(engine)
+  const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   const placed = toStored(call, track(call, request))
-  const dryRun = isDryRun(request.options)
-  const admissionRequest = {
-    operation: 'CREATE',
-    resource: call.resource,
-    subresource: '',
-    namespace: call.namespace,
-    old: undefined,
-    dryRun,
-    rules: call.rules,
-    warn: call.warn,
-  } as const
-  const pending = engine.admission.mutate({ ...admissionRequest, name: placed.metadata?.name ?? '', object: placed })
+  const dryRun = isDryRun(call.options)
+  const admission = new AdmissionRequest(call, 'CREATE', { object: placed, old: undefined })
+  const pending = engine.admission.mutate(admission)
   const admitted = (pending instanceof Promise ? await pending : pending) ?? placed
   for (let tries = 1; ; tries++) {
     const reserved = reserve(engine, call, { next: admitted, old: undefined, dryRun })
     const object = prepare(engine, call, reserved.object)
     validate(call, object)
-    const checked = engine.admission.validate({ ...admissionRequest, name: object.metadata?.name ?? '', object })
+    const checked = engine.admission.validate(admission.withObject(object))
     if (checked instanceof Promise) await checked
     checkUnversioned(engine, call, { sent: admitted, name: object.metadata?.name ?? '' })
     if (dryRun) return dryRunResult(engine, call, object)
+    call.throwIfAborted()
     const outcome = await engine.store.put(addressOf(call, object.metadata?.name), engine.store.encode(call.resource, object), {
       expect: 0,
       uniqueKeys: { gained: reserved.gained, released: [] },
@@ -66,7 +59,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
 /** Who owns what is known before admission changes the object: what plugins add belongs to nobody's configuration. */
 function track(call: Call, request: CreateRequest): ApiObject {
   const placed = withMetadata(inNamespace(call, request.object), { deletionTimestamp: undefined, deletionGracePeriodSeconds: undefined })
-  return request.isTracked ? placed : trackCreate(call, withDistinctOwners(placed, call.warn), request.options)
+  return request.isTracked ? placed : trackCreate(call, withDistinctOwners(placed, call.warn))
 }
 
 /** The path decides the namespace; a body may repeat it, not contradict it. */
@@ -94,18 +87,18 @@ function prepare(engine: Engine, call: Call, object: ApiObject): ApiObject {
   const stamped = withMetadata(object, {
     name,
     uid: engine.newUid(),
-    creationTimestamp: timeOf(call.rules.now),
+    creationTimestamp: timeOf(call.now),
     resourceVersion: undefined,
     selfLink: undefined,
   })
-  return call.resource.definition.prepareCreate?.(stamped, call.rules) ?? stamped
+  return call.resource.definition.prepareCreate?.(stamped, call) ?? stamped
 }
 
 function validate(call: Call, object: ApiObject): void {
   const { definition, invalidSubject } = call.resource
-  const errors = validateCreation(definition, object, call.rules)
+  const errors = validateCreation(definition, object, call)
   if (errors.length > 0) throw invalid(invalidSubject, object.metadata?.name ?? '', errors)
-  for (const warning of definition.warnings?.(object, undefined, call.rules) ?? []) call.warn(warning)
+  for (const warning of definition.warnings?.(object, undefined, call) ?? []) call.warn(warning)
 }
 
 function dryRunResult(engine: Engine, call: Call, object: ApiObject): Written {

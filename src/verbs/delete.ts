@@ -1,12 +1,14 @@
 // DELETE on one object: at once, or as far as its finalizers allow.
 
+import { AdmissionRequest } from '../admission/admission.js'
 import { conflict, forbidden, notFound } from '../api/api-error.js'
+import type { Call } from '../api/call.js'
 import type { ApiObject } from '../api/object.js'
 import type { DeleteOptions } from '../api/options/delete-options.js'
 import { isDryRun } from '../api/options/write-options.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { planDeletion } from './deletion.js'
-import { addressOf, type Call, type Engine, upToDate, type WrittenObject } from './engine.js'
+import { addressOf, type Engine, upToDate, type WrittenObject } from './engine.js'
 import { uniqueKeysOfRemoval } from './reserve.js'
 import { modifiedMessage } from './update.js'
 
@@ -18,13 +20,13 @@ export interface Deleted {
 
 const maxAttempts = 25
 
-export async function remove(engine: Engine, call: Call, options: DeleteOptions): Promise<Deleted> {
-  const waiting = upToDate(engine)
+export async function remove(engine: Engine, call: Call): Promise<Deleted> {
+  const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   let current = engine.store.read(addressOf(call))
   for (let attempts = 0; attempts < maxAttempts; attempts++) {
     if (current === undefined) throw notFound(call.resource.subject, call.name)
-    const outcome = await removeOnce(engine, call, { current, options })
+    const outcome = await removeOnce(engine, call, current)
     if (outcome.done) return outcome.deleted
     current = outcome.current
   }
@@ -33,20 +35,17 @@ export async function remove(engine: Engine, call: Call, options: DeleteOptions)
 
 type Attempted = { readonly done: true; readonly deleted: Deleted } | { readonly done: false; readonly current: StoredObject | undefined }
 
-interface Removal {
-  readonly current: StoredObject
-  readonly options: DeleteOptions
-}
-
-async function removeOnce(engine: Engine, call: Call, { current, options }: Removal): Promise<Attempted> {
+async function removeOnce(engine: Engine, call: Call, current: StoredObject): Promise<Attempted> {
+  const { options } = call
   const live = current.decode(call.resource)
   checkPreconditions(call, live, options)
   const problem = call.resource.definition.deleteProblem?.(live)
   if (problem !== undefined) throw forbidden(call.resource.subject, call.name, problem)
-  await admit(engine, call, { live, dryRun: isDryRun(options) })
-  const { object, stays } = planDeletion(call, live, options)
-  if (stays) return hold(engine, call, { current, marked: object, dryRun: isDryRun(options) })
+  await admit(engine, call, live)
+  const { object, stays } = planDeletion(call, live)
+  if (stays) return hold(engine, call, { current, marked: object })
   if (isDryRun(options)) return { done: true, deleted: { removed: true, result: { object } } }
+  call.throwIfAborted()
   // What is marked before it goes is stored so first: watchers see that it was deleted, and then that it is gone.
   const value = object === live ? undefined : engine.store.encode(call.resource, object)
   const last =
@@ -62,14 +61,14 @@ async function removeOnce(engine: Engine, call: Call, { current, options }: Remo
 interface Holding {
   readonly current: StoredObject
   readonly marked: ApiObject
-  readonly dryRun: boolean
 }
 
 /** The object stays, marked as going. */
-async function hold(engine: Engine, call: Call, { current, marked, dryRun }: Holding): Promise<Attempted> {
-  if (dryRun) return { done: true, deleted: { removed: false, result: { object: marked } } }
+async function hold(engine: Engine, call: Call, { current, marked }: Holding): Promise<Attempted> {
+  if (isDryRun(call.options)) return { done: true, deleted: { removed: false, result: { object: marked } } }
   const value = engine.store.encode(call.resource, marked)
   if (value.equals(current.entry.value)) return { done: true, deleted: { removed: false, result: { stored: current } } }
+  call.throwIfAborted()
   const outcome = await engine.store.put(addressOf(call), value, { expect: current.revision })
   if (!outcome.ok) return { done: false, current: outcome.current }
   return { done: true, deleted: { removed: false, result: { stored: outcome.object } } }
@@ -93,19 +92,8 @@ export function checkPreconditions(call: Call, { metadata }: ApiObject, { precon
   }
 }
 
-async function admit(engine: Engine, call: Call, { live, dryRun }: { readonly live: ApiObject; readonly dryRun: boolean }): Promise<void> {
-  const admissionRequest = {
-    operation: 'DELETE',
-    resource: call.resource,
-    subresource: '',
-    namespace: call.namespace,
-    name: call.name,
-    object: undefined,
-    old: live,
-    dryRun,
-    rules: call.rules,
-    warn: call.warn,
-  } as const
-  await engine.admission.mutate(admissionRequest)
-  await engine.admission.validate(admissionRequest)
+async function admit(engine: Engine, call: Call, live: ApiObject): Promise<void> {
+  const request = new AdmissionRequest(call, 'DELETE', { object: undefined, old: live })
+  await engine.admission.mutate(request)
+  await engine.admission.validate(request)
 }

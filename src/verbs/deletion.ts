@@ -1,10 +1,10 @@
 // The rules of going away: what holds an object, and what a DELETE writes on one that is held.
 
+import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
-import { type DeleteOptions, propagationOf } from '../api/options/delete-options.js'
+import { propagationOf } from '../api/options/delete-options.js'
 import { timeOf } from '../schema/scalars.js'
-import type { Call } from './engine.js'
 
 const orphanFinalizer = 'orphan'
 const foregroundFinalizer = 'foregroundDeletion'
@@ -19,12 +19,12 @@ export interface DeletionPlan {
   readonly stays: boolean
 }
 
-export function planDeletion(call: Call, live: ApiObject, options: DeleteOptions): DeletionPlan {
+export function planDeletion(call: Call, live: ApiObject): DeletionPlan {
   const { resource } = call
-  const finalizers = finalizersFor(call, live, options)
+  const finalizers = finalizersFor(call, live)
   const before = live.metadata?.finalizers ?? []
   const isChanged = finalizers.length !== before.length || finalizers.some((name, i) => name !== before[i])
-  if (resource.definition.gracePeriodSeconds !== undefined) return planGrace(call, live, { options, finalizers })
+  if (resource.definition.gracePeriodSeconds !== undefined) return planGrace(call, live, finalizers)
   if (resource.definition.firstDeleteMarks) {
     if (live.metadata?.deletionTimestamp === undefined) return { object: markDeleting(call, live, finalizers), stays: true }
     // Whoever waits for what holds it is told how it stands, and changes nothing.
@@ -36,7 +36,8 @@ export function planDeletion(call: Call, live: ApiObject, options: DeleteOptions
 }
 
 /** The finalizers with which an object waits for its dependents, as the caller wishes it now or wished it before. */
-function finalizersFor(call: Call, object: ApiObject, options: DeleteOptions): readonly string[] {
+function finalizersFor(call: Call, object: ApiObject): readonly string[] {
+  const { options } = call
   const { definition } = call.resource
   const before = object.metadata?.finalizers ?? []
   const rest = before.filter((name) => name !== orphanFinalizer && name !== foregroundFinalizer)
@@ -56,11 +57,11 @@ function markDeleting(call: Call, object: ApiObject, finalizers: readonly string
   const { metadata } = object
   const marked = withMetadata(object, {
     finalizers: finalizers.length === 0 ? undefined : finalizers,
-    deletionTimestamp: metadata?.deletionTimestamp ?? timeOf(call.rules.now),
+    deletionTimestamp: metadata?.deletionTimestamp ?? timeOf(call.now),
     deletionGracePeriodSeconds: 0,
     generation: nextGeneration(object),
   })
-  return call.resource.definition.prepareDelete?.(marked, call.rules) ?? marked
+  return call.resource.definition.prepareDelete?.(marked, call) ?? marked
 }
 
 /** The first deletion counts as a change of what is wanted. */
@@ -69,23 +70,18 @@ function nextGeneration({ metadata }: ApiObject): number | undefined {
   return metadata?.deletionTimestamp === undefined && generation !== undefined && generation > 0 ? generation + 1 : generation
 }
 
-interface Grace {
-  readonly options: DeleteOptions
-  readonly finalizers: readonly string[]
-}
-
 /** Times have years of four digits: whoever is given more than that is given all there is. */
 const lastMoment = Date.UTC(9999, 11, 31, 23, 59, 59)
 
 /** Objects that are given time: the first DELETE sets it, later ones can only make it shorter. */
-function planGrace(call: Call, live: ApiObject, { options, finalizers }: Grace): DeletionPlan {
+function planGrace(call: Call, live: ApiObject, finalizers: readonly string[]): DeletionPlan {
   const { metadata } = live
-  const requested = options.gracePeriodSeconds
+  const requested = call.options.gracePeriodSeconds
   const given = metadata?.deletionTimestamp === undefined ? undefined : (metadata.deletionGracePeriodSeconds ?? 0)
   if (given !== undefined && (requested === undefined || requested >= given)) {
     return given === 0 && finalizers.length === 0 ? { object: live, stays: false } : { object: live, stays: true }
   }
-  const sinceMs = given === undefined ? call.rules.now : Date.parse(metadata?.deletionTimestamp ?? '') - given * 1000
+  const sinceMs = given === undefined ? call.now : Date.parse(metadata?.deletionTimestamp ?? '') - given * 1000
   // A bigint where the number is too large to be a safe one.
   const wanted = Number(call.resource.definition.gracePeriodSeconds?.(live, requested) ?? 0)
   const seconds = Math.min(Math.max(0, wanted), Math.floor((lastMoment - sinceMs) / 1000))

@@ -1,11 +1,8 @@
-// What every verb works with: the store and the rules on one side, one request on the other.
+// What every verb works with besides the call: the store, admission, and what the server makes up itself.
 
 import type { Admission } from '../admission/admission.js'
-import type { Resource, Subresource } from '../api/catalog.js'
-import type { FeatureGates, RuleContext } from '../api/definition.js'
-import type { Identity } from '../api/identity.js'
+import type { Call, RuleSettings } from '../api/call.js'
 import type { ApiObject } from '../api/object.js'
-import type { User } from '../api/user.js'
 import type { Authenticator } from '../auth/authenticate.js'
 import type { Authorizer } from '../auth/authorize.js'
 import type { Clock } from '../base/clock.js'
@@ -13,12 +10,8 @@ import type { ObjectAddress, ObjectStore } from '../objects/object-store.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import type { Reserver } from './reserve.js'
 
-export interface Engine {
+export interface Engine extends RuleSettings {
   readonly store: ObjectStore
-  readonly identity: Identity
-  readonly gates: FeatureGates
-  /** Containers may not be privileged on this server. */
-  readonly forbidsPrivileged: boolean
   readonly admission: Admission
   readonly clock: Clock
   /** Who is asked about users and their rights, for kinds that are questions. */
@@ -37,37 +30,16 @@ export interface ComponentProbe {
   probe(patienceMs: number): Promise<{ readonly isWell: boolean; readonly message: string }>
 }
 
-/** One request on one resource. */
-export interface Call {
-  readonly resource: Resource
-  readonly subresource: Subresource | undefined
-  /** Empty for cluster-scoped resources and for all namespaces. */
-  readonly namespace: string
-  readonly name: string
-  readonly user: User
-  readonly userAgent: string
-  readonly rules: RuleContext
-  readonly warn: (text: string) => void
-  /** Aborted when the client has gone or the time is up. */
-  readonly signal: AbortSignal | undefined
-}
-
 /**
  * Begins every write: what is stored is looked at as it is now, so that a client that comes from another replica meets what it was told there.
  * Nothing has to be waited for where nobody else writes.
  */
-export function upToDate({ store }: Engine): undefined | Promise<unknown> {
+export function upToDate({ store }: Engine, call: Call): undefined | Promise<unknown> {
   const waiting = store.readIndex('write')
-  return waiting instanceof Promise ? waiting : undefined
+  return waiting instanceof Promise ? call.waitFor(waiting) : undefined
 }
 
 export const addressOf = (call: Call, name = call.name): ObjectAddress => ({ resource: call.resource, namespace: call.namespace, name })
-
-/** What every write may be asked besides its body. */
-export interface WriteOptions {
-  readonly dryRun?: readonly string[]
-  readonly fieldManager?: string
-}
 
 /** What a write leaves behind: the stored object, or for a dry run the object as it would be. */
 export interface Written {

@@ -1,15 +1,16 @@
 // GET of one object, as fresh as the caller asked.
 
 import { notFound, type Subject } from '../api/api-error.js'
+import type { Call } from '../api/call.js'
 import type { GetOptions } from '../api/options/get-options.js'
 import type { StoredObject } from '../objects/stored-object.js'
-import { addressOf, type Call, type Engine } from './engine.js'
+import { addressOf, type Engine } from './engine.js'
 import { awaitRevision } from './read-at.js'
 
 /** Synchronous whenever nothing has to be waited for. */
 export function get(engine: Engine, call: Call, options: GetOptions): StoredObject | Promise<StoredObject> {
   const waiting = freshness(engine, options)
-  return waiting instanceof Promise ? waiting.then(() => readNow(engine, call)) : readNow(engine, call)
+  return waiting instanceof Promise ? call.waitFor(waiting).then(() => readNow(engine, call)) : readNow(engine, call)
 }
 
 function freshness(engine: Engine, { version }: GetOptions): number | undefined | Promise<unknown> {

@@ -1,12 +1,13 @@
 // GET of a collection: the right state, in pages if asked.
 
 import type { ApiError } from '../api/api-error.js'
+import type { Call } from '../api/call.js'
 import { continueExpired, encodeContinueToken, listExpired } from '../api/options/continue-token.js'
 import type { ListOptions } from '../api/options/list-options.js'
 import type { ListVersion } from '../api/options/read-version.js'
 import { rangeOf } from '../objects/keys.js'
 import { type ListQuery, type ObjectPage, StateGoneError } from '../objects/list.js'
-import type { Call, Engine } from './engine.js'
+import type { Engine } from './engine.js'
 import { awaitRevision } from './read-at.js'
 
 /** What of a page is shown; one that was computed has no entries behind it. */
@@ -23,7 +24,7 @@ type StoredPage = ListedPage & ObjectPage
 
 export function list(engine: Engine, call: Call, options: WantedList): StoredPage | Promise<StoredPage> {
   const waiting = freshness(engine, options.version)
-  return waiting instanceof Promise ? waiting.then(() => listNow(engine, call, options)) : listNow(engine, call, options)
+  return waiting instanceof Promise ? call.waitFor(waiting).then(() => listNow(engine, call, options)) : listNow(engine, call, options)
 }
 
 function freshness(engine: Engine, version: ListVersion): unknown {

@@ -1,25 +1,25 @@
 // Who owns which field after a write that is not an apply.
 
+import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { withMetadata } from '../api/object.js'
 import { resetFieldSet, trackUpdate } from '../patch/track-update.js'
 import { timeOf } from '../schema/scalars.js'
-import type { Call, WriteOptions } from './engine.js'
 import { fromStored } from './versions.js'
 
 const maxManagerLength = 128
 
 /** The manager a client named, or else the program in its user agent. */
-export function managerOf(call: Call, options: WriteOptions): string {
+export function managerOf({ options, caller: { userAgent } }: Call): string {
   if (options.fieldManager !== undefined) return options.fieldManager
-  const known = managers.get(call.userAgent)
+  const known = managers.get(userAgent)
   if (known !== undefined) return known
-  const program = call.userAgent.split('/', 1)[0] ?? ''
+  const program = userAgent.split('/', 1)[0] ?? ''
   // What cannot be printed has no place in a name.
   const manager = program.replace(/\p{C}/gu, '').slice(0, maxManagerLength)
   if (managers.size >= mostManagers) managers.clear()
-  if (call.userAgent.length <= maxManagerLength) managers.set(call.userAgent, manager)
+  if (userAgent.length <= maxManagerLength) managers.set(userAgent, manager)
   return manager
 }
 
@@ -27,23 +27,19 @@ export function managerOf(call: Call, options: WriteOptions): string {
 const managers = new Map<string, string>()
 const mostManagers = 256
 
-export const trackCreate = (call: Call, object: ApiObject, options: WriteOptions): ApiObject =>
-  track(call, { live: undefined, next: object, options })
+export const trackCreate = (call: Call, object: ApiObject): ApiObject => track(call, { live: undefined, next: object })
 
-export function track(
-  call: Call,
-  input: { readonly live: ApiObject | undefined; readonly next: ApiObject; readonly options: WriteOptions },
-): ApiObject {
+export function track(call: Call, input: { readonly live: ApiObject | undefined; readonly next: ApiObject }): ApiObject {
   const live = input.live === undefined ? undefined : fromStored(call, input.live)
   const managedFields = trackUpdate({
     live,
     next: input.next,
     liveManagedFields: input.live?.metadata?.managedFields,
     sentManagedFields: input.next.metadata?.managedFields,
-    manager: managerOf(call, input.options),
+    manager: managerOf(call),
     ...kindVersions(call),
     subresource: call.subresource?.name ?? '',
-    time: timeOf(call.rules.now),
+    time: timeOf(call.now),
     ...resetOf(call),
   })
   return withMetadata(input.next, { managedFields })

@@ -1,11 +1,12 @@
 // PATCH: the stored object changed by one of the four kinds of patch, then the same way in as an update.
 
 import { ApiError, badRequest, conflict, invalid, notFound, requestEntityTooLarge } from '../api/api-error.js'
+import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import type { SubresourceView } from '../api/definition.js'
 import { invalid as invalidField, showJson } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
-import { fieldValidationOf, type PatchOptions } from '../api/options/write-options.js'
+import { fieldValidationOf } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { shorten } from '../base/shorten.js'
 import { apply } from '../patch/apply.js'
@@ -19,7 +20,7 @@ import { printPath } from '../schema/path.js'
 import { readValue, SchemaReadError } from '../schema/read.js'
 import { timeOf } from '../schema/scalars.js'
 import { create, inNamespace } from './create.js'
-import { addressOf, type Call, type Engine, upToDate, type Written } from './engine.js'
+import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { kindVersions, resetOf, track } from './managed-fields.js'
 import { change, checkName } from './update.js'
 import { fromStored, toStored, withDefaults } from './versions.js'
@@ -35,11 +36,10 @@ export interface PatchRequest {
   readonly duplicates: readonly string[]
   /** What a strict request is told of them, where the format has words of its own. */
   readonly strictError?: string
-  readonly options: PatchOptions
 }
 
 export async function patch(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
-  const waiting = upToDate(engine)
+  const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
   const shown = call.subresource?.shown ?? call.resource
@@ -50,7 +50,7 @@ export async function patch(engine: Engine, call: Call, request: PatchRequest): 
   }
   const act = request.type !== 'apply' ? patched : call.subresource?.view === undefined ? applied : appliedToView
   const next = (live: ApiObject): ApiObject => toStored(call, act(call, live, request))
-  return change(engine, call, { options: request.options, current, next, isPatch: true })
+  return change(engine, call, { current, next, isPatch: true })
 }
 
 /** An applied configuration names its kind and its object, and leaves the bookkeeping to the server. */
@@ -77,7 +77,7 @@ async function createByApply(engine: Engine, call: Call, request: PatchRequest):
       `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`,
     )
   }
-  return create(engine, call, { object: withMetadata(object, { resourceVersion: undefined }), options: request.options, isTracked: true })
+  return create(engine, call, { object: withMetadata(object, { resourceVersion: undefined }), isTracked: true })
 }
 
 function applied(call: Call, live: ApiObject | undefined, request: PatchRequest): ApiObject {
@@ -90,11 +90,11 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
       live: live === undefined ? undefined : { ...fromStored(call, live), ...type },
       config: { ...config },
       liveManagedFields: live?.metadata?.managedFields,
-      manager: request.options.fieldManager ?? '',
+      manager: call.options.fieldManager ?? '',
       ...kindVersions(call),
       subresource: call.subresource?.name ?? '',
-      force: request.options.force ?? false,
-      time: timeOf(call.rules.now),
+      force: call.options.force ?? false,
+      time: timeOf(call.now),
       clientSideApply: clientSideApply(call),
       ...resetOf(call),
     }),
@@ -127,15 +127,15 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
       live: { ...show?.(live), kind, apiVersion },
       config: { ...config },
       liveManagedFields: scaleEntries(fields, parent),
-      manager: request.options.fieldManager ?? '',
+      manager: call.options.fieldManager ?? '',
       schema,
       kind,
       apiVersion,
       schemaFor: (version) => (version === apiVersion ? schema : undefined),
       convert: (object) => object,
       subresource: call.subresource?.name ?? '',
-      force: request.options.force ?? false,
-      time: timeOf(call.rules.now),
+      force: call.options.force ?? false,
+      time: timeOf(call.now),
     }),
   )
   const sent = inNamespace(call, read(schema, call, { request, result: result.object }))
@@ -164,7 +164,7 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
   const sent = withDistinctOwners(inNamespace(call, read(shown.schema, call, { request, result })), call.warn)
   checkName(call, sent)
   const next = view === undefined ? withDefaults(call, sent) : writeView(call, view, { sent, live })
-  return track(call, { live, next, options: request.options })
+  return track(call, { live, next })
 }
 
 /** A patched document is read like one that was sent. A strategic patch works on the fields of the kind, which it cannot leave. */
@@ -188,7 +188,7 @@ function checkStillTheKind(request: PatchRequest, result: unknown, { kind, apiVe
 /** What a client that computes its own patches leaves behind; when it turns to apply, its fields become the applier's. */
 const clientSideApply = (call: Call) => ({
   manager: 'kubectl',
-  annotation: call.rules.identity.label('last-applied-configuration', 'kubectl'),
+  annotation: call.identity.label('last-applied-configuration', 'kubectl'),
 })
 
 /** The result of a patch must be an object of the kind; what it has too much is reported and dropped. */
@@ -212,7 +212,7 @@ function read(
 function report(call: Call, request: PatchRequest, unknown: readonly string[]): void {
   const problems = [...request.duplicates, ...unknown]
   if (problems.length === 0) return
-  const validation = fieldValidationOf(request.options)
+  const validation = fieldValidationOf(call.options)
   if (validation === 'Strict') throw badRequest(request.strictError ?? `strict decoding error: ${problems.join(', ')}`)
   if (validation === 'Warn') for (const problem of problems) call.warn(problem)
 }

@@ -1,10 +1,11 @@
 // The step before a write that takes what only one object may have. What it takes is written with the object or not at all.
 
 import { invalid } from '../api/api-error.js'
+import type { Call } from '../api/call.js'
 import type { FieldError } from '../api/field-error.js'
 import type { ApiObject } from '../api/object.js'
 import { noUniqueKeys, type UniqueKey, type UniqueKeyChanges } from '../objects/unique-keys.js'
-import type { Call, Engine } from './engine.js'
+import type { Engine } from './engine.js'
 
 export interface ReservationRequest {
   readonly next: ApiObject
@@ -58,6 +59,6 @@ export function uniqueKeysOfChange(
 
 /** What is given back when an object goes. */
 export const uniqueKeysOfRemoval = (engine: Engine, call: Call, object: ApiObject): readonly UniqueKey[] =>
-  reserverOf(engine, { ...call, subresource: undefined })?.holds(object) ?? []
+  reserverOf(engine, call.with({ subresource: undefined }))?.holds(object) ?? []
 
 const isSame = (a: UniqueKey, b: UniqueKey): boolean => a.kind === b.kind && a.value === b.value

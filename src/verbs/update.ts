@@ -1,8 +1,9 @@
 // PUT: an object replaced, or one of its subresources written. Also the second half of every patch: a change is computed
 // from what is stored, checked, and committed if nothing came between; if something did, it is computed again.
 
-import type { AdmissionRequest } from '../admission/admission.js'
+import { AdmissionRequest } from '../admission/admission.js'
 import { type ApiError, badRequest, conflict, invalid, notFound } from '../api/api-error.js'
+import type { Call } from '../api/call.js'
 import { invalid as invalidField } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
@@ -14,7 +15,7 @@ import type { StoredObject } from '../objects/stored-object.js'
 import { isSameButForTimes } from '../patch/managed-entries.js'
 import { create, inNamespace } from './create.js'
 import { isHeld } from './deletion.js'
-import { addressOf, type Call, type Engine, upToDate, type WriteOptions, type Written } from './engine.js'
+import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { track } from './managed-fields.js'
 import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
 import { toStored } from './versions.js'
@@ -22,7 +23,6 @@ import { writeView } from './view.js'
 
 export interface UpdateRequest {
   readonly object: ApiObject
-  readonly options: WriteOptions
 }
 
 export const modifiedMessage = 'the object has been modified; please apply your changes to the latest version and try again'
@@ -31,18 +31,13 @@ export async function update(engine: Engine, call: Call, request: UpdateRequest)
   const sent = withDistinctOwners(inNamespace(call, request.object), call.warn)
   checkName(call, sent)
   const view = call.subresource?.view
-  const waiting = upToDate(engine)
+  const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
   if (current === undefined) return createInstead(engine, call, { ...request, object: sent })
   return change(engine, call, {
-    options: request.options,
     current,
-    next: (live) =>
-      toStored(
-        call,
-        track(call, { live, next: view === undefined ? sent : writeView(call, view, { sent, live }), options: request.options }),
-      ),
+    next: (live) => toStored(call, track(call, { live, next: view === undefined ? sent : writeView(call, view, { sent, live }) })),
   })
 }
 
@@ -67,7 +62,6 @@ export function checkName(call: Call, object: ApiObject): void {
 }
 
 export interface ChangeRequest {
-  readonly options: WriteOptions
   readonly current: StoredObject
   /** From the stored object to the wanted one, managed fields included. Called again when somebody else was quicker. */
   readonly next: (live: ApiObject) => ApiObject | Promise<ApiObject>
@@ -89,11 +83,12 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
       request,
       current,
     })
-    if (isFinished(call, next)) return removeFinished(engine, call, { next, current, dryRun: isDryRun(request.options) })
-    if (isDryRun(request.options))
+    if (isFinished(call, next)) return removeFinished(engine, call, { next, current, dryRun: isDryRun(call.options) })
+    if (isDryRun(call.options))
       return { created: false, result: { object: withMetadata(keepingTimes(next, live), { resourceVersion: current.resourceVersion }) } }
     const value = engine.store.encode(call.resource, keepingTimes(next, live))
     if (value.equals(current.entry.value)) return { created: false, result: { stored: current } }
+    call.throwIfAborted()
     const outcome = await engine.store.put(addressOf(call), value, {
       expect: current.revision,
       uniqueKeys: uniqueKeysOfChange(engine, call, { old: live, next, gained }),
@@ -127,27 +122,16 @@ interface Shaping {
 
 /** Conditions, admission, preparation and validation: from what the client wants to what may be stored. */
 async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Reserved> {
-  const { live, wanted, request } = shaping
+  const { live, wanted } = shaping
   checkConditions(call, shaping)
-  const dryRun = isDryRun(request.options)
-  const admissionRequest = (object: ApiObject): AdmissionRequest => ({
-    operation: 'UPDATE',
-    resource: call.resource,
-    subresource: call.subresource?.name ?? '',
-    namespace: call.namespace,
-    name: call.name,
-    object,
-    old: live,
-    dryRun,
-    rules: call.rules,
-    warn: call.warn,
-  })
-  const pending = engine.admission.mutate(admissionRequest(wanted))
+  const dryRun = isDryRun(call.options)
+  const admission = new AdmissionRequest(call, 'UPDATE', { object: wanted, old: live })
+  const pending = engine.admission.mutate(admission)
   const admitted = (pending instanceof Promise ? await pending : pending) ?? wanted
   const reserved = reserve(engine, call, { next: admitted, old: live, dryRun })
   const next = prepare(call, reserved.object, live)
   validate(call, next, live)
-  const checked = engine.admission.validate(admissionRequest(next))
+  const checked = engine.admission.validate(admission.withObject(next))
   if (checked instanceof Promise) await checked
   return { object: next, gained: reserved.gained }
 }
@@ -186,17 +170,17 @@ function prepare(call: Call, wanted: ApiObject, live: ApiObject): ApiObject {
     selfLink: undefined,
   })
   const rule = call.subresource === undefined ? call.resource.definition.prepareUpdate : call.subresource.prepareUpdate
-  return rule?.(kept, live, call.rules) ?? kept
+  return rule?.(kept, live, call) ?? kept
 }
 
 function validate(call: Call, next: ApiObject, live: ApiObject): void {
   const { definition } = call.resource
   const part = call.subresource === undefined ? {} : { subresource: call.subresource }
-  const errors = validateChange(definition, { next, old: live, ...part }, call.rules)
+  const errors = validateChange(definition, { next, old: live, ...part }, call)
   if (errors.length > 0) throw invalid(call.resource.invalidSubject, call.name, errors)
   // Programs report a status again and again, and cannot mend what people wrote; a view is a door to the object itself.
   if (call.subresource !== undefined && call.subresource.view === undefined) return
-  for (const warning of definition.warnings?.(next, live, call.rules) ?? []) call.warn(warning)
+  for (const warning of definition.warnings?.(next, live, call) ?? []) call.warn(warning)
 }
 
 /** An object that is being deleted goes with its last finalizer. */
@@ -213,6 +197,7 @@ interface Finishing {
 
 async function removeFinished(engine: Engine, call: Call, { next, current, dryRun }: Finishing): Promise<Written> {
   if (!dryRun) {
+    call.throwIfAborted()
     const outcome = await engine.store.remove(current, uniqueKeysOfRemoval(engine, call, current.decode(call.resource)))
     if (!outcome.ok && outcome.current !== undefined) throw conflict(call.resource.subject, call.name, modifiedMessage)
   }

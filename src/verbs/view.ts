@@ -1,16 +1,16 @@
 // Subresources whose bodies are of another kind: what a client reads is made from the object, and what it writes goes back into it.
 
 import { invalid } from '../api/api-error.js'
+import type { Call } from '../api/call.js'
 import type { SubresourceView } from '../api/definition.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
-import type { Call } from './engine.js'
 import { fromStored } from './versions.js'
 
 /** The object with what a client wrote into its view. Version and uid in the view are conditions on the object. */
 export function writeView(call: Call, view: SubresourceView, input: { readonly sent: ApiObject; readonly live: ApiObject }): ApiObject {
   const { sent, live } = input
-  const errors = view.validate?.(sent, call.rules) ?? []
-  if (errors.length > 0) throw invalid({ group: call.rules.identity.group(view.group), kind: view.kind }, call.name, errors)
-  const written = view.write(sent, fromStored(call, live), call.rules)
+  const errors = view.validate?.(sent, call) ?? []
+  if (errors.length > 0) throw invalid({ group: call.identity.group(view.group), kind: view.kind }, call.name, errors)
+  const written = view.write(sent, fromStored(call, live), call)
   return withMetadata(written, { resourceVersion: sent.metadata?.resourceVersion, uid: sent.metadata?.uid })
 }

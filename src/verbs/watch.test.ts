@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Call } from '../api/call.js'
 import type { WatchOptions } from '../api/options/list-options.js'
 import { systemClock } from '../base/clock.js'
 import { box, boxes, put } from '../objects/fixture.js'
@@ -9,7 +10,7 @@ import { ObjectStore } from '../objects/object-store.js'
 import { everything } from '../objects/selection.js'
 import type { EventBatch } from '../objects/watch-events.js'
 import { openMemoryStorage } from '../storage/memory.js'
-import type { Call, Engine } from './engine.js'
+import type { Engine } from './engine.js'
 import { Watch } from './watch.js'
 
 const count = 1200

@@ -1,13 +1,14 @@
 // GET with `watch`: what is there now if asked for, then every change, in order and once.
 
 import { expired } from '../api/api-error.js'
+import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import type { WatchOptions } from '../api/options/list-options.js'
 import { isGone } from '../objects/gone.js'
 import { type Matcher, matcherOf } from '../objects/selection.js'
 import type { Laggard } from '../objects/watch-backlog.js'
 import { batchesOf, EventBatch, Sighting, WatchEvent } from '../objects/watch-events.js'
-import type { Call, Engine } from './engine.js'
+import type { Engine } from './engine.js'
 
 /** Takes events, several at a time; answers whether it can take more now. A sink that cannot is asked again when it calls `resume`. */
 export interface WatchSink {
@@ -55,11 +56,11 @@ export class Watch implements Laggard {
     if (start.mode === 'exact') {
       if (start.resourceVersion <= this.engine.store.revision) return this.checkHistory(start.resourceVersion)
       // A version from the future may come true while the client waits; only its own end ends that.
-      return this.engine.store.reach(start.resourceVersion, this.call.signal).then(() => undefined)
+      return this.engine.store.reach(start.resourceVersion, this.call.caller.signal).then(() => undefined)
     }
     if (start.mode === 'any') return undefined
     const index = this.engine.store.readIndex()
-    return index instanceof Promise ? index.then(() => undefined) : undefined
+    return index instanceof Promise ? this.call.waitFor(index).then(() => undefined) : undefined
   }
 
   start(sink: WatchSink, timeoutMs: number): void {

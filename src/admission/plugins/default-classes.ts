@@ -37,7 +37,7 @@ export const defaultStorageClass = (lookup: Lookup): Plugin => ({
   mutate: (request) => {
     if (!isNew(request, 'persistentvolumeclaims')) return request.object
     const claim = request.object as Claim
-    const { identity } = request.rules
+    const { identity } = request
     const isNamed =
       claim.spec?.storageClassName !== undefined ||
       claim.metadata?.annotations?.[identity.label('storage-class', 'volume.beta')] !== undefined
@@ -56,7 +56,7 @@ export const defaultIngressClass = (lookup: Lookup): Plugin => ({
   mutate: (request) => {
     if (!isNew(request, lookup.resource(ingresses)?.collection)) return request.object
     const ingress = request.object as Ingress
-    const { identity } = request.rules
+    const { identity } = request
     if (ingress.spec?.ingressClassName !== undefined || ingress.metadata?.annotations?.[identity.label('ingress.class')] !== undefined)
       return ingress
     const [newest] = marked(lookup, ingressClasses, [identity.label('is-default-class', 'ingressclass')])

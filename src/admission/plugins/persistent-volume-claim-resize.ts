@@ -28,7 +28,7 @@ export const persistentVolumeClaimResize = (lookup: Lookup): Plugin => ({
     const [wanted, had] = [sizeOf(next), sizeOf(old)]
     if (wanted === undefined || had === undefined || compareQuantities(wanted, had) <= 0) return
     const className =
-      old?.metadata?.annotations?.[request.rules.identity.label('storage-class', 'volume.beta')] ?? old?.spec?.storageClassName ?? ''
+      old?.metadata?.annotations?.[request.identity.label('storage-class', 'volume.beta')] ?? old?.spec?.storageClassName ?? ''
     const found = className === '' ? undefined : lookup.read<StorageClass>(classes, { name: className })
     if (found?.allowVolumeExpansion) return
     throw forbidden(

@@ -41,8 +41,8 @@ export function serviceAccount({ lookup, randomSuffix }: ServiceAccountOptions):
   }
 }
 
-const isMirror = ({ rules }: AdmissionRequest, { metadata }: Pod): boolean =>
-  metadata?.annotations?.[rules.identity.label('config.mirror')] !== undefined
+const isMirror = ({ identity }: AdmissionRequest, { metadata }: Pod): boolean =>
+  metadata?.annotations?.[identity.label('config.mirror')] !== undefined
 
 function accountOf(lookup: Lookup, request: AdmissionRequest, name: string): ServiceAccount {
   const found = lookup.read<ServiceAccount>(accounts, { namespace: request.namespace, name })
@@ -58,7 +58,7 @@ const wantsToken = ({ spec }: Pod, account: ServiceAccount): boolean =>
 
 /** A volume with the token, and a mount of it in every container that has nothing at that place. */
 function withToken(request: AdmissionRequest, pod: Pod, randomSuffix: (length: number) => string): Pod {
-  const { identity } = request.rules
+  const { identity } = request
   const place = `/var/run/secrets/${identity.label('serviceaccount')}`
   const prefix = `${identity.prefixed('api-access')}-`
   const present = pod.spec?.volumes ?? []
@@ -98,7 +98,7 @@ function checkReferences(lookup: Lookup, request: AdmissionRequest): void {
   const pod = isDebugging ? (request.object as Pod | undefined) : newPod(request)
   if (pod === undefined || isMirror(request, pod)) return
   const account = accountOf(lookup, request, pod.spec?.serviceAccountName ?? '')
-  if (account.metadata?.annotations?.[request.rules.identity.label('enforce-mountable-secrets')] !== 'true') return
+  if (account.metadata?.annotations?.[request.identity.label('enforce-mountable-secrets')] !== 'true') return
   const problem = isDebugging ? environmentProblem('ephemeral container', pod.spec?.ephemeralContainers, account) : podProblem(pod, account)
   if (problem !== undefined) throw refusePod(request, problem)
 }

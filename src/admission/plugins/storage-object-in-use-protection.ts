@@ -11,10 +11,10 @@ const finalizers: { readonly [collection: string]: string } = {
 export const storageObjectInUseProtection: Plugin = {
   name: 'StorageObjectInUseProtection',
   collections: ['persistentvolumes', 'persistentvolumeclaims'],
-  mutate: ({ operation, resource, subresource, object, rules }) => {
+  mutate: ({ operation, resource, subresource, object, identity }) => {
     const word = finalizers[resource.collection]
     if (word === undefined || operation !== 'CREATE' || subresource !== '' || object === undefined) return object
-    const finalizer = rules.identity.label(word)
+    const finalizer = identity.label(word)
     const present = object.metadata?.finalizers ?? []
     return present.includes(finalizer) ? object : withMetadata(object, { finalizers: [...present, finalizer] })
   },

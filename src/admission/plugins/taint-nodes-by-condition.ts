@@ -10,9 +10,9 @@ interface Node extends ApiObject {
 export const taintNodesByCondition: Plugin = {
   name: 'TaintNodesByCondition',
   collections: ['nodes'],
-  mutate: ({ operation, resource, subresource, object, rules }) => {
+  mutate: ({ operation, resource, subresource, object, identity }) => {
     if (resource.collection !== 'nodes' || operation !== 'CREATE' || subresource !== '' || object === undefined) return object
-    const taint = { key: rules.identity.label('not-ready', 'node'), effect: 'NoSchedule' }
+    const taint = { key: identity.label('not-ready', 'node'), effect: 'NoSchedule' }
     const { spec } = object as Node
     const present = spec?.taints ?? []
     if (present.some(({ key, effect }) => key === taint.key && effect === taint.effect)) return object

@@ -41,12 +41,8 @@ for (const name of identityNames) {
         uid: 'u',
         creationTimestamp: '2024-01-01T00:00:00Z',
       })
-      const prepared = resource.definition.prepareCreate?.(stamped, call.rules) ?? stamped
-      assert.deepEqual(
-        validateCreation(resource.definition, prepared, call.rules),
-        [],
-        `${wanted.resource} ${wanted.object.metadata?.name}`,
-      )
+      const prepared = resource.definition.prepareCreate?.(stamped, call) ?? stamped
+      assert.deepEqual(validateCreation(resource.definition, prepared, call), [], `${wanted.resource} ${wanted.object.metadata?.name}`)
     }
   })
 }
@@ -60,7 +56,7 @@ test('owners that are worked out once for a shape are those of every object of i
     assert.ok(resource)
     const name = object.metadata?.name ?? ''
     const call = ownCall(engine, { resource, namespace, name })
-    const expected = trackCreate(call, withDefaults(call, object), {}).metadata?.managedFields
+    const expected = trackCreate(call, withDefaults(call, object)).metadata?.managedFields
     assert.deepEqual(engine.store.read({ resource, namespace, name })?.decode(resource).metadata?.managedFields, expected, name)
   }
 })

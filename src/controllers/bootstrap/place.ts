@@ -2,12 +2,13 @@
 // that tests hold against the rules of their kinds, so they go to the store without asking admission: hundreds in a few milliseconds.
 
 import { ApiError } from '../../api/api-error.js'
+import type { Call } from '../../api/call.js'
 import type { Catalog } from '../../api/catalog.js'
 import { type ApiObject, type ObjectMeta, withMetadata } from '../../api/object.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { timeOf } from '../../schema/scalars.js'
 import { create } from '../../verbs/create.js'
-import { addressOf, type Call, type Engine } from '../../verbs/engine.js'
+import { addressOf, type Engine } from '../../verbs/engine.js'
 import { trackCreate } from '../../verbs/managed-fields.js'
 import { update } from '../../verbs/update.js'
 import { fromStored, toStored, withDefaults } from '../../verbs/versions.js'
@@ -34,7 +35,7 @@ export async function createMissing(engine: Engine, catalog: Catalog, all: reado
       const call = callFor(engine, catalog, wanted)
       if (call === undefined || engine.store.read(addressOf(call)) !== undefined) return
       try {
-        await create(engine, call, { object: withDefaults(call, wanted.object), options: {} })
+        await create(engine, call, { object: withDefaults(call, wanted.object) })
       } catch (thrown) {
         // Another replica was quicker, and that is just as well: the object is there, or what it wanted to have is taken by it.
         if (engine.store.read(addressOf(call)) === undefined) throw thrown
@@ -72,7 +73,7 @@ async function place(engine: Engine, catalog: Catalog, wanted: Placing): Promise
   if (next === live) return
   const sent = withMetadata(next, { managedFields: undefined, resourceVersion: stored.resourceVersion })
   try {
-    await update(engine, call, { object: sent, options: managerOptions(wanted) })
+    await update(engine, call.with({ options: managerOptions(wanted) }), { object: sent })
   } catch (thrown) {
     // Another replica was quicker, and wants the same.
     if (!(thrown instanceof ApiError) || thrown.status.reason !== 'Conflict') throw thrown
@@ -85,13 +86,13 @@ const managerOptions = ({ fieldManager }: Wanted): { readonly fieldManager?: str
 function asNew(engine: Engine, call: Call, wanted: Placing): ApiObject {
   const sent = call.namespace === '' ? wanted.object : withMetadata(wanted.object, { namespace: call.namespace })
   const managedFields = ownersOf(call, sent, wanted)
-  const stamped = withMetadata(toStored(call, sent), { uid: engine.newUid(), creationTimestamp: timeOf(call.rules.now), managedFields })
-  const prepared = call.resource.definition.prepareCreate?.(stamped, call.rules) ?? stamped
+  const stamped = withMetadata(toStored(call, sent), { uid: engine.newUid(), creationTimestamp: timeOf(call.now), managedFields })
+  const prepared = call.resource.definition.prepareCreate?.(stamped, call) ?? stamped
   return wanted.status === undefined ? prepared : withStatus(call, prepared, wanted.status)
 }
 
 function ownersOf(call: Call, sent: ApiObject, { owners, ...wanted }: Placing): ObjectMeta['managedFields'] {
-  const track = (): ObjectMeta['managedFields'] => trackCreate(call, sent, managerOptions(wanted)).metadata?.managedFields
+  const track = (): ObjectMeta['managedFields'] => trackCreate(call.with({ options: managerOptions(wanted) }), sent).metadata?.managedFields
   return wanted.shape === undefined ? track() : getOrInsert(owners, `${wanted.resource} ${wanted.shape}`, track)
 }
 
@@ -100,7 +101,7 @@ function withStatus(call: Call, object: ApiObject, { value, fieldManager, fields
     manager: fieldManager,
     operation: 'Apply',
     apiVersion: call.resource.apiVersion,
-    time: timeOf(call.rules.now),
+    time: timeOf(call.now),
     fieldsType: 'FieldsV1',
     fieldsV1: fields,
     subresource: 'status',

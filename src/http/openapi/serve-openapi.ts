@@ -57,7 +57,7 @@ async function serveV3(documents: OpenApiDocuments, exchange: Exchange, name: st
   const wanted = readQuery(exchange.info.query).first('hash') ?? ''
   if (wanted !== '' && wanted !== document.hash) return redirect(exchange, addressV3(name, document.hash))
   const contentType = contentTypes[form]
-  return sendDocument(exchange, document, wanted === '' ? { contentType } : { contentType, keepUntilMs: exchange.startMs + yearMs })
+  return sendDocument(exchange, document, wanted === '' ? { contentType } : { contentType, keepUntilMs: exchange.now + yearMs })
 }
 
 const yearMs = 365 * 24 * 60 * 60 * 1000

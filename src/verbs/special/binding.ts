@@ -1,10 +1,11 @@
 // A pod is given its node, once.
 
 import { badRequest, conflict, notFound } from '../../api/api-error.js'
+import type { Call } from '../../api/call.js'
 import { type ApiObject, members, withMetadata } from '../../api/object.js'
 import { validateBinding } from '../../resources/core/binding.js'
 import { timeOf } from '../../schema/scalars.js'
-import { addressOf, type Call, type Engine, upToDate } from '../engine.js'
+import { addressOf, type Engine, upToDate } from '../engine.js'
 import { change } from '../update.js'
 import type { ActionRequest } from './signatures.js'
 
@@ -17,16 +18,16 @@ interface Pod extends ApiObject {
   readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] }
 }
 
-export async function bind(engine: Engine, call: Call, { body, options }: ActionRequest): Promise<void> {
+export async function bind(engine: Engine, call: Call, { body }: ActionRequest): Promise<void> {
   const binding = body as Binding
   if ((binding.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Binding object')
   const problems = validateBinding(binding).map(({ field, message }) => `${field}: ${message}`)
   if (problems.length > 0) throw badRequest(problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`)
-  const waiting = upToDate(engine)
+  const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   const current = engine.store.read(addressOf(call))
   if (current === undefined) throw notFound(call.resource.subject, call.name)
-  await change(engine, call, { options, current, isPatch: true, next: (live) => bound(call, live, binding) })
+  await change(engine, call, { current, isPatch: true, next: (live) => bound(call, live, binding) })
 }
 
 function bound(call: Call, live: Pod, binding: Binding): ApiObject {
@@ -37,7 +38,7 @@ function bound(call: Call, live: Pod, binding: Binding): ApiObject {
   }
   if (live.metadata?.deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`)
   if (live.spec?.nodeName) throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(live.spec.nodeName)}`)
-  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: timeOf(call.rules.now) }
+  const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: timeOf(call.now) }
   const others = (live.status?.conditions ?? []).filter(({ type }) => type !== scheduled.type)
   const annotations =
     binding.metadata?.annotations === undefined ? {} : { annotations: { ...live.metadata?.annotations, ...binding.metadata.annotations } }

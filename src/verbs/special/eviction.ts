@@ -1,6 +1,7 @@
 // A pod is deleted if its disruption budget has one to spare, and the budget is charged for it.
 
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../api/api-error.js'
+import type { Call } from '../../api/call.js'
 import type { Resource } from '../../api/catalog.js'
 import { fromSelectorObject, type LabelSelectorObject } from '../../api/label-selector.js'
 import type { ApiObject } from '../../api/object.js'
@@ -9,7 +10,7 @@ import { isDryRun } from '../../api/options/write-options.js'
 import { everything } from '../../objects/selection.js'
 import { timeOf } from '../../schema/scalars.js'
 import { checkPreconditions, remove } from '../delete.js'
-import { addressOf, type Call, type Engine, upToDate } from '../engine.js'
+import { addressOf, type Engine, upToDate } from '../engine.js'
 import { change, modifiedMessage } from '../update.js'
 import type { ActionRequest } from './signatures.js'
 
@@ -45,16 +46,16 @@ const mostDisruptedPods = 2000
 export async function evict(engine: Engine, call: Call, request: ActionRequest): Promise<void> {
   const eviction = request.body as Eviction
   if ((eviction.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Eviction object')
-  checkDeleteOptions(eviction.deleteOptions ?? {}, call.rules.identity)
-  const waiting = upToDate(engine)
+  checkDeleteOptions(eviction.deleteOptions ?? {}, call.identity)
+  const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   const pod = engine.store.read(addressOf(call))?.decode(call.resource) as Pod | undefined
   if (pod === undefined) throw notFound(call.resource.subject, call.name)
-  const options = { ...eviction.deleteOptions, ...(isDryRun(request.options) ? { dryRun: request.options.dryRun ?? [] } : {}) }
+  const options = { ...eviction.deleteOptions, ...(isDryRun(call.options) ? { dryRun: call.options.dryRun ?? [] } : {}) }
   if (!isFree(pod)) await chargeBudget(engine, call, { pod, request, options })
-  const isMarked = call.rules.gates('PodDisruptionConditions') && !isDryRun(options)
+  const isMarked = call.gates('PodDisruptionConditions') && !isDryRun(options)
   const version = isMarked ? await markDisrupted(engine, call, options) : undefined
-  await remove(engine, { ...call, subresource: undefined }, version === undefined ? options : withVersion(options, version))
+  await remove(engine, call.with({ subresource: undefined, options: version === undefined ? options : withVersion(options, version) }))
 }
 
 /** The pod says why it goes, so that whoever counts failures can tell this one from others. Gives the version of the pod since then. */
@@ -64,9 +65,9 @@ async function markDisrupted(engine: Engine, call: Call, options: DeleteOptions)
   if (current === undefined) throw notFound(call.resource.subject, call.name)
   const next = (live: Pod): ApiObject => {
     checkPreconditions(call, live, options)
-    return disrupted(live, timeOf(call.rules.now))
+    return disrupted(live, timeOf(call.now))
   }
-  const { result } = await change(engine, { ...call, subresource }, { options: {}, current, isPatch: true, next })
+  const { result } = await change(engine, call.with({ subresource, options: {} }), { current, isPatch: true, next })
   return result.stored?.decode(call.resource).metadata?.resourceVersion
 }
 
@@ -105,16 +106,11 @@ async function chargeBudget(engine: Engine, call: Call, { pod, request, options 
   if (first === undefined) return
   if (second !== undefined) throw tooManyBudgets()
   const name = first.metadata?.name ?? ''
-  const budgetCall: Call = {
-    ...call,
-    resource: budgets,
-    subresource: budgets.subresources.get('status'),
-    name,
-  }
+  const budgetCall = call.with({ resource: budgets, subresource: budgets.subresources.get('status'), name, options })
   const current = engine.store.read(addressOf(budgetCall))
   if (current === undefined) throw conflict(budgets.subject, name, modifiedMessage)
   const charged = (live: Budget): ApiObject => charge(call, budgets, live)
-  await change(engine, budgetCall, { options, current, isPatch: true, next: charged })
+  await change(engine, budgetCall, { current, isPatch: true, next: charged })
 }
 
 function budgetsOf(
@@ -142,7 +138,7 @@ function charge(call: Call, resource: Resource, budget: Budget): ApiObject {
     throw notAtAll(
       `The disruption budget ${name} needs ${status.desiredHealthy ?? 0} healthy pods and has ${status.currentHealthy ?? 0} currently`,
     )
-  const disruptedPods = { ...status.disruptedPods, [call.name]: timeOf(call.rules.now) }
+  const disruptedPods = { ...status.disruptedPods, [call.name]: timeOf(call.now) }
   return { ...budget, status: { ...status, disruptionsAllowed: allowed - 1, disruptedPods } } as ApiObject
 }
 

@@ -1,9 +1,10 @@
 // What the functions of special kinds are given, and what they give.
 
+import type { Call } from '../../api/call.js'
 import type { Catalog } from '../../api/catalog.js'
 import type { ApiObject } from '../../api/object.js'
 import type { Query } from '../../api/options/query.js'
-import type { Call, Engine, WriteOptions } from '../engine.js'
+import type { Engine } from '../engine.js'
 
 /** Answers a question that was found to be in order. */
 export type Review = (engine: Engine, call: Call, question: ApiObject) => ApiObject | Promise<ApiObject>
@@ -16,7 +17,6 @@ export type Compute = (engine: Engine) => Promise<readonly ApiObject[]>
 
 export interface ActionRequest {
   readonly body: ApiObject
-  readonly options: WriteOptions
   readonly catalog: Catalog
 }
 

@@ -19,7 +19,7 @@ type ComputedName = Extract<Definition, { readonly computed: string }>['computed
 export const reviews: { readonly [Name in ReviewName]: Review } = {
   LocalSubjectAccessReview: reviewSubjectAccess,
   SelfSubjectAccessReview: reviewOwnAccess,
-  SelfSubjectReview: (_engine, call) => reviewSelf(call.rules),
+  SelfSubjectReview: (_engine, call) => reviewSelf(call),
   SelfSubjectRulesReview: reviewOwnRules,
   SubjectAccessReview: reviewSubjectAccess,
   TokenReview: reviewToken,
