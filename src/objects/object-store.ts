@@ -187,6 +187,11 @@ export class ObjectStore {
     return encodeStored(resource, object)
   }
 
+  /** Whether a write of these bytes would change nothing. */
+  holds(stored: StoredObject, value: Buffer): boolean {
+    return value.equals(stored.entry.value) && this.storage.isStale?.(stored.key) !== true
+  }
+
   /** Writes an encoded object if the key is as expected: absent (0), or at a revision. */
   async put(address: ObjectAddress, value: Buffer, { expect, uniqueKeys = noUniqueKeys }: PutConditions): Promise<WriteOutcome> {
     const ttlSeconds = address.resource.definition.ttlSeconds?.(this.options.eventTtlSeconds) ?? 0

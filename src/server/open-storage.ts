@@ -8,11 +8,32 @@ import type { Logger } from '../base/logger.js'
 import { entryUpgrade } from '../objects/upgrade-entries.js'
 import { definitions } from '../resources/index.js'
 import type { FormatUpgrade, Storage } from '../storage/storage.js'
-import type { EtcdSettings, Settings } from './options/settings.js'
+import { FollowedFile } from './followed-file.js'
+import { parseEncryptionConfig } from './options/read-encryption.js'
+import type { EncryptionSettings, EtcdSettings, Settings } from './options/settings.js'
 import { StartError } from './start-failure.js'
 
 /** `signal` ends the wait for an etcd that cannot be reached. */
 export async function openStorage(settings: Settings, logger: Logger, signal: AbortSignal | undefined): Promise<Storage> {
+  const storage = await openEngine(settings, logger, signal)
+  return settings.encryption === undefined ? storage : encrypting(storage, settings.encryption, { logger, identity: settings.identity })
+}
+
+/** What is encrypted and how follows the file where that is wanted, until the storage is closed. */
+async function encrypting(
+  storage: Storage,
+  { path, text, rules, reloads }: EncryptionSettings,
+  { logger, identity }: { readonly logger: Logger; readonly identity: Settings['identity'] },
+): Promise<Storage> {
+  const { EncryptedStorage } = await import('../storage/encryption/encrypted-storage.js')
+  const file = { current: undefined as FollowedFile | undefined }
+  const encrypted = new EncryptedStorage({ storage, rules, logger, onClose: () => file.current?.close() })
+  const take = (changed: string): void => encrypted.setRules(parseEncryptionConfig(changed, identity))
+  if (reloads) file.current = new FollowedFile({ path, text, take, logger })
+  return encrypted
+}
+
+async function openEngine(settings: Settings, logger: Logger, signal: AbortSignal | undefined): Promise<Storage> {
   if (settings.etcd !== undefined) return openEtcd(settings, settings.etcd, { logger, ...(signal === undefined ? {} : { signal }) })
   if (settings.storage === 'memory') {
     const { openMemoryStorage } = await import('../storage/memory.js')

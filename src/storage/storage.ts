@@ -97,6 +97,8 @@ export interface Storage {
    */
   readIndex(purpose?: 'write'): number | Promise<number>
   read(key: string): Entry | undefined
+  /** Whether what a key holds would be stored in another way now, with a newer key: then a write of the same value is not without effect. */
+  isStale?(key: string): boolean
   range(query: RangeQuery): RangePage
   /** Shows the entries of a range as they are now, in order, without a copy of their values, until `look` has seen enough and says false. */
   scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void

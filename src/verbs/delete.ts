@@ -67,7 +67,7 @@ interface Holding {
 async function hold(engine: Engine, call: Call, { current, marked }: Holding): Promise<Attempted> {
   if (isDryRun(call.options)) return { done: true, deleted: { removed: false, result: { object: marked } } }
   const value = engine.store.encode(call.resource, marked)
-  if (value.equals(current.entry.value)) return { done: true, deleted: { removed: false, result: { stored: current } } }
+  if (engine.store.holds(current, value)) return { done: true, deleted: { removed: false, result: { stored: current } } }
   call.throwIfAborted()
   const outcome = await engine.store.put(addressOf(call), value, { expect: current.revision })
   if (!outcome.ok) return { done: false, current: outcome.current }

@@ -102,6 +102,11 @@ export class EtcdCluster {
   readonly #members: readonly Member[]
   readonly #tls: EtcdTls
 
+  /** Where its members keep their data. */
+  get folder(): string {
+    return this.#folder
+  }
+
   private constructor(folder: string, members: readonly Member[], tls: EtcdTls) {
     this.#folder = folder
     this.#members = members

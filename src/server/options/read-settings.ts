@@ -3,7 +3,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import { parseFeatureGates } from '../../api/feature-gates.js'
-import { identityOf } from '../../api/identity.js'
+import { type Identity, identityOf } from '../../api/identity.js'
 import { parseRuntimeConfig } from '../../api/runtime-config.js'
 import { ciphersOf, tlsVersionOf } from '../../net/tls-names.js'
 import { parseTokenFile, type TokenFile } from '../token-file.js'
@@ -14,9 +14,18 @@ import { controllerNames } from './flags/api.js'
 import type { ParsedFlags } from './parse-flags.js'
 import { readAuthentication } from './read-authentication.js'
 import { readAuthorization } from './read-authorization.js'
+import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
 import { readNetwork } from './read-network.js'
 import { readStorage } from './read-storage.js'
-import type { AdmissionSettings, ControllerName, LimitSettings, Settings, TimeoutSettings, TlsSettings } from './settings.js'
+import type {
+  AdmissionSettings,
+  ControllerName,
+  EncryptionSettings,
+  LimitSettings,
+  Settings,
+  TimeoutSettings,
+  TlsSettings,
+} from './settings.js'
 
 /** What the readers of single areas share. */
 export interface SettingsInput extends ParsedFlags {
@@ -33,8 +42,10 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
   const { authorizationModes, authorization } = readAuthorization(input)
   // Nobody in particular must not be allowed everything.
   const anonymousAuth = values['anonymous-auth'] && !authorizationModes.includes('AlwaysAllow')
+  const identity = identityOf(values['identity'])
+  const encryption = readEncryption(input, identity)
   return {
-    identity: identityOf(values['identity']),
+    identity,
     bindAddress: values['bind-address'],
     advertiseAddress: values['advertise-address'],
     keepsEndpoints: values['endpoint-reconciler-type'] !== 'none',
@@ -44,6 +55,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     dataDir: storage === 'memory' && !given.has('data-dir') ? undefined : resolve(values['data-dir']),
     storage,
     etcd,
+    encryption,
     patience: { healthMs: values['etcd-healthcheck-timeout'], readinessMs: values['etcd-readycheck-timeout'] },
     historyMs: values['etcd-compaction-interval'] === 0 ? Number.POSITIVE_INFINITY : values['etcd-compaction-interval'],
     readCacheBytes: values['read-cache-bytes'],
@@ -67,6 +79,9 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
       .filter((flag) => flag.effect === 'later' && (given as ReadonlySet<string>).has(flag.name))
       .map((flag) => `--${flag.name}`),
     warnings: [
+      ...unknownEncrypted(encryption?.rules ?? new Map(), identity).map(
+        (name) => `--encryption-provider-config: there is no resource ${JSON.stringify(name)}`,
+      ),
       ...tokens.warnings.map((warning) => `--token-auth-file: ${warning}`),
       ...(given.has('anonymous-auth') && values['anonymous-auth'] && !anonymousAuth
         ? ['--anonymous-auth: stays off, because --authorization-mode has AlwaysAllow']
@@ -104,6 +119,19 @@ function readOwnLease(values: FlagValues): Settings['ownLease'] {
     throw flagError('identity-lease-renew-interval-seconds', 'must be less than --identity-lease-duration-seconds')
   }
   return { seconds, renewMs: Math.min(renewSeconds * 1000, longestTimerMs) }
+}
+
+function readEncryption({ values, files, given }: SettingsInput, identity: Identity): EncryptionSettings | undefined {
+  const path = values['encryption-provider-config']
+  const reloads = values['encryption-provider-config-automatic-reload']
+  if (path === undefined) {
+    if (reloads && given.has('encryption-provider-config-automatic-reload'))
+      throw flagError('encryption-provider-config-automatic-reload', 'needs --encryption-provider-config, too')
+    return undefined
+  }
+  const text = files.get(path) ?? ''
+  const parse = () => parseEncryptionConfig(text, identity)
+  return { path: resolve(path), text, rules: under('encryption-provider-config', parse), reloads }
 }
 
 function readTokens({ values, files }: SettingsInput): TokenFile {

@@ -6,6 +6,7 @@ import type { RuntimeConfig } from '../../api/runtime-config.js'
 import type { User } from '../../api/user.js'
 import type { CertificateFiles } from '../../net/reloading-certificate.js'
 import type { TlsVersion } from '../../net/tls-names.js'
+import type { EncryptionRules } from '../../storage/encryption/encryption.js'
 import type { EtcdTls } from '../../storage/etcd/endpoint.js'
 import type { controllerNames } from './flags/api.js'
 import type { authorizationModes } from './flags/authorization.js'
@@ -32,6 +33,8 @@ export interface Settings {
   readonly storage: 'lmdb' | 'memory' | 'etcd'
   /** With the storage `etcd`. */
   readonly etcd: EtcdSettings | undefined
+  /** Which resources are encrypted in the storage; undefined: none. */
+  readonly encryption: EncryptionSettings | undefined
   /** How long the health checks wait for the storage. */
   readonly patience: { readonly healthMs: number; readonly readinessMs: number }
   /** How much history is kept; Infinity keeps all. */
@@ -59,6 +62,14 @@ export interface Settings {
   readonly laterFlags: readonly string[]
   /** Sentences for the operator about what was accepted but is probably not meant. */
   readonly warnings: readonly string[]
+}
+
+export interface EncryptionSettings {
+  readonly path: string
+  readonly text: string
+  readonly rules: EncryptionRules
+  /** Whether the file is read again when it changes. */
+  readonly reloads: boolean
 }
 
 export interface EtcdSettings {

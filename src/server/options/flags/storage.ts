@@ -53,12 +53,18 @@ export const storageFlags = [
     help: 'deletions at once within one deletion of a collection',
   },
   { name: 'enable-garbage-collector', kind: 'boolean', default: 'true', effect: 'later', help: 'delete objects whose owners are gone' },
-  { name: 'encryption-provider-config', kind: 'file', content: 'yaml', effect: 'later', help: 'how stored secrets are encrypted' },
+  {
+    name: 'encryption-provider-config',
+    kind: 'file',
+    content: 'yaml',
+    effect: 'now',
+    help: 'which resources are encrypted in the store, and with which keys',
+  },
   {
     name: 'encryption-provider-config-automatic-reload',
     kind: 'boolean',
     default: 'false',
-    effect: 'later',
+    effect: 'now',
     help: 'read that file again when it changes',
   },
   {
