@@ -15,6 +15,7 @@ import { steadyClock, systemClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { bootstrap } from '../controllers/bootstrap/bootstrap.js'
+import { clusterRoleAggregation } from '../controllers/cluster-role-aggregation.js'
 import { defaultAccounts } from '../controllers/default-accounts.js'
 import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
 import { LoopCounters } from '../controllers/kit/counters.js'
@@ -166,6 +167,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     serviceaccount: defaultAccounts,
     'root-ca-cert-publisher': rootCaMaps({ pem: () => certificate.rootPem, onChange: (listener) => certificate.onChange(listener) }),
     'flow-schema-status': flowSchemaStatus,
+    'clusterrole-aggregation': clusterRoleAggregation,
   })
   closing.add(() => loops.close())
 

@@ -4,7 +4,13 @@ import { identityNames } from '../../../api/identity.js'
 import type { FlagDefinition } from '../flag.js'
 
 /** The loops of the server, by the names that controllers of the original system have, where it has them. */
-export const controllerNames = ['namespace', 'serviceaccount', 'root-ca-cert-publisher', 'flow-schema-status'] as const
+export const controllerNames = [
+  'namespace',
+  'serviceaccount',
+  'root-ca-cert-publisher',
+  'flow-schema-status',
+  'clusterrole-aggregation',
+] as const
 
 export const apiFlags = [
   {

@@ -1,0 +1,98 @@
+// Roles that collect: what they select, as it comes, changes and goes.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Resource } from '../api/catalog.js'
+import type { ApiObject } from '../api/object.js'
+import { systemClock } from '../base/clock.js'
+import { silentLogger } from '../base/logger.js'
+import type { ClusterRole } from '../resources/rbac-authorization/v1.schema.js'
+import { create } from '../verbs/create.js'
+import { remove } from '../verbs/delete.js'
+import { update } from '../verbs/update.js'
+import { accessObjects } from './bootstrap/access.js'
+import { placeAll } from './bootstrap/place.js'
+import { clusterRoleAggregation } from './cluster-role-aggregation.js'
+import { stageOf } from './engine.fixture.js'
+import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { ownCall } from './own-call.js'
+
+const rule = (resource: string) => ({ verbs: ['get'], apiGroups: [''], resources: [resource] })
+
+async function setUp() {
+  const { engine, catalog, catalogs } = await stageOf('cluster', systemClock)
+  const resource = catalog.find('rbac.authorization.cluster.io', 'v1', 'clusterroles') as Resource
+  const callOf = (name: string) => ownCall(engine, { resource, name })
+  const make = (name: string, more: object, labels?: { readonly [name: string]: string }): Promise<unknown> => {
+    const metadata = labels === undefined ? { name } : { name, labels }
+    return create(engine, callOf(name), { object: { metadata, ...more } as ApiObject })
+  }
+  const read = (name: string) => engine.store.read({ resource, namespace: '', name })?.decode(resource) as ClusterRole | undefined
+  const change = (name: string, changes: object) => update(engine, callOf(name), { object: { ...read(name), ...changes } as ApiObject })
+  const resourcesOf = (name: string) => (read(name)?.rules ?? []).flatMap(({ resources = [] }) => resources)
+  const parts = { engine, catalogs, logger: silentLogger, timers: new FakeTimers() }
+  return { engine, catalog, make, read, change, callOf, resourcesOf, parts }
+}
+
+const collecting = (...labels: readonly string[]) => ({
+  aggregationRule: { clusterRoleSelectors: labels.map((label) => ({ matchLabels: { [label]: 'yes' } })) },
+})
+
+test('in the order of selectors and names, each rule once, and never its own', async () => {
+  const { make, resourcesOf, parts } = await setUp()
+  await make('z', { rules: [rule('z'), rule('both')] }, { first: 'yes' })
+  await make('a', { rules: [rule('a'), rule('both')] }, { first: 'yes', second: 'yes' })
+  await make('m', { rules: [rule('m')] }, { second: 'yes' })
+  await make('none', { rules: [rule('none')] })
+  await make('all', { ...collecting('second', 'first'), rules: [rule('mine')] }, { first: 'yes' })
+  const loop = clusterRoleAggregation(parts)
+  await settle()
+  assert.deepEqual(resourcesOf('all'), ['a', 'both', 'm', 'z'])
+  await loop.close()
+})
+
+test('roles come, change, lose their labels and go; who edits a role that collects edits for nothing', async () => {
+  const { engine, make, read, change, callOf, resourcesOf, parts } = await setUp()
+  const loop = clusterRoleAggregation(parts)
+  await make('all', collecting('part'), { mine: 'yes' })
+  await make('a', { rules: [rule('a')] }, { part: 'yes' })
+  await make('b', { rules: [rule('b')] }, { part: 'yes' })
+  await settle()
+  assert.deepEqual(resourcesOf('all'), ['a', 'b'])
+  await change('a', { rules: [rule('other')] })
+  await settle()
+  assert.deepEqual(resourcesOf('all'), ['other', 'b'])
+  await change('a', { metadata: { ...read('a')?.metadata, labels: undefined } })
+  await settle()
+  assert.deepEqual(resourcesOf('all'), ['b'])
+  await change('all', { rules: [rule('forged')] })
+  await settle()
+  assert.deepEqual(resourcesOf('all'), ['b'])
+  assert.deepEqual(read('all')?.metadata?.labels, { mine: 'yes' })
+  await remove(engine, callOf('b'))
+  await settle()
+  assert.deepEqual(resourcesOf('all'), [])
+  await loop.close()
+})
+
+test('what a fresh server has: view is in edit, edit in admin, and a second look writes nothing', async () => {
+  const { engine, catalog, resourcesOf, parts } = await setUp()
+  await placeAll(
+    engine,
+    catalog,
+    accessObjects(engine.identity, () => true),
+  )
+  const loop = clusterRoleAggregation(parts)
+  // What one role collected, another one collects then.
+  for (let i = 0; i < 10; i++) await settle()
+  const [admin, edit, view] = ['admin', 'edit', 'view'].map((name) => new Set(resourcesOf(name)))
+  assert.ok(view?.has('configmaps') && !view.has('secrets'))
+  assert.ok(edit?.has('secrets') && !edit.has('rolebindings'))
+  assert.ok(admin?.has('rolebindings') && admin.has('secrets'))
+  await loop.close()
+  const { revision } = engine.store
+  const again = clusterRoleAggregation(parts)
+  await settle()
+  assert.equal(engine.store.revision, revision)
+  await again.close()
+})
