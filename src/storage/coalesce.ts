@@ -5,9 +5,13 @@ const mostTurns = 8
 
 /**
  * Calls back in the first turn of the event loop that has brought nothing more; a turn of an idle loop is short.
- * `size` says how much there is by now; undefined: enough.
+ * `size` says how much there is by now; undefined: enough. Where `isAlone` says that nobody else has asked lately, nobody is waited for.
  */
-export function coalesce(size: () => number | undefined, done: () => void): void {
+export function coalesce(size: () => number | undefined, done: () => void, isAlone: boolean): void {
+  if (isAlone) {
+    queueMicrotask(done)
+    return
+  }
   let counted = 0
   let turns = 0
   const endTurn = (): void => {

@@ -37,6 +37,9 @@ export class CommitQueue<B> {
   /** Held here and not by the callbacks of the write: the lmdb package keeps those reachable long enough to make them old garbage. */
   #inFlight: OpenBatch<B> | undefined
   #isBusy = false
+  /** The most that one of the last two batches has held. */
+  #mostLately = Number.POSITIVE_INFINITY
+  #heldLast = Number.POSITIVE_INFINITY
 
   constructor(writer: BatchWriter<B>) {
     this.#writer = writer
@@ -82,6 +85,7 @@ export class CommitQueue<B> {
     coalesce(
       () => (this.#writer.isFull(open.batch) ? undefined : open.items.length),
       () => this.#write(open),
+      this.#mostLately <= 1,
     )
     return open
   }
@@ -89,6 +93,8 @@ export class CommitQueue<B> {
   #write(open: OpenBatch<B>): void {
     this.#inFlight = open
     this.#open = undefined
+    this.#mostLately = Math.max(this.#heldLast, open.items.length)
+    this.#heldLast = open.items.length
     this.#isBusy = true
     try {
       const written = this.#writer.write(open.batch)

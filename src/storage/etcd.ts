@@ -17,6 +17,7 @@ import { loadMirror } from './etcd/load-mirror.js'
 import { createNumbering } from './etcd/numbering.js'
 import { Ownership } from './etcd/ownership.js'
 import { createReadIndex } from './etcd/read-index.js'
+import { SeenBatch } from './etcd/seen-batch.js'
 import { upgradePrefix } from './etcd/upgrade-prefix.js'
 import { Mirror } from './mirror.js'
 import { MirrorFile } from './mirror-file.js'
@@ -108,7 +109,7 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
   closing.add(() => mirror.close())
   const replicaId = randomUUID()
   const ownership = new Ownership({ client, keys, id: replicaId, quietMs: options.quietMs ?? usualQuietMs })
-  const parts = { ...shared, numbering, mirror, ownership, replicaId }
+  const parts = { ...shared, numbering, mirror, ownership, replicaId, seenBatch: new SeenBatch() }
   await waitFor(() => loadMirror(parts), options)
   const feed = new ChangeFeed(parts)
   closing.add(() => feed.close())
@@ -190,9 +191,9 @@ class EtcdStorage implements Storage {
     return this.#mirror.count(range, at)
   }
 
-  async commit(writes: readonly Write[]): Promise<CommitOutcome> {
-    if (this.#closed) throw closedError()
-    if (writes.length === 0) return { ok: true, revision: this.revision }
+  commit(writes: readonly Write[]): Promise<CommitOutcome> {
+    if (this.#closed) return Promise.reject(closedError())
+    if (writes.length === 0) return Promise.resolve({ ok: true, revision: this.revision })
     return this.#parts.writer.commit(writes)
   }
 

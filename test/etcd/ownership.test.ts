@@ -114,4 +114,42 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     await put(second, 'k/1', 'second')
     assert.ok(performance.now() - startedMs < 900)
   })
+
+  /** Every value that a key has had. */
+  const historyOf = (replica: Storage, key: string): readonly (string | undefined)[] =>
+    replica.changes({ start: key, end: `${key}\0`, after: replica.compacted, limit: 100 }).changes.map(({ value }) => value?.toString())
+
+  for (const { isStored, what } of [
+    { isStored: true, what: 'that was stored, but whose answer is lost,' },
+    { isStored: false, what: 'that is lost on its way' },
+  ]) {
+    test(`an owner's write ${what} happens once, though the right has gone to another since`, async (context) => {
+      const prefix = newPrefix()
+      const proxy = await TcpProxy.start(cluster.endpoints[0] ?? '')
+      context.after(() => proxy.close())
+      const [first, second] = [await open(context, prefix, [proxy.url]), await open(context, prefix)]
+      await put(first, 'k/1', 'before')
+      await becomeOwner(first)
+      await put(first, 'k/1', 'as owner')
+      if (isStored) proxy.swallowAnswers()
+      else proxy.swallow()
+      const writing = put(first, 'k/1', 'in doubt')
+      if (isStored) {
+        const has = async (): Promise<boolean> => {
+          await second.readIndex()
+          return second.read('k/1')?.value.toString() === 'in doubt'
+        }
+        while (!(await has())) await sleep(10)
+      }
+      const revision = await put(second, 'k/1', 'by another')
+      proxy.heal()
+      assert.equal((await writing) < revision, isStored)
+      await Promise.all([first.readIndex(), second.readIndex()])
+      const expected = isStored ? ['in doubt', 'by another'] : ['by another', 'in doubt']
+      for (const replica of [first, second]) assert.deepEqual(historyOf(replica, 'k/1'), ['before', 'as owner', ...expected])
+      // And it goes on.
+      await put(first, 'k/1', 'after')
+      await put(second, 'k/1', 'later')
+    })
+  }
 })

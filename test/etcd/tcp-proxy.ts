@@ -14,6 +14,7 @@ export class TcpProxy {
   readonly #links = new Set<Link>()
   #delayMs = 0
   #isSwallowing = false
+  #isSwallowingAnswers = false
 
   private constructor(server: Server, url: string) {
     this.#server = server
@@ -40,9 +41,15 @@ export class TcpProxy {
     this.#isSwallowing = true
   }
 
+  /** What is sent arrives, what is answered does not. */
+  swallowAnswers(): void {
+    this.#isSwallowingAnswers = true
+  }
+
   /** New connections work again. */
   heal(): void {
     this.#isSwallowing = false
+    this.#isSwallowingAnswers = false
     this.cut()
   }
 
@@ -66,7 +73,7 @@ export class TcpProxy {
       [near, far],
       [far, near],
     ] as const) {
-      const carry = this.#createCarrier(to)
+      const carry = this.#createCarrier(to, to === near)
       from.on('data', carry)
       from.on('error', () => to.destroy())
       from.on('close', () => {
@@ -77,10 +84,10 @@ export class TcpProxy {
   }
 
   /** What was sent first arrives first, however the delay changes. */
-  #createCarrier(to: Socket): (chunk: Buffer) => void {
+  #createCarrier(to: Socket, isAnswering: boolean): (chunk: Buffer) => void {
     let underWay: Promise<void> | undefined
     return (chunk) => {
-      if (this.#isSwallowing) return
+      if (this.#isSwallowing || (isAnswering && this.#isSwallowingAnswers)) return
       if (this.#delayMs === 0 && !underWay) {
         to.write(chunk)
         return

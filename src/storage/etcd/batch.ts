@@ -3,10 +3,12 @@
 //
 //   if    the author's key is as this process wrote it last       so that a batch which is sent again after a lost answer happens once
 //   and   the owner's key is as this process saw it last          so that an owner can rely on being the only one who writes
-//   then  write the head, with the author and the indexes of deletions
+//   then  write the head, with the replica, the number of the batch and the indexes of deletions
 //         write the author's key, with the number of the batch
 //         each commit: if its keys are at the expected revisions, then write them
-//   else  read the author's key, whose number tells whether the batch has arrived before, and the owner's
+//   else  read the author's key, whose number tells whether the batch has arrived before, the owner's, and the head
+//
+// Of an owner the head says all that the author's key would, because nobody else writes it: it stands in that one's place then.
 
 import type { CommitOutcome, Write } from '../storage.js'
 import type { EtcdKeys } from './etcd-keys.js'
@@ -22,16 +24,23 @@ export interface PendingCommit {
   readonly reject: (error: unknown) => void
 }
 
+export interface AuthorKey {
+  readonly key: string
+  /** As it was last seen; 0: absent. */
+  readonly revision: number
+  readonly lease: bigint
+}
+
 export interface BatchOptions {
   readonly keys: EtcdKeys
   readonly numbering: Numbering
   /** See ownership.ts. */
   readonly replicaId: string
   readonly ownerRevision: number
-  readonly author: string
-  /** The author's key as it was last seen; 0: absent. */
-  readonly authorRevision: number
-  readonly authorLease: bigint
+  /** Undefined for the owner. */
+  readonly author: AuthorKey | undefined
+  /** etcd's revision of the head as it was last seen; 0: absent. */
+  readonly headRevision: number
   readonly batchNumber: number
   leaseOf(write: Write): bigint | undefined
 }
@@ -47,6 +56,7 @@ const bytesPerWrite = 128
 
 /** How many of the waiting commits the next batch takes: in order, each key at most once. */
 export function countForBatch(waiting: readonly PendingCommit[]): number {
+  if (waiting.length <= 1) return waiting.length
   const keys = new Set<string>()
   let bytes = 0
   let widest = 0
@@ -71,23 +81,23 @@ function commitBytes(writes: readonly Write[]): number {
 }
 
 export function batchTxn(commits: readonly PendingCommit[], options: BatchOptions): Txn {
-  const { keys, replicaId, author, authorRevision, authorLease, batchNumber } = options
+  const { keys, author, batchNumber } = options
+  const success: Operation[] = [{ kind: 'put', key: keys.head, value: [headValue(commits, options)] }]
+  if (author) success.push({ kind: 'put', key: author.key, value: [Buffer.from(String(batchNumber))], lease: author.lease })
+  for (const [index, { writes }] of commits.entries()) success.push({ kind: 'txn', txn: commitTxn(writes, index, options) })
+  const last = author ? { key: author.key, modRevision: author.revision } : { key: keys.head, modRevision: options.headRevision }
   return {
-    compare: [
-      { key: author, modRevision: authorRevision },
-      { key: keys.owner, modRevision: options.ownerRevision },
-    ],
-    success: [
-      { kind: 'put', key: keys.head, value: [Buffer.from(replicaId), deletionsOf(commits)] },
-      { kind: 'put', key: author, value: [Buffer.from(String(batchNumber))], lease: authorLease },
-      ...commits.map(({ writes }, index): Operation => ({ kind: 'txn', txn: commitTxn(writes, index, options) })),
-    ],
+    compare: [last, { key: keys.owner, modRevision: options.ownerRevision }],
+    success,
     failure: [
-      { kind: 'range', request: { key: author } },
-      { kind: 'range', request: { key: keys.owner } },
+      { kind: 'range', request: { key: keys.head, end: keys.headEnd } },
+      ...(author ? [{ kind: 'range', request: { key: author.key } } as const] : []),
     ],
   }
 }
+
+/** How many operations of a batch come before its commits. */
+export const operationsBefore = (author: AuthorKey | undefined): number => (author ? ownOperations : ownOperations - 1)
 
 function commitTxn(writes: readonly Write[], index: number, { keys, numbering, leaseOf }: BatchOptions): Txn {
   const compare: Comparison[] = []
@@ -110,19 +120,16 @@ function expectedStep(revision: number, numbering: Numbering): number {
   return step > 0 ? step : Number.MAX_SAFE_INTEGER
 }
 
-const nothing = Buffer.alloc(0)
+/** The number of the batch stands among the indexes, under a key that nobody has. */
+const batchKey = ''
 
 /** A deletion leaves no value that could say its index, so the head says it. */
-function deletionsOf(commits: readonly PendingCommit[]): Buffer {
-  let deletions: [string, number][] | undefined
+function headValue(commits: readonly PendingCommit[], { replicaId, batchNumber }: BatchOptions): Buffer {
+  const numbers: [string, number][] = [[batchKey, batchNumber]]
   for (const [index, { writes }] of commits.entries()) {
-    for (const { key, value } of writes) {
-      if (value !== undefined) continue
-      deletions ??= []
-      deletions.push([key, index])
-    }
+    for (const { key, value } of writes) if (value === undefined) numbers.push([key, index])
   }
-  return deletions ? Buffer.from(JSON.stringify(deletions)) : nothing
+  return Buffer.from(replicaId + JSON.stringify(numbers))
 }
 
 /** Ids of replicas are UUIDs. */
@@ -131,6 +138,8 @@ const idBytes = 36
 export interface HeadValue {
   /** Empty for a head that a restore has written. */
   readonly replicaId: string
+  /** 0 for one that was written by an older server. */
+  readonly batchNumber: number
   /** The indexes of the deletions of the step, by key. */
   readonly deletions: ReadonlyMap<string, number>
 }
@@ -139,6 +148,7 @@ const noDeletions: ReadonlyMap<string, number> = new Map()
 
 export function readHeadValue(bytes: Buffer): HeadValue {
   const replicaId = bytes.toString('latin1', 0, idBytes)
-  if (bytes.length <= idBytes) return { replicaId, deletions: noDeletions }
-  return { replicaId, deletions: new Map(JSON.parse(bytes.toString('utf8', idBytes)) as [string, number][]) }
+  if (bytes.length <= idBytes) return { replicaId, batchNumber: 0, deletions: noDeletions }
+  const deletions = new Map(JSON.parse(bytes.toString('utf8', idBytes)) as [string, number][])
+  return { replicaId, batchNumber: deletions.get(batchKey) ?? 0, deletions }
 }

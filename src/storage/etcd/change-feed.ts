@@ -11,6 +11,7 @@ import { GrpcError, grpcCodes } from './grpc-error.js'
 import { decodeWatch, encodeWatch, methods, type WatchAnswer, type WatchEvent } from './messages.js'
 import type { Numbering } from './numbering.js'
 import type { Ownership } from './ownership.js'
+import type { SeenBatch } from './seen-batch.js'
 import { type TranslateOptions, translateEvents } from './translate-events.js'
 
 export interface ChangeFeedOptions {
@@ -20,6 +21,7 @@ export interface ChangeFeedOptions {
   readonly mirror: Mirror
   readonly ownership: Ownership
   readonly replicaId: string
+  readonly seenBatch: SeenBatch
   readonly logger: Logger
   readonly patienceMs: number
 }
@@ -46,11 +48,11 @@ export class ChangeFeed {
   #isClosed = false
 
   constructor(options: ChangeFeedOptions) {
-    const { ownership, replicaId, logger } = options
+    const { ownership, replicaId, seenBatch, logger } = options
     this.#options = options
     this.#translating = {
       ...options,
-      onWrite: (author) => author === replicaId || ownership.noteOthers(),
+      onWrite: (head, step) => (head.replicaId === replicaId ? seenBatch.note(head.batchNumber, step) : ownership.noteOthers()),
       onOwner: (event) => ownership.note(event),
       onForeign: (key) => logger.warn({ key }, 'a key in etcd was not written by this server; it is left out'),
     }
@@ -76,7 +78,9 @@ export class ChangeFeed {
 
   async #recover(error: unknown): Promise<void> {
     if (!(error instanceof HistoryGone)) return this.#pause(error)
-    if (!this.#isClosed) await bridgeGap(error.step, this.#options)
+    // What this replica wrote itself may be in the mirror before the stream has shown it: then the stream just begins where the mirror is now.
+    if (this.#isClosed || error.step <= this.#options.mirror.position) return
+    await bridgeGap(error.step, this.#options)
   }
 
   async #pause(error: unknown): Promise<void> {
@@ -103,13 +107,15 @@ export class ChangeFeed {
         this.#stream = undefined
         reject(error)
       }
-      client.open(methods.watch, { message: (bytes) => attempt(() => take(decodeWatch(bytes)), end), end }).then((stream) => {
-        this.#stream = stream
-        if (this.#isClosed) stream.close()
-        // The step that the mirror has already is asked for again, and left out when it comes. To begin after it would be to begin at the very
-        // step up to which etcd may have given up history: etcd allows that, but its deletions are gone (its issue 18089).
-        stream.send(encodeWatch({ key: keys.head, end: keys.dataEnd, startRevision: Math.max(mirror.position, 1) }))
-      }, reject)
+      client
+        .open(methods.watch, { message: (bytes) => attempt(() => take(decodeWatch(bytes, mirror.position)), end), end })
+        .then((stream) => {
+          this.#stream = stream
+          if (this.#isClosed) stream.close()
+          // The step that the mirror has already is asked for again, and left out when it comes. To begin after it would be to begin at the very
+          // step up to which etcd may have given up history: etcd allows that, but its deletions are gone (its issue 18089).
+          stream.send(encodeWatch({ key: keys.head, end: keys.dataEnd, startRevision: Math.max(mirror.position, 1) }))
+        }, reject)
     })
   }
 

@@ -33,7 +33,7 @@ test('answers to transactions in transactions are told apart', () => {
 
 test('events of a watch hold keys and values as views of the answer', () => {
   // revision 9; a put of a = v at 8 with fields that are of no interest, and a deletion of b at 9.
-  const answer = decodeWatch(Buffer.from('0a021809 5a0c120a0a0161100718082a0176 5a0908011205 0a01621809'.replaceAll(' ', ''), 'hex'))
+  const answer = decodeWatch(Buffer.from('0a021809 5a0c120a0a0161100718082a0176 5a0908011205 0a01621809'.replaceAll(' ', ''), 'hex'), 8)
   assert.equal(answer.revision, 9)
   assert.deepEqual(
     answer.events.map(({ key, value, modRevision, isDelete }) => [key.toString(), value.toString(), modRevision, isDelete]),

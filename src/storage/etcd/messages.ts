@@ -171,12 +171,14 @@ export function encodeWatch({ key, end, startRevision }: WatchRequest): Buffer {
   })
 }
 
-export function decodeWatch(bytes: Buffer): WatchAnswer {
+/** The events of an answer that brings nothing beyond a revision are left out. */
+export function decodeWatch(bytes: Buffer, knownRevision: number): WatchAnswer {
   const reader = readerOf(bytes)
   const events: WatchEvent[] = []
   const answer = { revision: 0, isCreated: false, isCanceled: false, compactRevision: 0, cancelReason: '', isFragment: false, events }
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
-    if (tag === delimited(11)) events.push(nested(reader, readEvent))
+    // The header comes first, and no event is newer than what it says.
+    if (tag === delimited(11) && (answer.revision === 0 || answer.revision > knownRevision)) events.push(nested(reader, readEvent))
     else if (tag === delimited(1)) answer.revision = nested(reader, readRevision)
     else if (tag === varint(3)) answer.isCreated = readNumber(reader) !== 0
     else if (tag === varint(4)) answer.isCanceled = readNumber(reader) !== 0

@@ -57,9 +57,19 @@ export class Ownership {
     return this.#record.step
   }
 
+  /** Whether nobody needs to be asked for the right to write, as far as is known. */
+  get isAllowed(): boolean {
+    return this.#record.owner === '' || this.isOurs
+  }
+
+  /** Whether this replica has the right to write, as far as is known: a write that has `step` for its condition succeeds only then. */
+  get isOurs(): boolean {
+    return this.#record.owner === this.#options.id && !this.#record.isLeaving
+  }
+
   /** Whether this replica is certainly the only one that can write now. */
   get isCertain(): boolean {
-    return this.#isOurs && performance.now() < this.#goodUntilMs
+    return this.isOurs && performance.now() < this.#goodUntilMs
   }
 
   /** Whether certainty ends soon. */
@@ -88,7 +98,7 @@ export class Ownership {
 
   /** The key was at this revision of etcd after the time. */
   confirmStep(step: number, sinceMs: number): void {
-    if (this.#isOurs && step === this.#record.step) this.#goodUntilMs = Math.max(this.#goodUntilMs, sinceMs + goodForMs)
+    if (this.isOurs && step === this.#record.step) this.#goodUntilMs = Math.max(this.#goodUntilMs, sinceMs + goodForMs)
   }
 
   /** Another replica has written. */
@@ -109,7 +119,7 @@ export class Ownership {
   async beAllowed(): Promise<void> {
     for (;;) {
       const { owner, isLeaving, step } = this.#record
-      if (owner === '' || this.#isOurs) return
+      if (this.isAllowed) return
       if (!isLeaving) await this.#replace(`${owner}${leaves}`)
       else if (owner === this.#options.id) await this.#replace('')
       else {
@@ -122,11 +132,7 @@ export class Ownership {
 
   /** For a replica that ends. */
   async giveUp(): Promise<void> {
-    if (this.#isOurs) await this.#replace('')
-  }
-
-  get #isOurs(): boolean {
-    return this.#record.owner === this.#options.id && !this.#record.isLeaving
+    if (this.isOurs) await this.#replace('')
   }
 
   /** Resolves when the key has changed, or the time is up. */

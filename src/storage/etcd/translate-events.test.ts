@@ -43,7 +43,7 @@ test('commits of one step are numbered by their index, deletions as the head say
   const writes = translateEvents(events, {
     keys,
     numbering: createNumbering(1000),
-    onWrite: (replicaId) => heard.push(replicaId),
+    onWrite: ({ replicaId }) => heard.push(replicaId),
     onOwner: ({ value }) => heard.push(`owner ${value}`),
     onForeign: (key) => foreign.push(key),
   })

@@ -10,8 +10,8 @@ import { readStoredValue } from './stored-value.js'
 export interface TranslateOptions {
   readonly keys: EtcdKeys
   readonly numbering: Numbering
-  /** A replica has written data. */
-  readonly onWrite: (replicaId: string) => void
+  /** A replica has written data, at a step of etcd. */
+  readonly onWrite: (head: HeadValue, step: number) => void
   /** The right to write has changed hands. */
   readonly onOwner: (event: WatchEvent) => void
   /** A key whose value was not written by this server; it is left out. */
@@ -36,7 +36,7 @@ export function translateEvents(events: readonly WatchEvent[], options: Translat
     if (kind === 'owner') onOwner(event)
     else if (kind === 'head') {
       head = readHeadValue(value)
-      onWrite(head.replicaId)
+      onWrite(head, step)
     }
     if (kind !== 'data') continue
     const key = keys.ownKey(bytes)
