@@ -2,6 +2,7 @@
 // otherwise work out again and again. What was bound never changes, so that caches may be keyed by it.
 
 import type { KnownVersion, Resource, ServedFilter, Subresource } from './catalog.js'
+import { type Conversion, checkedConversion } from './conversion.js'
 import type { ResourceDefinition, ResourceVersionDefinition, SubresourceDefinition, SubresourceView, Verb } from './definition.js'
 import { metadataFields, selectableFields } from './field-selector.js'
 import type { Identity } from './identity.js'
@@ -100,6 +101,7 @@ function bind({ identity, definition, version, indexedFields, versions }: Bindin
     hashedApiVersion: apiVersionOf(storedGroup, definition.hashedVersion ?? stored.name),
     toStored: inIdentity(version.toStored, identity),
     fromStored: inIdentity(version.fromStored, identity),
+    conversion: conversionOf(definition, apiVersionOf(group, version.name)),
     defaults: version.defaults ?? definition.defaults,
     deprecation: version.deprecation,
     verbs: definition.verbs ?? allVerbs,
@@ -119,6 +121,9 @@ function bind({ identity, definition, version, indexedFields, versions }: Bindin
     subresources.set(subresource.name, bindSubresource(subresource, resource, identity))
   return resource
 }
+
+const conversionOf = ({ kind, conversion }: ResourceDefinition, version: string): Conversion | undefined =>
+  conversion === undefined ? undefined : { version, convert: checkedConversion(kind, conversion) }
 
 /** A conversion with the names that it needs, once they are known. */
 const inIdentity = (convert: ResourceVersionDefinition['toStored'], identity: Identity): Resource['toStored'] =>

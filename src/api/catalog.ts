@@ -4,6 +4,7 @@
 import type { StructNode } from '../schema/node.js'
 import type { Subject } from './api-error.js'
 import { type CatalogContents, changeContents, noContents } from './catalog-contents.js'
+import type { Conversion } from './conversion.js'
 import type { Deprecation, ResourceDefinition, RuleContext, SubresourceDefinition, Verb } from './definition.js'
 import type { SelectableFields } from './field-selector.js'
 import type { Identity } from './identity.js'
@@ -28,6 +29,8 @@ export interface Resource {
   /** From this version to the stored one and back; undefined where they are the same. */
   readonly toStored: ((object: ApiObject) => ApiObject) | undefined
   readonly fromStored: ((object: ApiObject) => ApiObject) | undefined
+  /** Where this has to be asked for instead: then objects must have been converted before they are shown (objects/convert-ahead). */
+  readonly conversion: Conversion | undefined
   /** Fills in what a client of this version left out. */
   readonly defaults: ((object: ApiObject, context: RuleContext) => ApiObject) | undefined
   readonly deprecation: Deprecation | undefined

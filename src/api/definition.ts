@@ -1,6 +1,7 @@
 // What a kind is: one value per kind, from which routes, discovery, validation and representations follow.
 
 import type { StructNode } from '../schema/node.js'
+import type { BatchConversion } from './conversion.js'
 import type { FieldError } from './field-error.js'
 import type { GroupName, Identity } from './identity.js'
 import type { ApiObject } from './object.js'
@@ -147,6 +148,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   /** What is sent goes to a subresource of the object of the same name, in the same group and version, and is not kept. */
   readonly postsTo?: { readonly resource: string; readonly subresource: string }
   readonly versions: readonly ResourceVersionDefinition[]
+  /** Where somebody else converts between the versions; they have no `toStored` and `fromStored` then. */
+  readonly conversion?: BatchConversion
   readonly subresources?: readonly SubresourceDefinition<T>[]
   /** Where a kind keeps its objects as those of another kind: under that group, in that form. */
   readonly storedAs?: { readonly group: GroupName; readonly version: string; readonly schema: StructNode }

@@ -35,6 +35,9 @@ export function wireFormOf(resource: Resource, { format, as }: Representation, i
   })
 }
 
+const isSeenAsStored = ({ conversion, storedApiVersion }: Resource): boolean =>
+  conversion === undefined || conversion.version === storedApiVersion
+
 /** What of an object is shown, and as what. */
 interface Content {
   readonly type: ObjectType
@@ -95,7 +98,7 @@ function jsonForm(resource: Resource, { type, listType, schema, shown, typedItem
   const frameHeads = new Map<string, Uint8Array>()
   const frameHeadOf = (eventType: string): Uint8Array =>
     getOrInsert(frameHeads, eventType, () => encoder.encode(`{"type":"${eventType}","object":${typeJson(type)}`))
-  const isStored = !typedItems && resource.fromStored === undefined
+  const isStored = !typedItems && resource.fromStored === undefined && isSeenAsStored(resource)
   const around = (source: ItemSource, before: Uint8Array, behind: Uint8Array): Uint8Array =>
     isStored ? source.render(before, behind, resource) : joined([before, source.item(form).subarray(itemHead.length, -1), behind])
   const form: WireForm = {

@@ -41,7 +41,7 @@ export async function deleteContents(engine: Engine, { name, collections, run }:
       const pause = run.pacer.pause()
       if (pause !== undefined) await pause
       if (run.signal.aborted) return
-      const object = stored.decode(resource)
+      const object = stored.inAnyVersion(resource)
       try {
         if (!isOnlyHeld(object) && !(await isLeftAfterDelete(engine, resource, stored))) return
       } catch (thrown) {
@@ -102,7 +102,7 @@ export async function deleteOrphans(
 }
 
 async function deleteOrphan(engine: Engine, resource: Resource, stored: StoredObject): Promise<void> {
-  const uid = stored.decode(resource).metadata?.uid ?? ''
+  const uid = stored.inAnyVersion(resource).metadata?.uid ?? ''
   try {
     const options = { preconditions: { uid }, propagationPolicy: 'Background' }
     await remove(engine, ownCall(engine, { resource, ...partsOf(resource, stored.key), options }))

@@ -23,6 +23,7 @@ import type { StructNode } from '../schema/node.js'
 import { writeAny, writeValue } from '../schema/write.js'
 import type { WrittenObject } from '../verbs/engine.js'
 import type { ListedPage } from '../verbs/list.js'
+import { readyToShow } from '../verbs/versions.js'
 
 export interface Represented {
   readonly contentType: string
@@ -42,13 +43,13 @@ export interface ObjectForm extends Form {
   readonly query: Query
 }
 
-/** An object as clients of a version see it. */
-const served = (resource: Resource, object: ApiObject): ApiObject => resource.fromStored?.(object) ?? object
-
-export function representObject(form: ObjectForm, { stored, object }: WrittenObject): Represented {
+/** At once, but for kinds that somebody else converts. */
+export function representObject(form: ObjectForm, written: WrittenObject): Promised<Represented> {
   const { as } = form.representation
   if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, form.resource.kind)
-  return stored === undefined ? representUnstored(form, object) : representStored(form, stored)
+  return whenThere(readyToShow(written, form.resource), ({ stored, object }) =>
+    stored === undefined ? representUnstored(form, object) : representStored(form, stored),
+  )
 }
 
 function representStored(form: ObjectForm, stored: NonNullable<WrittenObject['stored']>): Represented {
@@ -68,7 +69,7 @@ function representStored(form: ObjectForm, stored: NonNullable<WrittenObject['st
 function representUnstored(form: ObjectForm, object: ApiObject): Represented {
   const { resource, representation } = form
   const { as } = representation
-  const shown = served(resource, object)
+  const shown = resource.fromStored?.(object) ?? object
   if (as?.kind === 'Table') return representText(form, tableJsonOfObject(tableOf(form, as), shown))
   const type = { kind: resource.kind, apiVersion: resource.apiVersion }
   return representTyped(

@@ -22,11 +22,11 @@ export async function serveDelete(target: Target): Promise<Answered> {
   const deleted = await remove(target.server.engine, call.with({ options }))
   const code = !deleted.removed && options.orphanDependents === false ? 202 : 200
   if (!deleted.removed || resource.definition.deleteReturnsObject) {
-    send(exchange, { code, ...representObject(form, deleted.result) })
+    send(exchange, { code, ...(await representObject(form, deleted.result)) })
     return true
   }
   const { subject } = resource
-  const uid = (deleted.result.stored?.decode(resource) ?? deleted.result.object)?.metadata?.uid
+  const uid = (deleted.result.stored?.inAnyVersion(resource) ?? deleted.result.object)?.metadata?.uid
   const details = {
     name: exchange.info.name,
     ...(subject.group === '' ? {} : { group: subject.group }),

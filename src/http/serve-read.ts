@@ -23,17 +23,18 @@ export function serveGet(target: Target): Answered | Promise<Answered> {
   const compute = computeOf(target.call.resource)
   if (compute !== undefined) return serveComputed(target, form, compute)
   const stored = get(target.server.engine, target.call, parseGetOptions(target.query))
-  const answer = (found: Awaited<typeof stored>): Answered => {
-    send(target.exchange, { code: 200, ...representObject(form, { stored: found }) })
-    return true
-  }
-  return stored instanceof Promise ? stored.then(answer) : answer(stored)
+  return whenThere(stored, (found) =>
+    whenThere(representObject(form, { stored: found }), (represented): Answered => {
+      send(target.exchange, { code: 200, ...represented })
+      return true
+    }),
+  )
 }
 
 async function serveComputed(target: Target, form: ObjectForm, compute: Compute): Promise<Answered> {
   parseGetOptions(target.query)
   const object = await getComputed(target.server.engine, target.call, compute)
-  send(target.exchange, { code: 200, ...representObject(form, { object }) })
+  send(target.exchange, { code: 200, ...(await representObject(form, { object })) })
   return true
 }
 

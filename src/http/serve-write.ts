@@ -2,6 +2,7 @@
 
 import type { ApiObject } from '../api/object.js'
 import { fieldValidationOf, parseCreateOptions, parsePatchOptions, parseUpdateOptions } from '../api/options/write-options.js'
+import { type Promised, whenThere } from '../base/promised.js'
 import { decodeBody } from '../codec/decode-body.js'
 import { strictError } from '../codec/decode-object.js'
 import { allFormats, type Format, negotiateBody } from '../codec/negotiation.js'
@@ -34,7 +35,7 @@ export async function serveCreate(target: Target): Promise<Answered> {
 async function serveReview(target: Target, form: ObjectForm, object: ApiObject): Promise<Answered> {
   const { server, exchange, call } = target
   const answer = await answerReview(server.engine, call, object)
-  send(exchange, { code: 201, ...representObject(form, { object: answer }) })
+  send(exchange, { code: 201, ...(await representObject(form, { object: answer })) })
   return true
 }
 
@@ -54,9 +55,11 @@ export async function servePatch(target: Target): Promise<Answered> {
   return sendWritten(target, form, await patch(server.engine, target.call.with({ options }), { type, ...body }))
 }
 
-function sendWritten(target: Target, form: ObjectForm, written: Written): Answered {
-  send(target.exchange, { code: written.created ? 201 : 200, ...representObject(form, written.result) })
-  return true
+function sendWritten(target: Target, form: ObjectForm, written: Written): Promised<Answered> {
+  return whenThere(representObject(form, written.result), (represented): Answered => {
+    send(target.exchange, { code: written.created ? 201 : 200, ...represented })
+    return true
+  })
 }
 
 /** The body as an object of the resource's kind, with what was left out filled in. */

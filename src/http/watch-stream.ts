@@ -1,26 +1,33 @@
 // A watch on the wire: frames written as they come, with back-pressure from the client's socket up to the watcher.
 
+import { ApiError } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
+import { status } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import type { Clock } from '../base/clock.js'
+import type { Promised } from '../base/promised.js'
 import type { ItemSource } from '../codec/item-form.js'
-import { streamMediaTypeOf } from '../codec/negotiation.js'
+import { type Format, streamMediaTypeOf } from '../codec/negotiation.js'
 import { notThatMany } from '../codec/partial-metadata.js'
+import { encodeListItem, wrapFrame } from '../codec/protobuf.js'
 import { frameKey, tableFrame } from '../codec/table-rows.js'
 import { wireFormOf } from '../codec/wire-form.js'
-import { writeStoredFields } from '../schema/write.js'
+import { writeAny, writeStoredFields } from '../schema/write.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
 import { type ObjectForm, rowsOf } from './represent.js'
 import { flushHead, headersOf, onRoom, withStreamRoom, writeHead, writeShared, writeTo } from './respond.js'
+import { failure } from './status.js'
 
 type EventBatch = Parameters<WatchSink['events']>[0]
 
 export interface WatchForm {
   readonly contentType: string
-  /** The bytes of several events. */
-  readonly frames: (batch: EventBatch) => Uint8Array
+  /** The bytes of several events; to be waited for where somebody else converts. */
+  readonly frames: (batch: EventBatch) => Promised<Uint8Array>
   readonly bookmark: (revision: number) => Uint8Array
+  /** The last that a client hears of a watch that cannot go on. */
+  readonly error: (error: ApiError) => Uint8Array
 }
 
 export function startWatchStream(
@@ -32,17 +39,49 @@ export function startWatchStream(
   writeHead(exchange, 200, headersOf(exchange, form.contentType))
   flushHead(exchange)
   withStreamRoom(exchange)
+  let isOver = false
+  /** Events are being converted: those that follow wait in the watch, as they do for a client that is slow. */
+  let isConverting = false
+  const fail = (thrown: unknown): false => {
+    if (isOver) return false
+    isOver = true
+    watch.close()
+    writeTo(exchange, form.error(ApiError.from(thrown)))
+    response.end()
+    return false
+  }
+  const writeLater = async (frames: Promise<Uint8Array>): Promise<void> => {
+    isConverting = true
+    const bytes = await frames
+    isConverting = false
+    if (!isOver && writeShared(exchange, bytes)) watch.resume()
+  }
   const sink: WatchSink = {
-    events: (batch) => writeShared(exchange, form.frames(batch)),
+    events: (batch) => {
+      try {
+        const frames = form.frames(batch)
+        if (!(frames instanceof Promise)) return writeShared(exchange, frames)
+        writeLater(frames).catch(fail)
+        return false
+      } catch (thrown) {
+        return fail(thrown)
+      }
+    },
     bookmark: (revision) => writeTo(exchange, form.bookmark(revision)),
     end: (reason) => {
+      isOver = true
       response.end()
       // Whoever does not read does not see the end, either.
       if (reason === 'too-slow') cutLater(exchange)
     },
   }
-  onRoom(exchange, watch.resume)
-  exchange.onLeave(() => watch.close())
+  onRoom(exchange, () => {
+    if (!isConverting) watch.resume()
+  })
+  exchange.onLeave(() => {
+    isOver = true
+    watch.close()
+  })
   if (!exchange.isGone) watch.start(sink, input.timeoutMs)
 }
 
@@ -60,11 +99,23 @@ export function watchFormOf(form: ObjectForm, clock: Clock): WatchForm {
   const { as, format } = representation
   if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, resource.kind)
   const contentType = streamMediaTypeOf(format, identity)
-  if (as?.kind === 'Table') return { contentType, ...tableFrames(form, as, clock) }
+  const error = (thrown: ApiError): Uint8Array => errorFrame(format, thrown)
+  if (as?.kind === 'Table') return { contentType, error, ...tableFrames(form, as, clock) }
   // A stream is never indented.
   const wire = wireFormOf(resource, representation, identity)
   const bookmark = (revision: number): Uint8Array => wire.frame('BOOKMARK', markSource(resource, revision))
-  return { contentType, bookmark, frames: (batch) => batch.frames(wire) }
+  const frames = (batch: EventBatch): Promised<Uint8Array> => {
+    const waiting = batch.ready(resource)
+    return waiting === undefined ? batch.frames(wire) : waiting.then(() => batch.frames(wire))
+  }
+  return { contentType, bookmark, error, frames }
+}
+
+const statusType = { kind: 'Status', apiVersion: 'v1' }
+
+function errorFrame(format: Format, error: ApiError): Uint8Array {
+  if (format !== 'protobuf') return Buffer.from(`{"type":"ERROR","object":${writeAny(failure(error))}}\n`)
+  return wrapFrame('ERROR', statusType, encodeListItem(status, failure(error)))
 }
 
 const markAt = (revision: number): ApiObject => ({ metadata: { resourceVersion: String(revision) } })
@@ -92,7 +143,11 @@ function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: 
   }
   return {
     // Whoever comes later in the same second finds them made.
-    frames: (batch) => once(batch.once(frameKey(rows, clock.now(), withoutColumns), frameOf)),
+    frames: (batch) => {
+      const join = (): Uint8Array => once(batch.once(frameKey(rows, clock.now(), withoutColumns), frameOf))
+      const waiting = batch.ready(rows.resource)
+      return waiting === undefined ? join() : waiting.then(join)
+    },
     bookmark: (revision) => once(write('BOOKMARK', String(revision), rows.item(markAt(revision)))),
   }
 }

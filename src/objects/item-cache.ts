@@ -33,18 +33,23 @@ export class ItemCache {
 
   /** The item of this version of an object, made if it is not there. */
   item(object: StoredObject, form: ItemForm): Uint8Array {
-    const known = this.kept.get(object.key)
-    const found = known?.revision === object.revision ? known.items.get(form) : undefined
-    if (known !== undefined && found !== undefined) {
-      this.kept.delete(object.key)
-      this.kept.set(object.key, known)
-      known.usedIn = this.period
-      return found
-    }
+    const found = this.find(object, form)
+    if (found !== undefined) return found
     const made = object.makeItem(form)
     // A past version that is read by pages is not worth the room that the newest one has.
-    if (known === undefined || known.revision <= object.revision) this.keep(object, form, made)
+    if ((this.kept.get(object.key)?.revision ?? 0) <= object.revision) this.keep(object, form, made)
     return made
+  }
+
+  /** The item of this version of an object, if it is there. */
+  find({ key, revision }: StoredObject, form: ItemForm): Uint8Array | undefined {
+    const known = this.kept.get(key)
+    const found = known?.revision === revision ? known.items.get(form) : undefined
+    if (known === undefined || found === undefined) return undefined
+    this.kept.delete(key)
+    this.kept.set(key, known)
+    known.usedIn = this.period
+    return found
   }
 
   /** A key has changed: what is kept of it will not be asked for again. */

@@ -1,9 +1,12 @@
 // Where the objects and items of a page come from: the cache while the revision of the page is that of the store, its past once it has moved on.
 
 import type { Resource } from '../api/catalog.js'
+import { mostConvertedBytes, mostConvertedObjects } from '../api/conversion.js'
+import type { Promised } from '../base/promised.js'
 import type { ItemForm } from '../codec/item-form.js'
 import { isInRange } from '../storage/key-order.js'
 import type { KeyRange, Storage } from '../storage/storage.js'
+import { convertAhead } from './convert-ahead.js'
 import type { ItemCache } from './item-cache.js'
 import { keyAfter, keyOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
@@ -99,6 +102,37 @@ function* firstItems(objects: Iterable<StoredObject>, { form, limit }: Wanted): 
     left -= 1
     if (left === 0) return
   }
+}
+
+/** The same in forms for which objects have to be converted first: as many at a time as the converter takes. */
+export function* convertedSlices(reads: Reads, at: Selected, { form, limit }: Wanted): Generator<Promised<ListSlice>> {
+  let chunk: StoredObject[] = []
+  let bytes = 0
+  let left = limit
+  for (const object of at.matches === undefined ? streamObjects(reads, at) : selected(reads, at)) {
+    chunk.push(object)
+    bytes += object.size
+    left -= 1
+    if (left > 0 && chunk.length < mostConvertedObjects && bytes < mostConvertedBytes) continue
+    yield convertedSlice(chunk, form)
+    if (left === 0) return
+    chunk = []
+    bytes = 0
+  }
+  if (chunk.length > 0) yield convertedSlice(chunk, form)
+}
+
+function convertedSlice(objects: readonly StoredObject[], form: ItemForm): Promised<ListSlice> {
+  const kept = objects.map((object) => object.keptItem(form))
+  const join = (): ListSlice => {
+    const pieces = objects.flatMap((object, i) => [form.separator, kept[i] ?? object.item(form)])
+    return { bytes: Buffer.concat(pieces), count: objects.length, lastKey: objects.at(-1)?.key ?? '' }
+  }
+  const waiting = convertAhead(
+    objects.filter((_, i) => kept[i] === undefined),
+    form.resource,
+  )
+  return waiting === undefined ? join() : waiting.then(join)
 }
 
 /** An item with the separator in front of it. */

@@ -7,6 +7,7 @@ import type { KeyRange } from '../storage/storage.js'
 import { keyAfter, rangeOf } from './keys.js'
 import {
   candidateKeys,
+  convertedSlices,
   isNow,
   knownSlices,
   type Reads,
@@ -96,14 +97,21 @@ const formless: ItemSlices = { next: refuse, measure: refuse }
 
 type SourceOf = (range: KeyRange, limit: number, form: ItemForm) => ReturnType<OpenSlices>
 
-function itemsOf({ range, form, limit }: Page, source: SourceOf): PageSlices | undefined {
+function itemsOf(reads: Reads, page: Page, source: SourceOf): PageSlices | undefined {
+  const { range, form, limit } = page
   if (form === undefined) return undefined
+  const slices: SourceOf = isConverted(form)
+    ? (rest, left) => convertedSlices(reads, { ...page, range: rest }, { form, limit: left })
+    : source
   const left = (taken: number): number => (limit === 0 ? Number.POSITIVE_INFINITY : limit - taken)
-  return new PageSlices((start, taken) => source({ start, end: range.end }, left(taken), form), range.start, form.separator)
+  return new PageSlices((start, taken) => slices({ start, end: range.end }, left(taken), form), range.start, form.separator)
 }
 
+/** Whether somebody else has to be asked for what objects look like. */
+const isConverted = ({ resource }: ItemForm): boolean => resource.conversion !== undefined
+
 const rangeItems = (reads: Reads, page: Page): PageSlices | undefined =>
-  itemsOf(page, (range, limit, form) => rangeSlices(reads, { ...page, range }, { form, limit }))
+  itemsOf(reads, page, (range, limit, form) => rangeSlices(reads, { ...page, range }, { form, limit }))
 
 /** The first of a page and where they end. They are looked up before the answer begins, because its head says where the next page starts. */
 function firstOf(
@@ -112,7 +120,8 @@ function firstOf(
   items: PageSlices | undefined,
 ): { readonly items: PageSlices | undefined; readonly range: KeyRange; readonly count: number } {
   const { start } = page.range
-  if (items !== undefined) {
+  // Where that takes a conversion, objects are looked at instead.
+  if (items !== undefined && page.form !== undefined && !isConverted(page.form)) {
     items.measure(Number.POSITIVE_INFINITY)
     const { lastKey, count } = items
     return { items, count, range: { start, end: lastKey === undefined ? start : keyAfter(lastKey) } }
@@ -134,9 +143,9 @@ function selectedPage(reads: Reads, page: Page): ObjectPage {
     return pageOf(
       reads,
       page,
-      itemsOf(page, (range, _limit, form) => knownSlices(reads, { ...page, range }, { keys: known, form })),
+      itemsOf(reads, page, (range, _limit, form) => knownSlices(reads, { ...page, range }, { keys: known, form })),
     )
-  const all = itemsOf(page, (range, limit, form) => selectedSlices(reads, { ...page, range }, { form, limit }))
+  const all = itemsOf(reads, page, (range, limit, form) => selectedSlices(reads, { ...page, range }, { form, limit }))
   if (page.limit === 0) return pageOf(reads, page, all)
   const { items, range, count } = firstOf(reads, page, all)
   const first = pageOf(reads, { ...page, range }, items)

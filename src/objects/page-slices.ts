@@ -2,6 +2,7 @@
 // the end before the answer can begin; what follows it is read again while it is sent.
 
 import type { ApiObject } from '../api/object.js'
+import type { Promised } from '../base/promised.js'
 import type { ItemForm, ItemSlices } from '../codec/item-form.js'
 import { keyAfter } from './keys.js'
 
@@ -13,7 +14,16 @@ export interface ListSlice {
 }
 
 /** Where a page is read from: the slices from a key on, of which `taken` objects were read before. */
-export type OpenSlices = (start: string, taken: number) => Iterator<ListSlice>
+export type OpenSlices = (start: string, taken: number) => Iterator<Promised<ListSlice>>
+
+/** How far a page has been read ahead. */
+interface Measured {
+  total: number
+  /** Whether all of it is in memory. */
+  isKept: boolean
+  /** How many objects are not. */
+  dropped: number
+}
 
 /** How much of a page is kept while its end is looked for. */
 const mostKeptBytes = 4 << 20
@@ -23,7 +33,7 @@ export class PageSlices implements ItemSlices {
   readonly #separatorBytes: number
   /** Read ahead, and not given yet. */
   #begun: Uint8Array[] = []
-  #source: Iterator<ListSlice> | undefined
+  #source: Iterator<Promised<ListSlice>> | undefined
   /** Where those that are not kept begin, and how many are in front of it. */
   #rest: { start: string; taken: number }
   #isFirst = true
@@ -47,40 +57,50 @@ export class PageSlices implements ItemSlices {
     return this.#count
   }
 
-  readonly next = (): Uint8Array | undefined => {
+  readonly next = (): Promised<Uint8Array | undefined> => {
     const begun = this.#begun.shift()
     if (begun !== undefined) return begun
     const slice = this.#read()
-    return slice === undefined ? undefined : this.#bytesOf(slice)
+    return slice instanceof Promise ? slice.then((later) => this.#bytesOf(later)) : slice && this.#bytesOf(slice)
   }
 
-  measure(most: number): number | undefined {
+  measure(most: number): Promised<number | undefined> {
     if (this.#total !== undefined) return this.#total <= most ? this.#total : undefined
-    let total = 0
-    for (const bytes of this.#begun) total += bytes.length
-    let isKept = true
-    let dropped = 0
-    while (total <= most) {
+    return this.#readAhead(most, { total: this.#begun.reduce((sum, { length }) => sum + length, 0), isKept: true, dropped: 0 })
+  }
+
+  #readAhead(most: number, so: Measured): Promised<number | undefined> {
+    while (so.total <= most) {
       const slice = this.#read()
+      if (slice instanceof Promise) {
+        return slice.then((later) => {
+          this.#account(later, so)
+          return this.#readAhead(most, so)
+        })
+      }
       if (slice === undefined) {
-        this.#total = total
-        this.#count = this.#rest.taken + dropped
+        this.#total = so.total
+        this.#count = this.#rest.taken + so.dropped
         break
       }
-      const bytes = this.#bytesOf(slice)
-      isKept &&= total < mostKeptBytes
-      total += bytes.length
-      this.#lastKey = slice.lastKey
-      if (isKept) {
-        this.#begun.push(bytes)
-        this.#rest = { start: keyAfter(slice.lastKey), taken: this.#rest.taken + slice.count }
-      } else dropped += slice.count
+      this.#account(slice, so)
     }
-    if (!isKept) this.#source = undefined
+    if (!so.isKept) this.#source = undefined
     return this.#total
   }
 
-  #read(): ListSlice | undefined {
+  #account(slice: ListSlice, so: Measured): void {
+    const bytes = this.#bytesOf(slice)
+    so.isKept &&= so.total < mostKeptBytes
+    so.total += bytes.length
+    this.#lastKey = slice.lastKey
+    if (so.isKept) {
+      this.#begun.push(bytes)
+      this.#rest = { start: keyAfter(slice.lastKey), taken: this.#rest.taken + slice.count }
+    } else so.dropped += slice.count
+  }
+
+  #read(): Promised<ListSlice> | undefined {
     this.#source ??= this.#open(this.#rest.start, this.#rest.taken)
     const next = this.#source.next()
     return next.done ? undefined : next.value

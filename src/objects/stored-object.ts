@@ -3,7 +3,7 @@
 // `body` is what stands between the braces of the wire form after `kind` and `apiVersion`; `splice` is the place in it where
 // `"resourceVersion":"…",` belongs. So GET, LIST and WATCH are answered by copying three slices, without parsing. See entry-header.
 
-import type { Resource } from '../api/catalog.js'
+import type { KnownVersion, Resource } from '../api/catalog.js'
 import { indexVersionFor } from '../api/index-version.js'
 import type { ApiObject } from '../api/object.js'
 import { sortTexts } from '../base/text-order.js'
@@ -36,7 +36,10 @@ const nullFlag = 0x4000_0000
 const spliceMask = 0x3fff_ffff
 
 /** What is to be known of a kind to read and write its entries. */
-export type StoredKind = Pick<Resource, 'kind' | 'storedSchema' | 'storedApiVersion' | 'versions' | 'indexedFields' | 'indexVersion'>
+export type StoredKind = Pick<
+  Resource,
+  'kind' | 'storedSchema' | 'storedApiVersion' | 'versions' | 'conversion' | 'indexedFields' | 'indexVersion'
+>
 
 /** What selectors look at. */
 export interface SelectorIndex {
@@ -58,6 +61,8 @@ export class StoredObject implements ItemSource {
   private parsedIndex: SelectorIndex | undefined
   /** The version of its fields. */
   private indexedAs: number | undefined
+  /** By version, where somebody else converts. */
+  private converted: Map<string, ApiObject> | undefined
 
   /** `kept`: where its other forms stay for the next reader, if they shall. */
   constructor(entry: Entry, kept?: ItemCache) {
@@ -112,6 +117,11 @@ export class StoredObject implements ItemSource {
     return out
   }
 
+  /** Its item, if it was kept. */
+  keptItem(form: ItemForm): Uint8Array | undefined {
+    return this.kept?.find(this, form)
+  }
+
   item(form: ItemForm): Uint8Array {
     return (form.isStored ? undefined : this.kept?.item(this, form)) ?? this.makeItem(form)
   }
@@ -119,6 +129,10 @@ export class StoredObject implements ItemSource {
   makeItem(form: ItemForm): Uint8Array {
     if (form.isStored) return this.render(braces[0], braces[1], form.resource)
     const { resource } = form
+    if (resource.conversion !== undefined) {
+      const object = this.as(resource, resource.conversion.version)
+      return form.item(resource.fromStored?.(object) ?? object)
+    }
     if (resource.fromStored !== undefined) return form.item(resource.fromStored(this.decode(resource)))
     const quickly = form.ignoresZeros && this.decodedAs !== resource.storedSchema ? this.parseQuickly(resource) : undefined
     return form.item(quickly ?? this.decode(resource))
@@ -138,12 +152,50 @@ export class StoredObject implements ItemSource {
     return `{${this.value.toString('utf8', bodyStartOf(bytesOf(this.entry)))}}`
   }
 
+  /** In whichever version needs no conversion by somebody else: metadata are the same in all of them. */
+  inAnyVersion(resource: StoredKind): ApiObject {
+    if (resource.conversion === undefined || this.isReadyAs(resource, resource.storedApiVersion)) return this.decode(resource)
+    return this.asWritten(resource)
+  }
+
+  /** The version in which it was written. */
+  writtenAs(resource: StoredKind): string {
+    return apiVersionOf(bytesOf(this.entry)) ?? resource.storedApiVersion
+  }
+
+  asWritten(resource: StoredKind): ApiObject {
+    return this.parseAs(this.versionOf(resource).schema)
+  }
+
+  /** Whether it can be shown in a version without being converted by somebody else. */
+  isReadyAs(resource: StoredKind, version: string): boolean {
+    return this.writtenAs(resource) === version || this.converted?.has(version) === true
+  }
+
+  /** Keeps what it was converted to: see convert-ahead. */
+  keepAs(version: string, object: ApiObject): void {
+    this.converted ??= new Map()
+    this.converted.set(version, { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } })
+  }
+
+  private as(resource: StoredKind, version: string): ApiObject {
+    const found = this.writtenAs(resource) === version ? this.asWritten(resource) : this.converted?.get(version)
+    if (found === undefined) throw new Error(`${this.key} was not converted to ${version} before it was asked for`)
+    return found
+  }
+
+  private versionOf(resource: StoredKind): KnownVersion {
+    const apiVersion = this.writtenAs(resource)
+    const version = resource.versions.get(apiVersion)
+    if (version === undefined) throw new Error(`${this.key} is stored as ${resource.kind} of ${apiVersion}, a version that is not known`)
+    return version
+  }
+
   /** In the stored version, from whichever it was written in. */
   private parse(resource: StoredKind): ApiObject {
     if (isCurrent(bytesOf(this.entry), resource)) return this.parseAs(resource.storedSchema)
-    const apiVersion = apiVersionOf(bytesOf(this.entry)) ?? ''
-    const version = resource.versions.get(apiVersion)
-    if (version === undefined) throw new Error(`${this.key} is stored as ${resource.kind} of ${apiVersion}, a version that is not known`)
+    if (resource.conversion !== undefined) return this.as(resource, resource.storedApiVersion)
+    const version = this.versionOf(resource)
     const object = this.parseAs(version.schema)
     return version.toStored?.(object) ?? object
   }

@@ -1,9 +1,11 @@
 // What watchers see of changes: events, and batches of them that are written at once. Both are made once and shared by all who see the same,
 // and so are their bytes.
 
+import type { Resource } from '../api/catalog.js'
 import { getOrInsert } from '../base/get-or-insert.js'
 import type { WireForm } from '../codec/wire-form.js'
 import type { Change } from '../storage/storage.js'
+import { convertAhead } from './convert-ahead.js'
 import type { Matcher } from './selection.js'
 import { StoredObject } from './stored-object.js'
 
@@ -46,9 +48,25 @@ export class WatchEvent {
 export class EventBatch {
   readonly events: readonly WatchEvent[]
   #joined: Map<object, Uint8Array> | undefined
+  #converting: Map<Resource, Promise<void>> | undefined
 
   constructor(events: readonly WatchEvent[]) {
     this.events = events
+  }
+
+  /** Makes the events ready to be shown to clients of a resource, once for all of them; undefined where nothing has to be waited for. */
+  ready(resource: Resource): Promise<void> | undefined {
+    if (resource.conversion === undefined) return undefined
+    const known = this.#converting?.get(resource)
+    if (known !== undefined) return known
+    const waiting = convertAhead(
+      this.events.map(({ object }) => object),
+      resource,
+    )
+    if (waiting === undefined) return undefined
+    this.#converting ??= new Map()
+    this.#converting.set(resource, waiting)
+    return waiting
   }
 
   /** All frames in a row. */

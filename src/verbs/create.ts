@@ -13,7 +13,7 @@ import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
 import { reserve } from './reserve.js'
-import { toStored } from './versions.js'
+import { converting, toStored } from './versions.js'
 
 export interface CreateRequest {
   readonly object: ApiObject
@@ -27,7 +27,8 @@ const maxUniqueKeyAttempts = 200
 export async function create(engine: Engine, call: Call, request: CreateRequest): Promise<Written> {
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
-  const placed = toStored(call, track(call, request))
+  const converted = converting(call, () => toStored(call, track(call, request)))
+  const placed = converted instanceof Promise ? await converted : converted
   const dryRun = isDryRun(call.options)
   const admission = new AdmissionRequest(call, 'CREATE', { object: placed, old: undefined })
   const pending = engine.admission.mutate(admission)
@@ -109,6 +110,6 @@ function dryRunResult(engine: Engine, call: Call, object: ApiObject): Written {
 
 function exists(call: Call, name: string, current: StoredObject | undefined): ApiError {
   const error = alreadyExists(call.resource.subject, name)
-  if (current?.decode(call.resource).metadata?.deletionTimestamp === undefined) return error
+  if (current?.inAnyVersion(call.resource).metadata?.deletionTimestamp === undefined) return error
   return new ApiError({ ...error.status, message: `object is being deleted: ${error.status.message}` })
 }

@@ -11,6 +11,7 @@ import { planDeletion } from './deletion.js'
 import { addressOf, type Engine, upToDate, type WrittenObject } from './engine.js'
 import { uniqueKeysOfRemoval } from './reserve.js'
 import { modifiedMessage } from './update.js'
+import { readyToDecode } from './versions.js'
 
 /** `removed` is false while something still holds the object. */
 export interface Deleted {
@@ -37,6 +38,8 @@ type Attempted = { readonly done: true; readonly deleted: Deleted } | { readonly
 
 async function removeOnce(engine: Engine, call: Call, current: StoredObject): Promise<Attempted> {
   const { options } = call
+  const unread = readyToDecode(current, call.resource)
+  if (unread !== undefined) await call.waitFor(unread)
   const live = current.decode(call.resource)
   checkPreconditions(call, live, options)
   const problem = call.resource.definition.deleteProblem?.(live)

@@ -6,7 +6,7 @@ import type { ApiObject } from '../api/object.js'
 import { withMetadata } from '../api/object.js'
 import { resetFieldSet, trackUpdate } from '../patch/track-update.js'
 import { timeOf } from '../schema/scalars.js'
-import { fromStored } from './versions.js'
+import { convertFor, fromStored } from './versions.js'
 
 const maxManagerLength = 128
 
@@ -48,11 +48,18 @@ export function track(call: Call, input: { readonly live: ApiObject | undefined;
 const known = new WeakMap<Resource, KindVersionsOf>()
 
 /** The versions in which owners of fields may have written; made once for a kind. */
-export function kindVersions({ resource }: Call): KindVersionsOf {
+export function kindVersions(call: Call): KindVersionsOf {
+  const { resource } = call
   const versions = known.get(resource) ?? describeVersions(resource)
   known.set(resource, versions)
-  return versions
+  return resource.conversion === undefined ? versions : { ...versions, convert: converterFor(call) }
 }
+
+/** Where somebody else converts. */
+const converterFor =
+  (call: Call): KindVersionsOf['convert'] =>
+  (object, to, from) =>
+    call.resource.versions.has(from) && call.resource.versions.has(to) ? convertFor(call, object as ApiObject, { from, to }) : undefined
 
 type KindVersionsOf = ReturnType<typeof describeVersions>
 

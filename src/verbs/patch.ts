@@ -8,6 +8,7 @@ import { invalid as invalidField, showJson } from '../api/field-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { fieldValidationOf } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
+import type { Promised } from '../base/promised.js'
 import { shorten } from '../base/shorten.js'
 import { apply } from '../patch/apply.js'
 import { jsonPatch } from '../patch/json-patch.js'
@@ -23,7 +24,7 @@ import { create, inNamespace } from './create.js'
 import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { kindVersions, resetOf, track } from './managed-fields.js'
 import { change, checkName } from './update.js'
-import { fromStored, toStored, withDefaults } from './versions.js'
+import { converting, fromStored, shownAs, toStored, withDefaults } from './versions.js'
 import { writeView } from './view.js'
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
@@ -49,7 +50,7 @@ export async function patch(engine: Engine, call: Call, request: PatchRequest): 
     return createByApply(engine, call, request)
   }
   const act = request.type !== 'apply' ? patched : call.subresource?.view === undefined ? applied : appliedToView
-  const next = (live: ApiObject): ApiObject => toStored(call, act(call, live, request))
+  const next = (live: ApiObject): Promised<ApiObject> => converting(call, () => toStored(call, act(call, live, request)))
   return change(engine, call, { current, next, isPatch: true })
 }
 
@@ -69,7 +70,7 @@ function checkConfiguration(resource: Resource, config: ApiObject): void {
 
 async function createByApply(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
   const config = request.patch as ApiObject
-  const object = applied(call, undefined, request)
+  const object = await converting(call, () => applied(call, undefined, request))
   if (config.metadata?.uid !== undefined) {
     throw conflict(
       call.resource.subject,
@@ -113,7 +114,8 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
 function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiObject {
   const config = request.patch as ApiObject
   const view = call.subresource?.view as SubresourceView
-  const { kind, apiVersion, schema, fromStored: show } = call.subresource?.shown ?? call.resource
+  const shown = call.subresource?.shown ?? call.resource
+  const { kind, apiVersion, schema } = shown
   inNamespace(call, config)
   report(call, request, [])
   const fields: ScaleFields = {
@@ -124,7 +126,7 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
   const parent = live.metadata?.managedFields
   const result = translated(() =>
     apply({
-      live: { ...show?.(live), kind, apiVersion },
+      live: { ...shownAs(call, shown, live), kind, apiVersion },
       config: { ...config },
       liveManagedFields: scaleEntries(fields, parent),
       manager: call.options.fieldManager ?? '',
@@ -149,7 +151,7 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
 function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject {
   const view = call.subresource?.view
   const shown = call.subresource?.shown ?? call.resource
-  const document = { kind: shown.kind, apiVersion: shown.apiVersion, ...(shown.fromStored?.(live) ?? live) }
+  const document = { kind: shown.kind, apiVersion: shown.apiVersion, ...shownAs(call, shown, live) }
   const result = translated(() => {
     switch (request.type) {
       case 'json':

@@ -18,7 +18,7 @@ import { isHeld } from './deletion.js'
 import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { track } from './managed-fields.js'
 import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
-import { toStored } from './versions.js'
+import { converting, readyToDecode, toStored } from './versions.js'
 import { writeView } from './view.js'
 
 export interface UpdateRequest {
@@ -37,7 +37,10 @@ export async function update(engine: Engine, call: Call, request: UpdateRequest)
   if (current === undefined) return createInstead(engine, call, { ...request, object: sent })
   return change(engine, call, {
     current,
-    next: (live) => toStored(call, track(call, { live, next: view === undefined ? sent : writeView(call, view, { sent, live }) })),
+    next: (live) =>
+      converting(call, () =>
+        toStored(call, track(call, { live, next: view === undefined ? sent : writeView(call, view, { sent, live }) })),
+      ),
   })
 }
 
@@ -75,6 +78,8 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
   let current: StoredObject | undefined = request.current
   for (let attempts = 0; attempts < maxAttempts; attempts++) {
     if (current === undefined) throw notFound(call.resource.subject, call.name)
+    const unread = readyToDecode(current, call.resource)
+    if (unread !== undefined) await call.waitFor(unread)
     const live: ApiObject = current.decode(call.resource)
     const wanted = request.next(live)
     const { object: next, gained } = await shape(engine, call, {

@@ -1,0 +1,333 @@
+// A kind whose versions somebody else converts, slowly and many objects at a time: reads, lists, watches and writes in both versions.
+
+import assert from 'node:assert/strict'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Catalog, type Resource } from '../api/catalog.js'
+import { CatalogSource } from '../api/catalog-source.js'
+import type { BatchConversion } from '../api/conversion.js'
+import { defineResource } from '../api/definition.js'
+import { defaultFeatureGates } from '../api/feature-gates.js'
+import { identityOf } from '../api/identity.js'
+import { objectMeta } from '../api/meta.schema.js'
+import type { ApiObject } from '../api/object.js'
+import { systemClock } from '../base/clock.js'
+import { silentLogger } from '../base/logger.js'
+import { storeOfBoxes } from '../objects/fixture.js'
+import { field, string, struct } from '../schema/node.js'
+import type { Engine } from '../verbs/engine.js'
+import { requestListener } from './handle.js'
+import { Pressure } from './pressure.js'
+import { serveResource } from './resource-endpoint.js'
+
+const identity = identityOf('cluster')
+const group = 'paint.example.com'
+const [v1, v2] = [`${group}/v1`, `${group}/v2`]
+
+/** What the converter was asked: how many objects, from where to where. */
+const calls: string[] = []
+let delayMs = 0
+let problem: string | undefined
+
+const convert: BatchConversion = async (objects, { from, to }) => {
+  calls.push(`${objects.length} ${from.slice(-2)}>${to.slice(-2)}`)
+  await sleep(delayMs)
+  if (problem !== undefined) throw new Error(problem)
+  return objects.map((object) => {
+    const { color, paint, ...rest } = object as ApiObject & { color?: string; paint?: string }
+    return { ...rest, ...(to === v2 ? { paint: color } : { color: paint }) }
+  })
+}
+
+const schemaOf = (name: string) =>
+  struct('Wall', { metadata: field(1, objectMeta), [name]: field(2, string), note: field(3, string) }, { typeMeta: true })
+
+const definitionStoredAs = (stored: 'v1' | 'v2') =>
+  defineResource({
+    group,
+    kind: 'Wall',
+    resource: 'walls',
+    namespaced: true,
+    conversion: convert,
+    versions: [
+      { name: 'v1', schema: schemaOf('color'), stored: stored === 'v1' },
+      { name: 'v2', schema: schemaOf('paint'), stored: stored === 'v2' },
+    ],
+    nameProblems: () => [],
+  })
+
+interface Wall {
+  readonly apiVersion?: string
+  readonly metadata: {
+    readonly name: string
+    readonly resourceVersion: string
+    readonly managedFields?: readonly { readonly manager: string; readonly apiVersion: string; readonly fieldsV1: object }[]
+  }
+  readonly color?: string
+  readonly paint?: string
+}
+
+interface Got {
+  readonly code: number
+  readonly json: Wall & { readonly items: readonly Wall[]; readonly message?: string; readonly metadata: { readonly continue?: string } }
+  readonly bytes: Buffer
+}
+
+describe('a kind that is converted by somebody else', { concurrency: false }, () => {
+  const catalogs = new CatalogSource(new Catalog({ identity, definitions: [definitionStoredAs('v1')], isServed: () => true }))
+  let server: Server
+  let store: Engine['store']
+
+  before(async () => {
+    store = await storeOfBoxes(64 << 20)
+    const engine: Engine = {
+      store,
+      identity,
+      gates: defaultFeatureGates,
+      forbidsPrivileged: false,
+      clock: systemClock,
+      admission: { mutate: ({ object }) => object, validate: () => undefined },
+      access: { authenticators: [], authorizers: [] },
+      reservers: [],
+      newUid: () => 'uid',
+      randomSuffix: () => 'xxxxx',
+    }
+    const listener = requestListener({
+      filters: [(exchange) => serveResource({ engine, minRequestTimeoutMs: 60_000 }, exchange)],
+      catalogs,
+      clock: systemClock,
+      logger: silentLogger,
+      requestTimeoutMs: 10_000,
+      pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
+      onAnswered: () => undefined,
+    })
+    server = createServer(listener)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  })
+  after(() => {
+    store.close()
+    server.closeAllConnections()
+    server.close()
+  })
+
+  const url = (version: string, namespace: string, rest: string): string =>
+    `http://127.0.0.1:${(server.address() as AddressInfo).port}/apis/${group}/${version}/namespaces/${namespace}/walls${rest}`
+
+  async function ask(
+    version: 'v1' | 'v2',
+    namespace: string,
+    rest: string,
+    { method = 'GET', body, headers = {} }: { method?: string; body?: object; headers?: Record<string, string> } = {},
+  ): Promise<Got> {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const got = await fetch(url(version, namespace, rest), { method, headers: { 'content-type': 'application/json', ...headers }, ...sent })
+    const bytes = Buffer.from(await got.arrayBuffer())
+    return { code: got.status, bytes, json: bytes[0] === 0x7b ? JSON.parse(bytes.toString()) : {} }
+  }
+
+  /** What the converter was asked meanwhile. */
+  async function callsOf<T>(act: () => Promise<T>): Promise<{ readonly got: T; readonly asked: readonly string[] }> {
+    const from = calls.length
+    const got = await act()
+    return { got, asked: calls.slice(from) }
+  }
+
+  const make = (namespace: string, name: string, color: string): Promise<Got> =>
+    ask('v1', namespace, '', { method: 'POST', body: { metadata: { name }, color } })
+
+  test('reads and writes: nobody is asked for the stored version, and once for another one', async () => {
+    const made = await callsOf(() => make('a', 'one', 'red'))
+    assert.deepEqual([made.got.code, made.asked], [201, []])
+    assert.deepEqual((await callsOf(() => ask('v1', 'a', '/one'))).asked, [])
+    const { got, asked } = await callsOf(() => ask('v2', 'a', '/one'))
+    assert.deepEqual([got.code, got.json.apiVersion, got.json.paint, got.json.color, asked], [200, v2, 'red', undefined, ['1 v1>v2']])
+    assert.equal(got.json.metadata.resourceVersion, made.got.json.metadata.resourceVersion)
+    const other = await callsOf(() => ask('v2', 'a', '', { method: 'POST', body: { metadata: { name: 'two' }, paint: 'blue' } }))
+    assert.deepEqual([other.got.code, other.got.json.paint, other.asked], [201, 'blue', ['1 v2>v1', '1 v1>v2']])
+    assert.equal((await ask('v1', 'a', '/two')).json.color, 'blue')
+  })
+
+  test('updates, patches, applies and dry runs, with owners in both versions', async () => {
+    const { json } = await make('b', 'one', 'red')
+    const updated = await ask('v2', 'b', '/one?fieldManager=second', { method: 'PUT', body: { ...json, apiVersion: v2, paint: 'blue' } })
+    assert.deepEqual([updated.code, updated.json.paint], [200, 'blue'])
+    assert.deepEqual(
+      updated.json.metadata.managedFields?.map(({ manager, apiVersion, fieldsV1 }) => [manager, apiVersion, JSON.stringify(fieldsV1)]),
+      [['second', v2, '{"f:paint":{}}']],
+    )
+    const merge = { 'content-type': 'application/merge-patch+json' }
+    const patched = await ask('v2', 'b', '/one?fieldManager=third', {
+      method: 'PATCH',
+      headers: merge,
+      body: { paint: 'green', note: 'x' },
+    })
+    assert.deepEqual([patched.code, patched.json.paint], [200, 'green'])
+    assert.equal((await ask('v1', 'b', '/one')).json.color, 'green')
+    const apply = { 'content-type': 'application/apply-patch+yaml' }
+    const config = (apiVersion: string, more: object) => ({ apiVersion, kind: 'Wall', metadata: { name: 'one' }, ...more })
+    const refused = await ask('v1', 'b', '/one?fieldManager=fourth', {
+      method: 'PATCH',
+      headers: apply,
+      body: config(v1, { color: 'white' }),
+    })
+    assert.equal(refused.code, 409, 'the field is owned under another name in another version')
+    const dry = await ask('v2', 'b', '/one?fieldManager=fourth&force=true&dryRun=All', {
+      method: 'PATCH',
+      headers: apply,
+      body: config(v2, { paint: 'white' }),
+    })
+    assert.deepEqual([dry.code, dry.json.paint], [200, 'white'])
+    const forced = await ask('v1', 'b', '/one?fieldManager=fourth&force=true', {
+      method: 'PATCH',
+      headers: apply,
+      body: config(v1, { color: 'white' }),
+    })
+    assert.deepEqual([forced.code, forced.json.color], [200, 'white'])
+    const owners = forced.json.metadata.managedFields?.map(({ manager, fieldsV1 }) => `${manager} ${JSON.stringify(fieldsV1)}`)
+    assert.deepEqual(owners?.sort(), ['fourth {"f:color":{}}', 'third {"f:note":{}}'])
+    const applied = await ask('v2', 'b', '/new?fieldManager=fourth', {
+      method: 'PATCH',
+      headers: apply,
+      body: { ...config(v2, { paint: 'white' }), metadata: { name: 'new' } },
+    })
+    assert.deepEqual([applied.code, applied.json.paint], [201, 'white'])
+    const gone = await ask('v2', 'b', '/one', { method: 'DELETE' })
+    assert.equal(gone.code, 200)
+  })
+
+  test('a list of 500 is one call, what did not change is not asked for again, and pages are as long as they should be', async () => {
+    const fill = (from: number, to: number) =>
+      Promise.all(
+        Array.from({ length: to - from }, (_, i) => {
+          const object = { metadata: { name: `w${1000 + from + i}`, namespace: 'c', uid: 'u' }, color: `c${from + i}` }
+          const resource = catalogs.current.find(group, 'v1', 'walls') as Resource
+          return store.put({ resource, namespace: 'c', name: object.metadata.name }, store.encode(resource, object), { expect: 0 })
+        }),
+      )
+    await fill(0, 500)
+    const { got, asked } = await callsOf(() => ask('v2', 'c', ''))
+    assert.deepEqual(asked, ['500 v1>v2'])
+    assert.deepEqual((await callsOf(() => ask('v2', 'c', ''))).asked, [])
+    assert.deepEqual(
+      got.json.items.map(({ paint }) => paint),
+      Array.from({ length: 500 }, (_, i) => `c${i}`),
+    )
+    assert.deepEqual((await callsOf(() => ask('v1', 'c', ''))).asked, [])
+    const page = await ask('v2', 'c', '?limit=200')
+    assert.deepEqual([page.json.items.length, page.json.items.at(-1)?.paint], [200, 'c199'])
+    const rest = await ask('v2', 'c', `?limit=400&continue=${encodeURIComponent(page.json.metadata.continue ?? '')}`)
+    assert.deepEqual([rest.json.items.length, rest.json.metadata.continue], [300, undefined])
+    const one = await ask('v2', 'c', '?fieldSelector=metadata.name=w1007')
+    assert.deepEqual(
+      one.json.items.map(({ paint }) => paint),
+      ['c7'],
+    )
+    const protobuf = await ask('v2', 'c', '', { headers: { accept: identity.protobufMediaType } })
+    assert.equal(protobuf.bytes.toString('latin1').split('w1').length - 1, 500)
+    const yaml = await ask('v2', 'c', '?limit=1', { headers: { accept: 'application/yaml' } })
+    assert.match(yaml.bytes.toString(), /paint: c0\n/)
+    const table = await ask('v2', 'c', '?limit=1', { headers: { accept: 'application/json;as=Table;v=v1;g=meta.cluster.io' } })
+    assert.match(table.bytes.toString(), /"cells":\["w1000"/)
+    await fill(500, 1600)
+    const longer = await callsOf(() => ask('v2', 'c', ''))
+    assert.deepEqual([longer.got.json.items.length, longer.asked], [1600, ['500 v1>v2', '500 v1>v2', '100 v1>v2']])
+  })
+
+  test('what cannot be converted is told, before the list and instead of the object', async () => {
+    await make('d', 'one', 'red')
+    problem = 'the converter is out of order'
+    for (const rest of ['', '/one']) {
+      const { code, json } = await ask('v2', 'd', rest)
+      assert.deepEqual(
+        [code, json.message],
+        [500, `Internal error occurred: conversion of Wall from ${v1} to ${v2} failed: the converter is out of order`],
+      )
+    }
+    const refused = await ask('v2', 'd', '', { method: 'POST', body: { metadata: { name: 'two' }, paint: 'blue' } })
+    assert.match(refused.json.message ?? '', /conversion of Wall from .*v2 to .*v1 failed/)
+    assert.equal((await ask('v1', 'd', '/two')).code, 404)
+    assert.equal((await ask('v1', 'd', '')).json.items.length, 1)
+    problem = undefined
+  })
+
+  /** The events of a watch until it ends, or until there are so many. */
+  async function watchAll(version: string, namespace: string, count: number, meanwhile: () => Promise<void>): Promise<readonly string[]> {
+    const ending = new AbortController()
+    const stream = await fetch(url(version, namespace, '?watch=1'), { signal: ending.signal })
+    const changes = meanwhile()
+    const seen: string[] = []
+    let text = ''
+    try {
+      for await (const chunk of stream.body ?? []) {
+        const lines = (text + Buffer.from(chunk as Uint8Array).toString()).split('\n')
+        text = lines.pop() ?? ''
+        for (const line of lines) {
+          const { type, object } = JSON.parse(line) as { type: string; object: Wall & { message?: string } }
+          seen.push(`${type} ${object.message ?? `${object.metadata.name} ${object.paint ?? object.color}`}`)
+        }
+        if (seen.length >= count) break
+      }
+    } finally {
+      ending.abort()
+      await changes
+    }
+    return seen
+  }
+
+  test('a watch keeps its order while conversion is slow, and events that wait are converted together', async () => {
+    await make('e', 'w', '0')
+    delayMs = 30
+    const change = async (): Promise<void> => {
+      for (let i = 1; i <= 30; i++) {
+        await ask('v1', 'e', '/w', {
+          method: 'PATCH',
+          headers: { 'content-type': 'application/merge-patch+json' },
+          body: { color: String(i) },
+        })
+      }
+      await Promise.all(Array.from({ length: 20 }, (_, i) => make('e', `x${10 + i}`, 'new')))
+    }
+    const { got, asked } = await callsOf(() => watchAll('v2', 'e', 51, change))
+    delayMs = 0
+    assert.deepEqual(got.slice(0, 31), ['ADDED w 0', ...Array.from({ length: 30 }, (_, i) => `MODIFIED w ${i + 1}`)])
+    assert.deepEqual(
+      got.slice(31).sort(),
+      Array.from({ length: 20 }, (_, i) => `ADDED x${10 + i} new`),
+    )
+    assert.ok(asked.length <= 35, `${asked.length} calls for 51 events: ${asked}`)
+  })
+
+  test('a watch whose events cannot be converted ends with an error', async () => {
+    await make('f', 'w', 'red')
+    const events = await watchAll('v2', 'f', 100, async () => {
+      await sleep(50)
+      problem = 'no paint'
+      await make('f', 'x', 'red')
+    })
+    problem = undefined
+    assert.deepEqual(events, ['ADDED w red', `ERROR Internal error occurred: conversion of Wall from ${v1} to ${v2} failed: no paint`])
+    assert.equal(store.watchers, 0)
+  })
+
+  test('when another version is stored, what was written before is still read, changed and deleted', async () => {
+    await make('g', 'old', 'red')
+    catalogs.change({ put: [definitionStoredAs('v2')] })
+    const walls = catalogs.current.find(group, 'v2', 'walls') as Resource
+    assert.equal(walls.storedApiVersion, v2)
+    await ask('v2', 'g', '', { method: 'POST', body: { metadata: { name: 'young' }, paint: 'blue' } })
+    const { got, asked } = await callsOf(() => ask('v2', 'g', ''))
+    assert.deepEqual([got.json.items.map(({ paint }) => paint), asked], [['red', 'blue'], ['1 v1>v2']])
+    assert.deepEqual(
+      (await ask('v1', 'g', '')).json.items.map(({ color }) => color),
+      ['red', 'blue'],
+    )
+    const merge = { 'content-type': 'application/merge-patch+json' }
+    const patched = await ask('v1', 'g', '/old', { method: 'PATCH', headers: merge, body: { color: 'green' } })
+    assert.deepEqual([patched.code, patched.json.color], [200, 'green'])
+    assert.equal(store.read({ resource: walls, namespace: 'g', name: 'old' })?.writtenAs(walls), v2)
+    for (const name of ['old', 'young']) assert.equal((await ask('v1', 'g', `/${name}`, { method: 'DELETE' })).code, 200)
+    assert.equal(store.count(walls, 'g'), 0)
+  })
+})
