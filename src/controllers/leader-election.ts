@@ -93,7 +93,7 @@ export class LeaderElection implements Loop {
       const seen = keeper.read()
       if (seen?.holder === holder) await keeper.write('', seen)
     } catch (error) {
-      logger.info({ reason: reasonOf(error) }, 'the lease of the loops could not be given back')
+      logger.info({ reason: reasonOf(error) }, 'cannot release the lease of the loops')
     }
   }
 
@@ -101,7 +101,7 @@ export class LeaderElection implements Loop {
     try {
       await this.#attempt()
     } catch (error) {
-      this.#options.logger.warn({ reason: reasonOf(error) }, 'the lease of the loops could not be written; it is tried again')
+      this.#options.logger.warn({ reason: reasonOf(error) }, 'cannot write the lease of the loops; retrying')
     }
     if (this.#isClosed) return
     this.#timer = setTimeout(
@@ -116,7 +116,7 @@ export class LeaderElection implements Loop {
     const { keeper, holder, logger } = this.#options
     const seen = keeper.read()
     if (this.isLeading && seen !== undefined && seen.holder !== holder) {
-      logger.info({ leader: seen.holder }, 'another replica runs the loops now')
+      logger.info({ leader: seen.holder }, 'lost leadership: another replica runs the loops')
       this.#stop()
     }
     if (!this.#isFree(seen) || !(await keeper.write(holder, seen)) || this.#isClosed) return
@@ -124,7 +124,7 @@ export class LeaderElection implements Loop {
     this.#givingUp = setTimeout(() => this.#giveUp(), this.#times.giveUpMs)
     if (this.isLeading) return
     await this.#stopping
-    logger.info({ holder }, 'this replica runs the loops')
+    logger.info({ holder }, 'became leader: this replica runs the loops')
     this.#loops = this.#options.start()
   }
 
@@ -137,7 +137,7 @@ export class LeaderElection implements Loop {
   }
 
   #giveUp(): void {
-    this.#options.logger.warn({}, 'the lease of the loops could not be renewed in time; they stop here')
+    this.#options.logger.warn({}, 'lost leadership: cannot renew the lease of the loops in time')
     this.#stop()
   }
 

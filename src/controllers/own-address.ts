@@ -70,7 +70,7 @@ export class OwnAddress {
     try {
       await this.show(await this.announce())
     } catch (error) {
-      this.options.logger.warn({ error }, 'the address of this server could not be renewed')
+      this.options.logger.warn({ error }, 'cannot renew the address of this server; retrying')
     }
   }
 
@@ -82,7 +82,7 @@ export class OwnAddress {
       await registry.leave(self.holder)
       await this.show(sorted(this.others()))
     } catch (error) {
-      logger.warn({ error }, 'the address of this server could not be taken back; it goes by itself')
+      logger.warn({ error }, 'cannot remove the address of this server; it will expire')
     }
   }
 

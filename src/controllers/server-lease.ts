@@ -33,7 +33,7 @@ export class ServerLease {
     try {
       await placeAll(engine, catalogs.current, [ownLease(engine.identity, { ...self, now: engine.clock.now() })])
     } catch (err) {
-      logger.warn({ err }, 'the lease of this server could not be renewed; it will be tried again')
+      logger.warn({ err }, 'cannot renew the lease of this server; retrying')
     }
   }
 }

@@ -81,10 +81,7 @@ export function sendError({ logger }: Pick<Handling, 'logger'>, exchange: Exchan
   const { identity } = exchange.catalog
   const error = ApiError.from(thrown)
   if (!(thrown instanceof ApiError))
-    logger.error(
-      { err: thrown, method: exchange.info.method, path: exchange.info.path, auditId: exchange.auditId },
-      'a request failed for a reason of ours',
-    )
+    logger.error({ err: thrown, method: exchange.info.method, path: exchange.info.path, auditId: exchange.auditId }, 'internal error')
   const { response } = exchange
   if (response.writableEnded) return // it was answered before this happened: its time was up
   if (response.headersSent) {

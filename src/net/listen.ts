@@ -95,7 +95,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
       const { session } = request.stream
       if (session !== undefined) turns.run(session, sessions.socketOf(session), () => request.stream.destroyed || serve(request, response))
     })
-    return http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'an HTTP/2 connection failed'))
+    return http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'HTTP/2 connection error'))
   }
   const sessions = new Http2Sessions(createHttp2, limits)
   // Broken requests and handshakes are Node's to answer: without a `clientError` listener it says 400, 408 or 431 and hangs up.
@@ -106,7 +106,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   routeByProtocol({ https, sessions, silent, stalled })
   const sockets = trackSockets(https)
   const { address, port } = await open(https, options)
-  https.on('error', (error) => logger.error({ error: error.message }, 'the port failed'))
+  https.on('error', (error) => logger.error({ error: error.message }, 'listener error'))
   return {
     address,
     port,

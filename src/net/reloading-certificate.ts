@@ -46,11 +46,11 @@ export class ReloadingCertificate {
       if (next === this.#current) return
       onChange(next)
       this.#current = next
-      logger.info({ file: this.#files.certFile }, 'serving certificate read again')
+      logger.info({ file: this.#files.certFile }, 'serving certificate reloaded')
     } catch (thrown) {
       const error = (thrown as Error).message
       // Between the replacement of one file and of the other this is normal; there will be another look.
-      if (error !== this.#problem) logger.warn({ error }, 'serving certificate changed but cannot be used; the former one stays')
+      if (error !== this.#problem) logger.warn({ error }, 'cannot reload serving certificate; keeping the previous one')
       this.#problem = error
     }
   }

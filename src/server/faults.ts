@@ -16,11 +16,11 @@ const connectionProblems: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET', 
 export function watchFaults(source: FaultSource, logger: Logger, end: () => void): void {
   source.on('uncaughtException', (error) => {
     if (connectionProblems.has((error as NodeJS.ErrnoException)?.code ?? '')) {
-      logger.warn({ error }, 'a connection broke where nobody expected it')
+      logger.warn({ error }, 'unexpected connection error')
       return
     }
-    logger.error({ error }, 'an exception was not caught; the process ends, because its state is doubtful')
+    logger.error({ error }, 'uncaught exception; exiting')
     end()
   })
-  source.on('unhandledRejection', (error) => logger.error({ error }, 'a promise was rejected and nobody was waiting for it'))
+  source.on('unhandledRejection', (error) => logger.error({ error }, 'unhandled promise rejection'))
 }

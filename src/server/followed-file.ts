@@ -39,13 +39,12 @@ export class FollowedFile {
       if (text !== this.#seen) {
         take(text)
         this.#seen = text
-        logger.info({ file: path }, 'configuration file read again')
+        logger.info({ file: path }, 'configuration file reloaded')
       }
       this.#problem = ''
     } catch (thrown) {
       const error = thrown instanceof Error ? thrown.message : String(thrown)
-      if (error !== this.#problem)
-        logger.warn({ file: path, error }, 'configuration file changed but cannot be used; the former content stays in effect')
+      if (error !== this.#problem) logger.warn({ file: path, error }, 'cannot reload configuration file; keeping the previous content')
       this.#problem = error
     }
   }

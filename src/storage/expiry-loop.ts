@@ -75,7 +75,7 @@ export class ExpiryLoop {
     } catch (error) {
       this.#isRunning = false
       if (this.#isClosed) return
-      logger.warn({ error }, 'expired keys could not be deleted; trying again')
+      logger.warn({ error }, 'cannot delete expired keys; retrying')
       this.#sleepUntil(clock.now() + longestSleepMs)
     }
   }

@@ -26,7 +26,7 @@ export function createFollowers(logger: Logger): Followers {
         try {
           follower.listener(changes, hasGap)
         } catch (error) {
-          logger.error({ error }, 'a follower of storage changes failed')
+          logger.error({ error }, 'internal error in a listener of storage changes')
         }
       }
     },

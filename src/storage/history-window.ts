@@ -34,8 +34,8 @@ export function keepHistory({ storage, clock, logger, intervalMs }: HistoryWindo
     mark = { revision: storage.revision, timeMs: clock.now() }
     compacting = storage
       .compact(revision)
-      .then(() => logger.debug({ revision }, 'history was compacted'))
-      .catch((error: unknown) => logger.warn({ error, revision }, 'history could not be compacted; the next interval tries again'))
+      .then(() => logger.debug({ revision }, 'history compacted'))
+      .catch((error: unknown) => logger.warn({ error, revision }, 'cannot compact history; retrying after the next interval'))
       .finally(() => {
         compacting = undefined
       })

@@ -39,7 +39,7 @@ export async function finishUpgrade(options: UpgradeOptions): Promise<void> {
   if (!isUpgrading(tables)) return
   const total = (tables.current.getStats() as { readonly entryCount: number }).entryCount
   const progress = createProgress(total, { path, logger })
-  logger.info({ path, entries: total }, 'the data file is of an older format; upgrading it')
+  logger.info({ path, entries: total }, 'data file has an older format; upgrading')
   const space = createDiskSpace(path)
   const pieces = new Pieces()
   let changed: ChangedRow[] = []
@@ -65,7 +65,7 @@ export async function finishUpgrade(options: UpgradeOptions): Promise<void> {
     progress.add(rows.length)
   }
   await end(tables, pieces)
-  logger.info({ path, entries: total }, 'the data file is of the present format')
+  logger.info({ path, entries: total }, 'data file upgraded')
 }
 
 function isUpgrading({ root, meta }: Tables): boolean {
@@ -163,7 +163,7 @@ function createProgress(total: number, { path, logger }: Pick<UpgradeOptions, 'p
       done += count
       if (performance.now() < reportAtMs) return
       reportAtMs = performance.now() + reportEveryMs
-      logger.info({ path, done, entries: total }, 'upgrading the data file')
+      logger.info({ path, done, entries: total }, 'upgrading data file')
     },
   }
 }

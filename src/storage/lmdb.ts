@@ -200,7 +200,7 @@ class LmdbStorage implements Storage, HistorySource {
   async shrink(options: ShrinkOptions): Promise<void> {
     try {
       const isDone = await this.#queue.runAlone(() => this.#file.shrink(options))
-      if (isDone) this.#parts.logger.info({ folder: this.#parts.folder }, 'the data file was rewritten without its free pages')
+      if (isDone) this.#parts.logger.info({ folder: this.#parts.folder }, 'data file rewritten to release free pages')
     } catch (error) {
       this.#warn(error, 'the data file could not be rewritten without its free pages')
     }
@@ -241,7 +241,7 @@ class LmdbStorage implements Storage, HistorySource {
     const { staged } = commits
     if (staged.length + chores.length === 0) return
     this.#file.snapshot.renew()
-    if (this.#isFailing) this.#parts.logger.info({ folder: this.#parts.folder }, 'writes are stored again')
+    if (this.#isFailing) this.#parts.logger.info({ folder: this.#parts.folder }, 'storage is writable again')
     this.#isFailing = false
     this.#revision = commits.revision
     this.#compacted = compacted

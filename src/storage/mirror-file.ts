@@ -114,7 +114,7 @@ async function openExisting(path: string, mark: string, logger: Logger): Promise
   transaction?.done()
   if (tables && found === mark) return tables
   await tables?.root.close()
-  logger.info({ path, damage }, 'the mirror of an earlier start cannot be used; it is made anew')
+  logger.info({ path, damage }, 'local mirror is unusable; rebuilding it')
   return undefined
 }
 

@@ -52,7 +52,7 @@ describe('connecting', { skip: whyNoEtcd ?? false }, () => {
     const endpoint = `http://127.0.0.1:${port}`
     const opening = openReplica({ endpoints: [endpoint], prefix: newPrefix(), patienceMs: 300, logger, signal: abort.signal })
     const refused = assert.rejects(opening, { name: 'AbortError' })
-    await until(() => logger.lines.includes(`etcd cannot be used now, trying on: ${endpoint}: nobody listens there`), 'the log says so')
+    await until(() => logger.lines.includes(`etcd is unavailable, retrying: ${endpoint}: nobody listens there`), 'the log says so')
     abort.abort()
     await refused
   })
@@ -116,7 +116,7 @@ describe('TLS', { skip: whyNoEtcd ?? false }, () => {
 
   const refusals = [
     { name: 'an authority that is not trusted', tls: client, says: /signed by an authority that is not trusted here/ },
-    { name: 'no client certificate', tls: { caFile }, says: /etcd cannot be used now/ },
+    { name: 'no client certificate', tls: { caFile }, says: /etcd is unavailable/ },
     { name: 'a file that is not there', tls: { caFile: '/nowhere/ca.crt' }, says: /no such file or directory, open '\/nowhere\/ca.crt'/ },
   ]
   for (const { name, tls, says } of refusals) {
@@ -125,7 +125,7 @@ describe('TLS', { skip: whyNoEtcd ?? false }, () => {
 
   test('plain text: the log says so', async (context) => {
     const endpoints = cluster.endpoints.map((url) => url.replace('https:', 'http:'))
-    await saysSo(context, { endpoints }, /etcd cannot be used now/)
+    await saysSo(context, { endpoints }, /etcd is unavailable/)
   })
 })
 

@@ -100,7 +100,7 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
     assert.ok(performance.now() - startedMs < 4000, 'failing takes no longer than it may')
     assert.equal(replica.read('k/1')?.value.toString(), 'before')
     assert.equal(replica.count({ start: 'k/', end: 'k0' }), 1)
-    await until(() => logger.lines.some((line) => line.startsWith('etcd cannot be used now')), 'the log says so')
+    await until(() => logger.lines.some((line) => line.startsWith('etcd is unavailable')), 'the log says so')
     cluster.startMember(0)
     cluster.startMember(1)
     await cluster.ready()

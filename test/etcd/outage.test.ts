@@ -119,7 +119,7 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     await assert.rejects(starting, { name: 'AbortError' })
     const patienceMs = 4000
     const process = ServerProcess.start({ dataDir: newFolder(), flags: [`--etcd-servers=${etcd}`], patienceMs })
-    await assert.rejects(process, new RegExp(`etcd cannot be used now, trying on: ${etcd}: nobody listens there`))
+    await assert.rejects(process, new RegExp(`etcd is unavailable, retrying: ${etcd}: nobody listens there`))
   })
 
   test('a data folder belongs to one server at a time', async (context) => {

@@ -73,7 +73,7 @@ describe('a replica ends and begins again', { skip: whyNoEtcd ?? false }, () => 
     const logger = recordingLogger()
     const kept = await openReplica({ endpoints: cluster.endpoints, prefix, mirrorFolder, logger })
     const fresh = await openReplica({ endpoints: cluster.endpoints, prefix })
-    assert.ok(!logger.lines.includes('the mirror of etcd is loaded'), 'the mirror of the killed process is used')
+    assert.ok(!logger.lines.includes('etcd mirror loaded'), 'the mirror of the killed process is used')
     assert.equal(acknowledged.size, 3)
     for (const [key, count] of acknowledged) assert.ok(countOf(kept, key) >= count, `${key}: ${countOf(kept, key)} of ${count}`)
     assert.equal(kept.revision, fresh.revision)

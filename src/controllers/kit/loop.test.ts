@@ -142,9 +142,9 @@ test('a failure is told and tried again; an object that cannot be read disturbs 
   assert.deepEqual(seen, ['boxes/n/a', 'boxes/n/a', 'boxes/n/a'])
   assert.deepEqual(others, ['boxes/n/broken', 'boxes/n/a'])
   assert.deepEqual(told, [
-    'a loop cannot read an object: boxes/n/broken',
-    'a loop failed; it is tried again: boxes/n/a',
-    'a loop failed; it is tried again: boxes/n/a',
+    'loop cannot read an object: boxes/n/broken',
+    'loop failed; retrying: boxes/n/a',
+    'loop failed; retrying: boxes/n/a',
   ])
   assert.equal(counters.of('boxes').retries, 2)
   await loop.close()

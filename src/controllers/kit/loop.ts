@@ -159,7 +159,7 @@ export class KeyedLoop implements Loop {
       if (typeof found === 'string') this.#queue.add(found)
       else this.#queue.addAfter(found.key, found.afterMs)
     } catch (err) {
-      this.#parts.logger.error({ loop: this.#plan.name, key: object.key, err }, 'a loop cannot read an object')
+      this.#parts.logger.error({ loop: this.#plan.name, key: object.key, err }, 'loop cannot read an object')
     }
   }
 
@@ -205,7 +205,7 @@ export class KeyedLoop implements Loop {
 
   #tryToListAgain(err: unknown): void {
     if (this.#isClosed) return
-    this.#parts.logger.warn({ loop: this.#plan.name, err }, 'a loop cannot list its objects; it is tried again')
+    this.#parts.logger.warn({ loop: this.#plan.name, err }, 'loop cannot list its objects; retrying')
     this.#unlisted.clear()
     this.#listAfter(listAgainMs)
   }
@@ -231,8 +231,8 @@ export class KeyedLoop implements Loop {
     if (this.#isClosed) return
     const { logger } = this.#parts
     const fields = { loop: this.#plan.name, key, err: thrown, againMs: Math.round(againMs) }
-    if (thrown instanceof ApiError && thrown.status.code === 409) logger.debug(fields, 'a loop met a conflict; it is tried again')
-    else logger.warn(fields, 'a loop failed; it is tried again')
+    if (thrown instanceof ApiError && thrown.status.code === 409) logger.debug(fields, 'loop met a conflict; retrying')
+    else logger.warn(fields, 'loop failed; retrying')
   }
 }
 

@@ -113,7 +113,7 @@ export class EncryptedStorage implements Storage {
           return open()
         } catch (thrown) {
           if (!(thrown instanceof DecryptionError)) throw thrown
-          this.#logger.error({ err: thrown }, 'a change cannot be decrypted; open watches end')
+          this.#logger.error({ err: thrown }, 'cannot decrypt a change; closing watches')
           isUnreadable = true
           return undefined
         }

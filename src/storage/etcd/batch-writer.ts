@@ -152,7 +152,7 @@ export class BatchWriter {
 
   #write(batch: Batch): Promise<Written> {
     const deadlineMs = batch.commits[0]?.deadlineMs ?? 0
-    if (performance.now() > deadlineMs) throw new StorageUnavailableError('etcd cannot be used now: the write has waited too long')
+    if (performance.now() > deadlineMs) throw new StorageUnavailableError('etcd is unavailable: the write has waited too long')
     return this.#options.client.persist(deadlineMs, (timeoutMs) => this.#attempt(batch, timeoutMs))
   }
 
@@ -283,7 +283,7 @@ export class BatchWriter {
     this.#arrived(batch)
     for (const [index, { writes, resolve, reject }] of batch.commits.entries()) {
       try {
-        if (!hasArrived) throw new StorageUnavailableError('etcd cannot be used now: the write is stored, but its change does not arrive')
+        if (!hasArrived) throw new StorageUnavailableError('etcd is unavailable: the write is stored, but its change does not arrive')
         resolve(this.#outcome(writes, this.#options.numbering.revisionOf(step, index), succeeded?.[index]))
       } catch (error) {
         reject(error)

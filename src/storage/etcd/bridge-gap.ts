@@ -23,13 +23,13 @@ export interface BridgeOptions {
 /** Brings the mirror to the state of a step of etcd. */
 export async function bridgeGap(step: number, options: BridgeOptions): Promise<void> {
   const { mirror, numbering, logger } = options
-  logger.warn({ position: mirror.position, step }, 'the mirror has fallen behind the history that etcd keeps; comparing everything')
+  logger.warn({ position: mirror.position, step }, 'etcd mirror fell behind compacted history; comparing with etcd')
   const deletions: MirroredWrite[] = []
   const puts: MirroredWrite[] = []
   for await (const page of listEntries({ ...options, step })) compare(page, { mirror, deletions, puts })
   puts.sort((a, b) => a.revision - b.revision)
   mirror.apply({ writes: [...deletions, ...puts], position: step, compacted: numbering.endOf(step) })
-  logger.info({ changes: deletions.length + puts.length }, 'the mirror has caught up')
+  logger.info({ changes: deletions.length + puts.length }, 'etcd mirror caught up')
 }
 
 interface Differences {

@@ -54,7 +54,7 @@ export class ChangeFeed {
       ...options,
       onWrite: (head, step) => (head.replicaId === replicaId ? seenBatch.note(head.batchNumber, step) : ownership.noteOthers()),
       onOwner: (event) => ownership.note(event),
-      onForeign: (key) => logger.warn({ key }, 'a key in etcd was not written by this server; it is left out'),
+      onForeign: (key) => logger.warn({ key }, 'ignoring a foreign key in etcd'),
     }
     this.#running = this.#run()
   }
@@ -86,7 +86,7 @@ export class ChangeFeed {
   async #pause(error: unknown): Promise<void> {
     if (this.#isClosed || this.#options.client.isClosed) return
     const reason = error instanceof Error ? error.message : String(error)
-    this.#options.logger.info({ reason }, 'the stream of changes from etcd was interrupted; beginning again')
+    this.#options.logger.info({ reason }, 'etcd watch interrupted; restarting')
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, this.#pauseMs * (0.5 + Math.random() / 2))
       this.#wake = () => {

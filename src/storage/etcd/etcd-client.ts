@@ -120,7 +120,7 @@ export class EtcdClient {
     // Its `onClosed` forgets the connection.
     const reason = error instanceof Error ? error.message : String(error)
     channel.close(reason)
-    if (!this.#isClosed) this.#options.logger.info({ endpoint: endpoint.url, reason }, 'the connection to etcd is given up')
+    if (!this.#isClosed) this.#options.logger.info({ endpoint: endpoint.url, reason }, 'closing connection to etcd')
   }
 
   /** Tries every member once. */
@@ -172,7 +172,7 @@ export class EtcdClient {
   #warn(problems: string): void {
     if (this.#isClosed || performance.now() - this.#warnedMs < repeatWarningMs) return
     this.#warnedMs = performance.now()
-    this.#options.logger.warn({ problems }, `etcd cannot be used now, trying on: ${problems}`)
+    this.#options.logger.warn({ problems }, `etcd is unavailable, retrying: ${problems}`)
   }
 }
 
@@ -192,5 +192,5 @@ function refusalOf(error: unknown): unknown {
 }
 
 function unavailable(error: unknown): StorageUnavailableError {
-  return new StorageUnavailableError(`etcd cannot be used now: ${error instanceof Error ? error.message : error}`)
+  return new StorageUnavailableError(`etcd is unavailable: ${error instanceof Error ? error.message : error}`)
 }

@@ -26,7 +26,7 @@ export async function loadMirror(options: LoadOptions): Promise<void> {
   const now = await ask({ key: keys.head }, options)
   if (mirror.isLoaded) {
     if (mirror.position <= now.revision) return
-    logger.warn({ position: mirror.position, step: now.revision }, 'etcd is behind the mirror of an earlier start, which is made anew')
+    logger.warn({ position: mirror.position, step: now.revision }, 'etcd is behind the local mirror; rebuilding the mirror')
   }
   const hasData = now.items.length > 0
   const compacted = await readCompacted(options)
@@ -50,7 +50,7 @@ async function loadAt(step: number, compacted: number, options: LoadOptions): Pr
     }
   }
   mirror.endLoad(step, Math.max(step > 0 ? numbering.endOf(step) : numbering.base, compacted))
-  logger.info({ objects: count }, 'the mirror of etcd is loaded')
+  logger.info({ objects: count }, 'etcd mirror loaded')
 }
 
 /** The step at which the history begins that etcd keeps of our data; 0: it has all of it; undefined: it has given up more than we know of. */

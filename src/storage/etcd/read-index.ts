@@ -60,7 +60,7 @@ export function createReadIndex(options: ReadIndexOptions): Storage['readIndex']
     if (await mirror.reach(await isAsked, patienceMs)) return mirror.revision
     // A mirror that moves has much to do; one that does not may be fed by a member that is cut off from the others.
     if (mirror.position === before) client.changeMember('changes do not arrive')
-    throw new StorageUnavailableError('etcd cannot be used now: changes do not arrive')
+    throw new StorageUnavailableError('etcd is unavailable: changes do not arrive')
   }
   /** Whether everything that anybody was told of is in the mirror, or a write of this replica's own. */
   const isOwner = (): boolean => ownership.isCertain && mirror.position >= ownership.step

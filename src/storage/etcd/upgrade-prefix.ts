@@ -104,7 +104,7 @@ async function takeLock(options: ClaimOptions): Promise<UpgradeLock | undefined>
 /** False when the lock was lost on the way. */
 async function runUpgrade(format: PrefixFormat, lock: UpgradeLock, options: UpgradePrefixOptions): Promise<boolean> {
   const { logger, keys, upgrade } = options
-  logger.info({ prefix: keys.prefix }, 'the prefix of etcd is of an older format; upgrading it')
+  logger.info({ prefix: keys.prefix }, 'etcd prefix has an older format; upgrading')
   const { revision: step } = await ask({ key: keys.format }, options)
   let seen = 0
   let moved = 0
@@ -120,12 +120,12 @@ async function runUpgrade(format: PrefixFormat, lock: UpgradeLock, options: Upgr
     moved += moves.length
     if (performance.now() < reportAtMs) continue
     reportAtMs = performance.now() + reportEveryMs
-    logger.info({ prefix: keys.prefix, done: seen, moved }, 'upgrading the prefix of etcd')
+    logger.info({ prefix: keys.prefix, done: seen, moved }, 'upgrading etcd prefix')
   }
   const finished: Operation = { kind: 'put', key: keys.format, value: [formatValue({ ...format, isUpgrading: false })] }
   if (!(await lock.run([finished]))) return false
   await lock.release()
-  logger.info({ prefix: keys.prefix, entries: seen, moved }, 'the prefix of etcd is of the present format')
+  logger.info({ prefix: keys.prefix, entries: seen, moved }, 'etcd prefix upgraded')
   return true
 }
 
