@@ -61,6 +61,8 @@ export const customResourceDefinition = defineResource<Definition>({
   categories: ['api-extensions'],
   namespaced: false,
   versions: [{ name: 'v1', schema, stored: true }],
+  hashedVersion: 'v1beta1',
+  holdsOthers: true,
   nameProblems: dnsSubdomainProblems,
   defaults,
   prepareCreate: (definition, { gates }) => asFirstGeneration(withStoredVersion({ ...withinGates(definition, gates), status: {} })),

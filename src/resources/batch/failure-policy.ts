@@ -31,7 +31,7 @@ export function validateFailurePolicy({ podFailurePolicy, template }: JobSpec, f
 type ContainerNames = ReadonlySet<string | undefined>
 
 function validateRule({ action, onExitCodes, onPodConditions }: PodFailurePolicyRule, field: string, names: ContainerNames) {
-  const hasConditions = onPodConditions !== undefined
+  const hasConditions = (onPodConditions?.length ?? 0) > 0
   return joined(
     checkWord(action, `${field}.action`, actions),
     checkPart(onExitCodes, `${field}.onExitCodes`, (codes, at) => validateExitCodes(codes, at, names)),

@@ -59,6 +59,7 @@ export const namespace = defineResource<Namespace>({
   namespaced: false,
   verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
   versions: [{ name: 'v1', schema, stored: true }],
+  holdsOthers: true,
   nameProblems: dnsLabelProblems,
   defaults,
   prepareCreate,

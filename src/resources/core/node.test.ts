@@ -187,10 +187,7 @@ test('each door writes its part, and configuration does not come back', () => {
   assert.deepEqual(node.prepareUpdate?.(sent, kept, context), make({ configSource: configured }, { config: {} }))
 })
 
-test('a field that nobody reads any more', () => {
-  assert.equal(node.warnings?.(make({ externalID: 'x' }), undefined, context).length, 1)
-  assert.equal(node.warnings?.(make(), undefined, context).length, 0)
-})
+test('a field that nobody reads any more is no reason to warn', () => assert.equal(node.warnings, undefined))
 
 test('whether pods are put on it can be selected', () => {
   const read = node.selectableFields?.['spec.unschedulable']

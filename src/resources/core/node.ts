@@ -54,7 +54,6 @@ export const node = defineResource<Node>({
   validate: validateNode,
   validateUpdate: validateNodeChange,
   checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
-  warnings: ({ spec }) => ((spec?.externalID ?? '') === '' ? [] : ['spec.externalID: this field is deprecated, and is unused']),
   resetFields: ['status'],
   selectableFields: { 'spec.unschedulable': ({ spec }) => String(spec?.unschedulable === true) },
   subresources: [

@@ -11,7 +11,12 @@ import { withChanged } from './pod-spec/missing-members.js'
 import { roundedResources } from './pod-spec/quantities.js'
 import { withClaimDefaults } from './pod-spec/volume-defaults.js'
 import { claimWarnings } from './pod-spec/warnings.js'
-import { type PersistentVolumeClaim, type PersistentVolumeClaimStatus, persistentVolumeClaim as schema } from './v1.schema.js'
+import {
+  type PersistentVolumeClaim,
+  type PersistentVolumeClaimSpec,
+  type PersistentVolumeClaimStatus,
+  persistentVolumeClaim as schema,
+} from './v1.schema.js'
 import { describeAccessModes, describeClass } from './volume-modes.js'
 
 const withStatusDefaults = (status: PersistentVolumeClaimStatus): PersistentVolumeClaimStatus =>
@@ -42,6 +47,13 @@ function withoutGatedStatus(next: PersistentVolumeClaim, old: PersistentVolumeCl
   }
 }
 
+/** Resources of a claim are those of containers in form, and claims of devices mean nothing there. */
+function withoutClaims(spec: PersistentVolumeClaimSpec): PersistentVolumeClaimSpec {
+  if (spec.resources?.claims === undefined) return spec
+  const { claims, ...resources } = spec.resources
+  return { ...spec, resources }
+}
+
 export const persistentVolumeClaim = defineResource<PersistentVolumeClaim>({
   group: '',
   kind: 'PersistentVolumeClaim',
@@ -53,12 +65,12 @@ export const persistentVolumeClaim = defineResource<PersistentVolumeClaim>({
   defaults: withPersistentClaimDefaults,
   prepareCreate: (claim, context) => ({
     ...claim,
-    spec: withDataSources(claim.spec ?? {}, undefined, context),
+    spec: withDataSources(withoutClaims(claim.spec ?? {}), undefined, context),
     status: { phase: 'Pending' },
   }),
   prepareUpdate: (next, old, context) => ({
     ...next,
-    spec: withDataSources(next.spec ?? {}, old.spec, context),
+    spec: withDataSources(withoutClaims(next.spec ?? {}), old.spec, context),
     status: old.status ?? { phase: 'Pending' },
   }),
   validate: ({ spec }, context) => validateClaimSpec(spec ?? {}, 'spec', context),

@@ -10,7 +10,7 @@ import { dnsSubdomain } from '../../api/validation/text-rules.js'
 import { parseQuantity, quantityValue } from '../../schema/quantity.js'
 import { validateNodeSelector } from './node-selector.js'
 import { persistentSourceNames, validateVolumeSource } from './persistent-volume-sources.js'
-import { checkQuantityPositive, isNegative } from './pod-spec/quantities.js'
+import { checkQuantityPositive, isCountable, isNegative } from './pod-spec/quantities.js'
 import type { PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity } from './v1.schema.js'
 import { validateAccessModes, volumeModes } from './volume-modes.js'
 
@@ -75,9 +75,11 @@ function validateCapacity(capacity: { readonly [name: string]: string }, field: 
   return errors
 }
 
-/** What is less than nothing is no amount of storage. */
+/** What is less than nothing, or more than can be counted, is no amount of storage. */
 export const checkCountable = (amount: string, field: string): readonly FieldError[] =>
-  isNegative(amount) ? [invalid(field, quantityValue(parseQuantity(amount)), 'must be a valid resource quantity')] : noErrors
+  isNegative(amount) || !isCountable(parseQuantity(amount), false)
+    ? [invalid(field, quantityValue(parseQuantity(amount)), 'must be a valid resource quantity')]
+    : noErrors
 
 const validateAffinity = ({ required: selector }: VolumeNodeAffinity, field: string): readonly FieldError[] =>
   selector === undefined

@@ -4,7 +4,7 @@ import { type FieldError, forbidden, invalid, required } from '../../api/field-e
 import type { Identity } from '../../api/identity.js'
 import { checkOptionalChoice, checkPart, checkPresent, joined } from '../../api/validation/collect.js'
 import { checkText, noErrors } from '../../api/validation/fields.js'
-import { dnsLabel, dnsSubdomain } from '../../api/validation/text-rules.js'
+import { dnsLabel } from '../../api/validation/text-rules.js'
 import { validateDriverName } from '../resource/driver-name.js'
 import { checkNoBacksteps } from './pod-spec/paths.js'
 import {
@@ -176,6 +176,6 @@ function validateCsi(source: CSIPersistentVolumeSource, field: string): readonly
 
 const validateSecret = ({ name = '', namespace = '' }: SecretReference, field: string): readonly FieldError[] =>
   joined(
-    name === '' ? [required(`${field}.name`)] : checkText(name, `${field}.name`, dnsSubdomain),
+    name === '' ? [required(`${field}.name`)] : checkText(name, `${field}.name`, dnsLabel),
     namespace === '' ? [required(`${field}.namespace`)] : checkText(namespace, `${field}.namespace`, dnsLabel),
   )

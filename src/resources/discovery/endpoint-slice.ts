@@ -58,6 +58,7 @@ export const endpointSlice = defineResource<EndpointSlice>({
   resource: 'endpointslices',
   namespaced: true,
   versions: [{ name: 'v1', schema, stored: true }],
+  hashedVersion: 'v1beta1',
   nameProblems: dnsSubdomainProblems,
   defaults: (slice) => withChanged(slice, 'ports', withPortDefaults),
   prepareCreate: (slice, context) => withoutTopology(withoutGatedHints(asFirstGeneration(slice), undefined, context)),

@@ -54,6 +54,7 @@ export const podDisruptionBudget = defineResource<PodDisruptionBudget>({
   shortNames: ['pdb'],
   namespaced: true,
   versions: [{ name: 'v1', schema, stored: true }],
+  hashedVersion: 'v1beta1',
   nameProblems: dnsSubdomainProblems,
   prepareCreate: (object, context) => withFirstGeneration(withoutGated(object, undefined, context)),
   prepareUpdate: (next, old, context) => withKeptStatus(withoutGated(next, old, context), old, specSchema),

@@ -16,5 +16,18 @@ export function pullPolicyOf(image: string): 'Always' | 'IfNotPresent' {
   const match = remainder.exec(isDomain ? image.slice(slash + 1) : image)
   if (match === null) return 'IfNotPresent'
   const [, tag, digest] = match
+  if (nameLength(image, tag, digest, isDomain) > maxNameLength) return 'IfNotPresent'
   return tag === 'latest' || (tag === undefined && digest === undefined) ? 'Always' : 'IfNotPresent'
+}
+
+const maxNameLength = 255
+/** What stands in front of names that say neither a registry nor a folder of one. */
+const defaultRegistry = 'docker.io/'
+const defaultFolder = 'library/'
+
+/** The length of the whole name, with what it leaves out and without tag and digest. */
+function nameLength(image: string, tag = '', digest = '', isDomain: boolean): number {
+  const own = image.length - digest.length - (tag === '' ? 0 : tag.length + 1)
+  if (isDomain) return own
+  return defaultRegistry.length + (image.includes('/') ? 0 : defaultFolder.length) + own
 }

@@ -154,6 +154,13 @@ const images: readonly { readonly image: string; readonly policy: string }[] = [
   { image: 'i:not ok', policy: 'IfNotPresent' },
   { image: '', policy: 'IfNotPresent' },
 ]
+test('a name that is too long, with what it leaves out, is not pulled anew', () => {
+  assert.equal(pullPolicyOf('i'.repeat(237)), 'Always')
+  assert.equal(pullPolicyOf('i'.repeat(238)), 'IfNotPresent')
+  assert.equal(pullPolicyOf(`r.example/${'i'.repeat(245)}:latest`), 'Always')
+  assert.equal(pullPolicyOf(`r.example/${'i'.repeat(246)}:latest`), 'IfNotPresent')
+})
+
 for (const { image, policy } of images) test(`${image || 'no image'} is pulled ${policy}`, () => assert.equal(pullPolicyOf(image), policy))
 
 const gated: PodSpec = frozen({

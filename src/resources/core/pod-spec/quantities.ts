@@ -2,7 +2,7 @@
 
 import { type FieldError, invalid } from '../../../api/field-error.js'
 import { noErrors } from '../../../api/validation/fields.js'
-import { isZeroQuantity, parseQuantity, printQuantity, type Quantity, roundUpQuantity } from '../../../schema/quantity.js'
+import { isZeroQuantity, parseQuantity, printQuantity, type Quantity, quantityValue, roundUpQuantity } from '../../../schema/quantity.js'
 
 export const isNegative = (text: string | undefined): boolean => text?.startsWith('-') === true && !isZeroQuantity(parseQuantity(text))
 
@@ -14,6 +14,12 @@ export const checkQuantityPositive = (text: string, field: string): readonly Fie
 
 /** Whether nothing is left over of thousandths. */
 export const isWhole = (quantity: Quantity): boolean => roundUpQuantity(quantity, 0) === quantity || isWholeAmount(quantity)
+
+const maxInt64 = 2n ** 63n - 1n
+
+/** Whether it can be counted in units, and in thousandths of them where that is how it is counted. */
+export const isCountable = (quantity: Quantity, thousandths: boolean): boolean =>
+  quantityValue(quantity) * (thousandths ? 1000n : 1n) <= maxInt64
 
 function isWholeAmount({ unscaled, exponent }: Quantity): boolean {
   return exponent >= 0 || unscaled % 10n ** BigInt(-exponent) === 0n

@@ -7,7 +7,7 @@ import { checkText, noErrors } from '../../../api/validation/fields.js'
 import { qualifiedName } from '../../../api/validation/text-rules.js'
 import { parseQuantity, type Quantity, quantityValue } from '../../../schema/quantity.js'
 import { labelDomain } from './own-domains.js'
-import { checkQuantityNotNegative, isWhole } from './quantities.js'
+import { checkQuantityNotNegative, isCountable, isWhole } from './quantities.js'
 
 const containerResources = new Set(['cpu', 'memory', 'ephemeral-storage'])
 const countedObjects = [
@@ -76,7 +76,7 @@ export function checkResourceAmount({ name, amount }: Amount, field: string, ide
   const comesInPieces = wholeResources.has(name) || isExtended(name, identity)
   return joined(
     checkQuantityNotNegative(amount, field),
-    comesInPieces && !isWhole(parseQuantity(amount)) ? [invalid(field, amount, 'must be an integer')] : noErrors,
+    comesInPieces && !isWholeCount(parseQuantity(amount)) ? [invalid(field, amount, 'must be an integer')] : noErrors,
   )
 }
 
@@ -97,3 +97,6 @@ function pageSizeOf(name: string): bigint | undefined {
   const bytes = quantityValue(size)
   return bytes > 0n && isWhole(size) ? bytes : undefined
 }
+
+/** What is too large to be counted in thousandths is no whole number to whoever counts so. */
+const isWholeCount = (quantity: Quantity): boolean => isWhole(quantity) && isCountable(quantity, true)

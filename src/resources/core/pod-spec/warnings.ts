@@ -94,8 +94,10 @@ const goneVolumes: readonly { readonly name: keyof Volume; readonly reported?: s
 ]
 
 /** Warnings of a claim for storage, or of a template of one. */
-export const claimWarnings = (spec: PersistentVolumeClaimSpec | undefined, field: string): readonly string[] =>
-  fraction(spec?.resources?.requests, 'storage', `${field}.resources.requests`)
+export const claimWarnings = (spec: PersistentVolumeClaimSpec | undefined, field: string): readonly string[] => [
+  ...fraction(spec?.resources?.requests, 'storage', `${field}.resources.requests`),
+  ...fraction(spec?.resources?.limits, 'storage', `${field}.resources.limits`),
+]
 
 function volumeWarnings(volume: Volume, field: string): readonly string[] {
   return [
