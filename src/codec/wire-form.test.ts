@@ -133,8 +133,7 @@ function listOf(resource: Resource, catalog: Catalog, row: Case, items: readonly
   const object = { ...type, metadata: listMetadata, items: shown }
   return representation.format === 'protobuf'
     ? encodeProtobuf({ type, schema, object })
-    : // A list that is answered has items even when there are none; only in what is stored are none like nothing.
-      `${writeValue(partialObjectMetadataList, object)}\n`
+    : `${writeValue(partialObjectMetadataList, object)}\n`.replace(/"items":\[\]}\n$/, '"items":null}\n')
 }
 
 test('another version than the stored one goes as JSON of its own', () => {

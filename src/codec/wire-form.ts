@@ -110,9 +110,27 @@ function jsonForm(resource: Resource, { type, listType, schema, shown, typedItem
     object: (source) => around(source, head, objectEnd),
     frame: (eventType, source) => around(source, frameHeadOf(eventType), frameEnd),
     list: (metadata: ListMeta, items: ItemSlices): Promised<Pieces> =>
-      piecesAround(encoder.encode(`${typeJson(listType)}"metadata":${writeValue(listMeta, metadata)},"items":[`), items.next, listEnd),
+      listPieces(`${typeJson(listType)}"metadata":${writeValue(listMeta, metadata)},"items":`, items, typedItems),
   }
   return form
+}
+
+/** A list of metadata alone that has no items has null in their place, as clients of the reference know it. */
+function listPieces(front: string, { next }: ItemSlices, isMetadata: boolean): Promised<Pieces> {
+  const head = encoder.encode(`${front}[`)
+  if (!isMetadata) return piecesAround(head, next, listEnd)
+  return whenThere(next(), (first) =>
+    first === undefined ? alone(encoder.encode(`${front}null}\n`)) : piecesAround(joined([head, first]), next, listEnd),
+  )
+}
+
+function alone(piece: Uint8Array): Pieces {
+  let left: Uint8Array | undefined = piece
+  return () => {
+    const next = left
+    left = undefined
+    return next
+  }
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {

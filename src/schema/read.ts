@@ -241,6 +241,7 @@ function zeroOf(node: SchemaNode): unknown {
   switch (target.type) {
     case 'string':
     case 'duration':
+    case 'bytes':
       return ''
     case 'boolean':
       return false
