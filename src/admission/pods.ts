@@ -15,7 +15,12 @@ export function newPod(request: AdmissionRequest): Pod | undefined {
   return isNew ? request.object : undefined
 }
 
-export const refusePod = (request: AdmissionRequest, why: string): ApiError => forbidden(request.resource.subject, request.name, why)
+export const refusePod = (request: AdmissionRequest, why: string): ApiError =>
+  forbidden(request.resource.subject, refusedName(request), why)
+
+/** What has no name yet is called by the beginning of the one that it will get. */
+export const refusedName = ({ name, object }: AdmissionRequest): string =>
+  name || object?.metadata?.name || object?.metadata?.generateName || 'Unknown'
 
 /** The pod with some of its spec changed. */
 export const withSpec = (pod: Pod, changes: PodSpec): Pod => ({ ...pod, spec: { ...pod.spec, ...changes } })

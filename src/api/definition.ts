@@ -189,6 +189,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly firstDeleteMarks?: boolean
   /** What a DELETE does to an object that is held. */
   readonly prepareDelete?: (object: T, context: RuleContext) => T
+  /** Other objects live in one of these: conditions of its deletion are refused in the name of the collection. */
+  readonly holdsOthers?: boolean
   /** Why an object can never be deleted; undefined where it can. */
   readonly deleteProblem?: (object: T) => string | undefined
   /** How many seconds an object has left once it is deleted, given what the caller asks for; kinds without it go at once. */

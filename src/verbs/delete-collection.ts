@@ -5,12 +5,14 @@ import type { Call } from '../api/call.js'
 import type { ListOptions } from '../api/options/list-options.js'
 import { partsOf } from '../objects/keys.js'
 import { remove } from './delete.js'
+import { warnOfOrphans } from './deletion.js'
 import type { Engine } from './engine.js'
 import { list } from './list.js'
 
 const workers = 16
 
 export async function removeCollection(engine: Engine, call: Call, listed: ListOptions): Promise<void> {
+  warnOfOrphans(call)
   const page = await list(engine, call, listed)
   // Only their names are kept: together the objects may be larger than memory.
   const keys = Array.from(page.objects(), (object) => partsOf(call.resource, object.key))

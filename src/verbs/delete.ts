@@ -1,13 +1,14 @@
 // DELETE on one object: at once, or as far as its finalizers allow.
 
 import { AdmissionRequest } from '../admission/admission.js'
-import { conflict, forbidden, notFound } from '../api/api-error.js'
+import { type ApiError, conflict, forbidden, notFound } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { ApiObject } from '../api/object.js'
 import type { DeleteOptions } from '../api/options/delete-options.js'
 import { isDryRun } from '../api/options/write-options.js'
+import { shorten } from '../base/shorten.js'
 import type { StoredObject } from '../objects/stored-object.js'
-import { planDeletion } from './deletion.js'
+import { planDeletion, warnOfOrphans } from './deletion.js'
 import { addressOf, type Engine, upToDate, type WrittenObject } from './engine.js'
 import { uniqueKeysOfRemoval } from './reserve.js'
 import { modifiedMessage } from './update.js'
@@ -22,6 +23,7 @@ export interface Deleted {
 const maxAttempts = 25
 
 export async function remove(engine: Engine, call: Call): Promise<Deleted> {
+  warnOfOrphans(call)
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   let current = engine.store.read(addressOf(call))
@@ -78,21 +80,29 @@ async function hold(engine: Engine, call: Call, { current, marked }: Holding): P
 }
 
 export function checkPreconditions(call: Call, { metadata }: ApiObject, { preconditions }: DeleteOptions): void {
-  const subject = { ...call.resource.subject, resource: call.resource.kind }
-  if (preconditions?.uid !== undefined && preconditions.uid !== metadata?.uid) {
-    throw conflict(
-      subject,
-      call.name,
-      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${metadata?.uid}). The object might have been deleted and then recreated`,
-    )
-  }
-  if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== metadata?.resourceVersion) {
-    throw conflict(
-      subject,
-      call.name,
-      `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${metadata?.resourceVersion}). The object might have been modified`,
-    )
-  }
+  if (preconditions === undefined) return
+  const { uid, resourceVersion } = preconditions
+  if (uid !== undefined && uid !== metadata?.uid)
+    throw unmet(call, { what: 'UID', wanted: uid, found: metadata?.uid, might: 'deleted and then recreated' })
+  if (resourceVersion !== undefined && resourceVersion !== metadata?.resourceVersion)
+    throw unmet(call, { what: 'ResourceVersion', wanted: resourceVersion, found: metadata?.resourceVersion, might: 'modified' })
+}
+
+interface Unmet {
+  readonly what: string
+  readonly wanted: string
+  readonly found: string | undefined
+  /** What may have happened to the object. */
+  readonly might: string
+}
+
+/** Most kinds are named as in errors of validation; those that others depend on, as the collection that they are. */
+function unmet({ resource, name }: Call, { what, wanted, found, might }: Unmet): ApiError {
+  const asked = shorten(wanted)
+  if (resource.definition.holdsOthers)
+    return conflict(resource.subject, name, `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${found}`)
+  const why = `the ${what} in the precondition (${asked}) does not match the ${what} in record (${found}). The object might have been ${might}`
+  return conflict({ ...resource.invalidSubject, resource: resource.kind }, name, why)
 }
 
 async function admit(engine: Engine, call: Call, live: ApiObject): Promise<void> {

@@ -35,6 +35,12 @@ export function planDeletion(call: Call, live: ApiObject): DeletionPlan {
   return { object, stays: isHeld(resource, object) }
 }
 
+/** Whoever leaves it to the kind what becomes of the dependents may be surprised, whether or not there is something to delete. */
+export function warnOfOrphans({ resource, warn, options }: Call): void {
+  const warning = resource.definition.orphansByDefault?.warning
+  if (warning !== undefined && propagationOf(options) === undefined) warn(warning)
+}
+
 /** The finalizers with which an object waits for its dependents, as the caller wishes it now or wished it before. */
 function finalizersFor(call: Call, object: ApiObject): readonly string[] {
   const { options } = call
@@ -44,7 +50,6 @@ function finalizersFor(call: Call, object: ApiObject): readonly string[] {
   if (definition.ignoresDependents) return rest
   const policy = propagationOf(options)
   const isDefault = policy === undefined && before.length === rest.length && definition.orphansByDefault !== undefined
-  if (isDefault && definition.orphansByDefault?.warning !== undefined) call.warn(definition.orphansByDefault.warning)
   const orphans = isDefault || (policy === undefined ? before.includes(orphanFinalizer) : policy === 'Orphan')
   // The older option means that dependents go first for kinds that are marked before they go, and that they go later for others.
   const waits = definition.firstDeleteMarks === true && options.propagationPolicy === undefined && options.orphanDependents === false

@@ -169,9 +169,9 @@ function prepare(call: Call, wanted: ApiObject, live: ApiObject): ApiObject {
     resourceVersion: old.resourceVersion,
     generation: old.generation,
     creationTimestamp: old.creationTimestamp,
-    deletionTimestamp: old.deletionTimestamp,
-    deletionGracePeriodSeconds:
-      old.deletionTimestamp === undefined ? undefined : (wanted.metadata?.deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds),
+    // Only a DELETE sets these: what goes stays so, and whoever says it of what does not go is refused.
+    deletionTimestamp: old.deletionTimestamp ?? wanted.metadata?.deletionTimestamp,
+    deletionGracePeriodSeconds: wanted.metadata?.deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds,
     selfLink: undefined,
   })
   const rule = call.subresource === undefined ? call.resource.definition.prepareUpdate : call.subresource.prepareUpdate

@@ -28,6 +28,7 @@ interface Condition {
   readonly reason?: string
   readonly message?: string
   readonly lastTransitionTime?: string
+  readonly observedGeneration?: number
 }
 
 interface Budget extends ApiObject {
@@ -38,6 +39,7 @@ interface Budget extends ApiObject {
     readonly desiredHealthy?: number
     readonly currentHealthy?: number
     readonly disruptedPods?: { readonly [pod: string]: string }
+    readonly conditions?: readonly Condition[]
   }
 }
 
@@ -139,7 +141,22 @@ function charge(call: Call, resource: Resource, budget: Budget): ApiObject {
       `The disruption budget ${name} needs ${status.desiredHealthy ?? 0} healthy pods and has ${status.currentHealthy ?? 0} currently`,
     )
   const disruptedPods = { ...status.disruptedPods, [call.name]: timeOf(call.now) }
-  return { ...budget, status: { ...status, disruptionsAllowed: allowed - 1, disruptedPods } } as ApiObject
+  const conditions = allowed === 1 ? { conditions: exhausted(status, timeOf(call.now)) } : {}
+  return { ...budget, status: { ...status, disruptionsAllowed: allowed - 1, disruptedPods, ...conditions } } as ApiObject
+}
+
+/** A budget of which nothing is left says so at once, and does not wait for whoever keeps it. */
+function exhausted({ conditions = [], observedGeneration = 0 }: NonNullable<Budget['status']>, now: string): readonly Condition[] {
+  const before = conditions.find(({ type }) => type === 'DisruptionAllowed')
+  const condition: Condition = {
+    type: 'DisruptionAllowed',
+    status: 'False',
+    ...(observedGeneration === 0 ? {} : { observedGeneration }),
+    lastTransitionTime: before?.status === 'False' ? (before.lastTransitionTime ?? now) : now,
+    reason: 'InsufficientPods',
+    message: '',
+  }
+  return before === undefined ? [...conditions, condition] : conditions.map((other) => (other === before ? condition : other))
 }
 
 const retrySeconds = 10

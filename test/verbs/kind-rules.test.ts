@@ -1,0 +1,155 @@
+// Rules of single kinds that plays against the reference have shown.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Answer } from '../kit/api-client.js'
+import { onEveryEngine } from '../kit/embedded.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, until } from '../kit/fixtures.js'
+
+const merge = 'application/merge-patch+json'
+const apply = 'application/apply-patch+yaml'
+const container = { name: 'c', image: 'i' }
+
+interface Details {
+  readonly name?: string
+  readonly group?: string
+  readonly kind?: string
+}
+
+const detailsOf = (answer: Answer): Details => answer.json['details'] as Details
+
+onEveryEngine('rules of kinds', (client) => {
+  test('only a DELETE says when an object goes', async () => {
+    const namespace = await newNamespace(client(), 'going')
+    const deletionTimestamp = '2020-01-01T00:00:00Z'
+    const made = await client().post(configMaps(namespace), { metadata: { name: 'a', deletionTimestamp, deletionGracePeriodSeconds: 5 } })
+    assert.equal(expectStatus(made, 201).json.metadata.deletionTimestamp, undefined)
+    const path = configMaps(namespace, 'a')
+    expectFailure(await client().patch(path, merge, { metadata: { deletionTimestamp } }), 422, 'Invalid')
+    expectFailure(await client().patch(path, merge, { metadata: { deletionGracePeriodSeconds: 5 } }), 422, 'Invalid')
+    expectFailure(await client().put(path, { metadata: { name: 'a', deletionTimestamp } }), 422, 'Invalid')
+    await makeConfigMap(client(), namespace, configMapOf('b', { finalizers: ['x.io/y'] }))
+    const going = expectStatus(await client().delete(configMaps(namespace, 'b')), 200).json
+    const still = expectStatus(await client().patch(configMaps(namespace, 'b'), merge, { metadata: { deletionTimestamp } }), 200).json
+    assert.equal(still.metadata.deletionTimestamp, going.metadata.deletionTimestamp)
+    expectFailure(await client().patch(configMaps(namespace, 'b'), merge, { metadata: { deletionGracePeriodSeconds: 9 } }), 422, 'Invalid')
+  })
+
+  test('an apply that gives up the last finalizer of what is going lets it go', async () => {
+    const namespace = await newNamespace(client(), 'released')
+    const path = `${configMaps(namespace, 'a')}?fieldManager=m`
+    const config = (metadata: object) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', ...metadata }, data: { k: 'v' } })
+    expectStatus(await client().patch(path, apply, config({ finalizers: ['x.io/y'] })), 201)
+    expectStatus(await client().delete(configMaps(namespace, 'a')), 200)
+    expectStatus(await client().patch(path, apply, config({})), 200)
+    expectFailure(await client().get(configMaps(namespace, 'a')), 404, 'NotFound')
+  })
+
+  test('a budget of which the last eviction took the rest says so', async () => {
+    const namespace = await newNamespace(client(), 'budget')
+    await until(
+      () => client().get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
+      ({ status }) => status === 200,
+    )
+    const pods = `/api/v1/namespaces/${namespace}/pods`
+    const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
+    expectStatus(await client().post(pods, { metadata: { name: 'p', labels: { a: 'b' } }, spec: { containers: [container] } }), 201)
+    expectStatus(await client().patch(`${pods}/p/status`, merge, { status: { phase: 'Running' } }), 200)
+    expectStatus(await client().post(budgets, { metadata: { name: 'b' }, spec: { selector: { matchLabels: { a: 'b' } } } }), 201)
+    const status = { observedGeneration: 1, disruptionsAllowed: 1, currentHealthy: 1, desiredHealthy: 0, expectedPods: 1 }
+    expectStatus(await client().patch(`${budgets}/b/status`, merge, { status }), 200)
+    expectStatus(await client().post(`${pods}/p/eviction`, { metadata: { name: 'p' } }), 201)
+    const charged = (await client().get(`${budgets}/b`)).json['status'] as {
+      readonly disruptionsAllowed: number
+      readonly conditions: readonly { readonly lastTransitionTime?: string }[]
+    }
+    assert.equal(charged.disruptionsAllowed, 0)
+    const { lastTransitionTime, ...condition } = charged.conditions[0] ?? {}
+    assert.match(lastTransitionTime ?? '', /^\d{4}-/)
+    const expected = { type: 'DisruptionAllowed', status: 'False', observedGeneration: 1, reason: 'InsufficientPods', message: '' }
+    assert.deepEqual(condition, expected)
+  })
+
+  test('rules of failure without conditions, claims of devices in claims of volumes, amounts beyond counting', async () => {
+    const namespace = await newNamespace(client(), 'amounts')
+    const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs?dryRun=All`
+    const job = (rule: object) => ({
+      metadata: { name: 'j' },
+      spec: {
+        template: { spec: { restartPolicy: 'Never', containers: [container] } },
+        podFailurePolicy: { rules: [{ action: 'Ignore', ...rule }] },
+      },
+    })
+    expectFailure(await client().post(jobs, job({ onPodConditions: [] })), 422, 'Invalid')
+    expectStatus(await client().post(jobs, job({ onPodConditions: [], onExitCodes: { operator: 'In', values: [1] } })), 201)
+    const claim = await client().post(`/api/v1/namespaces/${namespace}/persistentvolumeclaims`, {
+      metadata: { name: 'c' },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        resources: { requests: { storage: '1Gi' }, limits: { storage: '2500m' }, claims: [{ name: 'x' }] },
+      },
+    })
+    const { resources } = expectStatus(claim, 201).json['spec'] as { readonly resources: object }
+    assert.deepEqual(resources, { requests: { storage: '1Gi' }, limits: { storage: '2500m' } })
+    assert.match(String(claim.headers['warning']), /limits\[storage\]: fractional byte value/)
+    const quota = { metadata: { name: 'q' }, spec: { hard: { pods: '10E' } } }
+    expectFailure(await client().post(`/api/v1/namespaces/${namespace}/resourcequotas`, quota), 422, 'Invalid')
+    const csi = { driver: 'd', volumeHandle: 'h' }
+    const volume = (storage: string, secret: string) => ({
+      metadata: { name: namespace },
+      spec: {
+        capacity: { storage },
+        accessModes: ['ReadWriteOnce'],
+        csi: { ...csi, nodePublishSecretRef: { name: secret, namespace: 'n' } },
+      },
+    })
+    expectFailure(await client().post('/api/v1/persistentvolumes?dryRun=All', volume('10E', 's')), 422, 'Invalid')
+    expectFailure(await client().post('/api/v1/persistentvolumes?dryRun=All', volume('1E', 's.t')), 422, 'Invalid')
+    expectStatus(await client().post('/api/v1/persistentvolumes?dryRun=All', volume('1E', 's')), 201)
+  })
+
+  test('bytes that are null are none, and metadata of nothing are null', async () => {
+    const namespace = await newNamespace(client(), 'nothing')
+    const made = await client().post(configMaps(namespace), { metadata: { name: 'a' }, data: { t: null }, binaryData: { b: null } })
+    const { data, binaryData } = expectStatus(made, 201).json as unknown as { data: object; binaryData: object }
+    assert.deepEqual({ data, binaryData }, { data: { t: '' }, binaryData: { b: '' } })
+    const accept = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.cluster.io'
+    const limits = `/api/v1/namespaces/${namespace}/limitranges`
+    assert.equal(expectStatus(await client().get(limits, { accept }), 200).json['items'], null)
+    expectStatus(await client().post(limits, { metadata: { name: 'l' }, spec: { limits: [] } }), 201)
+    assert.equal(expectStatus(await client().get(limits, { accept }), 200).json.items.length, 1)
+    assert.deepEqual(expectStatus(await client().get(`/api/v1/namespaces/${namespace}/secrets`), 200).json.items, [])
+  })
+
+  test('conditions of deletions that are not met name the kind as its errors do', async () => {
+    const namespace = await newNamespace(client(), 'unmet')
+    const policies = `/apis/networking.cluster.io/v1/namespaces/${namespace}/networkpolicies`
+    expectStatus(await client().post(policies, { metadata: { name: 'n' }, spec: { podSelector: {} } }), 201)
+    const preconditions = { uid: 'other' }
+    assert.deepEqual(detailsOf(await client().delete(`${policies}/n`, { preconditions })), {
+      name: 'n',
+      group: 'extensions',
+      kind: 'NetworkPolicy',
+    })
+    const ofNamespace = await client().delete(`/api/v1/namespaces/${namespace}`, { preconditions })
+    assert.deepEqual(detailsOf(ofNamespace), { name: namespace, kind: 'namespaces' })
+    await makeConfigMap(client(), namespace, configMapOf('a'))
+    assert.deepEqual(detailsOf(await client().delete(configMaps(namespace, 'a'), { preconditions })), { name: 'a', kind: 'ConfigMap' })
+  })
+
+  test('who deletes jobs is warned of their pods, whether there are jobs or not; who refuses a pod without a name says so', async () => {
+    const namespace = await newNamespace(client(), 'warned')
+    const jobs = `/apis/batch/v1/namespaces/${namespace}/jobs`
+    const gone = await client().delete(`${jobs}/none`)
+    expectFailure(gone, 404, 'NotFound')
+    assert.match(String(gone.headers['warning']), /child pods are preserved by default/)
+    assert.equal((await client().delete(`${jobs}/none?propagationPolicy=Orphan`)).headers['warning'], undefined)
+    const pods = `/api/v1/namespaces/${namespace}/pods`
+    const pod = (metadata: object) => ({
+      metadata,
+      spec: { priorityClassName: 'none', serviceAccountName: 'none', containers: [container] },
+    })
+    assert.equal(detailsOf(await client().post(pods, pod({}))).name, 'Unknown')
+    assert.equal(detailsOf(await client().post(pods, pod({ generateName: 'g-' }))).name, 'g-')
+  })
+})
