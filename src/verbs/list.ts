@@ -23,11 +23,11 @@ export type WantedList = ListOptions & Pick<ListQuery, 'form'>
 type StoredPage = ListedPage & ObjectPage
 
 export function list(engine: Engine, call: Call, options: WantedList): StoredPage | Promise<StoredPage> {
-  const waiting = freshness(engine, options.version)
+  const waiting = freshness(engine, options)
   return waiting instanceof Promise ? call.waitFor(waiting).then(() => listNow(engine, call, options)) : listNow(engine, call, options)
 }
 
-function freshness(engine: Engine, version: ListVersion): unknown {
+function freshness(engine: Engine, { version, limit }: ListOptions): unknown {
   switch (version.mode) {
     case 'most-recent':
       return engine.store.readIndex()
@@ -35,7 +35,7 @@ function freshness(engine: Engine, version: ListVersion): unknown {
       return undefined
     case 'not-older-than':
     case 'exact':
-      return awaitRevision(engine.store, version)
+      return awaitRevision(engine.store, version, { comesAgain: limit === 0 })
     case 'continue':
       return version.token.resourceVersion === undefined
         ? engine.store.readIndex()
@@ -55,18 +55,21 @@ function listNow(engine: Engine, call: Call, options: WantedList): StoredPage {
       ...position(options.version, range.start),
     })
     const token = (next: NonNullable<ObjectPage['next']>): string =>
-      encodeContinueToken({
-        resourceVersion: page.revision,
-        startKey: next.startKey.slice(range.start.length),
-        ...(next.remaining === undefined ? {} : { remaining: next.remaining }),
-      })
+      encodeContinueToken(
+        {
+          resourceVersion: page.revision,
+          startKey: next.startKey.slice(range.start.length),
+          ...(next.remaining === undefined ? {} : { remaining: next.remaining, countedIn: range.start }),
+        },
+        engine.identity,
+      )
     return {
       ...page,
       continueToken: page.next === undefined ? '' : token(page.next),
       remainingItemCount: page.next?.remaining,
     }
   } catch (thrown) {
-    if (thrown instanceof StateGoneError) throw gone(options.version)
+    if (thrown instanceof StateGoneError) throw gone(engine, options.version)
     throw thrown
   }
 }
@@ -78,11 +81,15 @@ function position(version: ListVersion, rangeStart: string): Pick<ListQuery, 'at
   const { token } = version
   const from = { startKey: rangeStart + token.startKey }
   if (token.resourceVersion === undefined) return from // the continuation of an expired list: the state of now, from the same place
-  return { ...from, at: token.resourceVersion, ...(token.remaining === undefined ? {} : { expectedCount: token.remaining }) }
+  return {
+    ...from,
+    at: token.resourceVersion,
+    ...(token.remaining === undefined || token.countedIn !== rangeStart ? {} : { expectedCount: token.remaining }),
+  }
 }
 
 /** The state is no longer kept. A client that was paging gets a token to go on with the newest state, if it can live with that. */
-function gone(version: ListVersion): ApiError {
+function gone({ identity }: Engine, version: ListVersion): ApiError {
   if (version.mode !== 'continue') return listExpired()
-  return continueExpired({ startKey: version.token.startKey, resourceVersion: undefined })
+  return continueExpired({ startKey: version.token.startKey, resourceVersion: undefined }, identity)
 }

@@ -2,47 +2,50 @@
 
 import { shorten } from '../../base/shorten.js'
 import { ApiError, badRequest } from '../api-error.js'
+import type { Identity } from '../identity.js'
 
 export interface ContinueToken {
   /** The state that the pages show; undefined: the present one, after the state of the first page was no longer kept. */
   readonly resourceVersion: number | undefined
   /** Where the next page begins, relative to the collection: `namespace/name`. */
   readonly startKey: string
-  /** How many objects there are from there on, if the page before knew. */
+  /** How many objects there are from there on, if the page before knew; only in the collection of which it counted them. */
   readonly remaining?: number
+  readonly countedIn?: string
 }
 
-const tokenVersion = 'meta/v1'
+const tokenVersion = (identity: Identity): string => `${identity.group({ stem: 'meta' })}/v1`
 const present = -1
 
-export function encodeContinueToken(token: ContinueToken): string {
+export function encodeContinueToken(token: ContinueToken, identity: Identity): string {
   const json = JSON.stringify({
-    v: tokenVersion,
+    v: tokenVersion(identity),
     rv: token.resourceVersion ?? present,
     start: token.startKey,
-    ...(token.remaining === undefined ? {} : { left: token.remaining }),
+    ...(token.remaining === undefined ? {} : { left: token.remaining, of: token.countedIn }),
   })
   return btoa(escapeNonAscii(json)).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
 /** Throws a BadRequest: whoever sends a token that no answer gave is told so. */
-export function decodeContinueToken(text: string): ContinueToken {
-  const { v, rv, start, left } = parseToken(decodeBase64(text))
-  if (v !== tokenVersion) throw badToken(`server does not recognize this encoded version ${v ?? ''}`)
+export function decodeContinueToken(text: string, identity: Identity): ContinueToken {
+  const { v, rv, start, left, of } = parseToken(decodeBase64(text))
+  if (v !== tokenVersion(identity)) throw badToken(`server does not recognize this encoded version ${v ?? ''}`)
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < present)
     throw badToken(`incorrect encoded start resourceVersion (version ${v})`)
   if (typeof start !== 'string' || start === '') throw badToken(`encoded start key empty (version ${v})`)
   if (!isInside(start)) throw badToken(start)
-  const remaining = typeof left === 'number' && Number.isSafeInteger(left) && left >= 0 ? { remaining: left } : {}
+  const isCount = typeof left === 'number' && Number.isSafeInteger(left) && left >= 0 && typeof of === 'string'
+  const remaining = isCount ? { remaining: left, countedIn: of } : {}
   return { resourceVersion: rv === present ? undefined : rv, startKey: start, ...remaining }
 }
 
 /** The state of the token's list is gone; `fresh` continues with the present one, for whoever can live with that. */
-export const continueExpired = (fresh: ContinueToken): ApiError =>
+export const continueExpired = (fresh: ContinueToken, identity: Identity): ApiError =>
   new ApiError({
     code: 410,
     reason: 'Expired',
-    metadata: { continue: encodeContinueToken(fresh) },
+    metadata: { continue: encodeContinueToken(fresh, identity) },
     message:
       'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue ' +
       'parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided ' +

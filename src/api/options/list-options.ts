@@ -48,7 +48,7 @@ export function parseListOptions(query: Query, context: ListContext): ListOption
   const read = readParameters(query)
   refuse('ListOptions', context.identity, matchErrors(read, { isWatch: false }))
   if (read.selection.fields !== undefined) checkFields(read.selection.fields, context.fields)
-  const token = read.continue === undefined ? undefined : decodeContinueToken(read.continue)
+  const token = read.continue === undefined ? undefined : decodeContinueToken(read.continue, context.identity)
   const version = listVersion({ resourceVersion: read.resourceVersion, match: read.match, hasLimit: read.limit > 0, token })
   return {
     selection: read.selection,

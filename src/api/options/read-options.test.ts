@@ -11,7 +11,7 @@ import { isWatchRequested, parseListOptions, parseWatchOptions } from './list-op
 import { readQuery } from './query.js'
 
 const context = { identity: identityOf('kubernetes'), fields: metadataFields }
-const token = encodeContinueToken({ resourceVersion: 7, startKey: 'n/b', remaining: 3 })
+const token = encodeContinueToken({ resourceVersion: 7, startKey: 'n/b', remaining: 3, countedIn: 'c' }, context.identity)
 
 const list = (query: string) => parseListOptions(readQuery(query), context)
 const watch = (query: string) => parseWatchOptions(readQuery(query), context)
@@ -49,12 +49,12 @@ const lists = [
   },
   {
     query: `limit=2&continue=${token}`,
-    version: { mode: 'continue', token: { resourceVersion: 7, startKey: 'n/b', remaining: 3 } },
+    version: { mode: 'continue', token: { resourceVersion: 7, startKey: 'n/b', remaining: 3, countedIn: 'c' } },
     limit: 2,
   },
   {
     query: `continue=${token}&resourceVersion=0`,
-    version: { mode: 'continue', token: { resourceVersion: 7, startKey: 'n/b', remaining: 3 } },
+    version: { mode: 'continue', token: { resourceVersion: 7, startKey: 'n/b', remaining: 3, countedIn: 'c' } },
     limit: 0,
   },
 ]
