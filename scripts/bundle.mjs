@@ -3,8 +3,32 @@
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { build } from 'esbuild'
+
+const git = (...words) => execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+
+/** From which commit this is built; undefined outside of a clone, and where the package lies in the clone of another project. */
+function commitInfo() {
+  try {
+    if (realpathSync(git('rev-parse', '--show-toplevel')) !== realpathSync('.')) return undefined
+    const [commit, seconds] = git('show', '--no-patch', '--format=%H %ct', 'HEAD').split(' ')
+    // The time of the commit and not of the build, so that the same commit always becomes the same files.
+    const date = new Date(Number(seconds) * 1000).toISOString().replace('.000', '')
+    return { commit, treeState: git('status', '--porcelain') === '' ? 'clean' : 'dirty', date }
+  } catch {
+    return undefined
+  }
+}
+
+const info = commitInfo()
+const stamp = {
+  name: 'stamp',
+  setup: ({ onLoad }) => {
+    if (info === undefined) return
+    onLoad({ filter: /[\\/]http[\\/]build-info\.js$/ }, () => ({ contents: `export const buildInfo = ${JSON.stringify(info)}` }))
+  },
+}
 
 const outdir = 'dist/bundle'
 const command = `${outdir}/command.cjs`
@@ -21,7 +45,15 @@ const embeddedStore = {
 
 rmSync(outdir, { recursive: true, force: true })
 await Promise.all([
-  build({ ...common, entryPoints: ['dist/server/index.js'], outdir, splitting: true, format: 'esm', packages: 'external' }),
+  build({
+    ...common,
+    entryPoints: ['dist/server/index.js'],
+    outdir,
+    splitting: true,
+    format: 'esm',
+    packages: 'external',
+    plugins: [stamp],
+  }),
   build({
     ...common,
     entryPoints: ['dist/server/main.js'],
@@ -33,7 +65,7 @@ await Promise.all([
     // As if it was loaded by require: that build of the package is one file.
     conditions: ['require'],
     mainFields: ['main'],
-    plugins: [embeddedStore],
+    plugins: [embeddedStore, stamp],
     logOverride: { 'require-resolve-not-external': 'silent' },
     define: { 'import.meta.url': 'ownUrl' },
     banner: { js: "const ownUrl = require('node:url').pathToFileURL(__filename).href;" },
