@@ -158,12 +158,16 @@ export const notAcceptable = (accepted: readonly string[]): ApiError =>
 export const requestTimedOut = (): ApiError =>
   new ApiError({ code: 504, reason: 'Timeout', message: 'Timeout: request did not complete within the allotted timeout', details: {} })
 
-export const tooLargeResourceVersion = (asked: number | string, current: number): ApiError =>
+/** `comesAgain` where to wait for the version and ask again is how clients read: with one page after the other it is not. */
+export const tooLargeResourceVersion = (asked: number | string, current: number, comesAgain: boolean): ApiError =>
   new ApiError({
     code: 504,
     reason: 'Timeout',
     message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
-    details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      ...(comesAgain ? { retryAfterSeconds: 1 } : {}),
+    },
   })
 
 export const requestEntityTooLarge = (why: string): ApiError =>
@@ -172,5 +176,16 @@ export const requestEntityTooLarge = (why: string): ApiError =>
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
   new ApiError({ code: 429, reason: 'TooManyRequests', message, details: { retryAfterSeconds } })
 
+/** What may be there in a moment: clients come again by themselves. */
 export const unavailable = (message: string): ApiError =>
   new ApiError({ code: 503, reason: 'ServiceUnavailable', message, details: { retryAfterSeconds: 1 } })
+
+/** What is not there, and will not be because somebody asks again. */
+export const notThere = (message: string): ApiError => new ApiError({ code: 503, reason: 'ServiceUnavailable', message })
+
+/** Another draw of the name may be free. */
+export function generatedNameExists(subject: Subject, name: string): ApiError {
+  const { status } = alreadyExists(subject, name)
+  const message = `${status.message}, the server was not able to generate a unique name for the object`
+  return new ApiError({ ...status, message, details: { ...status.details, retryAfterSeconds: 1 } })
+}

@@ -67,6 +67,8 @@ export interface SubresourceDefinition<T extends ApiObject = ApiObject> {
   /** From what was sent and what is stored: what will be stored. */
   readonly prepareUpdate: (next: T, old: T, context: RuleContext) => T
   readonly validateUpdate?: (next: T, old: T, context: RuleContext) => readonly FieldError[]
+  /** It is never shown as a table. */
+  readonly hasNoTable?: boolean
   /** Field paths that this subresource does not write, and so never owns: `['spec']`. */
   readonly resetFields?: readonly string[]
   /** Which wish it takes: see `defineAction`. */

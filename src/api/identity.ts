@@ -13,6 +13,8 @@ export interface Identity {
   /** The word for the system itself: the API's own service, the finalizer of namespaces. */
   readonly self: string
   readonly protobufMediaType: string
+  /** What a group of the other vocabulary is called in this one; undefined for all other groups. */
+  translate(group: string): { readonly group: string; readonly from: IdentityName } | undefined
 }
 
 export type IdentityName = 'cluster' | 'kubernetes'
@@ -37,5 +39,10 @@ export function identityOf(name: IdentityName): Identity {
     prefixed: (rest) => `${words.short}-${rest}`,
     self: words.self,
     protobufMediaType: `application/vnd.${words.self}.protobuf`,
+    translate: (group) => {
+      const from = identityNames.find((other) => other !== name && group.endsWith(`.${vocabularies[other].groupSuffix}`))
+      if (from === undefined) return undefined
+      return { group: `${group.slice(0, -vocabularies[from].groupSuffix.length)}${words.groupSuffix}`, from }
+    },
   }
 }

@@ -190,10 +190,12 @@ test('a custom resource is not read from Protobuf', () => assert.throws(() => ne
 
 const patchTypes = ['application/json-patch+json', 'application/merge-patch+json'] as const
 test('ways to patch', () => {
-  const offer = { types: patchTypes, routed: true }
+  const offer = { types: patchTypes, routed: true, length: '2' }
   assert.equal(negotiatePatch('application/merge-patch+json; charset=utf-8', offer), 'application/merge-patch+json')
   for (const type of ['Application/Merge-Patch+JSON', 'application/json', '', undefined])
     assert.throws(() => negotiatePatch(type, offer), /^ApiError: 415: Unsupported Media Type$/)
+  assert.throws(() => negotiatePatch('text/plain', { ...offer, length: '0' }), /^ApiError: 406: Not Acceptable/)
+  assert.throws(() => negotiatePatch('text/plain', { ...offer, length: undefined }), /^ApiError: 415: Unsupported Media Type\n\nAvailable/)
   assert.throws(
     () => negotiatePatch('application/strategic-merge-patch+json', { ...offer, routed: false }),
     /accepted media types include: application\/json-patch\+json, application\/merge-patch\+json$/,

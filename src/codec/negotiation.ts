@@ -35,6 +35,8 @@ export interface Offer {
   readonly plainFormats?: readonly Format[]
   /** Whether Table and metadata alone are to be had. */
   readonly transforms: boolean
+  /** False where no table is to be had, though metadata alone are. */
+  readonly tables?: boolean
   /** Whether the collection can be watched; only the words of a refusal depend on it. */
   readonly streams?: boolean
   /** Built-in resources are refused by the router, in its words and before anything is looked at; custom ones by the resource. */
@@ -118,7 +120,7 @@ function choiceOf(clause: AcceptClause, format: Format, offer: Offer): Choice | 
   if (!parameters.has('as') && !parameters.has('g') && !parameters.has('v'))
     return (offer.plainFormats ?? offer.formats).includes(format) ? { format, pretty } : undefined
   const as = offer.transforms ? transformOf(parameters, offer.identity) : undefined
-  if (as === undefined || (as.kind === 'Table' && format === 'protobuf')) return undefined
+  if (as === undefined || (as.kind === 'Table' && (format === 'protobuf' || offer.tables === false))) return undefined
   return { format, as, pretty }
 }
 
@@ -162,7 +164,7 @@ export function negotiateBody(contentType: string | undefined, offer: Pick<Offer
 /** Which of the ways to patch a body is; the whole header up to a semicolon must be one of them. */
 export function negotiatePatch<T extends string>(
   contentType: string | undefined,
-  offer: { readonly types: readonly T[]; readonly routed: boolean },
+  offer: { readonly types: readonly T[]; readonly routed: boolean; readonly length: string | undefined },
 ): T {
   const text = contentType ?? ''
   const semicolon = text.indexOf(';')
@@ -170,5 +172,10 @@ export function negotiatePatch<T extends string>(
   const found = offer.types.find((candidate) => candidate === type)
   if (found !== undefined) return found
   if (!offer.routed) throw unsupportedMediaType(offer.types)
-  throw new ApiError({ code: 415, reason: 'UnsupportedMediaType', message: '415: Unsupported Media Type', details: {} })
+  // The router takes a body that has no length for one that it cannot read, and no body at all for one that nobody can answer.
+  const nothing = '\n\nAvailable representations: '
+  if (offer.length === '0')
+    throw new ApiError({ code: 406, reason: 'NotAcceptable', message: `406: Not Acceptable${nothing}`, details: {} })
+  const message = `415: Unsupported Media Type${offer.length === undefined ? nothing : ''}`
+  throw new ApiError({ code: 415, reason: 'UnsupportedMediaType', message, details: {} })
 }

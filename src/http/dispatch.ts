@@ -1,5 +1,6 @@
 // The last filter: paths of resources go to their verbs, the few other paths to their own answers.
 
+import { ApiError } from '../api/api-error.js'
 import type { Catalog } from '../api/catalog.js'
 import { readQuery } from '../api/options/query.js'
 import { onceFor } from '../base/once-for.js'
@@ -39,7 +40,7 @@ export function dispatch(site: Site): Filter {
   return (exchange) => {
     const { info, catalog } = exchange
     if (!info.isResource) return serveOther(open, exchange)
-    if (!catalog.hasGroup(info.group)) return pageNotFound(exchange)
+    if (!catalog.hasGroup(info.group)) return groupNotFound(exchange, info.group)
     return serveResource(site.resources, exchange)
   }
 }
@@ -71,9 +72,10 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
 
 /** Discovery is read only; elsewhere there is nothing. */
 function notGet(site: Site, exchange: Exchange, words: readonly string[]): Answered {
+  if (words.length === 0) return plain(exchange, 405, '405 method not allowed\n')
   if (words.length === 1 && words[0] === 'version') throw methodNotAllowed()
-  if (words.length > 0 && discoveryDocument(exchange.catalog, words, site.address()) === undefined) return pageNotFound(exchange)
-  return plain(exchange, 405, '405 method not allowed\n')
+  if (discoveryDocument(exchange.catalog, words, site.address()) === undefined) return pageNotFound(exchange)
+  throw methodNotAllowed()
 }
 
 function serveDiscovery(site: Site, exchange: Exchange, words: readonly string[]): Answered {
@@ -86,7 +88,7 @@ function serveDiscovery(site: Site, exchange: Exchange, words: readonly string[]
   // A version that a known group does not have is a Status; an unknown group is no place at all.
   const isKnownGroup = words[0] === 'api' ? words.length === 2 : words.length === 3 && catalog.hasGroup(words[1] ?? '')
   if (isKnownGroup) return serveResource(site.resources, exchange) as Answered
-  return pageNotFound(exchange)
+  return words[0] === 'apis' ? groupNotFound(exchange, words[1] ?? '') : pageNotFound(exchange)
 }
 
 /** The version is a document of the router and not of the API: JSON for everybody who takes it. */
@@ -120,6 +122,15 @@ async function serveMetrics(site: Site, exchange: Exchange): Promise<Answered> {
   const { contentType, text } = await site.metrics.text()
   send(exchange, { code: 200, contentType, body: Buffer.from(text) })
   return true
+}
+
+/** Whoever speaks the other vocabulary is told so: nothing else would tell them why a server that has the group says that it has not. */
+function groupNotFound(exchange: Exchange, group: string): Answered {
+  const { catalog } = exchange
+  const own = catalog.identity.translate(group)
+  if (own === undefined || !catalog.hasGroup(own.group)) return pageNotFound(exchange)
+  const message = `this server speaks the identity "${catalog.identity.name}", in which ${group} is called ${own.group}; --identity=${own.from} would change that`
+  throw new ApiError({ code: 404, reason: 'NotFound', message, details: {} })
 }
 
 const pageNotFound = (exchange: Exchange): Answered => plain(exchange, 404, '404 page not found\n')

@@ -39,7 +39,7 @@ export function requestListener(handling: Handling): RequestListener {
       info,
       catalog: catalogs.current,
       now: handling.clock.now(),
-      auditId: randomUUID(),
+      auditId: auditIdOf(request),
       pressure,
     })
     response.on('error', ignore) // the client has gone; whoever writes finds out by `destroyed`
@@ -55,6 +55,14 @@ export function requestListener(handling: Handling): RequestListener {
     else void finishLater(handling, exchange, answered)
   }
 }
+
+/** A client may bring the name under which it will look for the request in the records. */
+function auditIdOf({ headers }: WireRequest): string {
+  const sent = headers['audit-id']
+  return typeof sent === 'string' && sent !== '' && sent.length <= mostAuditId ? sent : randomUUID()
+}
+
+const mostAuditId = 256
 
 const ignore = (): void => undefined
 

@@ -20,8 +20,10 @@ const patchTypes = {
 
 const mediaTypes = Object.keys(patchTypes) as (keyof typeof patchTypes)[]
 
-export const patchTypeOf = (contentType: string | undefined): PatchType =>
-  patchTypes[negotiatePatch(contentType, { types: mediaTypes, routed: true })]
+export const patchTypeOf = (headers: {
+  readonly 'content-type'?: string | undefined
+  readonly 'content-length'?: string | undefined
+}): PatchType => patchTypes[negotiatePatch(headers['content-type'], { types: mediaTypes, routed: true, length: headers['content-length'] })]
 
 export type PatchBody = Pick<PatchRequest, 'patch' | 'duplicates' | 'strictError'>
 

@@ -32,6 +32,13 @@ export function send(exchange: Exchange, answer: Answer): void {
   else response.end(body)
 }
 
+/** Success, and nothing to say. */
+export function sendNothing(exchange: Exchange): void {
+  if (exchange.response.headersSent || exchange.isGone) return
+  writeHead(exchange, 204, ['Audit-Id', exchange.auditId, 'Cache-Control', 'no-cache, private', ...warningsOf(exchange)])
+  exchange.response.end()
+}
+
 /** A few words for whoever asks without a format. */
 export function sendPlain(exchange: Exchange, code: number, text: string, headers: { readonly [name: string]: string } = {}): void {
   send(exchange, {
@@ -119,9 +126,12 @@ export function withStreamRoom(exchange: Exchange): void {
 
 export function headersOf(exchange: Exchange, contentType: string): string[] {
   const headers = ['Audit-Id', exchange.auditId, 'Cache-Control', 'no-cache, private', 'Content-Type', contentType]
-  for (const text of exchange.warnings) headers.push('Warning', `299 - ${quoted(text)}`)
+  for (const text of exchange.warnings) headers.push('Warning', warning(text))
   return headers
 }
+
+const warningsOf = ({ warnings }: Exchange): readonly string[] => Array.from(warnings).flatMap((text) => ['Warning', warning(text)])
+const warning = (text: string): string => `299 - ${quoted(text)}`
 
 /** A quoted string of HTTP: what cannot stand in a header is left out. */
 const quoted = (text: string): string => `"${text.replace(/[^\x20-\x7e\t\u00a0-\u00ff]/g, ' ').replace(/(["\\])/g, '\\$1')}"`

@@ -79,8 +79,8 @@ function allOf(pieces: Pieces, all: Uint8Array[] = []): Promised<readonly Uint8A
 export function serveWatch(target: Target): Answered | Promise<Answered> {
   const { exchange, server } = target
   const form = formOf(target)
-  checkStream(form.representation, { identity: form.identity, formats: allFormats, transforms: true, routed: true })
   const options = onlyNamed(exchange.info.name, parseWatchOptions(target.query, listContext(target)))
+  checkStream(form.representation, { identity: form.identity, formats: allFormats, transforms: true, routed: true })
   const timeoutMs = options.timeoutSeconds ? options.timeoutSeconds * 1000 : Math.round(server.minRequestTimeoutMs * (1 + Math.random()))
   exchange.isLongRunning = true
   const watch = new Watch(server.engine, target.call.with({ name: '' }), options)

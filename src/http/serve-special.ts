@@ -12,7 +12,7 @@ import { actions } from '../verbs/special/special.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
 import { type Form, representDocument } from './represent.js'
-import { send } from './respond.js'
+import { send, sendNothing } from './respond.js'
 import { statusObject } from './status.js'
 import { formOf, methodNotAllowed, type Target } from './target.js'
 
@@ -28,7 +28,9 @@ async function serveConnection(target: Target, to: ConnectionName): Promise<Answ
   const { exchange, server, query } = target
   const isUpgrade = exchange.header('upgrade') !== ''
   const text = await connect(server.engine, target.call, { to, catalog: exchange.catalog, query, isUpgrade })
-  send(exchange, { code: 200, contentType: 'text/plain', body: Buffer.from(text) })
+  // What there is nothing of has neither a type nor a length.
+  if (text === '') sendNothing(exchange)
+  else send(exchange, { code: 200, contentType: 'text/plain', body: Buffer.from(text) })
   return true
 }
 

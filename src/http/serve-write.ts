@@ -22,9 +22,10 @@ import { formOf, type Target } from './target.js'
 
 export async function serveCreate(target: Target): Promise<Answered> {
   const form = formOf(target)
+  const format = bodyFormatOf(target)
   const options = parseCreateOptions(target.query, target.server.engine.identity)
   const call = target.call.with({ options })
-  const object = await decodeSent(target, options)
+  const object = await decodeSent(target, options, format)
   const { review, postsTo } = call.resource.definition
   if (postsTo !== undefined) return servePostTo({ ...target, call }, form, object)
   if (review !== undefined) return serveReview({ ...target, call }, form, object)
@@ -42,13 +43,13 @@ async function serveReview(target: Target, form: ObjectForm, object: ApiObject):
 export async function serveUpdate(target: Target): Promise<Answered> {
   const form = formOf(target)
   const options = parseUpdateOptions(target.query, target.server.engine.identity)
-  const object = await decodeSent(target, options)
+  const object = await decodeSent(target, options, bodyFormatOf(target))
   return sendWritten(target, form, await update(target.server.engine, target.call.with({ options }), { object }))
 }
 
 export async function servePatch(target: Target): Promise<Answered> {
   const { exchange, server } = target
-  const type = patchTypeOf(exchange.request.headers['content-type'])
+  const type = patchTypeOf(exchange.request.headers)
   const form = formOf(target)
   const options = parsePatchOptions(target.query, { identity: server.engine.identity, isApply: type === 'apply' })
   const body = readPatch(type, await readBody(exchange))
@@ -62,10 +63,12 @@ function sendWritten(target: Target, form: ObjectForm, written: Written): Promis
   })
 }
 
+const bodyFormatOf = ({ exchange, server }: Target): Format =>
+  negotiateBody(exchange.request.headers['content-type'], { identity: server.engine.identity, formats: allFormats })
+
 /** The body as an object of the resource's kind, with what was left out filled in. */
-async function decodeSent({ exchange, server, call }: Target, options: { readonly fieldValidation?: string }): Promise<ApiObject> {
+async function decodeSent({ exchange, call }: Target, options: { readonly fieldValidation?: string }, format: Format): Promise<ApiObject> {
   const resource = call.subresource?.shown ?? call.resource
-  const format: Format = negotiateBody(exchange.request.headers['content-type'], { identity: server.engine.identity, formats: allFormats })
   const bytes = await readBody(exchange)
   const decoded = decodeBody(format, bytes, resource)
   const validation = fieldValidationOf(options)

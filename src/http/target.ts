@@ -49,11 +49,12 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   const subresource = info.subresource === '' ? undefined : resource.subresources.get(info.subresource)
   if (info.subresource !== '' && subresource === undefined) throw couldNotFind()
   checkMethod(exchange, resource, subresource)
-  checkName(info.name)
   warnOfDeprecation(exchange, resource, server.engine.identity)
   const namespace = resource.namespaced ? info.namespace : ''
   const call = new Call(server.engine, exchange, { resource, subresource, namespace, name: info.name, options: noOptions })
-  return { server, exchange, call, query: readQuery(info.query) }
+  const target = { server, exchange, call, query: readQuery(info.query) }
+  checkNames(target)
+  return target
 }
 
 function checkMethod({ info }: Exchange, resource: Resource, subresource: Subresource | undefined): void {
@@ -77,10 +78,18 @@ function warnOfDeprecation(exchange: Exchange, { deprecation, apiVersion, kind }
   exchange.warn(`${apiVersion} ${kind} is deprecated in v${deprecatedIn}+${gone}${instead}`)
 }
 
-/** Names that would mean a folder can name no object. */
-function checkName(name: string): void {
-  if (name === '.' || name === '..') throw badRequest(`Name parameter invalid: "${name}": may not be '${name}'`)
-  if (name.includes('%')) throw badRequest(`Name parameter invalid: "${name}": may not contain '%'`)
+/** Names that would mean a folder can name no object. Whoever takes no answer that there is hears of that first. */
+function checkNames(target: Target): void {
+  const { name, namespace } = target.exchange.info
+  const problem = nameProblem(name) ?? (name === namespace ? undefined : nameProblem(namespace))
+  if (problem === undefined) return
+  formOf(target)
+  throw badRequest(`Name parameter invalid: ${problem}`)
+}
+
+function nameProblem(name: string): string | undefined {
+  if (name === '.' || name === '..') return `"${name}": may not be '${name}'`
+  return name.includes('%') ? `"${name}": may not contain '%'` : undefined
 }
 
 export function formOf(target: Target): ObjectForm {
@@ -91,6 +100,7 @@ export function formOf(target: Target): ObjectForm {
     identity,
     formats: allFormats,
     transforms: true,
+    tables: hasTable(target),
     streams: exchange.info.verb === 'list' || exchange.info.verb === 'watch',
     routed: true,
   })
@@ -102,6 +112,12 @@ export function formOf(target: Target): ObjectForm {
     rules: call,
   }
 }
+
+/** Questions and actions are answered once, and a few parts of objects are not for people to read. */
+const hasTable = ({ call: { resource, subresource } }: Target): boolean =>
+  subresource === undefined
+    ? resource.definition.review === undefined && resource.definition.postsTo === undefined
+    : subresource.body === undefined && !subresource.hasNoTable
 
 export const listContext = ({ server, call: { resource } }: Target): ListContext => ({
   identity: server.engine.identity,

@@ -1,7 +1,7 @@
 // POST: an object that was not there. The eight steps of the house, top to bottom.
 
 import { AdmissionRequest } from '../admission/admission.js'
-import { ApiError, alreadyExists, badRequest, invalid, unavailable } from '../api/api-error.js'
+import { ApiError, alreadyExists, badRequest, generatedNameExists, invalid, unavailable } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
@@ -39,7 +39,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
     validate(call, object)
     const checked = engine.admission.validate(admission.withObject(object))
     if (checked instanceof Promise) await checked
-    checkUnversioned(engine, call, { sent: admitted, name: object.metadata?.name ?? '' })
+    checkUnversioned(engine, call, { sent: admitted, object })
     if (dryRun) return dryRunResult(engine, call, object)
     call.throwIfAborted()
     const outcome = await engine.store.put(addressOf(call, object.metadata?.name), engine.store.encode(call.resource, object), {
@@ -53,7 +53,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       continue
     }
     const isGenerated = !admitted.metadata?.name && admitted.metadata?.generateName
-    if (!isGenerated || tries >= maxNameAttempts) throw exists(call, object.metadata?.name ?? '', outcome.current)
+    if (!isGenerated || tries >= maxNameAttempts) throw exists(call, object, outcome.current)
   }
 }
 
@@ -73,11 +73,11 @@ export function inNamespace(call: Call, object: ApiObject): ApiObject {
 }
 
 /** Only what exists has a version. That is said last, when nothing else is wrong. */
-function checkUnversioned(engine: Engine, call: Call, { sent, name }: { readonly sent: ApiObject; readonly name: string }): void {
+function checkUnversioned(engine: Engine, call: Call, { sent, object }: { readonly sent: ApiObject; readonly object: ApiObject }): void {
   const version = sent.metadata?.resourceVersion
   if (version === undefined || version === '0') return
-  const current = engine.store.read(addressOf(call, name))
-  if (current !== undefined) throw exists(call, name, current)
+  const current = engine.store.read(addressOf(call, object.metadata?.name))
+  if (current !== undefined) throw exists(call, object, current)
   throw badRequest('resourceVersion should not be set on objects to be created')
 }
 
@@ -104,12 +104,14 @@ function validate(call: Call, object: ApiObject): void {
 
 function dryRunResult(engine: Engine, call: Call, object: ApiObject): Written {
   const current = engine.store.read(addressOf(call, object.metadata?.name))
-  if (current !== undefined) throw exists(call, object.metadata?.name ?? '', current)
+  if (current !== undefined) throw exists(call, object, current)
   return { created: true, result: { object } }
 }
 
-function exists(call: Call, name: string, current: StoredObject | undefined): ApiError {
-  const error = alreadyExists(call.resource.subject, name)
+function exists(call: Call, { metadata }: ApiObject, current: StoredObject | undefined): ApiError {
+  const { subject } = call.resource
+  const name = metadata?.name ?? ''
+  const error = metadata?.generateName ? generatedNameExists(subject, name) : alreadyExists(subject, name)
   if (current?.inAnyVersion(call.resource).metadata?.deletionTimestamp === undefined) return error
   return new ApiError({ ...error.status, message: `object is being deleted: ${error.status.message}` })
 }

@@ -7,9 +7,13 @@ import type { ObjectStore } from '../objects/object-store.js'
 const waitForVersionMs = 3000
 
 /** Returns at once when the store is new enough; waits a little for a version from the future; then refuses. */
-export function awaitRevision(store: ObjectStore, { resourceVersion: revision, asked }: AskedVersion): undefined | Promise<void> {
+export function awaitRevision(
+  store: ObjectStore,
+  { resourceVersion: revision, asked }: AskedVersion,
+  { comesAgain = true } = {},
+): undefined | Promise<void> {
   if (revision <= store.revision) return undefined
   return store.reach(revision, AbortSignal.timeout(waitForVersionMs)).then((isReached) => {
-    if (!isReached) throw tooLargeResourceVersion(asked ?? revision, store.revision)
+    if (!isReached) throw tooLargeResourceVersion(asked ?? revision, store.revision, comesAgain)
   })
 }

@@ -1,6 +1,7 @@
 // Headers, queries, selectors and tokens of every bad shape: what anybody can send, some of it without a credential.
 
 import { parseFieldSelector } from '../../src/api/field-selector.js'
+import { identityOf } from '../../src/api/identity.js'
 import { compileLabelSelector } from '../../src/api/label-selector.js'
 import { decodeContinueToken } from '../../src/api/options/continue-token.js'
 import { readQuery } from '../../src/api/options/query.js'
@@ -17,6 +18,8 @@ export interface TextSubject {
 
 const headerBytes = { maxBytes: largestHeaders }
 
+const identity = identityOf('cluster')
+
 export const accept: TextSubject = {
   subject: 'Accept',
   // The last header is remembered; two in turn are parsed each time.
@@ -28,7 +31,7 @@ export const query: TextSubject = { subject: 'query', read: (text) => readQuery(
 /** Selectors stand in bodies as well, where they may be longer. */
 export const labelSelector: TextSubject = { subject: 'label selector', read: compileLabelSelector, maxBytes: largestBody }
 export const fieldSelector: TextSubject = { subject: 'field selector', read: parseFieldSelector, maxBytes: largestBody }
-export const continueToken: TextSubject = { subject: 'continue token', read: decodeContinueToken, ...headerBytes }
+export const continueToken: TextSubject = { subject: 'continue token', read: (text) => decodeContinueToken(text, identity), ...headerBytes }
 export const resourceVersion: TextSubject = { subject: 'resourceVersion', read: getVersion, ...headerBytes }
 
 export const textSubjects: readonly TextSubject[] = [accept, mediaType, query, labelSelector, fieldSelector, continueToken, resourceVersion]

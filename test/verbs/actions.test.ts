@@ -174,10 +174,10 @@ onEveryEngine('actions', (client) => {
     expectFailure(await client().get(pods(namespace, '/p/log?container=c&limitBytes=0')), 422, 'Invalid')
     expectFailure(await client().get(pods(namespace, '/p/log?container=c&sinceSeconds=1&sinceTime=2024-01-01T00:00:00Z')), 422, 'Invalid')
     expectFailure(await client().get(pods(namespace, '/p/log?container=c&tailLines=few')), 400, 'BadRequest')
-    assert.equal(expectStatus(await client().get(pods(namespace, '/p/log?container=c')), 200).text, '')
+    assert.equal(expectStatus(await client().get(pods(namespace, '/p/log?container=c')), 204).text, '')
     expectFailure(await client().get(pods(namespace, '/p/exec?container=c&command=ls')), 400, 'BadRequest')
     expectFailure(await client().get(pods(namespace, '/none/log')), 404, 'NotFound')
-    expectFailure(await client().get(pods(namespace, '/p/proxy/some/path')), 503, 'ServiceUnavailable')
+    expectFailure(await client().get(pods(namespace, '/p/proxy/some/path')), 400, 'BadRequest')
     expectFailure(await client().get(services('default', '/cluster/proxy/')), 503, 'ServiceUnavailable')
   })
 

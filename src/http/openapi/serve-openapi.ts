@@ -13,7 +13,7 @@ import { addressV3, type DocumentForm, type KeptDocument, type OpenApiDocuments 
 /** True when there was something to answer; `words` are the parts of the path, with `openapi` first. */
 export async function serveOpenApi(documents: OpenApiDocuments, exchange: Exchange, words: readonly string[]): Promise<Answered> {
   const [, version, ...rest] = words
-  if (version === 'v2' && rest.length === 0) return serveV2(documents, exchange)
+  if (version === 'v2' && rest.length === 0) return exchange.info.path.endsWith('/') ? false : serveV2(documents, exchange)
   if (version !== 'v3') return false
   return rest.length === 0 ? serveIndex(documents, exchange) : serveV3(documents, exchange, rest.join('/'))
 }

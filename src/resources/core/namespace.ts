@@ -77,6 +77,7 @@ export const namespace = defineResource<Namespace>({
   subresources: [
     {
       name: 'finalize',
+      hasNoTable: true,
       verbs: ['update'],
       prepareUpdate: (next, old) => ({ ...next, status: old.status ?? {} }),
       validateUpdate: (next, _old, context) => validateSpecFinalizers(next, context, (i) => `spec.finalizers[${i}]`),

@@ -121,6 +121,7 @@ export const pod = defineResource<Pod>({
     bindingSubresource,
     {
       name: 'ephemeralcontainers',
+      hasNoTable: true,
       verbs: ['get', 'patch', 'update'],
       prepareUpdate: prepareDebugging,
       validateUpdate: validateDebugging,

@@ -1,12 +1,13 @@
 // Ways to what runs somewhere else: logs, commands, ports, proxies. This server reaches no node, and says so as precisely as one can that has
 // looked for the way.
 
-import { type ApiError, badRequest, invalid, notFound, unavailable } from '../../api/api-error.js'
+import { type ApiError, badRequest, invalid, notFound, notThere } from '../../api/api-error.js'
 import { type FieldError, forbidden, invalid as invalidField } from '../../api/field-error.js'
 import type { ApiObject } from '../../api/object.js'
 import { integerParameter } from '../../api/options/parameters.js'
 import { joined } from '../../api/validation/collect.js'
 import { checkNotNegative, noErrors } from '../../api/validation/fields.js'
+import { checkReachableIp } from '../../api/validation/ip.js'
 import type { Connect, Way } from './signatures.js'
 
 interface Pod extends ApiObject {
@@ -16,6 +17,7 @@ interface Pod extends ApiObject {
     readonly initContainers?: readonly Container[]
     readonly ephemeralContainers?: readonly Container[]
   }
+  readonly status?: { readonly podIPs?: readonly { readonly ip?: string }[] }
 }
 
 interface Container {
@@ -40,12 +42,15 @@ export const readLog: Connect = (way) => {
   throw beyond(way, node)
 }
 
+/** Whoever may reach pods through the server may not reach the server's own machine and its neighbours that way. */
 export const proxyToPod: Connect = (way) => {
+  const address = (way.object as Pod).status?.podIPs?.[0]?.ip ?? ''
+  if (checkReachableIp(address, '').length > 0) throw badRequest('address not allowed')
   throw beyond(way, nodeOf(way))
 }
 
 export const proxyToService: Connect = ({ call }) => {
-  throw unavailable(`no endpoints available for service ${JSON.stringify(call.name)}`)
+  throw notThere(`no endpoints available for service ${JSON.stringify(call.name)}`)
 }
 
 export const proxyToNode: Connect = ({ call }) => {
@@ -103,4 +108,4 @@ function checkContainer({ call, object, query }: Way): void {
 }
 
 const unreachable = (node: string): ApiError =>
-  unavailable(`error trying to reach service: no node can be reached from this server${node === '' ? '' : ` (${node})`}`)
+  notThere(`error trying to reach service: no node can be reached from this server${node === '' ? '' : ` (${node})`}`)

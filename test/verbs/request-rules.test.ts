@@ -1,0 +1,110 @@
+// Rules of requests, whatever they are about: the order in which they are refused, forms that are not to be had, what tells a client to come again.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { onEveryEngine } from '../kit/embedded.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, until } from '../kit/fixtures.js'
+
+const table = 'application/json;as=Table;v=v1;g=meta.cluster.io'
+
+onEveryEngine('rules of requests', (client) => {
+  test('the format of a new object is looked at before its options, that of a changed one after them', async () => {
+    const namespace = await newNamespace(client(), 'order')
+    const send = (method: string, path: string) => client().send({ method, path, body: '{}', headers: { 'content-type': 'text/x' } })
+    expectFailure(await send('POST', `${configMaps(namespace)}?dryRun=x`), 415, 'UnsupportedMediaType')
+    expectFailure(await send('POST', `${configMaps(namespace)}?fieldValidation=x`), 415, 'UnsupportedMediaType')
+    expectFailure(await send('PUT', `${configMaps(namespace, 'a')}?dryRun=x`), 422, 'Invalid')
+    expectFailure(await send('PATCH', configMaps(namespace, 'a')), 415, 'UnsupportedMediaType')
+    const empty = { 'content-type': 'text/x', 'content-length': '0' }
+    expectFailure(await client().send({ method: 'PATCH', path: configMaps(namespace, 'a'), headers: empty }), 406, 'NotAcceptable')
+  })
+
+  test('a selector is read before the form of a watch, and Accept before names', async () => {
+    const namespace = await newNamespace(client(), 'accept')
+    const yaml = { accept: 'application/yaml' }
+    const refused = await client().get(`${configMaps(namespace)}?watch=1&labelSelector=a,,b`, yaml)
+    assert.equal(refused.status, 400)
+    assert.equal((await client().get(`${configMaps(namespace)}?watch=1`, yaml)).status, 406)
+    assert.equal((await client().get(configMaps(namespace, '..'), { accept: 'text/x' })).status, 406)
+    expectFailure(await client().get(configMaps(namespace, '..')), 400, 'BadRequest')
+    for (const path of ['/api/v1/namespaces/../configmaps', '/api/v1/namespaces/./configmaps/a', '/api/v1/namespaces/..'])
+      expectFailure(await client().get(path), 400, 'BadRequest')
+  })
+
+  test('what is no table is not made one', async () => {
+    const namespace = await newNamespace(client(), 'tables')
+    await until(
+      () => client().get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
+      ({ status }) => status === 200,
+    )
+    const pods = `/api/v1/namespaces/${namespace}/pods`
+    expectStatus(await client().post(pods, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }), 201)
+    expectFailure(await client().get(`${pods}/p/ephemeralcontainers`, { accept: table }), 406, 'NotAcceptable')
+    expectStatus(await client().get(`${pods}/p/status`, { accept: table }), 200)
+    const finalize = { method: 'PUT', path: `/api/v1/namespaces/${namespace}/finalize`, body: { metadata: { name: namespace } } }
+    expectFailure(await client().send({ ...finalize, headers: { accept: table } }), 406, 'NotAcceptable')
+    const review = {
+      method: 'POST',
+      path: '/apis/authorization.cluster.io/v1/selfsubjectaccessreviews',
+      body: { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
+    }
+    expectFailure(await client().send({ ...review, headers: { accept: table } }), 406, 'NotAcceptable')
+    const either = await client().send({ ...review, headers: { accept: `${table},application/json` } })
+    assert.equal(expectStatus(either, 201).json.kind, 'SelfSubjectAccessReview')
+  })
+
+  test('nobody is told to come again for what will not be there', async () => {
+    const namespace = await newNamespace(client(), 'retry')
+    await until(
+      () => client().get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
+      ({ status }) => status === 200,
+    )
+    const pods = `/api/v1/namespaces/${namespace}/pods`
+    const pod = (name: string, more: object = {}) => ({ metadata: { name }, spec: { containers: [{ name: 'c', image: 'i' }], ...more } })
+    expectStatus(await client().post(pods, pod('p')), 201)
+    const log = expectStatus(await client().get(`${pods}/p/log`), 204)
+    assert.equal(log.text, '')
+    assert.equal(log.headers['content-type'], undefined)
+    expectFailure(await client().get(`${pods}/p/proxy/x`), 400, 'BadRequest')
+    expectStatus(await client().post('/api/v1/nodes', { metadata: { name: namespace } }), 201)
+    expectStatus(await client().post(pods, pod('q', { nodeName: namespace })), 201)
+    const services = `/api/v1/namespaces/${namespace}/services`
+    expectStatus(await client().post(services, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } }), 201)
+    for (const path of [`${pods}/q/log`, `/api/v1/nodes/${namespace}/proxy/x`, `${services}/s/proxy/x`]) {
+      const refused = await client().get(path)
+      expectFailure(refused, 503, 'ServiceUnavailable')
+      assert.equal(refused.headers['retry-after'], undefined)
+    }
+    const pages = await client().get(`${configMaps(namespace)}?resourceVersion=99999999&limit=1`)
+    expectFailure(pages, 504, 'Timeout')
+    assert.equal(pages.headers['retry-after'], undefined)
+    await makeConfigMap(client(), namespace, configMapOf('a'))
+    const taken = await client().post(configMaps(namespace), { metadata: { name: 'a', generateName: 'a-' } })
+    expectFailure(taken, 409, 'AlreadyExists')
+    assert.equal(taken.headers['retry-after'], '1')
+  })
+
+  test('a group of the other vocabulary is told what it is called here', async () => {
+    const { message } = expectFailure(await client().get('/apis/rbac.authorization.k8s.io/v1/clusterroles'), 404, 'NotFound')
+    assert.match(String(message), /identity "cluster".*rbac\.authorization\.cluster\.io.*--identity=kubernetes/)
+    expectFailure(await client().get('/apis/rbac.authorization.k8s.io'), 404, 'NotFound')
+    assert.equal((await client().get('/apis/metrics.k8s.io/v1/x')).text, '404 page not found\n')
+  })
+
+  test('the version tells the commit', async () => {
+    const { gitCommit, buildDate } = (await client().get('/version')).json as unknown as { gitCommit: string; buildDate: string }
+    assert.match(gitCommit, /^[0-9a-f]{40}$/)
+    assert.match(buildDate, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  })
+
+  test('parameters, methods and names that are no longer or never were', async () => {
+    const namespace = await newNamespace(client(), 'gone')
+    await makeConfigMap(client(), namespace, configMapOf('a'))
+    expectFailure(await client().get(`${configMaps(namespace, 'a')}?export=true`), 400, 'BadRequest')
+    expectStatus(await client().get(`${configMaps(namespace, 'a')}?export=false`), 200)
+    assert.equal((await client().get('/openapi/v2/')).status, 404)
+    expectFailure(await client().send({ method: 'PUT', path: '/apis/apps/v1', body: {} }), 405, 'MethodNotAllowed')
+    const named = await client().get(configMaps(namespace, 'a'), { 'audit-id': 'mine' })
+    assert.equal(named.headers['audit-id'], 'mine')
+  })
+})
