@@ -86,7 +86,7 @@ export const headerShapes: readonly Shape[] = [
   textShape(fieldSelector, 'equals signs', (n) => `f${fill('=', n)}`),
   textShape(fieldSelector, 'exclamation marks', (n) => fill('!', n)),
   textShape(fieldSelector, 'commas', (n) => fill(',', n)),
-  textShape(continueToken, 'long key', (n) => base64Url(`{"v":"meta/v1","rv":5,"start":"${fill('a/', n * 0.7)}b"}`)),
+  textShape(continueToken, 'long key', (n) => base64Url(`{"v":"meta.cluster.io/v1","rv":5,"start":"${fill('a/', n * 0.7)}b"}`)),
   textShape(continueToken, 'deep', (n) => base64Url(fill('[', n * 0.7))),
   textShape(continueToken, 'no base64', (n) => `${fill('a', n)}!`),
   textShape(resourceVersion, 'zeros', (n) => fill('0', n)),
