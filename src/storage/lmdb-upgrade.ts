@@ -28,7 +28,7 @@ interface ChangedRow {
 
 const lastKey = '\u{10ffff}'
 const rowsPerRead = 32
-const mostRowsPerBatch = 1000
+const mostRowsPerBatch = 300
 const mostBytesPerBatch = 1 << 20
 const reportEveryMs = 2000
 const nothing = Buffer.alloc(1)
@@ -56,6 +56,7 @@ export async function finishUpgrade(options: UpgradeOptions): Promise<void> {
     }
     const last = rows.at(-1)
     if (last === undefined || changed.length >= mostRowsPerBatch || bytes >= mostBytesPerBatch) {
+      await pieces.next()
       await writeRows(tables, changed, space)
       changed = []
       bytes = 0
