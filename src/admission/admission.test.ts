@@ -13,6 +13,7 @@ import { definitions } from '../resources/index.js'
 import { openMemoryStorage } from '../storage/memory.js'
 import { AdmissionRequest, admissionOf, type Plugin } from './admission.js'
 import { pluginsInOrder } from './order.js'
+import { chosenPlugins } from './plugin-table.js'
 
 const catalog = new Catalog({ identity: identityOf('cluster'), definitions, isServed: () => true })
 const configMaps = catalog.find('', 'v1', 'configmaps') as Resource
@@ -33,6 +34,42 @@ const appending = (word: string, delayed: boolean): Plugin => ({
 test('each plugin sees what the one before it left, waiting or not', async () => {
   const admission = admissionOf([appending('one', false), appending('two', true), appending('three', false)])
   assert.deepEqual(await admission.mutate(request({})), { words: ['one', 'two', 'three'] })
+})
+
+for (const delayed of [false, true]) {
+  test(`a plugin that says nothing leaves what others did, ${delayed ? 'later' : 'at once'}`, async () => {
+    const silent: Plugin = { name: 'silent', mutate: () => (delayed ? Promise.resolve(undefined) : undefined) }
+    const admission = admissionOf([appending('one', false), silent, appending('two', delayed), silent])
+    assert.deepEqual(await admission.mutate(request({})), { words: ['one', 'two'] })
+  })
+}
+
+test('plugins see options, the signal and the audit log of the request', () => {
+  const remarks: string[] = []
+  const { signal } = new AbortController()
+  const call = testCall(
+    { resource: configMaps, options: { dryRun: ['All'], fieldManager: 'm' } },
+    { signal, annotate: (key, value) => remarks.push(`${key}=${value}`) },
+  )
+  const plugin: Plugin = {
+    name: 'looking',
+    validate: (asked) => {
+      assert.equal(asked.signal, signal)
+      assert.equal(asked.dryRun, true)
+      assert.equal(asked.options.fieldManager, 'm')
+      asked.annotate('a', 'b')
+    },
+  }
+  admissionOf([plugin]).validate(new AdmissionRequest(call, 'CREATE', { object: {}, old: undefined }))
+  assert.deepEqual(remarks, ['a=b'])
+})
+
+test('what runs is what is on by default or enabled, and not disabled, in the order of the table', () => {
+  const chosen = chosenPlugins({ enabled: ['AlwaysDeny', 'NodeRestriction'], disabled: ['Priority'] })
+  assert.deepEqual(chosen.slice(0, 4), ['NamespaceLifecycle', 'LimitRanger', 'ServiceAccount', 'NodeRestriction'])
+  assert.equal(chosen.at(-1), 'AlwaysDeny')
+  assert.ok(!chosen.includes('Priority'))
+  assert.ok(!chosen.includes('AlwaysPullImages'))
 })
 
 test('without a plugin that waits nothing waits', () => {
@@ -77,6 +114,7 @@ async function withNamespaces(): Promise<(tried: Tried) => number> {
       randomSuffix: () => 'abcde',
       notReadyTolerationSeconds: 300,
       unreachableTolerationSeconds: 300,
+      enabled: [],
       disabled: [],
     }),
   )
@@ -131,6 +169,7 @@ test('the refusal says that the namespace is going', async () => {
           randomSuffix: () => 'abcde',
           notReadyTolerationSeconds: 300,
           unreachableTolerationSeconds: 300,
+          enabled: [],
           disabled: [],
         }),
       ).mutate(request({ namespace: 'going' })),

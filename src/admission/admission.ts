@@ -1,6 +1,6 @@
 // May this enter, and in what shape: what the plugins in `order.ts` do to a write, one after the other.
 
-import type { Call } from '../api/call.js'
+import type { Call, CallOptions } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import type { Identity } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
@@ -48,8 +48,22 @@ export class AdmissionRequest {
     return this.call.identity
   }
 
+  get options(): CallOptions {
+    return this.call.options
+  }
+
   get dryRun(): boolean {
     return isDryRun(this.call.options)
+  }
+
+  /** Undefined where nobody can leave: the server's own calls. */
+  get signal(): AbortSignal | undefined {
+    return this.call.caller.signal
+  }
+
+  /** A remark for the audit log. */
+  annotate(key: string, value: string): void {
+    this.call.caller.annotate(key, value)
   }
 }
 
@@ -57,7 +71,7 @@ export interface Plugin {
   readonly name: string
   /** The collections whose objects it looks at; left out: all. */
   readonly collections?: readonly string[]
-  /** Refuses by throwing; returns the object to go on with. */
+  /** Refuses by throwing; returns the object to go on with, or undefined where it is to stay as it is. */
   readonly mutate?: (request: AdmissionRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
   readonly validate?: (request: AdmissionRequest) => void | Promise<void>
 }
@@ -98,8 +112,14 @@ function mutateFrom(
   let object = request.object
   for (let i = from; i < plugins.length; i++) {
     const next = plugins[i]?.mutate?.(request.withObject(object))
-    if (next instanceof Promise) return next.then((settled) => mutateFrom(plugins, i + 1, request.withObject(settled)))
-    object = next
+    if (next instanceof Promise) {
+      const before = object
+      return next.then((settled) => {
+        request.call.throwIfAborted()
+        return mutateFrom(plugins, i + 1, request.withObject(settled ?? before))
+      })
+    }
+    object = next ?? object
   }
   return object
 }
@@ -107,6 +127,11 @@ function mutateFrom(
 function validateFrom(plugins: readonly Plugin[], from: number, request: AdmissionRequest): void | Promise<void> {
   for (let i = from; i < plugins.length; i++) {
     const pending = plugins[i]?.validate?.(request)
-    if (pending instanceof Promise) return pending.then(() => validateFrom(plugins, i + 1, request))
+    if (pending instanceof Promise) {
+      return pending.then(() => {
+        request.call.throwIfAborted()
+        return validateFrom(plugins, i + 1, request)
+      })
+    }
   }
 }

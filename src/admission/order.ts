@@ -1,9 +1,11 @@
-// The admission plugins in the order in which they run. To add one: write its file, and give it a line here.
+// The admission plugins that there are. To add one: write its file, and give it a line here; its place in the order is that of its name in
+// `plugin-table.ts`.
 
 import type { CatalogSource } from '../api/catalog-source.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { Plugin } from './admission.js'
 import { lookupOf } from './lookup.js'
+import { chosenPlugins, type PluginChoice } from './plugin-table.js'
 import { defaultIngressClass, defaultStorageClass } from './plugins/default-classes.js'
 import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.js'
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.js'
@@ -14,14 +16,12 @@ import { serviceAccount } from './plugins/service-account.js'
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.js'
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.js'
 
-export interface AdmissionParts {
+export interface AdmissionParts extends PluginChoice {
   readonly store: ObjectStore
   readonly catalogs: Pick<CatalogSource, 'current'>
   readonly randomSuffix: (length: number) => string
   readonly notReadyTolerationSeconds: number
   readonly unreachableTolerationSeconds: number
-  /** Names of plugins that shall not run. */
-  readonly disabled: readonly string[]
 }
 
 export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
@@ -30,7 +30,7 @@ export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
   const { identity } = current
   const lookup = lookupOf(parts)
   const namespaces = current.find('', 'v1', 'namespaces')
-  const plugins = [
+  const made: readonly Plugin[] = [
     ...(namespaces === undefined ? [] : [namespaceLifecycle({ store, namespaces, identity })]),
     serviceAccount({ lookup, randomSuffix }),
     taintNodesByCondition,
@@ -46,5 +46,5 @@ export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
     defaultIngressClass(lookup),
     persistentVolumeClaimResize(lookup),
   ]
-  return plugins.filter(({ name }) => !parts.disabled.includes(name))
+  return chosenPlugins(parts).flatMap((chosen) => made.filter(({ name }) => name === chosen))
 }

@@ -7,6 +7,7 @@ import { parseCreateOptions } from '../api/options/write-options.js'
 import { decodeBody } from '../codec/decode-body.js'
 import type { ExpectedType } from '../codec/decode-object.js'
 import { allFormats, negotiateBody } from '../codec/negotiation.js'
+import { perform } from '../verbs/act.js'
 import { connect } from '../verbs/connect.js'
 import { actions } from '../verbs/special/special.js'
 import type { Answered } from './pipeline.js'
@@ -45,7 +46,7 @@ async function serveAction(target: Target): Promise<Answered> {
   const options = parseCreateOptions(target.query, identity)
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
   const { object } = decodeBody(format, await readBody(exchange), expected)
-  await act(server.engine, call.with({ options }), { body: object, catalog: exchange.catalog })
+  await perform(server.engine, call.with({ options }), { act, body: object, catalog: exchange.catalog })
   send(exchange, { code: 201, ...representDocument(form, statusObject({ status: 'Success', code: 201 })) })
   return true
 }
@@ -59,7 +60,8 @@ export async function servePostTo({ server, exchange, call }: Target, form: Form
   const act = subresource?.action && actions[subresource.action]
   if (resource === undefined || act === undefined) throw methodNotAllowed()
   if (!object.metadata?.name) throw badRequest('Name parameter required.')
-  await act(server.engine, call.with({ resource, subresource, name: object.metadata.name }), { body: object, catalog: exchange.catalog })
+  const binding = call.with({ resource, subresource, name: object.metadata.name })
+  await perform(server.engine, binding, { act, body: object, catalog: exchange.catalog })
   send(exchange, { code: 201, ...representDocument(form, statusObject({ status: 'Success', code: 201 })) })
   return true
 }

@@ -46,7 +46,7 @@ import { describeType } from '../resources/descriptions/describe-type.js'
 import { definitions } from '../resources/index.js'
 import { keepHistory } from '../storage/history-window.js'
 import type { Engine } from '../verbs/engine.js'
-import { serviceReserver } from '../verbs/special/service-reserver.js'
+import { serviceReservers } from '../verbs/special/service-reserver.js'
 import { advertisedFor, trustedOf } from './advertised.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { openStorage } from './open-storage.js'
@@ -122,7 +122,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     admission: admissionOf(pluginsInOrder({ store, catalogs, randomSuffix, ...settings.admission })),
     access,
     components: controlPlane,
-    reservers: [serviceReserver(serviceRanges, Math.random)],
+    reservers: serviceReservers(serviceRanges, Math.random),
     newUid: randomUUID,
     randomSuffix,
   }

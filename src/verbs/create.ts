@@ -34,26 +34,33 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
   const pending = engine.admission.mutate(admission)
   const admitted = (pending instanceof Promise ? await pending : pending) ?? placed
   for (let tries = 1; ; tries++) {
-    const reserved = reserve(engine, call, { next: admitted, old: undefined, dryRun })
-    const object = prepare(engine, call, reserved.object)
-    validate(call, object)
-    const checked = engine.admission.validate(admission.withObject(object))
-    if (checked instanceof Promise) await checked
-    checkUnversioned(engine, call, { sent: admitted, object })
-    if (dryRun) return dryRunResult(engine, call, object)
-    call.throwIfAborted()
-    const outcome = await engine.store.put(addressOf(call, object.metadata?.name), engine.store.encode(call.resource, object), {
-      expect: 0,
-      uniqueKeys: { gained: reserved.gained, released: [] },
-    })
-    if (outcome.ok) return { created: true, result: { stored: outcome.object } }
-    if (outcome.isTaken) {
-      // Somebody else was given the same address a moment ago; another one may be free.
-      if (tries >= maxUniqueKeyAttempts) throw unavailable('too many others want what this object wants; try again')
-      continue
+    const taking = reserve(engine, call, { next: admitted, old: undefined, dryRun })
+    const reserved = taking instanceof Promise ? await taking : taking
+    let isWritten = false
+    try {
+      const object = prepare(engine, call, reserved.object)
+      validate(call, object)
+      const checked = engine.admission.validate(admission.withObject(object))
+      if (checked instanceof Promise) await checked
+      checkUnversioned(engine, call, { sent: admitted, object })
+      if (dryRun) return dryRunResult(engine, call, object)
+      call.throwIfAborted()
+      const outcome = await engine.store.put(addressOf(call, object.metadata?.name), engine.store.encode(call.resource, object), {
+        expect: 0,
+        uniqueKeys: { gained: reserved.gained, released: [] },
+      })
+      isWritten = outcome.ok
+      if (outcome.ok) return { created: true, result: { stored: outcome.object } }
+      if (outcome.isTaken) {
+        // Somebody else was given the same address a moment ago; another one may be free.
+        if (tries >= maxUniqueKeyAttempts) throw unavailable('too many others want what this object wants; try again')
+        continue
+      }
+      const isGenerated = !admitted.metadata?.name && admitted.metadata?.generateName
+      if (!isGenerated || tries >= maxNameAttempts) throw exists(call, object, outcome.current)
+    } finally {
+      if (!isWritten && reserved.release !== undefined) await reserved.release()
     }
-    const isGenerated = !admitted.metadata?.name && admitted.metadata?.generateName
-    if (!isGenerated || tries >= maxNameAttempts) throw exists(call, object, outcome.current)
   }
 }
 

@@ -22,14 +22,19 @@ export interface Deleted {
 
 const maxAttempts = 25
 
-export async function remove(engine: Engine, call: Call): Promise<Deleted> {
+/** A part of something larger that was admitted as a whole is not admitted again. */
+export interface Admitted {
+  readonly isAdmitted?: boolean
+}
+
+export async function remove(engine: Engine, call: Call, { isAdmitted = false }: Admitted = {}): Promise<Deleted> {
   warnOfOrphans(call)
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   let current = engine.store.read(addressOf(call))
   for (let attempts = 0; attempts < maxAttempts; attempts++) {
     if (current === undefined) throw notFound(call.resource.subject, call.name)
-    const outcome = await removeOnce(engine, call, current)
+    const outcome = await removeOnce(engine, call, { current, isAdmitted })
     if (outcome.done) return outcome.deleted
     current = outcome.current
   }
@@ -38,7 +43,12 @@ export async function remove(engine: Engine, call: Call): Promise<Deleted> {
 
 type Attempted = { readonly done: true; readonly deleted: Deleted } | { readonly done: false; readonly current: StoredObject | undefined }
 
-async function removeOnce(engine: Engine, call: Call, current: StoredObject): Promise<Attempted> {
+interface Removal {
+  readonly current: StoredObject
+  readonly isAdmitted: boolean
+}
+
+async function removeOnce(engine: Engine, call: Call, { current, isAdmitted }: Removal): Promise<Attempted> {
   const { options } = call
   const unread = readyToDecode(current, call.resource)
   if (unread !== undefined) await call.waitFor(unread)
@@ -46,7 +56,7 @@ async function removeOnce(engine: Engine, call: Call, current: StoredObject): Pr
   checkPreconditions(call, live, options)
   const problem = call.resource.definition.deleteProblem?.(live)
   if (problem !== undefined) throw forbidden(call.resource.subject, call.name, problem)
-  await admit(engine, call, live)
+  if (!isAdmitted) await admit(engine, call, live)
   const { object, stays } = planDeletion(call, live)
   if (stays) return hold(engine, call, { current, marked: object })
   if (isDryRun(options)) return { done: true, deleted: { removed: true, result: { object } } }

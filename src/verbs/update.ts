@@ -11,9 +11,11 @@ import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { sameValueBut } from '../api/validation/same-value.js'
 import { validateChange } from '../api/validation/validate-write.js'
 import { shorten } from '../base/shorten.js'
+import type { WriteOutcome } from '../objects/object-store.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { isSameButForTimes } from '../patch/managed-entries.js'
 import { create, inNamespace } from './create.js'
+import type { Admitted } from './delete.js'
 import { isHeld } from './deletion.js'
 import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { track } from './managed-fields.js'
@@ -64,7 +66,7 @@ export function checkName(call: Call, object: ApiObject): void {
   throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`)
 }
 
-export interface ChangeRequest {
+export interface ChangeRequest extends Admitted {
   readonly current: StoredObject
   /** From the stored object to the wanted one, managed fields included. Called again when somebody else was quicker. */
   readonly next: (live: ApiObject) => ApiObject | Promise<ApiObject>
@@ -82,24 +84,27 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
     if (unread !== undefined) await call.waitFor(unread)
     const live: ApiObject = current.decode(call.resource)
     const wanted = request.next(live)
-    const { object: next, gained } = await shape(engine, call, {
-      live,
-      wanted: wanted instanceof Promise ? await wanted : wanted,
-      request,
-      current,
-    })
-    if (isFinished(call, next)) return removeFinished(engine, call, { next, current, dryRun: isDryRun(call.options) })
-    if (isDryRun(call.options))
-      return { created: false, result: { object: withMetadata(keepingTimes(next, live), { resourceVersion: current.resourceVersion }) } }
-    const value = engine.store.encode(call.resource, keepingTimes(next, live))
-    if (engine.store.holds(current, value)) return { created: false, result: { stored: current } }
-    call.throwIfAborted()
-    const outcome = await engine.store.put(addressOf(call), value, {
-      expect: current.revision,
-      uniqueKeys: uniqueKeysOfChange(engine, call, { old: live, next, gained }),
-    })
-    if (outcome.ok) return { created: false, result: { stored: outcome.object } }
-    if (!outcome.isTaken) current = outcome.current
+    const shaping = { live, wanted: wanted instanceof Promise ? await wanted : wanted, request, current }
+    const shaped = await shape(engine, call, shaping)
+    let isWritten = false
+    try {
+      const { object: next, gained } = shaped
+      if (isFinished(call, next)) return await removeFinished(engine, call, { next, current, dryRun: isDryRun(call.options) })
+      if (isDryRun(call.options))
+        return { created: false, result: { object: withMetadata(keepingTimes(next, live), { resourceVersion: current.resourceVersion }) } }
+      const value = engine.store.encode(call.resource, keepingTimes(next, live))
+      if (value.equals(current.entry.value)) return { created: false, result: { stored: current } }
+      call.throwIfAborted()
+      const outcome: WriteOutcome = await engine.store.put(addressOf(call), value, {
+        expect: current.revision,
+        uniqueKeys: uniqueKeysOfChange(engine, call, { old: live, next, gained }),
+      })
+      isWritten = outcome.ok
+      if (outcome.ok) return { created: false, result: { stored: outcome.object } }
+      if (!outcome.isTaken) current = outcome.current
+    } finally {
+      if (!isWritten && shaped.release !== undefined) await shaped.release()
+    }
   }
   throw conflict(call.resource.subject, call.name, modifiedMessage)
 }
@@ -127,18 +132,24 @@ interface Shaping {
 
 /** Conditions, admission, preparation and validation: from what the client wants to what may be stored. */
 async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Reserved> {
-  const { live, wanted } = shaping
+  const { live, wanted, request } = shaping
   checkConditions(call, shaping)
-  const dryRun = isDryRun(call.options)
+  const { isAdmitted = false } = request
   const admission = new AdmissionRequest(call, 'UPDATE', { object: wanted, old: live })
-  const pending = engine.admission.mutate(admission)
+  const pending = isAdmitted ? wanted : engine.admission.mutate(admission)
   const admitted = (pending instanceof Promise ? await pending : pending) ?? wanted
-  const reserved = reserve(engine, call, { next: admitted, old: live, dryRun })
-  const next = prepare(call, reserved.object, live)
-  validate(call, next, live)
-  const checked = engine.admission.validate(admission.withObject(next))
-  if (checked instanceof Promise) await checked
-  return { object: next, gained: reserved.gained }
+  const taking = reserve(engine, call, { next: admitted, old: live, dryRun: isDryRun(call.options) })
+  const reserved = taking instanceof Promise ? await taking : taking
+  try {
+    const object = prepare(call, reserved.object, live)
+    validate(call, object, live)
+    const checked = isAdmitted ? undefined : engine.admission.validate(admission.withObject(object))
+    if (checked instanceof Promise) await checked
+    return { ...reserved, object }
+  } catch (thrown) {
+    await reserved.release?.()
+    throw thrown
+  }
 }
 
 function checkConditions(call: Call, { wanted, live, request, current }: Shaping): void {

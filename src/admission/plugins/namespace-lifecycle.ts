@@ -38,7 +38,8 @@ export function namespaceLifecycle(options: {
         throw forbidden(request.resource.subject, request.name, 'this namespace may not be deleted')
       return
     }
-    if (!request.resource.namespaced || request.operation === 'DELETE') return
+    // Whoever asks what they may do in a namespace is answered, whether it is there or not.
+    if (!request.resource.namespaced || request.operation === 'DELETE' || request.resource.definition.review !== undefined) return
     const stored = store.readOften({ resource: namespaces, namespace: '', name: request.namespace })
     if (stored === undefined) throw notFound(namespaces.subject, request.namespace)
     if (request.operation !== 'CREATE') return
@@ -49,7 +50,7 @@ export function namespaceLifecycle(options: {
     name: 'NamespaceLifecycle',
     mutate: (request) => {
       check(request)
-      return request.object
+      return undefined
     },
   }
 }

@@ -5,7 +5,15 @@ import { test } from 'node:test'
 import { frozen } from '../../api/rule-context.fixture.js'
 import { expectErrors, usualContext } from '../expect-errors.fixture.js'
 import { service } from './service.js'
-import { type Allocation, allocate, holdingsOf, releasedBy, serviceRangesOf } from './service-allocation.js'
+import {
+  type Allocation,
+  type AllocationRequest,
+  holdingsOf,
+  releasedBy,
+  serviceRangesOf,
+  takeAddresses,
+  takePorts,
+} from './service-allocation.js'
 import type { Service, ServiceSpec } from './v1.schema.js'
 
 const context = usualContext()
@@ -26,14 +34,19 @@ interface Play {
 
 function play(next: ServiceSpec, { old, ranges = single, taken = [], dryRun = false }: Play = {}): Allocation {
   const known = new Set(taken)
-  return allocate({
+  const request: AllocationRequest = {
     next: make(next),
     old: old === undefined ? undefined : make(old),
     ranges,
     taken: { addresses: { has: (address) => known.has(address) }, ports: { has: (number) => known.has(number) } },
     random: () => 0,
     dryRun,
-  })
+  }
+  const first = takeAddresses(request)
+  if (first.errors.length > 0) return first
+  const second = takePorts({ ...request, next: first.service })
+  const gained = { addresses: second.errors.length > 0 ? [] : first.gained.addresses, ports: second.gained.ports }
+  return { ...second, gained }
 }
 
 const specOf = ({ service: { spec } }: Allocation): ServiceSpec => spec ?? {}

@@ -52,21 +52,23 @@ export interface Allocation {
 
 const nothing: Holdings = { addresses: [], ports: [] }
 
-/** To be called on the object as it was sent, defaults included, before the kind prepares and validates it. */
-export function allocate(request: AllocationRequest): Allocation {
+/** The first step, on the object as it was sent, defaults included, before the kind prepares and validates it. */
+export function takeAddresses(request: AllocationRequest): Allocation {
   const { next, old, ranges } = request
   const linked = withLinkedFields(next.spec ?? {}, old?.spec)
   const settled = settleFamilies(linked, old?.spec, familiesOf(ranges))
   if (settled.errors.length > 0) return { service: next, gained: nothing, errors: settled.errors }
-  const addressed = allocateAddresses(settled.spec, request)
-  if (addressed.errors.length > 0) return { service: next, gained: nothing, errors: addressed.errors }
-  const draw = drawPorts({ range: ranges.ports, taken: request.taken.ports, random: request.random, dryRun: request.dryRun })
-  const ported = allocatePorts(addressed.spec, old?.spec, draw)
-  return {
-    service: { ...next, spec: ported.spec },
-    gained: request.dryRun || ported.errors.length > 0 ? nothing : { addresses: addressed.gained, ports: [...draw.granted] },
-    errors: ported.errors,
-  }
+  const { spec, gained, errors } = allocateAddresses(settled.spec, request)
+  if (errors.length > 0) return { service: next, gained: nothing, errors }
+  return { service: { ...next, spec }, gained: request.dryRun ? nothing : { addresses: gained, ports: [] }, errors }
+}
+
+/** The second step, on what the first one gave. */
+export function takePorts({ next, old, ranges, taken, random, dryRun }: AllocationRequest): Allocation {
+  const draw = drawPorts({ range: ranges.ports, taken: taken.ports, random, dryRun })
+  const { spec, errors } = allocatePorts(next.spec ?? {}, old?.spec, draw)
+  const gained = dryRun || errors.length > 0 ? nothing : { addresses: [], ports: [...draw.granted] }
+  return { service: { ...next, spec }, gained, errors }
 }
 
 const familiesOf = ({ addresses }: ServiceRanges): readonly IpFamily[] => addresses.map(({ family }) => family)

@@ -5,7 +5,7 @@ import type { Call } from '../../api/call.js'
 import { type ApiObject, members, withMetadata } from '../../api/object.js'
 import { validateBinding } from '../../resources/core/binding.js'
 import { timeOf } from '../../schema/scalars.js'
-import { addressOf, type Engine, upToDate } from '../engine.js'
+import { addressOf, type Engine } from '../engine.js'
 import { change } from '../update.js'
 import type { ActionRequest } from './signatures.js'
 
@@ -18,16 +18,15 @@ interface Pod extends ApiObject {
   readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] }
 }
 
-export async function bind(engine: Engine, call: Call, { body }: ActionRequest): Promise<void> {
+export async function bind(engine: Engine, call: Call, { body, validate }: ActionRequest): Promise<void> {
   const binding = body as Binding
   if ((binding.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Binding object')
   const problems = validateBinding(binding).map(({ field, message }) => `${field}: ${message}`)
   if (problems.length > 0) throw badRequest(problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`)
-  const waiting = upToDate(engine, call)
-  if (waiting !== undefined) await waiting
+  await validate()
   const current = engine.store.read(addressOf(call))
   if (current === undefined) throw notFound(call.resource.subject, call.name)
-  await change(engine, call, { current, isPatch: true, next: (live) => bound(call, live, binding) })
+  await change(engine, call, { current, isPatch: true, isAdmitted: true, next: (live) => bound(call, live, binding) })
 }
 
 function bound(call: Call, live: Pod, binding: Binding): ApiObject {

@@ -10,7 +10,7 @@ import { isDryRun } from '../../api/options/write-options.js'
 import { everything } from '../../objects/selection.js'
 import { timeOf } from '../../schema/scalars.js'
 import { checkPreconditions, remove } from '../delete.js'
-import { addressOf, type Engine, upToDate } from '../engine.js'
+import { addressOf, type Engine } from '../engine.js'
 import { change, modifiedMessage } from '../update.js'
 import type { ActionRequest } from './signatures.js'
 
@@ -49,15 +49,15 @@ export async function evict(engine: Engine, call: Call, request: ActionRequest):
   const eviction = request.body as Eviction
   if ((eviction.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Eviction object')
   checkDeleteOptions(eviction.deleteOptions ?? {}, call.identity)
-  const waiting = upToDate(engine, call)
-  if (waiting !== undefined) await waiting
   const pod = engine.store.read(addressOf(call))?.decode(call.resource) as Pod | undefined
   if (pod === undefined) throw notFound(call.resource.subject, call.name)
+  await request.validate()
   const options = { ...eviction.deleteOptions, ...(isDryRun(call.options) ? { dryRun: call.options.dryRun ?? [] } : {}) }
   if (!isFree(pod)) await chargeBudget(engine, call, { pod, request, options })
   const isMarked = call.gates('PodDisruptionConditions') && !isDryRun(options)
   const version = isMarked ? await markDisrupted(engine, call, options) : undefined
-  await remove(engine, call.with({ subresource: undefined, options: version === undefined ? options : withVersion(options, version) }))
+  const deletion = call.with({ subresource: undefined, options: version === undefined ? options : withVersion(options, version) })
+  await remove(engine, deletion, { isAdmitted: true })
 }
 
 /** The pod says why it goes, so that whoever counts failures can tell this one from others. Gives the version of the pod since then. */
@@ -69,7 +69,7 @@ async function markDisrupted(engine: Engine, call: Call, options: DeleteOptions)
     checkPreconditions(call, live, options)
     return disrupted(live, timeOf(call.now))
   }
-  const { result } = await change(engine, call.with({ subresource, options: {} }), { current, isPatch: true, next })
+  const { result } = await change(engine, call.with({ subresource, options: {} }), { current, isPatch: true, isAdmitted: true, next })
   return result.stored?.decode(call.resource).metadata?.resourceVersion
 }
 

@@ -18,6 +18,8 @@ export type Compute = (engine: Engine) => Promise<readonly ApiObject[]>
 export interface ActionRequest {
   readonly body: ApiObject
   readonly catalog: Catalog
+  /** Asks the validating plugins; to be called once the body is found to be in order, before anything is done. */
+  readonly validate: () => void | Promise<void>
 }
 
 /** Does with an object what was wished. */

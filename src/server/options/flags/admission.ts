@@ -1,44 +1,7 @@
 // Flags about admission: which plugins run, and how they are configured.
 
+import { pluginNames } from '../../../admission/plugin-table.js'
 import type { FlagDefinition } from '../flag.js'
-
-const pluginNames = [
-  'AlwaysAdmit',
-  'AlwaysDeny',
-  'AlwaysPullImages',
-  'CertificateApproval',
-  'CertificateSigning',
-  'CertificateSubjectRestriction',
-  'DefaultIngressClass',
-  'DefaultStorageClass',
-  'DefaultTolerationSeconds',
-  'DenyServiceExternalIPs',
-  'EventRateLimit',
-  'ExtendedResourceToleration',
-  'ImagePolicyWebhook',
-  'LimitPodHardAntiAffinityTopology',
-  'LimitRanger',
-  'MutatingAdmissionWebhook',
-  'NamespaceAutoProvision',
-  'NamespaceExists',
-  'NamespaceLifecycle',
-  'NodeRestriction',
-  'OwnerReferencesPermissionEnforcement',
-  'PersistentVolumeClaimResize',
-  'PersistentVolumeLabel',
-  'PodNodeSelector',
-  'PodSecurity',
-  'PodTolerationRestriction',
-  'Priority',
-  'ResourceQuota',
-  'RuntimeClass',
-  'SecurityContextDeny',
-  'ServiceAccount',
-  'StorageObjectInUseProtection',
-  'TaintNodesByCondition',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
-] as const
 
 export const admissionFlags = [
   {

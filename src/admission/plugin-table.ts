@@ -1,0 +1,62 @@
+// Every admission plugin of the reference, in the order in which they run, and whether it runs when nobody says. Flags and `order.ts` read
+// this table; those that have no line in `order.ts` are known by name only.
+
+import { compareText } from '../base/text-order.js'
+
+export interface KnownPlugin {
+  readonly name: string
+  readonly isDefault: boolean
+}
+
+const on = (name: string): KnownPlugin => ({ name, isDefault: true })
+const off = (name: string): KnownPlugin => ({ name, isDefault: false })
+
+export const knownPlugins: readonly KnownPlugin[] = [
+  off('AlwaysAdmit'),
+  off('NamespaceAutoProvision'),
+  on('NamespaceLifecycle'),
+  off('NamespaceExists'),
+  off('SecurityContextDeny'),
+  off('LimitPodHardAntiAffinityTopology'),
+  on('LimitRanger'),
+  on('ServiceAccount'),
+  off('NodeRestriction'),
+  on('TaintNodesByCondition'),
+  off('AlwaysPullImages'),
+  off('ImagePolicyWebhook'),
+  on('PodSecurity'),
+  off('PodNodeSelector'),
+  on('Priority'),
+  on('DefaultTolerationSeconds'),
+  off('PodTolerationRestriction'),
+  off('EventRateLimit'),
+  off('ExtendedResourceToleration'),
+  off('PersistentVolumeLabel'),
+  on('DefaultStorageClass'),
+  on('StorageObjectInUseProtection'),
+  off('OwnerReferencesPermissionEnforcement'),
+  on('PersistentVolumeClaimResize'),
+  on('RuntimeClass'),
+  on('CertificateApproval'),
+  on('CertificateSigning'),
+  on('CertificateSubjectRestriction'),
+  on('DefaultIngressClass'),
+  off('DenyServiceExternalIPs'),
+  on('MutatingAdmissionWebhook'),
+  on('ValidatingAdmissionPolicy'),
+  on('ValidatingAdmissionWebhook'),
+  on('ResourceQuota'),
+  off('AlwaysDeny'),
+]
+
+/** In alphabetical order, for people. */
+export const pluginNames: readonly string[] = knownPlugins.map(({ name }) => name).sort(compareText)
+
+export interface PluginChoice {
+  readonly enabled: readonly string[]
+  readonly disabled: readonly string[]
+}
+
+/** The names of the plugins that shall run, in their order. */
+export const chosenPlugins = ({ enabled, disabled }: PluginChoice): readonly string[] =>
+  knownPlugins.flatMap(({ name, isDefault }) => ((isDefault || enabled.includes(name)) && !disabled.includes(name) ? [name] : []))

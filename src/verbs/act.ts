@@ -1,0 +1,23 @@
+// POST on subresources that are actions: what was sent is admitted as a new object of the subresource, and then done.
+
+import { AdmissionRequest } from '../admission/admission.js'
+import type { Call } from '../api/call.js'
+import type { Catalog } from '../api/catalog.js'
+import type { ApiObject } from '../api/object.js'
+import { type Engine, upToDate } from './engine.js'
+import type { Action } from './special/signatures.js'
+
+export interface Acting {
+  readonly act: Action
+  readonly body: ApiObject
+  readonly catalog: Catalog
+}
+
+export async function perform(engine: Engine, call: Call, { act, body, catalog }: Acting): Promise<void> {
+  const waiting = upToDate(engine, call)
+  if (waiting !== undefined) await waiting
+  const sent = new AdmissionRequest(call, 'CREATE', { object: body, old: undefined })
+  const admitted = sent.withObject((await engine.admission.mutate(sent)) ?? body)
+  call.throwIfAborted()
+  await act(engine, call, { body: admitted.object ?? body, catalog, validate: () => engine.admission.validate(admitted) })
+}

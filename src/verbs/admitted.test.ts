@@ -1,0 +1,137 @@
+// What admission is asked by each verb, and what becomes of what was reserved where it refuses.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AdmissionRequest } from '../admission/admission.js'
+import { ApiError, forbidden } from '../api/api-error.js'
+import type { Resource } from '../api/catalog.js'
+import type { ApiObject } from '../api/object.js'
+import { readQuery } from '../api/options/query.js'
+import { systemClock } from '../base/clock.js'
+import { stageOf } from '../controllers/engine.fixture.js'
+import { ownCall } from '../controllers/own-call.js'
+import { perform } from './act.js'
+import { connect } from './connect.js'
+import { create } from './create.js'
+import { removeCollection } from './delete-collection.js'
+import type { Engine } from './engine.js'
+import type { Reserver } from './reserve.js'
+import { answerReview } from './review.js'
+import { bind } from './special/binding.js'
+import { evict } from './special/eviction.js'
+import { update } from './update.js'
+import { withDefaults } from './versions.js'
+
+const show = ({ operation, resource, subresource, name, object, old }: AdmissionRequest): string =>
+  `${operation} ${resource.name}${subresource === '' ? '' : `/${subresource}`} ${name} ${describe(object)} ${describe(old)}`
+
+const describe = (object: ApiObject | undefined): string => (object === undefined ? '-' : (object.kind ?? 'object'))
+
+async function stage() {
+  const asked: string[] = []
+  const { engine: plain, catalog } = await stageOf('cluster', systemClock)
+  const engine: Engine = {
+    ...plain,
+    admission: {
+      mutate: (request) => {
+        asked.push(show(request))
+        return undefined
+      },
+      validate: () => undefined,
+    },
+  }
+  const find = (name: string, group = ''): Resource => catalog.find(group, 'v1', name) as Resource
+  const pods = find('pods')
+  const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const call = (subresource?: string, name = 'p') =>
+    ownCall(engine, { resource: pods, namespace: 'n', name, ...(subresource === undefined ? {} : { subresource }) })
+  await create(engine, call(), { object: withDefaults(call(), pod) })
+  assert.deepEqual(asked.splice(0), ['CREATE pods p object -'])
+  return { engine, catalog, asked, call, find, pod }
+}
+
+test('a binding is a new object of pods/binding, and nothing else', async () => {
+  const { engine, catalog, asked, call } = await stage()
+  const body = { kind: 'Binding', metadata: { name: 'p' }, target: { kind: 'Node', name: 'node' } } as ApiObject
+  await perform(engine, call('binding'), { act: bind, body, catalog })
+  assert.deepEqual(asked, ['CREATE pods/binding p Binding -'])
+})
+
+test('an eviction is a new object of pods/eviction, and no deletion', async () => {
+  const { engine, catalog, asked, call } = await stage()
+  await perform(engine, call('eviction'), { act: evict, body: { kind: 'Eviction', metadata: { name: 'p' } }, catalog })
+  assert.deepEqual(asked, ['CREATE pods/eviction p Eviction -'])
+})
+
+test('a deletion of many is one for each', async () => {
+  const { engine, asked, call, pod } = await stage()
+  await create(engine, call(undefined, 'q'), { object: withDefaults(call(), { ...pod, metadata: { name: 'q' } } as ApiObject) })
+  asked.length = 0
+  await removeCollection(engine, call(undefined, ''), {
+    selection: { labels: undefined, fields: undefined },
+    version: { mode: 'most-recent' },
+    limit: 0,
+  })
+  assert.deepEqual(asked.toSorted(), ['DELETE pods p - object', 'DELETE pods q - object'])
+})
+
+test('a connection is asked for with its options; a log is read', async () => {
+  const { engine, catalog, asked, call } = await stage()
+  const request = { catalog, query: readQuery('container=c&command=ls&command=-l&stdin=true'), isUpgrade: false }
+  const seen: unknown[] = []
+  const looking: Engine = { ...engine, admission: { ...engine.admission, validate: ({ object }) => void seen.push(object) } }
+  await assert.rejects(connect(looking, call('exec'), { to: 'exec', ...request }), ApiError)
+  assert.deepEqual(asked, ['CONNECT pods/exec p PodExecOptions -'])
+  assert.deepEqual(seen, [{ kind: 'PodExecOptions', apiVersion: 'v1', container: 'c', command: ['ls', '-l'], stdin: true }])
+  await connect(looking, call('log'), { to: 'log', ...request })
+  assert.equal(asked.length, 1)
+})
+
+test('a question is a new object', async () => {
+  const { engine, asked, find } = await stage()
+  const resource = find('selfsubjectaccessreviews', 'authorization.cluster.io')
+  const spec = { nonResourceAttributes: { path: '/', verb: 'get' } }
+  await answerReview(engine, ownCall(engine, { resource, name: '' }), { spec } as ApiObject)
+  assert.deepEqual(asked, ['CREATE selfsubjectaccessreviews  object -'])
+})
+
+const reserver = (log: string[], word: string, errors: readonly never[] = []): Reserver => ({
+  collection: 'configmaps',
+  reserve: async ({ next }) => {
+    log.push(`take ${word}`)
+    const { data = {} } = next as { data?: Record<string, string> }
+    return {
+      object: { ...next, data: { ...data, [word]: '' } } as ApiObject,
+      gained: [],
+      errors,
+      release: () => void log.push(`give ${word}`),
+    }
+  },
+  holds: () => [],
+})
+
+for (const isRefused of [false, true]) {
+  test(`reservations are taken in order${isRefused ? ', and given back in reverse where the object is refused' : ' and kept'}`, async () => {
+    const { engine: plain, find } = await stage()
+    const log: string[] = []
+    const resource = find('configmaps')
+    const engine: Engine = {
+      ...plain,
+      reservers: [reserver(log, 'one'), reserver(log, 'two')],
+      admission: {
+        mutate: () => undefined,
+        validate: () => {
+          if (isRefused) throw forbidden(resource.subject, 'c', 'no')
+        },
+      },
+    }
+    const call = ownCall(engine, { resource, namespace: 'n', name: 'c' })
+    const making = create(engine, call, { object: { metadata: { name: 'c' } } })
+    if (isRefused) await assert.rejects(making, /no/)
+    else assert.deepEqual(Object.keys((await making).result.stored?.decode(resource) ?? {}).includes('data'), true)
+    assert.deepEqual(log.splice(0), isRefused ? ['take one', 'take two', 'give two', 'give one'] : ['take one', 'take two'])
+    if (isRefused) return
+    await update(engine, call.with({ options: { dryRun: ['All'] } }), { object: { metadata: { name: 'c' } } })
+    assert.deepEqual(log, ['take one', 'take two', 'give two', 'give one'], 'a dry run keeps nothing')
+  })
+}
