@@ -35,6 +35,7 @@ export class EtcdClient {
   #next: number
   #connecting: Promise<Connection> | undefined
   #current: Connection | undefined
+  readonly #channels = new Set<GrpcChannel>()
   #warnedMs = Number.NEGATIVE_INFINITY
   #isClosed = false
 
@@ -104,7 +105,7 @@ export class EtcdClient {
   async close(): Promise<void> {
     this.#isClosed = true
     await this.#connecting?.catch(() => undefined)
-    this.#current?.channel.close('the storage is closed')
+    for (const channel of this.#channels) channel.close('the storage is closed')
   }
 
   #connection(): Promise<Connection> {
@@ -116,8 +117,11 @@ export class EtcdClient {
     return this.#connecting
   }
 
-  #discard({ channel, endpoint }: Connection, error: unknown): void {
-    // Its `onClosed` forgets the connection.
+  #discard(connection: Connection, error: unknown): void {
+    // One that is ending is forgotten already, and lets end what was begun.
+    if (this.#current !== connection) return
+    const { channel, endpoint } = connection
+    // Its `onEnding` forgets the connection.
     const reason = error instanceof Error ? error.message : String(error)
     channel.close(reason)
     if (!this.#isClosed) this.#options.logger.info({ endpoint: endpoint.url, reason }, 'closing connection to etcd')
@@ -148,6 +152,8 @@ export class EtcdClient {
     const { tls, credentials } = this.#options
     const socket = await connectSocket(endpoint, { tls, timeoutMs: connectTimeoutMs })
     const channel = new GrpcChannel({ socket, url: endpoint.url })
+    this.#channels.add(channel)
+    channel.onClosed(() => this.#channels.delete(channel))
     try {
       if (credentials) {
         const login = encodeAuthenticate(credentials.username, credentials.password)
@@ -158,7 +164,8 @@ export class EtcdClient {
       if (!status.hasLeader) throw new Error('it has no leader: too few members of etcd can talk to one another')
       const connection = { endpoint, channel, status }
       this.#current = connection
-      channel.onClosed(() => {
+      channel.onEnding(() => {
+        if (this.#current !== connection) return
         this.#connecting = undefined
         this.#current = undefined
       })

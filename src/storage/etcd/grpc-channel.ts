@@ -28,16 +28,18 @@ export interface GrpcStream {
 export class GrpcChannel {
   readonly #connection: Http2Connection
   readonly #url: URL
+  readonly #onEnding: (() => void)[] = []
   readonly #onClosed: (() => void)[] = []
   readonly #waiting = new Set<{ readonly sinceMs: number }>()
   readonly #stopWatching: () => void
   readonly #headerBlocks = new Map<string, Buffer>()
   #metadata: readonly Header[] = []
+  #isEnding = false
   #isClosed = false
 
   constructor({ socket, url }: ChannelOptions) {
     this.#url = new URL(url)
-    this.#connection = new Http2Connection(socket, () => this.#noteClosed())
+    this.#connection = new Http2Connection(socket, { ending: () => this.#noteEnding(), closed: () => this.#noteClosed() })
     this.#stopWatching = watchLiveness({
       receivedBytes: () => socket.bytesRead,
       waitingSinceMs: () => this.#oldestCallMs(),
@@ -50,6 +52,12 @@ export class GrpcChannel {
   setMetadata(metadata: readonly Header[]): void {
     this.#metadata = metadata
     this.#headerBlocks.clear()
+  }
+
+  /** Called when no more calls can be made; those that were made before may go on for a while. */
+  onEnding(listener: () => void): void {
+    if (this.#isEnding) listener()
+    else this.#onEnding.push(listener)
   }
 
   onClosed(listener: () => void): void {
@@ -123,6 +131,11 @@ export class GrpcChannel {
     ])
     this.#headerBlocks.set(path, block)
     return block
+  }
+
+  #noteEnding(): void {
+    this.#isEnding = true
+    for (const listener of this.#onEnding) listener()
   }
 
   #noteClosed(): void {

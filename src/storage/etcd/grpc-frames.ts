@@ -1,6 +1,8 @@
 // The frames of gRPC: a byte for compression, which is not used here, four for the length, and the message.
 
 const prefixBytes = 5
+/** Far more than etcd sends at once. */
+const mostMessageBytes = 1 << 28
 
 /** What goes before a message. */
 export function messagePrefix(messageBytes: number): Buffer {
@@ -33,5 +35,7 @@ export function createFrameReader(deliver: (message: Buffer) => void): (chunk: B
 function frameBytes(buffer: Buffer): number {
   if (buffer.length < prefixBytes) return prefixBytes
   if (buffer[0] !== 0) throw new RangeError('a compressed message was received')
-  return prefixBytes + buffer.readUInt32BE(1)
+  const messageBytes = buffer.readUInt32BE(1)
+  if (messageBytes > mostMessageBytes) throw new RangeError(`a message of ${messageBytes} bytes was announced`)
+  return prefixBytes + messageBytes
 }

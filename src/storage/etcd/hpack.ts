@@ -25,6 +25,9 @@ function encodeInteger(value: number, prefixBits: number): Buffer {
   return Buffer.from([...bytes, rest])
 }
 
+/** The most that the headers of one block may be, encoded, and with a little for each of them also decoded. */
+export const mostHeaderBytes = 1 << 16
+
 export type HeaderDecoder = (block: Buffer) => readonly Header[]
 
 const mostTableBytes = 4096
@@ -50,10 +53,16 @@ export function createHeaderDecoder(): HeaderDecoder {
 
   return (block) => {
     const headers: Header[] = []
+    let headerBytes = 0
+    const add = (header: Header): void => {
+      headerBytes += sizeOf(header)
+      if (headerBytes > mostHeaderBytes) throw new RangeError('the headers are too large')
+      headers.push(header)
+    }
     const cursor = { block, at: 0 }
     while (cursor.at < block.length) {
       const first = block[cursor.at] ?? 0
-      if (first & 0x80) headers.push(lookUp(readInteger(cursor, 7)))
+      if (first & 0x80) add(lookUp(readInteger(cursor, 7)))
       else if ((first & 0xe0) === 0x20) {
         limitBytes = Math.min(readInteger(cursor, 5), mostTableBytes)
         evict()
@@ -62,7 +71,7 @@ export function createHeaderDecoder(): HeaderDecoder {
         const index = readInteger(cursor, isRemembered ? 6 : 4)
         const name = index === 0 ? readText(cursor) : lookUp(index).name
         const header = { name, value: readText(cursor) }
-        headers.push(header)
+        add(header)
         if (!isRemembered) continue
         table.unshift(header)
         tableBytes += sizeOf(header)
@@ -86,11 +95,12 @@ function readInteger(cursor: Cursor, prefixBits: number): number {
   const most = (1 << prefixBits) - 1
   let value = readByte(cursor) & most
   if (value < most) return value
-  for (let shift = 0; ; shift += 7) {
+  for (let shift = 0; shift <= 28; shift += 7) {
     const byte = readByte(cursor)
     value += (byte & 127) * 2 ** shift
     if (byte < 128) return value
   }
+  throw new RangeError('a number in a header is too large')
 }
 
 function readByte(cursor: Cursor): number {
@@ -102,6 +112,7 @@ function readByte(cursor: Cursor): number {
 function readText(cursor: Cursor): string {
   const isHuffman = ((cursor.block[cursor.at] ?? 0) & 0x80) !== 0
   const length = readInteger(cursor, 7)
+  if (cursor.at + length > cursor.block.length) throw new RangeError('a block of headers ends in the middle')
   const bytes = cursor.block.subarray(cursor.at, cursor.at + length)
   cursor.at += length
   return isHuffman ? decodeHuffman(bytes) : bytes.toString('latin1')

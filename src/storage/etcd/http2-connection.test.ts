@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
-import { connect, type Socket } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encodeHeaders, type Header } from './hpack.js'
-import { Http2Connection, type StreamEvents } from './http2-connection.js'
+import { type ConnectionEvents, Http2Connection, type StreamEvents } from './http2-connection.js'
+import { createFrameParser, encodeFrame, type Frame, frameFlags, frameTypes } from './http2-frames.js'
 
 const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('')
 
@@ -15,6 +16,34 @@ interface Answer {
   readonly body: Buffer
   readonly end: string
 }
+
+async function openTo(port: number, events: Partial<ConnectionEvents>): Promise<Http2Connection> {
+  const socket: Socket = connect(port, '127.0.0.1')
+  await new Promise((resolve) => socket.once('connect', resolve))
+  return new Http2Connection(socket, { ending: () => undefined, closed: () => undefined, ...events })
+}
+
+const block = encodeHeaders([
+  { name: ':method', value: 'POST' },
+  { name: ':scheme', value: 'http' },
+  { name: ':path', value: '/call' },
+  { name: ':authority', value: 'x' },
+  { name: 'long', value: 'y'.repeat(500) },
+])
+
+const call = (connection: Http2Connection, body: Buffer): Promise<Answer> =>
+  new Promise((resolve) => {
+    const headers: Header[] = []
+    const chunks: Buffer[] = []
+    const finish = (end: string): void => resolve({ headers, body: Buffer.concat(chunks), end })
+    const events: StreamEvents = {
+      headers: (more) => void headers.push(...more),
+      data: (chunk) => void chunks.push(Buffer.from(chunk)),
+      end: () => finish('end'),
+      reset: finish,
+    }
+    connection.open(block, events).send(body, true)
+  })
 
 describe('HTTP/2', () => {
   let server: Http2Server
@@ -32,33 +61,7 @@ describe('HTTP/2', () => {
   })
   after(() => new Promise((resolve) => server.close(resolve)))
 
-  const open = async (onClosed: (reason: string) => void = () => undefined): Promise<Http2Connection> => {
-    const socket: Socket = connect(port, '127.0.0.1')
-    await new Promise((resolve) => socket.once('connect', resolve))
-    return new Http2Connection(socket, onClosed)
-  }
-
-  const block = encodeHeaders([
-    { name: ':method', value: 'POST' },
-    { name: ':scheme', value: 'http' },
-    { name: ':path', value: '/call' },
-    { name: ':authority', value: 'x' },
-    { name: 'long', value: 'y'.repeat(500) },
-  ])
-
-  const call = (connection: Http2Connection, body: Buffer): Promise<Answer> =>
-    new Promise((resolve) => {
-      const headers: Header[] = []
-      const chunks: Buffer[] = []
-      const finish = (end: string): void => resolve({ headers, body: Buffer.concat(chunks), end })
-      const events: StreamEvents = {
-        headers: (more) => void headers.push(...more),
-        data: (chunk) => void chunks.push(Buffer.from(chunk)),
-        end: () => finish('end'),
-        reset: finish,
-      }
-      connection.open(block, events).send(body, true)
-    })
+  const open = (closed: (reason: string) => void = () => undefined): Promise<Http2Connection> => openTo(port, { closed })
 
   const echo = (stream: ServerHttp2Stream): void => {
     stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
@@ -138,5 +141,140 @@ describe('HTTP/2', () => {
     assert.match((await call(connection, Buffer.alloc(1))).end, /the server ended the connection/)
     assert.equal(reasons.length, 1)
     assert.match((await call(connection, Buffer.alloc(1))).end, /the connection is closed/)
+  })
+})
+
+describe('HTTP/2 with a server that does as it likes', () => {
+  const prefaceBytes = 24
+  const none = Buffer.alloc(0)
+  const frame = (type: number, flags: number, streamId: number, content: Buffer = none): Buffer =>
+    encodeFrame({ type, flags, streamId, content })
+  const goAway = (lastStreamId: number): Buffer => {
+    const content = Buffer.alloc(8)
+    content.writeUInt32BE(lastStreamId)
+    return frame(frameTypes.goAway, 0, 0, content)
+  }
+  const headers = encodeHeaders([{ name: ':status', value: '200' }])
+
+  /** A connection to a server that is played by the test: what it receives, and what was heard of the connection's end. */
+  const play = async (context: TestContext) => {
+    const received: Frame[] = []
+    const heard: string[] = []
+    const sockets: Socket[] = []
+    const server = createTcpServer((socket) => {
+      sockets.push(socket)
+      let skipped = 0
+      const parse = createFrameParser((next) => void received.push({ ...next, content: Buffer.from(next.content) }))
+      socket.on('error', () => undefined)
+      socket.on('data', (chunk: Buffer) => {
+        const preface = Math.min(prefaceBytes - skipped, chunk.length)
+        skipped += preface
+        parse(chunk.subarray(preface))
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const connection = await openTo((server.address() as AddressInfo).port, {
+      ending: (reason) => heard.push(`ending: ${reason}`),
+      closed: (reason) => heard.push(`closed: ${reason}`),
+    })
+    context.after(() => {
+      connection.close('done')
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+    const until = async (isDone: () => boolean): Promise<void> => {
+      for (let waitedMs = 0; !isDone(); waitedMs += 2) {
+        assert.ok(waitedMs < 5000, 'it happens')
+        await sleep(2)
+      }
+    }
+    const begun = (): number => received.filter(({ flags }) => (flags & frameFlags.endStream) !== 0).length
+    await until(() => sockets.length === 1)
+    return { connection, received, heard, until, begun, send: (...parts: Buffer[]) => void sockets[0]?.write(Buffer.concat(parts)) }
+  }
+
+  test('a ping is answered at once', async (context) => {
+    const { received, send, until } = await play(context)
+    const pings = (): readonly Frame[] => received.filter(({ type }) => type === frameTypes.ping)
+    const startMs = performance.now()
+    for (let round = 0; round < 10; round += 1) {
+      send(frame(frameTypes.ping, 0, 0, Buffer.from(`ping ${round}..`)))
+      await until(() => pings().length > round)
+    }
+    assert.ok(performance.now() - startMs < 1000)
+    assert.deepEqual(
+      pings().map(({ flags, content }) => [flags, content.toString()]),
+      Array.from({ length: 10 }, (_, round) => [frameFlags.ack, `ping ${round}..`]),
+    )
+  })
+
+  test('headers in a few pieces are put together', async (context) => {
+    const { connection, send, until, begun } = await play(context)
+    const answer = call(connection, none)
+    await until(() => begun() === 1)
+    send(frame(frameTypes.headers, 0, 1, headers.subarray(0, 3)), frame(frameTypes.continuation, 0, 1, headers.subarray(3, 4)))
+    send(frame(frameTypes.continuation, frameFlags.endHeaders, 1, headers.subarray(4)), frame(frameTypes.data, frameFlags.endStream, 1))
+    assert.deepEqual((await answer).headers, [{ name: ':status', value: '200' }])
+  })
+
+  const remembered = Buffer.concat([Buffer.from([0x40, 1]), Buffer.from('n'), Buffer.from([127, 0x81, 0x17]), Buffer.alloc(3072, 'v')])
+  const attacks = {
+    'headers without an end, in many small pieces': [
+      frame(frameTypes.headers, 0, 1, headers),
+      ...Array.from({ length: 100 }, () => frame(frameTypes.continuation, 0, 1)),
+    ],
+    'headers without an end, in large pieces': [
+      frame(frameTypes.headers, 0, 1, Buffer.alloc(16_000)),
+      ...Array.from({ length: 6 }, () => frame(frameTypes.continuation, 0, 1, Buffer.alloc(16_000))),
+    ],
+    'something else in the middle of headers': [frame(frameTypes.headers, 0, 1, headers), frame(frameTypes.ping, 0, 0, Buffer.alloc(8))],
+    'a continuation of another stream': [
+      frame(frameTypes.headers, 0, 1, headers),
+      frame(frameTypes.continuation, frameFlags.endHeaders, 3),
+    ],
+    'a continuation of nothing': [frame(frameTypes.continuation, frameFlags.endHeaders, 1, headers)],
+    'small headers that become large': [
+      frame(frameTypes.headers, frameFlags.endHeaders, 1, Buffer.concat([remembered, Buffer.alloc(1000, 0x80 | 62)])),
+    ],
+    'a number without an end': [frame(frameTypes.headers, frameFlags.endHeaders, 1, Buffer.alloc(20, 0xff))],
+    'a value that is not there': [frame(frameTypes.headers, frameFlags.endHeaders, 1, Buffer.from([0, 1, 110, 100, 118]))],
+    'a window beyond all bounds': Array.from({ length: 2 }, () => frame(frameTypes.windowUpdate, 0, 0, Buffer.from('7fffffff', 'hex'))),
+    'a frame beyond all bounds': [Buffer.from('ffffff000000000001', 'hex')],
+  }
+  for (const [what, frames] of Object.entries(attacks)) {
+    test(`${what}: the connection is closed`, async (context) => {
+      const { connection, heard, send, until, begun } = await play(context)
+      const answer = call(connection, none)
+      await until(() => begun() === 1)
+      send(...frames)
+      await until(() => heard.length === 2)
+      assert.notEqual((await answer).end, 'end')
+      assert.match(heard.join(), /^ending: .*,closed: /)
+    })
+  }
+
+  test('of a connection that the server ends, streams that it has begun with may end, and no more are opened', async (context) => {
+    const { connection, heard, send, until, begun } = await play(context)
+    const [first, second] = [call(connection, none), call(connection, none)]
+    await until(() => begun() === 2)
+    send(goAway(1))
+    assert.match((await second).end, /the server ended the connection/)
+    assert.deepEqual(heard, ['ending: the server ended the connection (0)'])
+    assert.match((await call(connection, none)).end, /the connection is closed/)
+    send(frame(frameTypes.headers, frameFlags.endHeaders, 1, headers), frame(frameTypes.data, frameFlags.endStream, 1, Buffer.from('yes')))
+    const { end, body } = await first
+    assert.deepEqual([end, body.toString()], ['end', 'yes'])
+    assert.match(heard.join(), /,closed: /)
+  })
+
+  test('a stream that does not end is not waited for: it can be begun elsewhere', async (context) => {
+    const { connection, send, until, begun } = await play(context)
+    const answer = call(connection, none)
+    await until(() => begun() === 1)
+    send(goAway(2 ** 31 - 1))
+    const startMs = performance.now()
+    assert.match((await answer).end, /the server ended the connection/)
+    const tookMs = performance.now() - startMs
+    assert.ok(tookMs > 1000 && tookMs < 6000, `${tookMs} ms`)
   })
 })

@@ -1,10 +1,18 @@
 // A client's connection in HTTP/2, with just what gRPC uses of it: streams that are opened by this side, headers, data, trailers, flow control.
 //
-// Node's own http2 module would do, but takes four times the processor time for each call, and etcd is called for every batch of writes and every
-// round of consistent reads.
+// Why not Node's own http2 module, or @grpc/grpc-js: measured behind the same channel, on Node 20.20 with etcd 3.4, in processor time of server and
+// etcd together per request of 1 KB, median of 25 rounds taken in turns (spread ±25 % on a busy machine), and of the server alone:
+//
+//   connections   create: this  http2  grpc-js     of the server alone: this  http2  grpc-js
+//   1                  1444 µs  1656   2067                           822 µs  988   1415
+//   16                  316 µs   317    356                           237 µs  241    274
+//   64                  260 µs   244    257                           185 µs  187    210
+//
+// Writers that share batches share the calls, too; whoever writes alone pays for a call with every write, and that is where this one earns its
+// keep: 15 to 20 % of a whole request. Updates are alike; reads do not call etcd.
 
 import type { Socket } from 'node:net'
-import { createHeaderDecoder, type Header } from './hpack.js'
+import { createHeaderDecoder, type Header, mostHeaderBytes } from './hpack.js'
 import {
   createFrameParser,
   encodeFrame,
@@ -32,6 +40,14 @@ export interface OutgoingStream {
   cancel(): void
 }
 
+/** Each is called at most once. */
+export interface ConnectionEvents {
+  /** No more streams can be opened; those that are open may go on for a while. */
+  ending(reason: string): void
+  /** Streams that were open have been reset before. */
+  closed(reason: string): void
+}
+
 interface OpenStream {
   readonly events: StreamEvents
   sendWindow: number
@@ -43,9 +59,15 @@ const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 const usualWindowBytes = 65_535
 const streamWindowBytes = 1 << 24
 const connectionWindowBytes = 1 << 25
-const settings = { enablePush: 2, initialWindow: 4 } as const
+const settings = { enablePush: 2, initialWindow: 4, mostHeaderBytes: 6 } as const
 const cancelled = 8
-const pingAnswerMs = 200
+/** How long streams may take to end after the server has said that it ends the connection. One that never ends is then begun elsewhere. */
+const endingMs = 3000
+/** A block of headers in more pieces than this is meant to do harm. */
+const mostContinuations = 16
+/** A server that asks and does not read the answers is not waited for. */
+const mostUnreadBytes = 1 << 20
+const mostWindowBytes = 2 ** 31 - 1
 /** Up to here it is cheaper to copy the parts together than to hand them over one by one. */
 const mostCopiedBytes = 16_384
 const lastStreamId = 2 ** 31 - 1
@@ -54,7 +76,7 @@ export class Http2Connection {
   readonly #socket: Socket
   readonly #streams = new Map<number, OpenStream>()
   readonly #decodeHeaders = createHeaderDecoder()
-  readonly #onClosed: (reason: string) => void
+  readonly #events: ConnectionEvents
   #nextStreamId = 1
   #sendWindow = usualWindowBytes
   #initialSendWindow = usualWindowBytes
@@ -63,13 +85,15 @@ export class Http2Connection {
   #outbox: Buffer[] = []
   #outboxBytes = 0
   #isSending = false
-  #unfinishedHeaders: { readonly frame: Frame; readonly parts: Buffer[] } | undefined
+  #unfinishedHeaders: { readonly frame: Frame; readonly parts: Buffer[]; bytes: number } | undefined
+  #endingTimer: NodeJS.Timeout | undefined
+  #isEnding = false
   #isClosed = false
 
-  /** The socket must be connected. `onClosed` is called once; streams that are open then are reset before. */
-  constructor(socket: Socket, onClosed: (reason: string) => void) {
+  /** The socket must be connected. */
+  constructor(socket: Socket, events: ConnectionEvents) {
     this.#socket = socket
-    this.#onClosed = onClosed
+    this.#events = events
     const parse = createFrameParser((frame) => this.#take(frame))
     socket.on('data', (chunk: Buffer) => {
       try {
@@ -81,7 +105,11 @@ export class Http2Connection {
     socket.on('error', (error) => this.close(`the connection broke: ${error.message}`))
     socket.on('close', () => this.close('the connection was closed'))
     const limit = (id: number, value: number): Buffer => Buffer.concat([numberBytes(id, 2), numberBytes(value, 4)])
-    const wishes = Buffer.concat([limit(settings.enablePush, 0), limit(settings.initialWindow, streamWindowBytes)])
+    const wishes = Buffer.concat([
+      limit(settings.enablePush, 0),
+      limit(settings.initialWindow, streamWindowBytes),
+      limit(settings.mostHeaderBytes, mostHeaderBytes),
+    ])
     const greeting = encodeFrame({ type: frameTypes.settings, flags: 0, streamId: 0, content: wishes })
     socket.write(Buffer.concat([preface, greeting, windowUpdate(0, connectionWindowBytes - usualWindowBytes)]))
   }
@@ -90,8 +118,8 @@ export class Http2Connection {
   open(block: Buffer, events: StreamEvents): OutgoingStream {
     const streamId = this.#nextStreamId
     this.#nextStreamId += 2
-    if (this.#isClosed || streamId > lastStreamId) {
-      this.close('the numbers of streams are used up')
+    if (streamId > lastStreamId) this.#end('the numbers of streams are used up')
+    if (this.#isEnding) {
       queueMicrotask(() => events.reset('the connection is closed'))
       return { send: () => undefined, cancel: () => undefined }
     }
@@ -106,6 +134,7 @@ export class Http2Connection {
       cancel: () => {
         if (!this.#streams.delete(streamId) || this.#isClosed) return
         this.#post(encodeFrame({ type: frameTypes.reset, flags: 0, streamId, content: numberBytes(cancelled, 4) }))
+        this.#closeWhenDone()
       },
     }
   }
@@ -117,23 +146,39 @@ export class Http2Connection {
   close(reason: string): void {
     if (this.#isClosed) return
     this.#isClosed = true
+    clearTimeout(this.#endingTimer)
     this.#socket.destroy()
     const streams = [...this.#streams.values()]
     this.#streams.clear()
     for (const { events } of streams) events.reset(reason)
-    this.#onClosed(reason)
+    this.#noteEnding(reason)
+    this.#events.closed(reason)
+  }
+
+  #noteEnding(reason: string): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    this.#events.ending(reason)
+  }
+
+  /** Opens no more streams, and closes when the last one has ended or the time is up. */
+  #end(reason: string): void {
+    this.#noteEnding(reason)
+    this.#endingTimer ??= setTimeout(() => this.close(reason), endingMs)
+    this.#closeWhenDone()
   }
 
   #take(frame: Frame): void {
     if (this.#isClosed) return
     const { type, flags, streamId, content } = frame
+    if (this.#unfinishedHeaders && type !== frameTypes.continuation) throw new RangeError('a block of headers was broken off')
     if (type === frameTypes.data) this.#takeData(frame)
     else if (type === frameTypes.headers || type === frameTypes.continuation) this.#takeHeaders(frame)
     else if (type === frameTypes.windowUpdate) this.#widen(streamId, content.readUInt32BE(0) & 0x7fffffff)
     else if (type === frameTypes.settings && !(flags & frameFlags.ack)) this.#takeSettings(content)
-    else if (type === frameTypes.ping && !(flags & frameFlags.ack)) this.#oweAnswer(encodeFrame({ ...frame, flags: frameFlags.ack }))
+    else if (type === frameTypes.ping && !(flags & frameFlags.ack)) this.#answer({ ...frame, flags: frameFlags.ack })
     else if (type === frameTypes.reset) this.#finish(streamId, ({ reset }) => reset(`the call was broken off (${content.readUInt32BE(0)})`))
-    else if (type === frameTypes.goAway) this.close(`the server ended the connection (${content.readUInt32BE(4)})`)
+    else if (type === frameTypes.goAway) this.#takeGoAway(content)
   }
 
   #takeData(frame: Frame): void {
@@ -153,9 +198,26 @@ export class Http2Connection {
     return 0
   }
 
+  /** Streams that the server has not begun with can be begun elsewhere at once; the others may end. */
+  #takeGoAway(content: Buffer): void {
+    const reason = `the server ended the connection (${content.readUInt32BE(4)})`
+    const lastBegun = content.readUInt32BE(0) & 0x7fffffff
+    this.#noteEnding(reason)
+    for (const streamId of [...this.#streams.keys()]) if (streamId > lastBegun) this.#finish(streamId, ({ reset }) => reset(reason))
+    this.#end(reason)
+  }
+
   #takeHeaders(frame: Frame): void {
-    const unfinished = this.#unfinishedHeaders ?? { frame, parts: [] }
+    const unfinished = this.#unfinishedHeaders ?? { frame, parts: [], bytes: 0 }
+    const isContinuation = frame.type === frameTypes.continuation
+    if (isContinuation !== (this.#unfinishedHeaders !== undefined) || frame.streamId !== unfinished.frame.streamId) {
+      throw new RangeError('a block of headers is continued that was not begun')
+    }
     unfinished.parts.push(unpadded(frame))
+    unfinished.bytes += frame.content.length
+    if (unfinished.bytes > mostHeaderBytes || unfinished.parts.length > mostContinuations) {
+      throw new RangeError('a block of headers is too large')
+    }
     this.#unfinishedHeaders = frame.flags & frameFlags.endHeaders ? undefined : unfinished
     if (this.#unfinishedHeaders) return
     const { flags, streamId } = unfinished.frame
@@ -172,7 +234,7 @@ export class Http2Connection {
       for (const stream of this.#streams.values()) stream.sendWindow += window - this.#initialSendWindow
       this.#initialSendWindow = window
     }
-    this.#post(encodeFrame({ type: frameTypes.settings, flags: frameFlags.ack, streamId: 0, content: Buffer.alloc(0) }))
+    this.#answer({ type: frameTypes.settings, flags: frameFlags.ack, streamId: 0, content: Buffer.alloc(0) })
     this.#flushAll()
   }
 
@@ -180,6 +242,7 @@ export class Http2Connection {
     const stream = this.#streams.get(streamId)
     if (streamId === 0) this.#sendWindow += bytes
     else if (stream) stream.sendWindow += bytes
+    if (Math.max(this.#sendWindow, stream?.sendWindow ?? 0) > mostWindowBytes) throw new RangeError('a window is too large')
     this.#flushAll()
   }
 
@@ -215,9 +278,10 @@ export class Http2Connection {
     } while (start < content.length)
   }
 
-  /** etcd sends a ping for every call, to measure the way, but not before the last one was answered: answers that come late keep it calm. */
-  #oweAnswer(answer: Buffer): void {
-    setTimeout(() => this.#post(answer), pingAnswerMs).unref()
+  /** What the server has asked for. */
+  #answer(frame: Frame): void {
+    if (this.#socket.writableLength > mostUnreadBytes) throw new RangeError('the server does not read answers')
+    this.#post(encodeFrame(frame))
   }
 
   #post(bytes: Buffer): void {
@@ -249,6 +313,11 @@ export class Http2Connection {
     const stream = this.#streams.get(streamId)
     this.#streams.delete(streamId)
     if (stream) tell(stream.events)
+    this.#closeWhenDone()
+  }
+
+  #closeWhenDone(): void {
+    if (this.#isEnding && this.#streams.size === 0) this.close('the server ended the connection')
   }
 }
 
