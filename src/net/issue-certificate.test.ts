@@ -1,7 +1,11 @@
-// Certificates made by hand are read back with Node's own parser, which is OpenSSL.
+// Certificates made by hand are read back with Node's own parser, and verified by the `openssl` command where there is one.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import * as der from './der.js'
 import { issueCertificate } from './issue-certificate.js'
@@ -36,6 +40,44 @@ test('a serving certificate: names, times, issuer', () => {
 test('a client certificate: user and groups', () => {
   const { cert } = issueCertificate({ commonName: 'jane', organizations: ['devs', 'readers'], use: 'client', ...times }, authority)
   assert.equal(new X509Certificate(cert).subject, 'O=devs\nO=readers\nCN=jane')
+})
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+
+/** What the command says of a certificate: its status, and its words for a failure. */
+function verify(cert: string, ...options: readonly string[]): { readonly status: number | null; readonly said: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'certificates-'))
+  try {
+    writeFileSync(join(folder, 'ca.pem'), authority.cert)
+    writeFileSync(join(folder, 'cert.pem'), cert)
+    const moment = String(Date.UTC(2027, 0, 1) / 1000)
+    const flags = ['-x509_strict', '-check_ss_sig', '-attime', moment, '-CAfile', join(folder, 'ca.pem')]
+    const { status, stdout, stderr } = spawnSync('openssl', ['verify', ...flags, ...options, join(folder, 'cert.pem')], {
+      encoding: 'utf8',
+    })
+    return { status, said: stdout + stderr }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+test('openssl verifies what is issued', { skip: hasOpenssl ? false : 'there is no openssl command' }, () => {
+  const server = issueCertificate({ commonName: 'me', hosts, use: 'server', ...times }, authority).cert
+  const client = issueCertificate({ commonName: 'jane', organizations: ['devs'], use: 'client', ...times }, authority).cert
+  const expectations = [
+    { cert: authority.cert, options: ['-purpose', 'any'], status: 0 },
+    { cert: server, options: ['-purpose', 'sslserver'], status: 0 },
+    { cert: server, options: ['-purpose', 'sslserver', '-verify_hostname', 'a.b.svc'], status: 0 },
+    { cert: server, options: ['-purpose', 'sslserver', '-verify_ip', '2001:db8::ff00:42:8329'], status: 0 },
+    { cert: client, options: ['-purpose', 'sslclient'], status: 0 },
+    { cert: client, options: ['-purpose', 'sslserver'], status: 2 },
+    { cert: server, options: ['-purpose', 'sslserver', '-verify_hostname', 'other'], status: 2 },
+    { cert: issueCertificate({ commonName: 'x', use: 'server', ...times }).cert, options: [], status: 2 },
+  ]
+  for (const { cert, options, status } of expectations) {
+    const verdict = verify(cert, ...options)
+    assert.equal(verdict.status, status, `${options.join(' ')}: ${verdict.said}`)
+  }
 })
 
 for (const row of [
