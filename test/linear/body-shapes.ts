@@ -49,7 +49,7 @@ export const jsonShapes: readonly Shape[] = [
   jsonShape('a long name with members below', (n) => `{${twice},"${fill('x', n / 2)}":{${fillWith((i) => `"k${i}":{}`, ',', n / 2)}}}`),
   jsonShape(
     'a long name with duplicates below',
-    (n) => `{"spec":{"${fill('x', n / 2)}":{${fillWith((i) => `"k${i % 99}":1`, ',', n / 2)}}}}`,
+    (n) => `{"spec":{"${fill('x', n / 2)}":{${fillWith((i) => `"k${i % 20}":1`, ',', n / 2)}}}}`,
   ),
   jsonShape('long names', (n) => `{${twice},${fillWith((i) => `"${fill('x', Math.sqrt(n))}${i}":1`, ',', n)}}`),
   jsonShape('an integer of many digits', (n) => `{"spec":{"replicas":${fill('7', n)}}}`),

@@ -24,23 +24,27 @@ const leastMs = 0.05
 const sampling = { leastMs: 3, samples: 2 }
 const seed = Number(values.seed)
 
-/** One step beyond the rule is a cache that is full or a table that grows; two in a row, or a great one, are what the rule forbids. */
-const greatFactor = 5
+/** Three doublings are looked at together: in one of them a cache may be full, a table may grow or the collector may run. */
+const steps = 3
 
-/** The doubling that breaks the rule, if one does. */
+/** The doublings that break the rule, if some do. */
 function broken(shape: Shape): Growth | undefined {
-  let from = new Probe(shape, smallest, seed)
-  let wasBeyond = false
+  const probes = [new Probe(shape, smallest, seed)]
   for (let bytes = smallest * 2; bytes <= shape.maxBytes; bytes *= 2) {
-    const to = new Probe(shape, bytes, seed)
-    const growth = growthOf(shape, { from, to }, mostFactor, sampling)
+    probes.push(new Probe(shape, bytes, seed))
+    const from = probes.at(-1 - steps)
+    const to = probes.at(-1)
+    if (to === undefined) continue
+    if (from === undefined) {
+      to.sample(sampling)
+      continue
+    }
+    const growth = growthOf(shape, { from, to }, mostFactor ** steps, sampling)
     if (values.verbose) console.log(showGrowth(growth))
-    const isBeyond = growth.factor > mostFactor && to.ms > leastMs
-    if (isBeyond && (wasBeyond || growth.factor > greatFactor)) return growth
-    wasBeyond = isBeyond
-    from = to
+    if (growth.factor > mostFactor ** steps && to.ms > leastMs) return growth
   }
-  console.log(`${shape.subject}: ${shape.name}: ${(from.ms / (from.bytes / 2 ** 20)).toFixed(1)} ms/MiB`)
+  const last = probes.at(-1)
+  console.log(`${shape.subject}: ${shape.name}: ${((last?.ms ?? 0) / ((last?.bytes ?? 1) / 2 ** 20)).toFixed(1)} ms/MiB`)
   return undefined
 }
 
