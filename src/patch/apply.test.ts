@@ -182,3 +182,15 @@ test('of many problems of a configuration a hundred are told', () => {
   assert.equal(lines.length, 102)
   assert.equal(lines.at(-1), '  and more')
 })
+
+test('the annotation of client-side apply follows, even where nothing else changes', () => {
+  const annotation = 'kubectl/last-applied'
+  const stage = stageOf(configMap, { clientSideApply: { manager: 'kubectl', annotation } })
+  stage.put('kubectl-client-side-apply', { metadata: { annotations: { [annotation]: '{"data":{"k":"old"}}' } }, data: { k: 'v' } })
+  stage.apply('kubectl', { data: { k: 'v' } })
+  const written = '{"apiVersion":"v1","data":{"k":"v"},"kind":"ConfigMap","metadata":{"name":"a"}}\n'
+  assert.deepEqual(stage.object(), { metadata: { annotations: { [annotation]: written } }, data: { k: 'v' } })
+  const version = stage.version()
+  stage.apply('kubectl', { data: { k: 'v' } })
+  assert.equal(stage.version(), version, 'what is up to date stays')
+})

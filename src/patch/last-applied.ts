@@ -65,9 +65,12 @@ export function refreshAnnotation(outcome: ApplyOutcome, config: Members, input:
   const name = input.clientSideApply?.annotation
   if (name === undefined || annotationOf(input, object) === undefined) return outcome
   const annotations: { [name: string]: unknown } = { ...annotationsOf(object) }
-  setOwn(annotations, name, `${writeSorted(withoutAnnotation(config, name))}\n`)
+  const text = `${writeSorted(withoutAnnotation(config, name))}\n`
+  if (annotations[name] === text) return outcome
+  setOwn(annotations, name, text)
   if (lengthOf(annotations) > maxAnnotationsLength) delete annotations[name]
-  return { ...outcome, object: withAnnotations(object, annotations) }
+  // The annotation is up to date even where it is all that changes: the next client-side apply compares with it.
+  return { ...outcome, object: withAnnotations(object, annotations), isChanged: true }
 }
 
 const withAnnotations = (object: Members, annotations: Members): Members => ({
