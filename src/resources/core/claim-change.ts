@@ -3,6 +3,7 @@
 import type { RuleContext } from '../../api/definition.js'
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../api/field-error.js'
 import { joined } from '../../api/validation/collect.js'
+import { differingFields } from '../../api/validation/differing-fields.js'
 import { checkUnchanged, noErrors } from '../../api/validation/fields.js'
 import { sameBySchema } from '../../api/validation/same-by-schema.js'
 import { compareQuantities, parseQuantity } from '../../schema/quantity.js'
@@ -22,7 +23,9 @@ export function validateClaimChange(next: PersistentVolumeClaim, old: Persistent
     movesToField || (after ?? '') === (before ?? '')
       ? noErrors
       : [invalid(`metadata.annotations.${annotation}`, after ?? '', 'field is immutable')],
-    sameBySchema(persistentVolumeClaimSpec, comparable, expected) ? noErrors : [forbidden('spec', immutableSpec)],
+    sameBySchema(persistentVolumeClaimSpec, comparable, expected)
+      ? noErrors
+      : [forbidden('spec', `${immutableSpec}; ${differingFields(persistentVolumeClaimSpec, comparable, expected, 'spec')}`)],
     validateSize(next, old, context),
     checkUnchanged(next.spec?.volumeMode, old.spec?.volumeMode, 'volumeMode'),
   )

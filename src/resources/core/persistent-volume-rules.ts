@@ -4,6 +4,7 @@ import type { RuleContext } from '../../api/definition.js'
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../api/field-error.js'
 import type { Identity } from '../../api/identity.js'
 import { checkOptionalChoice, checkPart, joined } from '../../api/validation/collect.js'
+import { differingFields } from '../../api/validation/differing-fields.js'
 import { checkText, checkUnchanged, noErrors } from '../../api/validation/fields.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { dnsSubdomain } from '../../api/validation/text-rules.js'
@@ -11,7 +12,7 @@ import { parseQuantity, quantityValue } from '../../schema/quantity.js'
 import { validateNodeSelector } from './node-selector.js'
 import { persistentSourceNames, validateVolumeSource } from './persistent-volume-sources.js'
 import { checkQuantityPositive, isCountable, isNegative } from './pod-spec/quantities.js'
-import type { PersistentVolume, PersistentVolumeSpec, VolumeNodeAffinity } from './v1.schema.js'
+import { type PersistentVolume, type PersistentVolumeSpec, persistentVolumeSpec, type VolumeNodeAffinity } from './v1.schema.js'
 import { validateAccessModes, volumeModes } from './volume-modes.js'
 
 const reclaimPolicies = ['Delete', 'Recycle', 'Retain']
@@ -130,12 +131,16 @@ export function validateMountAnnotation({ metadata, spec = {} }: PersistentVolum
 export function validateVolumeChange(next: PersistentVolume, old: PersistentVolume, identity: Identity): readonly FieldError[] {
   const [after, before] = [next.spec ?? {}, old.spec ?? {}]
   return joined(
-    persistentSourceNames.every((name) => sameSource(after[name], before[name]))
-      ? noErrors
-      : [forbidden('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation')],
+    persistentSourceNames.every((name) => sameSource(after[name], before[name])) ? noErrors : [sourceChanged(after, before)],
     checkUnchanged(after.volumeMode, before.volumeMode, 'volumeMode'),
     before.nodeAffinity === undefined ? noErrors : validateAffinityChange(after.nodeAffinity, before.nodeAffinity, identity),
   )
+}
+
+function sourceChanged(next: PersistentVolumeSpec, old: PersistentVolumeSpec): FieldError {
+  const sources = (spec: PersistentVolumeSpec): object => Object.fromEntries(persistentSourceNames.map((name) => [name, spec[name]]))
+  const differing = differingFields(persistentVolumeSpec, sources(next), sources(old), 'spec')
+  return forbidden('spec.persistentvolumesource', `spec.persistentvolumesource is immutable after creation; ${differing}`)
 }
 
 function sameSource(next: object | undefined, old: object | undefined): boolean {

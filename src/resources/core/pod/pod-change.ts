@@ -3,6 +3,7 @@
 import type { RuleContext } from '../../../api/definition.js'
 import { type FieldError, forbidden, invalid, required } from '../../../api/field-error.js'
 import { checkEach, joined } from '../../../api/validation/collect.js'
+import { differingFields } from '../../../api/validation/differing-fields.js'
 import { noErrors } from '../../../api/validation/fields.js'
 import { sameBySchema } from '../../../api/validation/same-by-schema.js'
 import { mirrorKey, validateAnnotationUpdate } from '../pod-spec/annotations.js'
@@ -79,7 +80,8 @@ function validateTheRest(next: PodSpec, old: PodSpec): readonly FieldError[] {
     ...withImagesOf(next, old),
     ...(isGraceMended ? pick(old, ['terminationGracePeriodSeconds']) : {}),
   }
-  return sameBySchema(podSpecSchema, comparable, old) ? noErrors : [forbidden('spec', restProblem)]
+  if (sameBySchema(podSpecSchema, comparable, old)) return noErrors
+  return [forbidden('spec', `${restProblem}; ${differingFields(podSpecSchema, comparable, old, 'spec')}`)]
 }
 
 /** Members as they are, absent ones as undefined, so that they replace what stands before them. */

@@ -1,0 +1,28 @@
+// Which fields two values of one schema differ in, for whoever is told that they may not.
+
+import { listSome, shorten } from '../../base/shorten.js'
+import type { SchemaNode } from '../../schema/node.js'
+import { writeStored } from '../../schema/write.js'
+
+const mostFields = 10
+
+/** Such as `these fields differ: spec.nodeName, spec.containers[0].env`; made for refusals only, and not cheap. */
+export function differingFields(node: SchemaNode, next: object, old: object, path: string): string {
+  const found: string[] = []
+  compare(JSON.parse(writeStored(node, next)), JSON.parse(writeStored(node, old)), path, found)
+  return `these fields differ: ${listSome(found.slice(0, mostFields), found.length - mostFields)}`
+}
+
+function compare(next: unknown, old: unknown, path: string, found: string[]): void {
+  if (isObject(next) && isObject(old) && Array.isArray(next) === Array.isArray(old)) {
+    const isList = Array.isArray(next)
+    if (isList && next.length !== (old as unknown as readonly unknown[]).length) {
+      found.push(path)
+      return
+    }
+    for (const name of new Set([...Object.keys(next), ...Object.keys(old)]))
+      compare(next[name], old[name], isList ? `${path}[${name}]` : `${path}.${shorten(name)}`, found)
+  } else if (next !== old) found.push(path)
+}
+
+const isObject = (value: unknown): value is { readonly [name: string]: unknown } => typeof value === 'object' && value !== null
