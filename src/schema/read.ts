@@ -21,11 +21,21 @@ export class SchemaReadError extends Error {
   readonly path: string
   /** Whether the message is about the text of a value, and not about its type. */
   readonly isSyntax: boolean
-  constructor(path: string, problem: string, { isSyntax = false } = {}) {
+  /** Of a value of another type: which one was expected, and which one was found. */
+  readonly mismatch: TypeMismatch | undefined
+  constructor(path: string, problem: string, { isSyntax = false, mismatch }: { isSyntax?: boolean; mismatch?: TypeMismatch } = {}) {
     super(path === '' || isSyntax ? problem : `${path}: ${problem}`)
     this.path = path
     this.isSyntax = isSyntax
+    this.mismatch = mismatch
   }
+}
+
+export interface TypeMismatch {
+  /** A type of the schema language, or the name of a struct. */
+  readonly expected: string
+  /** A type of JSON. */
+  readonly found: string
 }
 
 class ReadState implements ReadReport {
@@ -35,7 +45,8 @@ class ReadState implements ReadReport {
     if (this.unknown.length < maxUnknown) this.unknown.push([...this.path])
   }
   fail(expected: string, value: unknown): never {
-    throw new SchemaReadError(printPath(this.path), `cannot read ${describe(value)} as ${expected}`)
+    const found = describe(value)
+    throw new SchemaReadError(printPath(this.path), `cannot read ${found} as ${expected}`, { mismatch: { expected, found } })
   }
   /** What the decoder of a text says of it, without the place. */
   syntax(text: string): never {

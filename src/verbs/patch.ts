@@ -206,10 +206,21 @@ function read(
     const { kind: _kind, apiVersion: _apiVersion, ...object } = value as ApiObject
     return object
   } catch (thrown) {
-    if (thrown instanceof SchemaReadError) throw unfit(request, thrown.message)
+    if (thrown instanceof SchemaReadError) throw unfit(request, request.type === 'strategic' ? inMerging(thrown) : thrown.message)
     throw thrown
   }
 }
+
+/** A strategic patch is merged as a tree of values before it is read as an object: clients know the words for what does not fit then. */
+function inMerging({ path, message, mismatch }: SchemaReadError): string {
+  if (mismatch === undefined) return message
+  const target = mismatch.expected === 'list' ? 'slice from' : mismatch.expected === 'map' ? 'map from' : undefined
+  const isStruct = /^[A-Z]/.test(mismatch.expected)
+  if (target === undefined && !isStruct) return message
+  return `${path}: cannot restore ${target ?? 'struct from:'} ${mergedTypes[mismatch.found] ?? mismatch.found}`
+}
+
+const mergedTypes: { readonly [type: string]: string } = { object: 'map', array: 'slice', number: 'int64', boolean: 'bool' }
 
 function report(call: Call, request: PatchRequest, unknown: readonly string[]): void {
   const problems = [...request.duplicates, ...unknown]

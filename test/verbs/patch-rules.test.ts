@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { onEveryEngine } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace } from '../kit/fixtures.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, until } from '../kit/fixtures.js'
 
 const json = 'application/json-patch+json'
 const merge = 'application/merge-patch+json'
@@ -45,6 +45,28 @@ onEveryEngine('rules of patches', (client) => {
     expectFailure(await client().patch(path, json, `[{"op":"add","path":"/data","value":{"x":${great}}}]`), 422, 'Invalid')
     const config = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","generation":${great}}}`
     expectFailure(await client().patch(`${path}?fieldManager=m`, apply, config), 422, 'Invalid')
+  })
+
+  test('what does not fit into a merged object is said in the words that clients know', async () => {
+    const namespace = await newNamespace(client(), 'words')
+    await makeConfigMap(client(), namespace, configMapOf('a'))
+    const say = async (patch: object): Promise<string> =>
+      String(expectFailure(await client().patch(configMaps(namespace, 'a'), strategic, patch), 422, 'Invalid').message)
+    assert.match(await say({ metadata: { labels: 'x' } }), /metadata\.labels: cannot restore map from string$/)
+    assert.match(await say({ metadata: { finalizers: { a: 'b' } } }), /metadata\.finalizers: cannot restore slice from map$/)
+    assert.match(await say({ metadata: 5 }), /metadata: cannot restore struct from: int64$/)
+  })
+
+  test('a refused change of a pod names the fields', async () => {
+    const namespace = await newNamespace(client(), 'differs')
+    await until(
+      () => client().get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
+      ({ status }) => status === 200,
+    )
+    const pods = `/api/v1/namespaces/${namespace}/pods`
+    expectStatus(await client().post(pods, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } }), 201)
+    const refused = await client().patch(`${pods}/p`, merge, { spec: { nodeSelector: { a: 'b' }, hostname: 'h' } })
+    assert.match(String(expectFailure(refused, 422, 'Invalid').message), /these fields differ: spec\.nodeSelector, spec\.hostname/)
   })
 
   test('a body that is null says nothing, but for a merge patch', async () => {
