@@ -35,14 +35,25 @@ const binaryOperators: ReadonlyMap<string, Operator> = new Map<string, Operator>
 ])
 const expectedOperators = 'in, notin, =, ==, !=, gt, lt'
 
-const tokenPattern = /[ \t\r\n]*(?:(==|!=|[=!(),<>])|([^ \t\r\n=!(),<>]+))/y
+const signs = new Set([...'=!(),<>'].map((sign) => sign.charCodeAt(0)))
+const equalsSign = '='.charCodeAt(0)
+const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d
 
 function tokensOf(text: string): readonly Token[] {
   const tokens: Token[] = []
-  tokenPattern.lastIndex = 0
-  for (let match = tokenPattern.exec(text); match !== null; match = tokenPattern.exec(text)) {
-    const [, sign, word] = match
-    tokens.push(sign === undefined ? { kind: 'word', text: word ?? '' } : { kind: sign as TokenKind, text: sign })
+  for (let at = 0; at < text.length; ) {
+    const code = text.charCodeAt(at)
+    if (isSpace(code)) at++
+    else if (signs.has(code)) {
+      const isDouble = (code === equalsSign || text[at] === '!') && text.charCodeAt(at + 1) === equalsSign
+      const sign = text.slice(at, at + (isDouble ? 2 : 1))
+      tokens.push({ kind: sign as TokenKind, text: sign })
+      at += sign.length
+    } else {
+      const begin = at
+      for (let next = code; at < text.length && !isSpace(next) && !signs.has(next); next = text.charCodeAt(at)) at++
+      tokens.push({ kind: 'word', text: text.slice(begin, at) })
+    }
   }
   return tokens
 }

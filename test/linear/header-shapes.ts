@@ -27,7 +27,11 @@ export const accept: TextSubject = {
   ...headerBytes,
 }
 export const mediaType: TextSubject = { subject: 'Content-Type', read: parseMediaType, ...headerBytes }
-export const query: TextSubject = { subject: 'query', read: (text) => readQuery(text).first('a'), ...headerBytes }
+export const query: TextSubject = {
+  subject: 'query', // The same.
+  read: (text) => [readQuery(text).first('a'), readQuery('a=b')],
+  ...headerBytes,
+}
 /** Selectors stand in bodies as well, where they may be longer. */
 export const labelSelector: TextSubject = { subject: 'label selector', read: compileLabelSelector, maxBytes: largestBody }
 export const fieldSelector: TextSubject = { subject: 'field selector', read: parseFieldSelector, maxBytes: largestBody }

@@ -11,9 +11,21 @@ const nothing: readonly string[] = []
 
 export const emptyQuery: Query = { first: () => undefined, all: () => nothing, isEmpty: true }
 
-/** A part that cannot be decoded, or that has a semicolon in it, is passed over, as the reference does. */
+let lastText = ''
+let lastQuery: Query = emptyQuery
+
+/** The query of a text. The last one is kept, for the several places that ask on the way of one request. */
 export function readQuery(text: string): Query {
   if (text === '') return emptyQuery
+  if (text !== lastText) {
+    lastQuery = parseQuery(text)
+    lastText = text
+  }
+  return lastQuery
+}
+
+/** A part that cannot be decoded, or that has a semicolon in it, is passed over, as the reference does. */
+function parseQuery(text: string): Query {
   const parameters = new Map<string, string[]>()
   for (const part of text.split('&')) {
     if (part === '' || part.includes(';')) continue
