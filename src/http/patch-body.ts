@@ -10,6 +10,7 @@ import { JsonSyntaxError } from '../schema/json-parse.js'
 import { printPath } from '../schema/path.js'
 import { isRecord } from '../schema/read.js'
 import type { PatchRequest, PatchType } from '../verbs/patch.js'
+import { withSpelledTests } from './spelled-numbers.js'
 
 const patchTypes = {
   'application/json-patch+json': 'json',
@@ -41,7 +42,9 @@ function readJsonPatch(type: PatchType, bytes: Uint8Array): PatchBody {
   try {
     const { value, careful } = parseJson(bytes)
     const duplicates = (careful?.duplicates ?? []).map(({ path }) => `duplicate field "${printPath(path)}"`)
-    return { patch: value, duplicates: type === 'json' ? [...duplicates, ...unknownInOperations(value)] : duplicates }
+    if (type !== 'json' || !Array.isArray(value)) return { patch: value, duplicates }
+    const patch = withSpelledTests(value, bytes)
+    return { patch, duplicates: [...duplicates, ...unknownInOperations(value)] }
   } catch (thrown) {
     if (thrown instanceof JsonSyntaxError)
       throw badRequest(type === 'strategic' ? thrown.message : `error decoding patch: ${thrown.message}`)
