@@ -8,6 +8,7 @@ import type { Clock } from '../base/clock.js'
 import { storeOfBoxes } from '../objects/fixture.js'
 import { definitions } from '../resources/index.js'
 import type { Engine } from '../verbs/engine.js'
+import { OnDemand } from '../verbs/on-demand.js'
 
 export interface Stage {
   readonly engine: Engine
@@ -28,6 +29,7 @@ export async function stageOf(name: IdentityName, clock: Clock): Promise<Stage> 
     admission: { mutate: () => undefined, validate: () => undefined },
     access: { authenticators: [], authorizers: [] },
     reservers: [],
+    onDemand: new OnDemand(),
     newUid: () => `uid-${++uids}`,
     randomSuffix: () => 'xxxxx',
   }

@@ -1,4 +1,4 @@
-// The config map with the root certificates: in every namespace, made again when it is deleted, mended when it is changed, new when they are.
+// The config map with the root certificates: there for whoever asks for it, mended when it is changed, new when they are.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,12 +9,13 @@ import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
 import { create } from '../verbs/create.js'
 import { remove } from '../verbs/delete.js'
+import { get } from '../verbs/get.js'
 import { update } from '../verbs/update.js'
 import { stageOf } from './engine.fixture.js'
 import type { LoopParts } from './kit/loop.js'
 import { FakeTimers, settle } from './kit/timers.fixture.js'
 import { ownCall } from './own-call.js'
-import { rootCaMaps } from './root-ca.js'
+import { publishRootCa, type RootCa, rootCaMaps } from './root-ca.js'
 
 async function setUp(identity: IdentityName = 'cluster') {
   const { engine, catalog, catalogs } = await stageOf(identity, systemClock)
@@ -23,59 +24,63 @@ async function setUp(identity: IdentityName = 'cluster') {
   const timers = new FakeTimers()
   const parts: LoopParts = { engine, catalogs, logger: silentLogger, timers }
   const ca = { pem: 'first', listeners: new Set<() => void>() }
-  const loop = rootCaMaps({
+  const rootCa: RootCa = {
     pem: () => ca.pem,
     onChange: (listener) => {
       ca.listeners.add(listener)
       return () => ca.listeners.delete(listener)
     },
-  })
+  }
+  publishRootCa(engine, catalogs, rootCa)
+  const loop = rootCaMaps(rootCa)
   const make = (name: string): Promise<unknown> =>
     create(engine, ownCall(engine, { resource: namespaces, name }), { object: { metadata: { name } } })
   const callOf = (namespace: string) => ownCall(engine, { resource: maps, namespace, name: engine.identity.prefixed('root-ca.crt') })
   const read = (namespace: string): ApiObject | undefined =>
     engine.store.read({ resource: maps, namespace, name: engine.identity.prefixed('root-ca.crt') })?.decode(maps)
+  /** As a client asks for it. */
+  const ask = async (namespace: string): Promise<void> => void (await get(engine, callOf(namespace), { version: { mode: 'any' } }))
   const change = async (namespace: string, changes: object): Promise<void> => {
     await update(engine, callOf(namespace), { object: { ...read(namespace), ...changes } })
   }
   const dataOf = (namespace: string): unknown => members(read(namespace) ?? {})['data']
-  return { engine, parts, timers, ca, loop, make, callOf, read, change, dataOf }
+  return { engine, parts, timers, ca, loop, make, ask, callOf, read, change, dataOf }
 }
 
 for (const [identity, name] of [
   ['cluster', 'cluster-root-ca.crt'],
   ['kubernetes', 'kube-root-ca.crt'],
 ] as const) {
-  test(`namespaces that are there and that come have ${name}`, async () => {
-    const { parts, loop, make, read, dataOf } = await setUp(identity)
-    await make('old')
-    const running = loop(parts)
-    await make('new')
-    await settle()
-    for (const namespace of ['old', 'new']) {
-      assert.equal(read(namespace)?.metadata?.name, name)
-      assert.deepEqual(dataOf(namespace), { 'ca.crt': 'first' })
-    }
-    await running.close()
+  test(`whoever asks for ${name} finds it in every namespace, and lists show it from then on`, async () => {
+    const { make, ask, read, dataOf } = await setUp(identity)
+    await make('n')
+    assert.equal(read('n'), undefined)
+    await Promise.all([ask('n'), ask('n')])
+    assert.equal(read('n')?.metadata?.name, name)
+    assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
   })
 }
 
-test('it is made again when it is deleted, mended after a moment when it is changed, and let be when it is right', async () => {
-  const { engine, parts, timers, loop, make, callOf, change, dataOf } = await setUp()
+test('it is mended after a moment when it is changed, and let be when it is right', async () => {
+  const { engine, parts, timers, loop, make, ask, callOf, change, dataOf } = await setUp()
   await make('n')
   const running = loop(parts)
-  await settle()
-  await remove(engine, callOf('n'))
-  await settle()
-  assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
+  await ask('n')
   await change('n', { data: { 'ca.crt': 'forged', more: 'x' } })
   await settle()
   assert.deepEqual(dataOf('n'), { 'ca.crt': 'forged', more: 'x' })
   await timers.advance(1000)
   assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
+  await remove(engine, callOf('n'))
+  await timers.advance(1000)
+  assert.equal(dataOf('n'), undefined)
+  await ask('n')
+  assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
   await change('n', { data: { 'ca.crt': 'forged' }, immutable: true })
   await timers.advance(1000)
+  await ask('n')
   assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
+  await timers.advance(1000)
   const { revision } = engine.store
   await timers.advance(3_600_000)
   assert.equal(engine.store.revision, revision)
@@ -83,8 +88,9 @@ test('it is made again when it is deleted, mended after a moment when it is chan
 })
 
 test('labels of others stay when it is mended', async () => {
-  const { parts, timers, loop, make, read, change } = await setUp()
+  const { parts, timers, loop, make, ask, read, change } = await setUp()
   await make('n')
+  await ask('n')
   const running = loop(parts)
   await settle()
   await change('n', { metadata: { ...read('n')?.metadata, labels: { mine: 'yes' } }, data: {} })
@@ -93,10 +99,12 @@ test('labels of others stay when it is mended', async () => {
   await running.close()
 })
 
-test('new certificates reach every namespace, and nobody is told of them after the end', async () => {
-  const { parts, ca, loop, make, dataOf } = await setUp()
-  await make('a')
-  await make('b')
+test('new certificates reach every map, and nobody is told of them after the end', async () => {
+  const { parts, ca, loop, make, ask, dataOf } = await setUp()
+  for (const namespace of ['a', 'b']) {
+    await make(namespace)
+    await ask(namespace)
+  }
   const running = loop(parts)
   await settle()
   ca.pem = 'second'

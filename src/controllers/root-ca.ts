@@ -1,7 +1,10 @@
-// Every namespace has a config map with the certificates by which programs in the cluster know the API's own; it is kept as it shall be.
+// Every namespace has a config map with the certificates by which programs in the cluster know the API's own: made when it is first asked for by
+// name, as programs and their tests do, and kept as it shall be. Lists of all config maps do not show it before that, as in the recordings of the
+// reference, and namespaces in which nobody looks for it cost nothing.
 
 import { ApiError } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
+import type { CatalogSource } from '../api/catalog-source.js'
 import { type ApiObject, members, withMetadata } from '../api/object.js'
 import { sameValue } from '../api/validation/same-value.js'
 import { partsOf } from '../objects/keys.js'
@@ -26,6 +29,24 @@ const mendMs = 1000
 const description =
   'Certificates that vouch for the API server at its addresses inside the cluster, such as that of its service. For nothing else.'
 
+/** Makes the map of a namespace for whoever asks for it; gives what ends that. On every server, whoever leads. */
+export function publishRootCa(engine: Engine, catalogs: CatalogSource, rootCa: RootCa): () => void {
+  const name = engine.identity.prefixed('root-ca.crt')
+  return (
+    engine.onDemand?.add({ collection: 'configmaps', name }, async (namespace) => {
+      const resource = catalogs.current.find('', 'v1', 'configmaps')
+      if (resource === undefined) return
+      try {
+        await keepTrue(engine, { resource, namespace, name }, { 'ca.crt': rootCa.pem() })
+      } catch (thrown) {
+        // Somebody else who asked was quicker.
+        if (!(thrown instanceof ApiError) || thrown.status.code !== 409) throw thrown
+      }
+    }) ?? (() => undefined)
+  )
+}
+
+/** Keeps the maps that are there as they shall be. */
 export const rootCaMaps =
   (rootCa: RootCa) =>
   (parts: LoopParts): Loop => {
@@ -34,24 +55,18 @@ export const rootCaMaps =
       name: 'root_ca_cert_publisher',
       concurrency: 4,
       sources: (catalog) => {
-        const namespaces = catalog.find('', 'v1', 'namespaces')
         const maps = catalog.find('', 'v1', 'configmaps')
-        if (namespaces === undefined || maps === undefined) return []
+        if (maps === undefined) return []
         return [
-          {
-            resource: namespaces,
-            namespace: '',
-            keyOf: ({ key }, seen) => (seen === 'ADDED' || seen === 'LISTED' ? partsOf(namespaces, key).name : undefined),
-          },
           {
             resource: maps,
             namespace: '',
-            onlyChanges: true,
             matches: ({ key }) => key.endsWith(`/${name}`),
             keyOf: ({ key }, seen) => {
               const { namespace } = partsOf(maps, key)
+              if (seen === 'DELETED') return undefined
               // Whoever else keeps it, and otherwise, shall not make both of them write without a pause.
-              return seen === 'DELETED' ? namespace : { key: namespace, afterMs: mendMs }
+              return seen === 'LISTED' ? namespace : { key: namespace, afterMs: mendMs }
             },
           },
         ]
@@ -59,7 +74,8 @@ export const rootCaMaps =
       onOutsideChange: (lookAgain) => rootCa.onChange(lookAgain),
       work: async (namespace) => {
         const resource = parts.catalogs.current.find('', 'v1', 'configmaps')
-        if (resource !== undefined) await keepTrue(parts.engine, { resource, namespace, name }, { 'ca.crt': rootCa.pem() })
+        if (resource === undefined || parts.engine.store.read({ resource, namespace, name }) === undefined) return undefined
+        await keepTrue(parts.engine, { resource, namespace, name }, { 'ca.crt': rootCa.pem() })
         return undefined
       },
     })
@@ -80,7 +96,7 @@ async function keepTrue(engine: Engine, place: Place, data: { readonly [key: str
       const annotations = { [engine.identity.label('description')]: description }
       await create(engine, call, { object: { metadata: { name: place.name, annotations }, data } as ApiObject })
     } else if (members(stored)['immutable'] === true) {
-      // It cannot be mended; the loop hears that it is gone, and makes another one.
+      // It cannot be mended; whoever asks next gets another one.
       await remove(engine, call.with({ options: { preconditions: { uid: stored.metadata?.uid ?? '' } } }))
     } else {
       const { binaryData: _, ...rest } = members(stored)

@@ -22,7 +22,7 @@ import { LoopCounters } from '../controllers/kit/counters.js'
 import type { LoopParts } from '../controllers/kit/loop.js'
 import { namespaceDeletion } from '../controllers/namespace-deletion.js'
 import { OwnAddress } from '../controllers/own-address.js'
-import { rootCaMaps } from '../controllers/root-ca.js'
+import { publishRootCa, rootCaMaps } from '../controllers/root-ca.js'
 import { ServerLease } from '../controllers/server-lease.js'
 import { keepTrust } from '../controllers/trust-keeper.js'
 import { aggregatedDiscovery } from '../http/aggregated-discovery.js'
@@ -46,6 +46,7 @@ import { describeType } from '../resources/descriptions/describe-type.js'
 import { definitions } from '../resources/index.js'
 import { keepHistory } from '../storage/history-window.js'
 import type { Engine } from '../verbs/engine.js'
+import { OnDemand } from '../verbs/on-demand.js'
 import { serviceReservers } from '../verbs/special/service-reserver.js'
 import { advertisedFor, trustedOf } from './advertised.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
@@ -123,6 +124,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     access,
     components: controlPlane,
     reservers: serviceReservers(serviceRanges, Math.random),
+    onDemand: new OnDemand(),
     newUid: randomUUID,
     randomSuffix,
   }
@@ -162,10 +164,12 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   const loopParts: LoopParts = { engine, catalogs, logger, counters: new LoopCounters() }
   const trust = keepTrust(loopParts, trusted)
   closing.add(() => trust.close())
+  const rootCa = { pem: () => certificate.rootPem, onChange: (listener: () => void) => certificate.onChange(listener) }
+  if (settings.controllers.includes('root-ca-cert-publisher')) closing.add(publishRootCa(engine, catalogs, rootCa))
   const loops = runLoops(settings, loopParts, {
     namespace: namespaceDeletion,
     serviceaccount: defaultAccounts,
-    'root-ca-cert-publisher': rootCaMaps({ pem: () => certificate.rootPem, onChange: (listener) => certificate.onChange(listener) }),
+    'root-ca-cert-publisher': rootCaMaps(rootCa),
     'flow-schema-status': flowSchemaStatus,
     'clusterrole-aggregation': clusterRoleAggregation,
   })

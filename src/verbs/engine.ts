@@ -8,6 +8,7 @@ import type { Authorizer } from '../auth/authorize.js'
 import type { Clock } from '../base/clock.js'
 import type { ObjectAddress, ObjectStore } from '../objects/object-store.js'
 import type { StoredObject } from '../objects/stored-object.js'
+import type { OnDemand } from './on-demand.js'
 import type { Reserver } from './reserve.js'
 
 export interface Engine extends RuleSettings {
@@ -20,6 +21,8 @@ export interface Engine extends RuleSettings {
   readonly components?: readonly ComponentProbe[]
   /** The kinds that take what only one object may have. */
   readonly reservers: readonly Reserver[]
+  /** What is made when somebody asks for it. */
+  readonly onDemand?: OnDemand
   readonly newUid: () => string
   /** A random letter or digit sequence for generated names. */
   readonly randomSuffix: (length: number) => string

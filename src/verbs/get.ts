@@ -5,6 +5,7 @@ import type { Call } from '../api/call.js'
 import type { GetOptions } from '../api/options/get-options.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { addressOf, type Engine } from './engine.js'
+import { makeMissing } from './on-demand.js'
 import { awaitRevision } from './read-at.js'
 
 /** Synchronous whenever nothing has to be waited for. */
@@ -24,10 +25,16 @@ function freshness(engine: Engine, { version }: GetOptions): number | undefined 
   }
 }
 
-function readNow(engine: Engine, call: Call): StoredObject {
+function readNow(engine: Engine, call: Call): StoredObject | Promise<StoredObject> {
   const stored = engine.store.readOften(addressOf(call))
-  if (stored === undefined) throw notFound(subjectOf(call), call.name)
-  return stored
+  if (stored !== undefined) return stored
+  const made = makeMissing(engine, call)
+  if (made === undefined) throw notFound(subjectOf(call), call.name)
+  return made.then(() => {
+    const object = engine.store.readOften(addressOf(call))
+    if (object === undefined) throw notFound(subjectOf(call), call.name)
+    return object
+  })
 }
 
 /** What another kind is shown for is named with the subresource that shows it. */

@@ -8,6 +8,7 @@ import type { ListVersion } from '../api/options/read-version.js'
 import { rangeOf } from '../objects/keys.js'
 import { type ListQuery, type ObjectPage, StateGoneError } from '../objects/list.js'
 import type { Engine } from './engine.js'
+import { makeSelected } from './on-demand.js'
 import { awaitRevision } from './read-at.js'
 
 /** What of a page is shown; one that was computed has no entries behind it. */
@@ -24,7 +25,12 @@ type StoredPage = ListedPage & ObjectPage
 
 export function list(engine: Engine, call: Call, options: WantedList): StoredPage | Promise<StoredPage> {
   const waiting = freshness(engine, options)
-  return waiting instanceof Promise ? call.waitFor(waiting).then(() => listNow(engine, call, options)) : listNow(engine, call, options)
+  return waiting instanceof Promise ? call.waitFor(waiting).then(() => listMade(engine, call, options)) : listMade(engine, call, options)
+}
+
+function listMade(engine: Engine, call: Call, options: WantedList): StoredPage | Promise<StoredPage> {
+  const made = makeSelected(engine, call, options.selection.fields)
+  return made === undefined ? listNow(engine, call, options) : made.then(() => listNow(engine, call, options))
 }
 
 function freshness(engine: Engine, { version, limit }: ListOptions): unknown {

@@ -9,6 +9,7 @@ import { type Matcher, matcherOf } from '../objects/selection.js'
 import type { Laggard } from '../objects/watch-backlog.js'
 import { batchesOf, EventBatch, Sighting, WatchEvent } from '../objects/watch-events.js'
 import type { Engine } from './engine.js'
+import { makeSelected } from './on-demand.js'
 
 /** Takes events, several at a time; answers whether it can take more now. A sink that cannot is asked again when it calls `resume`. */
 export interface WatchSink {
@@ -52,6 +53,8 @@ export class Watch implements Laggard {
 
   /** Checks that the history asked for is kept, and prepares it; throws what the client shall see instead of a stream. */
   prepare(): void | Promise<void> {
+    // Whoever waits for an object that is made on demand will see it come.
+    void makeSelected(this.engine, this.call, this.options.selection.fields)?.catch(() => undefined)
     const { start } = this.options
     if (start.mode === 'exact') {
       if (start.resourceVersion <= this.engine.store.revision) return this.checkHistory(start.resourceVersion)

@@ -1,10 +1,10 @@
 // Replays the recorded exchanges of the reference against this server, by the tool that comes with them, and tells which ones match.
 
 import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { commandPath, repoRoot } from '../kit/paths.js'
+import { repoRoot } from '../kit/paths.js'
 
 export const identities = ['cluster', 'kubernetes'] as const
 export type IdentityName = (typeof identities)[number]
@@ -43,10 +43,7 @@ export async function replay(request: ReplayRequest): Promise<Replay> {
   const { root, identity, profiles = readdirSync(join(root, 'golden')), filter = '' } = request
   const reports = mkdtempSync(join(tmpdir(), 'conformance-'))
   try {
-    const output = await runTool(
-      { ...request, server: withoutPublisher(reports, request.server) },
-      { argv: ['--identity', identity, '--filter', filter, ...profiles], reports },
-    )
+    const output = await runTool(request, { argv: ['--identity', identity, '--filter', filter, ...profiles], reports })
     const matched = new Set<string>()
     const compared = new Set<string>()
     const differences = new Map<string, unknown>()
@@ -67,18 +64,6 @@ export async function replay(request: ReplayRequest): Promise<Replay> {
   } finally {
     rmSync(reports, { recursive: true, force: true })
   }
-}
-
-/**
- * The reference ran with no controllers beside it, so no namespace of the recordings has the config map with the root certificates, and lists of
- * config maps and watches on them show it. All other loops run.
- */
-function withoutPublisher(folder: string, server: string | undefined): string {
-  const command = join(folder, 'server')
-  const start = server === undefined ? `'${process.execPath}' '${commandPath}'` : `'${server}'`
-  writeFileSync(command, `#!/bin/sh\nexec ${start} "$@" '--controllers=*,-root-ca-cert-publisher'\n`)
-  chmodSync(command, 0o700)
-  return command
 }
 
 const recordedIds = (root: string, file: string): readonly string[] =>

@@ -3,7 +3,6 @@
 import { startServer } from 'cluster-apiserver'
 import type { ApiClient } from '../kit/api-client.js'
 import { clientOf, type Embedded } from '../kit/embedded.js'
-import { quietNamespaces } from '../kit/server-process.js'
 
 export interface ReplicasOptions {
   readonly servers: readonly string[]
@@ -16,7 +15,7 @@ export interface ReplicasOptions {
 
 export async function startReplica(options: Omit<ReplicasOptions, 'count' | 'far'>): Promise<Embedded> {
   const { servers, prefix, flags = [] } = options
-  const server = await startServer({ etcd: { servers, prefix }, flags: [...quietNamespaces, ...flags] })
+  const server = await startServer({ etcd: { servers, prefix }, flags })
   const client = clientOf(server)
   return {
     server,

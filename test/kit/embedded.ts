@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs'
 import { after, before, describe } from 'node:test'
 import { type RunningServer, startServer } from 'cluster-apiserver'
 import { ApiClient } from './api-client.js'
-import { newFolder, quietNamespaces } from './server-process.js'
+import { newFolder } from './server-process.js'
 
 export type EngineName = 'memory' | 'lmdb' | 'etcd'
 
@@ -26,7 +26,7 @@ export async function startEmbedded(engine: EngineName, flags: readonly string[]
   const dataDir = engine === 'lmdb' ? newFolder() : undefined
   const cluster = engine === 'etcd' ? await etcd?.EtcdCluster.start({ members: 1 }) : undefined
   const server = await startServer({
-    flags: [...quietNamespaces, ...flags],
+    flags,
     ...(dataDir === undefined ? {} : { dataDir }),
     ...(cluster === undefined ? {} : { etcd: { servers: cluster.endpoints } }),
   })

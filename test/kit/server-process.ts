@@ -38,12 +38,6 @@ if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   process.on('SIGTERM', () => process.exit(143))
 }
 
-/**
- * Tests count config maps and watch them: what the server itself puts into every namespace, a moment after it was made, would make each of them
- * wait for that. `test/root-ca.test.ts` is about it.
- */
-export const quietNamespaces = ['--controllers=*,-root-ca-cert-publisher']
-
 export const newFolder = (): string => mkdtempSync(join(tmpdir(), 'apiserver-test-'))
 
 export class ServerProcess {
@@ -78,7 +72,7 @@ export class ServerProcess {
     environment,
   }: ProcessOptions = {}): Promise<ServerProcess> {
     const folder = dataDir ?? newFolder()
-    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...quietNamespaces, ...flags], { nodeFlags, environment })
+    const { child, output } = launch(['--secure-port=0', `--data-dir=${folder}`, ...flags], { nodeFlags, environment })
     try {
       const url = await output.find(/listens on (https:\S+)[\s\S]*ready after/, patienceMs)
       return new ServerProcess({ child, output, url, dataDir: folder, ownsFolder: dataDir === undefined })
@@ -214,7 +208,7 @@ function exitOf(child: ChildProcess): Promise<Exit> {
 
 /** Starts a server and kills it after a while, whether it is ready by then or not. */
 export async function startAndKill({ dataDir, flags = [] }: ProcessOptions & { readonly dataDir: string }, afterMs: number): Promise<void> {
-  const { child } = launch(['--secure-port=0', `--data-dir=${dataDir}`, ...quietNamespaces, ...flags])
+  const { child } = launch(['--secure-port=0', `--data-dir=${dataDir}`, ...flags])
   const exited = exitOf(child)
   setTimeout(() => child.kill('SIGKILL'), afterMs)
   await exited
