@@ -42,7 +42,7 @@ async function upgrade(dataDir: string, killAfterMs: number): Promise<number> {
   let tookMs = 0
   child.stderr.on('data', (chunk: Buffer) => {
     said += chunk.toString()
-    if (tookMs > 0 || !said.includes('is of the present format')) return
+    if (tookMs > 0 || !said.includes('data file upgraded')) return
     tookMs = performance.now() - begunMs
     child.kill('SIGKILL')
   })

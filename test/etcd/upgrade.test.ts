@@ -126,7 +126,7 @@ function suite(): void {
     const logs = [recordingLogger(), recordingLogger(), recordingLogger()]
     const replicas = await Promise.all(logs.map((logger) => openReplica({ endpoints: cluster.endpoints, prefix, upgrade, logger })))
     for (const replica of replicas) checkContent(replica, entries)
-    assert.equal(logs.filter(({ lines }) => lines.some((text) => text.includes('is of the present format'))).length, 1)
+    assert.equal(logs.filter(({ lines }) => lines.some((text) => text === 'etcd prefix upgraded')).length, 1)
     assert.deepEqual(await etcd.format(prefix), { version: 2, mark: 'test', base: 0, isUnfinished: false })
     assert.deepEqual(await etcd.range(createEtcdKeys(prefix).upgrade, `${createEtcdKeys(prefix).upgrade}\0`), [])
     const [first, second] = replicas as [Storage, Storage]
