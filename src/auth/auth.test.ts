@@ -17,6 +17,20 @@ test('a token is its user, who is authenticated; an unknown one is nobody', () =
   assert.equal(authenticateWith([tokens], { bearerToken: '' }), undefined)
 })
 
+test('a token is not looked up by its text, of which a guess could learn a part from the time it takes', (t) => {
+  const tokens = tokenList(new Map([['secret', user('ann')]]))
+  const get = t.mock.method(Map.prototype, 'get')
+  assert.equal((tokens({ bearerToken: 'secret' }) as User).name, 'ann')
+  assert.equal(tokens({ bearerToken: 'secreT' }), undefined)
+  const asked = get.mock.calls.map((call) => call.arguments[0])
+  get.mock.restore()
+  assert.equal(asked.length, 2)
+  assert.deepEqual(
+    asked.filter((key) => typeof key === 'string' && key.includes('secre')),
+    [],
+  )
+})
+
 test('the first authenticator that knows a credential decides, waiting or not', async () => {
   const slow = async () => undefined
   const found = authenticateWith([slow, () => user('second'), () => user('third')], { bearerToken: 'x' })
