@@ -33,3 +33,12 @@ for (const row of rows) {
     for (const [key, value] of Object.entries(row.info)) assert.equal(info[key as keyof RequestInfo], value, key)
   })
 }
+
+test('what somebody sends in a query is not decoded before it is known who it is', (t) => {
+  const decode = t.mock.method(globalThis, 'decodeURIComponent')
+  const { verb } = parseRequest('GET', `/api/v1/pods?${'labelSelector=%41&x%41=watch&'.repeat(1000)}watch=1`)
+  const decoded = decode.mock.callCount()
+  decode.mock.restore()
+  assert.equal(verb, 'watch')
+  assert.equal(decoded, 0)
+})

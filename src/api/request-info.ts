@@ -1,7 +1,7 @@
 // What a method and a path ask for, before anybody looks whether it exists. Authorization and dispatch read the same value.
 
 import { isWatchRequested } from './options/list-options.js'
-import { readQuery } from './options/query.js'
+import { scanQuery } from './options/query.js'
 
 export type RequestVerb =
   | 'get'
@@ -133,4 +133,5 @@ function verbOf(input: {
   return verb === 'delete' ? 'deletecollection' : verb
 }
 
-const hasWatch = (query: string): boolean => query.includes('watch') && isWatchRequested(readQuery(query))
+/** Asked before it is known who asks, so the query is not read for it. */
+const hasWatch = (query: string): boolean => query.includes('watch') && isWatchRequested(scanQuery(query))

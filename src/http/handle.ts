@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../api/api-error.js'
 import type { CatalogSource } from '../api/catalog-source.js'
-import { readQuery } from '../api/options/query.js'
+import { scanQuery } from '../api/options/query.js'
 import { parseRequest } from '../api/request-info.js'
 import type { Clock } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
@@ -100,7 +100,7 @@ export function sendError({ logger }: Pick<Handling, 'logger'>, exchange: Exchan
     sendPlain(exchange, 429, `${error.message}\n`, { 'Retry-After': String(error.status.details?.retryAfterSeconds) })
     return
   }
-  const query = readQuery(exchange.info.query)
+  const query = scanQuery(exchange.info.query)
   const representation = negotiateError(
     { accept: exchange.request.headers.accept, userAgent: exchange.request.headers['user-agent'], query },
     identity,

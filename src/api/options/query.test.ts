@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { emptyQuery, readQuery } from './query.js'
+import { emptyQuery, readQuery, scanQuery } from './query.js'
 
 const rows: readonly { readonly text: string; readonly a: readonly string[] }[] = [
   { text: 'a=1', a: ['1'] },
@@ -26,7 +26,23 @@ for (const { text, a } of rows)
     const query = readQuery(text)
     assert.deepEqual(query.all('a'), a)
     assert.equal(query.first('a'), a[0])
+    assert.deepEqual(scanQuery(text).all('a'), a)
+    assert.equal(scanQuery(text).first('a'), a[0])
   })
+
+test('looking for one parameter finds what reading all of them finds', () => {
+  const parts = ['ab', 'a', 'b', '%61b', 'a%62', '%61%62', 'A%62', '=', '=1', '=%zz', '&', '&&', ';', '+', '%', '%6', 'abc', '%61%62c', 'é']
+  let state = 1
+  for (let i = 0; i < 5000; i++) {
+    let text = ''
+    for (let j = 0; j < 6; j++) {
+      state = (state * 48271) % 2147483647
+      text += parts[state % parts.length]
+    }
+    assert.deepEqual(scanQuery(text).all('ab'), readQuery(text).all('ab'), text)
+    assert.equal(scanQuery(text).first('ab'), readQuery(text).first('ab'), text)
+  }
+})
 
 test('no query is no work', () => {
   assert.equal(readQuery(''), emptyQuery)

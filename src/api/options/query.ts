@@ -44,6 +44,43 @@ function parseQuery(text: string): Query {
   }
 }
 
+/**
+ * The same without reading it all: for those of whom it is not known yet who they are. A look-up passes over the text once; nothing is made
+ * but the value that is looked for.
+ */
+export const scanQuery = (text: string): Query => ({
+  first: (name) => scan(text, name).next().value,
+  all: (name) => [...scan(text, name)],
+  isEmpty: text === '',
+})
+
+function* scan(text: string, name: string): Generator<string, undefined> {
+  for (let at = 0; at <= text.length; ) {
+    const mark = text.indexOf('&', at)
+    const end = mark < 0 ? text.length : mark
+    if (isNamed(text, name, at, end)) {
+      const part = text.slice(at, end)
+      const equals = part.indexOf('=')
+      const value = part.includes(';') ? undefined : equals < 0 ? '' : decode(part.slice(equals + 1))
+      if (value !== undefined) yield value
+    }
+    at = end + 1
+  }
+  return undefined
+}
+
+/** Whether the part from `at` to `end` has the name. A name may be written with escapes, of which none is longer than three characters. */
+function isNamed(text: string, name: string, at: number, end: number): boolean {
+  const after = at + name.length
+  if (text.startsWith(name, at) && (after === end || text[after] === '=')) return true
+  if (text[at] !== '%' && text[at] !== name[0]) return false
+  const longest = text.slice(at, Math.min(end, at + 3 * name.length + 1))
+  if (!longest.includes('%')) return false
+  const equals = longest.indexOf('=')
+  if (equals < 0 && end > at + longest.length) return false
+  return decode(equals < 0 ? longest : longest.slice(0, equals)) === name
+}
+
 function decode(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
   if (!spaced.includes('%')) return spaced
