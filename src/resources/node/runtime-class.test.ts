@@ -24,12 +24,16 @@ test('what a class must be', () => {
     metadata,
     handler: 'Run_C',
     overhead: { podFixed: { cpu: '-1' } },
-    scheduling: { nodeSelector: { k: 'not ok' }, tolerations: [{ operator: 'Exists' }, { operator: 'Exists' }] },
+    scheduling: {
+      nodeSelector: { k: 'not ok' },
+      tolerations: [{ operator: 'Exists' }, { operator: 'Exists' }, { key: 'k', operator: 'Some' }],
+    },
   }
   assertFound(createErrors(wrong), [
     'handler: Invalid value: "Run_C": a lowercase RFC 1123 label',
     'overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
     'scheduling.nodeSelector: Invalid value: "not ok"',
+    'scheduling.tolerations.tolerations[2].operator: Unsupported value: "Some": supported values: "Equal", "Exists"',
     'scheduling.tolerations[1]: Duplicate value: {"operator":"Exists"}',
   ])
 })

@@ -25,7 +25,8 @@ const validate = ({ handler = '', overhead, scheduling }: RuntimeClass, rules: R
 function validateScheduling({ nodeSelector, tolerations = [] }: Scheduling, field: string): readonly FieldError[] {
   return joined(
     validateLabels(nodeSelector, `${field}.nodeSelector`),
-    validateTolerations(tolerations, `${field}.tolerations`),
+    // Named twice, as clients know it.
+    validateTolerations(tolerations, `${field}.tolerations.tolerations`),
     checkEach(tolerations, `${field}.tolerations`, (toleration, at, i) =>
       tolerations.slice(0, i).some((other) => sameValue(other, toleration)) ? [duplicate(at, toleration)] : noErrors,
     ),

@@ -22,6 +22,11 @@ const rows: readonly { readonly title: string; readonly object: StorageClass; re
   { title: 'little', object: {}, found: [] },
   { title: 'a provisioner in capitals', object: { provisioner: 'Example.com/P' }, found: [] },
   {
+    title: 'a binding mode without a word',
+    object: { volumeBindingMode: '' },
+    found: ['volumeBindingMode: Unsupported value: "": supported values: "Immediate", "WaitForFirstConsumer"'],
+  },
+  {
     title: 'words that mean nothing',
     object: { provisioner: 'bad name', parameters: { '': 'x' }, reclaimPolicy: 'Keep', volumeBindingMode: 'Soon' },
     found: [

@@ -6,7 +6,7 @@ import { ageOf } from '../../api/human-duration.js'
 import type { Identity } from '../../api/identity.js'
 import type { ObjectMeta } from '../../api/object.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
-import { checkChoice, checkOptionalChoice, joined } from '../../api/validation/collect.js'
+import { checkOptionalChoice, joined } from '../../api/validation/collect.js'
 import { checkUnchanged, noErrors } from '../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameValue } from '../../api/validation/same-value.js'
@@ -34,7 +34,9 @@ const validate = ({
       : qualifiedName(provisioner.toLowerCase()).map((problem) => invalid('provisioner', provisioner, problem)),
     checkParameters(parameters, 'parameters', { maxCount: maxParameters }),
     (reclaimPolicy ?? '') === '' ? noErrors : checkOptionalChoice(reclaimPolicy, 'reclaimPolicy', reclaimPolicies),
-    checkChoice(volumeBindingMode, 'volumeBindingMode', bindingModes),
+    volumeBindingMode === undefined
+      ? [required('volumeBindingMode')]
+      : checkOptionalChoice(volumeBindingMode, 'volumeBindingMode', bindingModes),
     validateTopologies(allowedTopologies, 'allowedTopologies'),
   )
 
