@@ -97,7 +97,10 @@ function resourceRequest(input: PathParts & { readonly words: readonly string[];
   const { method, path, query, words, core } = input
   let rest = words.slice(core ? 2 : 3)
   let namespace = ''
-  if (rest[0] === 'watch' || rest[0] === 'proxy') rest = rest.slice(1)
+  const [first] = rest
+  // Words in front of a path that say by themselves what is asked for, whatever the method.
+  const special = first === 'watch' || first === 'proxy' ? first : undefined
+  if (special !== undefined) rest = rest.slice(1)
   if (rest[0] === 'namespaces' && rest.length > 1) {
     namespace = rest[1] as string
     if (rest.length > 2 && !namespaceSubresources.has(rest[2] as string)) rest = rest.slice(2)
@@ -108,7 +111,7 @@ function resourceRequest(input: PathParts & { readonly words: readonly string[];
     path,
     query,
     isResource: true,
-    verb: verbOf({ method, query, name, watchPath: words[core ? 2 : 3] === 'watch' }),
+    verb: special ?? verbOf({ method, query, name }),
     prefix: core ? 'api' : 'apis',
     group: core ? '' : (words[1] as string),
     version: (core ? words[1] : words[2]) as string,
@@ -120,14 +123,8 @@ function resourceRequest(input: PathParts & { readonly words: readonly string[];
   }
 }
 
-function verbOf(input: {
-  readonly method: string
-  readonly query: string
-  readonly name: string
-  readonly watchPath: boolean
-}): RequestVerb {
+function verbOf(input: { readonly method: string; readonly query: string; readonly name: string }): RequestVerb {
   const verb = verbsByMethod[input.method] ?? (input.method.toLowerCase() as RequestVerb)
-  if (input.watchPath && verb === 'get') return 'watch'
   if (input.name !== '') return verb
   if (verb === 'get') return hasWatch(input.query) ? 'watch' : 'list'
   return verb === 'delete' ? 'deletecollection' : verb

@@ -4,24 +4,25 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseRequest } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
-import { authenticateWith } from './authenticate.js'
-import { authorizeWith, everybody, masters, publicInformation, refusal } from './authorize.js'
+import { authenticateWith, tokenCredentials } from './authenticate.js'
+import { type Authorizer, authorizeWith, noOpinion, refusal, rulesWith } from './authorize.js'
+import { everybody, masters, publicInformation } from './fixed-authorizers.js'
 import { tokenList } from './token-list.js'
 
 const user = (name: string, ...groups: string[]): User => ({ name, uid: '', groups, extra: {} })
 
 test('a token is its user, who is authenticated; an unknown one is nobody', () => {
   const tokens = tokenList(new Map([['secret', user('ann', 'devs')]]))
-  assert.deepEqual(authenticateWith([tokens], { bearerToken: 'secret' }), user('ann', 'devs', 'system:authenticated'))
-  assert.equal(authenticateWith([tokens], { bearerToken: 'other' }), undefined)
-  assert.equal(authenticateWith([tokens], { bearerToken: '' }), undefined)
+  assert.deepEqual(authenticateWith([tokens], tokenCredentials('secret')), user('ann', 'devs', 'system:authenticated'))
+  assert.equal(authenticateWith([tokens], tokenCredentials('other')), undefined)
+  assert.equal(authenticateWith([tokens], tokenCredentials('')), undefined)
 })
 
 test('a token is not looked up by its text, of which a guess could learn a part from the time it takes', (t) => {
   const tokens = tokenList(new Map([['secret', user('ann')]]))
   const get = t.mock.method(Map.prototype, 'get')
-  assert.equal((tokens({ bearerToken: 'secret' }) as User).name, 'ann')
-  assert.equal(tokens({ bearerToken: 'secreT' }), undefined)
+  assert.equal((tokens(tokenCredentials('secret')) as User).name, 'ann')
+  assert.equal(tokens(tokenCredentials('secreT')), undefined)
   const asked = get.mock.calls.map((call) => call.arguments[0])
   get.mock.restore()
   assert.equal(asked.length, 2)
@@ -33,7 +34,7 @@ test('a token is not looked up by its text, of which a guess could learn a part 
 
 test('the first authenticator that knows a credential decides, waiting or not', async () => {
   const slow = async () => undefined
-  const found = authenticateWith([slow, () => user('second'), () => user('third')], { bearerToken: 'x' })
+  const found = authenticateWith([slow, () => user('second'), () => user('third')], tokenCredentials('x'))
   assert.equal((await found)?.name, 'second')
 })
 
@@ -49,12 +50,41 @@ const decisions: readonly { name: string; who: User; method?: string; path: stri
 
 for (const row of decisions) {
   test(`authorize: ${row.name}`, () => {
-    assert.equal(authorizeWith([masters, publicInformation], row.who, parseRequest(row.method ?? 'GET', row.path)) === 'allow', row.allowed)
+    const decision = authorizeWith([masters, publicInformation], { user: row.who, info: parseRequest(row.method ?? 'GET', row.path) })
+    assert.ok(!(decision instanceof Promise))
+    assert.equal(decision.verdict === 'allow', row.allowed)
   })
 }
 
 test('with everybody allowed nobody is asked further', () => {
-  assert.equal(authorizeWith([everybody], anonymous, parseRequest('DELETE', '/api/v1/namespaces/x')), 'allow')
+  const request = { user: anonymous, info: parseRequest('DELETE', '/api/v1/namespaces/x') }
+  assert.deepEqual(authorizeWith([everybody], request), { verdict: 'allow', reason: '' })
+})
+
+const saying = (reason: string, delayed: boolean): Authorizer => {
+  const decision = { verdict: 'no-opinion', reason } as const
+  return { name: reason, authorize: () => (delayed ? Promise.resolve(decision) : decision) }
+}
+
+test('whoever is refused by silence is told every reason, waiting or not; without one nothing is made', async () => {
+  const request = { user: user('bob'), info: parseRequest('GET', '/metrics') }
+  const decision = await authorizeWith([saying('one', false), saying('', false), saying('two', true), saying('three', false)], request)
+  assert.deepEqual(decision, { verdict: 'no-opinion', reason: 'one\ntwo\nthree' })
+  assert.match(refusal(request, decision).message, /cannot get path "\/metrics": one\ntwo\nthree$/)
+  assert.equal(authorizeWith([masters, publicInformation], request), noOpinion)
+})
+
+test('the rules of a user are those of all authorizers, and a silent one is named', async () => {
+  const root = await rulesWith([masters, publicInformation], user('root', 'system:masters'), 'n')
+  assert.deepEqual(root.resourceRules, [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }])
+  assert.equal(root.problem, '')
+  const bob = await rulesWith([masters, publicInformation, saying('webhook', false)], user('bob'), 'n')
+  assert.deepEqual(bob.resourceRules, [])
+  assert.deepEqual(
+    bob.nonResourceRules.map(({ verbs }) => verbs),
+    [['get']],
+  )
+  assert.equal(bob.problem, 'webhook authorizer does not support user rule resolution')
 })
 
 const refusals: readonly { method?: string; path: string; message: string }[] = [
@@ -81,7 +111,7 @@ const refusals: readonly { method?: string; path: string; message: string }[] = 
 
 for (const row of refusals) {
   test(`refusal of ${row.path}`, () => {
-    const { status } = refusal(user('bob'), parseRequest(row.method ?? 'GET', row.path))
+    const { status } = refusal({ user: user('bob'), info: parseRequest(row.method ?? 'GET', row.path) }, noOpinion)
     assert.equal(status.message, row.message)
     assert.equal(status.code, 403)
     assert.equal(status.reason, 'Forbidden')

@@ -2,54 +2,108 @@
 
 import { ApiError, forbidden } from '../api/api-error.js'
 import type { RequestInfo } from '../api/request-info.js'
-import { authenticatedGroup, mastersGroup, type User } from '../api/user.js'
+import type { User } from '../api/user.js'
 
-export type Decision = 'allow' | 'deny' | 'no-opinion'
-export type Authorizer = (user: User, request: RequestInfo) => Decision | Promise<Decision>
-
-/** Everybody may do everything: for servers that guard themselves otherwise. */
-export const everybody: Authorizer = () => 'allow'
-
-/** Members of the masters' group may do everything. */
-export const masters: Authorizer = (user) => (user.groups.includes(mastersGroup) ? 'allow' : 'no-opinion')
-
-const publicPaths = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/'])
-const discoveryPath = /^\/(?:api|apis|openapi)(?:\/|$)/
-
-/** What everybody may read: health and version; and what the authenticated may: which kinds there are. */
-export const publicInformation: Authorizer = (user, request) => {
-  if (request.isResource || request.verb !== 'get') return 'no-opinion'
-  if (publicPaths.has(request.path)) return 'allow'
-  return discoveryPath.test(request.path) && user.groups.includes(authenticatedGroup) ? 'allow' : 'no-opinion'
+export interface Decision {
+  readonly verdict: 'allow' | 'deny' | 'no-opinion'
+  /** Why, for people; often empty. */
+  readonly reason: string
 }
 
-export function authorizeWith(authorizers: readonly Authorizer[], user: User, request: RequestInfo): Decision | Promise<Decision> {
-  return decideFrom({ authorizers, user, request }, 0)
-}
+/** Decisions without a reason, which most are: one value for all requests. */
+export const allow: Decision = { verdict: 'allow', reason: '' }
+export const noOpinion: Decision = { verdict: 'no-opinion', reason: '' }
 
-interface Question {
-  readonly authorizers: readonly Authorizer[]
+/** What is asked for, as far as rights go. */
+export type AccessAttributes = Pick<
+  RequestInfo,
+  'isResource' | 'verb' | 'group' | 'version' | 'namespace' | 'resource' | 'subresource' | 'name' | 'path'
+>
+
+/** Who asks for what: a request of a client, or one that a review is about. */
+export interface AccessRequest {
   readonly user: User
-  readonly request: RequestInfo
+  readonly info: AccessAttributes
 }
 
-function decideFrom(question: Question, from: number): Decision | Promise<Decision> {
-  for (let i = from; i < question.authorizers.length; i++) {
-    const decision = (question.authorizers[i] as Authorizer)(question.user, question.request)
-    if (decision instanceof Promise) return decision.then((decided) => (decided === 'no-opinion' ? decideFrom(question, i + 1) : decided))
-    if (decision !== 'no-opinion') return decision
+export interface Authorizer {
+  readonly name: string
+  authorize(request: AccessRequest): Decision | Promise<Decision>
+  /** What somebody may do in a namespace; left out by those that decide each case by itself. */
+  rulesFor?(user: User, namespace: string): UserRules | Promise<UserRules>
+}
+
+export interface UserRules {
+  readonly resourceRules: readonly ResourceRule[]
+  readonly nonResourceRules: readonly NonResourceRule[]
+  /** What kept somebody from saying all; empty where nothing did. */
+  readonly problem?: string
+}
+
+export interface ResourceRule {
+  readonly verbs: readonly string[]
+  readonly apiGroups: readonly string[]
+  readonly resources: readonly string[]
+  readonly resourceNames?: readonly string[]
+}
+
+export interface NonResourceRule {
+  readonly verbs: readonly string[]
+  readonly nonResourceURLs: readonly string[]
+}
+
+/** Asks one after the other; synchronous as long as they are. */
+export function authorizeWith(
+  authorizers: readonly Authorizer[],
+  request: AccessRequest,
+  from = 0,
+  before = noOpinion,
+): Decision | Promise<Decision> {
+  let silent = before
+  for (let i = from; i < authorizers.length; i++) {
+    const decision = (authorizers[i] as Authorizer).authorize(request)
+    if (decision instanceof Promise) {
+      const known = silent
+      return decision.then((decided) =>
+        decided.verdict === 'no-opinion' ? authorizeWith(authorizers, request, i + 1, together(known, decided)) : decided,
+      )
+    }
+    if (decision.verdict !== 'no-opinion') return decision
+    silent = together(silent, decision)
   }
-  return 'no-opinion'
+  return silent
+}
+
+/** Whoever is refused by silence is told everything that was said meanwhile. */
+function together(one: Decision, other: Decision): Decision {
+  if (other.reason === '') return one
+  return one.reason === '' ? other : { verdict: 'no-opinion', reason: `${one.reason}\n${other.reason}` }
+}
+
+/** The rules of all authorizers, one after the other. */
+export async function rulesWith(authorizers: readonly Authorizer[], user: User, namespace: string): Promise<UserRules> {
+  const resourceRules: ResourceRule[] = []
+  const nonResourceRules: NonResourceRule[] = []
+  const problems: string[] = []
+  for (const authorizer of authorizers) {
+    const rules = await authorizer.rulesFor?.(user, namespace)
+    resourceRules.push(...(rules?.resourceRules ?? []))
+    nonResourceRules.push(...(rules?.nonResourceRules ?? []))
+    const problem = rules === undefined ? `${authorizer.name} authorizer does not support user rule resolution` : (rules.problem ?? '')
+    if (problem !== '') problems.push(problem)
+  }
+  return { resourceRules, nonResourceRules, problem: problems.join(', ') }
 }
 
 /** The refusal in the reference's words. */
-export function refusal(user: User, request: RequestInfo): ApiError {
-  if (!request.isResource) {
-    const message = `forbidden: User "${user.name}" cannot ${request.verb} path "${request.path}"`
+export function refusal({ user, info }: AccessRequest, { reason }: Decision): ApiError {
+  const why = reason === '' ? '' : `: ${reason}`
+  if (!info.isResource) {
+    const message = `forbidden: User "${user.name}" cannot ${info.verb} path "${info.path}"${why}`
     return new ApiError({ code: 403, reason: 'Forbidden', message, details: {} })
   }
-  const resource = request.subresource === '' ? request.resource : `${request.resource}/${request.subresource}`
-  const place = request.namespace === '' ? 'at the cluster scope' : `in the namespace "${request.namespace}"`
-  const why = `User "${user.name}" cannot ${request.verb} resource "${resource}" in API group "${request.group}" ${place}`
-  return forbidden({ group: request.group, resource: request.resource, kind: '' }, request.name, why)
+  const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
+  const place = info.namespace === '' ? 'at the cluster scope' : `in the namespace "${info.namespace}"`
+  const cannot = `User "${user.name}" cannot ${info.verb} resource "${resource}" in API group "${info.group}" ${place}${why}`
+  return forbidden({ group: info.group, resource: info.resource, kind: '' }, info.name, cannot)
 }

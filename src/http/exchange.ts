@@ -1,12 +1,15 @@
 // One request on its way through the pipeline, with what the filters found out about it.
 
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import type { TLSSocket } from 'node:tls'
 import { type ApiError, requestTimedOut } from '../api/api-error.js'
 import type { Caller } from '../api/call.js'
 import type { Catalog } from '../api/catalog.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
+import type { ClientCertificate, Credentials } from '../auth/authenticate.js'
+import type { AccessRequest } from '../auth/authorize.js'
 import type { Pressure } from './pressure.js'
 import { Warnings } from './warnings.js'
 
@@ -18,7 +21,7 @@ export type WireResponse = ServerResponse | Http2ServerResponse
 
 const noWarnings: readonly string[] = []
 
-export class Exchange implements Caller {
+export class Exchange implements Caller, Credentials, AccessRequest {
   readonly request: WireRequest
   readonly response: WireResponse
   readonly info: RequestInfo
@@ -40,6 +43,7 @@ export class Exchange implements Caller {
   bodyBytes = 0
   private readonly pressure: Pressure
   private said: Warnings | undefined
+  private token: string | undefined
   private leaving: (() => void)[] | undefined
   private abortion: AbortController | undefined
   private timeout: ApiError | undefined
@@ -67,6 +71,26 @@ export class Exchange implements Caller {
   get isGone(): boolean {
     const { response } = this
     return 'assignSocket' in response ? response.destroyed : response.stream.destroyed
+  }
+
+  /** Read once, and only where somebody asks. */
+  get bearerToken(): string {
+    this.token ??= bearerOf(this.request.headers.authorization)
+    return this.token
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers
+  }
+
+  get certificate(): ClientCertificate | undefined {
+    const socket = this.request.socket as TLSSocket
+    const x509 = socket.getPeerX509Certificate?.()
+    return x509 === undefined ? undefined : { x509, isTrusted: socket.authorized }
+  }
+
+  get remoteAddress(): string {
+    return this.request.socket.remoteAddress ?? ''
   }
 
   get userAgent(): string {
@@ -160,4 +184,10 @@ export class Exchange implements Caller {
     }
     this.leaving.push(callback)
   }
+}
+
+function bearerOf(header: string | undefined): string {
+  if (header === undefined) return ''
+  const match = /^\s*bearer\s+(\S+)/i.exec(header)
+  return match?.[1] ?? ''
 }

@@ -3,7 +3,7 @@
 import { ApiError, unauthorized } from '../api/api-error.js'
 import type { User } from '../api/user.js'
 import { type Authenticator, authenticateWith } from '../auth/authenticate.js'
-import { type Authorizer, authorizeWith, refusal } from '../auth/authorize.js'
+import { type Authorizer, authorizeWith, type Decision, refusal } from '../auth/authorize.js'
 import type { Exchange } from './exchange.js'
 import type { Filter } from './pipeline.js'
 import { OverloadedError, type Pressure } from './pressure.js'
@@ -54,42 +54,37 @@ export interface Authentication {
 }
 
 export function authentication({ authenticators, anonymous }: Authentication): Filter {
-  const finish = (exchange: Exchange, user: User | undefined, hasCredential: boolean): boolean => {
+  const finish = (exchange: Exchange, user: User | undefined): boolean => {
     if (user !== undefined) exchange.user = user
-    else if (anonymous !== undefined && !hasCredential) exchange.user = anonymous
+    else if (anonymous !== undefined && exchange.bearerToken === '') exchange.user = anonymous
     else throw unauthorized()
     return false
   }
   return (exchange) => {
-    const bearerToken = bearerOf(exchange.request.headers.authorization)
-    const found = authenticateWith(authenticators, { bearerToken })
-    if (found instanceof Promise) return found.then((user) => finish(exchange, user, bearerToken !== ''))
-    return finish(exchange, found, bearerToken !== '')
+    const found = authenticateWith(authenticators, exchange)
+    if (found instanceof Promise) return found.then((user) => finish(exchange, user))
+    return finish(exchange, found)
   }
 }
 
-function bearerOf(header: string | undefined): string {
-  if (header === undefined) return ''
-  const match = /^\s*bearer\s+(\S+)/i.exec(header)
-  return match?.[1] ?? ''
+/** Nobody acts as somebody else here yet, and whoever asks for fewer rights must not be given all of their own. */
+export const noImpersonation: Filter = ({ headers, user }) => {
+  for (const name in headers) if (name.startsWith('impersonate-')) throw noActing(user)
+  return false
 }
 
-/** Nobody acts as somebody else here yet, and whoever asks for fewer rights must not be given all of their own. */
-export const noImpersonation: Filter = ({ request: { headers }, user }) => {
-  if (headers['impersonate-user'] === undefined && headers['impersonate-group'] === undefined && headers['impersonate-uid'] === undefined)
-    return false
-  const message = `users is forbidden: User ${JSON.stringify(user.name)} cannot impersonate: this server does not act for other users yet`
-  throw new ApiError({ code: 403, reason: 'Forbidden', message, details: { kind: 'users' } })
+function noActing({ name }: User): ApiError {
+  const message = `users is forbidden: User ${JSON.stringify(name)} cannot impersonate: this server does not act for other users yet`
+  return new ApiError({ code: 403, reason: 'Forbidden', message, details: { kind: 'users' } })
 }
 
 export function authorization(authorizers: readonly Authorizer[]): Filter {
+  const finish = (exchange: Exchange, decision: Decision): boolean => {
+    if (decision.verdict !== 'allow') throw refusal(exchange, decision)
+    return false
+  }
   return (exchange) => {
-    const decision = authorizeWith(authorizers, exchange.user, exchange.info)
-    if (decision === 'allow') return false
-    if (!(decision instanceof Promise)) throw refusal(exchange.user, exchange.info)
-    return decision.then((decided) => {
-      if (decided !== 'allow') throw refusal(exchange.user, exchange.info)
-      return false
-    })
+    const decision = authorizeWith(authorizers, exchange)
+    return decision instanceof Promise ? decision.then((decided) => finish(exchange, decided)) : finish(exchange, decision)
   }
 }

@@ -46,6 +46,8 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   const isNamespaceItself = info.resource === 'namespaces' && info.group === '' && info.name === info.namespace
   if (!resource.namespaced && info.namespace !== '' && !isNamespaceItself) throw couldNotFind()
   if (resource.namespaced && info.namespace === '' && info.name !== '' && info.verb !== 'watch') throw couldNotFind()
+  // The old form of a watch has no subresources, and of the old form of a proxy nothing is left.
+  if ((info.verb === 'watch' && info.subresource !== '') || info.verb === 'proxy') throw couldNotFind()
   const subresource = info.subresource === '' ? undefined : resource.subresources.get(info.subresource)
   if (info.subresource !== '' && subresource === undefined) throw couldNotFind()
   checkMethod(exchange, resource, subresource)
@@ -60,6 +62,7 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
 function checkMethod({ info }: Exchange, resource: Resource, subresource: Subresource | undefined): void {
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
   if (info.method === 'HEAD' || !verbs.includes(info.verb as Verb)) throw methodNotAllowed()
+  if (info.verb === 'watch' && info.method !== 'GET') throw methodNotAllowed()
   const needsName = info.verb === 'update' || info.verb === 'patch' || info.verb === 'delete'
   const isCollectionOfAll = resource.namespaced && info.namespace === ''
   if (info.verb === 'create' && info.name !== '' && subresource === undefined) throw methodNotAllowed()

@@ -107,4 +107,29 @@ onEveryEngine('rules of requests', (client) => {
     const named = await client().get(configMaps(namespace, 'a'), { 'audit-id': 'mine' })
     assert.equal(named.headers['audit-id'], 'mine')
   })
+
+  test('the old paths of watches are for watching alone, and those of proxies are gone', async () => {
+    const namespace = await newNamespace(client(), 'old-paths')
+    await makeConfigMap(client(), namespace, configMapOf('a'))
+    const old = `/api/v1/watch/namespaces/${namespace}/configmaps`
+    expectFailure(await client().post(old, configMapOf('b')), 405, 'MethodNotAllowed')
+    expectFailure(await client().put(`${old}/a`, configMapOf('a', { data: { v: '2' } })), 405, 'MethodNotAllowed')
+    expectFailure(await client().patch(`${old}/a`, 'application/merge-patch+json', { data: { v: '2' } }), 405, 'MethodNotAllowed')
+    expectFailure(await client().delete(`${old}/a`), 405, 'MethodNotAllowed')
+    expectFailure(await client().delete(old), 405, 'MethodNotAllowed')
+    expectFailure(await client().delete(`/apis/apps/v1/watch/namespaces/${namespace}/deployments`), 405, 'MethodNotAllowed')
+    expectFailure(await client().post(`/api/v1/proxy/namespaces/${namespace}/configmaps`, configMapOf('b')), 404, 'NotFound')
+    const { json } = expectStatus(await client().get(configMaps(namespace)), 200)
+    assert.deepEqual(
+      json.items.filter(({ metadata }) => metadata.name.length === 1).map(({ metadata, data }) => [metadata.name, data?.['v']]),
+      [['a', undefined]],
+    )
+  })
+
+  for (const header of ['User', 'Group', 'Uid', 'Extra-scopes', 'Extra-a%2fb', 'Whatever']) {
+    test(`Impersonate-${header} is refused, alone as well`, async () => {
+      const answer = await client().get('/api/v1/namespaces/default', { [`Impersonate-${header}`]: 'x' })
+      expectFailure(answer, 403, 'Forbidden')
+    })
+  }
 })

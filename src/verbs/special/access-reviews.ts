@@ -1,9 +1,9 @@
 // Questions about rights: may somebody do that, and what may I do?
 
 import type { ApiObject } from '../../api/object.js'
-import type { RequestInfo, RequestVerb } from '../../api/request-info.js'
-import { authenticatedGroup, mastersGroup, type User } from '../../api/user.js'
-import { authorizeWith } from '../../auth/authorize.js'
+import type { RequestVerb } from '../../api/request-info.js'
+import type { User } from '../../api/user.js'
+import { type AccessAttributes, authorizeWith, rulesWith } from '../../auth/authorize.js'
 import type { Engine } from '../engine.js'
 import { answered, type Review } from './signatures.js'
 
@@ -35,40 +35,42 @@ export const reviewOwnAccess: Review = (engine, call, question) => reviewAccess(
 
 async function reviewAccess(engine: Engine, user: User, question: ApiObject): Promise<ApiObject> {
   const { spec = {} } = question as AccessReview
-  const decision = await authorizeWith(engine.access.authorizers, user, requestOf(spec))
-  return answered(question, { allowed: decision === 'allow', ...(decision === 'deny' ? { denied: true } : {}) })
+  const { verdict, reason } = await authorizeWith(engine.access.authorizers, { user, info: attributesOf(spec) })
+  return answered(question, {
+    allowed: verdict === 'allow',
+    ...(verdict === 'deny' ? { denied: true } : {}),
+    ...(reason === '' ? {} : { reason }),
+  })
 }
 
-/** The request that the question is about. */
-function requestOf({ resourceAttributes, nonResourceAttributes }: AccessSpec): RequestInfo {
+/** What the question is about. */
+function attributesOf({ resourceAttributes, nonResourceAttributes }: AccessSpec): AccessAttributes {
   const { namespace = '', verb = '', group = '', version = '', resource = '', subresource = '', name = '' } = resourceAttributes ?? {}
-  const path = nonResourceAttributes?.path ?? ''
   return {
-    method: 'GET',
-    path,
-    query: '',
+    path: nonResourceAttributes?.path ?? '',
     isResource: nonResourceAttributes === undefined,
     verb: (nonResourceAttributes?.verb ?? verb) as RequestVerb,
-    prefix: '',
     group,
     version,
     namespace,
     resource,
     subresource,
     name,
-    parts: [],
   }
 }
 
-/** As far as the door goes today: masters may do everything, the others read what is public. */
-export const reviewOwnRules: Review = (_engine, { user }, question) => {
-  const everything = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] }
-  const isMaster = user.groups.includes(mastersGroup)
-  const publicPaths = ['/healthz', '/livez', '/readyz', '/version', '/version/']
-  const discovery = user.groups.includes(authenticatedGroup) ? ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*'] : []
+interface RulesReview extends ApiObject {
+  readonly spec?: { readonly namespace?: string }
+}
+
+/** What may the one who asks do in a namespace? */
+export const reviewOwnRules: Review = async (engine, { user }, question) => {
+  const { spec: { namespace = '' } = {} } = question as RulesReview
+  const { resourceRules, nonResourceRules, problem = '' } = await rulesWith(engine.access.authorizers, user, namespace)
   return answered(question, {
-    resourceRules: isMaster ? [everything] : [],
-    nonResourceRules: [{ verbs: isMaster ? ['*'] : ['get'], nonResourceURLs: isMaster ? ['*'] : [...publicPaths, ...discovery] }],
-    incomplete: false,
+    resourceRules,
+    nonResourceRules,
+    incomplete: problem !== '',
+    ...(problem === '' ? {} : { evaluationError: problem }),
   })
 }
