@@ -37,6 +37,8 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   isLongRunning = false
   /** Which of the two limits on requests in flight this one counts towards. */
   counted: 'readOnly' | 'mutating' | undefined = undefined
+  /** False for administrators, who are counted and not limited. */
+  isLimited = false
   /** Set when a version was asked for that will go: the release without it, empty where that is not known. */
   removedRelease: string | undefined = undefined
   /** How much of a body is held for this one. */

@@ -6,46 +6,6 @@ import { type Authenticator, authenticateWith } from '../auth/authenticate.js'
 import { type Authorizer, authorizeWith, type Decision, refusal } from '../auth/authorize.js'
 import type { Exchange } from './exchange.js'
 import type { Filter } from './pipeline.js'
-import { OverloadedError, type Pressure } from './pressure.js'
-
-export interface Limits {
-  readonly maxReadOnly: number
-  readonly maxMutating: number
-  readonly pressure: Pick<Pressure, 'isFull'>
-}
-
-const readOnlyVerbs = new Set(['get', 'list', 'watch', 'head', 'options'])
-
-/** How many requests are being answered; more than allowed are sent away with a word when to come again. */
-export class Inflight {
-  readOnly = 0
-  mutating = 0
-  private readonly limits: Limits
-  constructor(limits: Limits) {
-    this.limits = limits
-  }
-
-  readonly filter: Filter = (exchange) => {
-    if (exchange.info.verb === 'watch' || isProbe(exchange)) return false
-    const isReadOnly = readOnlyVerbs.has(exchange.info.verb)
-    const isOver = isReadOnly ? this.readOnly >= this.limits.maxReadOnly : this.mutating >= this.limits.maxMutating
-    if (isOver || this.limits.pressure.isFull) throw new OverloadedError()
-    if (isReadOnly) this.readOnly++
-    else this.mutating++
-    exchange.counted = isReadOnly ? 'readOnly' : 'mutating'
-    return false
-  }
-
-  /** The exchange is over. */
-  leave(exchange: Exchange): void {
-    if (exchange.counted !== undefined) this[exchange.counted]--
-    exchange.counted = undefined
-    exchange.releaseBody()
-  }
-}
-
-/** Whoever asks whether the server lives is answered also when there is no room: a busy server must not be taken for a dead one. */
-const isProbe = ({ info }: Exchange): boolean => !info.isResource && /^\/(?:livez|readyz|healthz)(?:\/|$)/.test(info.path)
 
 export interface Authentication {
   readonly authenticators: readonly Authenticator[]

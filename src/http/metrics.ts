@@ -19,6 +19,7 @@ export interface MetricSources {
   readonly cacheBytes: () => number
   readonly watchers: () => number
   readonly inflight: () => { readonly readOnly: number; readonly mutating: number }
+  readonly loopLagSeconds: () => number
 }
 
 type DeprecatedLabels = Pick<RequestLabels, 'group' | 'version' | 'resource' | 'subresource'> & { readonly removed_release: string }
@@ -142,6 +143,11 @@ const plainGauges = (sources: MetricSources): readonly { readonly name: string; 
   { name: 'apiserver_storage_revision', help: 'The newest revision in the store.', read: sources.storeRevision },
   { name: 'apiserver_read_cache_bytes', help: 'Bytes held for lists that are read again.', read: sources.cacheBytes },
   { name: 'apiserver_longrunning_requests', help: 'Watches that are open now.', read: sources.watchers },
+  {
+    name: 'nodejs_eventloop_lag_seconds',
+    help: 'How late the event loop was when it was last looked at; 0 while there are no requests.',
+    read: sources.loopLagSeconds,
+  },
   { name: 'process_resident_memory_bytes', help: 'Memory of this process.', read: () => process.memoryUsage.rss() },
   { name: 'process_cpu_seconds_total', help: 'Processor time of this process.', read: cpuSeconds },
   {

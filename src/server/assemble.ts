@@ -27,9 +27,11 @@ import { ServerLease } from '../controllers/server-lease.js'
 import { keepTrust } from '../controllers/trust-keeper.js'
 import { aggregatedDiscovery } from '../http/aggregated-discovery.js'
 import { dispatch } from '../http/dispatch.js'
-import { authentication, authorization, Inflight, noImpersonation } from '../http/filters.js'
+import { authentication, authorization, noImpersonation } from '../http/filters.js'
 import { requestListener } from '../http/handle.js'
 import { healthChecks } from '../http/health.js'
+import { Inflight } from '../http/inflight.js'
+import { LoopLag } from '../http/loop-lag.js'
 import { ServerMetrics } from '../http/metrics.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
 import { Pressure } from '../http/pressure.js'
@@ -183,11 +185,14 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     maxReadOnly: limits.readingInFlight || Number.POSITIVE_INFINITY,
     maxMutating: limits.mutatingInFlight || Number.POSITIVE_INFINITY,
   })
+  const lag = new LoopLag()
+  closing.add(() => lag.close())
   const metrics = new ServerMetrics({
     storeRevision: () => store.revision,
     cacheBytes: () => store.cacheBytes,
     watchers: () => store.watchers,
     inflight: () => inflight,
+    loopLagSeconds: () => lag.seconds,
   })
   const health = healthChecks(
     {
@@ -207,6 +212,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     filters: [
       authentication({ authenticators: access.authenticators, anonymous: settings.anonymousAuth ? anonymous : undefined }),
       noImpersonation,
+      lag.shed,
       inflight.filter,
       authorization(access.authorizers),
       dispatch({ resources, health, metrics, version, openApi, aggregated, address: () => state.address }),

@@ -1,0 +1,58 @@
+// An event loop that is late for a while: administrators, watches and probes go on, everybody else is sent away before anything is read.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { configMapOf, configMaps, expectStatus, sleep, until } from '../kit/fixtures.js'
+import { plainClient, plainUserFlags } from '../kit/plain-user.js'
+import { ServerProcess } from '../kit/server-process.js'
+
+/** In the server: SIGUSR2 keeps its loop busy for six seconds, in stretches of 200 ms. */
+const busyLoop = `process.on('SIGUSR2', () => {
+  const end = performance.now() + 6000
+  const block = () => {
+    for (const until = performance.now() + 200; performance.now() < until; );
+    if (performance.now() < end) setTimeout(block, 1)
+  }
+  block()
+})`
+
+let server: ServerProcess
+before(async () => {
+  server = await ServerProcess.start({
+    flags: plainUserFlags(),
+    nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(busyLoop)}`],
+  })
+})
+after(() => server.stop())
+
+const lagSeconds = async (): Promise<number> =>
+  Number(/^nodejs_eventloop_lag_seconds (\S+)$/m.exec((await server.client.get('/metrics')).text)?.[1])
+
+test('a loop that is late sheds what can wait', async () => {
+  const plain = plainClient(server)
+  expectStatus(await plain.get(configMaps('default')), 200)
+  assert.ok((await lagSeconds()) < 0.1)
+  server.signal('SIGUSR2')
+  const refused = await until(
+    () => plain.get(configMaps('default')),
+    ({ status }) => status === 429,
+  )
+  assert.deepEqual([refused.text, refused.headers['retry-after']], ['Too many requests, please try again later.\n', '1'])
+  // Neither body nor query is looked at: both are nonsense.
+  const unread = await plain.send({ method: 'POST', path: `${configMaps('default')}?dryRun=nonsense`, body: '{{{' })
+  expectStatus(unread, 429)
+  expectStatus(await plain.get('/apis'), 429)
+  expectStatus(await plain.get('/livez'), 200)
+  const watch = await plain.watch(`${configMaps('default')}?watch=1`)
+  watch.close()
+  expectStatus(await server.client.post(configMaps('default'), configMapOf('meanwhile')), 201)
+  assert.ok((await lagSeconds()) > 0.1)
+  await until(
+    () => plain.get(configMaps('default')),
+    ({ status }) => status === 200,
+    15_000,
+  )
+  await sleep(200)
+  assert.ok((await lagSeconds()) < 0.1)
+  plain.close()
+})
