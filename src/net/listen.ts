@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2Server, Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { createServer as createHttps, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import type { SecureContext, TLSSocket } from 'node:tls'
 import { type Logger, silentLogger } from '../base/logger.js'
 import { FairTurns } from './fair-turns.js'
 import { Http2Sessions } from './http2-sessions.js'
@@ -32,6 +32,10 @@ export interface ListenOptions {
   readonly clientCa?: string | undefined
   readonly minVersion?: TlsVersion | undefined
   readonly ciphers?: string | undefined
+  /** What to show to clients who ask for a certain name; undefined: the certificate above. */
+  readonly namedCertificate?: ((servername: string) => SecureContext | undefined) | undefined
+  /** Whether other processes may listen on the same port. */
+  readonly sharesPort?: boolean
   readonly limits?: Partial<ListenLimits>
   readonly logger?: Logger
 }
@@ -105,7 +109,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   const stalled = new StalledConnections(limits)
   routeByProtocol({ https, sessions, silent, stalled })
   const sockets = trackSockets(https)
-  const { address, port } = await open(https, options)
+  const { address, port } = await open(https, options, options.sharesPort ?? false)
   https.on('error', (error) => logger.error({ error: error.message }, 'listener error'))
   return {
     address,
@@ -120,8 +124,14 @@ function refuseHeaders(response: ServerResponse): void {
   response.end()
 }
 
-function tlsOptions({ clientCa, minVersion = 'TLSv1.2', ciphers }: ListenOptions, certificate: KeyPair) {
+function tlsOptions({ clientCa, minVersion = 'TLSv1.2', ciphers, namedCertificate }: ListenOptions, certificate: KeyPair) {
   return {
+    ...(namedCertificate === undefined
+      ? {}
+      : {
+          SNICallback: (name: string, done: (error: Error | null, context?: SecureContext) => void): void =>
+            done(null, namedCertificate(name)),
+        }),
     cert: certificate.cert,
     key: certificate.key,
     minVersion,
@@ -193,11 +203,11 @@ function trackSockets(https: Server): ReadonlySet<Socket> {
   return sockets
 }
 
-function open(https: Server, endpoint: Endpoint): Promise<AddressInfo> {
+function open(https: Server, endpoint: Endpoint, reusePort: boolean): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(new ListenError(error, endpoint))
     https.once('error', fail)
-    https.listen({ host: endpoint.host, port: endpoint.port }, () => {
+    https.listen({ host: endpoint.host, port: endpoint.port, ...(reusePort ? { reusePort } : {}) }, () => {
       https.off('error', fail)
       resolve(https.address() as AddressInfo)
     })

@@ -58,6 +58,7 @@ import { machineBytes, readCacheBytesOn } from './read-cache.js'
 import { runLoops } from './run-loops.js'
 import type { RunningServer } from './running-server.js'
 import { servingCertificate } from './serving-certificate.js'
+import { namedCertificates, publicAddress, servingFilters } from './serving-parts.js'
 import { StartError } from './start-failure.js'
 import { whenUsable } from './when-usable.js'
 
@@ -210,6 +211,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   const aggregated = gates('AggregatedDiscoveryEndpoint') ? aggregatedDiscovery(apiGroupDiscovery) : undefined
   const listener = requestListener({
     filters: [
+      ...(await servingFilters(settings.serving, () => state.isShuttingDown)),
       authentication({ authenticators: access.authenticators, anonymous: settings.anonymousAuth ? anonymous : undefined }),
       noImpersonation,
       lag.shed,
@@ -230,6 +232,8 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     },
   })
 
+  const named = namedCertificates(settings.serving, logger)
+  closing.add(() => named?.close())
   const port = await listen(
     {
       host: settings.bindAddress,
@@ -237,6 +241,8 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
       certificate,
       logger,
       minVersion: settings.tls.minVersion,
+      ...(named === undefined ? {} : { namedCertificate: (name: string) => named.find(name) }),
+      sharesPort: settings.serving.sharesPort,
       ...(settings.tls.ciphers === undefined ? {} : { ciphers: settings.tls.ciphers }),
       limits: { http2Streams: limits.http2Streams, goawayChance: limits.goawayChance, requestMs: timeouts.requestMs },
     },
@@ -250,7 +256,7 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
   })
 
   const url = urlOf(port.address, port.port)
-  state.address = url.slice('https://'.length)
+  state.address = publicAddress(settings.serving, url)
   state.hasStarted = true
   const clientConfiguration = renderClientConfiguration({ identity, url, caPem: certificate.caPem, credential })
   return {

@@ -20,7 +20,7 @@ afterEach(() => rmSync(join(dataDir, '..'), { recursive: true }))
 const day = 86_400_000
 const now = Date.now()
 const needs = (changes: Partial<CertificateNeeds> = {}): CertificateNeeds => ({
-  dataDir,
+  folder: pkiFolder(dataDir),
   hosts: ['localhost', '127.0.0.1'],
   commonName: 'me',
   now,
@@ -30,7 +30,7 @@ const needs = (changes: Partial<CertificateNeeds> = {}): CertificateNeeds => ({
 test('made at the first start, used again at the second', async () => {
   const first = await ensureServingCertificate(needs())
   assert.deepEqual(await ensureServingCertificate(needs()), first)
-  assert.equal(readFileSync(caFile(dataDir), 'utf8'), first.caPem)
+  assert.equal(readFileSync(caFile(pkiFolder(dataDir)), 'utf8'), first.caPem)
   const [certificate, authority] = [new X509Certificate(first.cert), new X509Certificate(first.caPem)]
   assert.ok(certificate.verify(authority.publicKey))
   assert.ok(certificate.checkIssued(authority))
@@ -64,7 +64,7 @@ test('files that are no pair are left for the operator to decide on', async () =
 })
 
 test('without a folder nothing is written', async () => {
-  const { cert, caPem } = await ensureServingCertificate(needs({ dataDir: undefined }))
+  const { cert, caPem } = await ensureServingCertificate(needs({ folder: undefined }))
   assert.ok(new X509Certificate(cert).verify(new X509Certificate(caPem).publicKey))
 })
 

@@ -16,7 +16,7 @@ export interface ServingCertificate extends KeyPair {
 
 export interface CertificateNeeds {
   /** Left out: nothing is read or written, the certificates live as long as the process. */
-  readonly dataDir: string | undefined
+  readonly folder: string | undefined
   /** Every name and address by which clients may call the server. */
   readonly hosts: readonly string[]
   readonly commonName: string
@@ -32,7 +32,8 @@ const servingDays = 800
 const renewDays = 30
 
 export const pkiFolder = (dataDir: string): string => join(dataDir, 'pki')
-export const caFile = (dataDir: string): string => join(pkiFolder(dataDir), 'ca.crt')
+/** In the folder of the certificates. */
+export const caFile = (folder: string): string => join(folder, 'ca.crt')
 
 /** The names of this machine and of the API's own service, beside the address that the server binds to. */
 export function servingHosts(identity: Identity, bindAddress: string): readonly string[] {
@@ -49,20 +50,20 @@ export function servingHosts(identity: Identity, bindAddress: string): readonly 
 
 /** What is in the data folder when it still serves, otherwise a new one, kept there for the next start. */
 export async function ensureServingCertificate(needs: CertificateNeeds): Promise<ServingCertificate> {
-  const { dataDir } = needs
-  if (dataDir === undefined) {
+  const { folder } = needs
+  if (folder === undefined) {
     const authority = await issueAuthority(needs)
     return { ...(await issueServing(needs, authority)), caPem: authority.cert }
   }
-  const kept = { authority: readPair(dataDir, 'ca'), serving: readPair(dataDir, 'serving') }
+  const kept = { authority: readPair(folder, 'ca'), serving: readPair(folder, 'serving') }
   const isKeptAuthority = kept.authority !== undefined && isInForce(kept.authority, needs.now)
   if (kept.authority !== undefined && kept.serving !== undefined && isKeptAuthority && serves(kept.serving, kept.authority, needs)) {
     return { ...kept.serving, caPem: kept.authority.cert }
   }
   const authority = kept.authority !== undefined && isKeptAuthority ? kept.authority : await issueAuthority(needs)
   const serving = await issueServing(needs, authority)
-  writePair(dataDir, 'ca', authority)
-  writePair(dataDir, 'serving', serving)
+  writePair(folder, 'ca', authority)
+  writePair(folder, 'serving', serving)
   return { ...serving, caPem: authority.cert }
 }
 
@@ -94,8 +95,8 @@ function serves(serving: KeyPair, authority: KeyPair, { hosts, now }: Certificat
 }
 
 /** Undefined when one of the two files is missing; what is there and cannot be read as a pair is the operator's to decide on. */
-function readPair(dataDir: string, name: string): KeyPair | undefined {
-  const path = (ending: string): string => join(pkiFolder(dataDir), `${name}.${ending}`)
+function readPair(folder: string, name: string): KeyPair | undefined {
+  const path = (ending: string): string => join(folder, `${name}.${ending}`)
   const cert = readOptionalFile(path('crt'))
   const key = readOptionalFile(path('key'))
   if (cert === undefined || key === undefined) return undefined
@@ -107,7 +108,7 @@ function readPair(dataDir: string, name: string): KeyPair | undefined {
   throw new StartError(`${path('crt')} and ${path('key')} are not a certificate and its key; remove both to have new ones made`)
 }
 
-function writePair(dataDir: string, name: string, pair: KeyPair): void {
-  writePrivateFile(join(pkiFolder(dataDir), `${name}.key`), pair.key)
-  writePrivateFile(join(pkiFolder(dataDir), `${name}.crt`), pair.cert)
+function writePair(folder: string, name: string, pair: KeyPair): void {
+  writePrivateFile(join(folder, `${name}.key`), pair.key)
+  writePrivateFile(join(folder, `${name}.crt`), pair.cert)
 }

@@ -1,6 +1,6 @@
 // What the operator reads when the server is up: where it listens, and how to talk to it.
 
-import { caFile } from './certificates.js'
+import { caFile, pkiFolder } from './certificates.js'
 import { adminTokenFile } from './client-configuration.js'
 import type { Settings } from './options/settings.js'
 import type { RunningServer } from './running-server.js'
@@ -28,7 +28,7 @@ export function renderGreeting({ settings, server, version, elapsedMs }: Greetin
 }
 
 function exampleCommand(settings: Settings, server: RunningServer, dataDir: string): string {
-  const ca = settings.tls.files?.certFile ?? caFile(dataDir)
+  const ca = settings.tls.files?.certFile ?? caFile(settings.serving.certDir ?? pkiFolder(dataDir))
   return `curl --cacert ${quote(ca)} -H "Authorization: Bearer $(cat ${quote(adminTokenFile(dataDir))})" ${server.url}/api/v1/namespaces`
 }
 

@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
 import type { KeyPair } from '../net/issue-certificate.js'
 import { ReloadingCertificate } from '../net/reloading-certificate.js'
-import { ensureServingCertificate, type ServingCertificate, servingHosts } from './certificates.js'
+import { ensureServingCertificate, pkiFolder, type ServingCertificate, servingHosts } from './certificates.js'
 import type { Settings } from './options/settings.js'
 
 export interface ChangingCertificate extends ServingCertificate {
@@ -15,11 +15,14 @@ export interface ChangingCertificate extends ServingCertificate {
   close(): void
 }
 
-export async function servingCertificate({ identity, dataDir, bindAddress, tls }: Settings, logger: Logger): Promise<ChangingCertificate> {
+export async function servingCertificate(
+  { identity, dataDir, bindAddress, tls, serving }: Settings,
+  logger: Logger,
+): Promise<ChangingCertificate> {
   if (tls.files === undefined) {
     const own = await ensureServingCertificate({
-      dataDir,
-      hosts: servingHosts(identity, bindAddress),
+      folder: serving.certDir ?? (dataDir === undefined ? undefined : pkiFolder(dataDir)),
+      hosts: [...servingHosts(identity, bindAddress), ...(serving.externalHostname === undefined ? [] : [serving.externalHostname])],
       commonName: identity.prefixed('apiserver'),
       now: systemClock.now(),
     })

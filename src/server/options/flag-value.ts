@@ -112,6 +112,8 @@ export function parseFlagValue(flag: FlagDefinition, text: string): boolean | nu
       return parts(text).map((part) => parseChoice(part, flag.choices))
     case 'list':
       return parts(text)
+    case 'texts':
+      return [text]
     case 'file':
       return parseNonEmpty(text, 'file')
     case 'files':

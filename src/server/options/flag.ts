@@ -17,7 +17,7 @@ interface Common {
 
 export type FlagDefinition = Common &
   (
-    | { readonly kind: 'boolean' | 'text' | 'port' | 'address' | 'duration' | 'bytes' | 'list' | 'folder' }
+    | { readonly kind: 'boolean' | 'text' | 'port' | 'address' | 'duration' | 'bytes' | 'list' | 'texts' | 'folder' }
     | { readonly kind: 'integer' | 'number'; readonly min?: number; readonly max?: number }
     | { readonly kind: 'choice' | 'choices'; readonly choices: readonly string[] }
     | { readonly kind: 'file' | 'files'; readonly content?: FileContent }
@@ -41,6 +41,8 @@ interface ValueOfKind {
   readonly file: string
   readonly folder: string
   readonly list: readonly string[]
+  /** Each is given by itself: commas have another meaning in it. */
+  readonly texts: readonly string[]
   readonly files: readonly string[]
 }
 
@@ -53,7 +55,7 @@ type Bare<F extends FlagDefinition> = F extends { readonly choices: readonly (in
     : never
 
 /** The type that a flag's value has after parsing: lists are never undefined, the rest only without a default. */
-export type FlagValue<F extends FlagDefinition> = F['kind'] extends 'list' | 'files' | 'choices'
+export type FlagValue<F extends FlagDefinition> = F['kind'] extends 'list' | 'texts' | 'files' | 'choices'
   ? Bare<F>
   : F extends { readonly default: string }
     ? Bare<F>

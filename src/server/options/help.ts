@@ -11,6 +11,7 @@ function placeholder(flag: FlagDefinition): string {
   if (flag.kind === 'choice' && flag.choices.join('|').length <= 24) return ` ${flag.choices.join('|')}`
   if (flag.kind === 'list' || flag.kind === 'choices') return ' <list>'
   if (flag.kind === 'files') return ' <file>'
+  if (flag.kind === 'texts') return ' <text>'
   if (flag.kind === 'integer' || flag.kind === 'number') return ' <number>'
   return ` <${flag.kind === 'choice' ? 'name' : flag.kind}>`
 }

@@ -59,7 +59,7 @@ function parseValue(flag: FlagDefinition, text: string): unknown {
   }
 }
 
-const holdsSeveral = (flag: FlagDefinition): boolean => flag.kind === 'list' || flag.kind === 'files' || flag.kind === 'choices'
+const holdsSeveral = ({ kind }: FlagDefinition): boolean => kind === 'list' || kind === 'texts' || kind === 'files' || kind === 'choices'
 
 function combine(flag: FlagDefinition, before: unknown, value: unknown): unknown {
   return holdsSeveral(flag) && before !== undefined ? [...(before as readonly string[]), ...(value as readonly string[])] : value

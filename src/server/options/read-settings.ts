@@ -16,6 +16,7 @@ import { readAuthentication } from './read-authentication.js'
 import { readAuthorization } from './read-authorization.js'
 import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
 import { readNetwork } from './read-network.js'
+import { readServing } from './read-serving.js'
 import { readStorage } from './read-storage.js'
 import type {
   AdmissionSettings,
@@ -61,6 +62,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     readCacheBytes: values['read-cache-bytes'],
     eventTtlSeconds: atLeast(1000, 'event-ttl', values) / 1000,
     tls: readTls(input),
+    serving: readServing(input),
     timeouts: readTimeouts(values),
     limits: readLimits(values),
     gates: under('feature-gates', () => parseFeatureGates(values['feature-gates'])),

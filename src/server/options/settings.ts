@@ -42,6 +42,7 @@ export interface Settings {
   readonly readCacheBytes: number
   readonly eventTtlSeconds: number
   readonly tls: TlsSettings
+  readonly serving: ServingSettings
   readonly timeouts: TimeoutSettings
   readonly limits: LimitSettings
   readonly gates: FeatureGates
@@ -81,6 +82,28 @@ export interface EtcdSettings {
   readonly tls: EtcdTls
   /** How much longer events may live for the sake of sharing a lease. */
   readonly leaseReuseMs: number
+}
+
+export interface ServingSettings {
+  /** Certificates for other names than that of `tls`. */
+  readonly certificates: readonly NamedCertificateFiles[]
+  /** Where certificates that the server makes are kept; undefined: in the data folder. */
+  readonly certDir: string | undefined
+  /** By which clients reach the server from outside. */
+  readonly externalHostname: string | undefined
+  /** Regular expressions for the origins of scripts in browsers. */
+  readonly corsOrigins: readonly string[]
+  /** The value of the Strict-Transport-Security header; undefined: none is sent. */
+  readonly strictTransport: string | undefined
+  readonly sharesPort: boolean
+  /** Whether new requests are answered with 429 while the server shuts down. */
+  readonly sendsRetryAfter: boolean
+}
+
+export interface NamedCertificateFiles {
+  readonly files: CertificateFiles
+  /** Host names, or patterns with `*.` in front; none: those of the certificate. */
+  readonly names: readonly string[]
 }
 
 export interface TlsSettings {

@@ -1,0 +1,58 @@
+// Certificates by the name that a client asks for in the TLS handshake: exact names before patterns, and none leaves the usual one.
+
+import { X509Certificate } from 'node:crypto'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import type { Logger } from '../base/logger.js'
+import type { KeyPair } from './issue-certificate.js'
+import { type CertificateFiles, ReloadingCertificate } from './reloading-certificate.js'
+
+export interface NamedFiles {
+  readonly files: CertificateFiles
+  /** Host names, or patterns with `*.` in front; none: those of the certificate. */
+  readonly names: readonly string[]
+}
+
+/** Lives until `close`; its files are read again when they change. */
+export class NamedCertificates {
+  readonly #readers: readonly ReloadingCertificate[]
+  readonly #contexts = new Map<string, SecureContext>()
+  /** The names of each pair that are in the map now. */
+  readonly #names: (readonly string[])[] = []
+
+  /** Throws one sentence when files are not a pair now. Of two with the same name the first one counts. */
+  constructor(named: readonly NamedFiles[], logger: Logger) {
+    this.#readers = named.map(
+      ({ files, names }, i) => new ReloadingCertificate(files, { logger, onChange: (pair) => this.#take(i, pair, names) }),
+    )
+    for (const [i, { names }] of named.entries()) this.#take(i, (this.#readers[i] as ReloadingCertificate).current, names)
+  }
+
+  /** What to show to a client who asked for a name. */
+  find(servername: string): SecureContext | undefined {
+    const name = servername.toLowerCase()
+    const dot = name.indexOf('.')
+    return this.#contexts.get(name) ?? (dot < 0 ? undefined : this.#contexts.get(`*${name.slice(dot)}`))
+  }
+
+  close(): void {
+    for (const reader of this.#readers) reader.close()
+  }
+
+  #take(index: number, pair: KeyPair, given: readonly string[]): void {
+    const context = createSecureContext({ cert: pair.cert, key: pair.key })
+    for (const name of this.#names[index] ?? []) this.#contexts.delete(name)
+    const taken = new Set(this.#names.flatMap((names, i) => (i === index ? [] : names)))
+    const names = (given.length > 0 ? given : namesOf(pair)).filter((name) => !taken.has(name))
+    this.#names[index] = names
+    for (const name of names) this.#contexts.set(name, context)
+  }
+}
+
+/** The DNS names in a certificate, or where it has none its common name. */
+function namesOf({ cert }: KeyPair): readonly string[] {
+  const { subjectAltName, subject } = new X509Certificate(cert)
+  const names = (subjectAltName ?? '')
+    .split(', ')
+    .flatMap((part) => (part.startsWith('DNS:') ? [part.slice('DNS:'.length).toLowerCase()] : []))
+  return names.length > 0 ? names : [(/^CN=(.*)$/m.exec(subject)?.[1] ?? '').toLowerCase()]
+}
