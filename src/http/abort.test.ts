@@ -11,7 +11,6 @@ import { CatalogSource } from '../api/catalog-source.js'
 import { defaultFeatureGates } from '../api/feature-gates.js'
 import { identityOf } from '../api/identity.js'
 import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
 import { box, boxes, put, storeOfBoxes } from '../objects/fixture.js'
 import type { Engine } from '../verbs/engine.js'
 import { requestListener } from './handle.js'
@@ -47,10 +46,9 @@ async function stage(admission: Partial<Admission>, requestTimeoutMs: number): P
     filters: [(exchange) => serveResource({ engine, minRequestTimeoutMs: 1000 }, exchange)],
     catalogs: new CatalogSource(catalog),
     clock: systemClock,
-    logger: silentLogger,
     requestTimeoutMs,
     pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
-    onAnswered: () => ended++,
+    hooks: [{ responseComplete: () => ended++ }],
   })
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

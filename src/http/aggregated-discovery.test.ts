@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { CatalogSource } from '../api/catalog-source.js'
 import { identityOf } from '../api/identity.js'
-import { silentLogger } from '../base/logger.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
 import { aggregatedDiscovery, aggregatedFormat, discoveredGroup, groupsBelow, serveAggregated } from './aggregated-discovery.js'
 import { requestListener } from './handle.js'
@@ -93,10 +92,9 @@ test('it is sent with its media type and a tag', async () => {
       ],
       catalogs: new CatalogSource(thingsCatalog()),
       clock: { now: () => 0 },
-      logger: silentLogger,
       pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
       requestTimeoutMs: 10_000,
-      onAnswered: () => undefined,
+      hooks: [],
     }),
   )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

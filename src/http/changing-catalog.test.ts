@@ -10,7 +10,6 @@ import { defineResource, type ResourceDefinition } from '../api/definition.js'
 import { identityOf } from '../api/identity.js'
 import * as meta from '../api/meta.schema.js'
 import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
 import { stageOf } from '../controllers/engine.fixture.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
 import { definitions } from '../resources/index.js'
@@ -77,10 +76,9 @@ describe('a catalog that changes', { concurrency: false }, () => {
         filters: [pause, dispatch(site)],
         catalogs,
         clock: systemClock,
-        logger: silentLogger,
         pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
         requestTimeoutMs: 10_000,
-        onAnswered: () => undefined,
+        hooks: [],
       }),
     )
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -14,7 +14,6 @@ import { identityOf } from '../api/identity.js'
 import { objectMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { systemClock } from '../base/clock.js'
-import { silentLogger } from '../base/logger.js'
 import { storeOfBoxes } from '../objects/fixture.js'
 import { field, string, struct } from '../schema/node.js'
 import type { Engine } from '../verbs/engine.js'
@@ -98,10 +97,9 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
       filters: [(exchange) => serveResource({ engine, minRequestTimeoutMs: 60_000 }, exchange)],
       catalogs,
       clock: systemClock,
-      logger: silentLogger,
       requestTimeoutMs: 10_000,
       pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
-      onAnswered: () => undefined,
+      hooks: [],
     })
     server = createServer(listener)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -10,6 +10,7 @@ import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
 import type { ClientCertificate, Credentials } from '../auth/authenticate.js'
 import type { AccessRequest } from '../auth/authorize.js'
+import type { Lifecycle } from './lifecycle.js'
 import type { Pressure } from './pressure.js'
 import { Warnings } from './warnings.js'
 
@@ -43,6 +44,8 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   removedRelease: string | undefined = undefined
   /** How much of a body is held for this one. */
   bodyBytes = 0
+  /** Who is told how far it has come. */
+  readonly lifecycle: Lifecycle
   private readonly pressure: Pressure
   private said: Warnings | undefined
   private token: string | undefined
@@ -59,6 +62,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     readonly now: number
     readonly auditId: string
     readonly pressure: Pressure
+    readonly lifecycle: Lifecycle
   }) {
     this.request = input.request
     this.response = input.response
@@ -67,6 +71,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     this.now = input.now
     this.auditId = input.auditId
     this.pressure = input.pressure
+    this.lifecycle = input.lifecycle
   }
 
   /** Whether nobody is there any more to be answered. */

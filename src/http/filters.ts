@@ -18,6 +18,7 @@ export function authentication({ authenticators, anonymous }: Authentication): F
     if (user !== undefined) exchange.user = user
     else if (anonymous !== undefined && exchange.bearerToken === '') exchange.user = anonymous
     else throw unauthorized()
+    exchange.lifecycle.tell('authenticated', exchange)
     return false
   }
   return (exchange) => {

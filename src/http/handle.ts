@@ -6,9 +6,9 @@ import type { CatalogSource } from '../api/catalog-source.js'
 import { scanQuery } from '../api/options/query.js'
 import { parseRequest } from '../api/request-info.js'
 import type { Clock } from '../base/clock.js'
-import type { Logger } from '../base/logger.js'
 import { negotiateError } from '../codec/negotiation.js'
 import { Exchange, type WireRequest, type WireResponse } from './exchange.js'
+import { Lifecycle, type RequestHooks } from './lifecycle.js'
 import type { Answered, Filter } from './pipeline.js'
 import { walk } from './pipeline.js'
 import { OverloadedError, type Pressure } from './pressure.js'
@@ -20,17 +20,17 @@ export interface Handling {
   readonly filters: readonly Filter[]
   readonly catalogs: CatalogSource
   readonly clock: Clock
-  readonly logger: Logger
   readonly requestTimeoutMs: number
   readonly pressure: Pressure
-  /** Called once for every request that was answered. */
-  readonly onAnswered: (exchange: Exchange) => void
+  /** In the order in which they are told. */
+  readonly hooks: readonly RequestHooks[]
 }
 
 export type RequestListener = (request: WireRequest, response: WireResponse) => void
 
 export function requestListener(handling: Handling): RequestListener {
   const { pressure, catalogs } = handling
+  const lifecycle = new Lifecycle(handling.hooks)
   return (request, response) => {
     const info = parseRequest(request.method ?? 'GET', request.url ?? '/')
     const exchange = new Exchange({
@@ -41,18 +41,20 @@ export function requestListener(handling: Handling): RequestListener {
       now: handling.clock.now(),
       auditId: auditIdOf(request),
       pressure,
+      lifecycle,
     })
     response.on('error', ignore) // the client has gone; whoever writes finds out by `destroyed`
+    lifecycle.tell('received', exchange)
     let answered: Answered | Promise<Answered>
     try {
       answered = walk(handling.filters, exchange)
     } catch (thrown) {
-      sendError(handling, exchange, thrown)
-      handling.onAnswered(exchange)
+      sendError(exchange, thrown)
+      lifecycle.complete(exchange)
       return
     }
-    if (typeof answered === 'boolean') handling.onAnswered(exchange)
-    else void finishLater(handling, exchange, answered)
+    if (typeof answered === 'boolean') lifecycle.complete(exchange)
+    else void finishLater(exchange, answered, handling.requestTimeoutMs)
   }
 }
 
@@ -67,17 +69,15 @@ const mostAuditId = 256
 const ignore = (): void => undefined
 
 /** Waits for an answer that takes its time, though not forever. */
-async function finishLater(handling: Handling, exchange: Exchange, answered: Promise<Answered>): Promise<void> {
-  const timer = exchange.isLongRunning
-    ? undefined
-    : setTimeout(() => sendError(handling, exchange, exchange.timeOut()), handling.requestTimeoutMs)
+async function finishLater(exchange: Exchange, answered: Promise<Answered>, timeoutMs: number): Promise<void> {
+  const timer = exchange.isLongRunning ? undefined : setTimeout(() => sendError(exchange, exchange.timeOut()), timeoutMs)
   try {
     await answered
   } catch (thrown) {
-    sendError(handling, exchange, thrown)
+    sendError(exchange, thrown)
   } finally {
     clearTimeout(timer)
-    handling.onAnswered(exchange)
+    exchange.lifecycle.complete(exchange)
   }
 }
 
@@ -85,11 +85,10 @@ const lineEnd = 0x0a
 
 const withoutLineEnd = (body: Uint8Array): Uint8Array => (body.at(-1) === lineEnd ? body.subarray(0, -1) : body)
 
-export function sendError({ logger }: Pick<Handling, 'logger'>, exchange: Exchange, thrown: unknown): void {
+export function sendError(exchange: Exchange, thrown: unknown): void {
   const { identity } = exchange.catalog
   const error = ApiError.from(thrown)
-  if (!(thrown instanceof ApiError))
-    logger.error({ err: thrown, method: exchange.info.method, path: exchange.info.path, auditId: exchange.auditId }, 'internal error')
+  if (!(thrown instanceof ApiError)) exchange.lifecycle.panic(exchange, thrown)
   const { response } = exchange
   if (response.writableEnded) return // it was answered before this happened: its time was up
   if (response.headersSent) {

@@ -1,6 +1,7 @@
 // How many requests are answered at once: others wait for a while, and beyond that are sent away with a word when to come again.
 
 import type { Exchange } from './exchange.js'
+import type { RequestHooks } from './lifecycle.js'
 import type { Answered, Filter } from './pipeline.js'
 import { OverloadedError, type Pressure } from './pressure.js'
 import { isExempt, isProbe } from './priority.js'
@@ -76,6 +77,9 @@ export class Inflight {
     if (exchange.isLimited && (seats.counted >= seats.limit || seats.waiting.size > 0)) return this.#wait(seats, exchange)
     return seats.take(exchange)
   }
+
+  /** Whoever is through makes room for another. */
+  readonly hooks: RequestHooks = { responseComplete: (exchange) => this.leave(exchange) }
 
   /** The exchange is over. */
   leave(exchange: Exchange): void {

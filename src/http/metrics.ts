@@ -2,6 +2,8 @@
 // writes the text is loaded when somebody asks for it.
 
 import type { Registry } from 'prom-client'
+import type { RequestHooks } from './lifecycle.js'
+import { requestLabels } from './request-labels.js'
 
 export interface RequestLabels {
   readonly verb: string
@@ -43,6 +45,15 @@ export class ServerMetrics {
     this.sources = sources
   }
 
+  /** A request counts when it is over, and so a watch with all the time that it took. */
+  readonly hooks: RequestHooks = {
+    responseComplete: (exchange) => {
+      const labels = requestLabels(exchange)
+      this.count(labels, (performance.now() - exchange.begunMs) / 1000)
+      if (exchange.removedRelease !== undefined) this.noteDeprecated(labels, exchange.removedRelease)
+    },
+  }
+
   count(labels: RequestLabels, seconds: number): void {
     const key = `${labels.verb} ${labels.code} ${labels.resource}/${labels.subresource} ${labels.group}/${labels.version} ${labels.scope}`
     const tally = this.tallies.get(key)
@@ -81,7 +92,7 @@ interface Instruments {
   record(tally: Tally): void
 }
 
-const requestLabels = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'code'] as const
+const requestLabelNames = ['verb', 'group', 'version', 'resource', 'subresource', 'scope', 'code'] as const
 
 async function makeInstruments(sources: MetricSources, deprecated: () => Iterable<DeprecatedLabels>): Promise<Instruments> {
   const { Counter, Gauge, Histogram, Registry } = await import('prom-client')
@@ -90,12 +101,12 @@ async function makeInstruments(sources: MetricSources, deprecated: () => Iterabl
   const requests = new Counter({
     name: 'apiserver_request_total',
     help: 'Requests answered, by what they asked for and how they ended.',
-    labelNames: requestLabels,
+    labelNames: requestLabelNames,
     registers,
   })
   const durations = new Histogram({
     name: 'apiserver_request_duration_seconds',
-    help: 'How long answers took, watches left out.',
+    help: 'How long requests took; a watch takes as long as its stream.',
     labelNames: ['verb', 'resource'],
     buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60],
     registers,
@@ -134,7 +145,7 @@ async function makeInstruments(sources: MetricSources, deprecated: () => Iterabl
     registry,
     record({ labels, count, durations: seconds }) {
       requests.inc({ ...labels }, count)
-      if (labels.verb !== 'WATCH') for (const value of seconds) durations.observe({ verb: labels.verb, resource: labels.resource }, value)
+      for (const value of seconds) durations.observe({ verb: labels.verb, resource: labels.resource }, value)
     },
   }
 }

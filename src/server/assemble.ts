@@ -31,11 +31,11 @@ import { authentication, authorization, noImpersonation } from '../http/filters.
 import { requestListener } from '../http/handle.js'
 import { healthChecks } from '../http/health.js'
 import { Inflight } from '../http/inflight.js'
+import { loggingHooks } from '../http/lifecycle.js'
 import { LoopLag } from '../http/loop-lag.js'
 import { ServerMetrics } from '../http/metrics.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
 import { Pressure } from '../http/pressure.js'
-import { requestLabels } from '../http/request-labels.js'
 import { versionDocument } from '../http/version.js'
 import { listen } from '../net/listen.js'
 import { probe } from '../net/probe.js'
@@ -221,15 +221,9 @@ async function open(settings: Settings, { logger, closing, signal }: Opening): P
     ],
     catalogs,
     clock,
-    logger,
     requestTimeoutMs: timeouts.requestMs,
     pressure,
-    onAnswered: (exchange) => {
-      inflight.leave(exchange)
-      const labels = requestLabels(exchange)
-      metrics.count(labels, (performance.now() - exchange.begunMs) / 1000)
-      if (exchange.removedRelease !== undefined) metrics.noteDeprecated(labels, exchange.removedRelease)
-    },
+    hooks: [inflight.hooks, metrics.hooks, loggingHooks(logger)],
   })
 
   const named = namedCertificates(settings.serving, logger)

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { CatalogSource } from '../../api/catalog-source.js'
-import { silentLogger } from '../../base/logger.js'
 import { requestListener } from '../handle.js'
 import { Pressure } from '../pressure.js'
 import { openApiDocuments } from './documents.js'
@@ -36,10 +35,9 @@ describe('what is answered below /openapi', () => {
       ],
       catalogs: new CatalogSource(thingsCatalog()),
       clock: { now: () => nowMs },
-      logger: silentLogger,
       pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
       requestTimeoutMs: 10_000,
-      onAnswered: () => undefined,
+      hooks: [],
     })
     server = createServer(listener)
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
