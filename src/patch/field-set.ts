@@ -90,8 +90,15 @@ function interleave(a: FieldSet, b: FieldSet, added: readonly string[]): FieldSe
   return out
 }
 
+const fewSets = 16
+
 /** What any of the sets holds. Neighbours are joined first, for a set that grows by one after the other is copied each time. */
 export function unionAll(sets: readonly (FieldSet | undefined)[]): FieldSet | undefined {
+  if (sets.length <= fewSets) {
+    let joined: FieldSet | undefined
+    for (const set of sets) joined = union(joined, set)
+    return joined
+  }
   let all = sets
   while (all.length > 2) all = all.flatMap((set, i) => (i % 2 === 0 ? [union(set, all[i + 1])] : []))
   return union(all[0], all[1])

@@ -75,30 +75,24 @@ type ReadSet = (fieldsV1: unknown) => { readonly set: FieldSet | undefined } | u
 function readEntries(entries: readonly ManagedFieldsEntry[], readSet: ReadSet): readonly Owner[] | undefined {
   const owners: Owner[] = []
   const places = entries.length > fewEntries ? new Map<string, number>() : undefined
-  const more = new Map<number, (FieldSet | undefined)[]>()
+  const reading: Reading = { owners, places, more: undefined }
   for (const entry of entries) {
     const { operation, apiVersion = '' } = entry
     if ((operation !== 'Apply' && operation !== 'Update') || apiVersion === '' || entry.fieldsType !== 'FieldsV1') return undefined
     const read = readSet(entry.fieldsV1)
     if (read === undefined) return undefined
-    addOwner(
-      { owners, places, more },
-      {
-        manager: entry.manager ?? '',
-        operation,
-        apiVersion,
-        subresource: entry.subresource ?? '',
-        time: entry.time,
-        set: read.set,
-        // An entry of ours is as it shall be; one that was sent may have its fields in another form.
-        entry: read.set === entry.fieldsV1 ? entry : undefined,
-      },
-    )
+    addOwner(reading, {
+      manager: entry.manager ?? '',
+      operation,
+      apiVersion,
+      subresource: entry.subresource ?? '',
+      time: entry.time,
+      set: read.set,
+      // An entry of ours is as it shall be; one that was sent may have its fields in another form.
+      entry: read.set === entry.fieldsV1 ? entry : undefined,
+    })
   }
-  for (const [index, sets] of more) {
-    const owner = owners[index] as Owner
-    owners[index] = ownerOf(owner, unionAll(sets), owner.time)
-  }
+  if (reading.more !== undefined) mergeSets(owners, reading.more)
   return owners
 }
 
@@ -109,11 +103,19 @@ interface Reading {
   readonly owners: Owner[]
   readonly places: Map<string, number> | undefined
   /** The sets of all entries of an owner that has several, by its place. */
-  readonly more: Map<number, (FieldSet | undefined)[]>
+  more: Map<number, (FieldSet | undefined)[]> | undefined
+}
+
+function mergeSets(owners: Owner[], more: NonNullable<Reading['more']>): void {
+  for (const [index, sets] of more) {
+    const owner = owners[index] as Owner
+    owners[index] = ownerOf(owner, unionAll(sets), owner.time)
+  }
 }
 
 /** Entries of one owner are merged in the end; the last one says when. */
-function addOwner({ owners, places, more }: Reading, owner: Owner): void {
+function addOwner(reading: Reading, owner: Owner): void {
+  const { owners, places } = reading
   const name = places === undefined ? '' : ownerText(owner)
   const index = places === undefined ? owners.findIndex((other) => isSameOwner(other, owner)) : (places.get(name) ?? -1)
   if (index < 0) {
@@ -121,7 +123,8 @@ function addOwner({ owners, places, more }: Reading, owner: Owner): void {
     owners.push(owner)
     return
   }
-  getOrInsert(more, index, () => [(owners[index] as Owner).set]).push(owner.set)
+  reading.more ??= new Map()
+  getOrInsert(reading.more, index, () => [(owners[index] as Owner).set]).push(owner.set)
   owners[index] = owner
 }
 
