@@ -65,3 +65,12 @@ export function piecesAround(head: Uint8Array, inner: Pieces, end: Uint8Array): 
     return head
   }
 }
+
+export function onePiece(piece: Uint8Array): Pieces {
+  let left: Uint8Array | undefined = piece
+  return () => {
+    const given = left
+    left = undefined
+    return given
+  }
+}

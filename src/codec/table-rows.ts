@@ -9,7 +9,7 @@ import { anonymous } from '../api/user.js'
 import { getOrInsert } from '../base/get-or-insert.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { writeAny, writeText } from '../schema/write.js'
-import { comma, type ItemSlices, type ListForm, type Pieces, piecesAround } from './item-form.js'
+import { comma, type ItemSlices, type ListForm, onePiece, type Pieces, piecesAround } from './item-form.js'
 import { type TableForm, type TableWish, tableFormOf, tableHead, tableRow } from './table.js'
 
 /** The rows of a kind's table in one form. */
@@ -103,15 +103,6 @@ function tablePieces(
       ? onePiece(encoder.encode(`${head}${table.noRows}}\n`))
       : piecesAround(encoder.encode(`${head}[`), () => whenThere(rows.next(), fill), encoder.encode(']}\n')),
   )
-}
-
-function onePiece(piece: Uint8Array): Pieces {
-  let left: Uint8Array | undefined = piece
-  return () => {
-    const given = left
-    left = undefined
-    return given
-  }
 }
 
 /**

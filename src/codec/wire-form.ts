@@ -10,7 +10,7 @@ import { getOrInsert } from '../base/get-or-insert.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { StructNode } from '../schema/node.js'
 import { writeStoredFields, writeValue } from '../schema/write.js'
-import { comma, type ItemSlices, type ItemSource, type ListForm, noSeparator, type Pieces, piecesAround } from './item-form.js'
+import { comma, type ItemSlices, type ItemSource, type ListForm, noSeparator, onePiece, type Pieces, piecesAround } from './item-form.js'
 import type { Representation } from './negotiation.js'
 import { type MetadataForm, metadataListNumbers, partialMetadataListType, partialMetadataType } from './partial-metadata.js'
 import { encodeListEnds, encodeListItem, type ObjectType, wrapFrame, wrapItem } from './protobuf.js'
@@ -22,15 +22,30 @@ export interface WireForm extends ListForm {
   frame(type: string, source: ItemSource): Uint8Array
 }
 
-const forms = new WeakMap<Resource, Map<string, WireForm>>()
+interface FormsOfKind {
+  /** The whole object, which most requests want. */
+  json?: WireForm
+  protobuf?: WireForm
+  readonly metadata: Map<string, WireForm>
+}
+
+const forms = new WeakMap<Resource, FormsOfKind>()
 
 /** The one value for this form of this kind. What is for people, indented or YAML, is made from the JSON that this gives. */
 export function wireFormOf(resource: Resource, { format, as }: Representation, identity: Identity): WireForm {
-  const known = forms.get(resource) ?? new Map<string, WireForm>()
-  forms.set(resource, known)
+  let known = forms.get(resource)
+  if (known === undefined) {
+    known = { metadata: new Map() }
+    forms.set(resource, known)
+  }
   const isBinary = format === 'protobuf'
-  return getOrInsert(known, `${isBinary} ${as?.version ?? ''} ${identity.name}`, () => {
-    const content = as === undefined ? wholeContent(resource) : metadataContent({ identity, version: as.version })
+  if (as === undefined) {
+    if (!isBinary) known.json ??= jsonForm(resource, wholeContent(resource))
+    else known.protobuf ??= protobufForm(resource, wholeContent(resource))
+    return (isBinary ? known.protobuf : known.json) as WireForm
+  }
+  return getOrInsert(known.metadata, `${isBinary} ${as.version} ${identity.name}`, () => {
+    const content = metadataContent({ identity, version: as.version })
     return isBinary ? protobufForm(resource, content) : jsonForm(resource, content)
   })
 }
@@ -116,21 +131,10 @@ function jsonForm(resource: Resource, { type, listType, schema, shown, typedItem
 }
 
 /** A list of metadata alone that has no items has null in their place, as clients of the reference know it. */
-function listPieces(front: string, { next }: ItemSlices, isMetadata: boolean): Promised<Pieces> {
-  const head = encoder.encode(`${front}[`)
-  if (!isMetadata) return piecesAround(head, next, listEnd)
-  return whenThere(next(), (first) =>
-    first === undefined ? alone(encoder.encode(`${front}null}\n`)) : piecesAround(joined([head, first]), next, listEnd),
-  )
-}
-
-function alone(piece: Uint8Array): Pieces {
-  let left: Uint8Array | undefined = piece
-  return () => {
-    const next = left
-    left = undefined
-    return next
-  }
+function listPieces(front: string, items: ItemSlices, isMetadata: boolean): Promised<Pieces> {
+  const whole = (): Pieces => piecesAround(encoder.encode(`${front}[`), items.next, listEnd)
+  if (!isMetadata) return whole()
+  return whenThere(items.measure(0), (bytes) => (bytes === 0 ? onePiece(encoder.encode(`${front}null}\n`)) : whole()))
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
