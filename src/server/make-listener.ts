@@ -1,0 +1,104 @@
+// From the engine to what answers requests: the list of filters, the hooks beside it, and what they share.
+
+import type { CatalogSource } from '../api/catalog-source.js'
+import { anonymous } from '../api/user.js'
+import { steadyClock } from '../base/clock.js'
+import { aggregatedDiscovery } from '../http/aggregated-discovery.js'
+import { dispatch, type Site } from '../http/dispatch.js'
+import { authentication, authorization, noImpersonation } from '../http/filters.js'
+import { type RequestListener, requestListener } from '../http/handle.js'
+import { type HealthChecks, healthChecks } from '../http/health.js'
+import { Inflight } from '../http/inflight.js'
+import { loggingHooks } from '../http/lifecycle.js'
+import { LoopLag } from '../http/loop-lag.js'
+import { ServerMetrics } from '../http/metrics.js'
+import { openApiDocuments } from '../http/openapi/documents.js'
+import { Pressure } from '../http/pressure.js'
+import { versionDocument } from '../http/version.js'
+import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
+import { describeType } from '../resources/descriptions/describe-type.js'
+import type { Engine } from '../verbs/engine.js'
+import type { Opening } from './opening.js'
+import type { Settings } from './options/settings.js'
+import { servingFilters } from './serving-parts.js'
+
+const memoryLimits = { bodyBytes: 128 << 20, answerBytes: 256 << 20 }
+
+/** How far the server has come; written by whoever starts and stops it. */
+export interface ServerState {
+  hasStarted: boolean
+  isShuttingDown: boolean
+  readonly startedMs: number
+  /** Host and port under which clients reach it. */
+  address: string
+}
+
+export interface ListenerParts {
+  readonly engine: Engine
+  readonly catalogs: CatalogSource
+  readonly state: ServerState
+}
+
+export async function makeListener({ settings, logger, closing }: Opening, parts: ListenerParts): Promise<RequestListener> {
+  const { limits, timeouts, serving } = settings
+  const { engine, catalogs, state } = parts
+  const { store, access } = engine
+  const pressure = new Pressure({ ...memoryLimits, answerMs: timeouts.requestMs })
+  closing.add(() => pressure.close())
+  const inflight = new Inflight({
+    pressure,
+    maxReadOnly: limits.readingInFlight || Number.POSITIVE_INFINITY,
+    maxMutating: limits.mutatingInFlight || Number.POSITIVE_INFINITY,
+  })
+  const lag = new LoopLag()
+  closing.add(() => lag.close())
+  const metrics = new ServerMetrics({
+    storeRevision: () => store.revision,
+    cacheBytes: () => store.cacheBytes,
+    watchers: () => store.watchers,
+    inflight: () => inflight,
+    loopLagSeconds: () => lag.seconds,
+  })
+  return requestListener({
+    filters: [
+      ...(await servingFilters(serving, () => state.isShuttingDown)),
+      authentication({ authenticators: access.authenticators, anonymous: settings.anonymousAuth ? anonymous : undefined }),
+      noImpersonation,
+      lag.shed,
+      inflight.filter,
+      authorization(access.authorizers),
+      dispatch(siteOf(settings, parts, metrics)),
+    ],
+    hooks: [inflight.hooks, metrics.hooks, loggingHooks(logger)],
+    catalogs,
+    clock: engine.clock,
+    requestTimeoutMs: timeouts.requestMs,
+    pressure,
+  })
+}
+
+/** Everything that has a path. */
+function siteOf(settings: Settings, { engine, state }: ListenerParts, metrics: ServerMetrics): Site {
+  const version = versionDocument()
+  return {
+    resources: { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs },
+    health: healthOf(settings, engine, state),
+    metrics,
+    version,
+    openApi: openApiDocuments({ describe: describeType, release: String(version['gitVersion']) }),
+    aggregated: settings.gates('AggregatedDiscoveryEndpoint') ? aggregatedDiscovery(apiGroupDiscovery) : undefined,
+    address: () => state.address,
+  }
+}
+
+const healthOf = ({ identity, patience, timeouts }: Settings, { store }: Engine, state: ServerState): HealthChecks =>
+  healthChecks(
+    {
+      storeProblem: () => store.check(patience.healthMs),
+      storeUnreadiness: () => store.check(patience.readinessMs),
+      hasStarted: () => state.hasStarted,
+      isShuttingDown: () => state.isShuttingDown,
+      isInGracePeriod: () => steadyClock.now() - state.startedMs < timeouts.livezGraceMs,
+    },
+    identity,
+  )

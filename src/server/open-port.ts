@@ -1,0 +1,54 @@
+// The port, with the certificates that it shows; it is closed first, and lets requests that have begun end.
+
+import type { RequestListener } from '../http/handle.js'
+import { type Listener, listen } from '../net/listen.js'
+import type { ObjectStore } from '../objects/object-store.js'
+import type { Opening } from './opening.js'
+import type { ChangingCertificate } from './serving-certificate.js'
+import { namedCertificates } from './serving-parts.js'
+
+const drainMs = 10_000
+
+export interface PortParts {
+  readonly listener: RequestListener
+  readonly certificate: ChangingCertificate
+  readonly store: ObjectStore
+}
+
+export interface OpenPort extends Pick<Listener, 'address' | 'port'> {
+  /** Requests are cut off, and not waited for, when it closes. */
+  closeAtOnce(): void
+}
+
+export async function openPort({ settings, logger, closing }: Opening, { listener, certificate, store }: PortParts): Promise<OpenPort> {
+  const { tls, limits, timeouts, serving } = settings
+  const named = namedCertificates(serving, logger)
+  closing.add(() => named?.close())
+  const port = await listen(
+    {
+      host: settings.bindAddress,
+      port: settings.securePort,
+      certificate,
+      logger,
+      minVersion: tls.minVersion,
+      ...(named === undefined ? {} : { namedCertificate: (name: string) => named.find(name) }),
+      sharesPort: serving.sharesPort,
+      ...(tls.ciphers === undefined ? {} : { ciphers: tls.ciphers }),
+      limits: { http2Streams: limits.http2Streams, goawayChance: limits.goawayChance, requestMs: timeouts.requestMs },
+    },
+    listener,
+  )
+  certificate.onChange((pair) => port.setCertificate(pair))
+  const drain = { graceMs: drainMs }
+  closing.add(() => {
+    store.endWatches()
+    return port.close(drain)
+  })
+  return {
+    address: port.address,
+    port: port.port,
+    closeAtOnce: () => {
+      drain.graceMs = 0
+    },
+  }
+}

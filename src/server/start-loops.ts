@@ -1,0 +1,38 @@
+// The loops that keep the server true to its own objects, by name.
+
+import type { CatalogSource } from '../api/catalog-source.js'
+import { clusterRoleAggregation } from '../controllers/cluster-role-aggregation.js'
+import { defaultAccounts } from '../controllers/default-accounts.js'
+import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
+import { LoopCounters } from '../controllers/kit/counters.js'
+import type { LoopParts } from '../controllers/kit/loop.js'
+import { namespaceDeletion } from '../controllers/namespace-deletion.js'
+import { publishRootCa, rootCaMaps } from '../controllers/root-ca.js'
+import { keepTrust } from '../controllers/trust-keeper.js'
+import type { Engine } from '../verbs/engine.js'
+import { trustedOf } from './advertised.js'
+import type { Opening } from './opening.js'
+import { runLoops } from './run-loops.js'
+import type { ChangingCertificate } from './serving-certificate.js'
+
+export interface LoopSources {
+  readonly engine: Engine
+  readonly catalogs: CatalogSource
+  readonly certificate: ChangingCertificate
+}
+
+export function startLoops({ settings, logger, closing }: Opening, { engine, catalogs, certificate }: LoopSources): void {
+  const parts: LoopParts = { engine, catalogs, logger, counters: new LoopCounters() }
+  const trust = keepTrust(parts, trustedOf(settings.authentication))
+  closing.add(() => trust.close())
+  const rootCa = { pem: () => certificate.rootPem, onChange: (listener: () => void) => certificate.onChange(listener) }
+  if (settings.controllers.includes('root-ca-cert-publisher')) closing.add(publishRootCa(engine, catalogs, rootCa))
+  const loops = runLoops(settings, parts, {
+    namespace: namespaceDeletion,
+    serviceaccount: defaultAccounts,
+    'root-ca-cert-publisher': rootCaMaps(rootCa),
+    'flow-schema-status': flowSchemaStatus,
+    'clusterrole-aggregation': clusterRoleAggregation,
+  })
+  closing.add(() => loops.close())
+}
