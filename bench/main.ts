@@ -54,6 +54,7 @@ const workloads: { readonly [name: string]: Workload } = {
     const { big: tested, path } = await big(lab)
     return measurePages(lab, tested, path)
   },
+  'watch-etcd': async (lab) => (await import('./workloads/etcd.js')).measureWatchOnEtcd(lab),
   etcd: async (lab) => (await import('./workloads/etcd.js')).measureEtcd(lab),
   memory: async (lab) => measureFullMemory(lab, await big(lab)),
 }

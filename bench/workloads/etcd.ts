@@ -9,10 +9,12 @@ import { fetchOnce, fill, type Lab, makeNamespace, type Tested } from '../lab.js
 import { compare, type Side } from '../measure.js'
 import { configMapText } from '../objects.js'
 import { type Line, microseconds } from '../report.js'
+import { jsonMark, watchPathOf, watchSide } from './watches.js'
 
 const connections = 16
 const readBar = 1.1
 const writeBar = 1.5
+const watchBar = 1.15
 /** By then a replica that is alone knows that it is. */
 const quietMs = 5000
 
@@ -83,6 +85,28 @@ export async function measureEtcd(lab: Lab): Promise<readonly Line[]> {
   lines.push(...(await measureCompany(lab, pair, flags)))
   lines.push(await measureLag(lab, cluster.endpoints))
   return lines
+}
+
+/** Two hundred watchers of what one writer changes. */
+export async function measureWatchOnEtcd(lab: Lab): Promise<readonly Line[]> {
+  const workload = '200 watchers, per event, etcd / embedded'
+  if (whyNoEtcd !== undefined) return [{ workload, floor: '', server: '', note: whyNoEtcd }]
+  const cluster = await EtcdCluster.start({ members: 1 })
+  lab.closeLater(() => cluster.stop())
+  const sideOf = async ({ served }: Tested) => {
+    const path = await makeNamespace(served, 'bench-etcd-watch')
+    await fill(served, { path, count: 1, body: () => object('watched', -1) })
+    const change = (counter: number): Buffer =>
+      requestBytes(served, { method: 'PUT', path: `${path}/watched`, body: object('watched', counter) })
+    return watchSide({ served, stream: { path: await watchPathOf(served, path), mark: jsonMark }, change, writers: 1 })
+  }
+  const [embedded, onEtcd] = [await lab.start(), await lab.start([`--etcd-servers=${cluster.endpoints.join(',')}`])]
+  // At the same time: connections on which nothing is asked for are closed.
+  const sides = await Promise.all([sideOf(embedded), sideOf(onEtcd)])
+  const { floor, server, ratio, perSecond } = await compare(...sides, lab.rounds)
+  for (const side of sides) side.close()
+  const note = `${perSecond.toFixed(0)} events/s`
+  return [{ workload, floor: microseconds(floor), server: microseconds(server), ratio, bar: watchBar, note }]
 }
 
 let collections = 0
