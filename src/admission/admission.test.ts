@@ -7,6 +7,7 @@ import { testCall } from '../api/call.fixture.js'
 import { Catalog, type Resource } from '../api/catalog.js'
 import { identityOf } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
+import { parseRequest } from '../api/request-info.js'
 import { systemClock } from '../base/clock.js'
 import { ObjectStore } from '../objects/object-store.js'
 import { definitions } from '../resources/index.js'
@@ -62,6 +63,16 @@ test('plugins see options, the signal and the audit log of the request', () => {
   }
   admissionOf([plugin]).validate(new AdmissionRequest(call, 'CREATE', { object: {}, old: undefined }))
   assert.deepEqual(remarks, ['a=b'])
+})
+
+test('of a collection that goes no object is named', () => {
+  const target = { resource: configMaps, namespace: 'a', name: 'x' }
+  const nameIn = (path: string): string => {
+    const call = testCall(target, { info: parseRequest('DELETE', path) })
+    return new AdmissionRequest(call, 'DELETE', { object: undefined, old: {} }).name
+  }
+  assert.equal(nameIn('/api/v1/namespaces/a/configmaps'), '')
+  assert.equal(nameIn('/api/v1/namespaces/a/configmaps/x'), 'x')
 })
 
 test('what runs is what is on by default or enabled, and not disabled, in the order of the table', () => {

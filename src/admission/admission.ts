@@ -39,8 +39,9 @@ export class AdmissionRequest {
     return this.call.namespace
   }
 
-  /** Empty for a new object whose name is yet to be generated. */
+  /** As the request named it: empty for a new object whose name is yet to be generated, and for each one of a collection that goes. */
   get name(): string {
+    if (this.call.caller.info?.verb === 'deletecollection') return ''
     return this.call.name || (this.object?.metadata?.name ?? '')
   }
 
