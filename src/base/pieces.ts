@@ -2,21 +2,53 @@
 //
 // Everything that can take longer than a piece goes through here: nothing that one client asks for may hold the others.
 
+import type { Promised } from './promised.js'
+
 /** How long a piece may take. */
 export const pieceMs = 5
 
-/** The clock of one piece of work: ask `isOver` after each step, and await `next` when it is. */
-export class Pieces {
+/** Works that wait for their next piece, the first of them first. */
+const waiting: (() => void)[] = []
+
+/** One piece per turn: many works at a time take as long as they take, and others wait for one piece only. */
+function takeTurn(): void {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(takeTurn)
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(takeTurn)
+  })
+}
+
+/** Tells when a piece of work is over: ask `isOver` after each step, and await `next` when it is. */
+export interface PieceClock {
+  readonly isOver: boolean
+  /** Lets everybody else have a turn. */
+  next(): Promise<void>
+}
+
+/** For work that is short, or that nobody else waits for. */
+export const uncut: PieceClock = { isOver: false, next: async () => undefined }
+
+export class Pieces implements PieceClock {
+  readonly #check: (() => void) | undefined
   #begunMs = performance.now()
+
+  /** `check` is called before each piece but the first, and throws when nobody wants the work any more. */
+  constructor(check?: () => void) {
+    this.#check = check
+  }
 
   get isOver(): boolean {
     return performance.now() - this.#begunMs >= pieceMs
   }
 
-  /** Lets everybody else have a turn. */
   async next(): Promise<void> {
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await nextTurn()
     this.#begunMs = performance.now()
+    this.#check?.()
   }
 }
 
@@ -25,14 +57,41 @@ export class Pieces {
  * time left in the piece. A signal that is aborted ends it between two pieces: the generator is closed, and the reason thrown.
  */
 export async function inPieces<T>(work: Generator<unknown, T, void>, signal?: AbortSignal): Promise<T> {
-  const pieces = new Pieces()
+  return await nowOrInPieces(work, new Pieces(signal && (() => signal.throwIfAborted())))
+}
+
+/** The same; what is done within the piece that has begun is there at once. Promises that are yielded are waited for. */
+export function nowOrInPieces<T>(work: Generator<unknown, T, void>, pieces: PieceClock): Promised<T> {
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
-    if (!pieces.isOver) continue
-    await pieces.next()
-    if (!signal?.aborted) continue
-    work.return(undefined as T)
-    signal.throwIfAborted()
+    if (step.value instanceof Promise || pieces.isOver) return continued(work, pieces, step.value)
+  }
+}
+
+async function continued<T>(work: Generator<unknown, T, void>, pieces: PieceClock, yielded: unknown): Promise<T> {
+  let waiting = yielded
+  for (;;) {
+    try {
+      if (waiting instanceof Promise) await waiting
+      if (pieces.isOver) await pieces.next()
+    } catch (thrown) {
+      work.return(undefined as T)
+      throw thrown
+    }
+    do {
+      const step = work.next()
+      if (step.done) return step.value
+      waiting = step.value
+    } while (!(pieces.isOver || waiting instanceof Promise))
+  }
+}
+
+/** The same without any pause, for work that is short and waits for nothing. */
+export function atOnce<T>(work: Generator<unknown, T, void>): T {
+  for (;;) {
+    const step = work.next()
+    if (step.done) return step.value
+    if (step.value instanceof Promise) throw new Error('what has to be waited for is not there at once')
   }
 }

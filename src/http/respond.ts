@@ -2,6 +2,7 @@
 
 import type { Writable } from 'node:stream'
 import { createGzip, gzipSync } from 'node:zlib'
+import type { Pieces as PieceClock } from '../base/pieces.js'
 import type { Pieces } from '../codec/item-form.js'
 import { answerRoomBytes, setRoom, streamRoomBytes } from '../net/socket-room.js'
 import type { Exchange } from './exchange.js'
@@ -69,8 +70,14 @@ export function sendPieces(exchange: Exchange, answer: Omit<Answer, 'body'> & { 
   response.uncork()
 }
 
+interface Stream extends Omit<Answer, 'body'> {
+  readonly pieces: Pieces
+  /** A client that takes whatever it is sent holds nobody for longer than a piece of work. */
+  readonly clock: PieceClock
+}
+
 /** Sends pieces as they come; the next one is asked for when the client has taken the last. */
-export async function sendStream(exchange: Exchange, answer: Omit<Answer, 'body'> & { readonly pieces: Pieces }): Promise<void> {
+export async function sendStream(exchange: Exchange, answer: Stream): Promise<void> {
   if (exchange.isGone) return
   const { response } = exchange
   const headers = headersOf(exchange, answer.contentType)
@@ -91,6 +98,7 @@ export async function sendStream(exchange: Exchange, answer: Omit<Answer, 'body'
     wake()
   })
   for (;;) {
+    if (answer.clock.isOver) await answer.clock.next()
     const next = answer.pieces()
     const piece = next instanceof Promise ? await next : next
     if (piece === undefined) break

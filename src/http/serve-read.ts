@@ -4,12 +4,13 @@ import { badRequest } from '../api/api-error.js'
 import { oneName } from '../api/field-selector.js'
 import { parseGetOptions } from '../api/options/get-options.js'
 import { parseListOptions, parseWatchOptions, type WatchOptions } from '../api/options/list-options.js'
+import type { Pieces as PieceClock } from '../base/pieces.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { Pieces } from '../codec/item-form.js'
 import { allFormats, checkStream, mediaTypeOf } from '../codec/negotiation.js'
 import { computeOf, getComputed, listComputed } from '../verbs/computed.js'
 import { get } from '../verbs/get.js'
-import { type ListedPage, list } from '../verbs/list.js'
+import { type ListedPage, list, piecesOf } from '../verbs/list.js'
 import type { Compute } from '../verbs/special/signatures.js'
 import { Watch } from '../verbs/watch.js'
 import type { Answered } from './pipeline.js'
@@ -48,17 +49,18 @@ export function serveList(target: Target): Answered | Promise<Answered> {
   if (compute !== undefined) {
     return listComputed(target.server.engine, { ...options, compute }).then((page) => sendList(target, form, page))
   }
-  const page = list(target.server.engine, target.call, options)
-  return page instanceof Promise ? page.then((listed) => sendList(target, form, listed)) : sendList(target, form, page)
+  const clock = piecesOf(target.call)
+  const page = list(target.server.engine, target.call, options, clock)
+  return page instanceof Promise ? page.then((listed) => sendList(target, form, listed, clock)) : sendList(target, form, page, clock)
 }
 
-function sendList(target: Target, form: ObjectForm, page: ListedPage): Promised<Answered> {
+function sendList(target: Target, form: ObjectForm, page: ListedPage, clock = piecesOf(target.call)): Promised<Answered> {
   const answer = { code: 200, contentType: mediaTypeOf(form.representation.format, form.identity) }
   return whenThere(listPieces(form, page), (pieces) =>
     whenThere(page.items.measure(onePieceBytes), (size) =>
       size === undefined
-        ? sendStream(target.exchange, { ...answer, pieces }).then(() => true as const)
-        : whenThere(allOf(pieces), (all) => {
+        ? sendStream(target.exchange, { ...answer, pieces, clock }).then(() => true as const)
+        : whenThere(allOf(pieces, clock), (all) => {
             sendPieces(target.exchange, { ...answer, pieces: all })
             return true as const
           }),
@@ -67,10 +69,17 @@ function sendList(target: Target, form: ObjectForm, page: ListedPage): Promised<
 }
 
 /** Those of a list that is in memory already. */
-function allOf(pieces: Pieces, all: Uint8Array[] = []): Promised<readonly Uint8Array[]> {
+function allOf(pieces: Pieces, clock: PieceClock, all: Uint8Array[] = []): Promised<readonly Uint8Array[]> {
   for (;;) {
+    if (clock.isOver) return clock.next().then(() => allOf(pieces, clock, all))
     const piece = pieces()
-    if (piece instanceof Promise) return piece.then((later) => (later === undefined ? all : allOf(pieces, [...all, later])))
+    if (piece instanceof Promise) {
+      return piece.then((later) => {
+        if (later === undefined) return all
+        all.push(later)
+        return allOf(pieces, clock, all)
+      })
+    }
     if (piece === undefined) return all
     all.push(piece)
   }

@@ -1,10 +1,11 @@
 // Which objects of a collection carry a label, so that a selector that picks few of many does not look at all of them.
-// Built when a collection is first selected from, kept true by changes, and given up when it would grow past its bound.
+// Built step by step when a collection is first selected from, kept true by changes, and given up when it would grow past its bound.
 
 import { getOrInsert } from '../base/get-or-insert.js'
-import { sortTexts } from '../base/text-order.js'
+import { compareText, sortTexts } from '../base/text-order.js'
 import type { Change, Storage } from '../storage/storage.js'
-import { collectionOf } from './keys.js'
+import { collectionOf, keyAfter } from './keys.js'
+import { type KeyList, keyListOf, mergedKeys, OrderedKeys } from './ordered-keys.js'
 import { StoredObject } from './stored-object.js'
 
 /** One condition that an object can meet only by carrying the label. */
@@ -14,23 +15,23 @@ export interface PositiveRequirement {
   readonly values: readonly string[] | undefined
 }
 
-interface Posting {
-  readonly keys: Set<string>
-  /** The same in order, until the next change. */
-  sorted: readonly string[] | undefined
-}
-
 interface CollectionIndex {
   /** Label, then value. */
-  readonly labels: Map<string, Map<string, Posting>>
+  readonly labels: Map<string, Map<string, OrderedKeys>>
+  /** Keys before this one are in the index, and those from it on are not yet; undefined when all are. */
+  missingFrom: string | undefined
   bytes: number
   /** The period in which it was last asked for: see release. */
   usedIn: number
 }
 
-const scanPage = 1000
-const scanBytes = 4 << 20
+/** Entries that are looked at between two yields: about a millisecond. */
+const entriesPerStep = 256
+const bytesPerStep = 1 << 20
 const bytesPerPair = 120
+/** So many values are merged as they are read; more of them are put in order first, when they have few keys together. */
+const mostMerged = 8
+const mostSorted = 4000
 
 export class LabelIndex {
   private readonly storage: Storage
@@ -44,22 +45,44 @@ export class LabelIndex {
     this.maxBytes = maxBytes
   }
 
-  /** The keys of a collection that carry the label, in order; undefined when there is no index to ask. */
-  keys(collection: string, requirement: PositiveRequirement): readonly string[] | undefined {
-    const index = this.collections.get(collection) ?? this.build(collection)
-    if (index === 'too-large') return undefined
+  /** Whether there is nothing to build. */
+  isBuilt(collection: string): boolean {
+    const index = this.collections.get(collection)
+    return index === 'too-large' || (index !== undefined && index.missingFrom === undefined)
+  }
+
+  /**
+   * Builds the index of a collection, or what is missing of it. Whoever else wants it at the same time builds the same one, and whoever comes
+   * after somebody that gave up goes on where that one stopped.
+   */
+  *building(collection: string): Generator<undefined, void, void> {
+    while (!this.isBuilt(collection)) {
+      this.buildMore(collection)
+      yield undefined
+    }
+  }
+
+  /** The keys of a collection that carry the label, in order; undefined when there is no index to ask, or too much to be put in order. */
+  keys(collection: string, requirement: PositiveRequirement): KeyList | undefined {
+    const index = this.collections.get(collection)
+    if (index === undefined || index === 'too-large' || index.missingFrom !== undefined) return undefined
     index.usedIn = this.period
     const values = index.labels.get(requirement.key)
-    if (values === undefined) return []
-    const postings = requirement.values === undefined ? [...values.values()] : requirement.values.map((value) => values.get(value))
-    const found = postings.filter((posting) => posting !== undefined)
-    if (found.length === 1) return sortedKeys(found[0] as Posting)
-    return sortTexts(found.flatMap((posting) => [...posting.keys]))
+    if (values === undefined) return nothing
+    const found: OrderedKeys[] = []
+    for (const keys of requirement.values === undefined ? values.values() : requirement.values.map((value) => values.get(value))) {
+      if (keys !== undefined && found.push(keys) > mostSorted) return undefined
+    }
+    if (found.length <= mostMerged) return found.length === 1 ? found[0] : mergedKeys(found)
+    if (mergedKeys(found).size > mostSorted) return undefined
+    return keyListOf(sortTexts(found.flatMap((keys) => [...keys.from('')])))
   }
 
   update(change: Change): void {
     const index = this.collections.get(collectionOf(change.key))
     if (index === undefined || index === 'too-large') return
+    // What is not in the index yet will be found there as it is then.
+    if (index.missingFrom !== undefined && compareText(change.key, index.missingFrom) >= 0) return
     const before = change.previous === undefined ? undefined : new StoredObject(change.previous).labels()
     const after = change.value === undefined ? undefined : new StoredObject({ ...change, value: change.value }).labels()
     for (const [label, value] of Object.entries(before ?? {})) {
@@ -81,44 +104,48 @@ export class LabelIndex {
     this.period += 1
   }
 
-  private build(collection: string): CollectionIndex | 'too-large' {
-    const index: CollectionIndex = { labels: new Map(), bytes: 0, usedIn: this.period }
-    let start = `${collection}/`
-    for (;;) {
-      const page = this.storage.range({ start, end: `${collection}0`, limit: scanPage, maxBytes: scanBytes })
-      for (const entry of page.entries) {
-        for (const [label, value] of Object.entries(new StoredObject(entry).labels() ?? {}))
-          this.add(index, { key: entry.key, label, value })
-        start = `${entry.key}\0`
-      }
-      if (this.heldBytes > this.maxBytes) return this.giveUp(collection, index)
-      if (!page.more) break
-    }
-    this.collections.set(collection, index)
-    return index
+  private buildMore(collection: string): void {
+    const known = this.collections.get(collection)
+    if (known === 'too-large') return
+    const index = known ?? { labels: new Map(), missingFrom: `${collection}/`, bytes: 0, usedIn: this.period }
+    if (known === undefined) this.collections.set(collection, index)
+    if (index.missingFrom === undefined) return
+    index.usedIn = this.period
+    let left = entriesPerStep
+    let looked = 0
+    let next: string | undefined
+    this.storage.scan({ start: index.missingFrom, end: `${collection}0` }, ({ key, revision, bytes, start, end }) => {
+      // Nothing but the labels outlives the scan, so the bytes need no copy.
+      const value = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start)
+      for (const [label, labelled] of Object.entries(new StoredObject({ key, revision, value }).labels() ?? {}))
+        this.add(index, { key, label, value: labelled })
+      left -= 1
+      looked += end - start
+      if (left > 0 && looked < bytesPerStep) return true
+      next = keyAfter(key)
+      return false
+    })
+    index.missingFrom = next
+    if (this.heldBytes > this.maxBytes) this.giveUp(collection, index)
   }
 
-  private giveUp(collection: string, index: CollectionIndex): 'too-large' {
+  private giveUp(collection: string, index: CollectionIndex): void {
     this.heldBytes -= index.bytes
     this.collections.set(collection, 'too-large')
-    return 'too-large'
   }
 
   private add(index: CollectionIndex, pair: LabelledKey): void {
-    const values = getOrInsert(index.labels, pair.label, () => new Map<string, Posting>())
-    const posting = getOrInsert(values, pair.value, (): Posting => ({ keys: new Set(), sorted: undefined }))
-    posting.keys.add(pair.key)
-    posting.sorted = undefined
+    const values = getOrInsert(index.labels, pair.label, () => new Map<string, OrderedKeys>())
+    if (!getOrInsert(values, pair.value, () => new OrderedKeys()).add(pair.key)) return
     index.bytes += bytesPerPair
     this.heldBytes += bytesPerPair
   }
 
   private remove(index: CollectionIndex, pair: LabelledKey): void {
     const values = index.labels.get(pair.label)
-    const posting = values?.get(pair.value)
-    if (values === undefined || posting === undefined || !posting.keys.delete(pair.key)) return
-    posting.sorted = undefined
-    if (posting.keys.size === 0) values.delete(pair.value)
+    const keys = values?.get(pair.value)
+    if (values === undefined || keys === undefined || !keys.delete(pair.key)) return
+    if (keys.size === 0) values.delete(pair.value)
     if (values.size === 0) index.labels.delete(pair.label)
     index.bytes -= bytesPerPair
     this.heldBytes -= bytesPerPair
@@ -131,7 +158,4 @@ interface LabelledKey {
   readonly value: string
 }
 
-function sortedKeys(posting: Posting): readonly string[] {
-  posting.sorted ??= sortTexts([...posting.keys])
-  return posting.sorted
-}
+const nothing = keyListOf([])

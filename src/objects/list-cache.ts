@@ -13,6 +13,9 @@ import { isCurrent, mostAdded, renderItemInto, StoredObject } from './stored-obj
 
 const segmentObjects = 64
 const segmentMaxBytes = 512 * 1024
+/** Of what has to be decoded for a segment: about three milliseconds. */
+const segmentMaxDecoded = 128 * 1024
+const sliceMaxBytes = 128 * 1024
 
 const newScratch = (): Buffer => Buffer.allocUnsafeSlow(segmentObjects * 2048)
 
@@ -62,11 +65,14 @@ export class ListCache {
     let left = limit
     while (left > 0 && compareText(cursor, range.end) < 0) {
       const segment = this.segmentAt(cursor, range.end, form)
-      const slice = sliceOf(segment, { start: cursor, end: range.end }, left)
-      cursor = segment.end
-      if (slice === undefined) continue
-      left -= slice.count
-      yield slice
+      for (let isLast = false; !isLast && left > 0; ) {
+        const slice = sliceOf(segment, { start: cursor, end: range.end }, left)
+        isLast = slice?.isLast ?? true
+        cursor = slice === undefined || isLast ? segment.end : keyAfter(slice.lastKey)
+        if (slice === undefined) continue
+        left -= slice.count
+        yield slice
+      }
     }
   }
 
@@ -146,13 +152,15 @@ export class ListCache {
     const offsets = [0]
     const revisions: number[] = []
     let used = 0
+    let decoded = 0
     let isComplete = true
     this.storage.scan(range, (scanned) => {
-      if (keys.length === segmentObjects || used > segmentMaxBytes) {
+      if (keys.length === segmentObjects || used > segmentMaxBytes || decoded > segmentMaxDecoded) {
         isComplete = false
         return false
       }
       const isCopied = form.isStored && isCurrent(scanned, form.resource)
+      if (!isCopied) decoded += scanned.end - scanned.start
       used = isCopied ? this.copyItem(used, form, scanned) : this.append(used, form, itemOf(scanned, form, before))
       keys.push(scanned.key)
       offsets.push(used)
@@ -233,16 +241,22 @@ function itemOf({ key, revision, bytes, start, end }: ScannedEntry, form: ItemFo
 /** Keys and bookkeeping count too. */
 const costOf = (segment: Segment): number => segment.bytes.length + segment.keys.length * 96 + segment.revisions.length * 8 + 256
 
-function sliceOf(segment: Segment, range: KeyRange, limit: number): ListSlice | undefined {
+interface SegmentSlice extends ListSlice {
+  /** Nothing of the segment that is in the range is behind it. */
+  readonly isLast: boolean
+}
+
+/** As much of a segment as is in the range, and not more than is worth a piece of an answer. */
+function sliceOf(segment: Segment, range: KeyRange, limit: number): SegmentSlice | undefined {
   const from = compareText(segment.start, range.start) >= 0 ? 0 : countBefore(segment.keys, range.start)
   const whole = compareText(segment.end, range.end) <= 0 ? segment.keys.length : countBefore(segment.keys, range.end)
-  const to = Math.min(whole, from + limit)
-  if (to <= from) return undefined
-  return {
-    bytes: segment.bytes.subarray(segment.offsets[from], segment.offsets[to]),
-    count: to - from,
-    lastKey: segment.keys[to - 1] as string,
-  }
+  const wanted = Math.min(whole, from + limit)
+  if (wanted <= from) return undefined
+  const { offsets, keys, bytes } = segment
+  const begin = offsets[from] as number
+  let to = wanted
+  if ((offsets[to] as number) - begin > sliceMaxBytes) for (to = from + 1; (offsets[to + 1] as number) - begin <= sliceMaxBytes; ) to++
+  return { bytes: bytes.subarray(begin, offsets[to]), count: to - from, lastKey: keys[to - 1] as string, isLast: to === wanted }
 }
 
 /** The index of the last segment that starts at or before the key, or -1. */

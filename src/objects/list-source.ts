@@ -8,9 +8,10 @@ import { isInRange } from '../storage/key-order.js'
 import type { KeyRange, Storage } from '../storage/storage.js'
 import { convertAhead } from './convert-ahead.js'
 import type { ItemCache } from './item-cache.js'
-import { keyAfter, keyOf } from './keys.js'
+import { keyAfter, keyOf, rangeOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
 import type { ListCache } from './list-cache.js'
+import { type KeyList, keyListOf } from './ordered-keys.js'
 import type { ListSlice } from './page-slices.js'
 import { isAnsweredByIndex, type Matcher, positiveRequirements, type Selection } from './selection.js'
 import { StoredObject } from './stored-object.js'
@@ -40,10 +41,16 @@ interface Wanted {
   readonly limit: number
 }
 
+/** What is found, and undefined after each step in which nothing was: then others may have a turn. */
+export type Steps<T> = Generator<T | undefined, void, void>
+
+/** How many objects are looked at in a step. */
+const objectsPerStep = 32
+
 export const isNow = ({ storage }: Reads, { revision }: RangeAtRevision): boolean => storage.revision === revision
 
 /** Everything in a range. */
-export function* rangeSlices(reads: Reads, at: RangeAtRevision, { form, limit }: Wanted): Generator<ListSlice> {
+export function* rangeSlices(reads: Reads, at: RangeAtRevision, { form, limit }: Wanted): Steps<ListSlice> {
   let { start } = at.range
   let left = limit
   if (isNow(reads, at)) {
@@ -58,27 +65,22 @@ export function* rangeSlices(reads: Reads, at: RangeAtRevision, { form, limit }:
   if (left > 0) yield* objectSlices(streamObjects(reads, { ...at, range: { start, end: at.range.end } }), { form, limit: left })
 }
 
-export const selectedSlices = (reads: Reads, at: Selected, wanted: Wanted): Generator<ListSlice> =>
-  objectSlices(selected(reads, at), wanted)
+export const selectedSlices = (reads: Reads, at: Selected, wanted: Wanted): Steps<ListSlice> => objectSlices(selected(reads, at), wanted)
 
 /** The objects of some keys, which are all that are selected; those that lie in the cache are not read. */
 export function* knownSlices(
   reads: Reads,
   at: Selected,
-  { keys, form }: { readonly keys: readonly string[]; readonly form: ItemForm },
-): Generator<ListSlice> {
+  { keys, form }: { readonly keys: KeyList; readonly form: ItemForm },
+): Steps<ListSlice> {
   yield* chunks(knownItems(reads, at, { keys, form }))
 }
 
-function* knownItems(
-  reads: Reads,
-  at: Selected,
-  { keys, form }: { readonly keys: readonly string[]; readonly form: ItemForm },
-): Generator<KeyedItem> {
+function* knownItems(reads: Reads, at: Selected, { keys, form }: { readonly keys: KeyList; readonly form: ItemForm }): Steps<KeyedItem> {
   let { start } = at.range
-  for (const key of keys) {
-    if (!isInRange(key, at.range)) continue
+  for (const key of keys.from(start)) {
     if (!isNow(reads, at)) break
+    if (!isInRange(key, at.range)) break
     start = keyAfter(key)
     const kept = reads.cache.item(key, form)
     if (kept !== undefined) yield { key, pieces: [kept] }
@@ -88,28 +90,33 @@ function* knownItems(
     }
   }
   if (isNow(reads, at)) return
-  for (const object of selected(reads, { ...at, range: { start, end: at.range.end } })) yield keyedItem(object, form)
+  for (const object of selected(reads, { ...at, range: { start, end: at.range.end } })) yield object && keyedItem(object, form)
 }
 
-function* objectSlices(objects: Iterable<StoredObject>, { form, limit }: Wanted): Generator<ListSlice> {
+function* objectSlices(objects: Iterable<StoredObject | undefined>, { form, limit }: Wanted): Steps<ListSlice> {
   yield* chunks(firstItems(objects, { form, limit }))
 }
 
-function* firstItems(objects: Iterable<StoredObject>, { form, limit }: Wanted): Generator<KeyedItem> {
+function* firstItems(objects: Iterable<StoredObject | undefined>, { form, limit }: Wanted): Steps<KeyedItem> {
   let left = limit
   for (const object of objects) {
-    yield keyedItem(object, form)
+    yield object && keyedItem(object, form)
+    if (object === undefined) continue
     left -= 1
     if (left === 0) return
   }
 }
 
 /** The same in forms for which objects have to be converted first: as many at a time as the converter takes. */
-export function* convertedSlices(reads: Reads, at: Selected, { form, limit }: Wanted): Generator<Promised<ListSlice>> {
+export function* convertedSlices(reads: Reads, at: Selected, { form, limit }: Wanted): Steps<Promised<ListSlice>> {
   let chunk: StoredObject[] = []
   let bytes = 0
   let left = limit
   for (const object of at.matches === undefined ? streamObjects(reads, at) : selected(reads, at)) {
+    if (object === undefined) {
+      yield undefined
+      continue
+    }
     chunk.push(object)
     bytes += object.size
     left -= 1
@@ -144,22 +151,29 @@ interface KeyedItem {
 const keyedItem = (object: StoredObject, form: ItemForm): KeyedItem => ({ key: object.key, pieces: [form.separator, object.item(form)] })
 
 const chunkObjects = 256
-const chunkBytes = 512 * 1024
+const chunkBytes = 128 * 1024
 
 /** Several together, as many as are worth a piece of an answer. */
-function* chunks(items: Iterable<KeyedItem>): Generator<ListSlice> {
+function* chunks(items: Iterable<KeyedItem | undefined>): Steps<ListSlice> {
   let pieces: Uint8Array[] = []
   let count = 0
   let bytes = 0
   let lastKey = ''
   for (const item of items) {
+    if (item === undefined) {
+      yield undefined
+      continue
+    }
     for (const piece of item.pieces) {
       pieces.push(piece)
       bytes += piece.length
     }
     count += 1
     lastKey = item.key
-    if (count < chunkObjects && bytes < chunkBytes) continue
+    if (count < chunkObjects && bytes < chunkBytes) {
+      if (count % objectsPerStep === 0) yield undefined
+      continue
+    }
     yield { bytes: Buffer.concat(pieces, bytes), count, lastKey }
     pieces = []
     count = 0
@@ -171,7 +185,7 @@ function* chunks(items: Iterable<KeyedItem>): Generator<ListSlice> {
 const readAhead = 256
 const readAheadBytes = 1 << 20
 
-export function* streamObjects({ storage, kept }: Reads, at: RangeAtRevision): Generator<StoredObject> {
+export function* streamObjects({ storage, kept }: Reads, at: RangeAtRevision): Steps<StoredObject> {
   let { start } = at.range
   for (;;) {
     const past = storage.revision === at.revision ? {} : { at: at.revision }
@@ -180,35 +194,62 @@ export function* streamObjects({ storage, kept }: Reads, at: RangeAtRevision): G
     const last = page.entries.at(-1)
     if (!page.more || last === undefined) return
     start = keyAfter(last.key)
+    yield undefined
   }
 }
 
 /** What the selector picks, in order: looked up by as few keys as can be told beforehand, as long as the revision stands. */
-export function* selected(reads: Reads, at: Selected): Generator<StoredObject> {
+export function* selected(reads: Reads, at: Selected): Steps<StoredObject> {
   const matches = at.matches ?? (() => true)
+  let passed = 0
   const keys = isNow(reads, at) ? candidateKeys(reads, at) : undefined
   let { start } = at.range
   if (keys !== undefined) {
     const isCertain = isAnsweredByIndex(at.selection)
-    for (const key of keys) {
-      if (!isInRange(key, at.range)) continue
+    for (const key of keys.from(start)) {
       if (!isNow(reads, at)) break
+      if (!isInRange(key, at.range)) break
       start = keyAfter(key)
       const object = objectAt(reads, key)
       if (object !== undefined && (isCertain || matches(object))) yield object
+      else if (++passed % objectsPerStep === 0) yield undefined
     }
     if (isNow(reads, at)) return
   }
-  for (const object of streamObjects(reads, { ...at, range: { start, end: at.range.end } })) if (matches(object)) yield object
+  for (const object of streamObjects(reads, { ...at, range: { start, end: at.range.end } })) {
+    if (object === undefined || matches(object)) yield object
+    else if (++passed % objectsPerStep === 0) yield undefined
+  }
 }
 
-export function candidateKeys(reads: Reads, { resource, namespace, selection }: Selected): readonly string[] | undefined {
+/** A whole namespace with so few objects is looked through in less time than an index of all of them is built. */
+const fewObjects = 1000
+
+/** Builds the index of labels that a selection is answered by, if it is worth it and is not there. */
+export function* indexing(
+  reads: Reads,
+  { resource, namespace, selection }: Pick<Selected, 'resource' | 'namespace' | 'selection'>,
+): Steps<never> {
+  if (reads.labels.isBuilt(resource.collection) || positiveRequirements(selection).length === 0) return
+  if (exactKey({ resource, namespace, selection }) !== undefined) return
+  if (namespace !== '' && reads.storage.count(rangeOf(resource, namespace)) <= fewObjects) return
+  yield* reads.labels.building(resource.collection)
+}
+
+/** The one key that can be selected. */
+function exactKey({ resource, namespace, selection }: Pick<Selected, 'resource' | 'namespace' | 'selection'>): string | undefined {
   const name = selection.fields?.exactValue('metadata.name')
-  if (name !== undefined && (namespace !== '' || !resource.namespaced)) return [keyOf(resource, namespace, name)]
-  let best: readonly string[] | undefined
+  return name !== undefined && (namespace !== '' || !resource.namespaced) ? keyOf(resource, namespace, name) : undefined
+}
+
+export function candidateKeys(reads: Reads, at: Selected): KeyList | undefined {
+  const { resource, selection } = at
+  const exact = exactKey(at)
+  if (exact !== undefined) return keyListOf([exact])
+  let best: KeyList | undefined
   for (const requirement of positiveRequirements(selection)) {
     const keys = reads.labels.keys(resource.collection, requirement)
-    if (keys !== undefined && (best === undefined || keys.length < best.length)) best = keys
+    if (keys !== undefined && (best === undefined || keys.size < best.size)) best = keys
   }
   return best
 }

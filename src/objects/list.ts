@@ -1,22 +1,25 @@
 // A page of a collection at one revision: whole ranges come in segments from the cache, selections object by object.
 
 import type { Resource } from '../api/catalog.js'
+import type { Pieces } from '../base/pieces.js'
 import type { ItemForm, ItemSlices } from '../codec/item-form.js'
-import { isInRange } from '../storage/key-order.js'
 import type { KeyRange } from '../storage/storage.js'
 import { keyAfter, rangeOf } from './keys.js'
 import {
   candidateKeys,
   convertedSlices,
+  indexing,
   isNow,
   knownSlices,
   type Reads,
   rangeSlices,
   type Selected,
+  type Steps,
   selected,
   selectedSlices,
   streamObjects,
 } from './list-source.js'
+import type { KeyList } from './ordered-keys.js'
 import { type OpenSlices, PageSlices } from './page-slices.js'
 import { isAnsweredByIndex, matcherOf, type Selection } from './selection.js'
 import type { StoredObject } from './stored-object.js'
@@ -36,6 +39,8 @@ export interface ListQuery {
   readonly expectedCount?: number
   /** In which form items are wanted; left out: not at all. */
   readonly form?: ItemForm | undefined
+  /** How the reading is cut, so that others have their turns; left out: not at all. */
+  readonly pieces?: Pieces | undefined
 }
 
 export interface ObjectPage {
@@ -45,6 +50,8 @@ export interface ObjectPage {
   /** In the form of the query. Read it once, and at once or with pauses. */
   readonly items: ItemSlices
   objects(): Iterable<StoredObject>
+  /** The same, with undefined where others may have a turn. */
+  steps(): Iterable<StoredObject | undefined>
 }
 
 /** The state that was asked for is no longer kept. */
@@ -55,9 +62,12 @@ export class StateGoneError extends Error {
 interface Page extends Selected {
   readonly form: ItemForm | undefined
   readonly limit: number
+  readonly pieces: Pieces | undefined
 }
 
-export function readPage(reads: Reads, query: ListQuery): ObjectPage {
+/** Finds out what has to be known before a page can be shown. What it shows is the state after the index of labels is there, if it needs one. */
+export function* readPage(reads: Reads, query: ListQuery): Generator<unknown, ObjectPage, void> {
+  if (query.at === undefined) yield* indexing(reads, query)
   if (query.at !== undefined && query.at < reads.storage.compacted)
     throw new StateGoneError(`the state at revision ${query.at} is no longer kept`)
   const whole = rangeOf(query.resource, query.namespace)
@@ -70,12 +80,22 @@ export function readPage(reads: Reads, query: ListQuery): ObjectPage {
     revision: query.at ?? reads.storage.revision,
     form: query.form,
     limit: query.limit,
+    pieces: query.pieces,
   }
-  if (page.matches !== undefined) return selectedPage(reads, page)
+  if (page.matches !== undefined) return yield* selectedPage(reads, page)
   const total = query.limit === 0 ? 0 : (query.expectedCount ?? reads.storage.count(page.range, query.at))
   if (query.limit === 0 || total <= query.limit) return wholePage(reads, page)
-  const { items, range } = firstOf(reads, page, rangeItems(reads, page))
+  const { items, range } = yield* firstOf(reads, page, rangeItems(reads, page))
   return { ...pageOf(reads, { ...page, range }, items), next: { startKey: range.end, remaining: total - query.limit } }
+}
+
+/** The objects of now. */
+export function stepsOf(
+  reads: Reads,
+  { resource, namespace, selection }: Pick<ListQuery, 'resource' | 'namespace' | 'selection'>,
+): Steps<StoredObject> {
+  const at = { resource, namespace, selection, matches: matcherOf(resource, selection), range: rangeOf(resource, namespace) }
+  return selected(reads, { ...at, revision: reads.storage.revision })
 }
 
 /** Everything in the range, read while it is sent. */
@@ -85,8 +105,16 @@ const pageOf = (reads: Reads, page: Page, items: PageSlices | undefined): Object
   revision: page.revision,
   next: undefined,
   items: items ?? formless,
-  objects: () => (page.matches === undefined ? streamObjects(reads, page) : selected(reads, page)),
+  objects: () => found(objectsOf(reads, page)),
+  steps: () => objectsOf(reads, page),
 })
+
+const objectsOf = (reads: Reads, page: Page): Steps<StoredObject> =>
+  page.matches === undefined ? streamObjects(reads, page) : selected(reads, page)
+
+function* found(steps: Iterable<StoredObject | undefined>): Generator<StoredObject> {
+  for (const object of steps) if (object !== undefined) yield object
+}
 
 const refuse = (): never => {
   throw new Error('a list was read without a form')
@@ -98,13 +126,18 @@ const formless: ItemSlices = { next: refuse, measure: refuse }
 type SourceOf = (range: KeyRange, limit: number, form: ItemForm) => ReturnType<OpenSlices>
 
 function itemsOf(reads: Reads, page: Page, source: SourceOf): PageSlices | undefined {
-  const { range, form, limit } = page
+  const { range, form, limit, pieces } = page
   if (form === undefined) return undefined
   const slices: SourceOf = isConverted(form)
     ? (rest, left) => convertedSlices(reads, { ...page, range: rest }, { form, limit: left })
     : source
   const left = (taken: number): number => (limit === 0 ? Number.POSITIVE_INFINITY : limit - taken)
-  return new PageSlices((start, taken) => slices({ start, end: range.end }, left(taken), form), range.start, form.separator)
+  return new PageSlices({
+    open: (start, taken) => slices({ start, end: range.end }, left(taken), form),
+    start: range.start,
+    separator: form.separator,
+    pieces,
+  })
 }
 
 /** Whether somebody else has to be asked for what objects look like. */
@@ -113,22 +146,28 @@ const isConverted = ({ resource }: ItemForm): boolean => resource.conversion !==
 const rangeItems = (reads: Reads, page: Page): PageSlices | undefined =>
   itemsOf(reads, page, (range, limit, form) => rangeSlices(reads, { ...page, range }, { form, limit }))
 
+interface First {
+  readonly items: PageSlices | undefined
+  readonly range: KeyRange
+  readonly count: number
+}
+
 /** The first of a page and where they end. They are looked up before the answer begins, because its head says where the next page starts. */
-function firstOf(
-  reads: Reads,
-  page: Page,
-  items: PageSlices | undefined,
-): { readonly items: PageSlices | undefined; readonly range: KeyRange; readonly count: number } {
+function* firstOf(reads: Reads, page: Page, items: PageSlices | undefined): Generator<unknown, First, void> {
   const { start } = page.range
   // Where that takes a conversion, objects are looked at instead.
   if (items !== undefined && page.form !== undefined && !isConverted(page.form)) {
-    items.measure(Number.POSITIVE_INFINITY)
+    yield* items.measuring(Number.POSITIVE_INFINITY)
     const { lastKey, count } = items
     return { items, count, range: { start, end: lastKey === undefined ? start : keyAfter(lastKey) } }
   }
   let end = start
   let count = 0
-  for (const object of page.matches === undefined ? streamObjects(reads, page) : selected(reads, page)) {
+  for (const object of objectsOf(reads, page)) {
+    if (object === undefined) {
+      yield undefined
+      continue
+    }
     end = keyAfter(object.key)
     count += 1
     if (count === page.limit) break
@@ -137,9 +176,9 @@ function firstOf(
 }
 
 /** The objects that a selector picks. Where there is a limit, the next page begins after the last object that was taken. */
-function selectedPage(reads: Reads, page: Page): ObjectPage {
+function* selectedPage(reads: Reads, page: Page): Generator<unknown, ObjectPage, void> {
   const known = knownKeys(reads, page)
-  if (known !== undefined && (page.limit === 0 || known.length < page.limit))
+  if (known !== undefined && (page.limit === 0 || known.size < page.limit))
     return pageOf(
       reads,
       page,
@@ -147,7 +186,7 @@ function selectedPage(reads: Reads, page: Page): ObjectPage {
     )
   const all = itemsOf(reads, page, (range, limit, form) => selectedSlices(reads, { ...page, range }, { form, limit }))
   if (page.limit === 0) return pageOf(reads, page, all)
-  const { items, range, count } = firstOf(reads, page, all)
+  const { items, range, count } = yield* firstOf(reads, page, all)
   const first = pageOf(reads, { ...page, range }, items)
   const rest = { start: range.end, end: page.range.end, limit: 1, ...(isNow(reads, page) ? {} : { at: page.revision }) }
   const hasMore = count === page.limit && reads.storage.range(rest).entries.length > 0
@@ -155,12 +194,5 @@ function selectedPage(reads: Reads, page: Page): ObjectPage {
 }
 
 /** The keys of the objects that are selected, where the index of labels alone tells. */
-function knownKeys(reads: Reads, page: Page): readonly string[] | undefined {
-  if (!isAnsweredByIndex(page.selection) || !isNow(reads, page)) return undefined
-  const keys = candidateKeys(reads, page)
-  return keys === undefined || isWithin(keys, page.range) ? keys : keys.filter((key) => isInRange(key, page.range))
-}
-
-/** Whether ordered keys lie in a range, all of them. */
-const isWithin = (keys: readonly string[], range: KeyRange): boolean =>
-  keys.length === 0 || (isInRange(keys[0] as string, range) && isInRange(keys.at(-1) as string, range))
+const knownKeys = (reads: Reads, page: Page): KeyList | undefined =>
+  isAnsweredByIndex(page.selection) && isNow(reads, page) ? candidateKeys(reads, page) : undefined

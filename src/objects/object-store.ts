@@ -4,12 +4,15 @@ import { tooManyRequests, unavailable } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import type { Clock } from '../base/clock.js'
+import { atOnce, nowOrInPieces, type Pieces } from '../base/pieces.js'
+import { type Promised, whenThere } from '../base/promised.js'
 import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
 import { ItemCache } from './item-cache.js'
 import { keyOf, rangeOf } from './keys.js'
 import { LabelIndex } from './label-index.js'
-import { type ListQuery, type ObjectPage, readPage } from './list.js'
+import { type ListQuery, type ObjectPage, readPage, stepsOf } from './list.js'
 import { ListCache } from './list-cache.js'
+import type { Reads } from './list-source.js'
 import { ObjectCache } from './object-cache.js'
 import { orderedItems } from './ordered-items.js'
 import { encodeStored, StoredObject } from './stored-object.js'
@@ -61,6 +64,7 @@ export class ObjectStore {
   private readonly storage: Storage
   private readonly cache: ListCache
   private readonly labels: LabelIndex
+  private readonly reads: Reads
   private readonly recent: ObjectCache
   private readonly kept: ItemCache
   private readonly hub: WatchHub
@@ -81,6 +85,7 @@ export class ObjectStore {
     this.kept = new ItemCache(keptBytes)
     this.recent = new ObjectCache(recentBytes, this.kept)
     this.labels = new LabelIndex(options.storage, labelBytes)
+    this.reads = { storage: this.storage, cache: this.cache, labels: this.labels, kept: this.kept }
     this.periods = setInterval(() => this.releaseUnused(), cachePeriodMs).unref()
     this.hub = new WatchHub(options.storage, (change) => {
       this.cache.drop(change.key)
@@ -163,9 +168,19 @@ export class ObjectStore {
     return object
   }
 
+  /** At once: for loops and small collections. */
   list(query: ListQuery): ObjectPage {
-    const page = readPage({ storage: this.storage, cache: this.cache, labels: this.labels, kept: this.kept }, query)
-    return query.form?.order === undefined ? page : { ...page, items: orderedItems(page, query.resource, query.form) }
+    return ordered(atOnce(readPage(this.reads, query)), query)
+  }
+
+  /** What is not there within a piece is waited for, and items are read piece by piece. */
+  listInPieces(query: ListQuery & { readonly pieces: Pieces }): Promised<ObjectPage> {
+    return whenThere(nowOrInPieces(readPage(this.reads, query), query.pieces), (page) => ordered(page, query))
+  }
+
+  /** What is there now, step by step: undefined stands where others may have a turn. No index is built for it. */
+  look(query: Pick<ListQuery, 'resource' | 'namespace' | 'selection'>): Iterable<StoredObject | undefined> {
+    return stepsOf(this.reads, query)
   }
 
   /** A page of what happened to objects of a kind, after a revision and in order. */
@@ -245,6 +260,9 @@ export class ObjectStore {
     }
   }
 }
+
+const ordered = (page: ObjectPage, { resource, form }: ListQuery): ObjectPage =>
+  form?.order === undefined ? page : { ...page, items: orderedItems(page, resource, form) }
 
 const slowStore = 'the store is slower than its writers: too much waits to be written, please try again later'
 

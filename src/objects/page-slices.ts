@@ -2,6 +2,7 @@
 // the end before the answer can begin; what follows it is read again while it is sent.
 
 import type { ApiObject } from '../api/object.js'
+import { nowOrInPieces, type PieceClock, uncut } from '../base/pieces.js'
 import type { Promised } from '../base/promised.js'
 import type { ItemForm, ItemSlices } from '../codec/item-form.js'
 import { keyAfter } from './keys.js'
@@ -13,16 +14,18 @@ export interface ListSlice {
   readonly lastKey: string
 }
 
-/** Where a page is read from: the slices from a key on, of which `taken` objects were read before. */
-export type OpenSlices = (start: string, taken: number) => Iterator<Promised<ListSlice>>
+/**
+ * Where a page is read from: the slices from a key on, of which `taken` objects were read before. It gives undefined where much was looked at
+ * without anything to show for it, so that others can have a turn.
+ */
+export type OpenSlices = (start: string, taken: number) => Iterator<Promised<ListSlice> | undefined>
 
-/** How far a page has been read ahead. */
-interface Measured {
-  total: number
-  /** Whether all of it is in memory. */
-  isKept: boolean
-  /** How many objects are not. */
-  dropped: number
+export interface PageSource {
+  readonly open: OpenSlices
+  readonly start: string
+  readonly separator: Uint8Array
+  /** How the reading is cut; left out: not at all. */
+  readonly pieces?: PieceClock | undefined
 }
 
 /** How much of a page is kept while its end is looked for. */
@@ -31,9 +34,10 @@ const mostKeptBytes = 4 << 20
 export class PageSlices implements ItemSlices {
   readonly #open: OpenSlices
   readonly #separatorBytes: number
+  readonly #pieces: PieceClock
   /** Read ahead, and not given yet. */
   #begun: Uint8Array[] = []
-  #source: Iterator<Promised<ListSlice>> | undefined
+  #source: Iterator<Promised<ListSlice> | undefined> | undefined
   /** Where those that are not kept begin, and how many are in front of it. */
   #rest: { start: string; taken: number }
   #isFirst = true
@@ -41,8 +45,9 @@ export class PageSlices implements ItemSlices {
   #lastKey: string | undefined
   #count = 0
 
-  constructor(open: OpenSlices, start: string, separator: Uint8Array) {
+  constructor({ open, start, separator, pieces }: PageSource) {
     this.#open = open
+    this.#pieces = pieces ?? uncut
     this.#rest = { start, taken: 0 }
     this.#separatorBytes = separator.length
   }
@@ -60,50 +65,57 @@ export class PageSlices implements ItemSlices {
   readonly next = (): Promised<Uint8Array | undefined> => {
     const begun = this.#begun.shift()
     if (begun !== undefined) return begun
-    const slice = this.#read()
-    return slice instanceof Promise ? slice.then((later) => this.#bytesOf(later)) : slice && this.#bytesOf(slice)
+    for (;;) {
+      if (this.#pieces.isOver) return this.#pieces.next().then(this.next)
+      const slice = this.#read()
+      if (slice === 'end') return undefined
+      if (slice instanceof Promise) return slice.then((later) => this.#bytesOf(later))
+      if (slice !== undefined) return this.#bytesOf(slice)
+    }
   }
 
   measure(most: number): Promised<number | undefined> {
-    if (this.#total !== undefined) return this.#total <= most ? this.#total : undefined
-    return this.#readAhead(most, { total: this.#begun.reduce((sum, { length }) => sum + length, 0), isKept: true, dropped: 0 })
+    return nowOrInPieces(this.measuring(most), this.#pieces)
   }
 
-  #readAhead(most: number, so: Measured): Promised<number | undefined> {
-    while (so.total <= most) {
-      const slice = this.#read()
-      if (slice instanceof Promise) {
-        return slice.then((later) => {
-          this.#account(later, so)
-          return this.#readAhead(most, so)
-        })
-      }
-      if (slice === undefined) {
-        this.#total = so.total
-        this.#count = this.#rest.taken + so.dropped
+  /** The same, step by step. */
+  *measuring(most: number): Generator<Promise<void> | undefined, number | undefined, void> {
+    if (this.#total !== undefined) return this.#total <= most ? this.#total : undefined
+    let total = 0
+    for (const bytes of this.#begun) total += bytes.length
+    let isKept = true
+    let dropped = 0
+    while (total <= most) {
+      const read = this.#read()
+      if (read === 'end') {
+        this.#total = total
+        this.#count = this.#rest.taken + dropped
         break
       }
-      this.#account(slice, so)
+      let slice = read instanceof Promise ? undefined : read
+      yield read instanceof Promise
+        ? read.then((later) => {
+            slice = later
+          })
+        : undefined
+      if (slice === undefined) continue
+      const bytes = this.#bytesOf(slice)
+      isKept &&= total < mostKeptBytes
+      total += bytes.length
+      this.#lastKey = slice.lastKey
+      if (isKept) {
+        this.#begun.push(bytes)
+        this.#rest = { start: keyAfter(slice.lastKey), taken: this.#rest.taken + slice.count }
+      } else dropped += slice.count
     }
-    if (!so.isKept) this.#source = undefined
+    if (!isKept) this.#source = undefined
     return this.#total
   }
 
-  #account(slice: ListSlice, so: Measured): void {
-    const bytes = this.#bytesOf(slice)
-    so.isKept &&= so.total < mostKeptBytes
-    so.total += bytes.length
-    this.#lastKey = slice.lastKey
-    if (so.isKept) {
-      this.#begun.push(bytes)
-      this.#rest = { start: keyAfter(slice.lastKey), taken: this.#rest.taken + slice.count }
-    } else so.dropped += slice.count
-  }
-
-  #read(): Promised<ListSlice> | undefined {
+  #read(): Promised<ListSlice> | 'end' | undefined {
     this.#source ??= this.#open(this.#rest.start, this.#rest.taken)
     const next = this.#source.next()
-    return next.done ? undefined : next.value
+    return next.done ? 'end' : next.value
   }
 
   /** In front of the first of all there is nothing that it could be separated from. */

@@ -101,10 +101,17 @@ export class EventBatch {
 const mostBatchBytes = 48 << 10
 
 /** Events in batches, in the same order. */
-export function* batchesOf(events: Iterable<WatchEvent>): Generator<EventBatch> {
+export function batchesOf(events: Iterable<WatchEvent>): Generator<EventBatch>
+/** The same of events that come in steps: undefined stands between two of them, and others may have a turn there. */
+export function batchesOf(events: Iterable<WatchEvent | undefined>): Generator<EventBatch | undefined>
+export function* batchesOf(events: Iterable<WatchEvent | undefined>): Generator<EventBatch | undefined> {
   let batch: WatchEvent[] = []
   let bytes = 0
   for (const event of events) {
+    if (event === undefined) {
+      yield undefined
+      continue
+    }
     if (batch.length > 0 && bytes + event.object.size > mostBatchBytes) {
       yield new EventBatch(batch)
       batch = []

@@ -3,19 +3,22 @@
 import { ApiError } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { ListOptions } from '../api/options/list-options.js'
-import { partsOf } from '../objects/keys.js'
+import { nowOrInPieces } from '../base/pieces.js'
+import { type KeyParts, partsOf } from '../objects/keys.js'
+import type { ObjectPage } from '../objects/list.js'
 import { remove } from './delete.js'
 import { warnOfOrphans } from './deletion.js'
 import type { Engine } from './engine.js'
-import { list } from './list.js'
+import { list, piecesOf } from './list.js'
 
 const workers = 16
 
 export async function removeCollection(engine: Engine, call: Call, listed: ListOptions): Promise<void> {
   warnOfOrphans(call)
-  const page = await list(engine, call, listed)
+  const pieces = piecesOf(call)
+  const page = await list(engine, call, listed, pieces)
   // Only their names are kept: together the objects may be larger than memory.
-  const keys = Array.from(page.objects(), (object) => partsOf(call.resource, object.key))
+  const keys = await nowOrInPieces(namesOf(call, page), pieces)
   let next = 0
   async function work(): Promise<void> {
     for (let i = next++; i < keys.length; i = next++) {
@@ -24,6 +27,15 @@ export async function removeCollection(engine: Engine, call: Call, listed: ListO
     }
   }
   await Promise.all(Array.from({ length: Math.min(workers, keys.length) }, work))
+}
+
+function* namesOf({ resource }: Call, page: ObjectPage): Generator<undefined, readonly KeyParts[], void> {
+  const names: KeyParts[] = []
+  for (const object of page.steps()) {
+    if (object === undefined) yield undefined
+    else names.push(partsOf(resource, object.key))
+  }
+  return names
 }
 
 /** Somebody else may have been quicker: what is gone is as wanted. */

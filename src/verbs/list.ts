@@ -5,6 +5,8 @@ import type { Call } from '../api/call.js'
 import { continueExpired, encodeContinueToken, listExpired } from '../api/options/continue-token.js'
 import type { ListOptions } from '../api/options/list-options.js'
 import type { ListVersion } from '../api/options/read-version.js'
+import { Pieces } from '../base/pieces.js'
+import type { Promised } from '../base/promised.js'
 import { rangeOf } from '../objects/keys.js'
 import { type ListQuery, type ObjectPage, StateGoneError } from '../objects/list.js'
 import type { Engine } from './engine.js'
@@ -12,7 +14,7 @@ import { makeSelected } from './on-demand.js'
 import { awaitRevision } from './read-at.js'
 
 /** What of a page is shown; one that was computed has no entries behind it. */
-export interface ListedPage extends Omit<ObjectPage, 'objects'> {
+export interface ListedPage extends Omit<ObjectPage, 'objects' | 'steps'> {
   /** The token of the next page; empty at the end. */
   readonly continueToken: string
   readonly remainingItemCount: number | undefined
@@ -23,12 +25,19 @@ export type WantedList = ListOptions & Pick<ListQuery, 'form'>
 
 type StoredPage = ListedPage & ObjectPage
 
-export function list(engine: Engine, call: Call, options: WantedList): StoredPage | Promise<StoredPage> {
+/** `pieces`: how the reading is cut; a list that takes no longer than one of them is there at once. */
+export function list(engine: Engine, call: Call, options: WantedList, pieces = piecesOf(call)): Promised<StoredPage> {
   const waiting = freshness(engine, options)
-  return waiting instanceof Promise ? call.waitFor(waiting).then(() => listMade(engine, call, options)) : listMade(engine, call, options)
+  const read = (): Promised<StoredPage> => listMade(engine, call, { ...options, pieces })
+  return waiting instanceof Promise ? call.waitFor(waiting).then(read) : read()
 }
 
-function listMade(engine: Engine, call: Call, options: WantedList): StoredPage | Promise<StoredPage> {
+/** What a request does for long ends with it. */
+export const piecesOf = (call: Call): Pieces => new Pieces(() => call.throwIfAborted())
+
+type CutList = WantedList & { readonly pieces: Pieces }
+
+function listMade(engine: Engine, call: Call, options: CutList): Promised<StoredPage> {
   const made = makeSelected(engine, call, options.selection.fields)
   return made === undefined ? listNow(engine, call, options) : made.then(() => listNow(engine, call, options))
 }
@@ -49,34 +58,41 @@ function freshness(engine: Engine, { version, limit }: ListOptions): unknown {
   }
 }
 
-function listNow(engine: Engine, call: Call, options: WantedList): StoredPage {
+function listNow(engine: Engine, call: Call, options: CutList): Promised<StoredPage> {
   const range = rangeOf(call.resource, call.namespace)
+  const refused = (thrown: unknown): never => {
+    throw thrown instanceof StateGoneError ? gone(engine, options.version) : thrown
+  }
   try {
-    const page = engine.store.list({
+    const page = engine.store.listInPieces({
       resource: call.resource,
       namespace: call.namespace,
       selection: options.selection,
       limit: options.limit,
       form: options.form,
+      pieces: options.pieces,
       ...position(options.version, range.start),
     })
-    const token = (next: NonNullable<ObjectPage['next']>): string =>
-      encodeContinueToken(
-        {
-          resourceVersion: page.revision,
-          startKey: next.startKey.slice(range.start.length),
-          ...(next.remaining === undefined ? {} : { remaining: next.remaining, countedIn: range.start }),
-        },
-        engine.identity,
-      )
-    return {
-      ...page,
-      continueToken: page.next === undefined ? '' : token(page.next),
-      remainingItemCount: page.next?.remaining,
-    }
+    return page instanceof Promise ? page.then((read) => withToken(engine, read, range), refused) : withToken(engine, page, range)
   } catch (thrown) {
-    if (thrown instanceof StateGoneError) throw gone(engine, options.version)
-    throw thrown
+    return refused(thrown)
+  }
+}
+
+function withToken(engine: Engine, page: ObjectPage, { start }: { readonly start: string }): StoredPage {
+  const token = (next: NonNullable<ObjectPage['next']>): string =>
+    encodeContinueToken(
+      {
+        resourceVersion: page.revision,
+        startKey: next.startKey.slice(start.length),
+        ...(next.remaining === undefined ? {} : { remaining: next.remaining, countedIn: start }),
+      },
+      engine.identity,
+    )
+  return {
+    ...page,
+    continueToken: page.next === undefined ? '' : token(page.next),
+    remainingItemCount: page.next?.remaining,
   }
 }
 

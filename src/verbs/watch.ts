@@ -4,8 +4,10 @@ import { expired } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import type { WatchOptions } from '../api/options/list-options.js'
+import { Pieces } from '../base/pieces.js'
 import { isGone } from '../objects/gone.js'
 import { type Matcher, matcherOf } from '../objects/selection.js'
+import type { StoredObject } from '../objects/stored-object.js'
 import type { Laggard } from '../objects/watch-backlog.js'
 import { batchesOf, EventBatch, Sighting, WatchEvent } from '../objects/watch-events.js'
 import type { Engine } from './engine.js'
@@ -23,7 +25,7 @@ const bookmarkIntervalMs = 60_000
 const bookmarkBeforeEndMs = 2_000
 /** Events. */
 const maxQueued = 10_000
-const replayPage = 500
+const replayPage = 100
 
 export class Watch implements Laggard {
   private readonly engine: Engine
@@ -31,10 +33,13 @@ export class Watch implements Laggard {
   private readonly matches: Matcher | undefined
   private readonly call: Call
   private sink: WatchSink | undefined
-  private source: Iterator<EventBatch> | undefined
+  private source: Iterator<EventBatch | undefined> | undefined
+  private pieces = new Pieces()
   private queue: EventBatch[] = []
   private queued = 0
   private isBlocked = false
+  /** Others have their turn before the source is read on. */
+  private isPausing = false
   /** Everything up to here has been sent or did not concern this watcher. */
   private sentUpTo = 0
   private stop: (() => void) | undefined
@@ -71,7 +76,8 @@ export class Watch implements Laggard {
     const { start } = this.options
     // In one turn: what was, then what comes. Nothing can fall between.
     this.sentUpTo = start.mode === 'exact' ? start.resourceVersion : this.engine.store.revision
-    this.source = batchesOf(start.mode === 'exact' ? this.replay(start.resourceVersion) : this.existing())
+    this.pieces = new Pieces()
+    this.source = batchesOf(start.mode === 'exact' ? this.replay(start.resourceVersion, this.engine.store.revision) : this.existing())
     this.stop = this.engine.store.watch({
       ...this.where,
       matches: this.matches,
@@ -91,6 +97,7 @@ export class Watch implements Laggard {
   /** The sink can take events again. */
   readonly resume = (): void => {
     this.isBlocked = false
+    if (this.source !== undefined && !this.isPausing) this.pieces = new Pieces()
     this.pump()
   }
 
@@ -142,9 +149,18 @@ export class Watch implements Laggard {
   /** History first, then what came meanwhile. */
   private pump(): void {
     while (!this.isBlocked && this.source !== undefined) {
+      if (this.isPausing) return
+      if (this.pieces.isOver) {
+        this.isPausing = true
+        void this.pieces.next().then(() => {
+          this.isPausing = false
+          this.pump()
+        })
+        return
+      }
       const next = this.nextOf(this.source)
       if (next.done) this.source = undefined
-      else this.isBlocked = this.sink?.events(next.value) === false
+      else if (next.value !== undefined) this.isBlocked = this.sink?.events(next.value) === false
     }
     let sent = 0
     while (!this.isBlocked && sent < this.queue.length) this.isBlocked = this.sink?.events(this.queue[sent++] as EventBatch) === false
@@ -152,7 +168,7 @@ export class Watch implements Laggard {
   }
 
   /** A client may be so slow that history is forgotten before it was sent: it is let go, and told so when it comes again. */
-  private nextOf(source: Iterator<EventBatch>): IteratorResult<EventBatch, unknown> {
+  private nextOf(source: Iterator<EventBatch | undefined>): IteratorResult<EventBatch | undefined, unknown> {
     try {
       return source.next()
     } catch (thrown) {
@@ -171,14 +187,13 @@ export class Watch implements Laggard {
     if (after < this.engine.store.compacted) throw expired('The resourceVersion for the provided watch is too old.')
   }
 
-  private *existing(): Generator<WatchEvent> {
-    const page = this.engine.store.list({ ...this.where, selection: this.options.selection, limit: 0 })
-    for (const object of page.objects()) yield new WatchEvent('ADDED', object)
+  /** What is there at this moment. */
+  private existing(): Iterable<WatchEvent | undefined> {
+    return additions(this.engine.store.look({ ...this.where, selection: this.options.selection }))
   }
 
-  /** What happened between the version asked for and the moment at which this watch began to follow. */
-  private *replay(after: number): Generator<WatchEvent> {
-    const until = this.engine.store.revision
+  /** What happened between the version asked for and `until`, the moment at which this watch began to follow. */
+  private *replay(after: number, until: number): Generator<WatchEvent | undefined> {
     for (let position = after; position < until; ) {
       const page = this.engine.store.history({ ...this.where, after: position, limit: replayPage })
       for (const change of page.changes) {
@@ -187,6 +202,11 @@ export class Watch implements Laggard {
         if (event !== undefined) yield event
       }
       position = page.upTo
+      yield undefined
     }
   }
+}
+
+function* additions(objects: Iterable<StoredObject | undefined>): Generator<WatchEvent | undefined> {
+  for (const object of objects) yield object && new WatchEvent('ADDED', object)
 }
