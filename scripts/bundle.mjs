@@ -59,7 +59,7 @@ await Promise.all([
     entryPoints: ['dist/server/main.js'],
     outfile: command,
     format: 'cjs',
-    external: ['pino', 'prom-client'],
+    external: ['pino'],
     // A script that comes from a code cache cannot import; what is loaded on demand is required then.
     supported: { 'dynamic-import': false },
     // As if it was loaded by require: that build of the package is one file.

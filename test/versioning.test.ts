@@ -31,11 +31,12 @@ describe('a server as it comes', () => {
     await client().get(`${flows('v1beta2')}/exempt/status`)
     await client().get('/api/v1/componentstatuses')
     await client().get('/api/v1/componentstatuses')
-    const flow = 'apiserver_requested_deprecated_apis{group="flowcontrol.apiserver.cluster.io",version="v1beta2",resource="flowschemas"'
+    const flow =
+      'apiserver_requested_deprecated_apis{group="flowcontrol.apiserver.cluster.io",removed_release="1.29",resource="flowschemas"'
     assert.deepEqual((await gauges()).sort(), [
-      'apiserver_requested_deprecated_apis{group="",version="v1",resource="componentstatuses",subresource="",removed_release=""} 1',
-      `${flow},subresource="",removed_release="1.29"} 1`,
-      `${flow},subresource="status",removed_release="1.29"} 1`,
+      'apiserver_requested_deprecated_apis{group="",removed_release="",resource="componentstatuses",subresource="",version="v1"} 1',
+      `${flow},subresource="",version="v1beta2"} 1`,
+      `${flow},subresource="status",version="v1beta2"} 1`,
     ])
   })
 

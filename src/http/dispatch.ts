@@ -9,7 +9,7 @@ import { type AggregatedDiscovery, serveAggregated } from './aggregated-discover
 import type { Document } from './discovery.js'
 import type { Exchange } from './exchange.js'
 import { answerAll, answerOne, type HealthChecks, type HealthPath } from './health.js'
-import type { ServerMetrics } from './metrics.js'
+import type { ServerMetrics } from './metrics/server-metrics.js'
 import type { OpenApiDocuments } from './openapi/documents.js'
 import { serveOpenApi } from './openapi/serve-openapi.js'
 import type { Answered, Filter } from './pipeline.js'

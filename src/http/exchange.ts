@@ -44,6 +44,10 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   removedRelease: string | undefined = undefined
   /** How much of a body is held for this one. */
   bodyBytes = 0
+  /** How much of an answer was written. */
+  sentBytes = 0
+  /** Whether the answer was ended before it was complete. */
+  isCut = false
   /** Who is told how far it has come. */
   readonly lifecycle: Lifecycle
   private readonly pressure: Pressure
@@ -119,6 +123,10 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     if (this.isGone) throw requestTimedOut()
   }
 
+  get isTimedOut(): boolean {
+    return this.timeout !== undefined
+  }
+
   /** The time is up: whatever is still done for this request stops. */
   timeOut(): ApiError {
     this.timeout ??= requestTimedOut()
@@ -138,6 +146,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
 
   /** Ends an answer that cannot be completed so that its client sees the difference: an HTTP/2 stream that just ends looks whole. */
   cut(): void {
+    this.isCut = true
     const { response } = this
     if ('assignSocket' in response) response.destroy()
     else response.stream.close(http2InternalError)

@@ -1,6 +1,7 @@
 // How far the event loop is behind, measured by a timer that runs only while there are requests; when it stays behind, new work of low priority
 // is refused before anything of it is read.
 
+import { Histogram } from '../base/histogram.js'
 import type { Filter } from './pipeline.js'
 import { OverloadedError } from './pressure.js'
 import { isExempt, isProbe } from './priority.js'
@@ -14,6 +15,9 @@ const patienceMs = 1_000
 const mostPerTickMs = 400
 /** So many ticks after the last request the timer ends. */
 const idleTicks = 40
+
+/** In seconds. */
+const delayBounds = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
 export interface LagClock {
   now(): number
@@ -36,6 +40,8 @@ export class LoopLag {
   #lagMs = 0
   #lateForMs = 0
   #quietTicks = 0
+  /** How late it was, tick by tick. */
+  readonly delays = new Histogram(delayBounds)
 
   constructor(clock = realClock) {
     this.#clock = clock
@@ -80,6 +86,7 @@ export class LoopLag {
   #tick(): void {
     const now = this.#clock.now()
     this.#lagMs = Math.max(0, now - this.#expectedMs)
+    this.delays.add(this.#lagMs / 1000)
     this.#expectedMs = now + tickMs
     this.#lateForMs = this.#lagMs > lateMs ? this.#lateForMs + Math.min(this.#lagMs + tickMs, mostPerTickMs) : 0
     this.#quietTicks++

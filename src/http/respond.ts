@@ -28,6 +28,7 @@ export function send(exchange: Exchange, answer: Answer): void {
   for (const [name, value] of Object.entries(answer.headers ?? {})) headers.push(name, value)
   headers.push('Content-Length', String(body.length))
   if (body.length > countedBytes) exchange.holdAnswer(body.length)
+  exchange.sentBytes = body.length
   writeHead(exchange, answer.code, headers)
   if (exchange.info.method === 'HEAD') response.end()
   else response.end(body)
@@ -63,6 +64,7 @@ export function sendPieces(exchange: Exchange, answer: Omit<Answer, 'body'> & { 
   const headers = headersOf(exchange, answer.contentType)
   headers.push('Content-Length', String(size))
   if (size > countedBytes) exchange.holdAnswer(size)
+  exchange.sentBytes = size
   writeHead(exchange, answer.code, headers)
   response.cork()
   for (const piece of answer.pieces) response.write(piece)
@@ -102,6 +104,7 @@ export async function sendStream(exchange: Exchange, answer: Stream): Promise<vo
     const next = answer.pieces()
     const piece = next instanceof Promise ? await next : next
     if (piece === undefined) break
+    exchange.sentBytes += piece.length
     for (let at = 0; at < piece.length; at += pieceBytes) {
       const isTaken = target.write(piece.length <= pieceBytes ? piece : piece.subarray(at, at + pieceBytes))
       if (!isTaken) {

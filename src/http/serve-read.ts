@@ -94,7 +94,7 @@ export function serveWatch(target: Target): Answered | Promise<Answered> {
   exchange.isLongRunning = true
   const watch = new Watch(server.engine, target.call.with({ name: '' }), options)
   const begin = (): Answered => {
-    startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine.clock), timeoutMs })
+    startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine.clock), timeoutMs, sent: server.sentEvents?.(form.resource) })
     return true
   }
   const waiting = watch.prepare()

@@ -11,10 +11,13 @@ import { allFormats, negotiate } from '../codec/negotiation.js'
 import type { Engine } from '../verbs/engine.js'
 import type { Exchange } from './exchange.js'
 import type { ObjectForm } from './represent.js'
+import type { SentEvents } from './watch-stream.js'
 
 export interface ResourceServer {
   readonly engine: Engine
   readonly minRequestTimeoutMs: number
+  /** Who counts the events that watchers of a resource are sent. */
+  readonly sentEvents?: (resource: Resource) => SentEvents
 }
 
 /** A request on a resource that exists, with a method that it has. */

@@ -21,6 +21,11 @@ import { failure } from './status.js'
 
 type EventBatch = Parameters<WatchSink['events']>[0]
 
+/** Who counts what was sent. */
+export interface SentEvents {
+  add(events: number, bytes: number): void
+}
+
 export interface WatchForm {
   readonly contentType: string
   /** The bytes of several events; to be waited for where somebody else converts. */
@@ -32,10 +37,10 @@ export interface WatchForm {
 
 export function startWatchStream(
   exchange: Exchange,
-  input: { readonly watch: Watch; readonly form: WatchForm; readonly timeoutMs: number },
+  input: { readonly watch: Watch; readonly form: WatchForm; readonly timeoutMs: number; readonly sent: SentEvents | undefined },
 ): void {
   const { response } = exchange
-  const { watch, form } = input
+  const { watch, form, sent } = input
   writeHead(exchange, 200, headersOf(exchange, form.contentType))
   flushHead(exchange)
   withStreamRoom(exchange)
@@ -50,18 +55,22 @@ export function startWatchStream(
     response.end()
     return false
   }
-  const writeLater = async (frames: Promise<Uint8Array>): Promise<void> => {
+  const write = (batch: EventBatch, bytes: Uint8Array): boolean => {
+    sent?.add(batch.events.length, bytes.length)
+    return writeShared(exchange, bytes)
+  }
+  const writeLater = async (batch: EventBatch, frames: Promise<Uint8Array>): Promise<void> => {
     isConverting = true
     const bytes = await frames
     isConverting = false
-    if (!isOver && writeShared(exchange, bytes)) watch.resume()
+    if (!isOver && write(batch, bytes)) watch.resume()
   }
   const sink: WatchSink = {
     events: (batch) => {
       try {
         const frames = form.frames(batch)
-        if (!(frames instanceof Promise)) return writeShared(exchange, frames)
-        writeLater(frames).catch(fail)
+        if (!(frames instanceof Promise)) return write(batch, frames)
+        writeLater(batch, frames).catch(fail)
         return false
       } catch (thrown) {
         return fail(thrown)

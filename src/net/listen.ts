@@ -37,6 +37,8 @@ export interface ListenOptions {
   /** Whether other processes may listen on the same port. */
   readonly sharesPort?: boolean
   readonly limits?: Partial<ListenLimits>
+  /** A connection failed before it was encrypted. */
+  readonly onHandshakeError?: () => void
   readonly logger?: Logger
 }
 
@@ -110,6 +112,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   routeByProtocol({ https, sessions, silent, stalled })
   const sockets = trackSockets(https)
   const { address, port } = await open(https, options, options.sharesPort ?? false)
+  if (options.onHandshakeError !== undefined) https.on('tlsClientError', options.onHandshakeError)
   https.on('error', (error) => logger.error({ error: error.message }, 'listener error'))
   return {
     address,

@@ -8,12 +8,13 @@ import { isInRange } from '../storage/key-order.js'
 import type { KeyRange, Storage } from '../storage/storage.js'
 import { convertAhead } from './convert-ahead.js'
 import type { ItemCache } from './item-cache.js'
-import { keyAfter, keyOf, rangeOf } from './keys.js'
+import { collectionOf, keyAfter, keyOf, rangeOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
 import type { ListCache } from './list-cache.js'
 import { type KeyList, keyListOf } from './ordered-keys.js'
 import type { ListSlice } from './page-slices.js'
 import { isAnsweredByIndex, type Matcher, positiveRequirements, type Selection } from './selection.js'
+import type { CollectionTally, StoreTallies } from './store-tallies.js'
 import { StoredObject } from './stored-object.js'
 
 export interface Reads {
@@ -21,6 +22,7 @@ export interface Reads {
   readonly cache: ListCache
   readonly labels: LabelIndex
   readonly kept: ItemCache
+  readonly tallies: StoreTallies
 }
 
 export interface RangeAtRevision {
@@ -49,23 +51,35 @@ const objectsPerStep = 32
 
 export const isNow = ({ storage }: Reads, { revision }: RangeAtRevision): boolean => storage.revision === revision
 
+const tallyOf = ({ tallies }: Reads, { range }: RangeAtRevision): CollectionTally => tallies.of(collectionOf(range.start))
+
+/** What is listed without being looked at one by one counts as if it was. */
+function countListed(tally: CollectionTally, count: number): void {
+  tally.fetched += count
+  tally.evaluated += count
+  tally.returned += count
+}
+
 /** Everything in a range. */
 export function* rangeSlices(reads: Reads, at: RangeAtRevision, { form, limit }: Wanted): Steps<ListSlice> {
   let { start } = at.range
   let left = limit
+  const tally = tallyOf(reads, at)
   if (isNow(reads, at)) {
     for (const slice of reads.cache.slices(at.range, limit, form)) {
       start = keyAfter(slice.lastKey)
       left -= slice.count
+      countListed(tally, slice.count)
       yield slice
       if (!isNow(reads, at)) break
     }
     if (isNow(reads, at)) return
   }
-  if (left > 0) yield* objectSlices(streamObjects(reads, { ...at, range: { start, end: at.range.end } }), { form, limit: left })
+  if (left > 0) yield* objectSlices(tally, streamObjects(reads, { ...at, range: { start, end: at.range.end } }), { form, limit: left })
 }
 
-export const selectedSlices = (reads: Reads, at: Selected, wanted: Wanted): Steps<ListSlice> => objectSlices(selected(reads, at), wanted)
+export const selectedSlices = (reads: Reads, at: Selected, wanted: Wanted): Steps<ListSlice> =>
+  objectSlices(tallyOf(reads, at), selected(reads, at), wanted)
 
 /** The objects of some keys, which are all that are selected; those that lie in the cache are not read. */
 export function* knownSlices(
@@ -78,10 +92,12 @@ export function* knownSlices(
 
 function* knownItems(reads: Reads, at: Selected, { keys, form }: { readonly keys: KeyList; readonly form: ItemForm }): Steps<KeyedItem> {
   let { start } = at.range
+  const tally = tallyOf(reads, at)
   for (const key of keys.from(start)) {
     if (!isNow(reads, at)) break
     if (!isInRange(key, at.range)) break
     start = keyAfter(key)
+    countListed(tally, 1)
     const kept = reads.cache.item(key, form)
     if (kept !== undefined) yield { key, pieces: [kept] }
     else {
@@ -93,8 +109,11 @@ function* knownItems(reads: Reads, at: Selected, { keys, form }: { readonly keys
   for (const object of selected(reads, { ...at, range: { start, end: at.range.end } })) yield object && keyedItem(object, form)
 }
 
-function* objectSlices(objects: Iterable<StoredObject | undefined>, { form, limit }: Wanted): Steps<ListSlice> {
-  yield* chunks(firstItems(objects, { form, limit }))
+function* objectSlices(tally: CollectionTally, objects: Iterable<StoredObject | undefined>, wanted: Wanted): Steps<ListSlice> {
+  for (const slice of chunks(firstItems(objects, wanted))) {
+    tally.returned += slice?.count ?? 0
+    yield slice
+  }
 }
 
 function* firstItems(objects: Iterable<StoredObject | undefined>, { form, limit }: Wanted): Steps<KeyedItem> {
@@ -112,12 +131,14 @@ export function* convertedSlices(reads: Reads, at: Selected, { form, limit }: Wa
   let chunk: StoredObject[] = []
   let bytes = 0
   let left = limit
+  const tally = tallyOf(reads, at)
   for (const object of at.matches === undefined ? streamObjects(reads, at) : selected(reads, at)) {
     if (object === undefined) {
       yield undefined
       continue
     }
     chunk.push(object)
+    tally.returned += 1
     bytes += object.size
     left -= 1
     if (left > 0 && chunk.length < mostConvertedObjects && bytes < mostConvertedBytes) continue
@@ -185,11 +206,15 @@ function* chunks(items: Iterable<KeyedItem | undefined>): Steps<ListSlice> {
 const readAhead = 256
 const readAheadBytes = 1 << 20
 
-export function* streamObjects({ storage, kept }: Reads, at: RangeAtRevision): Steps<StoredObject> {
+export function* streamObjects(reads: Reads, at: RangeAtRevision): Steps<StoredObject> {
+  const { storage, kept } = reads
+  const tally = tallyOf(reads, at)
   let { start } = at.range
   for (;;) {
     const past = storage.revision === at.revision ? {} : { at: at.revision }
     const page = storage.range({ start, end: at.range.end, limit: readAhead, maxBytes: readAheadBytes, ...past })
+    tally.fetched += page.entries.length
+    tally.evaluated += page.entries.length
     for (const entry of page.entries) yield new StoredObject(entry, kept)
     const last = page.entries.at(-1)
     if (!page.more || last === undefined) return
@@ -201,6 +226,7 @@ export function* streamObjects({ storage, kept }: Reads, at: RangeAtRevision): S
 /** What the selector picks, in order: looked up by as few keys as can be told beforehand, as long as the revision stands. */
 export function* selected(reads: Reads, at: Selected): Steps<StoredObject> {
   const matches = at.matches ?? (() => true)
+  const tally = tallyOf(reads, at)
   let passed = 0
   const keys = isNow(reads, at) ? candidateKeys(reads, at) : undefined
   let { start } = at.range
@@ -211,6 +237,8 @@ export function* selected(reads: Reads, at: Selected): Steps<StoredObject> {
       if (!isInRange(key, at.range)) break
       start = keyAfter(key)
       const object = objectAt(reads, key)
+      tally.fetched += 1
+      tally.evaluated += 1
       if (object !== undefined && (isCertain || matches(object))) yield object
       else if (++passed % objectsPerStep === 0) yield undefined
     }

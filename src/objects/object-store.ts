@@ -8,13 +8,14 @@ import { atOnce, nowOrInPieces, type Pieces } from '../base/pieces.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
 import { ItemCache } from './item-cache.js'
-import { keyOf, rangeOf } from './keys.js'
+import { collectionOf, keyOf, rangeOf } from './keys.js'
 import { LabelIndex } from './label-index.js'
 import { type ListQuery, type ObjectPage, readPage, stepsOf } from './list.js'
 import { ListCache } from './list-cache.js'
 import type { Reads } from './list-source.js'
 import { ObjectCache } from './object-cache.js'
 import { orderedItems } from './ordered-items.js'
+import { type StoreOperation, StoreTallies } from './store-tallies.js'
 import { encodeStored, StoredObject } from './stored-object.js'
 import { noUniqueKeys, storageKeyOf, type UniqueKey, type UniqueKeyChanges } from './unique-keys.js'
 import { WatchBacklog } from './watch-backlog.js'
@@ -70,6 +71,8 @@ export class ObjectStore {
   private readonly hub: WatchHub
   /** What waits for slow watchers. */
   readonly backlog = new WatchBacklog(mostBacklogBytes)
+  /** What it was asked for. */
+  readonly tallies = new StoreTallies()
   private readonly options: ObjectStoreOptions
   private lastProblem: { readonly text: string; readonly atMs: number } | undefined
   private pendingBytes = 0
@@ -85,7 +88,7 @@ export class ObjectStore {
     this.kept = new ItemCache(keptBytes)
     this.recent = new ObjectCache(recentBytes, this.kept)
     this.labels = new LabelIndex(options.storage, labelBytes)
-    this.reads = { storage: this.storage, cache: this.cache, labels: this.labels, kept: this.kept }
+    this.reads = { storage: this.storage, cache: this.cache, labels: this.labels, kept: this.kept, tallies: this.tallies }
     this.periods = setInterval(() => this.releaseUnused(), cachePeriodMs).unref()
     this.hub = new WatchHub(options.storage, (change) => {
       this.cache.drop(change.key)
@@ -122,7 +125,19 @@ export class ObjectStore {
   /** A revision at which reads see every write that anybody was told of before the call. */
   readIndex(purpose?: 'write'): number | Promise<number> {
     const index = this.storage.readIndex(purpose)
-    return index instanceof Promise ? index.catch((thrown: unknown) => Promise.reject(readable(thrown, 'be read consistently'))) : index
+    if (!(index instanceof Promise)) return index
+    const begunMs = performance.now()
+    const note = (): void => this.tallies.of('').took('readIndex', begunMs)
+    return index.then(
+      (revision) => {
+        note()
+        return revision
+      },
+      (thrown: unknown) => {
+        note()
+        throw readable(thrown, 'be read consistently')
+      },
+    )
   }
 
   /** Asks the storage, and answers why it cannot be used; undefined when it can. A write that failed a moment ago counts, too. */
@@ -155,7 +170,7 @@ export class ObjectStore {
 
   read(address: ObjectAddress): StoredObject | undefined {
     const key = keyOf(address.resource, address.namespace, address.name)
-    return this.recent.get(key) ?? objectOf(this.storage.read(key), this.kept)
+    return this.recent.get(key) ?? this.readStored(address, key)
   }
 
   /** Reads an object that is likely to be wanted again: because it is about to be changed, many writes ask for it, or a client did. */
@@ -163,19 +178,35 @@ export class ObjectStore {
     const key = keyOf(address.resource, address.namespace, address.name)
     const kept = this.recent.get(key)
     if (kept !== undefined) return kept
-    const object = objectOf(this.storage.read(key), this.kept)
+    const object = this.readStored(address, key)
     if (object !== undefined) this.recent.keep(object)
+    return object
+  }
+
+  private readStored({ resource }: ObjectAddress, key: string): StoredObject | undefined {
+    const begunMs = performance.now()
+    const object = objectOf(this.storage.read(key), this.kept)
+    this.tallies.of(resource.collection).took('get', begunMs)
     return object
   }
 
   /** At once: for loops and small collections. */
   list(query: ListQuery): ObjectPage {
-    return ordered(atOnce(readPage(this.reads, query)), query)
+    const begunMs = performance.now()
+    return this.listed(atOnce(readPage(this.reads, query)), query, begunMs)
   }
 
   /** What is not there within a piece is waited for, and items are read piece by piece. */
   listInPieces(query: ListQuery & { readonly pieces: Pieces }): Promised<ObjectPage> {
-    return whenThere(nowOrInPieces(readPage(this.reads, query), query.pieces), (page) => ordered(page, query))
+    const begunMs = performance.now()
+    return whenThere(nowOrInPieces(readPage(this.reads, query), query.pieces), (page) => this.listed(page, query, begunMs))
+  }
+
+  private listed(page: ObjectPage, query: ListQuery, begunMs: number): ObjectPage {
+    const tally = this.tallies.of(query.resource.collection)
+    tally.lists += 1
+    tally.took('list', begunMs)
+    return ordered(page, query)
   }
 
   /** What is there now, step by step: undefined stands where others may have a turn. No index is built for it. */
@@ -212,7 +243,10 @@ export class ObjectStore {
     const ttlSeconds = address.resource.definition.ttlSeconds?.(this.options.eventTtlSeconds) ?? 0
     const expiry = ttlSeconds > 0 ? { expiresAtMs: this.options.clock.now() + ttlSeconds * 1000 } : {}
     const key = keyOf(address.resource, address.namespace, address.name)
-    const outcome = await this.commitDurably([{ key, value, expect, ...expiry }, ...writesOf(key, uniqueKeys)])
+    const outcome = await this.commitDurably(expect === 0 ? 'create' : 'update', [
+      { key, value, expect, ...expiry },
+      ...writesOf(key, uniqueKeys),
+    ])
     if (outcome.ok) return { ok: true, object: new StoredObject({ key, revision: outcome.revision, value }) }
     if (outcome.key !== key) return { ok: false, current: undefined, isTaken: true }
     return { ok: false, current: objectOf(outcome.current) }
@@ -225,7 +259,7 @@ export class ObjectStore {
   /** Removes the object at a revision, with what it held; the outcome shows it with the version at which it went. */
   async remove(stored: StoredObject, released: readonly UniqueKey[] = []): Promise<WriteOutcome> {
     const removal = { key: stored.key, value: undefined, expect: stored.revision }
-    const outcome = await this.commitDurably([removal, ...writesOf(stored.key, { gained: [], released })])
+    const outcome = await this.commitDurably('delete', [removal, ...writesOf(stored.key, { gained: [], released })])
     if (!outcome.ok) return { ok: false, current: objectOf(outcome.current) }
     return { ok: true, object: new StoredObject({ ...stored.entry, revision: outcome.revision }) }
   }
@@ -244,10 +278,11 @@ export class ObjectStore {
   }
 
   /** A store that cannot write now is no fault of the client's: it may try again. */
-  private async commitDurably(writes: readonly Write[]): Promise<CommitOutcome> {
+  private async commitDurably(operation: StoreOperation, writes: readonly [Write, ...Write[]]): Promise<CommitOutcome> {
     const bytes = writes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
     if (this.pendingBytes > 0 && this.pendingBytes + bytes > mostPendingBytes) throw tooManyRequests(slowStore, 1)
     this.pendingBytes += bytes
+    const begunMs = performance.now()
     try {
       const outcome = await this.storage.commit(writes)
       this.lastProblem = undefined
@@ -257,6 +292,7 @@ export class ObjectStore {
       throw readable(thrown, 'write')
     } finally {
       this.pendingBytes -= bytes
+      this.tallies.of(collectionOf(writes[0].key)).took(operation, begunMs)
     }
   }
 }

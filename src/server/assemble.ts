@@ -40,10 +40,10 @@ async function open(opening: Opening): Promise<RunningServer> {
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges })
   const certificate = await servingCertificate(settings, logger)
   closing.add(() => certificate.close())
-  startLoops(opening, { engine, catalogs, certificate })
-  const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '' }
-  const listener = await makeListener(opening, { engine, catalogs, state })
-  const port = await openPort(opening, { listener, certificate, store })
+  const loops = startLoops(opening, { engine, catalogs, certificate })
+  const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }
+  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops })
+  const port = await openPort(opening, { listener, certificate, store, state })
 
   const url = urlOf(port.address, port.port)
   state.address = publicAddress(settings.serving, url)

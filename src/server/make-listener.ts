@@ -11,16 +11,19 @@ import { type HealthChecks, healthChecks } from '../http/health.js'
 import { Inflight } from '../http/inflight.js'
 import { loggingHooks } from '../http/lifecycle.js'
 import { LoopLag } from '../http/loop-lag.js'
-import { ServerMetrics } from '../http/metrics.js'
+import { ServerMetrics } from '../http/metrics/server-metrics.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
 import { Pressure } from '../http/pressure.js'
 import { versionDocument } from '../http/version.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
 import { describeType } from '../resources/descriptions/describe-type.js'
+import type { Storage } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
+import { metricSources } from './metric-sources.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
 import { servingFilters } from './serving-parts.js'
+import type { RunningLoops } from './start-loops.js'
 
 const memoryLimits = { bodyBytes: 128 << 20, answerBytes: 256 << 20 }
 
@@ -31,18 +34,22 @@ export interface ServerState {
   readonly startedMs: number
   /** Host and port under which clients reach it. */
   address: string
+  /** Connections that failed before they were encrypted. */
+  handshakeErrors: number
 }
 
 export interface ListenerParts {
   readonly engine: Engine
   readonly catalogs: CatalogSource
   readonly state: ServerState
+  readonly storage: Storage
+  readonly loops: RunningLoops
 }
 
 export async function makeListener({ settings, logger, closing }: Opening, parts: ListenerParts): Promise<RequestListener> {
   const { limits, timeouts, serving } = settings
   const { engine, catalogs, state } = parts
-  const { store, access } = engine
+  const { access } = engine
   const pressure = new Pressure({ ...memoryLimits, answerMs: timeouts.requestMs })
   closing.add(() => pressure.close())
   const inflight = new Inflight({
@@ -53,11 +60,9 @@ export async function makeListener({ settings, logger, closing }: Opening, parts
   const lag = new LoopLag()
   closing.add(() => lag.close())
   const metrics = new ServerMetrics({
-    storeRevision: () => store.revision,
-    cacheBytes: () => store.cacheBytes,
-    watchers: () => store.watchers,
-    inflight: () => inflight,
-    loopLagSeconds: () => lag.seconds,
+    sources: metricSources({ ...parts, settings, inflight, lag }),
+    disabled: settings.metrics.disabled,
+    allowed: settings.metrics.allowedLabels,
   })
   return requestListener({
     filters: [
@@ -81,7 +86,11 @@ export async function makeListener({ settings, logger, closing }: Opening, parts
 function siteOf(settings: Settings, { engine, state }: ListenerParts, metrics: ServerMetrics): Site {
   const version = versionDocument()
   return {
-    resources: { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs },
+    resources: {
+      engine,
+      minRequestTimeoutMs: settings.timeouts.minWatchMs,
+      sentEvents: (resource) => metrics.watches.of(resource),
+    },
     health: healthOf(settings, engine, state),
     metrics,
     version,

@@ -3,6 +3,7 @@
 import type { RequestListener } from '../http/handle.js'
 import { type Listener, listen } from '../net/listen.js'
 import type { ObjectStore } from '../objects/object-store.js'
+import type { ServerState } from './make-listener.js'
 import type { Opening } from './opening.js'
 import type { ChangingCertificate } from './serving-certificate.js'
 import { namedCertificates } from './serving-parts.js'
@@ -13,6 +14,7 @@ export interface PortParts {
   readonly listener: RequestListener
   readonly certificate: ChangingCertificate
   readonly store: ObjectStore
+  readonly state: ServerState
 }
 
 export interface OpenPort extends Pick<Listener, 'address' | 'port'> {
@@ -20,7 +22,10 @@ export interface OpenPort extends Pick<Listener, 'address' | 'port'> {
   closeAtOnce(): void
 }
 
-export async function openPort({ settings, logger, closing }: Opening, { listener, certificate, store }: PortParts): Promise<OpenPort> {
+export async function openPort(
+  { settings, logger, closing }: Opening,
+  { listener, certificate, store, state }: PortParts,
+): Promise<OpenPort> {
   const { tls, limits, timeouts, serving } = settings
   const named = namedCertificates(serving, logger)
   closing.add(() => named?.close())
@@ -30,6 +35,9 @@ export async function openPort({ settings, logger, closing }: Opening, { listene
       port: settings.securePort,
       certificate,
       logger,
+      onHandshakeError: () => {
+        state.handshakeErrors++
+      },
       minVersion: tls.minVersion,
       ...(named === undefined ? {} : { namedCertificate: (name: string) => named.find(name) }),
       sharesPort: serving.sharesPort,

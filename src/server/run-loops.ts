@@ -9,12 +9,18 @@ import { ensureReplicaName } from './replica-name.js'
 /** Each loop under its name: all that there are, of which the operator chooses. */
 export type Loops = { readonly [Name in ControllerName]: (parts: LoopParts) => Loop }
 
-export function runLoops({ storage, identity, dataDir, controllers }: Settings, parts: LoopParts, loopsByName: Loops): Loop {
+/** Some or all run here, or in another server. */
+export interface ElectedLoops extends Loop {
+  readonly isLeading: boolean
+}
+
+export function runLoops({ storage, identity, dataDir, controllers }: Settings, parts: LoopParts, loopsByName: Loops): ElectedLoops {
   const start = (): readonly Loop[] => controllers.map((name) => loopsByName[name](parts))
   const keeper = storage === 'etcd' ? electionLease(parts.engine, parts.catalogs.current, identity.prefixed('apiserver-loops')) : undefined
   if (keeper !== undefined) return new LeaderElection({ keeper, holder: ensureReplicaName(dataDir), start, logger: parts.logger })
   const loops = start()
   return {
+    isLeading: true,
     close: async () => {
       await Promise.all(loops.map((loop) => loop.close()))
     },

@@ -21,8 +21,15 @@ export interface LoopSources {
   readonly certificate: ChangingCertificate
 }
 
-export function startLoops({ settings, logger, closing }: Opening, { engine, catalogs, certificate }: LoopSources): void {
-  const parts: LoopParts = { engine, catalogs, logger, counters: new LoopCounters() }
+export interface RunningLoops {
+  readonly counters: LoopCounters
+  /** Whether they run in this server. */
+  readonly isLeading: () => boolean
+}
+
+export function startLoops({ settings, logger, closing }: Opening, { engine, catalogs, certificate }: LoopSources): RunningLoops {
+  const counters = new LoopCounters()
+  const parts: LoopParts = { engine, catalogs, logger, counters }
   const trust = keepTrust(parts, trustedOf(settings.authentication))
   closing.add(() => trust.close())
   const rootCa = { pem: () => certificate.rootPem, onChange: (listener: () => void) => certificate.onChange(listener) }
@@ -35,4 +42,5 @@ export function startLoops({ settings, logger, closing }: Opening, { engine, cat
     'clusterrole-aggregation': clusterRoleAggregation,
   })
   closing.add(() => loops.close())
+  return { counters, isLeading: () => loops.isLeading }
 }

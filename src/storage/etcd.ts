@@ -34,6 +34,7 @@ import {
   type ScannedEntry,
   type Storage,
   StorageRefusedError,
+  type StorageSize,
   StorageUnavailableError,
   type Unfollow,
   type Write,
@@ -88,6 +89,7 @@ interface EtcdParts {
   readonly writer: BatchWriter
   readonly readIndex: Storage['readIndex']
   readonly compaction: Compaction
+  readonly measure: () => Promise<readonly StorageSize[]>
 }
 
 async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdParts> {
@@ -122,7 +124,7 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
   const readIndex = createReadIndex({ ...parts, ownWrites: writer })
   await waitFor(async () => readIndex(), options)
   const compaction = await waitFor(() => createCompaction(parts), options)
-  return { mirror, writer, readIndex, compaction }
+  return { mirror, writer, readIndex, compaction, measure: () => client.measure(patienceMs) }
 }
 
 /** At the start there is nobody yet who could be told that etcd cannot be used, so it is waited for. */
@@ -212,6 +214,10 @@ class EtcdStorage implements Storage {
     if (compacted <= this.compacted) return
     await this.#mirror.compact(compacted)
     await this.#parts.compaction.run(compacted)
+  }
+
+  measure(): Promise<readonly StorageSize[]> {
+    return this.#closed ? Promise.reject(closedError()) : this.#parts.measure()
   }
 
   close(): Promise<void> {

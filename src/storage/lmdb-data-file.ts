@@ -1,13 +1,14 @@
 // The data file while it is open: reads of its published state, one batch of writes at a time, and its replacement by a smaller one.
 
 import { rmSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { createDiskSpace, type DiskSpace } from './disk-space.js'
 import { draftPath, promoteDraft } from './lmdb-folder.js'
 import { isWorthRewriting, type ShrinkOptions, writeDraft } from './lmdb-rewrite.js'
 import { Snapshot } from './lmdb-snapshot.js'
 import { fileBytes, openTables, spaceUse, type Tables } from './lmdb-tables.js'
 import { createArena, mostNewBytes, type StagedWrites, writeStaged } from './lmdb-writes.js'
-import { StorageUnavailableError } from './storage.js'
+import { type StorageSize, StorageUnavailableError } from './storage.js'
 
 export interface FileWrites extends StagedWrites {
   /** Further writes to the tables, such as those of a compaction: small ones. */
@@ -34,10 +35,6 @@ export class DataFile {
     return this.#snapshot
   }
 
-  get path(): string {
-    return this.#path
-  }
-
   /** Resolves when the writes are on the disk; they show after the snapshot has been renewed. */
   write({ chores, ...writes }: FileWrites): Promise<unknown> {
     this.#space.ensure(mostNewBytes(writes.staged), () => fileBytes(this.#tables))
@@ -55,6 +52,10 @@ export class DataFile {
     if (!tables) throw new StorageUnavailableError('the data file has lost its tables')
     this.#tables = tables
     this.#snapshot = new Snapshot(tables)
+  }
+
+  async measure(): Promise<readonly StorageSize[]> {
+    return [{ endpoint: this.#path, bytes: (await stat(this.#path)).size }]
   }
 
   usedBytes(): number {

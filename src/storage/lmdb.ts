@@ -2,7 +2,6 @@
 
 import type { Clock } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
-import { noteClosed } from './closed-note.js'
 import { type CollectionCounts, collectionOfRange } from './collections.js'
 import { type CommitBatch, checkWrites, createCommitBatch, entryOf, stageCommit } from './commit-batch.js'
 import { CommitQueue } from './commit-queue.js'
@@ -32,6 +31,7 @@ import {
   type RangeQuery,
   type ScannedEntry,
   type Storage,
+  type StorageSize,
   StorageUnavailableError,
   type Unfollow,
   type Write,
@@ -192,6 +192,10 @@ class LmdbStorage implements Storage, HistorySource {
     await this.shrink({ peakBytes, mostCopiedBytes: mostCopiedAtWork })
   }
 
+  measure(): Promise<readonly StorageSize[]> {
+    return this.#file.measure()
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -330,14 +334,9 @@ class LmdbStorage implements Storage, HistorySource {
 
   async #close(): Promise<void> {
     this.#expiryLoop.close()
-    // The next start need not count again what was written since they were saved.
-    const counting =
-      this.#uncounted > 0 ? this.#saveCounts(() => undefined).catch((error) => this.#warn(error, 'counts could not be saved')) : undefined
     await this.#trimming
-    await counting
     await this.#queue.close()
     await this.#file.close()
-    noteClosed(this.#file.path)
     await this.#parts.lock.release()
   }
 

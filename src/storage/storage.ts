@@ -123,7 +123,15 @@ export interface Storage {
   follow(listener: ChangeListener): Unfollow
   /** Forgets history up to `revision` and gives its space back. */
   compact(revision: number): Promise<void>
+  /** How much room it takes where it is kept; left out by engines that are kept nowhere. */
+  measure?(): Promise<readonly StorageSize[]>
   close(): Promise<void>
+}
+
+export interface StorageSize {
+  /** Where that is: a file, or the address of a member. */
+  readonly endpoint: string
+  readonly bytes: number
 }
 
 /**

@@ -160,7 +160,10 @@ export class Watch implements Laggard {
       }
       const next = this.nextOf(this.source)
       if (next.done) this.source = undefined
-      else if (next.value !== undefined) this.isBlocked = this.sink?.events(next.value) === false
+      else if (next.value !== undefined) {
+        this.engine.store.tallies.of(this.call.resource.collection).initEvents += next.value.events.length
+        this.isBlocked = this.sink?.events(next.value) === false
+      }
     }
     let sent = 0
     while (!this.isBlocked && sent < this.queue.length) this.isBlocked = this.sink?.events(this.queue[sent++] as EventBatch) === false

@@ -2,8 +2,11 @@
 
 import { getOrInsert } from '../../base/get-or-insert.js'
 
-/** Upper bounds in seconds of the buckets of durations, as dashboards know them. */
-export const durationBounds: readonly number[] = Array.from({ length: 10 }, (_, index) => 1e-8 * 10 ** index)
+/** Upper bounds in seconds of the buckets of durations, as dashboards know them: each ten times the one before it, with all that floats make of that. */
+export const durationBounds: readonly number[] = Array.from({ length: 9 }).reduce<number[]>(
+  (bounds) => [...bounds, (bounds.at(-1) as number) * 10],
+  [1e-8],
+)
 
 /** How many durations were at most as long as each bound; `counts` has one more, for those that were longer than all. */
 export class Durations {

@@ -16,6 +16,7 @@ import { readAuthentication } from './read-authentication.js'
 import { readAuthorization } from './read-authorization.js'
 import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
 import { readNetwork } from './read-network.js'
+import { readMetrics } from './read-observability.js'
 import { readServing } from './read-serving.js'
 import { readStorage } from './read-storage.js'
 import type {
@@ -76,6 +77,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     network: readNetwork(values),
     allowPrivileged: values['allow-privileged'],
     profiling: values['profiling'],
+    metrics: readMetrics(values),
     logLevel: values['v'] >= 4 ? 'debug' : 'info',
     laterFlags: allFlags
       .filter((flag) => flag.effect === 'later' && (given as ReadonlySet<string>).has(flag.name))

@@ -58,11 +58,22 @@ export interface Settings {
   readonly network: NetworkSettings
   readonly allowPrivileged: boolean
   readonly profiling: boolean
+  readonly metrics: MetricSettings
   readonly logLevel: 'info' | 'debug'
   /** Flags that were given and have no effect yet, as `--name`. */
   readonly laterFlags: readonly string[]
   /** Sentences for the operator about what was accepted but is probably not meant. */
   readonly warnings: readonly string[]
+}
+
+export interface MetricSettings {
+  /** For how long a count of the objects is good, and a size of the store; a size of 0: it is not asked for. */
+  readonly countMs: number
+  readonly sizeMs: number
+  /** Families that are not shown. */
+  readonly disabled: ReadonlySet<string>
+  /** Values that labels may have, by family and label. */
+  readonly allowedLabels: ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>
 }
 
 export interface EncryptionSettings {

@@ -13,6 +13,7 @@ import type {
   RangeQuery,
   ScannedEntry,
   Storage,
+  StorageSize,
   Unfollow,
   Write,
 } from '../storage.js'
@@ -135,6 +136,10 @@ export class EncryptedStorage implements Storage {
 
   compact(revision: number): Promise<void> {
     return this.#storage.compact(revision)
+  }
+
+  async measure(): Promise<readonly StorageSize[]> {
+    return (await this.#storage.measure?.()) ?? []
   }
 
   close(): Promise<void> {

@@ -1,7 +1,7 @@
 // Calls to an etcd of several members: one connection at a time, to whichever member can be used, and another one as soon as it cannot.
 
 import type { Logger } from '../../base/logger.js'
-import { StorageUnavailableError } from '../storage.js'
+import { type StorageSize, StorageUnavailableError } from '../storage.js'
 import { connectSocket, type Endpoint, type EtcdCredentials, type EtcdTls } from './endpoint.js'
 import { GrpcChannel, type GrpcStream, type StreamListener } from './grpc-channel.js'
 import { GrpcError, grpcCodes, isPassing, wantsAnotherMember } from './grpc-error.js'
@@ -90,6 +90,13 @@ export class EtcdClient {
   /** What the member in use says of itself. */
   async status(): Promise<MemberStatus> {
     return (await this.#connection()).status
+  }
+
+  /** How large the database of the member in use is. */
+  async measure(timeoutMs: number): Promise<readonly StorageSize[]> {
+    const { endpoint, channel } = await within(timeoutMs, this.#connection())
+    const { dbBytes } = decodeStatus(await channel.call(methods.status, Buffer.alloc(0), timeoutMs))
+    return [{ endpoint: endpoint.url, bytes: dbBytes }]
   }
 
   /** Gives up the connection although nothing says that it is broken, because it does not deliver. */

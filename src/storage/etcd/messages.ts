@@ -84,6 +84,8 @@ export interface MemberStatus {
   readonly version: string
   readonly hasLeader: boolean
   readonly isLeader: boolean
+  /** How large its database is on the disk. */
+  readonly dbBytes: number
 }
 
 export function encodeRange(request: RangeRequest): Buffer {
@@ -144,13 +146,15 @@ export function decodeStatus(bytes: Buffer): MemberStatus {
   let header = { clusterId: '', memberId: 0n }
   let version = ''
   let leader = 0n
+  let dbBytes = 0
   for (let tag = nextTag(reader); tag !== 0; tag = nextTag(reader)) {
     if (tag === delimited(1)) header = nested(reader, readIds)
     else if (tag === delimited(2)) version = readBytes(reader).toString()
+    else if (tag === varint(3)) dbBytes = Number(readVarint(reader))
     else if (tag === varint(4)) leader = BigInt(readVarint(reader))
     else skipField(reader, tag & 7)
   }
-  return { clusterId: header.clusterId, version, hasLeader: leader !== 0n, isLeader: leader === header.memberId }
+  return { clusterId: header.clusterId, version, hasLeader: leader !== 0n, isLeader: leader === header.memberId, dbBytes }
 }
 
 export interface WatchRequest {
