@@ -93,7 +93,7 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
       if (isDryRun(call.options))
         return { created: false, result: { object: withMetadata(keepingTimes(next, live), { resourceVersion: current.resourceVersion }) } }
       const value = engine.store.encode(call.resource, keepingTimes(next, live))
-      if (value.equals(current.entry.value)) return { created: false, result: { stored: current } }
+      if (engine.store.holds(current, value)) return { created: false, result: { stored: current } }
       call.throwIfAborted()
       const outcome: WriteOutcome = await engine.store.put(addressOf(call), value, {
         expect: current.revision,
