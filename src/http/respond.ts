@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream'
 import { createGzip, gzipSync } from 'node:zlib'
 import type { Pieces as PieceClock } from '../base/pieces.js'
 import type { Pieces } from '../codec/item-form.js'
-import { answerRoomBytes, setRoom, streamRoomBytes } from '../net/socket-room.js'
+import { answerRoomBytes, setRoom, streamRoomBytes, unsentBytes } from '../net/socket-room.js'
 import type { Exchange } from './exchange.js'
 
 export interface Answer {
@@ -127,11 +127,11 @@ const streamBytes = 1 << 20
 const countedBytes = 64 * 1024
 
 /** Whoever writes a stream waits for its client; so little of it needs to lie in the connection. */
-export function withStreamRoom(exchange: Exchange): void {
+export function withStreamRoom(exchange: Exchange, roomBytes = streamRoomBytes): void {
   const { response } = exchange
   if (!isHttp1(response) || response.socket === null) return
   const { socket } = response
-  setRoom(socket, streamRoomBytes)
+  setRoom(socket, roomBytes)
   exchange.onLeave(() => setRoom(socket, answerRoomBytes))
 }
 
@@ -188,6 +188,26 @@ export function onRoom(exchange: Exchange, resume: () => void): void {
   const { socket } = response
   socket.on('drain', resume)
   exchange.onLeave(() => socket.off('drain', resume))
+}
+
+export interface Connection {
+  /** What stands for it: several answers may share it. */
+  readonly key: object
+  /** How much of everything that was written to it has not been sent. */
+  unsentBytes(): number
+  destroy(): void
+}
+
+/** The connection under an answer; undefined when it is gone. */
+export function connectionOf({ response }: Exchange): Connection | undefined {
+  if (isHttp1(response)) {
+    const { socket } = response
+    if (socket === null) return undefined
+    return { key: socket, unsentBytes: () => socket.writableLength + unsentBytes(socket), destroy: () => void socket.destroy() }
+  }
+  const { session } = response.stream
+  if (session === undefined || session.destroyed) return undefined
+  return { key: session, unsentBytes: () => (session.destroyed ? 0 : unsentBytes(session.socket)), destroy: () => session.destroy() }
 }
 
 /** The client shall see that its stream has begun, before anything happens on it. */

@@ -8,6 +8,7 @@ import type { Pieces as PieceClock } from '../base/pieces.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { Pieces } from '../codec/item-form.js'
 import { allFormats, checkStream, mediaTypeOf } from '../codec/negotiation.js'
+import { streamRoomBytes } from '../net/socket-room.js'
 import { computeOf, getComputed, listComputed } from '../verbs/computed.js'
 import { get } from '../verbs/get.js'
 import { type ListedPage, list, piecesOf } from '../verbs/list.js'
@@ -92,9 +93,21 @@ export function serveWatch(target: Target): Answered | Promise<Answered> {
   checkStream(form.representation, { identity: form.identity, formats: allFormats, transforms: true, routed: true })
   const timeoutMs = options.timeoutSeconds ? options.timeoutSeconds * 1000 : Math.round(server.minRequestTimeoutMs * (1 + Math.random()))
   exchange.isLongRunning = true
-  const watch = new Watch(server.engine, target.call.with({ name: '' }), options)
+  server.watches?.enter(exchange)
+  const waiting = server.watches?.turn()
+  const call = target.call.with({ name: '' })
+  const start = (): Answered | Promise<Answered> => startWatch(target, { watch: new Watch(server.engine, call, options), form, timeoutMs })
+  return waiting === undefined ? start() : waiting.then(start)
+}
+
+function startWatch(
+  { exchange, server }: Target,
+  { watch, form, timeoutMs }: { readonly watch: Watch; readonly form: ObjectForm; readonly timeoutMs: number },
+): Answered | Promise<Answered> {
   const begin = (): Answered => {
-    startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine.clock), timeoutMs, sent: server.sentEvents?.(form.resource) })
+    const roomBytes = server.watches?.bytesEach ?? streamRoomBytes
+    const sent = server.sentEvents?.(form.resource)
+    startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine.clock), timeoutMs, roomBytes, sent })
     return true
   }
   const waiting = watch.prepare()

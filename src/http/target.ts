@@ -11,6 +11,7 @@ import { allFormats, negotiate } from '../codec/negotiation.js'
 import type { Engine } from '../verbs/engine.js'
 import type { Exchange } from './exchange.js'
 import type { ObjectForm } from './represent.js'
+import type { WatchRoom } from './watch-room.js'
 import type { SentEvents } from './watch-stream.js'
 
 export interface ResourceServer {
@@ -18,6 +19,8 @@ export interface ResourceServer {
   readonly minRequestTimeoutMs: number
   /** Who counts the events that watchers of a resource are sent. */
   readonly sentEvents?: (resource: Resource) => SentEvents
+  /** Left out: any number of them. */
+  readonly watches?: WatchRoom
 }
 
 /** A request on a resource that exists, with a method that it has. */

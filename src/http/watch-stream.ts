@@ -16,8 +16,9 @@ import { writeAny, writeStoredFields } from '../schema/write.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
 import { type ObjectForm, rowsOf } from './represent.js'
-import { flushHead, headersOf, onRoom, withStreamRoom, writeHead, writeShared, writeTo } from './respond.js'
+import { flushHead, headersOf, onRoom, withStreamRoom, writeHead, writeTo } from './respond.js'
 import { failure } from './status.js'
+import { WatchConnection } from './watch-connection.js'
 
 type EventBatch = Parameters<WatchSink['events']>[0]
 
@@ -37,13 +38,20 @@ export interface WatchForm {
 
 export function startWatchStream(
   exchange: Exchange,
-  input: { readonly watch: Watch; readonly form: WatchForm; readonly timeoutMs: number; readonly sent: SentEvents | undefined },
+  input: {
+    readonly watch: Watch
+    readonly form: WatchForm
+    readonly timeoutMs: number
+    readonly roomBytes: number
+    readonly sent: SentEvents | undefined
+  },
 ): void {
   const { response } = exchange
-  const { watch, form, sent } = input
+  const { watch, form, roomBytes, sent } = input
+  const connection = new WatchConnection(exchange, roomBytes)
   writeHead(exchange, 200, headersOf(exchange, form.contentType))
   flushHead(exchange)
-  withStreamRoom(exchange)
+  withStreamRoom(exchange, roomBytes)
   let isOver = false
   /** Events are being converted: those that follow wait in the watch, as they do for a client that is slow. */
   let isConverting = false
@@ -57,7 +65,7 @@ export function startWatchStream(
   }
   const write = (batch: EventBatch, bytes: Uint8Array): boolean => {
     sent?.add(batch.events.length, bytes.length)
-    return writeShared(exchange, bytes)
+    return connection.write(bytes)
   }
   const writeLater = async (batch: EventBatch, frames: Promise<Uint8Array>): Promise<void> => {
     isConverting = true
@@ -79,27 +87,26 @@ export function startWatchStream(
     bookmark: (revision) => writeTo(exchange, form.bookmark(revision)),
     end: (reason) => {
       isOver = true
-      response.end()
       // Whoever does not read does not see the end, either.
-      if (reason === 'too-slow') cutLater(exchange)
+      if (reason === 'too-slow') connection.end()
+      else if (!connection.isWithinEvent) response.end()
     },
+    unsent: () => connection.unsent(),
   }
   onRoom(exchange, () => {
-    if (!isConverting) watch.resume()
+    if (isConverting) return
+    const hasRoom = connection.goOn()
+    if (isOver) {
+      // Its time was up within an event.
+      if (!connection.isWithinEvent) response.end()
+    } else if (hasRoom) watch.resume()
+    else watch.moved()
   })
   exchange.onLeave(() => {
     isOver = true
     watch.close()
   })
   if (!exchange.isGone) watch.start(sink, input.timeoutMs)
-}
-
-/** How long a watcher that was let go may take for what is on its way. */
-const lastWordsMs = 5_000
-
-function cutLater(exchange: Exchange): void {
-  const timer = setTimeout(() => exchange.cut(), lastWordsMs).unref()
-  exchange.onLeave(() => clearTimeout(timer))
 }
 
 /** How events look to one request. What does not depend on the request is made once and shared by all watchers. */

@@ -7,6 +7,9 @@ export const answerRoomBytes = 2 << 20
 /** For streams, whose writers do wait: what is written here exists up to three times, as it is, joined and encrypted. */
 export const streamRoomBytes = 64 << 10
 
+/** For streams where there are very many of them. */
+export const crowdedRoomBytes = 16 << 10
+
 /** The option that should set this has no effect on TLS sockets. */
 export function setRoom(socket: Duplex, bytes: number): void {
   const state = (socket as unknown as { readonly _writableState?: { highWaterMark: number } })._writableState

@@ -271,6 +271,7 @@ export class ObjectStore {
 
   close(): void {
     clearInterval(this.periods)
+    this.backlog.close()
     this.hub.close()
     this.cache.clear()
     this.recent.clear()

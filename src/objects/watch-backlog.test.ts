@@ -58,3 +58,72 @@ test('when it is too much, those go who have been behind longest, and no more of
   assert.equal(backlog.laggards, 1)
   assert.ok(backlog.bytes <= 50_000)
 })
+
+/** A connection that has so many bytes to send, of its own or shared with others. */
+class Stuck implements Laggard {
+  isGone = false
+  readonly parts: readonly (readonly [object, number])[]
+  constructor(...parts: readonly (readonly [object, number])[]) {
+    this.parts = parts
+  }
+  unsent() {
+    return this.parts
+  }
+  letGo(): void {
+    this.isGone = true
+  }
+}
+
+test('what lies in connections counts when nothing of it was taken between two looks, and once', () => {
+  const backlog = new WatchBacklog(10_000)
+  const frame = {}
+  const stuck = [new Stuck([{}, 1000], [frame, 5000]), new Stuck([{}, 1000], [frame, 5000])]
+  for (const one of stuck) backlog.stall(one)
+  backlog.look()
+  assert.equal(backlog.bytes, 0)
+  backlog.look()
+  assert.equal(backlog.bytes, 7000)
+  for (const one of stuck) backlog.move(one)
+  backlog.look()
+  assert.equal(backlog.bytes, 0)
+})
+
+test('of connections that take nothing those go first that took something longest ago; whoever moves stays', () => {
+  const backlog = new WatchBacklog(10_000)
+  const stuck = Array.from({ length: 10 }, () => new Stuck([{}, 4000]))
+  for (const one of stuck) backlog.stall(one)
+  for (let i = 0; i < 3; i++) {
+    backlog.look()
+    backlog.stall(stuck[0] as Stuck)
+  }
+  assert.deepEqual(
+    stuck.map(({ isGone }) => isGone),
+    [false, ...Array.from({ length: 7 }, () => true), false, false],
+  )
+  assert.ok(backlog.bytes <= 10_000)
+  backlog.close()
+})
+
+test('queues and connections are counted together', () => {
+  const backlog = new WatchBacklog(10_000)
+  const stuck = new Stuck([{}, 8000])
+  backlog.stall(stuck)
+  backlog.look()
+  backlog.look()
+  new Slow(backlog).take(eventOf(2000))
+  assert.equal(stuck.isGone, false, 'whose queue is empty goes at the next look')
+  backlog.look()
+  assert.equal(stuck.isGone || backlog.bytes <= 10_000, true)
+  backlog.close()
+})
+
+test('a large event that several make for themselves is one', () => {
+  const backlog = new WatchBacklog(10_000)
+  const first = eventOf(20_000)
+  assert.equal(backlog.share(first), first)
+  assert.equal(backlog.share(eventOf(20_000)), first)
+  const small = eventOf(1000)
+  assert.equal(backlog.share(small), small)
+  const other = eventOf(1000)
+  assert.equal(backlog.share(other), other)
+})

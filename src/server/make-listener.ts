@@ -15,6 +15,7 @@ import { ServerMetrics } from '../http/metrics/server-metrics.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
 import { Pressure } from '../http/pressure.js'
 import { versionDocument } from '../http/version.js'
+import { WatchRoom } from '../http/watch-room.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
 import { describeType } from '../resources/descriptions/describe-type.js'
 import type { Storage } from '../storage/storage.js'
@@ -90,6 +91,7 @@ function siteOf(settings: Settings, { engine, state }: ListenerParts, metrics: S
       engine,
       minRequestTimeoutMs: settings.timeouts.minWatchMs,
       sentEvents: (resource) => metrics.watches.of(resource),
+      watches: new WatchRoom(settings.limits.watches || Number.POSITIVE_INFINITY),
     },
     health: healthOf(settings, engine, state),
     metrics,

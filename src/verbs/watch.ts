@@ -8,7 +8,7 @@ import { Pieces } from '../base/pieces.js'
 import { isGone } from '../objects/gone.js'
 import { type Matcher, matcherOf } from '../objects/selection.js'
 import type { StoredObject } from '../objects/stored-object.js'
-import type { Laggard } from '../objects/watch-backlog.js'
+import type { Laggard, UnsentPart, WatchBacklog } from '../objects/watch-backlog.js'
 import { batchesOf, EventBatch, Sighting, WatchEvent } from '../objects/watch-events.js'
 import type { Engine } from './engine.js'
 import { makeSelected } from './on-demand.js'
@@ -19,6 +19,8 @@ export interface WatchSink {
   bookmark(revision: number): boolean
   /** The stream ends here: in good order, or because this watcher fell too far behind. */
   end(reason: 'done' | 'too-slow'): void
+  /** What it took and could not send yet. */
+  unsent?(): Iterable<UnsentPart>
 }
 
 const bookmarkIntervalMs = 60_000
@@ -97,8 +99,18 @@ export class Watch implements Laggard {
   /** The sink can take events again. */
   readonly resume = (): void => {
     this.isBlocked = false
+    this.engine.store.backlog.move(this)
     if (this.source !== undefined && !this.isPausing) this.pieces = new Pieces()
     this.pump()
+  }
+
+  /** The sink cannot take more events yet, though it has sent something. */
+  moved(): void {
+    if (this.stop !== undefined) this.engine.store.backlog.stall(this)
+  }
+
+  unsent(): Iterable<UnsentPart> {
+    return this.sink?.unsent?.() ?? []
   }
 
   close(reason?: 'done' | 'too-slow'): void {
@@ -107,6 +119,7 @@ export class Watch implements Laggard {
     this.stop = undefined
     for (const timer of this.timers) clearTimeout(timer)
     this.forget(this.queue.length)
+    this.engine.store.backlog.move(this)
     this.source = undefined
     if (reason !== undefined) this.sink?.end(reason)
   }
@@ -122,7 +135,7 @@ export class Watch implements Laggard {
 
   private take(batch: EventBatch): void {
     if (!this.isBlocked && this.source === undefined && this.queue.length === 0) {
-      this.isBlocked = this.sink?.events(batch) === false
+      this.after(this.sink?.events(batch))
       return
     }
     // A slow consumer is let go, not waited for: it resumes from its last version.
@@ -133,6 +146,12 @@ export class Watch implements Laggard {
     this.queue.push(batch)
     this.queued += batch.events.length
     this.engine.store.backlog.hold(batch.events, this)
+  }
+
+  /** Something was given to the sink, which says whether it can take more. */
+  private after(hasRoom: boolean | undefined): void {
+    this.isBlocked = hasRoom === false
+    if (this.isBlocked && this.stop !== undefined) this.engine.store.backlog.stall(this)
   }
 
   /** The first batches of the queue were sent, or never will be. */
@@ -162,11 +181,11 @@ export class Watch implements Laggard {
       if (next.done) this.source = undefined
       else if (next.value !== undefined) {
         this.engine.store.tallies.of(this.call.resource.collection).initEvents += next.value.events.length
-        this.isBlocked = this.sink?.events(next.value) === false
+        this.after(this.sink?.events(next.value))
       }
     }
     let sent = 0
-    while (!this.isBlocked && sent < this.queue.length) this.isBlocked = this.sink?.events(this.queue[sent++] as EventBatch) === false
+    while (!this.isBlocked && sent < this.queue.length) this.after(this.sink?.events(this.queue[sent++] as EventBatch))
     this.forget(sent)
   }
 
@@ -183,7 +202,7 @@ export class Watch implements Laggard {
 
   private bookmark(): void {
     if (this.isBlocked || this.source !== undefined || this.queue.length > 0) return
-    this.isBlocked = this.sink?.bookmark(Math.max(this.engine.store.revision, this.sentUpTo)) === false
+    this.after(this.sink?.bookmark(Math.max(this.engine.store.revision, this.sentUpTo)))
   }
 
   private checkHistory(after: number): void {
@@ -192,7 +211,7 @@ export class Watch implements Laggard {
 
   /** What is there at this moment. */
   private existing(): Iterable<WatchEvent | undefined> {
-    return additions(this.engine.store.look({ ...this.where, selection: this.options.selection }))
+    return additions(this.engine.store.look({ ...this.where, selection: this.options.selection }), this.engine.store.backlog)
   }
 
   /** What happened between the version asked for and `until`, the moment at which this watch began to follow. */
@@ -202,7 +221,7 @@ export class Watch implements Laggard {
       for (const change of page.changes) {
         if (change.revision > until) return
         const event = new Sighting(change).eventFor(this.matches)
-        if (event !== undefined) yield event
+        if (event !== undefined) yield this.engine.store.backlog.share(event)
       }
       position = page.upTo
       yield undefined
@@ -210,6 +229,6 @@ export class Watch implements Laggard {
   }
 }
 
-function* additions(objects: Iterable<StoredObject | undefined>): Generator<WatchEvent | undefined> {
-  for (const object of objects) yield object && new WatchEvent('ADDED', object)
+function* additions(objects: Iterable<StoredObject | undefined>, backlog: WatchBacklog): Generator<WatchEvent | undefined> {
+  for (const object of objects) yield object && backlog.share(new WatchEvent('ADDED', object))
 }

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
-import { configMapOf, configMaps, expectStatus, until } from '../kit/fixtures.js'
+import { configMapOf, configMaps, expectStatus, sleep, until } from '../kit/fixtures.js'
 import { readMetrics } from '../kit/metrics-text.js'
+import { openUnread } from '../kit/raw-http2.js'
 import { ServerProcess } from '../kit/server-process.js'
 import { MemoryWatch } from './memory-watch.js'
 
@@ -14,10 +15,6 @@ const changes = 500
 const changeBytes = 100_000
 const path = `${configMaps('default')}?watch=1&resourceVersion=`
 let server: ServerProcess
-before(async () => {
-  server = await ServerProcess.start({ flags: ['--read-cache-bytes=1MiB'] })
-})
-after(() => server.stop())
 
 async function watchHttp1(from: string): Promise<TLSSocket> {
   const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.access.ca, ALPNProtocols: ['http/1.1'] })
@@ -44,7 +41,40 @@ const watchers = async (): Promise<number> => {
   return readMetrics(text).sum('apiserver_longrunning_requests')
 }
 
+/** Ten times what may wait for slow watchers, were it kept for each of them. */
+const crowds: readonly { name: string; from?: '0'; open: (from: string) => Promise<unknown> }[] = [
+  {
+    name: 'changes: HTTP/2, many on a connection',
+    open: (from) => Promise.all(Array.from({ length: 4 }, () => openUnread(server.access, `${path}${from}`, 175))),
+  },
+  {
+    name: 'changes: HTTP/2, few on a connection',
+    open: (from) => Promise.all(Array.from({ length: 350 }, () => openUnread(server.access, `${path}${from}`, 2))),
+  },
+  { name: 'changes: HTTP/1.1', open: (from) => Promise.all(Array.from({ length: 700 }, () => watchHttp1(from))) },
+  { name: 'is there: HTTP/1.1', from: '0', open: (from) => Promise.all(Array.from({ length: 700 }, () => watchHttp1(from))) },
+]
+
+for (const { name, from, open } of crowds)
+  test(`700 watchers that never read, an object of 0.9 MB that ${name}`, async () => {
+    server = await ServerProcess.start({ flags: ['--read-cache-bytes=1MiB'] })
+    const large = configMapOf('large', { data: { text: 'x'.repeat(900_000) } })
+    const { metadata } = expectStatus(await server.client.get(configMaps('default')), 200).json
+    if (from === '0') expectStatus(await server.client.post(configMaps('default'), large), 201)
+    const memory = new MemoryWatch(server)
+    await open(from ?? metadata.resourceVersion)
+    await until(watchers, (count) => count >= 700, 20_000)
+    if (from === undefined) expectStatus(await server.client.post(configMaps('default'), large), 201)
+    await sleep(600)
+    const started = performance.now()
+    expectStatus(await server.client.get('/livez'), 200)
+    assert.ok(performance.now() - started < 1000)
+    memory.expectBelow(380, `700 watchers, ${name}`)
+    await server.kill()
+  })
+
 test('300 watchers that never read, 50 MB of changes', async () => {
+  server = await ServerProcess.start({ flags: ['--read-cache-bytes=1MiB'] })
   const { metadata } = expectStatus(await server.client.get(configMaps('default')), 200).json
   const from = metadata.resourceVersion
   const idle = await watchers()
@@ -77,4 +107,5 @@ test('300 watchers that never read, 50 MB of changes', async () => {
   healthy.close()
   for (const socket of http1) socket.destroy()
   for (const session of http2) session.destroy()
+  await server.stop()
 })

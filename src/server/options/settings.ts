@@ -136,6 +136,7 @@ export interface LimitSettings {
   /** 0: no limit. */
   readonly readingInFlight: number
   readonly mutatingInFlight: number
+  readonly watches: number
   readonly http2Streams: number
   readonly goawayChance: number
 }

@@ -1,0 +1,49 @@
+// Watches at once: how many there may be, and that many of them begin one after the other.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { OverloadedError } from './pressure.js'
+import { WatchRoom } from './watch-room.js'
+
+test('beyond the limit they are refused, until somebody has gone', () => {
+  const room = new WatchRoom(2)
+  const leaving: (() => void)[] = []
+  const exchange = { onLeave: (call: () => void) => void leaving.push(call) }
+  room.enter(exchange)
+  room.enter(exchange)
+  assert.throws(() => room.enter(exchange), OverloadedError)
+  leaving[0]?.()
+  room.enter(exchange)
+  assert.equal(room.open, 2)
+})
+
+test('a burst begins at once, the others take turns with everything else', async () => {
+  const room = new WatchRoom(10_000)
+  const waiting = Array.from({ length: 300 }, () => room.turn())
+  assert.equal(waiting.filter((turn) => turn === undefined).length, 50)
+  let begun = 0
+  let turns = 0
+  let longest = 0
+  const begin = async (turn: Promise<void> | undefined): Promise<void> => {
+    await turn
+    for (const until = performance.now() + 1; performance.now() < until; );
+    begun++
+  }
+  const all = Promise.all(waiting.map(begin))
+  while (begun < waiting.length) {
+    const before = begun
+    await new Promise(setImmediate)
+    if (turns++ > 0) longest = Math.max(longest, begun - before)
+    assert.ok(turns < 10_000)
+  }
+  await all
+  assert.ok(longest <= 10, `${longest} in one turn`)
+  assert.equal(room.turn(), undefined)
+})
+
+test('where there are very many each has less room', () => {
+  const room = new WatchRoom(10_000)
+  const before = room.bytesEach
+  for (let i = 0; i < 2000; i++) room.enter({ onLeave: () => undefined })
+  assert.ok(room.bytesEach < before)
+})

@@ -1,0 +1,70 @@
+// How many watches are open, and how many begin at once: beyond a burst they take turns with everything else.
+
+import { Pieces } from '../base/pieces.js'
+import { crowdedRoomBytes, streamRoomBytes } from '../net/socket-room.js'
+import type { Exchange } from './exchange.js'
+import { OverloadedError } from './pressure.js'
+
+/** How many begin in a turn of the event loop without waiting. */
+const burst = 50
+/** From this number on each gets less room in its connection. */
+const crowd = 1_000
+
+export class WatchRoom {
+  readonly #max: number
+  readonly #waiting: (() => void)[] = []
+  #open = 0
+  #begun = 0
+  #isTurnCounted = false
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  get open(): number {
+    return this.#open
+  }
+
+  /** How much of its events may lie in the connection of one that begins now. */
+  get bytesEach(): number {
+    return this.#open > crowd ? crowdedRoomBytes : streamRoomBytes
+  }
+
+  /** Counts a watch until its client has gone; throws when there are too many. */
+  enter(exchange: Pick<Exchange, 'onLeave'>): void {
+    if (this.#open >= this.#max) throw new OverloadedError()
+    this.#open++
+    exchange.onLeave(() => this.#open--)
+  }
+
+  /** To be waited for before a watch begins; undefined where it may at once. What waits is bounded by the number of watches. */
+  turn(): Promise<void> | undefined {
+    if (!this.#isTurnCounted) this.#countTurn()
+    if (this.#waiting.length === 0 && this.#begun < burst) {
+      this.#begun++
+      return undefined
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  #countTurn(): void {
+    this.#isTurnCounted = true
+    setImmediate(() => void this.#endTurn())
+  }
+
+  /** Those that wait begin one after the other, for as long as a piece of work may take. */
+  async #endTurn(): Promise<void> {
+    this.#begun = 0
+    const pieces = new Pieces()
+    for (let next = 0; next < this.#waiting.length; next++) {
+      this.#waiting[next]?.()
+      await undefined // it begins before the next one is asked for
+      if (!pieces.isOver) continue
+      this.#waiting.splice(0, next + 1)
+      next = -1
+      await pieces.next()
+    }
+    this.#waiting.length = 0
+    this.#isTurnCounted = false
+  }
+}
