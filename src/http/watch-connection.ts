@@ -33,7 +33,9 @@ export class WatchConnection {
 
   /** Writes what is left of an event; whether there is room for more after it. */
   goOn(): boolean {
-    let hasRoom = true
+    const { response } = this.#exchange
+    // Of HTTP/1.1 both the answer and its socket say that there is room; the second time it may be used up already.
+    let hasRoom = !('assignSocket' in response && response.writableNeedDrain)
     while (this.#rest !== undefined && hasRoom) {
       const end = this.#written + this.#pieceBytes
       hasRoom = writeTo(this.#exchange, this.#rest.subarray(this.#written, end))
