@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as settle } from 'node:timers/promises'
 import type { AdmissionRequest } from '../admission/admission.js'
 import { ApiError, forbidden } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
@@ -73,6 +74,30 @@ test('a deletion of many is one for each', async () => {
     limit: 0,
   })
   assert.deepEqual(asked.toSorted(), ['DELETE pods p - object', 'DELETE pods q - object'])
+})
+
+test('a deletion of many ends where one is refused: when that is told, nothing goes on', async () => {
+  const { engine, find } = await stage()
+  const resource = find('configmaps')
+  const call = ownCall(engine, { resource, namespace: 'n', name: '' })
+  const names = Array.from({ length: 100 }, (_, index) => `c${String(index).padStart(2, '0')}`)
+  for (const name of names) await create(engine, call.with({ name }), { object: { metadata: { name } } })
+  const refusing: Engine = {
+    ...engine,
+    admission: {
+      mutate: () => undefined,
+      validate: async ({ name }) => {
+        if (name === 'c03') throw forbidden(resource.subject, name, 'no')
+        await settle()
+      },
+    },
+  }
+  const all = { selection: { labels: undefined, fields: undefined }, version: { mode: 'most-recent' }, limit: 0 } as const
+  await assert.rejects(removeCollection(refusing, call, all), /no/)
+  const left = engine.store.count(resource, 'n')
+  assert.ok(left > names.length / 2, `${left} are left`)
+  for (let turns = 0; turns < 50; turns++) await settle()
+  assert.equal(engine.store.count(resource, 'n'), left)
 })
 
 test('a connection is asked for with its options; a log is read', async () => {

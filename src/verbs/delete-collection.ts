@@ -3,6 +3,7 @@
 import { ApiError } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { ListOptions } from '../api/options/list-options.js'
+import { inParallel } from '../base/in-parallel.js'
 import { nowOrInPieces } from '../base/pieces.js'
 import { type KeyParts, partsOf } from '../objects/keys.js'
 import type { ObjectPage } from '../objects/list.js'
@@ -19,14 +20,11 @@ export async function removeCollection(engine: Engine, call: Call, listed: ListO
   const page = await list(engine, call, listed, pieces)
   // Only their names are kept: together the objects may be larger than memory.
   const keys = await nowOrInPieces(namesOf(call, page), pieces)
-  let next = 0
-  async function work(): Promise<void> {
-    for (let i = next++; i < keys.length; i = next++) {
-      call.throwIfAborted()
-      await removeUnlessGone(engine, call.with(keys[i] as (typeof keys)[number]))
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(workers, keys.length) }, work))
+  // Nothing goes on after an answer: where one is refused, those behind it stay, and what runs is waited for.
+  await inParallel(keys, workers, async (key) => {
+    call.throwIfAborted()
+    await removeUnlessGone(engine, call.with(key))
+  })
 }
 
 function* namesOf({ resource }: Call, page: ObjectPage): Generator<undefined, readonly KeyParts[], void> {

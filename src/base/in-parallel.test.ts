@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as settle } from 'node:timers/promises'
 import { inParallel } from './in-parallel.js'
-import { settle } from './timers.fixture.js'
 
 const items = Array.from({ length: 20 }, (_, index) => index)
 

@@ -1,4 +1,4 @@
-// Several things at a time, and never more: writes of a loop share durable commits without flooding the store.
+// Several things at a time, and never more: writes share durable commits without flooding the store.
 
 /** Resolves when all are done, also when some fail; then rejects with the first reason. Those that have not begun when one fails are left out. */
 export async function inParallel<T>(items: readonly T[], width: number, visit: (item: T) => Promise<void>): Promise<void> {
