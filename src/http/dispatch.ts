@@ -13,6 +13,7 @@ import type { ServerMetrics } from './metrics/server-metrics.js'
 import type { OpenApiDocuments } from './openapi/documents.js'
 import { serveOpenApi } from './openapi/serve-openapi.js'
 import type { Answered, Filter } from './pipeline.js'
+import type { Profiles } from './profiles.js'
 import { serveResource } from './resource-endpoint.js'
 import { send, sendPlain } from './respond.js'
 import { discoveryDocument, rootPaths, sendDiscovery } from './serve-discovery.js'
@@ -22,6 +23,8 @@ export interface Site {
   readonly resources: ResourceServer
   readonly health: HealthChecks
   readonly metrics: ServerMetrics
+  /** Left out: they are not served. */
+  readonly profiles?: Profiles | undefined
   readonly version: Document
   readonly openApi: OpenApiDocuments
   /** Present while its gate is on. */
@@ -55,6 +58,8 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
   switch (first) {
     case 'metrics':
       return words.length === 1 ? serveMetrics(site, exchange) : pageNotFound(exchange)
+    case 'debug':
+      return (words[1] === 'pprof' && site.profiles?.serve(exchange, words.slice(2).join('/'))) || pageNotFound(exchange)
     case 'version':
       return words.length === 1 ? serveVersion(site, exchange) : pageNotFound(exchange)
     case 'openapi':

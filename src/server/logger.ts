@@ -1,16 +1,21 @@
-// The log: JSON lines on standard error. The library behind it is loaded with the first line that is written, off the path of a start.
+// The log: lines on standard error, as JSON or for people. The library behind JSON is loaded with the first line that is written, off the path of
+// a start.
 
 import { createRequire } from 'node:module'
 import type { pino } from 'pino'
 import type { Logger } from '../base/logger.js'
 import { LogWriter } from './log-writer.js'
+import { textLine } from './text-line.js'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 export interface LogDestination {
   /** A file descriptor; 2 is standard error. */
   readonly fd: number
+  readonly format?: LogFormat
 }
+
+export type LogFormat = 'json' | 'text'
 
 /** A logger with a lifetime: what it holds back is written by `close`. */
 export interface ClosableLogger extends Logger {
@@ -21,12 +26,12 @@ export interface ClosableLogger extends Logger {
 const order: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 const mostWaitingBytes = 4 << 20
 
-export function createLogger(level: LogLevel, { fd }: LogDestination = { fd: 2 }): ClosableLogger {
+export function createLogger(level: LogLevel, { fd, format = 'json' }: LogDestination = { fd: 2 }): ClosableLogger {
   let sink: Sink | undefined
   const write = (at: LogLevel): Logger['info'] => {
     if (order.indexOf(at) < order.indexOf(level)) return () => undefined
     return (fields, message) => {
-      sink ??= openSink(level, fd)
+      sink ??= format === 'text' ? openTextSink(fd) : openSink(level, fd)
       sink.log[at](fields, message)
     }
   }
@@ -35,13 +40,25 @@ export function createLogger(level: LogLevel, { fd }: LogDestination = { fd: 2 }
 }
 
 interface Sink {
-  readonly log: pino.Logger
+  readonly log: Logger
   readonly writer: LogWriter
 }
 
+function openTextSink(fd: number): Sink {
+  const say =
+    (at: LogLevel): Logger['info'] =>
+    (fields, message) =>
+      writer.write(textLine(Date.now(), at, fields, message))
+  const log: Logger = { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') }
+  const writer = new LogWriter({ fd, mostWaitingBytes, onLeftOut: (lines) => log.warn({ lines }, leftOut) })
+  return { log, writer }
+}
+
+const leftOut = 'the log was read too slowly, and lines were left out'
+
 function openSink(level: LogLevel, fd: number): Sink {
   const load = createRequire(import.meta.url)('pino') as typeof pino
-  const onLeftOut = (lines: number): void => log.warn({ lines }, 'the log was read too slowly, and lines were left out')
+  const onLeftOut = (lines: number): void => log.warn({ lines }, leftOut)
   const writer = new LogWriter({ fd, mostWaitingBytes, onLeftOut })
   const log = load(
     {

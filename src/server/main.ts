@@ -71,7 +71,7 @@ async function runMove(command: MoveCommand, args: readonly string[], { print, c
 async function serve(parsed: ParsedFlags, surroundings: Surroundings): Promise<void> {
   const settings = await readSettings(parsed)
   sayNotes(settings, surroundings)
-  const logger = createLogger(settings.logLevel)
+  const logger = createLogger(settings.logLevel, { fd: 2, format: settings.logFormat })
   const exit = (code: number): void => {
     void logger.close().then(() => surroundings.exit(code))
   }

@@ -35,6 +35,7 @@ export function makeEngine(settings: Settings, { store, catalogs, credential, se
     components: controlPlane,
     reservers: serviceReservers(serviceRanges, Math.random),
     onDemand: new OnDemand(),
+    deletionWorkers: settings.deletionWorkers,
     newUid: randomUUID,
     randomSuffix,
   }

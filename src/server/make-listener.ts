@@ -14,6 +14,8 @@ import { LoopLag } from '../http/loop-lag.js'
 import { ServerMetrics } from '../http/metrics/server-metrics.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
 import { Pressure } from '../http/pressure.js'
+import { Profiles } from '../http/profiles.js'
+import { requestLog } from '../http/request-log.js'
 import { versionDocument } from '../http/version.js'
 import { WatchRoom } from '../http/watch-room.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
@@ -75,7 +77,7 @@ export async function makeListener({ settings, logger, closing }: Opening, parts
       authorization(access.authorizers),
       dispatch(siteOf(settings, parts, metrics)),
     ],
-    hooks: [inflight.hooks, metrics.hooks, loggingHooks(logger)],
+    hooks: [inflight.hooks, metrics.hooks, loggingHooks(logger), requestLog(logger, settings.loggedRequests)],
     catalogs,
     clock: engine.clock,
     requestTimeoutMs: timeouts.requestMs,
@@ -95,6 +97,7 @@ function siteOf(settings: Settings, { engine, state }: ListenerParts, metrics: S
     },
     health: healthOf(settings, engine, state),
     metrics,
+    profiles: settings.profiling ? new Profiles() : undefined,
     version,
     openApi: openApiDocuments({ describe: describeType, release: String(version['gitVersion']) }),
     aggregated: settings.gates('AggregatedDiscoveryEndpoint') ? aggregatedDiscovery(apiGroupDiscovery) : undefined,

@@ -12,7 +12,8 @@ import { warnOfOrphans } from './deletion.js'
 import type { Engine } from './engine.js'
 import { list, piecesOf } from './list.js'
 
-const workers = 16
+/** Of a server that was told no other number. */
+const usualWorkers = 16
 
 export async function removeCollection(engine: Engine, call: Call, listed: ListOptions): Promise<void> {
   warnOfOrphans(call)
@@ -21,7 +22,7 @@ export async function removeCollection(engine: Engine, call: Call, listed: ListO
   // Only their names are kept: together the objects may be larger than memory.
   const keys = await nowOrInPieces(namesOf(call, page), pieces)
   // Nothing goes on after an answer: where one is refused, those behind it stay, and what runs is waited for.
-  await inParallel(keys, workers, async (key) => {
+  await inParallel(keys, engine.deletionWorkers ?? usualWorkers, async (key) => {
     call.throwIfAborted()
     await removeUnlessGone(engine, call.with(key))
   })

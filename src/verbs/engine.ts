@@ -23,6 +23,8 @@ export interface Engine extends RuleSettings {
   readonly reservers: readonly Reserver[]
   /** What is made when somebody asks for it. */
   readonly onDemand?: OnDemand
+  /** How many objects of a collection are deleted at once. */
+  readonly deletionWorkers?: number
   readonly newUid: () => string
   /** A random letter or digit sequence for generated names. */
   readonly randomSuffix: (length: number) => string

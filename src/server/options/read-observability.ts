@@ -1,11 +1,31 @@
-// The flags about what the server tells its operator as settings: which metrics are shown, and how.
+// The flags about what the server tells its operator as settings: what is logged, which metrics are shown, and how.
 
 import { flagError } from './flag.js'
 import type { FlagValues } from './flag-table.js'
-import type { MetricSettings } from './settings.js'
+import type { MetricSettings, Settings } from './settings.js'
 
 /** The release before this one: of no other could anything be hidden. */
 const previousRelease = '1.25'
+
+/** From these values of --v on. */
+const conspicuousFrom = 2
+const debugFrom = 4
+const allRequestsFrom = 6
+
+export function readLogging(values: FlagValues): Pick<Settings, 'logLevel' | 'logFormat' | 'loggedRequests'> {
+  if (values['contention-profiling'])
+    throw flagError(
+      'contention-profiling',
+      'there is nothing to profile: one thread answers requests and waits for no locks; leave the flag out',
+    )
+  if (values['log-json-split-stream']) throw flagError('log-json-split-stream', 'all lines go to standard error; leave the flag out')
+  const verbosity = values['v']
+  return {
+    logLevel: verbosity >= debugFrom ? 'debug' : 'info',
+    logFormat: values['logging-format'],
+    loggedRequests: verbosity >= allRequestsFrom ? 'all' : verbosity >= conspicuousFrom ? 'conspicuous' : 'none',
+  }
+}
 
 export function readMetrics(values: FlagValues): MetricSettings {
   const shown = values['show-hidden-metrics-for-version'] ?? ''

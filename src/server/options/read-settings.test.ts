@@ -175,9 +175,9 @@ for (const row of [
   },
   {
     name: 'flags for later',
-    argv: ['--profiling=false', '--authorization-mode=RBAC', '--secure-port=1'],
+    argv: ['--audit-log-path=-', '--authorization-mode=RBAC', '--secure-port=1'],
     pick: (s: Settings) => s.laterFlags,
-    value: ['--authorization-mode', '--profiling'],
+    value: ['--authorization-mode', '--audit-log-path'],
   },
   {
     name: 'the lease of the server',

@@ -16,7 +16,7 @@ import { readAuthentication } from './read-authentication.js'
 import { readAuthorization } from './read-authorization.js'
 import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
 import { readNetwork } from './read-network.js'
-import { readMetrics } from './read-observability.js'
+import { readLogging, readMetrics } from './read-observability.js'
 import { readServing } from './read-serving.js'
 import { readStorage } from './read-storage.js'
 import type {
@@ -50,7 +50,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     identity,
     bindAddress: values['bind-address'],
     advertiseAddress: values['advertise-address'],
-    keepsEndpoints: values['endpoint-reconciler-type'] !== 'none',
+    keepsEndpoints: readKeepsEndpoints(values),
     controllers: readControllers(values['controllers']),
     ownLease: readOwnLease(values),
     securePort: values['secure-port'],
@@ -78,7 +78,8 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     allowPrivileged: values['allow-privileged'],
     profiling: values['profiling'],
     metrics: readMetrics(values),
-    logLevel: values['v'] >= 4 ? 'debug' : 'info',
+    ...readLogging(values),
+    deletionWorkers: values['delete-collection-workers'],
     laterFlags: allFlags
       .filter((flag) => flag.effect === 'later' && (given as ReadonlySet<string>).has(flag.name))
       .map((flag) => `--${flag.name}`),
@@ -114,6 +115,13 @@ const longestTimerMs = 2 ** 31 - 1
 /** What is said of one counts before what is said of all. */
 const readControllers = (wanted: readonly string[]): readonly ControllerName[] =>
   controllerNames.filter((name) => wanted.includes(name) || (wanted.includes('*') && !wanted.includes(`-${name}`)))
+
+function readKeepsEndpoints(values: FlagValues): boolean {
+  const type = values['endpoint-reconciler-type']
+  if (values['apiserver-count'] !== 1 && type !== 'master-count')
+    throw flagError('apiserver-count', `does not go with --endpoint-reconciler-type=${type}, which finds out by itself; leave it out`)
+  return type !== 'none'
+}
 
 function readOwnLease(values: FlagValues): Settings['ownLease'] {
   const seconds = values['identity-lease-duration-seconds']

@@ -4,6 +4,7 @@ import type { FeatureGates } from '../../api/definition.js'
 import type { Identity } from '../../api/identity.js'
 import type { RuntimeConfig } from '../../api/runtime-config.js'
 import type { User } from '../../api/user.js'
+import type { LoggedRequests } from '../../http/request-log.js'
 import type { CertificateFiles } from '../../net/reloading-certificate.js'
 import type { TlsVersion } from '../../net/tls-names.js'
 import type { EncryptionRules } from '../../storage/encryption/encryption.js'
@@ -60,6 +61,11 @@ export interface Settings {
   readonly profiling: boolean
   readonly metrics: MetricSettings
   readonly logLevel: 'info' | 'debug'
+  readonly logFormat: 'json' | 'text'
+  /** Which requests are in the log. */
+  readonly loggedRequests: LoggedRequests
+  /** At once, within one deletion of a collection. */
+  readonly deletionWorkers: number
   /** Flags that were given and have no effect yet, as `--name`. */
   readonly laterFlags: readonly string[]
   /** Sentences for the operator about what was accepted but is probably not meant. */

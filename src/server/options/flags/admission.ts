@@ -12,6 +12,13 @@ export const admissionFlags = [
     help: 'plugins to run beside those that run by default',
   },
   { name: 'disable-admission-plugins', kind: 'choices', choices: pluginNames, effect: 'now', help: 'plugins not to run' },
+  {
+    name: 'admission-control',
+    kind: 'list',
+    effect: 'now',
+    refused: 'the order of plugins is fixed; use --enable-admission-plugins and --disable-admission-plugins',
+    help: 'refused: the order of plugins is fixed',
+  },
   { name: 'admission-control-config-file', kind: 'file', content: 'yaml', effect: 'later', help: 'configuration of the plugins' },
   {
     name: 'default-not-ready-toleration-seconds',

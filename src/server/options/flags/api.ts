@@ -37,7 +37,14 @@ export const apiFlags = [
     help: 'ranges of addresses for services, at most two',
   },
   { name: 'service-node-port-range', kind: 'text', default: '30000-32767', effect: 'now', help: 'ports for services of type NodePort' },
-  { name: 'apiserver-count', kind: 'integer', min: 1, default: '1', effect: 'later', help: 'servers in the cluster' },
+  {
+    name: 'apiserver-count',
+    kind: 'integer',
+    min: 1,
+    default: '1',
+    effect: 'now',
+    help: 'servers in the cluster; any number but 1 only beside --endpoint-reconciler-type=master-count, where the servers that are there count',
+  },
   {
     name: 'endpoint-reconciler-type',
     kind: 'choice',
@@ -70,6 +77,28 @@ export const apiFlags = [
     help: 'how often that lease is renewed; a quarter of its length if left out',
   },
   {
+    name: 'kubernetes-service-node-port',
+    kind: 'port',
+    default: '0',
+    effect: 'now',
+    refused: "the API's own service has an address and no port on nodes; leave the flag out",
+    help: "refused: the API's own service has no port on nodes",
+  },
+  {
+    name: 'cloud-provider',
+    kind: 'text',
+    effect: 'now',
+    refused: 'this server knows no cloud; run the controller manager of the provider beside it, and leave the flag out',
+    help: 'refused: this server knows no cloud',
+  },
+  {
+    name: 'cloud-config',
+    kind: 'text',
+    effect: 'now',
+    refused: 'this server knows no cloud; leave the flag out',
+    help: 'refused: this server knows no cloud',
+  },
+  {
     name: 'enable-aggregator-routing',
     kind: 'boolean',
     default: 'false',
@@ -77,7 +106,7 @@ export const apiFlags = [
     help: 'reach extension servers by endpoint and not by service address',
   },
   {
-    name: 'aggregator-reject-forwarding-redirects',
+    name: 'aggregator-reject-forwarding-redirect',
     kind: 'boolean',
     default: 'true',
     effect: 'later',

@@ -1,0 +1,60 @@
+// What an operator is told on request: profiles of the process, and requests in the log.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { ApiClient } from './kit/api-client.js'
+import { startEmbedded } from './kit/embedded.js'
+import { expectFailure, expectStatus } from './kit/fixtures.js'
+import { ServerProcess } from './kit/server-process.js'
+
+describe('profiles', () => {
+  test('processor time and heap, in the form of V8, one at a time and not for long', async () => {
+    const { client, server, close } = await startEmbedded('memory')
+    try {
+      expectStatus(await client.get('/debug/pprof/'), 200)
+      const nobody = new ApiClient({ url: server.url, ca: server.caPem, token: '' })
+      expectFailure(await nobody.get('/debug/pprof/profile?seconds=1'), 403, 'Forbidden')
+      nobody.close()
+      const [first, second] = await Promise.all([
+        client.get('/debug/pprof/profile?seconds=0.5'),
+        client.get('/debug/pprof/profile?seconds=0.5'),
+      ])
+      assert.deepEqual([first?.status, second?.status].sort(), [200, 429])
+      const { text, headers } = first?.status === 200 ? first : (second as typeof first)
+      assert.match(String(headers['content-disposition']), /cpu\.cpuprofile/)
+      const profile = JSON.parse(text) as { readonly nodes: readonly unknown[]; readonly samples: readonly unknown[] }
+      assert.ok(profile.nodes.length > 0 && profile.samples.length > 0)
+      const heap = JSON.parse(expectStatus(await client.get('/debug/pprof/heap?seconds=0.1'), 200).text) as { readonly head?: unknown }
+      assert.ok(heap.head)
+      expectFailure(await client.get('/debug/pprof/profile?seconds=3600'), 400, 'BadRequest')
+      assert.equal((await client.get('/debug/pprof/nothing')).status, 404)
+    } finally {
+      await close()
+    }
+  })
+
+  test('they can be switched off', async () => {
+    const { client, close } = await startEmbedded('memory', ['--profiling=false'])
+    assert.deepEqual([(await client.get('/debug/pprof/')).status, (await client.get('/debug/pprof/heap')).status], [404, 404])
+    await close()
+  })
+})
+
+for (const { flags, line } of [
+  {
+    flags: ['--v=6', '--logging-format=text'],
+    line: /^\S+Z info {2}request verb=list path=\/api\/v1\/namespaces code=200 ms=\d+ user=\S+ from=\S+ /,
+  },
+  { flags: ['--v=6'], line: /^\{"level":"info","time":"[^"]+","verb":"list","path":"\/api\/v1\/namespaces","code":200,/ },
+  { flags: ['--v=4'], line: undefined },
+]) {
+  test(`requests in the log with ${flags.join(' ')}`, async () => {
+    const server = await ServerProcess.start({ flags })
+    await server.client.get('/api/v1/namespaces?limit=5')
+    await server.stop()
+    const found = server.stderr.split('\n').filter((text) => text.includes('/api/v1/namespaces'))
+    if (line === undefined) assert.deepEqual(found, [])
+    else assert.match(found[0] ?? '', line)
+    assert.doesNotMatch(server.stderr, /limit=5/)
+  })
+}
