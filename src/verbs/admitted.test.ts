@@ -120,6 +120,33 @@ test('a question is a new object', async () => {
   assert.deepEqual(asked, ['CREATE selfsubjectaccessreviews  object -'])
 })
 
+test('of a view admission sees the view, and what it makes of that is written', async () => {
+  const { engine: plain, find } = await stage()
+  const resource = find('deployments', 'apps')
+  const target = { resource, namespace: 'n', name: 'd' }
+  const labels = { app: 'a' }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+  const deployment = { metadata: { name: 'd' }, spec: { selector: { matchLabels: labels }, template, replicas: 1 } } as ApiObject
+  const making = ownCall(plain, target)
+  await create(plain, making, { object: withDefaults(making, deployment) })
+  const seen: string[] = []
+  const replicasOf = (object: ApiObject | undefined): number => (object as { spec: { replicas: number } }).spec.replicas
+  const engine: Engine = {
+    ...plain,
+    admission: {
+      mutate: ({ object, old }) => {
+        seen.push(`${Object.keys((object as { spec: object }).spec)} ${replicasOf(old)} to ${replicasOf(object)}`)
+        return { ...object, spec: { replicas: 7 } } as ApiObject
+      },
+      validate: ({ object }) => void seen.push(`${replicasOf(object)}`),
+    },
+  }
+  const scale = { metadata: { name: 'd', namespace: 'n' }, spec: { replicas: 3 } } as ApiObject
+  await update(engine, ownCall(engine, { ...target, subresource: 'scale' }), { object: scale })
+  assert.deepEqual(seen, ['replicas 1 to 3', '7'])
+  assert.equal(replicasOf(engine.store.read(target)?.decode(resource)), 7)
+})
+
 const reserver = (log: string[], word: string, errors: readonly never[] = []): Reserver => ({
   collection: 'configmaps',
   reserve: async ({ next }) => {

@@ -21,7 +21,7 @@ import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { track } from './managed-fields.js'
 import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
 import { converting, readyToDecode, toStored } from './versions.js'
-import { writeView } from './view.js'
+import { shownOf, withShown, writeView } from './view.js'
 
 export interface UpdateRequest {
   readonly object: ApiObject
@@ -135,15 +135,17 @@ async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Rese
   const { live, wanted, request } = shaping
   checkConditions(call, shaping)
   const { isAdmitted = false } = request
-  const admission = new AdmissionRequest(call, 'UPDATE', { object: wanted, old: live })
-  const pending = isAdmitted ? wanted : engine.admission.mutate(admission)
-  const admitted = (pending instanceof Promise ? await pending : pending) ?? wanted
+  const shown = shownOf(call, wanted)
+  const admission = new AdmissionRequest(call, 'UPDATE', { object: shown, old: shownOf(call, live) })
+  const pending = isAdmitted ? shown : engine.admission.mutate(admission)
+  const mutated = (pending instanceof Promise ? await pending : pending) ?? shown
+  const admitted = mutated === shown ? wanted : withShown(call, wanted, mutated)
   const taking = reserve(engine, call, { next: admitted, old: live, dryRun: isDryRun(call.options) })
   const reserved = taking instanceof Promise ? await taking : taking
   try {
     const object = prepare(call, reserved.object, live)
     validate(call, object, live)
-    const checked = isAdmitted ? undefined : engine.admission.validate(admission.withObject(object))
+    const checked = isAdmitted ? undefined : engine.admission.validate(admission.withObject(shownOf(call, object)))
     if (checked instanceof Promise) await checked
     return { ...reserved, object }
   } catch (thrown) {

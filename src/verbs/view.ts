@@ -4,7 +4,7 @@ import { invalid } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { SubresourceView } from '../api/definition.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
-import { fromStored } from './versions.js'
+import { fromStored, toStored } from './versions.js'
 
 /** The object with what a client wrote into its view. Version and uid in the view are conditions on the object. */
 export function writeView(call: Call, view: SubresourceView, input: { readonly sent: ApiObject; readonly live: ApiObject }): ApiObject {
@@ -13,4 +13,16 @@ export function writeView(call: Call, view: SubresourceView, input: { readonly s
   if (errors.length > 0) throw invalid({ group: call.identity.group(view.group), kind: view.kind }, call.name, errors)
   const written = view.write(sent, fromStored(call, live), call)
   return withMetadata(written, { resourceVersion: sent.metadata?.resourceVersion, uid: sent.metadata?.uid })
+}
+
+/** What admission sees of an object: itself, or what the view shows of it. */
+export const shownOf = (call: Call, object: ApiObject): ApiObject =>
+  call.subresource?.view === undefined ? object : (call.subresource.shown.fromStored?.(object) ?? object)
+
+/** The object with what admission made of that. */
+export function withShown(call: Call, object: ApiObject, shown: ApiObject): ApiObject {
+  const view = call.subresource?.view
+  if (view === undefined) return shown
+  const { metadata = {} } = object
+  return withMetadata(toStored(call, view.write(shown, fromStored(call, object), call)), metadata)
 }
