@@ -19,6 +19,8 @@ const { values } = parseArgs({
 
 const smallest = 1024
 const mostFactor = 2.5
+/** What the collector of garbage adds while what is made outgrows its young generation; what is quadratic has a factor of four. */
+const failingFactor = 3
 /** Times below this are noise, whatever their ratio. */
 const leastMs = 0.05
 const sampling = { leastMs: 3, samples: 2 }
@@ -41,7 +43,9 @@ function broken(shape: Shape): Growth | undefined {
     }
     const growth = growthOf(shape, { from, to }, mostFactor ** steps, sampling)
     if (values.verbose) console.log(showGrowth(growth))
-    if (growth.factor > mostFactor ** steps && to.ms > leastMs) return growth
+    if (to.ms <= leastMs || growth.factor <= mostFactor ** steps) continue
+    if (growth.factor > failingFactor ** steps) return growth
+    console.log(`SLOWER ${showGrowth(growth)}`)
   }
   const last = probes.at(-1)
   console.log(`${shape.subject}: ${shape.name}: ${((last?.ms ?? 0) / ((last?.bytes ?? 1) / 2 ** 20)).toFixed(1)} ms/MiB`)
