@@ -35,6 +35,10 @@ export class DataFile {
     return this.#snapshot
   }
 
+  get path(): string {
+    return this.#path
+  }
+
   /** Resolves when the writes are on the disk; they show after the snapshot has been renewed. */
   write({ chores, ...writes }: FileWrites): Promise<unknown> {
     this.#space.ensure(mostNewBytes(writes.staged), () => fileBytes(this.#tables))

@@ -64,7 +64,7 @@ function suite(): void {
     const storage = await openFolder(folder)
     await storage.close()
     assert.ok(existsSync(dataPath()))
-    assert.deepEqual(readdirSync(folder).toSorted(), ['data.mdb', 'data.mdb-lock', 'owner.mdb', 'owner.mdb-lock'])
+    assert.deepEqual(readdirSync(folder).toSorted(), ['data.mdb', 'data.mdb-lock', 'data.mdb.closed', 'owner.mdb', 'owner.mdb-lock'])
   })
 
   test('a second open in the same process is refused, the first goes on; after close it works', async () => {

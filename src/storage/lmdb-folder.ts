@@ -2,6 +2,7 @@
 
 import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { closedNotePath, isAsClosed } from './closed-note.js'
 import { type FolderLock, lockFileName, lockFolder, ownerNoteName } from './folder-lock.js'
 import { findDamage } from './lmdb-damage.js'
 import { numberBytes } from './lmdb-records.js'
@@ -78,7 +79,8 @@ function checkContents(folder: string): void {
 }
 
 function isOurs(name: string): boolean {
-  return [dataFileName, lockFileName, ownerNoteName, draftPath(dataFileName)].some((ours) => name === ours || name === `${ours}-lock`)
+  const names = [dataFileName, lockFileName, ownerNoteName, draftPath(dataFileName), closedNotePath(dataFileName)]
+  return names.some((ours) => name === ours || name === `${ours}-lock`)
 }
 
 function removeLeftovers(folder: string): void {
@@ -104,7 +106,7 @@ async function createDataFile(path: string, { folder, mark }: FolderOptions): Pr
 }
 
 function openChecked(path: string, { folder, mark }: FolderOptions): Tables {
-  const damage = findDamage(path)
+  const damage = findDamage(path, { isTrusted: isAsClosed(path) })
   if (damage !== undefined) {
     throw new StorageRefusedError(`the data file ${path} is damaged, ${damage}: restore the folder from a backup or choose an empty one`)
   }

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
+import { noteClosed } from './closed-note.js'
 import { type CollectionCounts, collectionOfRange } from './collections.js'
 import { type CommitBatch, checkWrites, createCommitBatch, entryOf, stageCommit } from './commit-batch.js'
 import { CommitQueue } from './commit-queue.js'
@@ -334,9 +335,14 @@ class LmdbStorage implements Storage, HistorySource {
 
   async #close(): Promise<void> {
     this.#expiryLoop.close()
+    // The next start need not count again what was written since they were saved.
+    const counting =
+      this.#uncounted > 0 ? this.#saveCounts(() => undefined).catch((error) => this.#warn(error, 'counts could not be saved')) : undefined
     await this.#trimming
+    await counting
     await this.#queue.close()
     await this.#file.close()
+    noteClosed(this.#file.path)
     await this.#parts.lock.release()
   }
 

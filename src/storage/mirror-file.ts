@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from '../base/logger.js'
+import { isAsClosed, noteClosed } from './closed-note.js'
 import { createDiskSpace, type DiskSpace } from './disk-space.js'
 import { type FolderLock, lockFolder } from './folder-lock.js'
 import { findDamage } from './lmdb-damage.js'
@@ -89,6 +90,7 @@ export class MirrorFile {
     this.#snapshot?.close()
     this.#snapshot = undefined
     await this.#tables.root.close()
+    noteClosed(this.#path)
     await this.#lock.release()
     this.#remove()
   }
@@ -107,7 +109,7 @@ function takeFolder(folder: string): FolderLock {
 
 async function openExisting(path: string, mark: string, logger: Logger): Promise<Tables | undefined> {
   if (!existsSync(path)) return undefined
-  const damage = findDamage(path)
+  const damage = findDamage(path, { isTrusted: isAsClosed(path) })
   const tables = damage === undefined ? openTables({ path, create: false, noSync: true }) : undefined
   const transaction = tables?.root.useReadTransaction()
   const found = transaction && tables?.meta.get('mark', { transaction })?.toString()
