@@ -14,7 +14,9 @@ const run = promisify(execFile)
 const read = (path: string): string => readFileSync(join(repoRoot, path), 'utf8')
 const documents = [
   ...readdirSync(repoRoot).filter((name) => name.endsWith('.md')),
-  ...readdirSync(join(repoRoot, 'docs')).map((name) => `docs/${name}`),
+  ...readdirSync(join(repoRoot, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ]
 
 const blocksOf = (text: string, language: string): readonly string[] =>

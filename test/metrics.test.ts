@@ -1,7 +1,9 @@
 // The metrics of a busy server: the reference's names, types and labels, valid for collectors, and bounded whatever clients send.
 
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { obtainPromtool } from './clients/obtain-promtool.js'
@@ -10,6 +12,7 @@ import type { ApiClient } from './kit/api-client.js'
 import { type Embedded, startEmbedded } from './kit/embedded.js'
 import { configMapOf, configMaps, expectStatus, newNamespace } from './kit/fixtures.js'
 import { type MetricsText, readMetrics, type Sample } from './kit/metrics-text.js'
+import { repoRoot } from './kit/paths.js'
 
 const shape = ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 
@@ -190,6 +193,28 @@ describe('metrics', { concurrency: false }, () => {
     const before = (await metricsOf(client)).samples.length
     for (let i = 0; i < 20; i++) await ask(`word-${i}`)
     assert.equal((await metricsOf(client)).samples.length, before)
+  })
+
+  test('the dashboard and the alerts of the documents speak of metrics that there are', async () => {
+    const { types } = await metricsOf(client)
+    const known = new Set(
+      [...types].flatMap(([name, type]) => (type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name])),
+    )
+    for (const file of ['dashboard.json', 'alerts.yaml']) {
+      const text = readFileSync(join(repoRoot, 'docs', 'monitoring', file), 'utf8')
+      const named = new Set(text.match(/\b(?:apiserver|etcd|workqueue|leader|process|nodejs)_[a-z_]+/g))
+      assert.ok(named.size > 8, file)
+      assert.deepEqual(
+        [...named].filter((name) => !known.has(name)),
+        [],
+        file,
+      )
+    }
+  })
+
+  test('promtool finds nothing wrong with the alerts', { skip: promtool.skip }, async () => {
+    const { code, stderr } = await runToEnd(promtool.path, ['check', 'rules', join(repoRoot, 'docs', 'monitoring', 'alerts.yaml')])
+    assert.equal(code, 0, stderr)
   })
 
   test('it is cheap to ask for', async () => {

@@ -100,6 +100,31 @@ test('a deletion of many ends where one is refused: when that is told, nothing g
   assert.equal(engine.store.count(resource, 'n'), left)
 })
 
+for (const deletionWorkers of [1, 3]) {
+  test(`a deletion of many deletes ${deletionWorkers} at once where that is wanted`, async () => {
+    const { engine, find } = await stage()
+    const call = ownCall(engine, { resource: find('configmaps'), namespace: 'n', name: '' })
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await create(engine, call.with({ name }), { object: { metadata: { name } } })
+    let running = 0
+    let most = 0
+    const watched: Engine = {
+      ...engine,
+      deletionWorkers,
+      admission: {
+        mutate: () => undefined,
+        validate: async () => {
+          most = Math.max(most, ++running)
+          await settle()
+          running--
+        },
+      },
+    }
+    const all = { selection: { labels: undefined, fields: undefined }, version: { mode: 'most-recent' }, limit: 0 } as const
+    await removeCollection(watched, call, all)
+    assert.deepEqual([most, engine.store.count(find('configmaps'), 'n')], [deletionWorkers, 0])
+  })
+}
+
 test('a connection is asked for with its options; a log is read', async () => {
   const { engine, catalog, asked, call } = await stage()
   const request = { catalog, query: readQuery('container=c&command=ls&command=-l&stdin=true'), isUpgrade: false }
