@@ -37,9 +37,14 @@ export class Lab {
     return this.shared
   }
 
-  async start(flags: readonly string[] = []): Promise<Tested> {
+  start(flags: readonly string[] = []): Promise<Tested> {
     this.folders += 1
-    const server = await ServerProcess.start({ dataDir: join(this.folder, `data-${this.folders}`), flags })
+    return this.startIn(join(this.folder, `data-${this.folders}`), flags)
+  }
+
+  /** In a folder that another one may have used before. */
+  async startIn(dataDir: string, flags: readonly string[] = []): Promise<Tested> {
+    const server = await ServerProcess.start({ dataDir, flags })
     this.servers.push(server)
     const { ca, token = '' } = server.access
     return { process: server, served: { pid: server.pid, port: server.port, ca, token } }

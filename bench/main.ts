@@ -56,6 +56,7 @@ const workloads: { readonly [name: string]: Workload } = {
   },
   'watch-etcd': async (lab) => (await import('./workloads/etcd.js')).measureWatchOnEtcd(lab),
   etcd: async (lab) => (await import('./workloads/etcd.js')).measureEtcd(lab),
+  large: async (lab) => (await import('./workloads/large.js')).measureLarge(lab),
   memory: async (lab) => measureFullMemory(lab, await big(lab)),
 }
 
