@@ -211,14 +211,16 @@ export function* streamObjects(reads: Reads, at: RangeAtRevision): Steps<StoredO
   const tally = tallyOf(reads, at)
   let { start } = at.range
   for (;;) {
+    if (storage.revision !== at.revision) yield* storage.recall({ start, end: at.range.end }, at.revision)
     const past = storage.revision === at.revision ? {} : { at: at.revision }
     const page = storage.range({ start, end: at.range.end, limit: readAhead, maxBytes: readAheadBytes, ...past })
     tally.fetched += page.entries.length
     tally.evaluated += page.entries.length
     for (const entry of page.entries) yield new StoredObject(entry, kept)
     const last = page.entries.at(-1)
-    if (!page.more || last === undefined) return
-    start = keyAfter(last.key)
+    const next = page.next ?? (last && keyAfter(last.key))
+    if (!page.more || next === undefined) return
+    start = next
     yield undefined
   }
 }

@@ -83,6 +83,7 @@ export function* readPage(reads: Reads, query: ListQuery): Generator<unknown, Ob
     pieces: query.pieces,
   }
   if (page.matches !== undefined) return yield* selectedPage(reads, page)
+  if (query.at !== undefined && query.limit > 0 && query.expectedCount === undefined) yield* reads.storage.recall(page.range, query.at)
   const total = query.limit === 0 ? 0 : (query.expectedCount ?? reads.storage.count(page.range, query.at))
   if (query.limit === 0 || total <= query.limit) return wholePage(reads, page)
   const { items, range } = yield* firstOf(reads, page, rangeItems(reads, page))
@@ -189,7 +190,8 @@ function* selectedPage(reads: Reads, page: Page): Generator<unknown, ObjectPage,
   const { items, range, count } = yield* firstOf(reads, page, all)
   const first = pageOf(reads, { ...page, range }, items)
   const rest = { start: range.end, end: page.range.end, limit: 1, ...(isNow(reads, page) ? {} : { at: page.revision }) }
-  const hasMore = count === page.limit && reads.storage.range(rest).entries.length > 0
+  const { entries, more } = count === page.limit ? reads.storage.range(rest) : { entries: [], more: false }
+  const hasMore = entries.length > 0 || more
   return hasMore ? { ...first, next: { startKey: range.end, remaining: undefined } } : first
 }
 

@@ -180,6 +180,10 @@ class EtcdStorage implements Storage {
     return this.#mirror.read(key)
   }
 
+  recall(range: KeyRange, at: number): Generator<undefined, void, void> {
+    return this.#mirror.recall(range, at)
+  }
+
   scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
     this.#mirror.scan(range, look)
   }

@@ -42,6 +42,8 @@ export interface HistorySource {
 }
 
 export interface HistoryViews {
+  /** Makes the view that reads of this range and revision need, step by step. */
+  recall(range: KeyRange, at: number): Generator<undefined, void, void>
   range(query: RangeQuery & { readonly at: number }): RangePage
   count(range: KeyRange, at: number): number
 }
@@ -61,21 +63,54 @@ interface View {
 
 const mostViews = 8
 const mostKeysKept = 200_000
+/** Changes that are looked at between two yields: about a millisecond. */
+const namesPerStep = 1000
+/** Entries that are passed over before a page ends early. */
+const mostPassed = 1000
+/** Whoever makes a view and has not gone on for so long has given it up. */
+const abandonedMs = 500
 
 export function createHistoryViews(source: HistorySource): HistoryViews {
   let views: readonly View[] = []
+  /** The one that is made step by step: of several at a time nobody would know how much memory they take. */
+  let making: { readonly view: View; lastMs: number } | undefined
 
-  const viewFor = (range: KeyRange, at: number): View => {
+  const find = (range: KeyRange, at: number): View => {
     checkRevision(source, at)
     const collection = topCollectionOfRange(range)
-    const known = views.find((view) => view.at === at && view.collection === collection)
-    const view = known ?? { at, collection, undone: createSortedMap<Undone>(), upTo: at }
-    catchUp(view, source)
+    const isWanted = (view: View): boolean => view.at === at && view.collection === collection
+    if (making !== undefined && isWanted(making.view)) return making.view
+    return views.find(isWanted) ?? { at, collection, undone: createSortedMap<Undone>(), upTo: at }
+  }
+
+  const keep = (view: View): void => {
     views = withinBounds([view, ...views.filter((other) => other !== view && other.at >= source.compacted)])
+  }
+
+  const viewFor = (range: KeyRange, at: number): View => {
+    const view = find(range, at)
+    catchUp(view, source, Number.POSITIVE_INFINITY)
+    keep(view)
     return view
   }
 
   return {
+    *recall(range, at) {
+      if (at === source.revision) return
+      for (;;) {
+        const view = find(range, at)
+        const isFree = making === undefined || making.view === view || performance.now() - making.lastMs > abandonedMs
+        if (isFree) {
+          if (catchUp(view, source, namesPerStep)) {
+            making = making?.view === view ? undefined : making
+            keep(view)
+            return
+          }
+          making = { view, lastMs: performance.now() }
+        }
+        yield undefined
+      }
+    },
     range: (query) => collectPage(merged(source, viewFor(query, query.at), query), query),
     count(range, at) {
       let count = source.countNow(range)
@@ -92,15 +127,25 @@ export function checkRevision({ compacted, revision }: Pick<HistorySource, 'comp
   if (at > revision) throw new RangeError(`revision ${at} is not there yet: the storage is at ${revision}`)
 }
 
-function catchUp(view: View, source: HistorySource): void {
-  if (view.upTo === source.revision) return
+/** Looks at so many changes, and a little more rather than split a commit; whether that were all. */
+function catchUp(view: View, source: HistorySource, most: number): boolean {
+  if (view.upTo === source.revision) return true
+  let looked = 0
+  let last = view.upTo
   const range = view.collection === undefined ? undefined : { start: `${view.collection}/`, end: `${view.collection}0` }
   for (const name of source.namesAfter(view.upTo)) {
+    if (looked >= most && name.revision > last) {
+      view.upTo = last
+      return false
+    }
+    looked += 1
+    last = name.revision
     if (range && !isInRange(name.key, range)) continue
     const first = view.undone.get(name.key)?.first ?? name
     view.undone.set(name.key, { first, existsNow: name.kind !== 'deleted' })
   }
   view.upTo = source.revision
+  return true
 }
 
 /** The most recently used views, as many as may be kept; the one in use always. */
@@ -113,20 +158,31 @@ function withinBounds(views: readonly View[]): readonly View[] {
 }
 
 /** The entries of the range at the view's revision: unchanged ones from the newest state, the others from before their first change. */
-function* merged(source: HistorySource, view: View, range: KeyRange): Generator<Entry, void, undefined> {
+function* merged(source: HistorySource, view: View, range: KeyRange): Generator<Entry | string, void, undefined> {
+  let passed = 0
   const undone = view.undone.entries(range)
   let next = undone.next()
   for (const entry of source.entries(range)) {
     while (!next.done && compareText(next.value.key, entry.key) < 0) {
-      const before = source.previousOf(next.value.value.first)
+      const before = beforeAll(source, next.value.value)
       if (before) yield before
+      else if (++passed % mostPassed === 0) yield next.value.key
       next = undone.next()
     }
-    if (!next.done && next.value.key === entry.key) continue
+    if (!next.done && next.value.key === entry.key) {
+      // It was there, and is shown as it was; or it was not, and many may not have been.
+      if (next.value.value.first.kind === 'created' && ++passed % mostPassed === 0) yield entry.key
+      continue
+    }
     yield entry
   }
   for (; !next.done; next = undone.next()) {
-    const before = source.previousOf(next.value.value.first)
+    const before = beforeAll(source, next.value.value)
     if (before) yield before
+    else if (++passed % mostPassed === 0) yield next.value.key
   }
 }
+
+/** What the key held before its first change. */
+const beforeAll = (source: HistorySource, { first }: Undone): Entry | undefined =>
+  first.kind === 'created' ? undefined : source.previousOf(first)

@@ -149,6 +149,10 @@ class LmdbStorage implements Storage, HistorySource {
     return query.at === undefined ? this.#file.snapshot.page(query) : this.#views.range({ ...query, at: query.at })
   }
 
+  recall(range: KeyRange, at: number): Generator<undefined, void, void> {
+    return this.#views.recall(range, at)
+  }
+
   scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
     this.#file.snapshot.scan(range, look)
   }

@@ -89,6 +89,10 @@ class MemoryStorage implements Storage, HistorySource {
     return collectPage(this.entries(query), query)
   }
 
+  recall(range: KeyRange, at: number): Generator<undefined, void, void> {
+    return this.#views.recall(range, at)
+  }
+
   scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
     this.#checkOpen()
     for (const { key, revision, value } of this.entries(range))

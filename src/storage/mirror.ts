@@ -108,6 +108,10 @@ export class Mirror implements HistorySource {
     return query.at === undefined ? this.#file.snapshot.page(query) : this.#views.range({ ...query, at: query.at })
   }
 
+  recall(range: KeyRange, at: number): Generator<undefined, void, void> {
+    return this.#views.recall(range, at)
+  }
+
   scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
     this.#file.snapshot.scan(range, look)
   }

@@ -2,10 +2,12 @@
 
 import type { Entry, RangePage, RangeQuery } from './storage.js'
 
-export function collectPage(source: Iterable<Entry>, { limit, maxBytes = Number.POSITIVE_INFINITY }: RangeQuery): RangePage {
+/** A text in the source stands for much that was passed over: up to this key nothing more is in the page. */
+export function collectPage(source: Iterable<Entry | string>, { limit, maxBytes = Number.POSITIVE_INFINITY }: RangeQuery): RangePage {
   const entries: Entry[] = []
   let bytes = 0
   for (const entry of source) {
+    if (typeof entry === 'string') return { entries, more: true, next: `${entry}\0` }
     if (entries.length >= limit || bytes >= maxBytes) return { entries, more: true }
     entries.push(entry)
     bytes += entry.value.length

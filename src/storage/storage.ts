@@ -61,6 +61,8 @@ export interface RangePage {
   readonly entries: readonly Entry[]
   /** Whether keys of the range remain after the last entry. */
   readonly more: boolean
+  /** Where they begin, when that is not right behind the last entry: a page of the past may end early, even empty, after much that was not there. */
+  readonly next?: string
 }
 
 /** An entry that is looked at in place: the object is used again for the next one, and the bytes are true only until then. */
@@ -100,6 +102,11 @@ export interface Storage {
   /** Whether what a key holds would be stored in another way now, with a newer key: then a write of the same value is not without effect. */
   isStale?(key: string): boolean
   range(query: RangeQuery): RangePage
+  /**
+   * Prepares reads of a range at a revision of the past, step by step: they go through what has happened since, which may be much. Without it
+   * they do that at once.
+   */
+  recall(range: KeyRange, at: number): Generator<undefined, void, void>
   /** Shows the entries of a range as they are now, in order, without a copy of their values, until `look` has seen enough and says false. */
   scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void
   /** How many keys the range holds, at `at` or now. Cheap for the ranges of whole collections: see the engine. */

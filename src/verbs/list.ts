@@ -7,8 +7,9 @@ import type { ListOptions } from '../api/options/list-options.js'
 import type { ListVersion } from '../api/options/read-version.js'
 import { Pieces } from '../base/pieces.js'
 import type { Promised } from '../base/promised.js'
+import { isGone } from '../objects/gone.js'
 import { rangeOf } from '../objects/keys.js'
-import { type ListQuery, type ObjectPage, StateGoneError } from '../objects/list.js'
+import type { ListQuery, ObjectPage } from '../objects/list.js'
 import type { Engine } from './engine.js'
 import { makeSelected } from './on-demand.js'
 import { awaitRevision } from './read-at.js'
@@ -61,7 +62,7 @@ function freshness(engine: Engine, { version, limit }: ListOptions): unknown {
 function listNow(engine: Engine, call: Call, options: CutList): Promised<StoredPage> {
   const range = rangeOf(call.resource, call.namespace)
   const refused = (thrown: unknown): never => {
-    throw thrown instanceof StateGoneError ? gone(engine, options.version) : thrown
+    throw isGone(thrown) ? gone(engine, options.version) : thrown
   }
   try {
     const page = engine.store.listInPieces({

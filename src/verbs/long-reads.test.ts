@@ -117,6 +117,27 @@ for (const [what, selection] of [
     }))
 }
 
+test('a list of a state long ago, whole and in pages', async () => {
+  const at = (resourceVersion: number, limit: number) =>
+    ({ ...wanted(storedJson, everything, limit), version: { mode: 'exact', resourceVersion } }) as ReturnType<typeof wanted>
+  let middle = 1
+  await assertShortTurns(async () => {
+    // Each time another one, so that it has to be looked up.
+    middle += 2
+    const page = await list(engine, call, at(middle, 0))
+    const items = JSON.parse(`[${await readAll(page)}]`) as readonly unknown[]
+    assert.ok(items.length < 3 * middle)
+    middle += 1
+    const limited = await list(engine, call, at(middle, 1))
+    assert.equal((JSON.parse(`[${await readAll(limited)}]`) as readonly unknown[]).length, 1)
+    assert.ok((limited.remainingItemCount ?? 0) < 3 * middle)
+  })
+  const [first, then] = await Promise.all([list(engine, call, at(2, 0)), list(engine, call, at(500, 0))])
+  const [few, many] = await Promise.all([readAll(first), readAll(then)])
+  const lengthOf = (bytes: Buffer): number => (JSON.parse(`[${bytes}]`) as readonly unknown[]).length
+  assert.ok(lengthOf(few) < lengthOf(many))
+})
+
 test('a list and a selection show one state while others write, and an index that is built meanwhile is true', async () => {
   for (let i = 0; i < 3; i++) store.releaseUnused()
   let isDone = false
@@ -125,6 +146,7 @@ test('a list and a selection show one state while others write, and an index tha
       const stored = store.read({ resource: boxes, namespace: 'n', name: nameOf(n) })
       const group = stored?.labels()?.['group'] === 'g4' ? `g${n % 10}` : 'g4'
       await put(store, box(nameOf(n), { labels: { group, app: 'shop' }, color: 'blue' }), stored?.revision)
+      await new Promise((resolve) => setImmediate(resolve))
     }
   }
   const writing = write()

@@ -75,6 +75,10 @@ export class EncryptedStorage implements Storage {
     return this.#concerns(query) ? { ...page, entries: page.entries.map((entry) => this.#openEntry(entry)) } : page
   }
 
+  recall(range: KeyRange, at: number): Generator<undefined, void, void> {
+    return this.#storage.recall(range, at)
+  }
+
   scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
     if (!this.#concerns(range)) {
       this.#storage.scan(range, look)
