@@ -59,8 +59,12 @@ export function startWatchStream(
     if (isOver) return false
     isOver = true
     watch.close()
-    writeTo(exchange, form.error(ApiError.from(thrown)))
-    response.end()
+    if (!(thrown instanceof ApiError)) exchange.lifecycle.panic(exchange, thrown)
+    if (connection.isWithinEvent) exchange.cut()
+    else {
+      writeTo(exchange, form.error(ApiError.from(thrown)))
+      response.end()
+    }
     return false
   }
   const write = (batch: EventBatch, bytes: Uint8Array): boolean => {
@@ -91,6 +95,7 @@ export function startWatchStream(
       if (reason === 'too-slow') connection.end()
       else if (!connection.isWithinEvent) response.end()
     },
+    fail,
     unsent: () => connection.unsent(),
   }
   onRoom(exchange, () => {

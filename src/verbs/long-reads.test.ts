@@ -214,6 +214,7 @@ for (const [what, start, selection] of [
               return true
             },
             bookmark: () => true,
+            fail: assert.fail,
             end: () => resolve(),
           },
           20_000,

@@ -38,6 +38,7 @@ test('history that is forgotten before a slow client has read it ends the watch'
       },
       bookmark: () => true,
       end: (reason) => endings.push(reason),
+      fail: assert.fail,
     },
     60_000,
   )
@@ -51,6 +52,50 @@ test('history that is forgotten before a slow client has read it ends the watch'
   assert.ok(taken < count, 'it had not been read ahead')
   assert.equal(store.watchers, 0)
 })
+
+/** A storage whose ranges can be read once; then a value cannot be decrypted. */
+async function watchWhatCannotBeRead(pauses: boolean): Promise<{ readonly seen: readonly string[]; readonly store: ObjectStore }> {
+  const storage = await openMemoryStorage({ clock: systemClock })
+  const store = new ObjectStore({ storage, clock: systemClock, readCacheBytes: 0, eventTtlSeconds: 3600 })
+  for (let i = 0; i < 600; i += 1) await put(store, box(`b${i}`))
+  const range = storage.range.bind(storage)
+  let reads = 0
+  storage.range = (query) => {
+    if (++reads > 1) throw new Error('cannot decrypt')
+    // Longer than a piece of work: the rest is read in another turn.
+    if (pauses) for (const until = performance.now() + 30; performance.now() < until; );
+    return range(query)
+  }
+  const call = { resource: boxes, namespace: 'n' } as Call
+  const watch = new Watch({ store } as Engine, call, {
+    selection: everything,
+    start: { mode: 'any' },
+    allowBookmarks: false,
+  } as WatchOptions)
+  const seen: string[] = []
+  watch.start(
+    {
+      events: () => {
+        if (!pauses) setImmediate(watch.resume)
+        return pauses
+      },
+      bookmark: () => true,
+      end: (reason) => seen.push(reason),
+      fail: (thrown) => seen.push(String(thrown)),
+    },
+    60_000,
+  )
+  for (let turn = 0; turn < 1000 && seen.length === 0; turn++) await new Promise((resolve) => setImmediate(resolve))
+  return { seen, store }
+}
+
+for (const pauses of [true, false]) {
+  test(`what cannot be read ends the watch, and nothing else: ${pauses ? 'after a pause' : 'when the client has read'}`, async () => {
+    const { seen, store } = await watchWhatCannotBeRead(pauses)
+    assert.deepEqual(seen, ['Error: cannot decrypt'])
+    assert.equal(store.watchers, 0)
+  })
+}
 
 interface Seen {
   readonly watch: Watch
@@ -75,6 +120,7 @@ function watchBoxes(store: ObjectStore): Seen {
     },
     bookmark: () => true,
     end: (reason: string) => seen.endings.push(reason),
+    fail: (thrown: unknown) => seen.endings.push(String(thrown)),
   }
   watch.start(sink, 60_000)
   return seen

@@ -19,6 +19,8 @@ export interface WatchSink {
   bookmark(revision: number): boolean
   /** The stream ends here: in good order, or because this watcher fell too far behind. */
   end(reason: 'done' | 'too-slow'): void
+  /** The stream ends here, because what comes next cannot be read. */
+  fail(thrown: unknown): void
   /** What it took and could not send yet. */
   unsent?(): Iterable<UnsentPart>
 }
@@ -124,6 +126,12 @@ export class Watch implements Laggard {
     if (reason !== undefined) this.sink?.end(reason)
   }
 
+  private fail(thrown: unknown): void {
+    if (this.stop === undefined) return
+    this.close()
+    this.sink?.fail(thrown)
+  }
+
   /** Too much waits for slow watchers, and for this one longest. */
   letGo(): void {
     this.close('too-slow')
@@ -189,13 +197,16 @@ export class Watch implements Laggard {
     this.forget(sent)
   }
 
-  /** A client may be so slow that history is forgotten before it was sent: it is let go, and told so when it comes again. */
+  /**
+   * A client may be so slow that history is forgotten before it was sent: it is let go, and told so when it comes again. Whatever else
+   * cannot be read is the end of this watch alone: it happens in turns in which nobody else could take it.
+   */
   private nextOf(source: Iterator<EventBatch | undefined>): IteratorResult<EventBatch | undefined, unknown> {
     try {
       return source.next()
     } catch (thrown) {
-      if (!isGone(thrown)) throw thrown
-      this.close('too-slow')
+      if (isGone(thrown)) this.close('too-slow')
+      else this.fail(thrown)
       return { done: true, value: undefined }
     }
   }
