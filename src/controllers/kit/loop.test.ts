@@ -150,6 +150,31 @@ test('a failure is told and tried again; an object that cannot be read disturbs 
   await loop.close()
 })
 
+test('a list goes on behind an object of which nobody can say whether it matters', async () => {
+  const told: string[] = []
+  const { store, parts, plan, timers, seen } = await setUp({
+    ...silentLogger,
+    warn: (_, message) => void told.push(message),
+    error: (_, message) => void told.push(message),
+  })
+  for (const name of ['a', 'broken', 'c']) await put(store, box(name))
+  const loop = new KeyedLoop(parts, {
+    ...plan,
+    sources: (catalog) =>
+      plan.sources(catalog).map((source) => ({
+        ...source,
+        matches: ({ key }) => {
+          if (key.endsWith('/broken')) throw new Error('cannot be read')
+          return true
+        },
+      })),
+  })
+  await timers.advance(20_000)
+  assert.deepEqual(seen, ['a', 'c'])
+  assert.deepEqual(told, ['loop cannot read an object'])
+  await loop.close()
+})
+
 test('a server that no longer leads lets what runs end between two steps, and begins nothing', async () => {
   const { store, parts, plan, seen } = await setUp()
   await Promise.all(['a', 'b', 'c'].map((name) => put(store, box(name))))

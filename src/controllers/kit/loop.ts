@@ -154,6 +154,8 @@ export class KeyedLoop implements Loop {
 
   #notice(source: Source, object: StoredObject, seen: Seen): void {
     try {
+      // What is delivered by a watch was matched by it.
+      if (seen === 'LISTED' && source.matches?.(object) === false) return
       const found = source.keyOf(object, seen)
       if (found === undefined) return
       if (typeof found === 'string') this.#queue.add(found)
@@ -198,7 +200,7 @@ export class KeyedLoop implements Loop {
         const pause = this.#pacer.pause()
         if (pause !== undefined) await pause
         if (this.#isClosed) return
-        if (source.matches?.(object) !== false) this.#notice(source, object, 'LISTED')
+        this.#notice(source, object, 'LISTED')
       }
     }
   }
