@@ -32,7 +32,7 @@ export interface ListenOptions {
   readonly clientCa?: string | undefined
   readonly minVersion?: TlsVersion | undefined
   readonly ciphers?: string | undefined
-  /** What to show to clients who ask for a certain name; undefined: the certificate above. */
+  /** What to show to clients who ask for a certain name, made with the client CA above; undefined: the certificate above. */
   readonly namedCertificate?: ((servername: string) => SecureContext | undefined) | undefined
   /** Whether other processes may listen on the same port. */
   readonly sharesPort?: boolean

@@ -2,9 +2,8 @@
 
 import { X509Certificate } from 'node:crypto'
 import { createSecureContext, type SecureContext } from 'node:tls'
-import type { Logger } from '../base/logger.js'
 import type { KeyPair } from './issue-certificate.js'
-import { type CertificateFiles, ReloadingCertificate } from './reloading-certificate.js'
+import { type CertificateFiles, ReloadingCertificate, type ReloadOptions } from './reloading-certificate.js'
 
 export interface NamedFiles {
   readonly files: CertificateFiles
@@ -12,17 +11,24 @@ export interface NamedFiles {
   readonly names: readonly string[]
 }
 
+export interface NamedOptions extends Omit<ReloadOptions, 'onChange'> {
+  /** That of the listener: client certificates are verified with the context of the name that was asked for. */
+  readonly clientCa?: string | undefined
+}
+
 /** Lives until `close`; its files are read again when they change. */
 export class NamedCertificates {
+  readonly #clientCa: string | undefined
   readonly #readers: readonly ReloadingCertificate[]
   readonly #contexts = new Map<string, SecureContext>()
   /** The names of each pair that are in the map now. */
   readonly #names: (readonly string[])[] = []
 
   /** Throws one sentence when files are not a pair now. Of two with the same name the first one counts. */
-  constructor(named: readonly NamedFiles[], logger: Logger) {
+  constructor(named: readonly NamedFiles[], { clientCa, ...reload }: NamedOptions) {
+    this.#clientCa = clientCa
     this.#readers = named.map(
-      ({ files, names }, i) => new ReloadingCertificate(files, { logger, onChange: (pair) => this.#take(i, pair, names) }),
+      ({ files, names }, i) => new ReloadingCertificate(files, { ...reload, onChange: (pair) => this.#take(i, pair, names) }),
     )
     for (const [i, { names }] of named.entries()) this.#take(i, (this.#readers[i] as ReloadingCertificate).current, names)
   }
@@ -39,7 +45,8 @@ export class NamedCertificates {
   }
 
   #take(index: number, pair: KeyPair, given: readonly string[]): void {
-    const context = createSecureContext({ cert: pair.cert, key: pair.key })
+    const trusted = this.#clientCa === undefined ? {} : { ca: this.#clientCa }
+    const context = createSecureContext({ cert: pair.cert, key: pair.key, ...trusted })
     for (const name of this.#names[index] ?? []) this.#contexts.delete(name)
     const taken = new Set(this.#names.flatMap((names, i) => (i === index ? [] : names)))
     const names = (given.length > 0 ? given : namesOf(pair)).filter((name) => !taken.has(name))

@@ -1,7 +1,7 @@
 // The port, with the certificates that it shows; it is closed first, and lets requests that have begun end.
 
 import type { RequestListener } from '../http/handle.js'
-import { type Listener, listen } from '../net/listen.js'
+import { type Listener, type ListenOptions, listen } from '../net/listen.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { ServerState } from './make-listener.js'
 import type { Opening } from './opening.js'
@@ -27,13 +27,16 @@ export async function openPort(
   { listener, certificate, store, state }: PortParts,
 ): Promise<OpenPort> {
   const { tls, limits, timeouts, serving } = settings
-  const named = namedCertificates(serving, logger)
+  // Clients are not asked for certificates yet. Whoever has them asked says so here, for the names, too: each verifies with its own context.
+  const clients: Pick<ListenOptions, 'clientCa'> = {}
+  const named = namedCertificates(serving, { logger, ...clients })
   closing.add(() => named?.close())
   const port = await listen(
     {
       host: settings.bindAddress,
       port: settings.securePort,
       certificate,
+      ...clients,
       logger,
       onHandshakeError: () => {
         state.handshakeErrors++

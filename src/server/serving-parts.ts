@@ -1,9 +1,8 @@
 // What the flags about serving add to the server: filters at the front of the list, certificates by name, the address that is published.
 
-import type { Logger } from '../base/logger.js'
 import type { Filter } from '../http/pipeline.js'
 import { retryAfterShutdown, strictTransport } from '../http/serving-filters.js'
-import { NamedCertificates } from '../net/named-certificates.js'
+import { NamedCertificates, type NamedOptions } from '../net/named-certificates.js'
 import type { ServingSettings } from './options/settings.js'
 import { StartError } from './start-failure.js'
 
@@ -26,10 +25,10 @@ async function crossOriginFilter(patterns: readonly string[]): Promise<Filter> {
   }
 }
 
-export function namedCertificates({ certificates }: ServingSettings, logger: Logger): NamedCertificates | undefined {
+export function namedCertificates({ certificates }: ServingSettings, options: NamedOptions): NamedCertificates | undefined {
   if (certificates.length === 0) return undefined
   try {
-    return new NamedCertificates(certificates, logger)
+    return new NamedCertificates(certificates, options)
   } catch (thrown) {
     throw new StartError(`--tls-sni-cert-key: ${thrown instanceof Error ? thrown.message : thrown}`)
   }
