@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
 import { obtainPromtool } from './clients/obtain-promtool.js'
 import { runToEnd } from './clients/obtaining.js'
 import type { ApiClient } from './kit/api-client.js'
@@ -215,6 +216,15 @@ describe('metrics', { concurrency: false }, () => {
   test('promtool finds nothing wrong with the alerts', { skip: promtool.skip }, async () => {
     const { code, stderr } = await runToEnd(promtool.path, ['check', 'rules', join(repoRoot, 'docs', 'monitoring', 'alerts.yaml')])
     assert.equal(code, 0, stderr)
+  })
+
+  test('compressed it is the same', async () => {
+    const plain = readMetrics(await textOf(client))
+    const { headers, bytes } = await client.get('/metrics', { 'accept-encoding': 'gzip' })
+    assert.equal(headers['content-encoding'], 'gzip')
+    const packed = readMetrics(gunzipSync(bytes).toString())
+    assert.deepEqual([...packed.types], [...plain.types])
+    assert.equal(packed.samples.length, plain.samples.length)
   })
 
   test('it is cheap to ask for', async () => {

@@ -4,6 +4,7 @@ import { ApiError } from '../api/api-error.js'
 import type { Catalog } from '../api/catalog.js'
 import { readQuery } from '../api/options/query.js'
 import { onceFor } from '../base/once-for.js'
+import { Pieces } from '../base/pieces.js'
 import { negotiate } from '../codec/negotiation.js'
 import { type AggregatedDiscovery, serveAggregated } from './aggregated-discovery.js'
 import type { Document } from './discovery.js'
@@ -15,7 +16,7 @@ import { serveOpenApi } from './openapi/serve-openapi.js'
 import type { Answered, Filter } from './pipeline.js'
 import type { Profiles } from './profiles.js'
 import { serveResource } from './resource-endpoint.js'
-import { send, sendPlain } from './respond.js'
+import { send, sendPlain, sendStream } from './respond.js'
 import { discoveryDocument, rootPaths, sendDiscovery } from './serve-discovery.js'
 import { methodNotAllowed, type ResourceServer } from './target.js'
 
@@ -125,8 +126,23 @@ async function serveHealth(exchange: Exchange, { path, checks, name }: HealthReq
 
 async function serveMetrics(site: Site, exchange: Exchange): Promise<Answered> {
   const { contentType, text } = await site.metrics.text()
-  send(exchange, { code: 200, contentType, body: Buffer.from(text) })
+  const body = Buffer.from(text)
+  // Collectors want it compressed, and that takes longer than to write it: others have their turn meanwhile.
+  if (body.length > oneMetricsPiece && exchange.info.method === 'GET')
+    await sendStream(exchange, { code: 200, contentType, pieces: cut(body), clock: new Pieces() })
+  else send(exchange, { code: 200, contentType, body })
   return true
+}
+
+const oneMetricsPiece = 64 << 10
+
+function cut(body: Buffer): () => Uint8Array | undefined {
+  let at = 0
+  return () => {
+    if (at >= body.length) return undefined
+    at += oneMetricsPiece
+    return body.subarray(at - oneMetricsPiece, at)
+  }
 }
 
 /** Whoever speaks the other vocabulary is told so: nothing else would tell them why a server that has the group says that it has not. */
