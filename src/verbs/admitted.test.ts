@@ -14,8 +14,10 @@ import { ownCall } from '../controllers/own-call.js'
 import { perform } from './act.js'
 import { connect } from './connect.js'
 import { create } from './create.js'
+import { remove } from './delete.js'
 import { removeCollection } from './delete-collection.js'
 import type { Engine } from './engine.js'
+import { patch } from './patch.js'
 import type { Reserver } from './reserve.js'
 import { answerReview } from './review.js'
 import { bind } from './special/binding.js'
@@ -171,6 +173,36 @@ test('of a view admission sees the view, and what it makes of that is written', 
   assert.deepEqual(seen, ['replicas 1 to 3', '7'])
   assert.equal(replicasOf(engine.store.read(target)?.decode(resource)), 7)
 })
+
+for (const [condition, ending] of [
+  ['without a version', 'is computed again where somebody else was quicker'],
+  ['with one', 'is a conflict'],
+] as const) {
+  test(`a patch of the last finalizer ${condition} ${ending}`, async () => {
+    const { engine, find } = await stage()
+    const resource = find('configmaps')
+    const call = ownCall(engine, { resource, namespace: 'n', name: 'c' })
+    await create(engine, call, { object: { metadata: { name: 'c', finalizers: ['example.com/f'] } } })
+    await remove(engine, call)
+    const version = engine.store.read({ resource, namespace: 'n', name: 'c' })?.resourceVersion
+    let races = 0
+    const racing: Engine = {
+      ...engine,
+      admission: {
+        mutate: () => undefined,
+        validate: async () => {
+          if (races++ > 0) return
+          await patch(engine, call, { type: 'merge', patch: { data: { a: 'b' } }, duplicates: [] })
+        },
+      },
+    }
+    const metadata = { finalizers: null, ...(condition === 'with one' ? { resourceVersion: version } : {}) }
+    const patching = patch(racing, call, { type: 'merge', patch: { metadata }, duplicates: [] })
+    if (condition === 'with one') await assert.rejects(patching, /has been modified/)
+    else assert.deepEqual((await patching).result.object?.['data' as never], { a: 'b' })
+    assert.equal(engine.store.count(resource, 'n'), condition === 'with one' ? 1 : 0)
+  })
+}
 
 const reserver = (log: string[], word: string, errors: readonly never[] = []): Reserver => ({
   collection: 'configmaps',

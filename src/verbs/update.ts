@@ -89,7 +89,13 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
     let isWritten = false
     try {
       const { object: next, gained } = shaped
-      if (isFinished(call, next)) return await removeFinished(engine, call, { next, current, dryRun: isDryRun(call.options) })
+      if (isFinished(call, next)) {
+        const finished: Finished = await removeFinished(engine, call, { next, current, dryRun: isDryRun(call.options) })
+        if (finished.done) return finished.written
+        // Who named a version meets the conflict in the next round.
+        current = finished.current
+        continue
+      }
       if (isDryRun(call.options))
         return { created: false, result: { object: withMetadata(keepingTimes(next, live), { resourceVersion: current.resourceVersion }) } }
       const value = engine.store.encode(call.resource, keepingTimes(next, live))
@@ -213,11 +219,13 @@ interface Finishing {
   readonly dryRun: boolean
 }
 
-async function removeFinished(engine: Engine, call: Call, { next, current, dryRun }: Finishing): Promise<Written> {
+type Finished = { readonly done: true; readonly written: Written } | { readonly done: false; readonly current: StoredObject }
+
+async function removeFinished(engine: Engine, call: Call, { next, current, dryRun }: Finishing): Promise<Finished> {
   if (!dryRun) {
     call.throwIfAborted()
     const outcome = await engine.store.remove(current, uniqueKeysOfRemoval(engine, call, current.decode(call.resource)))
-    if (!outcome.ok && outcome.current !== undefined) throw conflict(call.resource.subject, call.name, modifiedMessage)
+    if (!outcome.ok && outcome.current !== undefined) return { done: false, current: outcome.current }
   }
-  return { created: false, result: { object: withMetadata(next, { resourceVersion: current.resourceVersion }) } }
+  return { done: true, written: { created: false, result: { object: withMetadata(next, { resourceVersion: current.resourceVersion }) } } }
 }
