@@ -105,10 +105,10 @@ interface Seen {
   mayTake: boolean
 }
 
-function watchBoxes(store: ObjectStore): Seen {
+function watchBoxes(store: ObjectStore, resourceVersion = store.revision): Seen {
   const options = {
     selection: everything,
-    start: { mode: 'exact', resourceVersion: store.revision },
+    start: { mode: 'exact', resourceVersion },
     allowBookmarks: false,
   } as WatchOptions
   const watch = new Watch({ store } as Engine, { resource: boxes, namespace: 'n' } as Call, options)
@@ -165,5 +165,15 @@ test('a watcher that does not read is let go after ten thousand events, however 
   }
   assert.deepEqual(slow.endings, ['too-slow'])
   assert.equal(store.backlog.bytes, 0)
+  assert.equal(store.watchers, 0)
+})
+
+test('a version that has not come when the time is up ends the watch, and nothing older is sent', async () => {
+  const store = await storeInMemory()
+  await put(store, box('first'))
+  const early = watchBoxes(store, store.revision + 50)
+  await put(store, box('late'))
+  assert.deepEqual(early.batches, [])
+  assert.deepEqual(early.endings, ['done'])
   assert.equal(store.watchers, 0)
 })

@@ -78,6 +78,11 @@ export class Watch implements Laggard {
   start(sink: WatchSink, timeoutMs: number): void {
     this.sink = sink
     const { start } = this.options
+    // Its time was up before that version came: whatever happens until then is older than what was asked for.
+    if (start.mode === 'exact' && this.engine.store.revision < start.resourceVersion) {
+      sink.end('done')
+      return
+    }
     // In one turn: what was, then what comes. Nothing can fall between.
     this.sentUpTo = start.mode === 'exact' ? start.resourceVersion : this.engine.store.revision
     this.pieces = new Pieces()
