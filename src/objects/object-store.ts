@@ -224,8 +224,12 @@ export class ObjectStore {
   }
 
   /** Tells a watcher of every later change; the function it returns ends that. */
-  watch({ resource, namespace, ...watcher }: Omit<Watcher, 'range'> & Pick<HistoryQuery, 'resource' | 'namespace'>): () => void {
-    return this.hub.add({ ...watcher, range: rangeOf(resource, namespace) })
+  watch({
+    resource,
+    namespace,
+    ...watcher
+  }: Omit<Watcher, 'range' | 'resource'> & Pick<HistoryQuery, 'resource' | 'namespace'>): () => void {
+    return this.hub.add({ ...watcher, resource, range: rangeOf(resource, namespace) })
   }
 
   /** The bytes of an object; equal bytes mean that a write would change nothing. */

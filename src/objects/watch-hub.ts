@@ -2,6 +2,7 @@
 // were committed together are told together, and watchers of the same range and selection share what they are told.
 
 import { getOrInsert } from '../base/get-or-insert.js'
+import { onceFor } from '../base/once-for.js'
 import { isInRange } from '../storage/key-order.js'
 import type { Change, KeyRange, Storage, Unfollow } from '../storage/storage.js'
 import { collectionOf } from './keys.js'
@@ -13,12 +14,16 @@ export interface Watcher {
   readonly matches: Matcher | undefined
   /** What `matches` was made of, where others may have the same. */
   readonly selection?: Selection
+  /** Whose fields it selects by: they may be others when the kind has changed. */
+  readonly resource?: object
   /** Called with what the watcher shall see, in order. */
   readonly deliver: (event: WatchEvent) => void
   /** Called instead, with several of them at a time. */
   readonly take?: (batch: EventBatch) => void
   /** Called when the server will deliver nothing more, or cannot deliver all. Left out: whatever can be told is welcome. */
   readonly end?: () => void
+  /** Called when what it would see cannot be found out, and nothing more will be delivered. Left out: that is told to the log. */
+  readonly fail?: (thrown: unknown) => void
 }
 
 /** Watchers who see the same. */
@@ -39,7 +44,9 @@ export class WatchHub {
       // Clients were promised every change. They go on from their last version, and are told there that history is gone; the server's own
       // loops look at what is, and are content with what differs.
       if (hasGap) this.endAll()
-      for (const [collection, sightings] of this.sightingsOf(changes)) this.deliver(collection, sightings)
+      const faults: unknown[] = []
+      for (const [collection, sightings] of this.sightingsOf(changes)) this.deliver(collection, sightings, faults)
+      if (faults.length > 0) throw faults[0]
     })
   }
 
@@ -85,21 +92,32 @@ export class WatchHub {
     return found
   }
 
-  private deliver(collection: string, sightings: readonly Sighting[]): void {
+  /** A fault in one selection or watcher is theirs alone: all others see everything. */
+  private deliver(collection: string, sightings: readonly Sighting[], faults: unknown[]): void {
     const audiences = this.audiences.get(collection)
     if (audiences === undefined) return
     for (const audience of audiences.values()) {
-      for (const batch of batchesOf(eventsFor(audience, sightings))) for (const watcher of audience.watchers) deliverTo(watcher, batch)
+      try {
+        for (const batch of batchesOf(eventsFor(audience, sightings)))
+          for (const watcher of audience.watchers) deliverTo(watcher, batch, faults)
+      } catch (thrown) {
+        for (const watcher of [...audience.watchers]) fail(watcher, thrown, faults)
+      }
     }
   }
 }
 
 /** Who has a test of his own, made of nothing that could be compared, is alone. */
 const audienceKey = (watcher: Watcher): unknown => {
-  const { range, matches, selection } = watcher
+  const { range, matches, selection, resource } = watcher
   if (matches !== undefined && selection === undefined) return watcher
-  return `${range.start}\n${range.end}\n${selection === undefined ? '' : selectionKey(selection)}`
+  const selected = selection === undefined ? '' : selectionKey(selection)
+  const whose = selection?.fields === undefined || resource === undefined ? 0 : numberOf(resource)
+  return `${range.start}\n${range.end}\n${whose}\n${selected}`
 }
+
+let lastNumber = 0
+const numberOf = onceFor<object, number>(() => ++lastNumber)
 
 function* eventsFor({ range, matches }: Audience, sightings: readonly Sighting[]): Generator<WatchEvent> {
   for (const sighting of sightings) {
@@ -109,7 +127,16 @@ function* eventsFor({ range, matches }: Audience, sightings: readonly Sighting[]
   }
 }
 
-function deliverTo(watcher: Watcher, batch: EventBatch): void {
-  if (watcher.take !== undefined) watcher.take(batch)
-  else for (const event of batch.events) watcher.deliver(event)
+function deliverTo(watcher: Watcher, batch: EventBatch, faults: unknown[]): void {
+  try {
+    if (watcher.take !== undefined) watcher.take(batch)
+    else for (const event of batch.events) watcher.deliver(event)
+  } catch (thrown) {
+    fail(watcher, thrown, faults)
+  }
+}
+
+function fail(watcher: Watcher, thrown: unknown, faults: unknown[]): void {
+  if (watcher.fail === undefined) faults.push(thrown)
+  else watcher.fail(thrown)
 }

@@ -94,6 +94,7 @@ export class Watch implements Laggard {
       deliver: (event) => this.take(new EventBatch([event])),
       take: (batch) => this.take(batch),
       end: () => this.close('done'),
+      fail: (thrown) => this.fail(thrown),
     })
     this.later(() => this.close('done'), timeoutMs)
     if (this.options.allowBookmarks) {
