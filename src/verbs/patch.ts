@@ -58,15 +58,16 @@ export async function patch(engine: Engine, call: Call, request: PatchRequest): 
 function checkConfiguration(resource: Resource, config: ApiObject): void {
   if (config.apiVersion !== resource.apiVersion) {
     throw badRequest(
-      `Incorrect version specified in apply patch. Specified patch version: ${shorten(String(config.apiVersion ?? ''))}, expected: ${resource.apiVersion}`,
+      `Incorrect version specified in apply patch. Specified patch version: ${wordOf(config.apiVersion)}, expected: ${resource.apiVersion}`,
     )
   }
   if (config.kind !== resource.kind)
-    throw badRequest(
-      `the kind of the applied configuration must be ${resource.kind}, not ${JSON.stringify(shorten(String(config.kind ?? '')))}`,
-    )
+    throw badRequest(`the kind of the applied configuration must be ${resource.kind}, not ${JSON.stringify(wordOf(config.kind))}`)
   if (config.metadata?.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil')
 }
+
+/** What should be a text may be anything in a configuration that was not decoded by a schema yet. */
+const wordOf = (value: unknown): string => (typeof value === 'object' && value !== null ? '{…}' : shorten(String(value ?? '')))
 
 async function createByApply(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
   const config = request.patch as ApiObject

@@ -46,6 +46,22 @@ const deeper = times(2000, (i) => `{"op":"add","path":"/x${i + 1}","value":{}},{
 
 const findings: readonly Finding[] = [
   {
+    name: 'a version of a configuration that cannot be made a text',
+    method: 'PATCH',
+    path: `${configMaps('default', 'target')}?fieldManager=f`,
+    type: 'application/apply-patch+yaml',
+    body: '{"apiVersion":[{"toString":1}],"kind":"ConfigMap","metadata":{"name":"target"}}',
+    status: 400,
+  },
+  {
+    name: 'a kind of a configuration that cannot be made a text',
+    method: 'PATCH',
+    path: `${configMaps('default', 'target')}?fieldManager=f`,
+    type: 'application/apply-patch+yaml',
+    body: '{"apiVersion":"v1","kind":{"toString":1},"metadata":{"name":"target"}}',
+    status: 400,
+  },
+  {
     name: 'a tag handle with a long prefix and many uses',
     method: 'POST',
     path: create,

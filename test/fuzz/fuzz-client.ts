@@ -1,0 +1,92 @@
+// Sends requests of a fuzz over HTTP/1.1 and HTTP/2, as they are, and tells what came.
+
+import { type ClientHttp2Session, connect } from 'node:http2'
+import { Agent, request as requestHttp1 } from 'node:https'
+import type { Access } from '../kit/api-client.js'
+import type { FuzzAnswer } from './check-answer.js'
+import type { FuzzRequest } from './fuzz-requests.js'
+
+/** Undefined: the connection was closed, which is an answer, too. */
+export type Outcome = FuzzAnswer | 'closed' | 'late' | 'unsendable'
+
+export const lateMs = 10_000
+
+export class FuzzClient {
+  readonly #access: Access
+  readonly #agent: Agent
+  #session: ClientHttp2Session | undefined
+
+  constructor(access: Access) {
+    this.#access = access
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 16, ca: access.ca })
+  }
+
+  send(request: FuzzRequest, protocol: 1 | 2): Promise<Outcome> {
+    const headers = { authorization: `Bearer ${this.#access.token}`, ...request.headers }
+    return protocol === 1 ? this.#sendHttp1(request, headers) : this.#sendHttp2(request, headers)
+  }
+
+  #sendHttp1({ method, path, body }: FuzzRequest, headers: Readonly<Record<string, string>>): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const { hostname, port } = new URL(this.#access.url)
+      try {
+        const sent = requestHttp1({ hostname, port, method, path, headers, agent: this.#agent }, (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('error', () => resolve('closed'))
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }))
+          response.on('close', () => resolve('closed'))
+        })
+        sent.on('error', () => resolve('closed'))
+        const timer = setTimeout(() => {
+          resolve('late')
+          sent.destroy()
+        }, lateMs)
+        sent.on('close', () => clearTimeout(timer))
+        sent.end(body)
+      } catch {
+        resolve('unsendable')
+      }
+    })
+  }
+
+  #sendHttp2({ method, path, body }: FuzzRequest, headers: Readonly<Record<string, string>>): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const session = this.#openSession()
+      try {
+        const stream = session.request({ ':method': method, ':path': path, ...headers }, { endStream: body === undefined })
+        const chunks: Buffer[] = []
+        let answered: Omit<FuzzAnswer, 'body'> | undefined
+        stream.on('response', (received) => {
+          answered = { status: Number(received[':status']), headers: received as FuzzAnswer['headers'] }
+        })
+        stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+        stream.on('error', () => undefined)
+        const timer = setTimeout(() => {
+          resolve('late')
+          stream.close(8)
+        }, lateMs)
+        stream.on('close', () => {
+          clearTimeout(timer)
+          const isWhole = answered !== undefined && stream.rstCode === 0
+          resolve(isWhole && answered !== undefined ? { ...answered, body: Buffer.concat(chunks) } : 'closed')
+        })
+        if (body !== undefined) stream.end(body)
+      } catch {
+        resolve('unsendable')
+      }
+    })
+  }
+
+  #openSession(): ClientHttp2Session {
+    if (this.#session !== undefined && !this.#session.closed && !this.#session.destroyed) return this.#session
+    this.#session = connect(this.#access.url, { ca: this.#access.ca })
+    this.#session.on('error', () => undefined)
+    return this.#session
+  }
+
+  close(): void {
+    this.#agent.destroy()
+    this.#session?.destroy()
+  }
+}

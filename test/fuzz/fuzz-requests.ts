@@ -1,0 +1,337 @@
+// Requests that are almost right: of every form that the server reads, each with a few things changed.
+
+import type { Random } from '../kit/seeded-random.js'
+import { hostileValue, hostileWord, mutateBytes, mutateValue, type Value, writeOddly } from './mutate-value.js'
+
+export interface FuzzRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Buffer
+}
+
+/** What the server gave for the asking, to be given back changed. */
+export interface Seeds {
+  readonly token: string
+  /** A page's token to go on with. */
+  readonly continueToken: string
+  readonly resourceVersion: string
+  /** Objects in Protobuf. */
+  readonly protobufs: readonly { readonly collection: string; readonly bytes: Buffer }[]
+}
+
+export const protobufType = 'application/vnd.cluster.protobuf'
+
+const template: Value = {
+  metadata: { labels: { app: 'a' } },
+  spec: {
+    containers: [
+      { name: 'c', image: 'i', ports: [{ containerPort: 80 }], env: [{ name: 'A', value: 'b' }], resources: { limits: { cpu: '1' } } },
+    ],
+  },
+}
+const meta = (name: string): Value => ({ name, labels: { a: 'b' }, annotations: { x: 'y' }, finalizers: ['example.com/x'] })
+
+/** Collections, with an object of each. */
+export const samples: readonly { readonly collection: string; readonly object: { readonly [key: string]: Value } }[] = [
+  {
+    collection: '/api/v1/namespaces/fuzz/configmaps',
+    object: { metadata: meta('cm'), data: { a: 'b', c: 'd' }, binaryData: { e: 'AAEC' } },
+  },
+  {
+    collection: '/api/v1/namespaces/fuzz/secrets',
+    object: { metadata: meta('se'), type: 'Opaque', data: { a: 'Yg==' }, stringData: { c: 'd' } },
+  },
+  { collection: '/api/v1/namespaces/fuzz/pods', object: { metadata: meta('po'), ...(template as { readonly [key: string]: Value }) } },
+  {
+    collection: '/api/v1/namespaces/fuzz/services',
+    object: { metadata: meta('sv'), spec: { selector: { a: 'b' }, ports: [{ name: 'p', port: 80, protocol: 'TCP', targetPort: 'web' }] } },
+  },
+  {
+    collection: '/apis/apps/v1/namespaces/fuzz/deployments',
+    object: { metadata: meta('de'), spec: { replicas: 2, selector: { matchLabels: { app: 'a' } }, template } },
+  },
+  {
+    collection: '/apis/batch/v1/namespaces/fuzz/cronjobs',
+    object: { metadata: meta('cj'), spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template } } } },
+  },
+  { collection: '/api/v1/namespaces', object: { metadata: meta('fuzz-ns'), spec: { finalizers: ['kubernetes'] } } },
+  {
+    collection: '/apis/rbac.authorization.cluster.io/v1/clusterroles',
+    object: { metadata: meta('cr'), rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] },
+  },
+]
+
+const pick = <T>(random: Random, choices: readonly T[]): T => random.pick(choices)
+const escaped = (text: string): string => {
+  try {
+    return encodeURIComponent(text)
+  } catch {
+    return '%ed%a0%80'
+  }
+}
+
+function changed(value: Value, random: Random): Value {
+  let result = value
+  for (let i = random.below(3); i > 0; i--) result = mutateValue(result, random)
+  return result
+}
+
+const selectors = [
+  'a=b',
+  'a!=b',
+  'a in (b,c)',
+  'a notin (b)',
+  '!a',
+  'a',
+  'a==b,c',
+  'metadata.name=cm',
+  'metadata.namespace!=fuzz',
+  'status.phase=Running',
+]
+const selector = (random: Random): string =>
+  random.below(3) === 0 ? pick(random, selectors) : mutateBytes(Buffer.from(pick(random, selectors)), random).toString('latin1')
+
+const accepts = [
+  'application/json',
+  'application/yaml',
+  protobufType,
+  '*/*',
+  'application/json;as=Table;v=v1;g=meta.cluster.io',
+  'application/json;as=PartialObjectMetadata;v=v1;g=meta.cluster.io',
+]
+const accept = (random: Random): string =>
+  random.below(6) > 0
+    ? pick(random, accepts)
+    : mutateBytes(Buffer.from(pick(random, accepts).repeat(1 + random.below(3))), random)
+        .toString('latin1')
+        .replace(/[^\x20-\x7e]/g, '?')
+
+function query(random: Random, seeds: Seeds, isRead = false): string {
+  if (!isRead && random.below(3) > 0) return ''
+  const makers: readonly (() => string)[] = [
+    () => `labelSelector=${escaped(selector(random))}`,
+    () => `fieldSelector=${escaped(selector(random))}`,
+    () => `limit=${escaped(pick(random, ['1', '0', '-1', '500', '99999999999999999999', hostileWord(random)]))}`,
+    () =>
+      `continue=${escaped(random.below(4) === 0 ? seeds.continueToken : mutateBytes(Buffer.from(seeds.continueToken), random).toString('latin1'))}`,
+    () =>
+      `continue=${escaped(Buffer.from(writeOddly(changed({ v: 'meta.cluster.io/v1', rv: 5, start: 'a' }, random), random)).toString('base64url'))}`,
+    () => `resourceVersion=${escaped(pick(random, ['0', '1', seeds.resourceVersion, hostileWord(random)]))}`,
+    () => `resourceVersionMatch=${escaped(pick(random, ['Exact', 'NotOlderThan', hostileWord(random)]))}`,
+    () => `timeoutSeconds=${escaped(pick(random, ['1', '0', '-1', hostileWord(random)]))}`,
+    () => `fieldManager=${escaped(hostileWord(random))}`,
+    () => `fieldValidation=${escaped(pick(random, ['Strict', 'Warn', 'Ignore', hostileWord(random)]))}`,
+    () => 'watch=1&timeoutSeconds=1',
+    () => `pretty=${escaped(hostileWord(random))}`,
+    () => `dryRun=${escaped(pick(random, ['All', hostileWord(random)]))}`,
+    () => `gracePeriodSeconds=${escaped(pick(random, ['0', '-1', hostileWord(random)]))}`,
+    () => `propagationPolicy=${escaped(pick(random, ['Foreground', 'Orphan', hostileWord(random)]))}`,
+    () => `${escaped(hostileWord(random))}=${escaped(hostileWord(random))}`,
+    () =>
+      mutateBytes(Buffer.from('labelSelector=a%3Db&limit=1'), random)
+        .toString('latin1')
+        .replace(/[^\x21-\x7e]|[#]/g, '%'),
+  ]
+  return Array.from({ length: random.below(4) }, () => pick(random, makers)()).join('&')
+}
+
+/** Of a length that a request may have: what is longer is refused before it is a request. */
+const path = (text: string): string => text.replace(/[^\x21-\x7e]/g, '%').slice(0, 30_000)
+
+function read(random: Random, seeds: Seeds): FuzzRequest {
+  const { collection, object } = pick(random, samples)
+  const name = (object['metadata'] as { readonly name: string }).name
+  const base = pick(random, [
+    collection,
+    collection,
+    `${collection}/${name}`,
+    `${collection}/${name}/status`,
+    `${collection}/${name}/scale`,
+    '/apis',
+    '/openapi/v2',
+    '/version',
+    '/metrics',
+    '/readyz',
+    collection.replace('/namespaces/fuzz', ''),
+  ])
+  const place = random.below(5) === 0 ? mutateBytes(Buffer.from(base), random).toString('latin1') : base
+  return {
+    method: pick(random, ['GET', 'GET', 'GET', 'HEAD', 'OPTIONS']),
+    path: path(`${place}?${query(random, seeds, true)}`),
+    headers: { accept: accept(random) },
+  }
+}
+
+function body(random: Random, value: Value): { readonly type: string; readonly body: string | Buffer } {
+  const form = random.below(5)
+  if (form === 0) return { type: 'application/yaml', body: yamlOf(value, random) }
+  if (form === 1) return { type: 'application/json', body: mutateBytes(Buffer.from(JSON.stringify(value) ?? ''), random) }
+  return { type: random.below(12) === 0 ? accept(random) : 'application/json', body: writeOddly(value, random) }
+}
+
+/** Block style above, flow style below; sometimes with what only YAML has. */
+function yamlOf(value: Value, random: Random): string | Buffer {
+  const lines: string[] = random.below(8) === 0 ? ['%YAML 1.2', '---'] : []
+  const write = (part: Value, indent: string): void => {
+    if (typeof part !== 'object' || part === null || Array.isArray(part) || indent.length > 6) {
+      lines.push(`${indent}${JSON.stringify(part)}`)
+      return
+    }
+    for (const [key, inner] of Object.entries(part)) {
+      const extra = random.below(12) === 0 ? pick(random, ['&a ', '*a ', '!!str ', '!x ', '| ', '>- ', '? ', '<<: ', '# ']) : ''
+      lines.push(`${indent}${JSON.stringify(key)}: ${extra}`)
+      write(inner, `${indent}  `)
+    }
+  }
+  write(value, '')
+  const text = lines.join('\n')
+  return random.below(3) === 0 ? mutateBytes(Buffer.from(text), random) : text
+}
+
+function write(random: Random, seeds: Seeds): FuzzRequest {
+  const { collection, object } = pick(random, samples)
+  const name = (object['metadata'] as { readonly name: string }).name
+  const isCreate = random.below(6) > 0
+  const fresh: Value = { ...(object['metadata'] as { readonly [key: string]: Value }), name: `n${random.below(1e9)}` }
+  const named = isCreate && random.below(4) > 0 ? { ...object, metadata: fresh } : object
+  const { type, body: bytes } = body(random, changed(named, random))
+  const place = isCreate ? collection : `${collection}/${name}${pick(random, ['', '', '/status', '/scale'])}`
+  const dry = random.below(4) === 0 ? '' : 'dryRun=All&'
+  return {
+    method: isCreate ? 'POST' : 'PUT',
+    path: path(`${place}?${dry}${query(random, seeds)}`),
+    headers: { 'content-type': type, accept: accept(random) },
+    body: bytes,
+  }
+}
+
+function writeProtobuf(random: Random, seeds: Seeds): FuzzRequest {
+  const { collection, bytes } = pick(random, seeds.protobufs)
+  return {
+    method: 'POST',
+    path: `${collection}?dryRun=All`,
+    headers: { 'content-type': protobufType, accept: accept(random) },
+    body: mutateBytes(bytes, random),
+  }
+}
+
+const operations = ['add', 'remove', 'replace', 'move', 'copy', 'test', 'none']
+const pointers = [
+  '',
+  '/',
+  '/metadata',
+  '/metadata/labels/a',
+  '/metadata/annotations/x~1y',
+  '/data/a',
+  '/spec/containers/0',
+  '/spec/containers/-',
+  '/spec/ports/0/port',
+  '/a/b/c',
+]
+
+function patch(random: Random, seeds: Seeds): FuzzRequest {
+  const { collection, object } = pick(random, samples)
+  const name = (object['metadata'] as { readonly name: string }).name
+  const pointer = (): Value =>
+    random.below(5) === 0
+      ? hostileValue(random)
+      : random.below(3) === 0
+        ? pick(random, pointers) + hostileWord(random)
+        : pick(random, pointers)
+  const operation = (): Value => ({
+    op: random.below(9) === 0 ? hostileWord(random) : pick(random, operations),
+    path: pointer(),
+    from: pointer(),
+    value: hostileValue(random),
+  })
+  const kinds: readonly (() => { readonly type: string; readonly value: Value })[] = [
+    () => ({
+      type: 'application/json-patch+json',
+      value: random.below(9) === 0 ? hostileValue(random) : Array.from({ length: random.below(6) }, operation),
+    }),
+    () => ({ type: 'application/merge-patch+json', value: changed(object, random) }),
+    () => ({
+      type: 'application/strategic-merge-patch+json',
+      value: changed(
+        mutateValue({ ...object, $patch: pick(random, ['merge', 'replace', 'delete', 'x']), $retainKeys: ['a'] }, random),
+        random,
+      ),
+    }),
+    () => ({
+      type: 'application/apply-patch+yaml',
+      value: changed(
+        { apiVersion: collection.startsWith('/api/') ? 'v1' : collection.split('/').slice(2, 4).join('/'), kind: 'ConfigMap', ...object },
+        random,
+      ),
+    }),
+  ]
+  const { type, value } = pick(random, kinds)()
+  const text = type.endsWith('yaml')
+    ? yamlOf(value, random)
+    : random.below(4) === 0
+      ? mutateBytes(Buffer.from(JSON.stringify(value) ?? ''), random)
+      : writeOddly(value, random)
+  const dry = random.below(3) === 0 ? '' : '&dryRun=All'
+  return {
+    method: 'PATCH',
+    path: path(
+      `${collection}/${name}${pick(random, ['', '', '/status', '/scale'])}?fieldManager=f&force=${pick(random, ['1', '0', 'x'])}${dry}&${query(random, seeds)}`,
+    ),
+    headers: { 'content-type': type, accept: accept(random) },
+    body: text,
+  }
+}
+
+function remove(random: Random, seeds: Seeds): FuzzRequest {
+  const { collection, object } = pick(random, samples)
+  const name = (object['metadata'] as { readonly name: string }).name
+  const options: Value = {
+    kind: 'DeleteOptions',
+    apiVersion: 'v1',
+    gracePeriodSeconds: 0,
+    preconditions: { uid: 'a' },
+    propagationPolicy: 'Background',
+    dryRun: ['All'],
+  }
+  const { type, body: bytes } = body(random, changed(options, random))
+  return {
+    method: 'DELETE',
+    path: path(`${collection}${random.below(3) === 0 ? '' : `/${name}`}?dryRun=All&${query(random, seeds)}`),
+    headers: { 'content-type': type },
+    body: bytes,
+  }
+}
+
+function strange(random: Random, seeds: Seeds): FuzzRequest {
+  const jwt = (): string =>
+    [{ alg: pick(random, ['none', 'RS256', 'HS256']) }, { sub: 'system:admin', exp: 2 ** 40 }]
+      .map((part) => Buffer.from(writeOddly(changed(part, random), random)).toString('base64url'))
+      .join('.')
+  const token = pick(random, [
+    seeds.token.slice(0, -1),
+    `${seeds.token}x`,
+    `${jwt()}.`,
+    `${jwt()}.${'A'.repeat(random.below(400))}`,
+    hostileWord(random),
+    'a'.repeat(random.below(5000)),
+  ])
+  const { method, path: place, headers, body: bytes } = random.below(2) === 0 ? read(random, seeds) : write(random, seeds)
+  const authorization = `${pick(random, ['Bearer', 'bearer', 'Basic', 'Bearer  '])} ${token}`.replace(/[^\x20-\x7e]/g, '?')
+  return { method, path: place, headers: { ...headers, authorization }, ...(bytes === undefined ? {} : { body: bytes }) }
+}
+
+export function makeRequest(random: Random, seeds: Seeds): FuzzRequest {
+  const request = pick(random, [read, read, write, write, write, writeProtobuf, patch, patch, patch, remove, strange])(random, seeds)
+  if (random.below(15) !== 0) return request
+  const odd: Readonly<Record<string, string>> = {
+    'accept-encoding': pick(random, ['gzip', 'gzip;q=0', 'br, gzip;q=x']),
+    'content-encoding': pick(random, ['gzip', 'identity', 'x']),
+    'impersonate-user': hostileWord(random).replace(/[^\x20-\x7e]/g, '?'),
+    'audit-id': hostileWord(random).replace(/[^\x20-\x7e]/g, '?'),
+    'if-none-match': '"x"',
+    range: 'bytes=0-1',
+  }
+  const name = pick(random, Object.keys(odd))
+  return { ...request, headers: { ...request.headers, [name]: odd[name] ?? '' } }
+}

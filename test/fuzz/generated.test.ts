@@ -1,0 +1,22 @@
+// A stretch of `npm run fuzz` with a fixed seed: the server lives, stays quick, gives memory back, and every answer can be read.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runFuzz } from './run-fuzz.js'
+
+const seconds = Number(process.env['FUZZ_SECONDS'] ?? 30)
+
+test('mutated requests of every form', async (t) => {
+  const end = performance.now() + seconds * 1000
+  const { requests, codes, findings } = await runFuzz({
+    seed: 11,
+    isOver: (sent) => performance.now() >= end || sent >= 20_000,
+    livezMs: 1000,
+    growthMiB: 96,
+  })
+  t.diagnostic(`${requests} requests: ${JSON.stringify(codes)}`)
+  assert.deepEqual(findings, [])
+  assert.ok(requests > 200, `only ${requests} requests`)
+  for (const code of ['200', '201', '400', '401', '404', '422'])
+    assert.ok((codes[code] ?? 0) > 0, `no ${code} among ${JSON.stringify(codes)}`)
+})

@@ -1,0 +1,191 @@
+// A fuzz of a server in a process of its own. Four things are watched: it lives, /livez answers soon, memory returns, and every answer can be read.
+
+import { expectStatus, sleep } from '../kit/fixtures.js'
+import { randomFrom } from '../kit/seeded-random.js'
+import { ServerProcess } from '../kit/server-process.js'
+import { problemOf } from './check-answer.js'
+import { FuzzClient, type Outcome } from './fuzz-client.js'
+import { type FuzzRequest, makeRequest, protobufType, type Seeds, samples } from './fuzz-requests.js'
+
+export interface FuzzOptions {
+  readonly seed: number
+  readonly isOver: (requests: number) => boolean
+  /** How long /livez may take. */
+  readonly livezMs: number
+  readonly growthMiB: number
+  readonly say?: (line: string) => void
+}
+
+export interface FuzzReport {
+  readonly requests: number
+  readonly codes: Readonly<Record<string, number>>
+  readonly findings: readonly string[]
+  readonly longestLivezMs: number
+  readonly growthMiB: number
+}
+
+const atOnce = 12
+const mostFindings = 50
+
+export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const server = await ServerProcess.start({ flags: ['--read-cache-bytes=1MiB', '--request-timeout=20s'] })
+  try {
+    return await new Fuzz(server, options).run()
+  } finally {
+    await server.stop()
+  }
+}
+
+class Fuzz {
+  private readonly server: ServerProcess
+  private readonly options: FuzzOptions
+  private readonly client: FuzzClient
+  private readonly prober: FuzzClient
+  private readonly findings = new Map<string, string>()
+  private readonly codes: Record<string, number> = {}
+  /** Those that were on their way when /livez was slow. */
+  private readonly suspects: { readonly request: FuzzRequest; readonly protocol: 1 | 2 }[] = []
+  private readonly underWay = new Set<{ readonly request: FuzzRequest; readonly protocol: 1 | 2 }>()
+  private requests = 0
+  private longestLivezMs = 0
+  private logAt = 0
+  private isDone = false
+
+  constructor(server: ServerProcess, options: FuzzOptions) {
+    this.server = server
+    this.options = options
+    this.client = new FuzzClient(server.access)
+    this.prober = new FuzzClient(server.access)
+  }
+
+  async run(): Promise<FuzzReport> {
+    let seeds = await makeSeeds(this.server)
+    const random = randomFrom(this.options.seed)
+    const probing = this.probe()
+    let baseBytes = 0
+    let freshAt = 2000
+    while (!this.options.isOver(this.requests) && this.findings.size < mostFindings && !this.isDead()) {
+      const some = Array.from({ length: 4 * atOnce }, () => ({
+        request: makeRequest(random, seeds),
+        protocol: (1 + random.below(2)) as 1 | 2,
+      }))
+      const next = some.values()
+      await Promise.all(Array.from({ length: atOnce }, () => this.sendAll(next)))
+      this.readLog()
+      await this.clearSuspects()
+      if (this.requests < freshAt) continue
+      freshAt += 5000
+      seeds = await makeSeeds(this.server)
+      if (baseBytes === 0) baseBytes = this.server.ownBytes
+      this.options.say?.(`${this.requests} requests, ${this.findings.size} findings, ${this.server.ownBytes >> 20} MiB`)
+    }
+    this.isDone = true
+    await probing
+    await sleep(500)
+    const growthMiB = baseBytes === 0 || this.isDead() ? 0 : (this.server.ownBytes - baseBytes) / (1 << 20)
+    if (growthMiB > this.options.growthMiB) this.find('memory', `memory grew by ${growthMiB.toFixed(1)} MiB`)
+    if (this.isDead()) this.find('death', `the server ended: ${this.server.stderr.slice(-2000)}`)
+    this.client.close()
+    this.prober.close()
+    const findings = [...this.findings.values()]
+    return { requests: this.requests, codes: this.codes, findings, longestLivezMs: this.longestLivezMs, growthMiB }
+  }
+
+  private isDead(): boolean {
+    try {
+      process.kill(this.server.pid, 0)
+      return false
+    } catch {
+      return true
+    }
+  }
+
+  private find(key: string, text: string): void {
+    if (this.findings.has(key)) return
+    this.findings.set(key, text)
+    this.options.say?.(`FOUND ${text}`)
+  }
+
+  private async sendAll(next: Iterator<{ readonly request: FuzzRequest; readonly protocol: 1 | 2 }>): Promise<void> {
+    for (let step = next.next(); !step.done; step = next.next()) {
+      const sending = step.value
+      this.underWay.add(sending)
+      const outcome = await this.client.send(sending.request, sending.protocol)
+      this.underWay.delete(sending)
+      this.check(sending.request, outcome)
+    }
+  }
+
+  private check(request: FuzzRequest, outcome: Outcome): void {
+    if (outcome === 'unsendable') return
+    this.requests++
+    const code = typeof outcome === 'string' ? outcome : String(outcome.status)
+    this.codes[code] = (this.codes[code] ?? 0) + 1
+    if (outcome === 'closed') return
+    const problem = outcome === 'late' ? (/watch/.test(request.path) ? undefined : 'no answer') : problemOf(request.method, outcome)
+    if (problem !== undefined) this.find(`${request.method} ${problem.slice(0, 40)}`, `${problem}\n  ${tell(request)}`)
+  }
+
+  /** Asks for /livez again and again; who was being served when it took long has to explain itself. */
+  private async probe(): Promise<void> {
+    while (!this.isDone) {
+      const tookMs = await this.livezMs()
+      if (tookMs > this.options.livezMs) this.suspects.push(...this.underWay)
+      await sleep(20)
+    }
+  }
+
+  private async livezMs(): Promise<number> {
+    const begun = performance.now()
+    await this.prober.send({ method: 'GET', path: '/livez', headers: {} }, 1)
+    return performance.now() - begun
+  }
+
+  /** A busy machine makes everybody wait; a request is to blame when /livez waits beside it each of four times. */
+  private async clearSuspects(): Promise<void> {
+    const suspects = this.suspects.splice(0)
+    for (const { request, protocol } of suspects.slice(0, 3 * atOnce)) {
+      let shortest = Number.POSITIVE_INFINITY
+      for (let i = 0; i < 4 && shortest > this.options.livezMs; i++) {
+        const answered = this.client.send(request, protocol)
+        await sleep(1)
+        shortest = Math.min(shortest, await this.livezMs())
+        await answered
+      }
+      this.longestLivezMs = Math.max(this.longestLivezMs, shortest)
+      if (shortest > this.options.livezMs)
+        this.find(`slow ${request.method} ${request.path.slice(0, 40)}`, `/livez took ${shortest.toFixed(0)} ms beside\n  ${tell(request)}`)
+    }
+  }
+
+  private readLog(): void {
+    const log = this.server.stdout + this.server.stderr
+    for (const line of log.slice(this.logAt).split('\n'))
+      if (line.includes('internal error')) this.find(line.slice(0, 60), line.slice(0, 3000))
+    this.logAt = log.length
+  }
+}
+
+const tell = ({ method, path, headers, body }: FuzzRequest): string =>
+  `${method} ${path} ${JSON.stringify(headers)}\n  ${body === undefined ? '' : JSON.stringify(body.toString('latin1').slice(0, 2000))} (${body?.length ?? 0} bytes)`
+
+/** Objects to aim at, and what only the server can make. */
+async function makeSeeds(server: ServerProcess): Promise<Seeds> {
+  const { client } = server
+  await client.post('/api/v1/namespaces', { metadata: { name: 'fuzz' } })
+  const protobufs: Seeds['protobufs'][number][] = []
+  for (const { collection, object } of samples) {
+    const { name } = object['metadata'] as { readonly name: string }
+    await client.post(collection, object)
+    const { status, bytes } = await client.get(`${collection}/${name}`, { accept: protobufType })
+    if (status === 200) protobufs.push({ collection, bytes })
+  }
+  for (const name of ['one', 'two']) await client.post('/api/v1/namespaces/fuzz/configmaps', { metadata: { name } })
+  const page = expectStatus(await client.get('/api/v1/namespaces/fuzz/configmaps?limit=1'), 200).json
+  return {
+    token: server.access.token ?? '',
+    continueToken: String(page.metadata['continue'] ?? ''),
+    resourceVersion: String(page.metadata['resourceVersion']),
+    protobufs,
+  }
+}
