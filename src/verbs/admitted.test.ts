@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as settle } from 'node:timers/promises'
 import type { AdmissionRequest } from '../admission/admission.js'
-import { ApiError, forbidden } from '../api/api-error.js'
+import { ApiError, forbidden, unavailable } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { readQuery } from '../api/options/query.js'
@@ -244,3 +244,24 @@ for (const isRefused of [false, true]) {
     assert.deepEqual(log, ['take one', 'take two', 'give two', 'give one'], 'a dry run keeps nothing')
   })
 }
+
+test('what was reserved stays so where nobody knows whether the object was written', async () => {
+  const { engine: plain, find } = await stage()
+  const log: string[] = []
+  const resource = find('configmaps')
+  const store = Object.create(plain.store, {
+    put: {
+      value: async (...written: Parameters<typeof plain.store.put>) => {
+        await plain.store.put(...written)
+        throw unavailable('the answer was lost')
+      },
+    },
+  }) as Engine['store']
+  const engine: Engine = { ...plain, store, reservers: [reserver(log, 'one')] }
+  const call = ownCall(engine, { resource, namespace: 'n', name: 'c' })
+  await assert.rejects(create(engine, call, { object: { metadata: { name: 'c' } } }), /lost/)
+  assert.equal(plain.store.count(resource, 'n'), 1)
+  assert.deepEqual(log.splice(0), ['take one'])
+  await assert.rejects(update(engine, call, { object: { metadata: { name: 'c', labels: { a: 'b' } } } }), /lost/)
+  assert.deepEqual(log, ['take one'])
+})

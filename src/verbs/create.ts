@@ -36,7 +36,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
   for (let tries = 1; ; tries++) {
     const taking = reserve(engine, call, { next: admitted, old: undefined, dryRun })
     const reserved = taking instanceof Promise ? await taking : taking
-    let isWritten = false
+    let mayBeWritten = false
     try {
       const object = prepare(engine, call, reserved.object)
       validate(call, object)
@@ -45,11 +45,14 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       checkUnversioned(engine, call, { sent: admitted, object })
       if (dryRun) return dryRunResult(engine, call, object)
       call.throwIfAborted()
-      const outcome = await engine.store.put(addressOf(call, object.metadata?.name), engine.store.encode(call.resource, object), {
+      const value = engine.store.encode(call.resource, object)
+      // A commit that throws may have been written all the same: what was taken for it stays taken.
+      mayBeWritten = true
+      const outcome = await engine.store.put(addressOf(call, object.metadata?.name), value, {
         expect: 0,
         uniqueKeys: { gained: reserved.gained, released: [] },
       })
-      isWritten = outcome.ok
+      mayBeWritten = outcome.ok
       if (outcome.ok) return { created: true, result: { stored: outcome.object } }
       if (outcome.isTaken) {
         // Somebody else was given the same address a moment ago; another one may be free.
@@ -59,7 +62,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       const isGenerated = !admitted.metadata?.name && admitted.metadata?.generateName
       if (!isGenerated || tries >= maxNameAttempts) throw exists(call, object, outcome.current)
     } finally {
-      if (!isWritten && reserved.release !== undefined) await reserved.release()
+      if (!mayBeWritten && reserved.release !== undefined) await reserved.release()
     }
   }
 }

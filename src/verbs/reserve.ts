@@ -20,7 +20,7 @@ export interface Reservation {
   /** Written with the object. */
   readonly gained: readonly UniqueKey[]
   readonly errors: readonly FieldError[]
-  /** Gives back what was taken elsewhere; called where the object is not written after all. Unique keys need none. */
+  /** Gives back what was taken elsewhere; called where the object is certainly not written after all. Unique keys need none. */
   readonly release?: () => void | Promise<void>
 }
 

@@ -86,7 +86,7 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
     const wanted = request.next(live)
     const shaping = { live, wanted: wanted instanceof Promise ? await wanted : wanted, request, current }
     const shaped = await shape(engine, call, shaping)
-    let isWritten = false
+    let mayBeWritten = false
     try {
       const { object: next, gained } = shaped
       if (isFinished(call, next)) {
@@ -101,15 +101,17 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
       const value = engine.store.encode(call.resource, keepingTimes(next, live))
       if (engine.store.holds(current, value)) return { created: false, result: { stored: current } }
       call.throwIfAborted()
+      // A commit that throws may have been written all the same: what was taken for it stays taken.
+      mayBeWritten = true
       const outcome: WriteOutcome = await engine.store.put(addressOf(call), value, {
         expect: current.revision,
         uniqueKeys: uniqueKeysOfChange(engine, call, { old: live, next, gained }),
       })
-      isWritten = outcome.ok
+      mayBeWritten = outcome.ok
       if (outcome.ok) return { created: false, result: { stored: outcome.object } }
       if (!outcome.isTaken) current = outcome.current
     } finally {
-      if (!isWritten && shaped.release !== undefined) await shaped.release()
+      if (!mayBeWritten && shaped.release !== undefined) await shaped.release()
     }
   }
   throw conflict(call.resource.subject, call.name, modifiedMessage)
