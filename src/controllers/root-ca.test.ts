@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ApiError, unavailable } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { IdentityName } from '../api/identity.js'
 import { type ApiObject, members } from '../api/object.js'
@@ -113,4 +114,15 @@ test('new certificates reach every map, and nobody is told of them after the end
   assert.deepEqual([dataOf('a'), dataOf('b')], [{ 'ca.crt': 'second' }, { 'ca.crt': 'second' }])
   await running.close()
   assert.equal(ca.listeners.size, 0)
+})
+
+test('where the store cannot write, the map is missing', async (t) => {
+  const { engine, make, ask } = await setUp()
+  await make('n')
+  const put = t.mock.method(engine.store, 'put', () => Promise.reject(unavailable('the store cannot write now')))
+  const isMissing = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.status.code === 404
+  await assert.rejects(ask('n'), isMissing)
+  assert.equal(put.mock.callCount(), 1)
+  put.mock.restore()
+  await ask('n')
 })

@@ -1,5 +1,6 @@
 // Objects that the server makes when they are asked for by name: they are there for whoever looks for them, and cost nothing where nobody does.
 
+import { ApiError } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { CompiledFieldSelector } from '../api/field-selector.js'
 import { addressOf, type Engine } from './engine.js'
@@ -28,7 +29,12 @@ export function makeMissing(engine: Engine, call: Call, name = call.name): undef
   const { resource, namespace } = call
   const make = namespace === '' ? undefined : engine.onDemand?.find(resource.collection, name)
   if (make === undefined || engine.store.read(addressOf(call, name)) !== undefined) return undefined
-  return call.waitFor(make(namespace))
+  return call.waitFor(make(namespace).catch(ignoreUnwritable))
+}
+
+/** Who reads does not need a store that can write: what cannot be made now is missing. */
+function ignoreUnwritable(thrown: unknown): void {
+  if (!(thrown instanceof ApiError) || ![429, 503].includes(thrown.status.code)) throw thrown
 }
 
 /** The same for whoever lists or watches a single name. */
