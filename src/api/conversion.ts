@@ -1,6 +1,8 @@
 // Conversion between the versions of a kind that somebody else knows, such as a webhook: many objects at a time, and not at once. Kinds
 // whose versions are converted by functions of their own (see definition) need nothing of this, and never wait.
 
+import { getOrInsert } from '../base/get-or-insert.js'
+import { onceFor } from '../base/once-for.js'
 import { ApiError } from './api-error.js'
 import type { ApiObject } from './object.js'
 
@@ -25,7 +27,13 @@ export interface Conversion {
 export const mostConvertedObjects = 500
 export const mostConvertedBytes = 4 << 20
 
-export function checkedConversion(kind: string, convert: BatchConversion): BatchConversion {
+/** The same function for all versions of a kind: it stands for the conversion that something was made by. */
+export const checkedConversion = (kind: string, convert: BatchConversion): BatchConversion =>
+  getOrInsert(checkedByKind(convert), kind, () => check(kind, convert))
+
+const checkedByKind = onceFor((_convert: BatchConversion) => new Map<string, BatchConversion>())
+
+function check(kind: string, convert: BatchConversion): BatchConversion {
   return async (objects, versions) => {
     const converted = await convert(objects, versions).catch((thrown: unknown) => Promise.reject(failed(kind, versions, thrown)))
     if (converted.length !== objects.length)

@@ -43,13 +43,13 @@ const convert: BatchConversion = async (objects, { from, to }) => {
 const schemaOf = (name: string) =>
   struct('Wall', { metadata: field(1, objectMeta), [name]: field(2, string), note: field(3, string) }, { typeMeta: true })
 
-const definitionStoredAs = (stored: 'v1' | 'v2') =>
+const definitionStoredAs = (stored: 'v1' | 'v2', conversion = convert) =>
   defineResource({
     group,
     kind: 'Wall',
     resource: 'walls',
     namespaced: true,
-    conversion: convert,
+    conversion,
     versions: [
       { name: 'v1', schema: schemaOf('color'), stored: stored === 'v1' },
       { name: 'v2', schema: schemaOf('paint'), stored: stored === 'v2' },
@@ -66,6 +66,7 @@ interface Wall {
   }
   readonly color?: string
   readonly paint?: string
+  readonly note?: string
 }
 
 interface Got {
@@ -307,6 +308,18 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
     problem = undefined
     assert.deepEqual(events, ['ADDED w red', `ERROR Internal error occurred: conversion of Wall from ${v1} to ${v2} failed: no paint`])
     assert.equal(store.watchers, 0)
+  })
+
+  test('what was converted before the converter was another one is converted anew', async () => {
+    await make('again', 'one', 'red')
+    assert.equal((await ask('v2', 'again', '/one')).json.paint, 'red')
+    const other: BatchConversion = async (objects, versions) =>
+      (await convert(objects, versions)).map((object) => ({ ...object, note: 'by another one' }))
+    catalogs.change({ put: [definitionStoredAs('v1', other)] })
+    assert.equal((await ask('v2', 'again', '/one')).json.note, 'by another one')
+    assert.equal((await ask('v2', 'again', '')).json.items[0]?.note, 'by another one')
+    catalogs.change({ put: [definitionStoredAs('v1')] })
+    assert.equal((await ask('v2', 'again', '/one')).json.note, undefined)
   })
 
   test('when another version is stored, what was written before is still read, changed and deleted', async () => {

@@ -1,6 +1,7 @@
 // Stored objects made ready to be shown in a version that has to be asked for: all of them at once, before anything is made of them.
 
 import type { Resource } from '../api/catalog.js'
+import type { Conversion } from '../api/conversion.js'
 import { getOrInsert } from '../base/get-or-insert.js'
 import type { StoredObject } from './stored-object.js'
 
@@ -13,13 +14,17 @@ export function convertAhead(objects: Iterable<StoredObject>, resource: Resource
   for (const object of objects) {
     if (!object.isReadyAs(resource, wanted)) getOrInsert(bySource, object.writtenAs(resource), () => []).push(object)
   }
-  return bySource.size === 0 ? undefined : convertAll(bySource, resource, wanted)
+  return bySource.size === 0 ? undefined : convertAll(bySource, resource, { ...conversion, version: wanted })
 }
 
-async function convertAll(bySource: ReadonlyMap<string, readonly StoredObject[]>, resource: Resource, to: string): Promise<void> {
+async function convertAll(
+  bySource: ReadonlyMap<string, readonly StoredObject[]>,
+  resource: Resource,
+  { convert, version: to }: Conversion,
+): Promise<void> {
   for (const [from, objects] of bySource) {
     const parsed = objects.map((object) => object.asWritten(resource))
-    const converted = (await resource.conversion?.convert(parsed, { from, to })) ?? []
-    for (const [i, object] of objects.entries()) object.keepAs(to, converted[i] ?? {})
+    const converted = await convert(parsed, { from, to })
+    for (const [i, object] of objects.entries()) object.keepAs(convert, to, converted[i] ?? {})
   }
 }

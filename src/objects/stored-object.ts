@@ -4,6 +4,7 @@
 // `"resourceVersion":"…",` belongs. So GET, LIST and WATCH are answered by copying three slices, without parsing. See entry-header.
 
 import type { KnownVersion, Resource } from '../api/catalog.js'
+import type { BatchConversion } from '../api/conversion.js'
 import { indexVersionFor } from '../api/index-version.js'
 import type { ApiObject } from '../api/object.js'
 import { sortTexts } from '../base/text-order.js'
@@ -58,11 +59,13 @@ export class StoredObject implements ItemSource {
   private decoded: ApiObject | undefined
   /** The version that it was decoded for. */
   private decodedAs: StructNode | undefined
+  private decodedVersion: string | undefined
+  private decodedBy: BatchConversion | undefined
   private parsedIndex: SelectorIndex | undefined
   /** The version of its fields. */
   private indexedAs: number | undefined
-  /** By version, where somebody else converts. */
-  private converted: Map<string, ApiObject> | undefined
+  /** By who converted it and by version: what was made of it before its kind was changed is not what it is now. */
+  private converted: WeakMap<BatchConversion, Map<string, ApiObject>> | undefined
 
   /** `kept`: where its other forms stay for the next reader, if they shall. */
   constructor(entry: Entry, kept?: ItemCache) {
@@ -89,11 +92,17 @@ export class StoredObject implements ItemSource {
 
   /** The object with its metadata complete; `kind` and `apiVersion` are the caller's to add. */
   decode(resource: StoredKind): ApiObject {
-    if (this.decoded === undefined || this.decodedAs !== resource.storedSchema) {
+    if (this.decoded === undefined || !this.isDecodedAs(resource)) {
       this.decoded = this.parse(resource)
       this.decodedAs = resource.storedSchema
+      this.decodedVersion = resource.storedApiVersion
+      this.decodedBy = resource.conversion?.convert
     }
     return this.decoded
+  }
+
+  private isDecodedAs({ storedSchema, storedApiVersion, conversion }: StoredKind): boolean {
+    return this.decodedAs === storedSchema && this.decodedVersion === storedApiVersion && this.decodedBy === conversion?.convert
   }
 
   labels(): SelectorIndex['labels'] {
@@ -169,17 +178,23 @@ export class StoredObject implements ItemSource {
 
   /** Whether it can be shown in a version without being converted by somebody else. */
   isReadyAs(resource: StoredKind, version: string): boolean {
-    return this.writtenAs(resource) === version || this.converted?.has(version) === true
+    return this.writtenAs(resource) === version || this.convertedTo(resource, version) !== undefined
   }
 
   /** Keeps what it was converted to: see convert-ahead. */
-  keepAs(version: string, object: ApiObject): void {
-    this.converted ??= new Map()
-    this.converted.set(version, { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } })
+  keepAs(by: BatchConversion, version: string, object: ApiObject): void {
+    this.converted ??= new WeakMap()
+    const known = this.converted.get(by) ?? new Map<string, ApiObject>()
+    this.converted.set(by, known)
+    known.set(version, { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } })
+  }
+
+  private convertedTo({ conversion }: StoredKind, version: string): ApiObject | undefined {
+    return conversion === undefined ? undefined : this.converted?.get(conversion.convert)?.get(version)
   }
 
   private as(resource: StoredKind, version: string): ApiObject {
-    const found = this.writtenAs(resource) === version ? this.asWritten(resource) : this.converted?.get(version)
+    const found = this.writtenAs(resource) === version ? this.asWritten(resource) : this.convertedTo(resource, version)
     if (found === undefined) throw new Error(`${this.key} was not converted to ${version} before it was asked for`)
     return found
   }
