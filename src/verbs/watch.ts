@@ -3,6 +3,7 @@
 import { expired } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
+import { mostConvertedObjects } from '../api/conversion.js'
 import type { WatchOptions } from '../api/options/list-options.js'
 import { Pieces } from '../base/pieces.js'
 import { isGone } from '../objects/gone.js'
@@ -199,8 +200,26 @@ export class Watch implements Laggard {
       }
     }
     let sent = 0
-    while (!this.isBlocked && sent < this.queue.length) this.after(this.sink?.events(this.queue[sent++] as EventBatch))
+    while (!this.isBlocked && sent < this.queue.length) {
+      const { batch, count } = this.queuedFrom(sent)
+      sent += count
+      this.after(this.sink?.events(batch))
+    }
     this.forget(sent)
+  }
+
+  /** Where somebody else converts, what waits is sent together: each batch is a call. */
+  private queuedFrom(place: number): { readonly batch: EventBatch; readonly count: number } {
+    const first = this.queue[place] as EventBatch
+    if (this.call.resource.conversion === undefined) return { batch: first, count: 1 }
+    const events = [...first.events]
+    let count = 1
+    for (; place + count < this.queue.length; count++) {
+      const next = this.queue[place + count] as EventBatch
+      if (events.length + next.events.length > mostConvertedObjects) break
+      events.push(...next.events)
+    }
+    return { batch: count === 1 ? first : new EventBatch(events), count }
   }
 
   /**
