@@ -17,7 +17,7 @@ export interface Box extends ApiObject {
   readonly color?: string
 }
 
-const definition = defineResource<Box>({
+export const definition = defineResource<Box>({
   group: '',
   kind: 'Box',
   resource: 'boxes',

@@ -1,7 +1,7 @@
 // Objects in storage: reading, listing, watching and writing them by kind, namespace and name.
 
 import { tooManyRequests, unavailable } from '../api/api-error.js'
-import type { Resource } from '../api/catalog.js'
+import type { Catalog, Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import type { Clock } from '../base/clock.js'
 import { atOnce, nowOrInPieces, type Pieces } from '../base/pieces.js'
@@ -271,6 +271,15 @@ export class ObjectStore {
   /** Ends the watches that are open, so that their connections can close. */
   endWatches(): void {
     this.hub.endAll()
+  }
+
+  /** Ends the watches of kinds that were served and are not any more, or are others under the same name. */
+  readonly endWatchesOfGone = (current: Catalog, before: Catalog): void => {
+    const kept = new Map(current.collections().map((resource) => [resource.collection, resource]))
+    for (const { collection, kind, namespaced } of before.collections()) {
+      const now = kept.get(collection)
+      if (now?.kind !== kind || now.namespaced !== namespaced) this.hub.end(collection)
+    }
   }
 
   close(): void {

@@ -2,8 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Catalog } from '../api/catalog.js'
+import { CatalogSource } from '../api/catalog-source.js'
 import type { CompiledFieldSelector } from '../api/field-selector.js'
-import { box, boxes, put, storeOfBoxes } from './fixture.js'
+import { identityOf } from '../api/identity.js'
+import { box, boxes, definition, put, storeOfBoxes } from './fixture.js'
 import { everything, type Matcher } from './selection.js'
 
 const byColor = (text: string): CompiledFieldSelector => ({ text, isEverything: false }) as CompiledFieldSelector
@@ -63,5 +66,18 @@ test('whoever selects by the fields of a kind that has changed does not get what
     })
   await put(store, box('a', { color: 'red' }))
   assert.deepEqual(seen, ['new'])
+  store.close()
+})
+
+test('a watch ends with its kind, and not because the kind was changed', async () => {
+  const store = await storeOfBoxes()
+  const catalogs = new CatalogSource(new Catalog({ identity: identityOf('cluster'), definitions: [definition], isServed: () => true }))
+  catalogs.onChange(store.endWatchesOfGone)
+  let ends = 0
+  store.watch({ resource: boxes, namespace: 'n', matches: undefined, deliver: () => undefined, end: () => ends++ })
+  catalogs.change({ put: [{ ...definition }] })
+  assert.equal(ends, 0)
+  catalogs.change({ remove: [definition] })
+  assert.equal(ends, 1)
   store.close()
 })

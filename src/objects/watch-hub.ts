@@ -76,6 +76,11 @@ export class WatchHub {
       for (const { watchers } of [...audiences.values()]) for (const watcher of [...watchers]) watcher.end?.()
   }
 
+  /** Lets the watchers of one collection go. */
+  end(collection: string): void {
+    for (const { watchers } of [...(this.audiences.get(collection)?.values() ?? [])]) for (const watcher of [...watchers]) watcher.end?.()
+  }
+
   close(): void {
     this.endAll()
     this.unfollow()

@@ -24,6 +24,7 @@ export interface EngineParts {
 }
 
 export function makeEngine(settings: Settings, { store, catalogs, credential, serviceRanges }: EngineParts): Engine {
+  catalogs.onChange(store.endWatchesOfGone)
   return {
     store,
     identity: settings.identity,
