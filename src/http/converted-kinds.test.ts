@@ -5,10 +5,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { AdmissionRequest } from '../admission/admission.js'
 import { Catalog, type Resource } from '../api/catalog.js'
 import { CatalogSource } from '../api/catalog-source.js'
 import type { BatchConversion } from '../api/conversion.js'
-import { defineResource } from '../api/definition.js'
+import { defineResource, type SubresourceDefinition } from '../api/definition.js'
 import { defaultFeatureGates } from '../api/feature-gates.js'
 import { identityOf } from '../api/identity.js'
 import { objectMeta } from '../api/meta.schema.js'
@@ -43,6 +44,25 @@ const convert: BatchConversion = async (objects, { from, to }) => {
 const schemaOf = (name: string) =>
   struct('Wall', { metadata: field(1, objectMeta), [name]: field(2, string), note: field(3, string) }, { typeMeta: true })
 
+interface Shade extends ApiObject {
+  readonly shade?: string
+}
+
+/** What shows and writes the paint of a wall, in the version that has it. */
+const shades: SubresourceDefinition<ApiObject & { readonly paint?: string }> = {
+  name: 'shade',
+  verbs: ['get', 'update'],
+  view: {
+    group,
+    version: 'v1',
+    kind: 'Shade',
+    schema: struct('Shade', { metadata: field(1, objectMeta), shade: field(2, string) }, { typeMeta: true }),
+    read: ({ metadata = {}, paint }) => ({ metadata, shade: `of ${paint}` }) as Shade,
+    write: ({ shade = '' }: Shade, wall) => ({ ...wall, paint: shade.slice('of '.length) }),
+  },
+  prepareUpdate: (next) => next,
+}
+
 const definitionStoredAs = (stored: 'v1' | 'v2', conversion = convert) =>
   defineResource({
     group,
@@ -54,6 +74,7 @@ const definitionStoredAs = (stored: 'v1' | 'v2', conversion = convert) =>
       { name: 'v1', schema: schemaOf('color'), stored: stored === 'v1' },
       { name: 'v2', schema: schemaOf('paint'), stored: stored === 'v2' },
     ],
+    subresources: [shades],
     nameProblems: () => [],
   })
 
@@ -77,6 +98,9 @@ interface Got {
 
 describe('a kind that is converted by somebody else', { concurrency: false }, () => {
   const catalogs = new CatalogSource(new Catalog({ identity, definitions: [definitionStoredAs('v1')], isServed: () => true }))
+  const plain = ({ object }: AdmissionRequest): ApiObject | undefined => object
+  let mutate = plain
+  const validated: unknown[] = []
   let server: Server
   let store: Engine['store']
 
@@ -88,7 +112,7 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
       gates: defaultFeatureGates,
       forbidsPrivileged: false,
       clock: systemClock,
-      admission: { mutate: ({ object }) => object, validate: () => undefined },
+      admission: { mutate: (request) => mutate(request), validate: ({ object }) => void validated.push(object) },
       access: { authenticators: [], authorizers: [] },
       reservers: [],
       newUid: () => 'uid',
@@ -194,6 +218,24 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
     assert.deepEqual([applied.code, applied.json.paint], [201, 'white'])
     const gone = await ask('v2', 'b', '/one', { method: 'DELETE' })
     assert.equal(gone.code, 200)
+  })
+
+  test('admission sees and changes what a view shows', async () => {
+    await make('h', 'one', 'red')
+    const seen: unknown[] = []
+    mutate = ({ object, old }) => {
+      seen.push((old as Shade | undefined)?.shade, (object as Shade | undefined)?.shade)
+      return { ...object, shade: 'of green' } as Shade
+    }
+    validated.length = 0
+    const { code } = await ask('v2', 'h', '/one/shade', { method: 'PUT', body: { metadata: { name: 'one' }, shade: 'of blue' } })
+    mutate = plain
+    assert.deepEqual([code, seen], [200, ['of red', 'of blue']])
+    assert.deepEqual(
+      validated.map((object) => (object as Shade).shade),
+      ['of green'],
+    )
+    assert.equal((await ask('v1', 'h', '/one')).json.color, 'green')
   })
 
   test('a list of 500 is one call, what did not change is not asked for again, and pages are as long as they should be', async () => {

@@ -143,18 +143,28 @@ async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Rese
   const { live, wanted, request } = shaping
   checkConditions(call, shaping)
   const { isAdmitted = false } = request
-  const shown = shownOf(call, wanted)
-  const admission = new AdmissionRequest(call, 'UPDATE', { object: shown, old: shownOf(call, live) })
+  const showing = shownOf(call, wanted)
+  const shown = showing instanceof Promise ? await showing : showing
+  const showingOld = shownOf(call, live)
+  const admission = new AdmissionRequest(call, 'UPDATE', {
+    object: shown,
+    old: showingOld instanceof Promise ? await showingOld : showingOld,
+  })
   const pending = isAdmitted ? shown : engine.admission.mutate(admission)
   const mutated = (pending instanceof Promise ? await pending : pending) ?? shown
-  const admitted = mutated === shown ? wanted : withShown(call, wanted, mutated)
+  const written = mutated === shown ? wanted : withShown(call, wanted, mutated)
+  const admitted = written instanceof Promise ? await written : written
   const taking = reserve(engine, call, { next: admitted, old: live, dryRun: isDryRun(call.options) })
   const reserved = taking instanceof Promise ? await taking : taking
   try {
     const object = prepare(call, reserved.object, live)
     validate(call, object, live)
-    const checked = isAdmitted ? undefined : engine.admission.validate(admission.withObject(shownOf(call, object)))
-    if (checked instanceof Promise) await checked
+    if (!isAdmitted) {
+      const showingNext = shownOf(call, object)
+      const next = showingNext instanceof Promise ? await showingNext : showingNext
+      const checked = engine.admission.validate(admission.withObject(next))
+      if (checked instanceof Promise) await checked
+    }
     return { ...reserved, object }
   } catch (thrown) {
     await reserved.release?.()

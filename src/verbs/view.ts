@@ -4,7 +4,8 @@ import { invalid } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { SubresourceView } from '../api/definition.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
-import { fromStored, toStored } from './versions.js'
+import type { Promised } from '../base/promised.js'
+import { converting, fromStored, shownAs, toStored } from './versions.js'
 
 /** The object with what a client wrote into its view. Version and uid in the view are conditions on the object. */
 export function writeView(call: Call, view: SubresourceView, input: { readonly sent: ApiObject; readonly live: ApiObject }): ApiObject {
@@ -16,13 +17,15 @@ export function writeView(call: Call, view: SubresourceView, input: { readonly s
 }
 
 /** What admission sees of an object: itself, or what the view shows of it. */
-export const shownOf = (call: Call, object: ApiObject): ApiObject =>
-  call.subresource?.view === undefined ? object : (call.subresource.shown.fromStored?.(object) ?? object)
+export function shownOf(call: Call, object: ApiObject): Promised<ApiObject> {
+  const { subresource } = call
+  return subresource?.view === undefined ? object : converting(call, () => shownAs(call, subresource.shown, object))
+}
 
 /** The object with what admission made of that. */
-export function withShown(call: Call, object: ApiObject, shown: ApiObject): ApiObject {
+export function withShown(call: Call, object: ApiObject, shown: ApiObject): Promised<ApiObject> {
   const view = call.subresource?.view
   if (view === undefined) return shown
   const { metadata = {} } = object
-  return withMetadata(toStored(call, view.write(shown, fromStored(call, object), call)), metadata)
+  return converting(call, () => withMetadata(toStored(call, view.write(shown, fromStored(call, object), call)), metadata))
 }
