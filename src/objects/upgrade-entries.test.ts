@@ -7,6 +7,7 @@ import { Catalog } from '../api/catalog.js'
 import { identityNames, identityOf } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
 import { definitions } from '../resources/index.js'
+import { firstFormatVersions } from './first-format-versions.js'
 import { box, boxes } from './fixture.js'
 import { oldEntry } from './old-entry.fixture.js'
 import { encodeStored } from './stored-object.js'
@@ -53,5 +54,20 @@ test('every collection has its version, that in which its kinds are written', ()
     const versions = storedVersions(identity, definitions)
     for (const resource of new Catalog({ identity, definitions, isServed: () => true }).all())
       assert.equal(versions.get(resource.collection), resource.storedApiVersion, resource.collection)
+  }
+})
+
+/** Collections that came after that format, or are stored in another version since: whoever changes a storage version names it here. */
+const changedSince: readonly string[] = []
+
+test('what servers of that format wrote stays what it is when kinds are stored in other versions', () => {
+  for (const name of identityNames) {
+    const identity = identityOf(name)
+    const present = storedVersions(identity, definitions)
+    const written = firstFormatVersions(identity)
+    const differing = [...present].filter(([collection, version]) => written.get(collection) !== version).map(([collection]) => collection)
+    assert.deepEqual(differing, changedSince, 'the table of that format must not follow')
+    assert.equal(written.get(`deployments.${identity.group('apps')}`), `${identity.group('apps')}/v1`)
+    assert.equal(written.get('pods'), 'v1')
   }
 })

@@ -1,12 +1,11 @@
 // The engine that the settings name, opened.
 
 import { join } from 'node:path'
-import { storedVersions } from '../api/bind-resource.js'
 import type { Identity } from '../api/identity.js'
 import { steadyClock } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
+import { firstFormatVersions } from '../objects/first-format-versions.js'
 import { entryUpgrade } from '../objects/upgrade-entries.js'
-import { definitions } from '../resources/index.js'
 import type { FormatUpgrade, Storage } from '../storage/storage.js'
 import { FollowedFile } from './followed-file.js'
 import { parseEncryptionConfig } from './options/read-encryption.js'
@@ -51,7 +50,7 @@ async function openEngine(settings: Settings, logger: Logger, signal: AbortSigna
 }
 
 /** For what servers of an earlier version stored under an identity. */
-export const upgradeFor = (identity: Identity): FormatUpgrade => entryUpgrade(storedVersions(identity, definitions))
+export const upgradeFor = (identity: Identity): FormatUpgrade => entryUpgrade(firstFormatVersions(identity))
 
 async function openEtcd(
   { dataDir, identity }: Settings,
