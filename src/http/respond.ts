@@ -1,5 +1,6 @@
 // How answers leave: one write for what is small, a stream with back-pressure for lists, compressed when asked and worth it.
 
+import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { createGzip, gzipSync } from 'node:zlib'
 import type { Pieces as PieceClock } from '../base/pieces.js'
@@ -184,10 +185,14 @@ const lineEnd = Buffer.from('\r\n')
 export function onRoom(exchange: Exchange, resume: () => void): void {
   const { response } = exchange
   response.on('drain', resume)
-  if (!isHttp1(response) || response.socket === null) return
-  const { socket } = response
-  socket.on('drain', resume)
-  exchange.onLeave(() => socket.off('drain', resume))
+  if (!isHttp1(response)) return
+  const listen = (socket: Socket): void => {
+    socket.on('drain', resume)
+    exchange.onLeave(() => socket.off('drain', resume))
+  }
+  // An answer behind another one on its connection gets the socket when that has ended.
+  if (response.socket === null) response.once('socket', listen)
+  else listen(response.socket)
 }
 
 export interface Connection {
