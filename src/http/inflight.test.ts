@@ -92,3 +92,17 @@ test('where memory is used up, everybody is refused', () => {
   const inflight = inflightOf({ pressure: { isFull: true } })
   assert.throws(() => inflight.filter(ask('get', 'system:masters')), OverloadedError)
 })
+
+test('ten times as many as may be answered and wait: the others are refused at once', () => {
+  const inflight = inflightOf({ maxMutating: 20, maxWaiting: 100 })
+  let refused = 0
+  for (let i = 0; i < 1200; i++) {
+    try {
+      const answered = inflight.filter(ask('create'))
+      if (answered instanceof Promise) answered.catch(() => undefined)
+    } catch {
+      refused++
+    }
+  }
+  assert.deepEqual([inflight.mutating, inflight.waiting, refused], [20, 100, 1080])
+})

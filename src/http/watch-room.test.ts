@@ -17,6 +17,19 @@ test('beyond the limit they are refused, until somebody has gone', () => {
   assert.equal(room.open, 2)
 })
 
+test('ten times as many as may be open: as many as may be open', () => {
+  const room = new WatchRoom(100)
+  let refused = 0
+  for (let i = 0; i < 1000; i++) {
+    try {
+      room.enter({ onLeave: () => undefined })
+    } catch {
+      refused++
+    }
+  }
+  assert.deepEqual([room.open, refused], [100, 900])
+})
+
 test('a burst begins at once, the others take turns with everything else', async () => {
   const room = new WatchRoom(10_000)
   const waiting = Array.from({ length: 300 }, () => room.turn())

@@ -70,6 +70,20 @@ test('HTTP/1.1 and HTTP/2 on one port', async () => {
   session.close()
 })
 
+test('of ten times as many connections as may be open the others are closed', async () => {
+  const { port } = await start(echo, { limits: { maxConnections: 20 } })
+  const sockets = Array.from({ length: 200 }, () =>
+    connectTls({ host: '127.0.0.1', port, ca: authority.cert }).on('error', () => undefined),
+  )
+  const ends = await Promise.all(
+    sockets.map((socket) =>
+      Promise.race([once(socket, 'secureConnect').then(() => 'open'), once(socket, 'close').then(() => 'closed')]).catch(() => 'closed'),
+    ),
+  )
+  assert.equal(ends.filter((end) => end === 'open').length, 20)
+  for (const socket of sockets) socket.destroy()
+})
+
 test('a client without ALPN gets HTTP/1.1', async () => {
   const { port } = await start(echo)
   const socket = connectTls({ host: '127.0.0.1', port, ca: authority.cert })

@@ -27,6 +27,9 @@ test('writes that would wait behind too many bytes are sent away, and taken agai
   const put = (name: string) => store.put({ resource: boxes, namespace: 'n', name }, value, { expect: 0 })
   const waiting = Array.from({ length: 64 }, (_, i) => put(`box-${i}`))
   await assert.rejects(put('one-more'), (error) => error instanceof ApiError && error.status.code === 429)
+  const tenfold = await Promise.allSettled(Array.from({ length: 576 }, (_, i) => put(`more-${i}`)))
+  assert.equal(tenfold.filter(({ status }) => status === 'rejected').length, 576, 'ten times as much waits no longer')
+  assert.equal(finish.length, 64)
   for (const resolve of finish) resolve()
   await Promise.all(waiting)
   finish = []
