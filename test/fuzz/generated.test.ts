@@ -13,6 +13,7 @@ test('mutated requests of every form', async (t) => {
     isOver: (sent) => performance.now() >= end || sent >= 20_000,
     livezMs: 1000,
     growthMiB: 96,
+    warmUpRequests: 2000,
   })
   t.diagnostic(`${requests} requests: ${JSON.stringify(codes)}`)
   assert.deepEqual(findings, [])

@@ -18,6 +18,7 @@ const report = await runFuzz({
   isOver: () => performance.now() >= end,
   livezMs: Number(values['livez-ms']),
   growthMiB: 64,
+  warmUpRequests: 30_000,
   say: (line) => console.log(line),
 })
 const { requests, codes, findings, longestLivezMs, growthMiB } = report

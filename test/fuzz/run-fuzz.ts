@@ -13,6 +13,8 @@ export interface FuzzOptions {
   /** How long /livez may take. */
   readonly livezMs: number
   readonly growthMiB: number
+  /** After so many requests caches are full and code is compiled: memory is compared with what it is then. */
+  readonly warmUpRequests: number
   readonly say?: (line: string) => void
 }
 
@@ -76,7 +78,7 @@ class Fuzz {
       if (this.requests < freshAt) continue
       freshAt += 5000
       seeds = await makeSeeds(this.server)
-      if (baseBytes === 0) baseBytes = this.server.ownBytes
+      if (baseBytes === 0 && this.requests >= this.options.warmUpRequests) baseBytes = this.server.ownBytes
       this.options.say?.(`${this.requests} requests, ${this.findings.size} findings, ${this.server.ownBytes >> 20} MiB`)
     }
     this.isDone = true
