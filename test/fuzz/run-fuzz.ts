@@ -47,6 +47,7 @@ class Fuzz {
   private readonly codes: Record<string, number> = {}
   /** Those that were on their way when /livez was slow. */
   private readonly suspects: { readonly request: FuzzRequest; readonly protocol: 1 | 2 }[] = []
+  private readonly unanswered: { readonly request: FuzzRequest; readonly protocol: 1 | 2 }[] = []
   private readonly underWay = new Set<{ readonly request: FuzzRequest; readonly protocol: 1 | 2 }>()
   private requests = 0
   private longestLivezMs = 0
@@ -114,6 +115,8 @@ class Fuzz {
       this.underWay.add(sending)
       const outcome = await this.client.send(sending.request, sending.protocol)
       this.underWay.delete(sending)
+      // A machine may be too busy for anybody: it is asked again, alone.
+      if (outcome === 'late' && !/watch/.test(sending.request.path)) this.unanswered.push(sending)
       this.check(sending.request, outcome)
     }
   }
@@ -123,8 +126,8 @@ class Fuzz {
     this.requests++
     const code = typeof outcome === 'string' ? outcome : String(outcome.status)
     this.codes[code] = (this.codes[code] ?? 0) + 1
-    if (outcome === 'closed') return
-    const problem = outcome === 'late' ? (/watch/.test(request.path) ? undefined : 'no answer') : problemOf(request.method, outcome)
+    if (outcome === 'closed' || outcome === 'late') return
+    const problem = problemOf(request.method, outcome)
     if (problem !== undefined) this.find(`${request.method} ${problem.slice(0, 40)}`, `${problem}\n  ${tell(request)}`)
   }
 
@@ -145,6 +148,8 @@ class Fuzz {
 
   /** A busy machine makes everybody wait; a request is to blame when /livez waits beside it each of four times. */
   private async clearSuspects(): Promise<void> {
+    for (const { request, protocol } of this.unanswered.splice(0))
+      if ((await this.client.send(request, protocol)) === 'late') this.find(`no answer ${request.method}`, `no answer\n  ${tell(request)}`)
     const suspects = this.suspects.splice(0)
     for (const { request, protocol } of suspects.slice(0, 3 * atOnce)) {
       let shortest = Number.POSITIVE_INFINITY
