@@ -64,7 +64,11 @@ export class Watch implements Laggard {
   /** Checks that the history asked for is kept, and prepares it; throws what the client shall see instead of a stream. */
   prepare(): void | Promise<void> {
     // Whoever waits for an object that is made on demand will see it come.
-    void makeSelected(this.engine, this.call, this.options.selection.fields)?.catch(() => undefined)
+    const made = makeSelected(this.engine, this.call, this.options.selection.fields)
+    return made === undefined ? this.prepareHistory() : made.then(() => this.prepareHistory())
+  }
+
+  private prepareHistory(): void | Promise<void> {
     const { start } = this.options
     if (start.mode === 'exact') {
       if (start.resourceVersion <= this.engine.store.revision) return this.checkHistory(start.resourceVersion)
