@@ -2,7 +2,7 @@
 // be (no network, no rights) the reason why, which the runner shows beside the skipped suite.
 
 import { spawn } from 'node:child_process'
-import { mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -85,4 +85,35 @@ export function runToEnd(command: string, args: readonly string[], options: RunO
 function complaintIn(text: string): string {
   const lines = text.trim().split('\n')
   return lines.find((line) => /^(?:E:|npm (?:error|ERR!))/.test(line)) ?? lines.at(-1) ?? ''
+}
+
+/** A command of a Debian package, unpacked into the folder of what was obtained before, and not installed: that needs no rights. */
+export async function unpackCommand(packageName: string, name: string): Promise<string> {
+  const folder = join(cacheFolder, packageName)
+  const command = join(folder, 'usr', 'bin', name)
+  if (existsSync(command)) return command
+  const workplace = mkdtempSync(join(cacheFolder, 'unpack-'))
+  try {
+    await download(packageName, workplace)
+    const archive = readdirSync(workplace).find((found) => found.endsWith('.deb'))
+    if (archive === undefined) throw new Error(`no package ${packageName} in this release`)
+    const unpacked = join(workplace, 'unpacked')
+    mkdirSync(unpacked)
+    await install('dpkg-deb', ['--extract', join(workplace, archive), unpacked])
+    if (!existsSync(command)) renameSync(unpacked, folder)
+    return command
+  } finally {
+    rmSync(workplace, { recursive: true, force: true })
+  }
+}
+
+/** The lists of packages are missing on a fresh machine, and outdated on an old one. */
+async function download(packageName: string, folder: string): Promise<void> {
+  const args = ['download', '--quiet', packageName]
+  try {
+    await install('apt-get', args, folder)
+  } catch {
+    await install('apt-get', ['update', '--quiet'])
+    await install('apt-get', args, folder)
+  }
 }
