@@ -4,39 +4,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseRequest } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
-import { authenticateWith, tokenCredentials } from './authenticate.js'
 import { type Authorizer, authorizeWith, noOpinion, refusal, rulesWith } from './authorize.js'
 import { everybody, masters, publicInformation } from './fixed-authorizers.js'
-import { tokenList } from './token-list.js'
 
 const user = (name: string, ...groups: string[]): User => ({ name, uid: '', groups, extra: {} })
-
-test('a token is its user, who is authenticated; an unknown one is nobody', () => {
-  const tokens = tokenList(new Map([['secret', user('ann', 'devs')]]))
-  assert.deepEqual(authenticateWith([tokens], tokenCredentials('secret')), user('ann', 'devs', 'system:authenticated'))
-  assert.equal(authenticateWith([tokens], tokenCredentials('other')), undefined)
-  assert.equal(authenticateWith([tokens], tokenCredentials('')), undefined)
-})
-
-test('a token is not looked up by its text, of which a guess could learn a part from the time it takes', (t) => {
-  const tokens = tokenList(new Map([['secret', user('ann')]]))
-  const get = t.mock.method(Map.prototype, 'get')
-  assert.equal((tokens(tokenCredentials('secret')) as User).name, 'ann')
-  assert.equal(tokens(tokenCredentials('secreT')), undefined)
-  const asked = get.mock.calls.map((call) => call.arguments[0])
-  get.mock.restore()
-  assert.equal(asked.length, 2)
-  assert.deepEqual(
-    asked.filter((key) => typeof key === 'string' && key.includes('secre')),
-    [],
-  )
-})
-
-test('the first authenticator that knows a credential decides, waiting or not', async () => {
-  const slow = async () => undefined
-  const found = authenticateWith([slow, () => user('second'), () => user('third')], tokenCredentials('x'))
-  assert.equal((await found)?.name, 'second')
-})
 
 const decisions: readonly { name: string; who: User; method?: string; path: string; allowed: boolean }[] = [
   { name: 'masters may do everything', who: user('root', 'system:masters'), method: 'DELETE', path: '/api/v1/namespaces/x', allowed: true },

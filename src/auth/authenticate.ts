@@ -13,6 +13,8 @@ export interface Credentials {
   readonly certificate: ClientCertificate | undefined
   /** Empty where it is not known. */
   readonly remoteAddress: string
+  /** Whom a token shall be meant for; undefined: this server. */
+  readonly audiences?: readonly string[] | undefined
 }
 
 export interface ClientCertificate {
@@ -22,26 +24,63 @@ export interface ClientCertificate {
 }
 
 /** A token alone, as a review asks about it. */
-export const tokenCredentials = (bearerToken: string): Credentials => ({
+export const tokenCredentials = (bearerToken: string, audiences?: readonly string[]): Credentials => ({
   bearerToken,
   headers: {},
   certificate: undefined,
   remoteAddress: '',
+  audiences,
 })
 
-/** The user, or undefined when the credential is none of this authenticator's. */
-export type Authenticator = (credentials: Credentials) => User | undefined | Promise<User | undefined>
+export interface Authenticated {
+  readonly user: User
+  /** Those of the audiences that were asked about for whom a token is meant; left out where tokens have none. */
+  readonly audiences?: readonly string[]
+  /** What the audit log shall say of every request with this credential. */
+  readonly remark?: (annotate: (key: string, value: string) => void, now: number) => void
+}
+
+/** A credential that is no good: whoever shows one is not taken for anonymous. */
+export interface Refused {
+  readonly user?: undefined
+  /** Why, for whoever may ask in a review; never told to the client. */
+  readonly problems: readonly string[]
+}
+
+export type Found = Authenticated | Refused | undefined
+
+/** Undefined when there is no credential of the authenticator's sort. */
+export type Authenticator = (credentials: Credentials) => Found | Promise<Found>
 
 /** Asks one after the other; synchronous as long as they are. */
 export function authenticateWith(
   authenticators: readonly Authenticator[],
   credentials: Credentials,
   from = 0,
-): User | undefined | Promise<User | undefined> {
+  refused?: Refused,
+): Found | Promise<Found> {
+  let before = refused
   for (let i = from; i < authenticators.length; i++) {
     const found = (authenticators[i] as Authenticator)(credentials)
-    if (found instanceof Promise) return found.then((user) => user ?? authenticateWith(authenticators, credentials, i + 1))
-    if (found !== undefined) return found
+    if (found instanceof Promise) {
+      const known = before
+      return found.then((late) =>
+        late?.user === undefined ? authenticateWith(authenticators, credentials, i + 1, together(known, late)) : late,
+      )
+    }
+    if (found?.user !== undefined) return found
+    before = together(before, found)
   }
-  return undefined
+  return before
+}
+
+function together(one: Refused | undefined, other: Refused | undefined): Refused | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return { problems: [...one.problems, ...other.problems] }
+}
+
+/** Several reasons as the reference puts them into one sentence. */
+export function problemText({ problems }: Refused): string {
+  const distinct = [...new Set(problems)]
+  return distinct.length === 1 ? distinct.join() : `[${distinct.join(', ')}]`
 }

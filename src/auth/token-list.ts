@@ -1,35 +1,29 @@
 // Static bearer tokens: those of `--token-auth-file` and the administrator's own.
-//
-// A token is looked up by its hash under a key that only this process knows: how long a look-up takes says nothing about how much of a guess
-// was right.
 
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { authenticatedGroup, type User } from '../api/user.js'
-import type { Authenticator } from './authenticate.js'
+import { meantHere, type TokenAuthenticator, type TokenDigests } from './bearer-tokens.js'
 
-interface Known {
-  readonly digest: Buffer
-  readonly user: User
+export interface TokenListOptions {
+  readonly digests: TokenDigests
+  /** By which names this server is meant. */
+  readonly audiences: readonly string[]
 }
 
-/** How much of a hash finds its entry; all of it is compared then. */
-const placeLength = 16
-
-export function tokenList(tokens: ReadonlyMap<string, User>): Authenticator {
-  const key = randomBytes(32).toString('hex')
-  const digestOf = (token: string): string => hash('sha256', key + token, 'base64')
-  const known = new Map<string, Known>()
+export function tokenList(tokens: ReadonlyMap<string, User>, { digests, audiences: own }: TokenListOptions): TokenAuthenticator {
+  const known = new Map<string, { readonly digest: Buffer; readonly user: User }>()
   for (const [token, user] of tokens) {
-    const digest = digestOf(token)
-    known.set(digest.slice(0, placeLength), { digest: Buffer.from(digest), user: { ...user, groups: withAuthenticated(user.groups) } })
+    const digest = digests.of(token)
+    known.set(digest, { digest: Buffer.from(digest), user: { ...user, groups: withAuthenticated(user.groups) } })
   }
-  return ({ bearerToken }) => {
-    if (bearerToken === '') return undefined
-    const digest = digestOf(bearerToken)
-    const found = known.get(digest.slice(0, placeLength))
-    return found !== undefined && timingSafeEqual(found.digest, Buffer.from(digest)) ? found.user : undefined
+  return (token) => {
+    const found = known.get(token.digest)
+    if (found === undefined || !timingSafeEqual(found.digest, Buffer.from(token.digest))) return undefined
+    const audiences = meantHere(own, token)
+    return audiences && { user: found.user, audiences }
   }
 }
 
-const withAuthenticated = (groups: readonly string[]): readonly string[] =>
+/** Everybody who is known is a member. */
+export const withAuthenticated = (groups: readonly string[]): readonly string[] =>
   groups.includes(authenticatedGroup) ? groups : [...groups, authenticatedGroup]

@@ -13,6 +13,7 @@ import { answerAll, answerOne, type HealthChecks, type HealthPath } from './heal
 import type { ServerMetrics } from './metrics/server-metrics.js'
 import type { OpenApiDocuments } from './openapi/documents.js'
 import { serveOpenApi } from './openapi/serve-openapi.js'
+import { type OpenIdSite, serveOpenId } from './openid.js'
 import type { Answered, Filter } from './pipeline.js'
 import type { Profiles } from './profiles.js'
 import { serveResource } from './resource-endpoint.js'
@@ -28,6 +29,8 @@ export interface Site {
   readonly profiles?: Profiles | undefined
   readonly version: Document
   readonly openApi: OpenApiDocuments
+  /** Left out where nobody could look for it. */
+  readonly openId?: OpenIdSite | undefined
   /** Present while its gate is on. */
   readonly aggregated: AggregatedDiscovery | undefined
   /** Host and port under which clients reach the server. */
@@ -40,7 +43,7 @@ interface OpenSite extends Site {
 }
 
 export function dispatch(site: Site): Filter {
-  const open = { ...site, root: onceFor((catalog: Catalog) => indented({ paths: rootPaths(catalog, site.health) })) }
+  const open = { ...site, root: onceFor((catalog: Catalog) => indented({ paths: rootPaths(catalog, site) })) }
   return (exchange) => {
     const { info, catalog } = exchange
     if (!info.isResource) return serveOther(open, exchange)
@@ -65,6 +68,10 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
       return words.length === 1 ? serveVersion(site, exchange) : pageNotFound(exchange)
     case 'openapi':
       return serveOpenApi(site.openApi, exchange, words).then((isAnswered) => isAnswered || pageNotFound(exchange))
+    case '.well-known':
+    case 'openid':
+      if (site.openId === undefined) return pageNotFound(exchange)
+      return serveOpenId(site.openId, exchange).then((isAnswered) => isAnswered || pageNotFound(exchange))
     case 'api':
     case 'apis':
       if (words.length === 1 && site.aggregated !== undefined && serveAggregated(site.aggregated, exchange, first)) return true

@@ -86,7 +86,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
 
   /** Read once, and only where somebody asks. */
   get bearerToken(): string {
-    this.token ??= bearerOf(this.request.headers.authorization)
+    this.token ??= bearerOf(this)
     return this.token
   }
 
@@ -202,8 +202,15 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   }
 }
 
-function bearerOf(header: string | undefined): string {
-  if (header === undefined) return ''
-  const match = /^\s*bearer\s+(\S+)/i.exec(header)
-  return match?.[1] ?? ''
+/** One space stands before the token, and what comes after another one does not count. */
+function bearerOf({ request, warn }: Exchange): string {
+  const header = request.headers.authorization?.trim()
+  if (header === undefined || header.slice(0, scheme.length).toLowerCase() !== scheme) return ''
+  const end = header.indexOf(' ', scheme.length)
+  const token = end < 0 ? header.slice(scheme.length) : header.slice(scheme.length, end)
+  if (token === '' && header.lastIndexOf(' ') === end)
+    warn('the provided Authorization header contains extra space before the bearer token, and is ignored')
+  return token
 }
+
+const scheme = 'bearer '

@@ -2,7 +2,7 @@
 
 import { ApiError, unauthorized } from '../api/api-error.js'
 import type { User } from '../api/user.js'
-import { type Authenticator, authenticateWith } from '../auth/authenticate.js'
+import { type Authenticator, authenticateWith, type Found } from '../auth/authenticate.js'
 import { type Authorizer, authorizeWith, type Decision, refusal } from '../auth/authorize.js'
 import type { Exchange } from './exchange.js'
 import type { Filter } from './pipeline.js'
@@ -14,16 +14,18 @@ export interface Authentication {
 }
 
 export function authentication({ authenticators, anonymous }: Authentication): Filter {
-  const finish = (exchange: Exchange, user: User | undefined): boolean => {
-    if (user !== undefined) exchange.user = user
-    else if (anonymous !== undefined && exchange.bearerToken === '') exchange.user = anonymous
+  const finish = (exchange: Exchange, found: Found): boolean => {
+    if (found?.user !== undefined) {
+      exchange.user = found.user
+      found.remark?.(exchange.annotate, exchange.now)
+    } else if (found === undefined && anonymous !== undefined) exchange.user = anonymous
     else throw unauthorized()
     exchange.lifecycle.tell('authenticated', exchange)
     return false
   }
   return (exchange) => {
     const found = authenticateWith(authenticators, exchange)
-    if (found instanceof Promise) return found.then((user) => finish(exchange, user))
+    if (found instanceof Promise) return found.then((late) => finish(exchange, late))
     return finish(exchange, found)
   }
 }

@@ -110,6 +110,12 @@ export function representDocument(form: Form, document: { readonly [key: string]
   })
 }
 
+/** The answer to a wish, of a kind of its own. */
+export const representAnswer = (
+  form: Form,
+  { type, schema, object }: Parameters<typeof encodeProtobuf>[0] & { readonly object: ApiObject },
+): Represented => representTyped(form, { type, schema, object: { ...object, ...type } })
+
 function representTyped(form: Form, typed: Parameters<typeof encodeProtobuf>[0]): Represented {
   if (form.representation.format !== 'protobuf') return representText(form, writeValue(typed.schema, typed.object))
   return { contentType: form.identity.protobufMediaType, body: encodeProtobuf(typed) }

@@ -10,6 +10,7 @@ import { allFormats, negotiate } from '../codec/negotiation.js'
 import { type Document, groupDocument, groupListDocument, resourceListDocument, versionsDocument } from './discovery.js'
 import type { Exchange } from './exchange.js'
 import type { HealthChecks } from './health.js'
+import { type OpenIdSite, openIdPaths } from './openid.js'
 import { type Represented, representDocument } from './represent.js'
 import { send } from './respond.js'
 
@@ -44,9 +45,15 @@ export function sendDiscovery(exchange: Exchange, document: Document): void {
 
 const healthPaths = ['healthz', 'livez', 'readyz'] as const
 
+interface RootSite {
+  readonly health: HealthChecks
+  readonly openId?: OpenIdSite | undefined
+}
+
 /** Every path that is served but for the objects themselves. */
-export function rootPaths(catalog: Catalog, health: HealthChecks): readonly string[] {
+export function rootPaths(catalog: Catalog, { health, openId }: RootSite): readonly string[] {
   const paths = new Set(['/api', '/api/v1', '/apis', '/apis/', '/metrics', '/openapi/v2', '/openapi/v3', '/openapi/v3/', '/version'])
+  if (openId !== undefined) for (const path of openIdPaths) paths.add(path)
   for (const { group, version } of catalog.groupVersions()) if (group !== '') paths.add(`/apis/${group}`).add(`/apis/${group}/${version}`)
   for (const path of healthPaths) {
     paths.add(`/${path}`)

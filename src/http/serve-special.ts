@@ -12,7 +12,7 @@ import { connect } from '../verbs/connect.js'
 import { actions } from '../verbs/special/special.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
-import { type Form, representDocument } from './represent.js'
+import { type Form, representAnswer, representDocument } from './represent.js'
 import { send, sendNothing } from './respond.js'
 import { statusObject } from './status.js'
 import { formOf, methodNotAllowed, type Target } from './target.js'
@@ -41,13 +41,19 @@ async function serveAction(target: Target): Promise<Answered> {
   const action = call.subresource?.action
   const act = action && actions[action]
   const expected = bodyType(target)
+  const { subresource } = call
   if (act === undefined || expected === undefined) throw notServedYet(target)
   const form = formOf(target)
   const options = parseCreateOptions(target.query, identity)
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
   const { object } = decodeBody(format, await readBody(exchange), expected)
-  await perform(server.engine, call.with({ options }), { act, body: object, catalog: exchange.catalog })
-  send(exchange, { code: 201, ...representDocument(form, statusObject({ status: 'Success', code: 201 })) })
+  const body = subresource?.body?.defaults?.(object, call) ?? object
+  const answer = await perform(server.engine, call.with({ options }), { act, body, catalog: exchange.catalog })
+  const represented =
+    answer === undefined
+      ? representDocument(form, statusObject({ status: 'Success', code: 201 }))
+      : representAnswer(form, { type: { kind: expected.kind, apiVersion: expected.apiVersion }, schema: expected.schema, object: answer })
+  send(exchange, { code: 201, ...represented })
   return true
 }
 

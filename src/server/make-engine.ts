@@ -4,8 +4,8 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
 import type { CatalogSource } from '../api/catalog-source.js'
+import type { Authorizer } from '../auth/authorize.js'
 import { everybody, masters, publicInformation } from '../auth/fixed-authorizers.js'
-import { tokenList } from '../auth/token-list.js'
 import { systemClock } from '../base/clock.js'
 import { probe } from '../net/probe.js'
 import type { ObjectStore } from '../objects/object-store.js'
@@ -14,6 +14,7 @@ import type { Engine } from '../verbs/engine.js'
 import { OnDemand } from '../verbs/on-demand.js'
 import { serviceReservers } from '../verbs/special/service-reserver.js'
 import type { AdminCredential } from './client-configuration.js'
+import { makeAuthenticators } from './make-authenticators.js'
 import type { Settings } from './options/settings.js'
 
 export interface EngineParts {
@@ -25,6 +26,7 @@ export interface EngineParts {
 
 export function makeEngine(settings: Settings, { store, catalogs, credential, serviceRanges }: EngineParts): Engine {
   catalogs.onChange(store.endWatchesOfGone)
+  const { authenticators, issuer } = makeAuthenticators(settings, { store, catalogs, credential })
   return {
     store,
     identity: settings.identity,
@@ -32,7 +34,8 @@ export function makeEngine(settings: Settings, { store, catalogs, credential, se
     forbidsPrivileged: !settings.allowPrivileged,
     clock: systemClock,
     admission: admissionOf(pluginsInOrder({ store, catalogs, randomSuffix, ...settings.admission })),
-    access: accessFor(settings, credential),
+    access: { authenticators, authorizers: authorizersFor(settings) },
+    issuer,
     components: controlPlane,
     reservers: serviceReservers(serviceRanges, Math.random),
     onDemand: new OnDemand(),
@@ -42,11 +45,9 @@ export function makeEngine(settings: Settings, { store, catalogs, credential, se
   }
 }
 
-/** Each list in the order in which they are asked. */
-const accessFor = ({ tokens, authorizationModes }: Settings, credential: AdminCredential): Engine['access'] => ({
-  authenticators: [tokenList(new Map([...tokens, [credential.token, credential.user]]))],
-  authorizers: authorizationModes.includes('AlwaysAllow') ? [everybody] : [masters, publicInformation],
-})
+/** In the order in which they are asked. */
+const authorizersFor = ({ authorizationModes }: Settings): readonly Authorizer[] =>
+  authorizationModes.includes('AlwaysAllow') ? [everybody] : [masters, publicInformation]
 
 /** Where the other parts of a control plane answer, when they run on this machine. */
 const controlPlane = (

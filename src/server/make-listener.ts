@@ -13,6 +13,7 @@ import { loggingHooks } from '../http/lifecycle.js'
 import { LoopLag } from '../http/loop-lag.js'
 import { ServerMetrics } from '../http/metrics/server-metrics.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
+import { hasOpenId, type OpenIdSite } from '../http/openid.js'
 import { Pressure } from '../http/pressure.js'
 import { Profiles } from '../http/profiles.js'
 import { requestLog } from '../http/request-log.js'
@@ -100,9 +101,16 @@ function siteOf(settings: Settings, { engine, state }: ListenerParts, metrics: S
     profiles: settings.profiling ? new Profiles() : undefined,
     version,
     openApi: openApiDocuments({ describe: describeType, release: String(version['gitVersion']) }),
+    openId: openIdOf(settings, engine, state),
     aggregated: settings.gates('AggregatedDiscoveryEndpoint') ? aggregatedDiscovery(apiGroupDiscovery) : undefined,
     address: () => state.address,
   }
+}
+
+/** Tokens of an issuer that has no address can be checked by nobody but this server. */
+function openIdOf({ authentication }: Settings, { issuer }: Engine, state: ServerState): OpenIdSite | undefined {
+  if (issuer === undefined || !hasOpenId(issuer.issuer)) return undefined
+  return { issuer, keysAddress: authentication.serviceAccounts.jwksUri, address: () => state.address }
 }
 
 const healthOf = ({ identity, patience, timeouts }: Settings, { store }: Engine, state: ServerState): HealthChecks =>

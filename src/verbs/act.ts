@@ -13,11 +13,11 @@ export interface Acting {
   readonly catalog: Catalog
 }
 
-export async function perform(engine: Engine, call: Call, { act, body, catalog }: Acting): Promise<void> {
+export async function perform(engine: Engine, call: Call, { act, body, catalog }: Acting): Promise<ApiObject | undefined> {
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   const sent = new AdmissionRequest(call, 'CREATE', { object: body, old: undefined })
   const admitted = sent.withObject((await engine.admission.mutate(sent)) ?? body)
   call.throwIfAborted()
-  await act(engine, call, { body: admitted.object ?? body, catalog, validate: () => engine.admission.validate(admitted) })
+  return act(engine, call, { body: admitted.object ?? body, catalog, validate: () => engine.admission.validate(admitted) })
 }

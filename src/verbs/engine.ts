@@ -5,6 +5,7 @@ import type { Call, RuleSettings } from '../api/call.js'
 import type { ApiObject } from '../api/object.js'
 import type { Authenticator } from '../auth/authenticate.js'
 import type { Authorizer } from '../auth/authorize.js'
+import type { TokenIssuer } from '../auth/token-issuer.js'
 import type { Clock } from '../base/clock.js'
 import type { ObjectAddress, ObjectStore } from '../objects/object-store.js'
 import type { StoredObject } from '../objects/stored-object.js'
@@ -17,6 +18,8 @@ export interface Engine extends RuleSettings {
   readonly clock: Clock
   /** Who is asked about users and their rights, for kinds that are questions. */
   readonly access: { readonly authenticators: readonly Authenticator[]; readonly authorizers: readonly Authorizer[] }
+  /** Who signs tokens of service accounts. */
+  readonly issuer?: TokenIssuer
   /** Other parts of the control plane, which are asked whether they are well. */
   readonly components?: readonly ComponentProbe[]
   /** The kinds that take what only one object may have. */

@@ -45,6 +45,28 @@ export function track(call: Call, input: { readonly live: ApiObject | undefined;
   return withMetadata(input.next, { managedFields })
 }
 
+/** Who sent which fields of a wish to a subresource that is a kind of its own. */
+export function trackBody(call: Call, body: ApiObject): ApiObject {
+  const { subresource } = call
+  if (subresource?.body?.schema === undefined) return body
+  const { apiVersion } = subresource.type
+  const { schema } = subresource.body
+  const managedFields = trackUpdate({
+    live: undefined,
+    next: body,
+    liveManagedFields: undefined,
+    sentManagedFields: body.metadata?.managedFields,
+    manager: managerOf(call),
+    schema,
+    apiVersion,
+    schemaFor: (version) => (version === apiVersion ? schema : undefined),
+    convert: (object) => object,
+    subresource: subresource.name,
+    time: timeOf(call.now),
+  })
+  return withMetadata(body, { managedFields })
+}
+
 const known = new WeakMap<Resource, KindVersionsOf>()
 
 /** The versions in which owners of fields may have written; made once for a kind. */

@@ -53,7 +53,7 @@ test('settings of an empty command line', async () => {
   assert.equal(settings.historyMs, 300_000)
   assert.equal(settings.readCacheBytes, 268_435_456)
   assert.equal(settings.eventTtlSeconds, 3600)
-  assert.deepEqual(settings.tls, { files: undefined, minVersion: 'TLSv1.2', ciphers: undefined })
+  assert.deepEqual(settings.tls, { files: undefined, key: undefined, minVersion: 'TLSv1.2', ciphers: undefined })
   assert.deepEqual(settings.timeouts, { requestMs: 60_000, minWatchMs: 1_800_000, shutdownDelayMs: 0, livezGraceMs: 0 })
   assert.deepEqual(settings.limits, { readingInFlight: 400, mutatingInFlight: 200, watches: 100_000, http2Streams: 250, goawayChance: 0 })
   assert.deepEqual(settings.laterFlags, [])

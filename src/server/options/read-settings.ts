@@ -162,6 +162,7 @@ function readTls({ values, files }: SettingsInput): TlsSettings {
   }
   return {
     files: certFile === undefined || keyFile === undefined ? undefined : { certFile: resolve(certFile), keyFile: resolve(keyFile) },
+    key: keyFile === undefined ? undefined : files.get(keyFile),
     minVersion: tlsVersionOf(values['tls-min-version']),
     ciphers: ciphersOf(values['tls-cipher-suites']),
   }

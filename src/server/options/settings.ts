@@ -126,6 +126,8 @@ export interface NamedCertificateFiles {
 export interface TlsSettings {
   /** Undefined: the server makes its own certificate. */
   readonly files: CertificateFiles | undefined
+  /** PEM, as it was at the start. */
+  readonly key: string | undefined
   readonly minVersion: TlsVersion
   readonly ciphers: string | undefined
 }

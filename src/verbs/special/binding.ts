@@ -18,7 +18,7 @@ interface Pod extends ApiObject {
   readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] }
 }
 
-export async function bind(engine: Engine, call: Call, { body, validate }: ActionRequest): Promise<void> {
+export async function bind(engine: Engine, call: Call, { body, validate }: ActionRequest): Promise<undefined> {
   const binding = body as Binding
   if ((binding.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Binding object')
   const problems = validateBinding(binding).map(({ field, message }) => `${field}: ${message}`)

@@ -45,7 +45,7 @@ interface Budget extends ApiObject {
 
 const mostDisruptedPods = 2000
 
-export async function evict(engine: Engine, call: Call, request: ActionRequest): Promise<void> {
+export async function evict(engine: Engine, call: Call, request: ActionRequest): Promise<undefined> {
   const eviction = request.body as Eviction
   if ((eviction.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Eviction object')
   checkDeleteOptions(eviction.deleteOptions ?? {}, call.identity)

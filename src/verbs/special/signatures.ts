@@ -22,8 +22,8 @@ export interface ActionRequest {
   readonly validate: () => void | Promise<void>
 }
 
-/** Does with an object what was wished. */
-export type Action = (engine: Engine, call: Call, request: ActionRequest) => Promise<void>
+/** Does with an object what was wished; gives the wish with its answer, where there is one. */
+export type Action = (engine: Engine, call: Call, request: ActionRequest) => Promise<ApiObject | undefined>
 
 export interface ConnectRequest {
   readonly catalog: Catalog

@@ -9,6 +9,7 @@ import { bind } from './binding.js'
 import { componentStatuses } from './component-statuses.js'
 import { attachTo, forwardPorts, proxyToNode, proxyToPod, proxyToService, readLog } from './connections.js'
 import { evict } from './eviction.js'
+import { issueToken } from './issue-token.js'
 import type { Action, Compute, Connect, Review } from './signatures.js'
 import { reviewToken } from './token-review.js'
 
@@ -29,11 +30,10 @@ export const computed: { readonly [Name in ComputedName]: Compute } = {
   ComponentStatus: componentStatuses,
 }
 
-/** Undefined for what this server does not do yet, and says so. */
-export const actions: { readonly [Name in ActionName]: Action | undefined } = {
+export const actions: { readonly [Name in ActionName]: Action } = {
   bind,
   evict,
-  issueToken: undefined,
+  issueToken,
 }
 
 export const connections: { readonly [Name in ConnectionName]: Connect } = {

@@ -1,0 +1,88 @@
+// Bearer tokens: who is asked, what is remembered, and for how long.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { User } from '../api/user.js'
+import { authenticateWith, type Found, problemText, tokenCredentials } from './authenticate.js'
+import { bearerTokens, type TokenAuthenticator, TokenDigests } from './bearer-tokens.js'
+import { tokenList } from './token-list.js'
+
+const user = (name: string, ...groups: string[]): User => ({ name, uid: '', groups, extra: {} })
+const digests = new TokenDigests()
+const audiences = ['here']
+const clock = { now: () => 1000 }
+const asking = (...authenticators: readonly TokenAuthenticator[]) => [bearerTokens({ authenticators, audiences, clock, digests })]
+const known = tokenList(new Map([['secret', user('ann', 'devs')]]), { digests, audiences })
+
+const nameOf = (found: Found | Promise<Found>): string | undefined => (found instanceof Promise ? 'later' : found?.user?.name)
+
+test('a token is its user, who is authenticated; an unknown one is refused, and none is no credential', () => {
+  const found = authenticateWith(asking(known), tokenCredentials('secret')) as Found
+  assert.deepEqual(found?.user, user('ann', 'devs', 'system:authenticated'))
+  assert.deepEqual(authenticateWith(asking(known), tokenCredentials('other')), { problems: ['invalid bearer token'] })
+  assert.equal(authenticateWith(asking(known), tokenCredentials('')), undefined)
+})
+
+test('a token is not looked up by its text, of which a guess could learn a part from the time it takes', (t) => {
+  const authenticators = asking(known)
+  const get = t.mock.method(Map.prototype, 'get')
+  assert.equal(nameOf(authenticateWith(authenticators, tokenCredentials('secret'))), 'ann')
+  assert.equal(nameOf(authenticateWith(authenticators, tokenCredentials('secreT'))), undefined)
+  const asked = get.mock.calls.map((call) => call.arguments[0])
+  get.mock.restore()
+  assert.ok(asked.length >= 2)
+  assert.deepEqual(
+    asked.filter((key) => typeof key === 'string' && key.includes('secre')),
+    [],
+  )
+})
+
+test('the first authenticator that knows a credential decides, waiting or not', async () => {
+  const slow = async () => undefined
+  const found = authenticateWith([slow, () => ({ user: user('second') }), () => ({ user: user('third') })], tokenCredentials('x'))
+  assert.equal((await found)?.user?.name, 'second')
+})
+
+test('a credential that somebody refused may be another one’s; where it is nobody’s, all reasons are told once', async () => {
+  const refused = () => ({ problems: ['one'] })
+  const late = async () => ({ problems: ['two', 'one'] })
+  const found = await authenticateWith([refused, late], tokenCredentials('x'))
+  assert.ok(found !== undefined && found.user === undefined)
+  assert.equal(problemText(found), '[one, two]')
+  assert.equal((await authenticateWith([late, () => ({ user: user('ann') })], tokenCredentials('x')))?.user?.name, 'ann')
+})
+
+test('what was found out is asked for once, and again when it does not hold any more', async () => {
+  let asked = 0
+  let isGood = true
+  const slow: TokenAuthenticator = async () => {
+    asked++
+    return isGood ? { user: user('ann'), holds: () => isGood } : { problems: ['gone'] }
+  }
+  const authenticators = asking(slow)
+  const ask = () => authenticateWith(authenticators, tokenCredentials('t'))
+  await Promise.all([ask(), ask()])
+  assert.equal(asked, 1)
+  assert.equal(nameOf(ask()), 'ann')
+  isGood = false
+  assert.deepEqual(await ask(), { problems: ['invalid bearer token', 'gone'] })
+  assert.equal(asked, 2)
+  await ask()
+  assert.equal(asked, 3) // refusals are not remembered
+})
+
+test('tokens without audiences are meant for this server, and for nobody else', () => {
+  const reviewed = (...wanted: readonly string[]) => authenticateWith(asking(known), tokenCredentials('secret', wanted)) as Found
+  assert.deepEqual(reviewed('elsewhere'), { problems: ['invalid bearer token'] })
+  const found = reviewed('elsewhere', 'here')
+  assert.deepEqual(found?.user !== undefined && found.audiences, ['here'])
+})
+
+test('a token of a request is not taken for one that was reviewed for others', () => {
+  const aware: TokenAuthenticator = ({ text, audiences: wanted }) =>
+    text === 'secret' && wanted.includes('vault') ? { user: user('ann'), audiences: ['vault'] } : undefined
+  const authenticators = asking(aware)
+  assert.equal(nameOf(authenticateWith(authenticators, tokenCredentials('secret', ['vault']))), 'ann')
+  assert.equal(nameOf(authenticateWith(authenticators, tokenCredentials('secret'))), undefined)
+  assert.equal(nameOf(authenticateWith(authenticators, tokenCredentials('[["vault"],"secret"]'))), undefined)
+})

@@ -1,0 +1,151 @@
+// Bearer tokens: the authenticators of tokens in their order, and what was found out about a token before.
+//
+// Checking a signature or asking somebody is done once for a token. Later requests look it up by its hash under a key that only this process
+// knows (how long that takes says nothing about how much of a guess was right), and ask whether what was found still holds.
+
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../base/clock.js'
+import { RecentMap } from '../base/recent-map.js'
+import type { Authenticated, Authenticator, Found, Refused } from './authenticate.js'
+
+export interface PresentedToken {
+  readonly text: string
+  /** Of the text, under the key of this process. */
+  readonly digest: string
+  /** Whom it shall be meant for; all that this server goes by where nobody asked for others. */
+  readonly audiences: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+/** Whose a token is, and how long that may be remembered. */
+export interface TokenFinding extends Authenticated {
+  /** Asked at every later request; left out: it holds as long as the server runs. */
+  readonly holds?: (now: number) => boolean
+}
+
+/** Undefined when the token is not of this sort. */
+export type TokenAuthenticator = (token: PresentedToken) => TokenResult | Promise<TokenResult>
+export type TokenResult = TokenFinding | Refused | undefined
+
+export interface BearerOptions {
+  /** In the order in which they are asked. */
+  readonly authenticators: readonly TokenAuthenticator[]
+  /** By which names this server is meant. */
+  readonly audiences: readonly string[]
+  readonly clock: Clock
+  readonly digests: TokenDigests
+  readonly counters?: TokenCacheCounters
+}
+
+/** What the cache of tokens was asked for. */
+export interface TokenCacheCounters {
+  hits: number
+  misses: number
+  /** Found out anew: well, or not. */
+  found: number
+  refused: number
+  pending: number
+}
+
+const mostKept = 16_384
+/** How much of a hash finds its entry; all of it is compared then. */
+const placeLength = 16
+const noSuchToken = 'invalid bearer token'
+
+interface Kept {
+  readonly digest: Buffer
+  readonly finding: TokenFinding
+}
+
+/** Hashes of tokens under a key of this process. */
+export class TokenDigests {
+  readonly #key = randomBytes(32).toString('hex')
+  readonly #reviewKey = randomBytes(32).toString('hex')
+
+  of(token: string): string {
+    return hash('sha256', this.#key + token, 'base64')
+  }
+
+  /** Of a token for audiences that a review named, so that no token of a request can be taken for it. */
+  ofReview(token: string, audiences: readonly string[]): string {
+    return hash('sha256', this.#reviewKey + JSON.stringify([audiences, token]), 'base64')
+  }
+}
+
+export function bearerTokens({ authenticators, audiences: own, clock, digests, counters }: BearerOptions): Authenticator {
+  const kept = new RecentMap<string, Kept>(mostKept)
+  const pending = new Map<string, Promise<Found>>()
+  const keep = (place: string, key: string, result: TokenResult): TokenResult => {
+    if (result?.user !== undefined) kept.set(place, { digest: Buffer.from(key), finding: result })
+    return result
+  }
+
+  return ({ bearerToken, audiences }) => {
+    if (bearerToken === '') return undefined
+    const digest = digests.of(bearerToken)
+    const key = audiences === undefined ? digest : digests.ofReview(bearerToken, audiences)
+    const place = key.slice(0, placeLength)
+    const now = clock.now()
+    const known = kept.get(place)
+    if (known !== undefined && timingSafeEqual(known.digest, Buffer.from(key))) {
+      if (known.finding.holds?.(now) ?? true) {
+        if (counters !== undefined) counters.hits++
+        return known.finding
+      }
+      kept.delete(place)
+    }
+    if (counters !== undefined) counters.misses++
+    const asked = pending.get(key)
+    if (asked !== undefined) return asked
+    const token = { text: bearerToken, digest, audiences: audiences ?? own, now }
+    const found = askAll(authenticators, token)
+    if (!(found instanceof Promise)) return count(counters, keep(place, key, found))
+    // Whoever comes with the same token meanwhile waits for the same answer.
+    if (counters !== undefined) counters.pending++
+    const answer = found
+      .then((result): Found => count(counters, keep(place, key, result)))
+      .finally(() => {
+        pending.delete(key)
+        if (counters !== undefined) counters.pending--
+      })
+    pending.set(key, answer)
+    return answer
+  }
+}
+
+function count(counters: TokenCacheCounters | undefined, result: TokenResult): TokenResult {
+  if (counters !== undefined) {
+    if (result?.user === undefined) counters.refused++
+    else counters.found++
+  }
+  return result
+}
+
+/** All reasons against it are told, beginning with the plainest. */
+function askAll(
+  authenticators: readonly TokenAuthenticator[],
+  token: PresentedToken,
+  from = 0,
+  problems: readonly string[] = [noSuchToken],
+): TokenResult | Promise<TokenResult> {
+  let known = problems
+  for (let i = from; i < authenticators.length; i++) {
+    const found = (authenticators[i] as TokenAuthenticator)(token)
+    if (found instanceof Promise) {
+      const before = known
+      return found.then((late) =>
+        late?.user === undefined ? askAll(authenticators, token, i + 1, [...before, ...(late?.problems ?? [])]) : late,
+      )
+    }
+    if (found?.user !== undefined) return found
+    if (found !== undefined) known = [...known, ...found.problems]
+  }
+  return { problems: known }
+}
+
+/** Those who issue tokens that name no audience mean this server: they are good for whoever asks for one of its names. */
+export function meantHere(own: readonly string[], { audiences }: Pick<PresentedToken, 'audiences'>): readonly string[] | undefined {
+  const meant = audiences.filter((audience) => own.includes(audience))
+  return meant.length === 0 && own.length > 0 ? undefined : meant
+}

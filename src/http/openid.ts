@@ -1,0 +1,50 @@
+// By which keys the tokens of this server are known, for whoever wants to check one without asking: the documents of OpenID discovery.
+
+import type { TokenIssuer } from '../auth/token-issuer.js'
+import type { Exchange } from './exchange.js'
+import type { Answered } from './pipeline.js'
+import { writeHead } from './respond.js'
+
+export const openIdPaths = ['/.well-known/openid-configuration', '/openid/v1/jwks'] as const
+
+export interface OpenIdSite {
+  readonly issuer: TokenIssuer
+  /** Where the keys are published; undefined: here. */
+  readonly keysAddress: string | undefined
+  /** Host and port under which clients reach the server. */
+  readonly address: () => string
+}
+
+/** An issuer that is no address is looked up by nobody. */
+export const hasOpenId = (issuer: string): boolean => URL.canParse(issuer) && new URL(issuer).protocol === 'https:'
+
+/** False where the path is another one. */
+export async function serveOpenId(site: OpenIdSite, exchange: Exchange): Promise<Answered> {
+  const { path } = exchange.info
+  if (path === openIdPaths[0]) return answer(exchange, 'application/json', configurationOf(site))
+  if (path === openIdPaths[1]) return answer(exchange, 'application/jwk-set+json', await site.issuer.keys())
+  return false
+}
+
+const configurationOf = ({ issuer, keysAddress, address }: OpenIdSite): string =>
+  JSON.stringify({
+    issuer: issuer.issuer,
+    jwks_uri: keysAddress ?? `https://${address()}${openIdPaths[1]}`,
+    response_types_supported: ['id_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: issuer.algorithms,
+  })
+
+function answer(exchange: Exchange, contentType: string, text: string): Answered {
+  const { auditId, response, info } = exchange
+  if (response.headersSent || exchange.isGone) return true
+  const body = Buffer.from(text)
+  exchange.sentBytes = body.length
+  writeHead(exchange, 200, [
+    ...['Audit-Id', auditId, 'Cache-Control', 'public, max-age=3600'],
+    ...['Content-Type', contentType, 'Content-Length', String(body.length)],
+  ])
+  if (info.method === 'HEAD') response.end()
+  else response.end(body)
+  return true
+}

@@ -1,0 +1,78 @@
+// Who is believed: the authenticators in the order in which they are asked, and who issues tokens.
+
+import type { CatalogSource } from '../api/catalog-source.js'
+import type { TokenObjects } from '../auth/account-tokens.js'
+import type { Authenticator } from '../auth/authenticate.js'
+import { bearerTokens, TokenDigests } from '../auth/bearer-tokens.js'
+import { serviceAccountTokens } from '../auth/service-account-tokens.js'
+import { TokenIssuer } from '../auth/token-issuer.js'
+import { tokenList } from '../auth/token-list.js'
+import { systemClock } from '../base/clock.js'
+import type { ObjectStore } from '../objects/object-store.js'
+import type { AdminCredential } from './client-configuration.js'
+import type { Settings } from './options/settings.js'
+import { tokenKeys } from './service-account-keys.js'
+
+export interface AuthenticationParts {
+  readonly store: ObjectStore
+  readonly catalogs: CatalogSource
+  readonly credential: AdminCredential
+}
+
+export interface Identification {
+  readonly authenticators: readonly Authenticator[]
+  readonly issuer: TokenIssuer
+}
+
+export function makeAuthenticators(settings: Settings, { store, catalogs, credential }: AuthenticationParts): Identification {
+  const { identity, authentication, dataDir, tokens, tls } = settings
+  const { serviceAccounts } = authentication
+  const issuers = serviceAccounts.issuers.length > 0 ? serviceAccounts.issuers : [`https://${identity.self}.default.svc.cluster.local`]
+  const audiences = authentication.audiences.length > 0 ? authentication.audiences : issuers
+  const { signingKey, keys } = tokenKeys(serviceAccounts, { dataDir, tlsKey: tls.key })
+  const digests = new TokenDigests()
+  return {
+    authenticators: [
+      bearerTokens({
+        digests,
+        audiences,
+        clock: systemClock,
+        authenticators: [
+          tokenList(new Map([...tokens, [credential.token, credential.user]]), { digests, audiences }),
+          serviceAccountTokens({
+            identity,
+            issuers,
+            keys,
+            audiences,
+            lookup: serviceAccounts.lookup,
+            objects: tokenObjects(store, catalogs),
+          }),
+        ],
+      }),
+    ],
+    issuer: new TokenIssuer({
+      identity,
+      issuers,
+      signingKey,
+      keys,
+      audiences,
+      maxSeconds: Math.floor(serviceAccounts.maxTokenMs / 1000),
+      extends: serviceAccounts.extendTokens,
+    }),
+  }
+}
+
+/** They are asked for with every request of their token, and so stay in the cache of objects. */
+function tokenObjects(store: ObjectStore, catalogs: CatalogSource): TokenObjects {
+  return {
+    find: (name, namespace, object) => {
+      const resource = catalogs.current.find('', 'v1', name)
+      return resource && store.readOften({ resource, namespace, name: object })
+    },
+    decode: (name, stored) => {
+      const resource = catalogs.current.find('', 'v1', name)
+      if (resource === undefined) throw new Error(`${name} are not served`)
+      return stored.decode(resource)
+    },
+  }
+}

@@ -1,0 +1,102 @@
+// A token for a service account: for how long, for whom, and bound to what.
+
+import { badRequest, conflict, invalid, notFound } from '../../api/api-error.js'
+import type { Call } from '../../api/call.js'
+import type { Catalog } from '../../api/catalog.js'
+import { type FieldError, invalid as invalidField } from '../../api/field-error.js'
+import { type ApiObject, withMetadata } from '../../api/object.js'
+import type { Reference } from '../../auth/service-account-claims.js'
+import { validateTokenRequest } from '../../resources/authentication/token-request.js'
+import type { BoundObjectReference, TokenRequest } from '../../resources/authentication/v1.schema.js'
+import { timeOf } from '../../schema/scalars.js'
+import { addressOf, type Engine } from '../engine.js'
+import { trackBody } from '../managed-fields.js'
+import type { ActionRequest } from './signatures.js'
+
+/** Programs ask for this long where somebody put their token into the pod for them: those may not know yet that tokens end. */
+const extendableSeconds = 3607
+const extendedSeconds = 365 * 24 * 3600
+
+export async function issueToken(engine: Engine, call: Call, { body, catalog, validate }: ActionRequest): Promise<ApiObject> {
+  const { issuer } = engine
+  if (issuer === undefined) throw new Error('this server has no key to sign tokens with')
+  checkNames(call, body)
+  const stored = engine.store.read(addressOf(call))
+  if (stored === undefined) throw notFound(call.resource.subject, call.name)
+  const account = referenceOf(call.name, stored.decode(call.resource))
+  const request = complete(call, body as TokenRequest, issuer.options.audiences)
+  const errors = validateTokenRequest(request)
+  if (errors.length > 0) throw invalid(kindOf(call), '', errors)
+  await validate()
+  const { audiences = [], expirationSeconds: wished = 0, boundObjectRef } = request.spec ?? {}
+  const bound = boundObjectRef == null ? {} : findBound(engine, call, { catalog, wanted: boundObjectRef })
+  const { maxSeconds, extends: isExtending, audiences: own } = issuer.options
+  const isTooLong = maxSeconds > 0 && wished > maxSeconds
+  if (isTooLong) call.warn(`requested expiration of ${wished} seconds shortened to ${maxSeconds} seconds`)
+  const seconds = isTooLong ? maxSeconds : wished
+  const isExtended =
+    isExtending && bound.pod !== undefined && seconds === extendableSeconds && audiences.every((audience) => own.includes(audience))
+  const token = await issuer.issue({
+    audiences,
+    account: { namespace: call.namespace, serviceaccount: account, ...bound },
+    now: call.now,
+    seconds: isExtended ? extendedSeconds : seconds,
+    ...(isExtended ? { warnAfterSeconds: seconds } : {}),
+  })
+  return {
+    ...request,
+    spec: { ...request.spec, expirationSeconds: seconds },
+    status: { token, expirationTimestamp: timeOf(call.now + seconds * 1000) },
+  } as ApiObject
+}
+
+const kindOf = ({ identity }: Call) => ({ group: identity.group({ stem: 'authentication' }), kind: 'TokenRequest' })
+
+/** What the body says of its place must be what the path says. */
+function checkNames(call: Call, { metadata }: ApiObject): void {
+  const errors: FieldError[] = []
+  const { name = '', namespace = '' } = metadata ?? {}
+  if (name !== '' && name !== call.name)
+    errors.push(invalidField('metadata.name', name, 'must match the service account name if specified'))
+  else if (namespace !== '' && namespace !== call.namespace)
+    errors.push(invalidField('metadata.namespace', namespace, 'must match the service account namespace if specified'))
+  if (errors.length > 0) throw invalid(kindOf(call), call.name, errors)
+}
+
+function complete(call: Call, body: TokenRequest, audiences: readonly string[]): TokenRequest {
+  const { status: _, ...sent } = trackBody(call, body as ApiObject) as TokenRequest
+  const placed = withMetadata(sent as ApiObject, { name: call.name, namespace: call.namespace, creationTimestamp: timeOf(call.now) })
+  return { ...placed, spec: { ...sent.spec, audiences: sent.spec?.audiences?.length ? sent.spec.audiences : audiences } } as TokenRequest
+}
+
+const referenceOf = (name: string, { metadata }: ApiObject): Reference => ({ name, uid: metadata?.uid ?? '' })
+
+interface Pod extends ApiObject {
+  readonly spec?: { readonly serviceAccountName?: string }
+}
+
+/** The pod or secret that the token shall end with. */
+function findBound(
+  engine: Engine,
+  call: Call,
+  { catalog, wanted }: { readonly catalog: Catalog; readonly wanted: BoundObjectReference },
+): { readonly pod?: Reference; readonly secret?: Reference } {
+  const { apiVersion = '', kind = '', name = '', uid = '' } = wanted
+  const slash = apiVersion.indexOf('/')
+  const group = slash < 0 ? '' : apiVersion.slice(0, slash)
+  const resource = group !== '' ? undefined : catalog.find('', 'v1', kind === 'Pod' ? 'pods' : kind === 'Secret' ? 'secrets' : '')
+  if (resource === undefined) {
+    throw badRequest(`cannot bind token to object of type ${group}/${apiVersion.slice(slash + 1)}, Kind=${kind}`)
+  }
+  const object = engine.store.read({ resource, namespace: call.namespace, name })?.decode(resource)
+  if (object === undefined) throw notFound(resource.subject, name)
+  if (kind === 'Pod' && (object as Pod).spec?.serviceAccountName !== call.name) {
+    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(call.name)} to pod running with different serviceaccount name.`)
+  }
+  const found = referenceOf(name, object)
+  if (uid !== '' && uid !== found.uid) {
+    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`
+    throw conflict({ group: '', resource: kind, kind }, name, why)
+  }
+  return kind === 'Pod' ? { pod: found } : { secret: found }
+}
