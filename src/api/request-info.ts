@@ -1,5 +1,6 @@
 // What a method and a path ask for, before anybody looks whether it exists. Authorization and dispatch read the same value.
 
+import { parseFieldSelector } from './field-selector.js'
 import { isWatchRequested } from './options/list-options.js'
 import { scanQuery } from './options/query.js'
 
@@ -32,6 +33,7 @@ export interface RequestInfo {
   readonly namespace: string
   readonly resource: string
   readonly subresource: string
+  /** Of the path; of a list or watch that selects one name, that name: whoever may read that object alone may read it so. */
   readonly name: string
   /** Path segments from the resource on: more than three mean a path below a subresource. */
   readonly parts: readonly string[]
@@ -105,13 +107,15 @@ function resourceRequest(input: PathParts & { readonly words: readonly string[];
     namespace = rest[1] as string
     if (rest.length > 2 && !namespaceSubresources.has(rest[2] as string)) rest = rest.slice(2)
   }
-  const name = rest[1] ?? ''
+  const inPath = rest[1] ?? ''
+  const verb = special ?? verbOf({ method, query, name: inPath })
+  const name = inPath === '' && (verb === 'list' || verb === 'watch') ? selectedName(query) : inPath
   return {
     method,
     path,
     query,
     isResource: true,
-    verb: special ?? verbOf({ method, query, name }),
+    verb,
     prefix: core ? 'api' : 'apis',
     group: core ? '' : (words[1] as string),
     version: (core ? words[1] : words[2]) as string,
@@ -132,3 +136,16 @@ function verbOf(input: { readonly method: string; readonly query: string; readon
 
 /** Asked before it is known who asks, so the query is not read for it. */
 const hasWatch = (query: string): boolean => query.includes('watch') && isWatchRequested(scanQuery(query))
+
+/** The one name that a field selector asks for; empty where it asks for others, or cannot be understood. */
+function selectedName(query: string): string {
+  if (!query.includes('fieldSelector')) return ''
+  const text = scanQuery(query).first('fieldSelector')
+  if (text === undefined || !text.includes('metadata.name')) return ''
+  try {
+    const name = parseFieldSelector(text).exactValue('metadata.name') ?? ''
+    return name === '.' || name === '..' || name.includes('/') || name.includes('%') ? '' : name
+  } catch {
+    return '' // whoever may list at all is told what is wrong with it
+  }
+}

@@ -5,25 +5,24 @@ import { test } from 'node:test'
 import { parseRequest } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
 import { type Authorizer, authorizeWith, noOpinion, refusal, rulesWith } from './authorize.js'
-import { everybody, masters, publicInformation } from './fixed-authorizers.js'
+import { everybody, masters, nobody } from './fixed-authorizers.js'
 
 const user = (name: string, ...groups: string[]): User => ({ name, uid: '', groups, extra: {} })
 
-const decisions: readonly { name: string; who: User; method?: string; path: string; allowed: boolean }[] = [
-  { name: 'masters may do everything', who: user('root', 'system:masters'), method: 'DELETE', path: '/api/v1/namespaces/x', allowed: true },
-  { name: 'anybody may read health', who: anonymous, path: '/livez?verbose', allowed: true },
-  { name: 'but no single check', who: anonymous, path: '/livez/ping', allowed: false },
-  { name: 'anybody may read the version', who: anonymous, path: '/version', allowed: true },
-  { name: 'the authenticated may discover', who: user('ann', 'system:authenticated'), path: '/apis/apps/v1', allowed: true },
-  { name: 'the anonymous may not', who: anonymous, path: '/apis', allowed: false },
-  { name: 'nobody else may read objects', who: user('ann', 'system:authenticated'), path: '/api/v1/namespaces', allowed: false },
+const decisions: readonly { name: string; who: User; authorizers: readonly Authorizer[]; allowed: boolean; reason?: string }[] = [
+  { name: 'masters may do everything', who: user('root', 'system:masters'), authorizers: [masters], allowed: true },
+  { name: 'others nothing', who: user('ann', 'system:authenticated'), authorizers: [masters], allowed: false },
+  { name: 'not even health', who: anonymous, authorizers: [masters, nobody], allowed: false, reason: 'Everything is forbidden.' },
+  { name: 'masters may whoever else is asked', who: user('root', 'system:masters'), authorizers: [masters, nobody], allowed: true },
+  { name: 'nobody is silent, and others may allow', who: user('ann'), authorizers: [nobody, everybody], allowed: true },
 ]
 
 for (const row of decisions) {
   test(`authorize: ${row.name}`, () => {
-    const decision = authorizeWith([masters, publicInformation], { user: row.who, info: parseRequest(row.method ?? 'GET', row.path) })
+    const decision = authorizeWith(row.authorizers, { user: row.who, info: parseRequest('GET', '/livez') })
     assert.ok(!(decision instanceof Promise))
     assert.equal(decision.verdict === 'allow', row.allowed)
+    assert.equal(decision.reason, row.reason ?? '')
   })
 }
 
@@ -42,20 +41,27 @@ test('whoever is refused by silence is told every reason, waiting or not; withou
   const decision = await authorizeWith([saying('one', false), saying('', false), saying('two', true), saying('three', false)], request)
   assert.deepEqual(decision, { verdict: 'no-opinion', reason: 'one\ntwo\nthree' })
   assert.match(refusal(request, decision).message, /cannot get path "\/metrics": one\ntwo\nthree$/)
-  assert.equal(authorizeWith([masters, publicInformation], request), noOpinion)
+  assert.equal(authorizeWith([masters], request), noOpinion)
+})
+
+test('what went wrong with one is kept beside the reasons of others, and is forgotten when one allows', async () => {
+  const request = { user: user('bob'), info: parseRequest('GET', '/metrics') }
+  const failing = (error: string): Authorizer => ({ name: 'f', authorize: () => ({ verdict: 'no-opinion', reason: '', error }) })
+  assert.deepEqual(await authorizeWith([failing('a'), saying('why', true), failing('b')], request), {
+    verdict: 'no-opinion',
+    reason: 'why',
+    error: '[a, b]',
+  })
+  assert.deepEqual(await authorizeWith([failing('a'), everybody], request), { verdict: 'allow', reason: '' })
 })
 
 test('the rules of a user are those of all authorizers, and a silent one is named', async () => {
-  const root = await rulesWith([masters, publicInformation], user('root', 'system:masters'), 'n')
-  assert.deepEqual(root.resourceRules, [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }])
-  assert.equal(root.problem, '')
-  const bob = await rulesWith([masters, publicInformation, saying('webhook', false)], user('bob'), 'n')
-  assert.deepEqual(bob.resourceRules, [])
-  assert.deepEqual(
-    bob.nonResourceRules.map(({ verbs }) => verbs),
-    [['get']],
-  )
-  assert.equal(bob.problem, 'webhook authorizer does not support user rule resolution')
+  const all = await rulesWith([masters, everybody], user('root', 'system:masters'), 'n')
+  assert.deepEqual(all.resourceRules, [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }])
+  assert.deepEqual([all.problem, all.isIncomplete], ['', false])
+  const some = await rulesWith([masters, nobody, saying('Webhook', false)], user('bob'), 'n')
+  assert.deepEqual([some.resourceRules, some.nonResourceRules], [[], []])
+  assert.deepEqual([some.problem, some.isIncomplete], ['webhook authorizer does not support user rule resolution', true])
 })
 
 const refusals: readonly { method?: string; path: string; message: string }[] = [

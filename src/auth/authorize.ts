@@ -3,11 +3,14 @@
 import { ApiError, forbidden } from '../api/api-error.js'
 import type { RequestInfo } from '../api/request-info.js'
 import type { User } from '../api/user.js'
+import { aggregate } from './problems.js'
 
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no-opinion'
   /** Why, for people; often empty. */
   readonly reason: string
+  /** What went wrong on the way; left out where nothing did. Whoever is not allowed anything then is told that, and not that it is forbidden. */
+  readonly error?: string
 }
 
 /** Decisions without a reason, which most are: one value for all requests. */
@@ -17,8 +20,11 @@ export const noOpinion: Decision = { verdict: 'no-opinion', reason: '' }
 /** What is asked for, as far as rights go. */
 export type AccessAttributes = Pick<
   RequestInfo,
-  'isResource' | 'verb' | 'group' | 'version' | 'namespace' | 'resource' | 'subresource' | 'name' | 'path'
->
+  'isResource' | 'group' | 'version' | 'namespace' | 'resource' | 'subresource' | 'name' | 'path'
+> & {
+  /** Of requests, and those that only rules know: `impersonate`, `bind`, `escalate`, `approve`. */
+  readonly verb: string
+}
 
 /** Who asks for what: a request of a client, or one that a review is about. */
 export interface AccessRequest {
@@ -36,8 +42,10 @@ export interface Authorizer {
 export interface UserRules {
   readonly resourceRules: readonly ResourceRule[]
   readonly nonResourceRules: readonly NonResourceRule[]
-  /** What kept somebody from saying all; empty where nothing did. */
+  /** What went wrong; empty where nothing did. */
   readonly problem?: string
+  /** Whether somebody may do more than that. */
+  readonly isIncomplete?: boolean
 }
 
 export interface ResourceRule {
@@ -76,8 +84,11 @@ export function authorizeWith(
 
 /** Whoever is refused by silence is told everything that was said meanwhile. */
 function together(one: Decision, other: Decision): Decision {
-  if (other.reason === '') return one
-  return one.reason === '' ? other : { verdict: 'no-opinion', reason: `${one.reason}\n${other.reason}` }
+  if (other.reason === '' && other.error === undefined) return one
+  if (one.reason === '' && one.error === undefined) return other
+  const reason = [one.reason, other.reason].filter(Boolean).join('\n')
+  const error = aggregate([one.error ?? '', other.error ?? ''].filter(Boolean))
+  return { verdict: 'no-opinion', reason, ...(error === '' ? {} : { error }) }
 }
 
 /** The rules of all authorizers, one after the other. */
@@ -85,15 +96,24 @@ export async function rulesWith(authorizers: readonly Authorizer[], user: User, 
   const resourceRules: ResourceRule[] = []
   const nonResourceRules: NonResourceRule[] = []
   const problems: string[] = []
+  let isIncomplete = false
   for (const authorizer of authorizers) {
-    const rules = await authorizer.rulesFor?.(user, namespace)
-    resourceRules.push(...(rules?.resourceRules ?? []))
-    nonResourceRules.push(...(rules?.nonResourceRules ?? []))
-    const problem = rules === undefined ? `${authorizer.name} authorizer does not support user rule resolution` : (rules.problem ?? '')
-    if (problem !== '') problems.push(problem)
+    const rules = (await authorizer.rulesFor?.(user, namespace)) ?? unknownRules(authorizer)
+    for (const rule of rules.resourceRules) resourceRules.push(rule)
+    for (const rule of rules.nonResourceRules) nonResourceRules.push(rule)
+    if (rules.isIncomplete === true) isIncomplete = true
+    if (rules.problem !== undefined && rules.problem !== '') problems.push(rules.problem)
   }
-  return { resourceRules, nonResourceRules, problem: problems.join(', ') }
+  return { resourceRules, nonResourceRules, problem: aggregate(problems), isIncomplete }
 }
+
+/** Of somebody who decides each case by itself. */
+export const unknownRules = ({ name }: Pick<Authorizer, 'name'>): UserRules => ({
+  resourceRules: [],
+  nonResourceRules: [],
+  problem: `${name.toLowerCase()} authorizer does not support user rule resolution`,
+  isIncomplete: true,
+})
 
 /** The refusal in the reference's words. */
 export function refusal({ user, info }: AccessRequest, { reason }: Decision): ApiError {

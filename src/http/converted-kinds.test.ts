@@ -14,6 +14,7 @@ import { defaultFeatureGates } from '../api/feature-gates.js'
 import { identityOf } from '../api/identity.js'
 import { objectMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
+import { everybody } from '../auth/fixed-authorizers.js'
 import { systemClock } from '../base/clock.js'
 import { storeOfBoxes } from '../objects/fixture.js'
 import { field, string, struct } from '../schema/node.js'
@@ -113,7 +114,7 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
       forbidsPrivileged: false,
       clock: systemClock,
       admission: { mutate: (request) => mutate(request), validate: ({ object }) => void validated.push(object) },
-      access: { authenticators: [], authorizers: [] },
+      access: { authenticators: [], authorizers: [everybody] },
       reservers: [],
       newUid: () => 'uid',
       randomSuffix: () => 'xxxxx',

@@ -9,7 +9,7 @@ import type { Catalog } from '../api/catalog.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
 import type { ClientCertificate, Credentials } from '../auth/authenticate.js'
-import type { AccessRequest } from '../auth/authorize.js'
+import type { AccessRequest, Decision } from '../auth/authorize.js'
 import type { Lifecycle } from './lifecycle.js'
 import type { Pressure } from './pressure.js'
 import { Warnings } from './warnings.js'
@@ -34,6 +34,10 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   readonly begunMs = performance.now()
   readonly auditId: string
   user: User = anonymous
+  /** Who sent it, where that is somebody else than the user as whom it acts. */
+  originalUser: User | undefined = undefined
+  /** What authorization said; undefined before it was asked. */
+  decision: Decision | undefined = undefined
   /** Set for watches: they are not counted as requests in flight, and have no deadline. */
   isLongRunning = false
   /** Which of the two limits on requests in flight this one counts towards. */

@@ -1,11 +1,12 @@
 // The filters of the pipeline, each one step of a request's way in.
 
-import { ApiError, unauthorized } from '../api/api-error.js'
+import { unauthorized } from '../api/api-error.js'
 import type { User } from '../api/user.js'
 import { type Authenticator, authenticateWith, type Found } from '../auth/authenticate.js'
 import { type Authorizer, authorizeWith, type Decision, refusal } from '../auth/authorize.js'
 import type { Exchange } from './exchange.js'
-import type { Filter } from './pipeline.js'
+import type { Answered, Filter } from './pipeline.js'
+import { sendPlain } from './respond.js'
 
 export interface Authentication {
   readonly authenticators: readonly Authenticator[]
@@ -30,21 +31,14 @@ export function authentication({ authenticators, anonymous }: Authentication): F
   }
 }
 
-/** Nobody acts as somebody else here yet, and whoever asks for fewer rights must not be given all of their own. */
-export const noImpersonation: Filter = ({ headers, user }) => {
-  for (const name in headers) if (name.startsWith('impersonate-')) throw noActing(user)
-  return false
-}
-
-function noActing({ name }: User): ApiError {
-  const message = `users is forbidden: User ${JSON.stringify(name)} cannot impersonate: this server does not act for other users yet`
-  return new ApiError({ code: 403, reason: 'Forbidden', message, details: { kind: 'users' } })
-}
-
+/** Whether the user may. Where that could not be found out, it is no refusal: nobody knows. */
 export function authorization(authorizers: readonly Authorizer[]): Filter {
-  const finish = (exchange: Exchange, decision: Decision): boolean => {
-    if (decision.verdict !== 'allow') throw refusal(exchange, decision)
-    return false
+  const finish = (exchange: Exchange, decision: Decision): Answered => {
+    exchange.decision = decision
+    if (decision.verdict === 'allow') return false
+    if (decision.error === undefined) throw refusal(exchange, decision)
+    sendPlain(exchange, 500, `Internal Server Error: ${JSON.stringify(exchange.request.url)}: ${decision.error}\n`)
+    return true
   }
   return (exchange) => {
     const decision = authorizeWith(authorizers, exchange)

@@ -89,7 +89,7 @@ function allOf(pieces: Pieces, clock: PieceClock, all: Uint8Array[] = []): Promi
 export function serveWatch(target: Target): Answered | Promise<Answered> {
   const { exchange, server } = target
   const form = formOf(target)
-  const options = onlyNamed(exchange.info.name, parseWatchOptions(target.query, listContext(target)))
+  const options = onlyNamed(target.call.name, parseWatchOptions(target.query, listContext(target)))
   checkStream(form.representation, { identity: form.identity, formats: allFormats, transforms: true, routed: true })
   const timeoutMs = options.timeoutSeconds ? options.timeoutSeconds * 1000 : Math.round(server.minRequestTimeoutMs * (1 + Math.random()))
   exchange.isLongRunning = true

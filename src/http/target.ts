@@ -48,10 +48,11 @@ const noOptions = {}
 export function locate(server: ResourceServer, exchange: Exchange): Target {
   const { info } = exchange
   const resource = exchange.catalog.find(info.group, info.version, info.resource)
+  const [, name = ''] = info.parts
   if (resource === undefined || (info.parts.length > 3 && info.subresource !== 'proxy')) throw couldNotFind()
-  const isNamespaceItself = info.resource === 'namespaces' && info.group === '' && info.name === info.namespace
+  const isNamespaceItself = info.resource === 'namespaces' && info.group === '' && name === info.namespace
   if (!resource.namespaced && info.namespace !== '' && !isNamespaceItself) throw couldNotFind()
-  if (resource.namespaced && info.namespace === '' && info.name !== '' && info.verb !== 'watch') throw couldNotFind()
+  if (resource.namespaced && info.namespace === '' && name !== '' && info.verb !== 'watch') throw couldNotFind()
   // The old form of a watch has no subresources, and of the old form of a proxy nothing is left.
   if ((info.verb === 'watch' && info.subresource !== '') || info.verb === 'proxy') throw couldNotFind()
   const subresource = info.subresource === '' ? undefined : resource.subresources.get(info.subresource)
@@ -59,7 +60,7 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   checkMethod(exchange, resource, subresource)
   warnOfDeprecation(exchange, resource, server.engine.identity)
   const namespace = resource.namespaced ? info.namespace : ''
-  const call = new Call(server.engine, exchange, { resource, subresource, namespace, name: info.name, options: noOptions })
+  const call = new Call(server.engine, exchange, { resource, subresource, namespace, name, options: noOptions })
   const target = { server, exchange, call, query: readQuery(info.query) }
   checkNames(target)
   return target

@@ -4,8 +4,8 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
 import type { CatalogSource } from '../api/catalog-source.js'
-import type { Authorizer } from '../auth/authorize.js'
-import { everybody, masters, publicInformation } from '../auth/fixed-authorizers.js'
+import { grantCheck } from '../auth/rbac/grant-check.js'
+import { RbacIndex } from '../auth/rbac/rbac-index.js'
 import { systemClock } from '../base/clock.js'
 import { probe } from '../net/probe.js'
 import type { ObjectStore } from '../objects/object-store.js'
@@ -15,6 +15,7 @@ import { OnDemand } from '../verbs/on-demand.js'
 import { serviceReservers } from '../verbs/special/service-reserver.js'
 import type { AdminCredential } from './client-configuration.js'
 import { makeAuthenticators } from './make-authenticators.js'
+import { makeAuthorizers } from './make-authorizers.js'
 import type { Settings } from './options/settings.js'
 
 export interface EngineParts {
@@ -27,6 +28,8 @@ export interface EngineParts {
 export function makeEngine(settings: Settings, { store, catalogs, credential, serviceRanges }: EngineParts): Engine {
   catalogs.onChange(store.endWatchesOfGone)
   const { authenticators, issuer } = makeAuthenticators(settings, { store, catalogs, credential })
+  const rbac = new RbacIndex(store, catalogs.current)
+  const authorizers = makeAuthorizers(settings, rbac)
   return {
     store,
     identity: settings.identity,
@@ -34,7 +37,8 @@ export function makeEngine(settings: Settings, { store, catalogs, credential, se
     forbidsPrivileged: !settings.allowPrivileged,
     clock: systemClock,
     admission: admissionOf(pluginsInOrder({ store, catalogs, randomSuffix, ...settings.admission })),
-    access: { authenticators, authorizers: authorizersFor(settings) },
+    access: { authenticators, authorizers },
+    checkGrant: grantCheck({ index: rbac, authorizers }),
     issuer,
     components: controlPlane,
     reservers: serviceReservers(serviceRanges, Math.random),
@@ -44,10 +48,6 @@ export function makeEngine(settings: Settings, { store, catalogs, credential, se
     randomSuffix,
   }
 }
-
-/** In the order in which they are asked. */
-const authorizersFor = ({ authorizationModes }: Settings): readonly Authorizer[] =>
-  authorizationModes.includes('AlwaysAllow') ? [everybody] : [masters, publicInformation]
 
 /** Where the other parts of a control plane answer, when they run on this machine. */
 const controlPlane = (

@@ -5,9 +5,10 @@ import { anonymous } from '../api/user.js'
 import { steadyClock } from '../base/clock.js'
 import { aggregatedDiscovery } from '../http/aggregated-discovery.js'
 import { dispatch, type Site } from '../http/dispatch.js'
-import { authentication, authorization, noImpersonation } from '../http/filters.js'
+import { authentication, authorization } from '../http/filters.js'
 import { type RequestListener, requestListener } from '../http/handle.js'
 import { type HealthChecks, healthChecks } from '../http/health.js'
+import { impersonation } from '../http/impersonation.js'
 import { Inflight } from '../http/inflight.js'
 import { loggingHooks } from '../http/lifecycle.js'
 import { LoopLag } from '../http/loop-lag.js'
@@ -72,7 +73,7 @@ export async function makeListener({ settings, logger, closing }: Opening, parts
     filters: [
       ...(await servingFilters(serving, () => state.isShuttingDown)),
       authentication({ authenticators: access.authenticators, anonymous: settings.anonymousAuth ? anonymous : undefined }),
-      noImpersonation,
+      impersonation(access.authorizers),
       lag.shed,
       inflight.filter,
       authorization(access.authorizers),

@@ -9,7 +9,7 @@ import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { validateCreation } from '../api/validation/validate-write.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
-import { addressOf, type Engine, upToDate, type Written } from './engine.js'
+import { addressOf, checkMayCreate, type Engine, upToDate, type Written } from './engine.js'
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
 import { reserve } from './reserve.js'
@@ -19,6 +19,8 @@ export interface CreateRequest {
   readonly object: ApiObject
   /** Whether the owners of its fields are known already: an apply brings them. */
   readonly isTracked?: boolean
+  /** Whether the request was for something else than to create. */
+  readonly isByTheWay?: boolean
 }
 
 /** Each of them is lost to somebody who was given something, so there is always less to be lost. */
@@ -33,6 +35,8 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
   const admission = new AdmissionRequest(call, 'CREATE', { object: placed, old: undefined })
   const pending = engine.admission.mutate(admission)
   const admitted = (pending instanceof Promise ? await pending : pending) ?? placed
+  const granted = engine.checkGrant?.(call, { next: admitted, old: undefined })
+  if (granted !== undefined) await granted
   for (let tries = 1; ; tries++) {
     const taking = reserve(engine, call, { next: admitted, old: undefined, dryRun })
     const reserved = taking instanceof Promise ? await taking : taking
@@ -40,6 +44,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
     try {
       const object = prepare(engine, call, reserved.object)
       validate(call, object)
+      if (request.isByTheWay) await checkMayCreate(engine, call)
       const checked = engine.admission.validate(admission.withObject(object))
       if (checked instanceof Promise) await checked
       checkUnversioned(engine, call, { sent: admitted, object })

@@ -4,7 +4,8 @@ import type { Admission } from '../admission/admission.js'
 import type { Call, RuleSettings } from '../api/call.js'
 import type { ApiObject } from '../api/object.js'
 import type { Authenticator } from '../auth/authenticate.js'
-import type { Authorizer } from '../auth/authorize.js'
+import { type Authorizer, authorizeWith, refusal } from '../auth/authorize.js'
+import type { GrantCheck } from '../auth/rbac/grant-check.js'
 import type { TokenIssuer } from '../auth/token-issuer.js'
 import type { Clock } from '../base/clock.js'
 import type { ObjectAddress, ObjectStore } from '../objects/object-store.js'
@@ -20,6 +21,8 @@ export interface Engine extends RuleSettings {
   readonly access: { readonly authenticators: readonly Authenticator[]; readonly authorizers: readonly Authorizer[] }
   /** Who signs tokens of service accounts. */
   readonly issuer?: TokenIssuer
+  /** Whether somebody may give what a role or binding gives; left out: everybody may. */
+  readonly checkGrant?: GrantCheck
   /** Other parts of the control plane, which are asked whether they are well. */
   readonly components?: readonly ComponentProbe[]
   /** The kinds that take what only one object may have. */
@@ -45,6 +48,16 @@ export interface ComponentProbe {
 export function upToDate({ store }: Engine, call: Call): undefined | Promise<unknown> {
   const waiting = store.readIndex('write')
   return waiting instanceof Promise ? call.waitFor(waiting) : undefined
+}
+
+/** Whoever makes an object in the course of an update or patch must be allowed to create it, too. */
+export async function checkMayCreate({ access }: Engine, { caller: { info, user } }: Call): Promise<void> {
+  if (info === undefined) return
+  const asked = { user, info: { ...info, verb: 'create' } }
+  const decision = await authorizeWith(access.authorizers, asked)
+  if (decision.verdict === 'allow') return
+  if (decision.error !== undefined) throw new Error(decision.error)
+  throw refusal(asked, decision)
 }
 
 export const addressOf = (call: Call, name = call.name): ObjectAddress => ({ resource: call.resource, namespace: call.namespace, name })

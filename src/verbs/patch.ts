@@ -79,7 +79,7 @@ async function createByApply(engine: Engine, call: Call, request: PatchRequest):
       `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`,
     )
   }
-  return create(engine, call, { object: withMetadata(object, { resourceVersion: undefined }), isTracked: true })
+  return create(engine, call, { object: withMetadata(object, { resourceVersion: undefined }), isTracked: true, isByTheWay: true })
 }
 
 function applied(call: Call, live: ApiObject | undefined, request: PatchRequest): ApiObject {

@@ -52,7 +52,7 @@ function createInstead(engine: Engine, call: Call, request: UpdateRequest): Prom
   if (uid !== undefined) throw otherUid(call, uid, '')
   if (!call.resource.definition.createOnUpdate || call.subresource !== undefined) throw notFound(call.resource.subject, call.name)
   // What a version would be compared with is not there, so that it is no condition.
-  return create(engine, call, { ...request, object: withMetadata(request.object, { resourceVersion: undefined }) })
+  return create(engine, call, { object: withMetadata(request.object, { resourceVersion: undefined }), isByTheWay: true })
 }
 
 /** A PUT that names a uid is for that object alone. */
@@ -154,6 +154,8 @@ async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Rese
   const mutated = (pending instanceof Promise ? await pending : pending) ?? shown
   const written = mutated === shown ? wanted : withShown(call, wanted, mutated)
   const admitted = written instanceof Promise ? await written : written
+  const granted = isAdmitted ? undefined : engine.checkGrant?.(call, { next: admitted, old: live })
+  if (granted !== undefined) await granted
   const taking = reserve(engine, call, { next: admitted, old: live, dryRun: isDryRun(call.options) })
   const reserved = taking instanceof Promise ? await taking : taking
   try {

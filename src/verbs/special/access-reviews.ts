@@ -1,7 +1,6 @@
 // Questions about rights: may somebody do that, and what may I do?
 
 import type { ApiObject } from '../../api/object.js'
-import type { RequestVerb } from '../../api/request-info.js'
 import type { User } from '../../api/user.js'
 import { type AccessAttributes, authorizeWith, rulesWith } from '../../auth/authorize.js'
 import type { Engine } from '../engine.js'
@@ -35,11 +34,12 @@ export const reviewOwnAccess: Review = (engine, call, question) => reviewAccess(
 
 async function reviewAccess(engine: Engine, user: User, question: ApiObject): Promise<ApiObject> {
   const { spec = {} } = question as AccessReview
-  const { verdict, reason } = await authorizeWith(engine.access.authorizers, { user, info: attributesOf(spec) })
+  const { verdict, reason, error } = await authorizeWith(engine.access.authorizers, { user, info: attributesOf(spec) })
   return answered(question, {
     allowed: verdict === 'allow',
     ...(verdict === 'deny' ? { denied: true } : {}),
     ...(reason === '' ? {} : { reason }),
+    ...(error === undefined ? {} : { evaluationError: error }),
   })
 }
 
@@ -49,7 +49,7 @@ function attributesOf({ resourceAttributes, nonResourceAttributes }: AccessSpec)
   return {
     path: nonResourceAttributes?.path ?? '',
     isResource: nonResourceAttributes === undefined,
-    verb: (nonResourceAttributes?.verb ?? verb) as RequestVerb,
+    verb: nonResourceAttributes?.verb ?? verb,
     group,
     version,
     namespace,
@@ -66,11 +66,16 @@ interface RulesReview extends ApiObject {
 /** What may the one who asks do in a namespace? */
 export const reviewOwnRules: Review = async (engine, { user }, question) => {
   const { spec: { namespace = '' } = {} } = question as RulesReview
-  const { resourceRules, nonResourceRules, problem = '' } = await rulesWith(engine.access.authorizers, user, namespace)
+  const {
+    resourceRules,
+    nonResourceRules,
+    problem = '',
+    isIncomplete = false,
+  } = await rulesWith(engine.access.authorizers, user, namespace)
   return answered(question, {
     resourceRules,
     nonResourceRules,
-    incomplete: problem !== '',
+    incomplete: isIncomplete,
     ...(problem === '' ? {} : { evaluationError: problem }),
   })
 }

@@ -1,0 +1,144 @@
+// What somebody would give away without having it: every single thing that new rules allow is held against the rules that the giver holds.
+
+import { sortTexts } from '../../base/text-order.js'
+import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
+import { matchesPath } from './role-rules.js'
+
+/** Rules that come to more than that cannot be looked through: each is a product of four lists. */
+export const mostSteps = 2_000_000
+/** Beyond this number, what is missing is not told. */
+const mostTold = 1000
+/** How many steps are taken before others may have a turn. */
+const stepsPerTurn = 1000
+
+export class TooManyRightsError extends Error {
+  override readonly name = 'TooManyRightsError'
+}
+
+interface HeldRule {
+  readonly verbs: ReadonlySet<string>
+  readonly groups: ReadonlySet<string>
+  readonly resources: ReadonlySet<string>
+  readonly names: ReadonlySet<string> | undefined
+  readonly paths: readonly string[]
+}
+
+/** What is missing, in the words of the reference and in order; empty where all is held. Yields where others may have a turn. */
+export function* missingRights(
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+): Generator<undefined, readonly string[], undefined> {
+  const search = new Search(held.map(compile))
+  for (const rule of wanted) {
+    const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
+    const verbs = [...new Set(rule.verbs ?? [])]
+    const names = [...new Set(resourceNames)]
+    for (const group of new Set(apiGroups)) {
+      for (const resource of new Set(resources)) yield* search.resource({ group, resource, names, verbs })
+    }
+    for (const path of new Set(nonResourceURLs)) yield* search.path(path, verbs)
+  }
+  return search.told()
+}
+
+interface Single {
+  readonly group: string
+  readonly resource: string
+  /** Empty: all. */
+  readonly names: readonly string[]
+  readonly verbs: readonly string[]
+}
+
+class Search {
+  readonly #held: readonly HeldRule[]
+  /** The verbs that are missing of one resource and name, in the order in which they were met. */
+  readonly #missing = new Map<string, { readonly rule: PolicyRule; readonly verbs: string[] }>()
+  readonly #paths: string[] = []
+  #steps = 0
+
+  constructor(held: readonly HeldRule[]) {
+    this.#held = held
+  }
+
+  *resource({ group, resource, names, verbs }: Single): Generator<undefined, void, undefined> {
+    yield* this.#count(this.#held.length + 1)
+    const covering = this.#held.filter((rule) => has(rule.groups, group) && hasResource(rule.resources, resource))
+    if (covering.some((rule) => rule.names === undefined && rule.verbs.has('*'))) return
+    for (const verb of verbs) {
+      yield* this.#count(covering.length + 1)
+      const allowing = covering.filter((rule) => has(rule.verbs, verb))
+      if (allowing.some((rule) => rule.names === undefined)) continue
+      if (names.length === 0) this.#miss({ apiGroups: [group], resources: [resource] }, verb)
+      for (const name of names) {
+        yield* this.#count(allowing.length + 1)
+        if (!allowing.some((rule) => rule.names?.has(name)))
+          this.#miss({ apiGroups: [group], resources: [resource], resourceNames: [name] }, verb)
+      }
+    }
+  }
+
+  *path(path: string, verbs: readonly string[]): Generator<undefined, void, undefined> {
+    const covering: HeldRule[] = []
+    for (const rule of this.#held) {
+      yield* this.#count(rule.paths.length + 1)
+      if (rule.paths.some((pattern) => matchesPath(pattern, path))) covering.push(rule)
+    }
+    for (const verb of verbs) {
+      yield* this.#count(covering.length + 1)
+      const isHeld = covering.some((rule) => has(rule.verbs, verb))
+      if (!isHeld && this.#paths.length < mostTold) this.#paths.push(describe({ nonResourceURLs: [path], verbs: [verb] }))
+    }
+  }
+
+  told(): readonly string[] {
+    const rules = [...this.#missing.values()].map(({ rule, verbs }) => describe({ ...rule, verbs }))
+    return sortTexts([...new Set([...rules, ...this.#paths])])
+  }
+
+  #miss(rule: PolicyRule, verb: string): void {
+    const key = JSON.stringify([rule.apiGroups, rule.resources, rule.resourceNames])
+    const known = this.#missing.get(key)
+    if (known !== undefined) known.verbs.includes(verb) || known.verbs.push(verb)
+    else if (this.#missing.size < mostTold) this.#missing.set(key, { rule, verbs: [verb] })
+  }
+
+  *#count(steps: number): Generator<undefined, void, undefined> {
+    const before = this.#steps
+    this.#steps += steps
+    if (this.#steps > mostSteps) throw new TooManyRightsError()
+    if (Math.floor(before / stepsPerTurn) !== Math.floor(this.#steps / stepsPerTurn)) yield undefined
+  }
+}
+
+const compile = (rule: PolicyRule): HeldRule => ({
+  verbs: new Set(rule.verbs),
+  groups: new Set(rule.apiGroups),
+  resources: new Set(rule.resources),
+  names: (rule.resourceNames ?? []).length === 0 ? undefined : new Set(rule.resourceNames),
+  paths: rule.nonResourceURLs ?? [],
+})
+
+const has = (words: ReadonlySet<string>, word: string): boolean => words.has('*') || words.has(word)
+
+/** `*` is everything, and `*` before a slash that part of every resource. */
+function hasResource(resources: ReadonlySet<string>, resource: string): boolean {
+  if (has(resources, resource)) return true
+  const slash = resource.indexOf('/')
+  return slash >= 0 && resources.has(`*${resource.slice(slash)}`)
+}
+
+function describe({ apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [], verbs = [] }: PolicyRule): string {
+  const parts = [
+    ['APIGroups', apiGroups],
+    ['Resources', resources],
+    ['NonResourceURLs', nonResourceURLs],
+    ['ResourceNames', resourceNames],
+    ['Verbs', verbs],
+  ] as const
+  return `{${parts
+    .filter(([, words]) => words.length > 0)
+    .map(([name, words]) => `${name}:${quoteAll(words)}`)
+    .join(', ')}}`
+}
+
+export const quoteAll = (words: readonly string[]): string => `[${words.map((word) => JSON.stringify(word)).join(' ')}]`
