@@ -45,6 +45,10 @@ export class Connection {
   /** Sends a request and waits for the end of its answer; resolves with the status. */
   exchange(request: Buffer): Promise<number> {
     return new Promise((resolve, reject) => {
+      if (this.socket.destroyed) {
+        reject(new Error('the connection was closed before the request'))
+        return
+      }
       this.finish = () => resolve(this.reader.head.status)
       this.fail = reject
       this.socket.write(request)

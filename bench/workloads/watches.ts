@@ -6,6 +6,7 @@ import { cpuMicroseconds } from '../cpu-time.js'
 import { headersOf } from '../floor.js'
 import { fetchOnce, fill, type Lab, makeNamespace } from '../lab.js'
 import type { Cost, Served } from '../load.js'
+import { MarkCounter } from '../mark-counter.js'
 import { compare, type Side } from '../measure.js'
 import { configMapText } from '../objects.js'
 import { type Line, microseconds } from '../report.js'
@@ -21,17 +22,26 @@ export interface Stream {
 
 export const jsonMark = Buffer.from('}\n')
 
+const longestSilenceMs = 10_000
+
+/**
+ * How many changes writers may be ahead of what the audience has seen. Without a bound a floor that writes every event by itself has a
+ * minute's work left after four seconds, and the server closes connections that send nothing for so long.
+ */
+const mostAhead = 64
+
 /** Open streams that count the frames that come in. */
 class Audience {
   frames = 0
-  private readonly mark: Buffer
   private readonly sockets: readonly TLSSocket[]
-  private wake: () => void = () => undefined
+  private waiting: (() => void)[] = []
 
   private constructor(sockets: readonly TLSSocket[], mark: Buffer) {
     this.sockets = sockets
-    this.mark = mark
-    for (const socket of sockets) socket.on('data', (chunk: Buffer) => this.take(chunk))
+    for (const socket of sockets) {
+      const counter = new MarkCounter(mark)
+      socket.on('data', (chunk: Buffer) => this.take(counter.count(chunk)))
+    }
   }
 
   static async open(served: Served, { mark, ...parts }: Stream): Promise<Audience> {
@@ -39,10 +49,16 @@ class Audience {
     return new Audience(await Promise.all(Array.from({ length: watchers }, () => openStream(served, request))), mark)
   }
 
+  /** Fails when nothing comes in any more before all is there: an event is lost then, and a bench that waits for it says nothing. */
   async until(frames: number): Promise<void> {
     while (this.frames < frames) {
-      await new Promise<void>((resolve) => {
-        this.wake = resolve
+      await new Promise<void>((resolve, reject) => {
+        const missing = (): Error => new Error(`${frames - this.frames} of the frames that watchers should see did not come`)
+        const silence = setTimeout(() => reject(missing()), longestSilenceMs)
+        this.waiting.push(() => {
+          clearTimeout(silence)
+          resolve()
+        })
       })
     }
   }
@@ -51,9 +67,12 @@ class Audience {
     for (const socket of this.sockets) socket.destroy()
   }
 
-  private take(chunk: Buffer): void {
-    for (let at = chunk.indexOf(this.mark); at >= 0; at = chunk.indexOf(this.mark, at + 1)) this.frames += 1
-    this.wake()
+  private take(frames: number): void {
+    this.frames += frames
+    const woken = this.waiting
+    if (woken.length === 0) return
+    this.waiting = []
+    for (const wake of woken) wake()
   }
 }
 
@@ -86,7 +105,10 @@ export async function watchSide({ served, stream, change, writers = 1 }: Announc
     const framesBefore = audience.frames
     let changes = 0
     const write = async (connection: Connection, writer: number): Promise<void> => {
-      for (; performance.now() - begin < durationMs; changes++) await connection.exchange(change(counter++, writer))
+      for (; performance.now() - begin < durationMs; changes++) {
+        await audience.until(framesBefore + (changes - mostAhead) * watchers)
+        await connection.exchange(change(counter++, writer))
+      }
     }
     await Promise.all(connections.map(write))
     await audience.until(framesBefore + changes * watchers)
