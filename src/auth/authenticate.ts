@@ -1,32 +1,26 @@
 // Who are you: the authenticators in the order in which they are asked. The first that knows the credential decides.
 
-import type { X509Certificate } from 'node:crypto'
 import type { User } from '../api/user.js'
+import type { PeerCertificate } from '../net/peer-certificate.js'
 
 /** What an authenticator may look at. Members are read from the connection when somebody asks for them. */
 export interface Credentials {
   /** The token of an `Authorization: Bearer` header; empty without one. */
   readonly bearerToken: string
-  /** By their names in lower case. */
-  readonly headers: { readonly [name: string]: string | readonly string[] | undefined }
+  /** Names and values in turns, as they came. */
+  readonly rawHeaders: readonly string[]
   /** What the client showed when it connected. */
-  readonly certificate: ClientCertificate | undefined
+  readonly certificate: PeerCertificate | undefined
   /** Empty where it is not known. */
   readonly remoteAddress: string
   /** Whom a token shall be meant for; undefined: this server. */
   readonly audiences?: readonly string[] | undefined
 }
 
-export interface ClientCertificate {
-  readonly x509: X509Certificate
-  /** Whether it was signed by an authority of `--client-ca-file`, and holds now. */
-  readonly isTrusted: boolean
-}
-
 /** A token alone, as a review asks about it. */
 export const tokenCredentials = (bearerToken: string, audiences?: readonly string[]): Credentials => ({
   bearerToken,
-  headers: {},
+  rawHeaders: [],
   certificate: undefined,
   remoteAddress: '',
   audiences,

@@ -50,7 +50,8 @@ async function setUp(trusted: Trusted) {
   const place = { resource, namespace: 'kube-system', name: 'extension-apiserver-authentication' }
   const read = () => engine.store.read(place)?.decode(resource)
   await placeAll(engine, catalog, [trustMap(engine.identity, trusted, now)])
-  const loop = keepTrust({ engine, catalogs, logger: silentLogger, timers }, trusted)
+  const source = { current: () => trusted, onChange: () => () => undefined }
+  const loop = keepTrust({ engine, catalogs, logger: silentLogger, timers }, source)
   return { engine, timers, place, read, loop }
 }
 

@@ -8,7 +8,14 @@ import type { Loop } from './leader-election.js'
 /** How long after somebody changed it the map is mended. */
 const mendMs = 1000
 
-export const keepTrust = (parts: LoopParts, trusted: Trusted): Loop => {
+/** What the server trusts, which may change while it runs. */
+export interface TrustSource {
+  current(): Trusted
+  /** Tells of another one until the function that it returns is called. */
+  onChange(listener: () => void): () => void
+}
+
+export const keepTrust = (parts: LoopParts, trusted: TrustSource): Loop => {
   const { engine, catalogs } = parts
   return new KeyedLoop(parts, {
     name: 'cluster_authentication_trust_controller',
@@ -25,8 +32,9 @@ export const keepTrust = (parts: LoopParts, trusted: Trusted): Loop => {
         },
       ]
     },
+    onOutsideChange: (lookAgain) => trusted.onChange(lookAgain),
     work: async () => {
-      await placeAll(engine, catalogs.current, [trustMap(engine.identity, trusted, engine.clock.now())])
+      await placeAll(engine, catalogs.current, [trustMap(engine.identity, trusted.current(), engine.clock.now())])
       return undefined
     },
   })

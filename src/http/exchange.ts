@@ -8,8 +8,9 @@ import type { Caller } from '../api/call.js'
 import type { Catalog } from '../api/catalog.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
-import type { ClientCertificate, Credentials } from '../auth/authenticate.js'
+import type { Credentials } from '../auth/authenticate.js'
 import type { AccessRequest, Decision } from '../auth/authorize.js'
+import { type PeerCertificate, peerCertificateOf } from '../net/peer-certificate.js'
 import type { Lifecycle } from './lifecycle.js'
 import type { Pressure } from './pressure.js'
 import { Warnings } from './warnings.js'
@@ -98,10 +99,15 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     return this.request.headers
   }
 
-  get certificate(): ClientCertificate | undefined {
-    const socket = this.request.socket as TLSSocket
-    const x509 = socket.getPeerX509Certificate?.()
-    return x509 === undefined ? undefined : { x509, isTrusted: socket.authorized }
+  get rawHeaders(): readonly string[] {
+    return this.request.rawHeaders
+  }
+
+  get certificate(): PeerCertificate | undefined {
+    const { request } = this
+    if (!('stream' in request)) return peerCertificateOf(request.socket, request.socket as TLSSocket)
+    const { session } = request.stream
+    return session === undefined ? undefined : peerCertificateOf(session, session.socket as TLSSocket)
   }
 
   get remoteAddress(): string {

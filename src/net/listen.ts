@@ -80,6 +80,8 @@ export interface Listener {
   readonly port: number
   /** For connections from now on; those that are open keep theirs. Throws when key and certificate do not match. */
   setCertificate(certificate: KeyPair): void
+  /** Whose certificates are verified from now on, where clients were asked for certificates from the beginning. */
+  setClientCa(clientCa: string): void
   /** Accepts nothing new, lets requests that have begun end, and after `graceMs` cuts what is left. */
   close(options?: { readonly graceMs?: number }): Promise<void>
 }
@@ -87,10 +89,11 @@ export interface Listener {
 export async function listen(options: ListenOptions, serve: RequestListener): Promise<Listener> {
   const limits: ListenLimits = { ...defaultLimits, ...options.limits }
   const logger = options.logger ?? silentLogger
-  const secure = (certificate: KeyPair) => tlsOptions(options, certificate)
+  let { certificate: shown, clientCa } = options
+  const secure = () => tlsOptions({ ...options, clientCa }, shown)
   const silent = new Set<Socket>()
   const turns = new FairTurns()
-  const https = createHttps({ ...secure(options.certificate), ...http1Options(limits) }, (request, response) => {
+  const https = createHttps({ ...secure(), ...http1Options(limits) }, (request, response) => {
     const { socket } = request
     silent.delete(socket)
     if (request.rawHeaders.length > 2 * limits.maxHeaders) refuseHeaders(response)
@@ -117,7 +120,14 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   return {
     address,
     port,
-    setCertificate: (certificate) => https.setSecureContext(secure(certificate)),
+    setCertificate: (certificate) => {
+      https.setSecureContext(tlsOptions({ ...options, clientCa }, certificate))
+      shown = certificate
+    },
+    setClientCa: (pem) => {
+      clientCa = pem
+      https.setSecureContext(secure())
+    },
     close: ({ graceMs = 0 } = {}) => drain({ https, sessions, sockets, silent, graceMs }).finally(() => stalled.close()),
   }
 }

@@ -18,7 +18,8 @@ export interface NamedOptions extends Omit<ReloadOptions, 'onChange'> {
 
 /** Lives until `close`; its files are read again when they change. */
 export class NamedCertificates {
-  readonly #clientCa: string | undefined
+  #clientCa: string | undefined
+  readonly #given: readonly (readonly string[])[]
   readonly #readers: readonly ReloadingCertificate[]
   readonly #contexts = new Map<string, SecureContext>()
   /** The names of each pair that are in the map now. */
@@ -27,6 +28,7 @@ export class NamedCertificates {
   /** Throws one sentence when files are not a pair now. Of two with the same name the first one counts. */
   constructor(named: readonly NamedFiles[], { clientCa, ...reload }: NamedOptions) {
     this.#clientCa = clientCa
+    this.#given = named.map(({ names }) => names)
     this.#readers = named.map(
       ({ files, names }, i) => new ReloadingCertificate(files, { ...reload, onChange: (pair) => this.#take(i, pair, names) }),
     )
@@ -38,6 +40,12 @@ export class NamedCertificates {
     const name = servername.toLowerCase()
     const dot = name.indexOf('.')
     return this.#contexts.get(name) ?? (dot < 0 ? undefined : this.#contexts.get(`*${name.slice(dot)}`))
+  }
+
+  /** From now on. */
+  setClientCa(clientCa: string): void {
+    this.#clientCa = clientCa
+    for (const [i, reader] of this.#readers.entries()) this.#take(i, reader.current, this.#given[i] ?? [])
   }
 
   close(): void {

@@ -15,7 +15,9 @@ export function advertisedFor(bindAddress: string): string {
 }
 
 /** Under the names that extension servers look for. */
-export function trustedOf({ clientCa, requestHeader }: AuthenticationSettings): { readonly [name: string]: string } {
+export function trustedOf({ clientCa, requestHeader }: Pick<AuthenticationSettings, 'clientCa' | 'requestHeader'>): {
+  readonly [name: string]: string
+} {
   return {
     ...(clientCa === undefined ? {} : { 'client-ca-file': clientCa }),
     ...(requestHeader === undefined

@@ -6,6 +6,7 @@ import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { serviceRangesOf } from '../resources/core/service-allocation.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
+import { ClientTrust } from './client-trust.js'
 import { joinCluster } from './join-cluster.js'
 import { makeEngine } from './make-engine.js'
 import { makeListener, type ServerState } from './make-listener.js'
@@ -36,14 +37,16 @@ async function open(opening: Opening): Promise<RunningServer> {
   const { storage, store } = await openStore(opening)
   const credential = ensureAdminCredential(dataDir)
   const serviceRanges = serviceRangesOf(settings.network)
-  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges })
-  const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges })
   const certificate = await servingCertificate(settings, logger)
   closing.add(() => certificate.close())
-  const loops = startLoops(opening, { engine, catalogs, certificate })
+  const trust = new ClientTrust(settings.authentication, certificate.authority.cert, logger)
+  closing.add(() => trust.close())
+  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust })
+  const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
+  const loops = startLoops(opening, { engine, catalogs, certificate, trust })
   const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }
   const listener = await makeListener(opening, { engine, catalogs, state, storage, loops })
-  const port = await openPort(opening, { listener, certificate, store, state })
+  const port = await openPort(opening, { listener, certificate, trust, store, state })
 
   const url = urlOf(port.address, port.port)
   state.address = publicAddress(settings.serving, url)

@@ -12,6 +12,8 @@ import { StartError } from './start-failure.js'
 export interface ServingCertificate extends KeyPair {
   /** What clients must trust. */
   readonly caPem: string
+  /** The server's own authority. */
+  readonly authority: KeyPair
 }
 
 export interface CertificateNeeds {
@@ -51,23 +53,26 @@ export function servingHosts(identity: Identity, bindAddress: string): readonly 
 /** What is in the data folder when it still serves, otherwise a new one, kept there for the next start. */
 export async function ensureServingCertificate(needs: CertificateNeeds): Promise<ServingCertificate> {
   const { folder } = needs
-  if (folder === undefined) {
-    const authority = await issueAuthority(needs)
-    return { ...(await issueServing(needs, authority)), caPem: authority.cert }
-  }
-  const kept = { authority: readPair(folder, 'ca'), serving: readPair(folder, 'serving') }
-  const isKeptAuthority = kept.authority !== undefined && isInForce(kept.authority, needs.now)
-  if (kept.authority !== undefined && kept.serving !== undefined && isKeptAuthority && serves(kept.serving, kept.authority, needs)) {
-    return { ...kept.serving, caPem: kept.authority.cert }
-  }
-  const authority = kept.authority !== undefined && isKeptAuthority ? kept.authority : await issueAuthority(needs)
+  const authority = await ensureAuthority(needs)
+  const kept = folder === undefined ? undefined : readPair(folder, 'serving')
+  if (kept !== undefined && serves(kept, authority, needs)) return { ...kept, caPem: authority.cert, authority }
   const serving = await issueServing(needs, authority)
-  writePair(folder, 'ca', authority)
-  writePair(folder, 'serving', serving)
-  return { ...serving, caPem: authority.cert }
+  if (folder !== undefined) writePair(folder, 'serving', serving)
+  return { ...serving, caPem: authority.cert, authority }
 }
 
-async function issueAuthority({ commonName, now }: CertificateNeeds): Promise<KeyPair> {
+/** The authority of the data folder, made when there is none that is in force. */
+export async function ensureAuthority(needs: Omit<CertificateNeeds, 'hosts'>): Promise<KeyPair> {
+  const { folder, now } = needs
+  if (folder === undefined) return issueAuthority(needs)
+  const kept = readPair(folder, 'ca')
+  if (kept !== undefined && isInForce(kept, now)) return kept
+  const authority = await issueAuthority(needs)
+  writePair(folder, 'ca', authority)
+  return authority
+}
+
+async function issueAuthority({ commonName, now }: Omit<CertificateNeeds, 'hosts'>): Promise<KeyPair> {
   const { issueCertificate } = await import('../net/issue-certificate.js')
   return issueCertificate({ commonName: authorityName(commonName), use: 'authority', ...validity(now, authorityDays) })
 }

@@ -12,7 +12,8 @@ import { firstAddress } from '../resources/core/address-range.js'
 import type { ServiceRanges } from '../resources/core/service-allocation.js'
 import type { Storage } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
-import { advertisedFor, trustedOf } from './advertised.js'
+import { advertisedFor } from './advertised.js'
+import type { ClientTrust } from './client-trust.js'
 import type { Opening } from './opening.js'
 import { whenUsable } from './when-usable.js'
 
@@ -24,11 +25,12 @@ export interface ClusterParts {
   readonly catalogs: CatalogSource
   readonly storage: Storage
   readonly serviceRanges: ServiceRanges
+  readonly trust: ClientTrust
 }
 
 /** Gives what is to be called when nobody new shall be sent here. */
 export async function joinCluster({ settings, logger, closing, signal }: Opening, parts: ClusterParts): Promise<() => Promise<void>> {
-  const { engine, catalogs, storage, serviceRanges } = parts
+  const { engine, catalogs, storage, serviceRanges, trust } = parts
   const self = { hostname: hostname(), holder: randomUUID(), leaseSeconds: settings.ownLease.seconds }
   const securePort = settings.securePort || defaultPort
   const address = settings.keepsEndpoints ? (settings.advertiseAddress ?? advertisedFor(settings.bindAddress)) : ''
@@ -46,7 +48,7 @@ export async function joinCluster({ settings, logger, closing, signal }: Opening
       securePort,
       addresses: ownAddress === undefined ? [address].filter(Boolean) : await ownAddress.announce(),
       self,
-      trusted: trustedOf(settings.authentication),
+      trusted: trust.published,
     })
   await (isShared ? whenUsable(prepare, { logger, signal }) : prepare())
   ownAddress?.start()

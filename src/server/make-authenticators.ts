@@ -4,12 +4,15 @@ import type { CatalogSource } from '../api/catalog-source.js'
 import type { TokenObjects } from '../auth/account-tokens.js'
 import type { Authenticator } from '../auth/authenticate.js'
 import { bearerTokens, TokenDigests } from '../auth/bearer-tokens.js'
+import { clientCertificates } from '../auth/client-certificates.js'
+import { requestHeaders } from '../auth/request-headers.js'
 import { serviceAccountTokens } from '../auth/service-account-tokens.js'
 import { TokenIssuer } from '../auth/token-issuer.js'
 import { tokenList } from '../auth/token-list.js'
 import { systemClock } from '../base/clock.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { AdminCredential } from './client-configuration.js'
+import type { ClientTrust } from './client-trust.js'
 import type { Settings } from './options/settings.js'
 import { tokenKeys } from './service-account-keys.js'
 
@@ -17,6 +20,7 @@ export interface AuthenticationParts {
   readonly store: ObjectStore
   readonly catalogs: CatalogSource
   readonly credential: AdminCredential
+  readonly trust: ClientTrust
 }
 
 export interface Identification {
@@ -24,7 +28,7 @@ export interface Identification {
   readonly issuer: TokenIssuer
 }
 
-export function makeAuthenticators(settings: Settings, { store, catalogs, credential }: AuthenticationParts): Identification {
+export function makeAuthenticators(settings: Settings, { store, catalogs, credential, trust }: AuthenticationParts): Identification {
   const { identity, authentication, dataDir, tokens, tls } = settings
   const { serviceAccounts } = authentication
   const issuers = serviceAccounts.issuers.length > 0 ? serviceAccounts.issuers : [`https://${identity.self}.default.svc.cluster.local`]
@@ -33,6 +37,8 @@ export function makeAuthenticators(settings: Settings, { store, catalogs, creden
   const digests = new TokenDigests()
   return {
     authenticators: [
+      ...proxied(settings, trust),
+      clientCertificates(trust.clients, { clock: systemClock }),
       bearerTokens({
         digests,
         audiences,
@@ -61,6 +67,9 @@ export function makeAuthenticators(settings: Settings, { store, catalogs, creden
     }),
   }
 }
+
+const proxied = ({ authentication: { requestHeader } }: Settings, { proxies }: ClientTrust): readonly Authenticator[] =>
+  requestHeader === undefined || proxies === undefined ? [] : [requestHeaders(proxies, { clock: systemClock, ...requestHeader })]
 
 /** They are asked for with every request of their token, and so stay in the cache of objects. */
 function tokenObjects(store: ObjectStore, catalogs: CatalogSource): TokenObjects {

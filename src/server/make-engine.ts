@@ -14,6 +14,7 @@ import type { Engine } from '../verbs/engine.js'
 import { OnDemand } from '../verbs/on-demand.js'
 import { serviceReservers } from '../verbs/special/service-reserver.js'
 import type { AdminCredential } from './client-configuration.js'
+import type { ClientTrust } from './client-trust.js'
 import { makeAuthenticators } from './make-authenticators.js'
 import { makeAuthorizers } from './make-authorizers.js'
 import type { Settings } from './options/settings.js'
@@ -22,12 +23,13 @@ export interface EngineParts {
   readonly store: ObjectStore
   readonly catalogs: CatalogSource
   readonly credential: AdminCredential
+  readonly trust: ClientTrust
   readonly serviceRanges: ServiceRanges
 }
 
-export function makeEngine(settings: Settings, { store, catalogs, credential, serviceRanges }: EngineParts): Engine {
+export function makeEngine(settings: Settings, { store, catalogs, credential, serviceRanges, trust }: EngineParts): Engine {
   catalogs.onChange(store.endWatchesOfGone)
-  const { authenticators, issuer } = makeAuthenticators(settings, { store, catalogs, credential })
+  const { authenticators, issuer } = makeAuthenticators(settings, { store, catalogs, credential, trust })
   const rbac = new RbacIndex(store, catalogs.current)
   const authorizers = makeAuthorizers(settings, rbac)
   return {

@@ -3,6 +3,7 @@
 import type { RequestListener } from '../http/handle.js'
 import { type Listener, type ListenOptions, listen } from '../net/listen.js'
 import type { ObjectStore } from '../objects/object-store.js'
+import type { ClientTrust } from './client-trust.js'
 import type { ServerState } from './make-listener.js'
 import type { Opening } from './opening.js'
 import type { ChangingCertificate } from './serving-certificate.js'
@@ -13,6 +14,7 @@ const drainMs = 10_000
 export interface PortParts {
   readonly listener: RequestListener
   readonly certificate: ChangingCertificate
+  readonly trust: ClientTrust
   readonly store: ObjectStore
   readonly state: ServerState
 }
@@ -24,11 +26,11 @@ export interface OpenPort extends Pick<Listener, 'address' | 'port'> {
 
 export async function openPort(
   { settings, logger, closing }: Opening,
-  { listener, certificate, store, state }: PortParts,
+  { listener, certificate, trust, store, state }: PortParts,
 ): Promise<OpenPort> {
   const { tls, limits, timeouts, serving } = settings
-  // Clients are not asked for certificates yet. Whoever has them asked says so here, for the names, too: each verifies with its own context.
-  const clients: Pick<ListenOptions, 'clientCa'> = {}
+  // For the names, too: each verifies with its own context.
+  const clients: Pick<ListenOptions, 'clientCa'> = { clientCa: trust.pem }
   const named = namedCertificates(serving, { logger, ...clients })
   closing.add(() => named?.close())
   const port = await listen(
@@ -50,6 +52,10 @@ export async function openPort(
     listener,
   )
   certificate.onChange((pair) => port.setCertificate(pair))
+  trust.onChange(() => {
+    port.setClientCa(trust.pem)
+    named?.setClientCa(trust.pem)
+  })
   const drain = { graceMs: drainMs }
   closing.add(() => {
     store.endWatches()

@@ -4,7 +4,7 @@ import { systemClock } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
 import type { KeyPair } from '../net/issue-certificate.js'
 import { ReloadingCertificate } from '../net/reloading-certificate.js'
-import { ensureServingCertificate, pkiFolder, type ServingCertificate, servingHosts } from './certificates.js'
+import { ensureAuthority, ensureServingCertificate, pkiFolder, type ServingCertificate, servingHosts } from './certificates.js'
 import type { Settings } from './options/settings.js'
 
 export interface ChangingCertificate extends ServingCertificate {
@@ -19,15 +19,17 @@ export async function servingCertificate(
   { identity, dataDir, bindAddress, tls, serving }: Settings,
   logger: Logger,
 ): Promise<ChangingCertificate> {
+  const needs = {
+    folder: serving.certDir ?? (dataDir === undefined ? undefined : pkiFolder(dataDir)),
+    hosts: [...servingHosts(identity, bindAddress), ...(serving.externalHostname === undefined ? [] : [serving.externalHostname])],
+    commonName: identity.prefixed('apiserver'),
+    now: systemClock.now(),
+  }
   if (tls.files === undefined) {
-    const own = await ensureServingCertificate({
-      folder: serving.certDir ?? (dataDir === undefined ? undefined : pkiFolder(dataDir)),
-      hosts: [...servingHosts(identity, bindAddress), ...(serving.externalHostname === undefined ? [] : [serving.externalHostname])],
-      commonName: identity.prefixed('apiserver'),
-      now: systemClock.now(),
-    })
+    const own = await ensureServingCertificate(needs)
     return { ...own, rootPem: own.caPem, onChange: () => () => undefined, close: () => undefined }
   }
+  const authority = await ensureAuthority(needs)
   const listeners = new Set<(pair: KeyPair) => void>()
   const reloading = new ReloadingCertificate(tls.files, {
     logger,
@@ -38,6 +40,7 @@ export async function servingCertificate(
   return {
     ...reloading.current,
     caPem: reloading.current.cert,
+    authority,
     get rootPem() {
       return reloading.current.cert
     },

@@ -10,7 +10,7 @@ import { namespaceDeletion } from '../controllers/namespace-deletion.js'
 import { publishRootCa, rootCaMaps } from '../controllers/root-ca.js'
 import { keepTrust } from '../controllers/trust-keeper.js'
 import type { Engine } from '../verbs/engine.js'
-import { trustedOf } from './advertised.js'
+import type { ClientTrust } from './client-trust.js'
 import type { Opening } from './opening.js'
 import { runLoops } from './run-loops.js'
 import type { ChangingCertificate } from './serving-certificate.js'
@@ -19,6 +19,7 @@ export interface LoopSources {
   readonly engine: Engine
   readonly catalogs: CatalogSource
   readonly certificate: ChangingCertificate
+  readonly trust: ClientTrust
 }
 
 export interface RunningLoops {
@@ -27,11 +28,11 @@ export interface RunningLoops {
   readonly isLeading: () => boolean
 }
 
-export function startLoops({ settings, logger, closing }: Opening, { engine, catalogs, certificate }: LoopSources): RunningLoops {
+export function startLoops({ settings, logger, closing }: Opening, { engine, catalogs, certificate, trust }: LoopSources): RunningLoops {
   const counters = new LoopCounters()
   const parts: LoopParts = { engine, catalogs, logger, counters }
-  const trust = keepTrust(parts, trustedOf(settings.authentication))
-  closing.add(() => trust.close())
+  const published = keepTrust(parts, { current: () => trust.published, onChange: (listener) => trust.onChange(listener) })
+  closing.add(() => published.close())
   const rootCa = { pem: () => certificate.rootPem, onChange: (listener: () => void) => certificate.onChange(listener) }
   if (settings.controllers.includes('root-ca-cert-publisher')) closing.add(publishRootCa(engine, catalogs, rootCa))
   const loops = runLoops(settings, parts, {

@@ -61,7 +61,7 @@ interface PemBlock {
 const pemBlocks = (text: string): readonly PemBlock[] =>
   [...text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g)].map(([block, label = '']) => ({ label, text: block }))
 
-function checkCertificates(text: string): void {
+export function checkCertificates(text: string): void {
   const blocks = pemBlocks(text).filter((block) => block.label === 'CERTIFICATE')
   if (blocks.length === 0) throw new Error('it holds no PEM certificate')
   for (const [index, block] of blocks.entries()) {

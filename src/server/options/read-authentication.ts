@@ -1,5 +1,6 @@
 // The flags of authentication as settings, each method checked for what it cannot do without.
 
+import { resolve } from 'node:path'
 import { flagError } from './flag.js'
 import type { FlagName, FlagValues } from './flag-table.js'
 import type { SettingsInput } from './read-settings.js'
@@ -9,6 +10,7 @@ export function readAuthentication(input: SettingsInput): AuthenticationSettings
   const { values, files } = input
   return {
     clientCa: contentOf(files, values['client-ca-file']),
+    clientCaFile: values['client-ca-file'] && resolve(values['client-ca-file']),
     bootstrapTokens: values['enable-bootstrap-token-auth'],
     audiences: values['api-audiences'],
     serviceAccounts: readServiceAccounts(input),
@@ -88,13 +90,15 @@ function readTokenWebhook(values: FlagValues): WebhookSettings | undefined {
 }
 
 function readRequestHeader({ values, files }: SettingsInput): RequestHeaderSettings | undefined {
-  const ca = contentOf(files, values['requestheader-client-ca-file'])
-  if (ca === undefined) return undefined
+  const caFile = values['requestheader-client-ca-file']
+  const ca = contentOf(files, caFile)
+  if (caFile === undefined || ca === undefined) return undefined
   if (values['requestheader-username-headers'].length === 0) {
     throw flagError('requestheader-client-ca-file', 'needs --requestheader-username-headers, too')
   }
   return {
     ca,
+    caFile: resolve(caFile),
     allowedNames: values['requestheader-allowed-names'],
     usernameHeaders: values['requestheader-username-headers'],
     groupHeaders: values['requestheader-group-headers'],

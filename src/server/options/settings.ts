@@ -152,6 +152,8 @@ export interface LimitSettings {
 export interface AuthenticationSettings {
   /** PEM. */
   readonly clientCa: string | undefined
+  /** Where it is from. */
+  readonly clientCaFile: string | undefined
   readonly bootstrapTokens: boolean
   readonly audiences: readonly string[]
   readonly serviceAccounts: ServiceAccountSettings
@@ -197,6 +199,7 @@ export interface WebhookSettings {
 export interface RequestHeaderSettings {
   /** PEM. */
   readonly ca: string
+  readonly caFile: string
   /** Empty: any. */
   readonly allowedNames: readonly string[]
   readonly usernameHeaders: readonly string[]
