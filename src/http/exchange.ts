@@ -41,6 +41,8 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   decision: Decision | undefined = undefined
   /** Set for watches: they are not counted as requests in flight, and have no deadline. */
   isLongRunning = false
+  /** How long the client gives for the answer; undefined: as long as the server does. */
+  timeoutMs: number | undefined = undefined
   /** Which of the two limits on requests in flight this one counts towards. */
   counted: 'readOnly' | 'mutating' | undefined = undefined
   /** False for administrators, who are counted and not limited. */

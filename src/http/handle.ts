@@ -70,7 +70,8 @@ const ignore = (): void => undefined
 
 /** Waits for an answer that takes its time, though not forever. */
 async function finishLater(exchange: Exchange, answered: Promise<Answered>, timeoutMs: number): Promise<void> {
-  const timer = exchange.isLongRunning ? undefined : setTimeout(() => sendError(exchange, exchange.timeOut()), timeoutMs)
+  const allowedMs = exchange.timeoutMs === undefined ? timeoutMs : Math.min(timeoutMs, exchange.timeoutMs)
+  const timer = exchange.isLongRunning ? undefined : setTimeout(() => sendError(exchange, exchange.timeOut()), allowedMs)
   try {
     await answered
   } catch (thrown) {

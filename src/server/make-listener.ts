@@ -18,6 +18,7 @@ import { hasOpenId, type OpenIdSite } from '../http/openid.js'
 import { Pressure } from '../http/pressure.js'
 import { Profiles } from '../http/profiles.js'
 import { requestLog } from '../http/request-log.js'
+import { clientTimeout } from '../http/serving-filters.js'
 import { versionDocument } from '../http/version.js'
 import { WatchRoom } from '../http/watch-room.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
@@ -72,6 +73,7 @@ export async function makeListener({ settings, logger, closing }: Opening, parts
   return requestListener({
     filters: [
       ...(await servingFilters(serving, () => state.isShuttingDown)),
+      clientTimeout,
       authentication({ authenticators: access.authenticators, anonymous: settings.anonymousAuth ? anonymous : undefined }),
       impersonation(access.authorizers),
       lag.shed,

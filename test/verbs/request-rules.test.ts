@@ -31,6 +31,32 @@ onEveryEngine('rules of requests', (client) => {
       expectFailure(await client().get(path), 400, 'BadRequest')
   })
 
+  test('a client says how long it waits: what is no duration is 400, and what is over is 504, whatever is asked for', async () => {
+    const namespace = await newNamespace(client(), 'timeouts')
+    await makeConfigMap(client(), namespace, configMapOf('a'))
+    const post = { method: 'POST', body: configMapOf('b'), path: configMaps(namespace) }
+    const requests = [{ path: configMaps(namespace) }, { path: configMaps(namespace, 'a') }, post, { path: '/apis' }, { path: '/version' }]
+    for (const request of requests) {
+      const bad = expectFailure(await client().send({ ...request, path: `${request.path}?timeout=invalid` }), 400, 'BadRequest')
+      assert.equal(bad.message, 'invalid timeout specified in the request URL - time: invalid duration "invalid"')
+      const late = expectFailure(await client().send({ ...request, path: `${request.path}?timeout=1ns` }), 504, 'Timeout')
+      assert.deepEqual(late.details, {})
+    }
+    expectStatus(await client().send({ ...post, path: `${post.path}?timeout=0s` }), 201)
+    expectStatus(await client().get(`${configMaps(namespace)}?timeout=10m`), 200)
+    const watch = await client().watch(`${configMaps(namespace)}?watch=1&timeout=invalid`)
+    watch.close()
+  })
+
+  test('an answer that takes longer than its client waits is 504', async () => {
+    const namespace = await newNamespace(client(), 'late')
+    // A version that does not come is waited for.
+    const begun = performance.now()
+    const late = await client().get(`${configMaps(namespace)}?resourceVersion=999999999999&timeout=50ms`)
+    assert.equal(expectFailure(late, 504, 'Timeout').message, 'Timeout: request did not complete within the allotted timeout')
+    assert.ok(performance.now() - begun < 2_000)
+  })
+
   test('what is no table is not made one', async () => {
     const namespace = await newNamespace(client(), 'tables')
     await until(
