@@ -29,7 +29,7 @@ const thing = struct(
 )
 
 const readable: readonly { name: string; sent: unknown; read: unknown; unknown?: readonly string[] }[] = [
-  { name: 'zero values of plain fields are left out', sent: { text: '', flag: false, ratio: 0, labels: {}, ports: [] }, read: {} },
+  { name: 'zero values of plain fields are left out', sent: { text: '', flag: false, ratio: 0 }, read: {} },
   { name: 'zero values of pointers stay', sent: { maybe: false, count: 0 }, read: { maybe: false, count: 0 } },
   { name: 'nulls are nothing', sent: { text: null, ports: null, inner: null }, read: {} },
   { name: 'nulls inside lists and maps are zero', sent: { ports: [null], labels: { a: null } }, read: { ports: [{}], labels: { a: '' } } },

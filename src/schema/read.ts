@@ -6,6 +6,7 @@ import { type AnyNode, type Field, type LazyNode, resolve, type SchemaNode, type
 import { type PathElement, printPath } from './path.js'
 import { parseQuantity, printQuantity, QuantityError } from './quantity.js'
 import { base64Fault, readBytes, readDuration, readTime } from './scalars.js'
+import { markSentEmpty } from './sent-empty.js'
 
 /** What a reader tells besides the value. */
 export interface ReadReport {
@@ -215,6 +216,7 @@ function compileStruct(node: StructNode): Reader {
       } else if (member !== null) {
         const read = field.read(member, state)
         if (field.keeps(read)) out[key] = read
+        else if (typeof read === 'object') markSentEmpty(out, key)
       }
     }
     state.path.length = depth

@@ -2,6 +2,7 @@
 
 import type { ApiObject } from '../../api/object.js'
 import { compareQuantities, parseQuantity } from '../../schema/quantity.js'
+import { isSentEmpty } from '../../schema/sent-empty.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { Lookup } from '../lookup.js'
 import { newPod, type Pod, type PodSpec, refusePod, withSpec } from '../pods.js'
@@ -43,7 +44,8 @@ function classOf(lookup: Lookup, request: AdmissionRequest, pod: Pod): RuntimeCl
 
 function placed(request: AdmissionRequest, pod: Pod, found: RuntimeClass | undefined): ApiObject {
   const overhead = found?.overhead?.podFixed
-  if (overhead !== undefined && pod.spec?.overhead !== undefined && !isSameAmount(overhead, pod.spec.overhead)) {
+  const own = overheadOf(pod)
+  if (overhead !== undefined && own !== undefined && !isSameAmount(overhead, own)) {
     throw refusePod(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
   }
   const scheduling = found?.scheduling
@@ -77,9 +79,12 @@ function isSuperset(one: Toleration, other: Toleration): boolean {
 }
 
 function checkOverhead(request: AdmissionRequest, pod: Pod, found: RuntimeClass | undefined): void {
-  if (pod.spec?.overhead === undefined || found?.overhead?.podFixed !== undefined) return
+  if (overheadOf(pod) === undefined || found?.overhead?.podFixed !== undefined) return
   throw refusePod(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
 }
+
+/** What a pod says of its overhead, be it that there is none. */
+const overheadOf = ({ spec }: Pod): Amounts | undefined => spec?.overhead ?? (isSentEmpty(spec, 'overhead') ? {} : undefined)
 
 function isSameAmount(one: Amounts, other: Amounts): boolean {
   const names = Object.keys(one)

@@ -4,10 +4,9 @@ import { changedItems } from '../../api/changed-items.js'
 import { defineResource } from '../../api/definition.js'
 import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { sameBySchema } from '../../api/validation/same-by-schema.js'
 import { withChanged, withMissing } from '../core/pod-spec/missing-members.js'
 import { type MutatingWebhook, type MutatingWebhookConfiguration, mutatingWebhookConfiguration as schema } from './v1.schema.js'
-import { validateWebhooks, withWebhookDefaults } from './webhook-rules.js'
+import { isSameWebhooks, validateWebhooks, withWebhookDefaults } from './webhook-rules.js'
 import { webhooksTable } from './webhooks-table.js'
 
 const withDefaults = (webhook: MutatingWebhook): MutatingWebhook =>
@@ -23,8 +22,7 @@ export const mutatingWebhookConfiguration = defineResource<MutatingWebhookConfig
   nameProblems: dnsSubdomainProblems,
   defaults: (configuration) => withChanged(configuration, 'webhooks', (webhooks) => changedItems(webhooks, withDefaults)),
   prepareCreate: asFirstGeneration,
-  prepareUpdate: (next, old) =>
-    sameBySchema(schema.fields.webhooks.node, next.webhooks ?? [], old.webhooks ?? []) ? next : asNextGeneration(next, old),
+  prepareUpdate: (next, old) => (isSameWebhooks(schema.fields.webhooks.node, next, old) ? next : asNextGeneration(next, old)),
   validate: ({ webhooks }) => validateWebhooks(webhooks),
   anyFinalizer: true,
   checks: { update: ['metadata', 'own'] },

@@ -4,10 +4,9 @@ import { changedItems } from '../../api/changed-items.js'
 import { defineResource } from '../../api/definition.js'
 import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { sameBySchema } from '../../api/validation/same-by-schema.js'
 import { withChanged } from '../core/pod-spec/missing-members.js'
 import { validatingWebhookConfiguration as schema, type ValidatingWebhookConfiguration } from './v1.schema.js'
-import { validateWebhooks, withWebhookDefaults } from './webhook-rules.js'
+import { isSameWebhooks, validateWebhooks, withWebhookDefaults } from './webhook-rules.js'
 import { webhooksTable } from './webhooks-table.js'
 
 export const validatingWebhookConfiguration = defineResource<ValidatingWebhookConfiguration>({
@@ -20,8 +19,7 @@ export const validatingWebhookConfiguration = defineResource<ValidatingWebhookCo
   nameProblems: dnsSubdomainProblems,
   defaults: (configuration) => withChanged(configuration, 'webhooks', (webhooks) => changedItems(webhooks, withWebhookDefaults)),
   prepareCreate: asFirstGeneration,
-  prepareUpdate: (next, old) =>
-    sameBySchema(schema.fields.webhooks.node, next.webhooks ?? [], old.webhooks ?? []) ? next : asNextGeneration(next, old),
+  prepareUpdate: (next, old) => (isSameWebhooks(schema.fields.webhooks.node, next, old) ? next : asNextGeneration(next, old)),
   validate: ({ webhooks }) => validateWebhooks(webhooks),
   anyFinalizer: true,
   checks: { update: ['metadata', 'own'] },

@@ -6,8 +6,11 @@ import { checkEach, checkOptionalChoice, joined } from '../../api/validation/col
 import { noErrors } from '../../api/validation/fields.js'
 import { validateLabelSelector } from '../../api/validation/label-selector.js'
 import { knownReviewVersions, validateReviewVersions } from '../../api/validation/review-versions.js'
+import { sameBySchema } from '../../api/validation/same-by-schema.js'
 import { dnsSubdomain } from '../../api/validation/text-rules.js'
 import { validateWebhookTarget } from '../../api/validation/webhook-target.js'
+import type { SchemaNode } from '../../schema/node.js'
+import { hasSentEmpty, isSentEmpty } from '../../schema/sent-empty.js'
 import { withChanged, withMissing } from '../core/pod-spec/missing-members.js'
 import { validateOperationRule, withScope } from './operation-rules.js'
 import type { MutatingWebhook, ValidatingWebhook } from './v1.schema.js'
@@ -34,6 +37,14 @@ export function withWebhookDefaults<T extends ValidatingWebhook>(webhook: T): T 
   )
   return withChanged(aimed, 'rules', (rules) => changedItems(rules, withScope)) as T
 }
+
+interface Webhooks {
+  readonly webhooks?: readonly ValidatingWebhook[]
+}
+
+/** Whether a change leaves the webhooks as they are; here an empty list is another one than none. */
+export const isSameWebhooks = (node: SchemaNode, next: Webhooks, old: Webhooks): boolean =>
+  !isSentEmpty(next, 'webhooks') && !hasSentEmpty(next.webhooks) && sameBySchema(node, next.webhooks ?? [], old.webhooks ?? [])
 
 /** Everything about the webhooks of one configuration, which are told apart by name. */
 export function validateWebhooks(webhooks: readonly MutatingWebhook[] | undefined): readonly FieldError[] {

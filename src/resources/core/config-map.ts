@@ -6,6 +6,7 @@ import { ageOf } from '../../api/human-duration.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { isSentEmpty } from '../../schema/sent-empty.js'
 import { checkKeys, dataLimitBytes, isOverDataLimit, sealed } from './config-data.js'
 import { type ConfigMap, configMap as schema } from './v1.schema.js'
 
@@ -28,8 +29,8 @@ function validateUpdate(next: ConfigMap, old: ConfigMap): readonly FieldError[] 
   if (old.immutable !== true) return []
   const errors: FieldError[] = []
   if (next.immutable !== true) errors.push(sealed('immutable'))
-  if (!sameValue(next.data, old.data)) errors.push(sealed('data'))
-  if (!sameValue(next.binaryData, old.binaryData)) errors.push(sealed('binaryData'))
+  if (isSentEmpty(next, 'data') || !sameValue(next.data, old.data)) errors.push(sealed('data'))
+  if (isSentEmpty(next, 'binaryData') || !sameValue(next.binaryData, old.binaryData)) errors.push(sealed('binaryData'))
   return errors
 }
 

@@ -9,6 +9,7 @@ import { checkUnchanged } from '../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { JsonSyntaxError, parseJsonCarefully } from '../../schema/json-parse.js'
+import { isSentEmpty } from '../../schema/sent-empty.js'
 import { decodeText, encodeText } from './base64-text.js'
 import { checkKeys, dataLimitBytes, isOverDataLimit, sealed } from './config-data.js'
 import { type Secret, secret as schema } from './v1.schema.js'
@@ -87,7 +88,7 @@ function validateUpdate(next: Secret, old: Secret): readonly FieldError[] {
   const errors = [...checkUnchanged(next.type, old.type, 'type')]
   if (old.immutable !== true) return errors
   if (next.immutable !== true) errors.push(sealed('immutable'))
-  if (!sameValue(next.data, old.data)) errors.push(sealed('data'))
+  if (isSentEmpty(next, 'data') || !sameValue(next.data, old.data)) errors.push(sealed('data'))
   return errors
 }
 

@@ -7,6 +7,7 @@ import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { validateConditions } from '../../api/validation/conditions.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameBySchema } from '../../api/validation/same-by-schema.js'
+import { hasSentEmpty } from '../../schema/sent-empty.js'
 import { describeSelector } from '../core/label-text.js'
 import { mapItems } from '../core/pod-spec/all-containers.js'
 import { withChanged, withMissing } from '../core/pod-spec/missing-members.js'
@@ -46,7 +47,9 @@ function defaults(policy: NetworkPolicy): NetworkPolicy {
 function prepareUpdate(next: NetworkPolicy, old: NetworkPolicy, { gates }: RuleContext): NetworkPolicy {
   const keepsStatus = gates(statusGate) || (old.status?.conditions ?? []).length > 0
   const kept = keepsStatus ? { ...next, status: old.status ?? {} } : next
-  return sameBySchema(networkPolicySpec, next.spec ?? {}, old.spec ?? {}) ? kept : asNextGeneration(kept, old)
+  // Here an empty list is another one than none.
+  const isSame = !hasSentEmpty(next.spec) && sameBySchema(networkPolicySpec, next.spec ?? {}, old.spec ?? {})
+  return isSame ? kept : asNextGeneration(kept, old)
 }
 
 /** As long as nobody can report, a status that is there can only be cleared. */

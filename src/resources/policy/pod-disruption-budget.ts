@@ -57,7 +57,7 @@ export const podDisruptionBudget = defineResource<PodDisruptionBudget>({
   hashedVersion: 'v1beta1',
   nameProblems: dnsSubdomainProblems,
   prepareCreate: (object, context) => withFirstGeneration(withoutGated(object, undefined, context)),
-  prepareUpdate: (next, old, context) => withKeptStatus(withoutGated(next, old, context), old, specSchema),
+  prepareUpdate: (next, old, context) => withoutGated(withKeptStatus(next, old, specSchema), old, context),
   validate,
   checks: { create: ['own'], update: ['own'] },
   versionRequiredOnUpdate: true,

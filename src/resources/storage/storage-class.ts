@@ -11,6 +11,7 @@ import { checkUnchanged, noErrors } from '../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { qualifiedName } from '../../api/validation/text-rules.js'
+import { isSentEmpty } from '../../schema/sent-empty.js'
 import { oldNodeLabels, told } from '../core/old-node-labels.js'
 import { withMissing } from '../core/pod-spec/missing-members.js'
 import { validateTopologies } from './allowed-topologies.js'
@@ -45,7 +46,7 @@ function validateUpdate(next: StorageClass, old: StorageClass): readonly FieldEr
   const refuse = (name: string, isSame: boolean): readonly FieldError[] =>
     isSame ? noErrors : [forbidden(name, `updates to ${name} are forbidden.`)]
   return joined(
-    refuse('parameters', sameValue(next.parameters ?? {}, old.parameters ?? {})),
+    refuse('parameters', !isSentEmpty(next, 'parameters') && sameValue(next.parameters ?? {}, old.parameters ?? {})),
     refuse('provisioner', (next.provisioner ?? '') === (old.provisioner ?? '')),
     refuse('reclaimPolicy', next.reclaimPolicy === old.reclaimPolicy),
     checkUnchanged(next.volumeBindingMode, old.volumeBindingMode, 'volumeBindingMode'),
