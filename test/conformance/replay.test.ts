@@ -8,7 +8,9 @@ import { findRecordings, identities, replay } from './replay.js'
 const root = findRecordings()
 const baseline = readBaseline()
 const isThorough = process.env['CONFORMANCE'] === 'all'
-const scope = isThorough ? {} : { profiles: ['default', 'compaction'], filter: '^(objects|reading|writing|extension-kind)-' }
+// Of admission, what is answered today: other files wait for minutes for plugins, webhooks and policies that nobody runs yet.
+const admission = 'admission-(?!certificates|limit-ranger|pod-security|policy|resource-quota|webhook)'
+const scope = isThorough ? {} : { profiles: ['default', 'compaction'], filter: `^(${admission}|(objects|reading|writing|extension-kind)-)` }
 const shown = 30
 
 for (const identity of identities) {
