@@ -1,3 +1,5 @@
+// Empty lists and maps: absent in values, and known to those who ask.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as s from './node.js'

@@ -1,3 +1,5 @@
+// What a client may say of how long it waits, and the words for what it may not.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api-error.js'
