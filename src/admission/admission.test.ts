@@ -13,6 +13,8 @@ import { ObjectStore } from '../objects/object-store.js'
 import { definitions } from '../resources/index.js'
 import { openMemoryStorage } from '../storage/memory.js'
 import { AdmissionRequest, admissionOf, type Plugin } from './admission.js'
+import type { TalliedDurations } from './admission-tallies.js'
+import { readAdmissionConfig } from './config/admission-config.js'
 import { pluginsInOrder } from './order.js'
 import { chosenPlugins } from './plugin-table.js'
 
@@ -123,6 +125,7 @@ async function withNamespaces(): Promise<(tried: Tried) => number> {
       store,
       catalogs: { current: catalog },
       randomSuffix: () => 'abcde',
+      config: readAdmissionConfig(new Map(), catalog.identity),
       notReadyTolerationSeconds: 300,
       unreachableTolerationSeconds: 300,
       enabled: [],
@@ -178,6 +181,7 @@ test('the refusal says that the namespace is going', async () => {
           store,
           catalogs: { current: catalog },
           randomSuffix: () => 'abcde',
+          config: readAdmissionConfig(new Map(), catalog.identity),
           notReadyTolerationSeconds: 300,
           unreachableTolerationSeconds: 300,
           enabled: [],
@@ -186,4 +190,24 @@ test('the refusal says that the namespace is going', async () => {
       ).mutate(request({ namespace: 'going' })),
     (error) => error instanceof ApiError && error.status.details?.causes?.[0]?.reason === 'NamespaceTerminating',
   )
+})
+
+test('how long plugins take is counted by name, operation and outcome', async () => {
+  const refusing: Plugin = {
+    name: 'refusing',
+    validate: () => {
+      throw new Error('no')
+    },
+  }
+  const admission = admissionOf([appending('one', false), appending('two', true), refusing])
+  await admission.mutate(request({}))
+  assert.throws(() => admission.validate(request({ operation: 'UPDATE' })))
+  const tallied = (rows: Iterable<TalliedDurations> = []) =>
+    Array.from(rows, ({ name, type, operation, rejected, durations }) => [name, type, operation, rejected, durations.changes].join(' '))
+  assert.deepEqual(tallied(admission.tallies?.plugins()), [
+    'one admit CREATE false 1',
+    'two admit CREATE false 1',
+    'refusing validate UPDATE true 1',
+  ])
+  assert.deepEqual(tallied(admission.tallies?.wholeSteps()), [' admit CREATE false 1', ' validate UPDATE true 1'])
 })

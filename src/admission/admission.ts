@@ -6,6 +6,7 @@ import type { Identity } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
 import { getOrInsert } from '../base/get-or-insert.js'
+import { AdmissionTallies, type AdmissionTally } from './admission-tallies.js'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
@@ -81,38 +82,82 @@ export interface Admission {
   /** The object as the mutating plugins leave it. Synchronous while no plugin waits. */
   mutate(request: AdmissionRequest): ApiObject | undefined | Promise<ApiObject | undefined>
   validate(request: AdmissionRequest): void | Promise<void>
+  /** How long that took; left out where nobody counts. */
+  readonly tallies?: AdmissionTallies
 }
 
-export function admissionOf(plugins: readonly Plugin[]): Admission {
+export function admissionOf(plugins: readonly Plugin[], tallies = new AdmissionTallies()): Admission {
   const concerned = new Map<string, Concerned>()
   const concernedBy = ({ resource: { collection } }: AdmissionRequest): Concerned =>
     getOrInsert(concerned, collection, () => {
       const all = plugins.filter(({ collections }) => collections === undefined || collections.includes(collection))
       return {
-        mutating: all.filter(({ mutate }) => mutate !== undefined),
-        validating: all.filter(({ validate }) => validate !== undefined),
+        mutating: all.flatMap(({ name, mutate }) => (mutate === undefined ? [] : [{ run: mutate, tally: tallies.of(name, 'admit') }])),
+        validating: all.flatMap(({ name, validate }) =>
+          validate === undefined ? [] : [{ run: validate, tally: tallies.of(name, 'validate') }],
+        ),
       }
     })
+  const mutate = (request: AdmissionRequest) => mutateFrom(concernedBy(request).mutating, 0, request)
+  const validate = (request: AdmissionRequest) => validateFrom(concernedBy(request).validating, 0, request)
   return {
-    mutate: (request) => mutateFrom(concernedBy(request).mutating, 0, request),
-    validate: (request) => validateFrom(concernedBy(request).validating, 0, request),
+    tallies,
+    mutate: (request) => measured(tallies.steps.admit, mutate, request),
+    validate: (request) => measured(tallies.steps.validate, validate, request),
   }
+}
+
+interface Measured<Run> {
+  readonly run: Run
+  readonly tally: AdmissionTally
 }
 
 /** The plugins that look at one collection. */
 interface Concerned {
-  readonly mutating: readonly Plugin[]
-  readonly validating: readonly Plugin[]
+  readonly mutating: readonly Measured<NonNullable<Plugin['mutate']>>[]
+  readonly validating: readonly Measured<NonNullable<Plugin['validate']>>[]
+}
+
+/** Synchronous where the work is. */
+function measured<T>(
+  tally: AdmissionTally,
+  work: (request: AdmissionRequest) => T | Promise<T>,
+  request: AdmissionRequest,
+): T | Promise<T> {
+  const { operation } = request
+  const begunMs = performance.now()
+  let isWaitedFor = false
+  let isRefused = true
+  try {
+    const result = work(request)
+    isRefused = false
+    if (!(result instanceof Promise)) return result
+    isWaitedFor = true
+    return result.then(
+      (value) => {
+        tally.took(operation, false, begunMs)
+        return value
+      },
+      (thrown: unknown) => {
+        tally.took(operation, true, begunMs)
+        throw thrown
+      },
+    )
+  } finally {
+    if (!isWaitedFor) tally.took(operation, isRefused, begunMs)
+  }
 }
 
 function mutateFrom(
-  plugins: readonly Plugin[],
+  plugins: Concerned['mutating'],
   from: number,
   request: AdmissionRequest,
 ): ApiObject | undefined | Promise<ApiObject | undefined> {
   let object = request.object
   for (let i = from; i < plugins.length; i++) {
-    const next = plugins[i]?.mutate?.(request.withObject(object))
+    const { run, tally } = plugins[i] as Concerned['mutating'][number]
+    const seen = request.withObject(object)
+    const next = measured(tally, run, seen)
     if (next instanceof Promise) {
       const before = object
       return next.then((settled) => {
@@ -125,9 +170,10 @@ function mutateFrom(
   return object
 }
 
-function validateFrom(plugins: readonly Plugin[], from: number, request: AdmissionRequest): void | Promise<void> {
+function validateFrom(plugins: Concerned['validating'], from: number, request: AdmissionRequest): void | Promise<void> {
   for (let i = from; i < plugins.length; i++) {
-    const pending = plugins[i]?.validate?.(request)
+    const { run, tally } = plugins[i] as Concerned['validating'][number]
+    const pending = measured(tally, run, request)
     if (pending instanceof Promise) {
       return pending.then(() => {
         request.call.throwIfAborted()

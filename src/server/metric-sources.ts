@@ -1,5 +1,6 @@
 // What the parts of a server let be read of them on `/metrics`, besides requests and watches, which are counted where they are served.
 
+import { AdmissionTallies, type TalliedDurations } from '../admission/admission-tallies.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { featureGates } from '../api/feature-gates.js'
 import type { Histogram } from '../base/histogram.js'
@@ -20,7 +21,7 @@ import type { RunningLoops } from './start-loops.js'
 export interface MeasuredParts {
   readonly settings: Pick<Settings, 'identity' | 'gates' | 'metrics'>
   readonly storage: Storage
-  readonly engine: Pick<Engine, 'store'>
+  readonly engine: Pick<Engine, 'store' | 'admission'>
   readonly catalogs: CatalogSource
   readonly loops: RunningLoops
   readonly inflight: Inflight
@@ -39,6 +40,7 @@ export function metricSources(parts: MeasuredParts): readonly MetricSource[] {
     () => serverFamilies(parts),
     async () => storeFamilies(parts.engine.store, { objects: await counted(), sizes: await measured() }),
     () => loopFamilies(parts),
+    () => admissionFamilies(parts.engine.admission.tallies ?? new AdmissionTallies()),
   ]
 }
 
@@ -162,6 +164,27 @@ function loopFamilies({ loops, settings }: MeasuredParts): readonly Family[] {
     labelled('gauge', { name: 'leader_election_master_status', help: 'Whether the loops run in this server.', label: 'name' }, [
       row(settings.identity.prefixed('apiserver-loops'), loops.isLeading() ? 1 : 0),
     ]),
+  ]
+}
+
+function admissionFamilies(tallies: AdmissionTallies): readonly Family[] {
+  const inWords = ({ operation, rejected, type }: TalliedDurations): readonly string[] => [operation, String(rejected), type]
+  const labels = ['operation', 'rejected', 'type']
+  return [
+    {
+      name: 'apiserver_admission_controller_admission_duration_seconds',
+      type: 'histogram',
+      help: 'How long each admission plugin took, by name and step, and whether it refused.',
+      labels: ['name', ...labels],
+      rows: Array.from(tallies.plugins(), (tallied) => ({ labels: [tallied.name, ...inWords(tallied)], value: tallied.durations })),
+    },
+    {
+      name: 'apiserver_admission_step_admission_duration_seconds',
+      type: 'histogram',
+      help: 'How long all plugins of a step took together, and whether one of them refused.',
+      labels,
+      rows: Array.from(tallies.wholeSteps(), (tallied) => ({ labels: inWords(tallied), value: tallied.durations })),
+    },
   ]
 }
 

@@ -12,6 +12,7 @@ import { readFlagFiles } from './flag-files.js'
 import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
 import { controllerNames } from './flags/api.js'
 import type { ParsedFlags } from './parse-flags.js'
+import { readAdmission } from './read-admission.js'
 import { readAuthentication } from './read-authentication.js'
 import { readAuthorization } from './read-authorization.js'
 import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
@@ -19,15 +20,7 @@ import { readNetwork } from './read-network.js'
 import { readLogging, readMetrics } from './read-observability.js'
 import { readServing } from './read-serving.js'
 import { readStorage } from './read-storage.js'
-import type {
-  AdmissionSettings,
-  ControllerName,
-  EncryptionSettings,
-  LimitSettings,
-  Settings,
-  TimeoutSettings,
-  TlsSettings,
-} from './settings.js'
+import type { ControllerName, EncryptionSettings, LimitSettings, Settings, TimeoutSettings, TlsSettings } from './settings.js'
 
 /** What the readers of single areas share. */
 export interface SettingsInput extends ParsedFlags {
@@ -73,7 +66,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     authorizationModes,
     authentication: readAuthentication(input),
     authorization,
-    admission: readAdmission(values),
+    admission: readAdmission(input, identity),
     network: readNetwork(values),
     allowPrivileged: values['allow-privileged'],
     profiling: values['profiling'],
@@ -182,17 +175,3 @@ const readLimits = (values: FlagValues): LimitSettings => ({
   http2Streams: values['http2-max-streams-per-connection'] || 250,
   goawayChance: values['goaway-chance'],
 })
-
-function readAdmission(values: FlagValues): AdmissionSettings {
-  const enabled = values['enable-admission-plugins']
-  const disabled = values['disable-admission-plugins']
-  const both = enabled.find((plugin) => disabled.includes(plugin))
-  if (both !== undefined) throw flagError('disable-admission-plugins', `${both} is also in --enable-admission-plugins`)
-  return {
-    enabled,
-    disabled,
-    configFile: values['admission-control-config-file'],
-    notReadyTolerationSeconds: values['default-not-ready-toleration-seconds'],
-    unreachableTolerationSeconds: values['default-unreachable-toleration-seconds'],
-  }
-}

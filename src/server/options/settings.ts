@@ -1,5 +1,6 @@
 // Everything that the command line decides, read and checked: the one value from which the server is assembled.
 
+import type { AdmissionConfig } from '../../admission/config/admission-config.js'
 import type { FeatureGates } from '../../api/definition.js'
 import type { Identity } from '../../api/identity.js'
 import type { RuntimeConfig } from '../../api/runtime-config.js'
@@ -215,7 +216,7 @@ export interface AuthorizationSettings {
 export interface AdmissionSettings {
   readonly enabled: readonly string[]
   readonly disabled: readonly string[]
-  readonly configFile: string | undefined
+  readonly config: AdmissionConfig
   readonly notReadyTolerationSeconds: number
   readonly unreachableTolerationSeconds: number
 }

@@ -8,7 +8,7 @@ export const admissionFlags = [
     name: 'enable-admission-plugins',
     kind: 'choices',
     choices: pluginNames,
-    effect: 'later',
+    effect: 'now',
     help: 'plugins to run beside those that run by default',
   },
   { name: 'disable-admission-plugins', kind: 'choices', choices: pluginNames, effect: 'now', help: 'plugins not to run' },
@@ -19,7 +19,7 @@ export const admissionFlags = [
     refused: 'the order of plugins is fixed; use --enable-admission-plugins and --disable-admission-plugins',
     help: 'refused: the order of plugins is fixed',
   },
-  { name: 'admission-control-config-file', kind: 'file', content: 'yaml', effect: 'later', help: 'configuration of the plugins' },
+  { name: 'admission-control-config-file', kind: 'file', content: 'yaml', effect: 'now', help: 'configuration of the plugins' },
   {
     name: 'default-not-ready-toleration-seconds',
     kind: 'integer',

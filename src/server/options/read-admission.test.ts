@@ -1,0 +1,129 @@
+// The file of --admission-control-config-file: what is read from it, and how each mistake is told.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { identityOf } from '../../api/identity.js'
+import { parseFlags } from './parse-flags.js'
+import { readAdmission } from './read-admission.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'admission-'))
+after(() => rmSync(folder, { recursive: true }))
+const file = join(folder, 'admission.yaml')
+
+const head = 'apiVersion: apiserver.config.cluster.io/v1\nkind: AdmissionConfiguration\n'
+
+function read(text: string, ...flags: readonly string[]) {
+  const parsed = parseFlags([`--admission-control-config-file=${file}`, ...flags])
+  return readAdmission({ values: parsed.values, files: new Map([[file, text]]) }, identityOf('cluster'))
+}
+
+const plugin = (name: string, configuration: object): string => `${head}plugins: ${JSON.stringify([{ name, configuration }])}\n`
+
+test('a configuration is embedded, or in a file that is found beside the one that names it', () => {
+  const limits = {
+    apiVersion: 'eventratelimit.admission.cluster.io/v1alpha1',
+    kind: 'Configuration',
+    limits: [{ type: 'User', qps: 1, burst: 2 }],
+  }
+  const wanted = [{ type: 'User', qps: 1, burst: 2, cacheSize: 4096 }]
+  assert.deepEqual(read(plugin('EventRateLimit', limits)).config.eventRateLimits, wanted)
+  writeFileSync(join(folder, 'other.yaml'), JSON.stringify(limits))
+  assert.deepEqual(read(`${head}plugins:\n- name: EventRateLimit\n  path: other.yaml\n`).config.eventRateLimits, wanted)
+})
+
+test('every kind of configuration is read', () => {
+  const security = {
+    apiVersion: 'pod-security.admission.config.cluster.io/v1',
+    kind: 'PodSecurityConfiguration',
+    defaults: { enforce: 'baseline', 'enforce-version': 'v1.20' },
+    exemptions: { usernames: ['a'] },
+  }
+  const { podSecurity } = read(plugin('PodSecurity', security)).config
+  assert.deepEqual(podSecurity.defaults.enforce, { level: 'baseline', version: 'v1.20' })
+  assert.deepEqual([...podSecurity.exemptions.usernames], ['a'])
+  const selectors = { podNodeSelectorPluginConfig: { clusterDefaultNodeSelector: 'a=b', some: 'c=d,e=f' } }
+  const { nodeSelectors } = read(plugin('PodNodeSelector', selectors)).config
+  assert.deepEqual(nodeSelectors.clusterDefault, { a: 'b' })
+  assert.deepEqual(nodeSelectors.allowed.get('some'), { c: 'd', e: 'f' })
+  const tolerations = {
+    apiVersion: 'podtolerationrestriction.admission.cluster.io/v1alpha1',
+    kind: 'Configuration',
+    default: [{ key: 'a', operator: 'Exists' }],
+  }
+  assert.deepEqual(read(plugin('PodTolerationRestriction', tolerations)).config.tolerations.defaults, [{ key: 'a', operator: 'Exists' }])
+  const quota = {
+    apiVersion: 'apiserver.config.cluster.io/v1',
+    kind: 'ResourceQuotaConfiguration',
+    limitedResources: [{ resource: 'pods', matchScopes: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] }],
+  }
+  assert.deepEqual(read(plugin('ResourceQuota', quota)).config.limitedResources[0]?.matchScopes, quota.limitedResources[0]?.matchScopes)
+  const images = { imagePolicy: { kubeConfigFile: 'k', allowTTL: -1, retryBackoff: 7 } }
+  assert.deepEqual(read(plugin('ImagePolicyWebhook', images)).config.imagePolicy, {
+    kubeConfigFile: join(folder, 'k'),
+    allowTtlMs: 0,
+    denyTtlMs: 30_000,
+    retryBackoffMs: 7,
+    defaultAllow: false,
+  })
+  const hooks = { apiVersion: 'apiserver.config.cluster.io/v1', kind: 'WebhookAdmissionConfiguration', kubeConfigFile: '/k' }
+  assert.deepEqual(read(plugin('MutatingAdmissionWebhook', hooks)).config.mutatingWebhooks, { kubeConfigFile: '/k' })
+})
+
+const eventKind = { apiVersion: 'eventratelimit.admission.cluster.io/v1alpha1', kind: 'Configuration' }
+const mistakes: readonly [string, string, RegExp][] = [
+  [
+    'another kind of file',
+    'apiVersion: v1\nkind: AdmissionConfiguration\n',
+    /admission\.yaml: apiVersion: it is not a AdmissionConfiguration/,
+  ],
+  ['a field that does not exist', `${head}plugin: []\n`, /plugin: there is no such field/],
+  ['a plugin that does not exist', `${head}plugins: [{name: Nothing}]\n`, /plugins\[0\]\.name: there is no plugin "Nothing"/],
+  ['a plugin without configuration', `${head}plugins: [{name: Priority}]\n`, /plugins\[0\]\.name: Priority has nothing to configure/],
+  [
+    'a file that is not there',
+    `${head}plugins: [{name: PodSecurity, path: nowhere.yaml}]\n`,
+    /plugins\[0\]\.path: cannot read .*nowhere\.yaml/,
+  ],
+  [
+    'another kind of configuration',
+    plugin('PodSecurity', { kind: 'X' }),
+    /plugins\[0\]\.configuration\.apiVersion: it is not a PodSecurityConfiguration/,
+  ],
+  [
+    'limits without a number',
+    plugin('EventRateLimit', { ...eventKind, limits: [{ type: 'User', burst: 1 }] }),
+    /configuration\.limits\[0\]\.qps: must be positive/,
+  ],
+  [
+    'limits of something else',
+    plugin('EventRateLimit', { ...eventKind, limits: [{ type: 'Pod' }] }),
+    /limits\[0\]\.type: must be one of Server/,
+  ],
+  ['no limits', plugin('EventRateLimit', eventKind), /limits: must not be empty/],
+  [
+    'no labels',
+    plugin('PodNodeSelector', { podNodeSelectorPluginConfig: { a: 'b' } }),
+    /podNodeSelectorPluginConfig\.a: invalid selector: b/,
+  ],
+  [
+    'a time that is too long',
+    plugin('ImagePolicyWebhook', { imagePolicy: { kubeConfigFile: 'k', allowTTL: 1801 } }),
+    /allowTTL: must be between 1 and 1800/,
+  ],
+]
+
+for (const [name, text, wanted] of mistakes) {
+  test(`a mistake in the file: ${name}`, () => {
+    assert.throws(
+      () => read(text),
+      (error) => error instanceof Error && error.message.includes(file) && wanted.test(error.message),
+    )
+  })
+}
+
+test('a plugin that can do nothing without a configuration needs one', () => {
+  assert.throws(() => read(head, '--enable-admission-plugins=EventRateLimit'), /EventRateLimit needs a configuration/)
+})
