@@ -1,0 +1,79 @@
+// Which pod security standard counts, and in which release's form: levels, versions, and the labels of namespaces that choose them.
+
+import { type FieldError, invalid } from '../../api/field-error.js'
+import type { Identity } from '../../api/identity.js'
+
+export const levels = ['privileged', 'baseline', 'restricted'] as const
+export type Level = (typeof levels)[number]
+
+export interface LevelVersion {
+  readonly level: Level
+  /** `latest` or `v1.` and a number. */
+  readonly version: string
+}
+
+export const isLevel = (text: string): text is Level => (levels as readonly string[]).includes(text)
+
+export const isStricter = (one: Level, other: Level): boolean => levels.indexOf(one) > levels.indexOf(other)
+
+export const isSamePolicy = (one: LevelVersion, other: LevelVersion): boolean => one.level === other.level && one.version === other.version
+
+/** As policies are named in messages. */
+export const nameOf = ({ level, version }: LevelVersion): string => `${level}:${version}`
+
+const versionForm = /^v1\.(?:0|[1-9][0-9]{0,8})$/
+
+/** Undefined where it is no version. */
+export const parseVersion = (text: string): string | undefined => (text === 'latest' || versionForm.test(text) ? text : undefined)
+
+/** The number of the release whose checks count. */
+export const minorOf = (version: string): number => (version === 'latest' ? Number.POSITIVE_INFINITY : Number(version.slice('v1.'.length)))
+
+/** What is enforced, written to the audit log and warned of. */
+export interface Policy {
+  readonly enforce: LevelVersion
+  readonly audit: LevelVersion
+  readonly warn: LevelVersion
+}
+
+export type Mode = keyof Policy
+
+/** In the order in which their labels are looked at. */
+export const modes = ['enforce', 'audit', 'warn'] as const satisfies readonly Mode[]
+
+export interface ReadPolicy {
+  readonly policy: Policy
+  readonly errors: readonly FieldError[]
+}
+
+type Labels = { readonly [name: string]: string }
+
+/** The policy of a namespace. What cannot be read is enforced as strictly as there is, and neither warned of nor noted down. */
+export function policyOf(labels: Labels | undefined, defaults: Policy, identity: Identity): ReadPolicy {
+  if (labels === undefined) return { policy: defaults, errors: [] }
+  const errors: FieldError[] = []
+  const read = (mode: Mode): LevelVersion & { readonly isSet: boolean } => {
+    const name = identity.label(mode, 'pod-security')
+    const text = labels[name]
+    const level = text === undefined || isLevel(text) ? text : undefined
+    if (text !== undefined && level === undefined)
+      errors.push(invalid(`metadata.labels[${name}]`, text, `must be one of ${levels.join(', ')}`))
+    const otherwise = text === undefined ? defaults[mode].level : mode === 'enforce' ? 'restricted' : 'privileged'
+    const versionName = identity.label(`${mode}-version`, 'pod-security')
+    const versionText = labels[versionName]
+    const version = versionText === undefined ? defaults[mode].version : parseVersion(versionText)
+    if (version === undefined) errors.push(invalid(`metadata.labels[${versionName}]`, versionText ?? '', 'must be "latest" or "v1.x"'))
+    return { level: level ?? otherwise, version: version ?? 'latest', isSet: text !== undefined }
+  }
+  const enforce = read('enforce')
+  const audit = read('audit')
+  const warn = read('warn')
+  // Whoever only enforces is warned by the same policy: of templates, whose pods would be refused later.
+  const follows = enforce.isSet && !warn.isSet
+  return { policy: { enforce: plain(enforce), audit: plain(audit), warn: plain(follows ? enforce : warn) }, errors }
+}
+
+const plain = ({ level, version }: LevelVersion): LevelVersion => ({ level, version })
+
+export const allowsAll = ({ enforce, audit, warn }: Policy): boolean =>
+  enforce.level === 'privileged' && audit.level === 'privileged' && warn.level === 'privileged'
