@@ -4,12 +4,15 @@
 import type { CatalogSource } from '../api/catalog-source.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { Plugin } from './admission.js'
+import type { AdmissionConfig } from './config/admission-config.js'
 import { lookupOf } from './lookup.js'
 import { chosenPlugins, type PluginChoice } from './plugin-table.js'
 import { defaultIngressClass, defaultStorageClass } from './plugins/default-classes.js'
 import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.js'
+import { limitRanger } from './plugins/limit-ranger.js'
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.js'
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.js'
+import { podSecurity } from './plugins/pod-security.js'
 import { priority } from './plugins/priority.js'
 import { runtimeClass } from './plugins/runtime-class.js'
 import { serviceAccount } from './plugins/service-account.js'
@@ -20,6 +23,7 @@ export interface AdmissionParts extends PluginChoice {
   readonly store: ObjectStore
   readonly catalogs: Pick<CatalogSource, 'current'>
   readonly randomSuffix: (length: number) => string
+  readonly config: AdmissionConfig
   readonly notReadyTolerationSeconds: number
   readonly unreachableTolerationSeconds: number
 }
@@ -30,10 +34,16 @@ export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
   const { identity } = current
   const lookup = lookupOf(parts)
   const namespaces = current.find('', 'v1', 'namespaces')
+  const pods = current.find('', 'v1', 'pods')
+  const limitRanges = current.find('', 'v1', 'limitranges')
   const made: readonly Plugin[] = [
     ...(namespaces === undefined ? [] : [namespaceLifecycle({ store, namespaces, identity })]),
+    ...(limitRanges === undefined ? [] : [limitRanger(store, limitRanges)]),
     serviceAccount({ lookup, randomSuffix }),
     taintNodesByCondition,
+    ...(namespaces === undefined || pods === undefined
+      ? []
+      : [podSecurity({ store, namespaces, pods, settings: parts.config.podSecurity })]),
     priority(lookup),
     defaultTolerationSeconds({
       identity,
