@@ -47,7 +47,8 @@ rmSync(outdir, { recursive: true, force: true })
 await Promise.all([
   build({
     ...common,
-    entryPoints: ['dist/server/index.js'],
+    // The thread for heavy requests is started from a file of its own, by the command as well.
+    entryPoints: { index: 'dist/server/index.js', 'heavy-entry': 'dist/server/offload/heavy-entry.js' },
     outdir,
     splitting: true,
     format: 'esm',

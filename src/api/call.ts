@@ -1,5 +1,6 @@
 // One request on a resource, a client's or the server's own: the value that rules, admission and verbs share.
 
+import { isHeavy, TooHeavyError } from '../base/weight.js'
 import type { Resource, Subresource } from './catalog.js'
 import type { FeatureGates, RuleContext } from './definition.js'
 import type { Identity } from './identity.js'
@@ -26,6 +27,8 @@ export interface Caller {
   readonly warn: (text: string) => void
   /** A remark for the audit log. */
   readonly annotate: (key: string, value: string) => void
+  /** Whether what is too heavy for the event loop can be begun anew elsewhere. */
+  readonly isMovable?: boolean
 }
 
 /** What rules know of the server. */
@@ -92,6 +95,11 @@ export class Call implements RuleContext, CallTarget {
   /** To be called before every commit, and wherever something was waited for: what nobody waits for is not done. */
   throwIfAborted(): void {
     this.caller.throwIfAborted()
+  }
+
+  /** To be called before something is made of bytes and before anything is done: what is too heavy is left to somebody else. */
+  checkWeight(bytes: Uint8Array): void {
+    if (this.caller.isMovable && isHeavy(bytes)) throw new TooHeavyError()
   }
 
   /** What is waited for, unless the caller is gone before. */

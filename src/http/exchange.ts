@@ -12,6 +12,7 @@ import type { Credentials } from '../auth/authenticate.js'
 import type { AccessRequest, Decision } from '../auth/authorize.js'
 import { type PeerCertificate, peerCertificateOf } from '../net/peer-certificate.js'
 import type { Lifecycle } from './lifecycle.js'
+import type { Offload } from './offload.js'
 import type { Pressure } from './pressure.js'
 import { Warnings } from './warnings.js'
 
@@ -51,6 +52,10 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   removedRelease: string | undefined = undefined
   /** How much of a body is held for this one. */
   bodyBytes = 0
+  /** The whole of it, when it was read. */
+  body: Buffer | undefined = undefined
+  /** Where the request can be carried out if it is too heavy for the event loop. */
+  offload: Offload | undefined = undefined
   /** How much of an answer was written. */
   sentBytes = 0
   /** Whether the answer was ended before it was complete. */
@@ -83,6 +88,10 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     this.auditId = input.auditId
     this.pressure = input.pressure
     this.lifecycle = input.lifecycle
+  }
+
+  get isMovable(): boolean {
+    return this.offload !== undefined
   }
 
   /** Whether nobody is there any more to be answered. */

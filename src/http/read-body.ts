@@ -1,6 +1,7 @@
 // The whole body of a request, up to a limit: what is longer is refused without being kept.
 
 import { badRequest, requestEntityTooLarge } from '../api/api-error.js'
+import { isHeavy, TooHeavyError } from '../base/weight.js'
 import type { Exchange } from './exchange.js'
 
 export const maxBodyBytes = 3 * 1024 * 1024
@@ -29,7 +30,12 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
       if (size > maxBodyBytes) reject(tooLarge(exchange))
       else if (!isRefused) keep(chunk)
     })
-    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)))
+    request.on('end', () => {
+      const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)
+      exchange.body = body
+      if (exchange.offload !== undefined && isHeavy(body)) reject(new TooHeavyError())
+      else resolve(body)
+    })
     request.on('error', () => reject(badRequest('the body of the request could not be read to its end')))
     request.on('aborted', () => reject(badRequest('the client went away before the body of the request had ended')))
   })

@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
-import { createGzip, gzipSync } from 'node:zlib'
+import { createGzip, type Gzip } from 'node:zlib'
 import type { Pieces as PieceClock } from '../base/pieces.js'
 import type { Pieces } from '../codec/item-form.js'
 import { answerRoomBytes, setRoom, streamRoomBytes, unsentBytes } from '../net/socket-room.js'
@@ -22,17 +22,62 @@ const gzipLevel = 1
 export function send(exchange: Exchange, answer: Answer): void {
   const { response } = exchange
   if (response.headersSent || exchange.isGone) return
-  const isCompressed = answer.body.length > gzipMinBytes && acceptsGzip(exchange)
-  const body = isCompressed ? gzipSync(answer.body, { level: gzipLevel }) : answer.body
+  const { body } = answer
+  const isHead = exchange.info.method === 'HEAD'
+  const isCompressed = body.length > gzipMinBytes && !isHead && acceptsGzip(exchange)
   const headers = headersOf(exchange, answer.contentType)
-  if (isCompressed) headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding')
   for (const [name, value] of Object.entries(answer.headers ?? {})) headers.push(name, value)
-  headers.push('Content-Length', String(body.length))
+  // How long it will be compressed nobody knows before it is: that is done in other threads while it is sent.
+  if (isCompressed) headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding')
+  else headers.push('Content-Length', String(body.length))
   if (body.length > countedBytes) exchange.holdAnswer(body.length)
   exchange.sentBytes = body.length
   writeHead(exchange, answer.code, headers)
-  if (exchange.info.method === 'HEAD') response.end()
-  else response.end(body)
+  if (isHead) response.end()
+  else if (isCompressed) compressorOf(exchange).end(body)
+  else endWith(exchange, body)
+}
+
+function compressorOf(exchange: Exchange): Gzip {
+  const gzip = createGzip({ level: gzipLevel })
+  gzip.pipe(exchange.response)
+  exchange.onLeave(() => gzip.destroy())
+  return gzip
+}
+
+/** Ends an answer with its body: a large one is encrypted and sent in turns of the event loop, as its client takes it. */
+function endWith(exchange: Exchange, body: Uint8Array): void {
+  const { response } = exchange
+  if (body.length <= turnBytes) {
+    response.end(body)
+    return
+  }
+  let at = 0
+  const writeNext = (): void => {
+    if (exchange.isGone) return
+    const piece = body.subarray(at, at + turnBytes)
+    at += turnBytes
+    if (at >= body.length) response.end(piece)
+    else if ((response as Writable).write(piece)) setImmediate(writeNext)
+    else response.once('drain', writeNext)
+  }
+  writeNext()
+}
+
+/** A few of these are encrypted within a millisecond. */
+const turnBytes = 512 * 1024
+
+/** Sends an answer that was put together elsewhere, with all of its headers. */
+export function sendRelayed(
+  exchange: Exchange,
+  answer: { readonly code: number; readonly headers: readonly string[]; readonly body: Uint8Array },
+): void {
+  if (exchange.response.headersSent || exchange.isGone) return
+  const { code, headers, body } = answer
+  if (body.length > countedBytes) exchange.holdAnswer(body.length)
+  exchange.sentBytes = body.length
+  writeHead(exchange, code, [...headers])
+  endWith(exchange, body)
 }
 
 /** Success, and nothing to say. */
@@ -89,15 +134,13 @@ export async function sendStream(exchange: Exchange, answer: Stream): Promise<vo
   writeHead(exchange, answer.code, headers)
   exchange.holdAnswer(streamBytes)
   withStreamRoom(exchange)
-  const gzip = compresses ? createGzip({ level: gzipLevel }) : undefined
-  gzip?.pipe(response)
+  const gzip = compresses ? compressorOf(exchange) : undefined
   const target = gzip ?? (response as Writable)
   let wake = (): void => undefined
   let isGone = false
   target.on('drain', () => wake())
   exchange.onLeave(() => {
     isGone = true
-    gzip?.destroy()
     wake()
   })
   for (;;) {

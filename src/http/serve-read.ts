@@ -25,13 +25,18 @@ export function serveGet(target: Target): Answered | Promise<Answered> {
   const compute = computeOf(target.call.resource)
   if (compute !== undefined) return serveComputed(target, form, compute)
   const stored = get(target.server.engine, target.call, parseGetOptions(target.query))
-  return whenThere(stored, (found) =>
-    whenThere(representObject(form, { stored: found }), (represented): Answered => {
+  return whenThere(stored, (found) => {
+    if (isMade(form)) target.call.checkWeight(found.entry.value)
+    return whenThere(representObject(form, { stored: found }), (represented): Answered => {
       send(target.exchange, { code: 200, ...represented })
       return true
-    }),
-  )
+    })
+  })
 }
+
+/** Whether the answer is made of an object, and not just copied from the store. */
+const isMade = ({ representation: { format, pretty, as }, resource }: ObjectForm): boolean =>
+  format !== 'json' || pretty || as !== undefined || resource.fromStored !== undefined
 
 async function serveComputed(target: Target, form: ObjectForm, compute: Compute): Promise<Answered> {
   parseGetOptions(target.query)

@@ -10,6 +10,7 @@ import { type Query, readQuery } from '../api/options/query.js'
 import { allFormats, negotiate } from '../codec/negotiation.js'
 import type { Engine } from '../verbs/engine.js'
 import type { Exchange } from './exchange.js'
+import type { Offload } from './offload.js'
 import type { ObjectForm } from './represent.js'
 import type { WatchRoom } from './watch-room.js'
 import type { SentEvents } from './watch-stream.js'
@@ -21,6 +22,8 @@ export interface ResourceServer {
   readonly sentEvents?: (resource: Resource) => SentEvents
   /** Left out: any number of them. */
   readonly watches?: WatchRoom
+  /** Left out: whatever is asked for is done on the event loop. */
+  readonly offload?: Offload | undefined
 }
 
 /** A request on a resource that exists, with a method that it has. */
@@ -60,6 +63,7 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   checkMethod(exchange, resource, subresource)
   warnOfDeprecation(exchange, resource, server.engine.identity)
   const namespace = resource.namespaced ? info.namespace : ''
+  exchange.offload = server.offload?.knows(exchange.catalog, resource) ? server.offload : undefined
   const call = new Call(server.engine, exchange, { resource, subresource, namespace, name, options: noOptions })
   const target = { server, exchange, call, query: readQuery(info.query) }
   checkNames(target)

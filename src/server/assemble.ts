@@ -10,6 +10,7 @@ import { ClientTrust } from './client-trust.js'
 import { joinCluster } from './join-cluster.js'
 import { makeEngine } from './make-engine.js'
 import { makeListener, type ServerState } from './make-listener.js'
+import { HeavyThread } from './offload/heavy-thread.js'
 import { openPort } from './open-port.js'
 import { openStore } from './open-store.js'
 import type { Opening } from './opening.js'
@@ -45,7 +46,18 @@ async function open(opening: Opening): Promise<RunningServer> {
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
   const loops = startLoops(opening, { engine, catalogs, certificate, trust })
   const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }
-  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops })
+  const offload = new HeavyThread({
+    flags: settings.flags,
+    credential,
+    dataDir,
+    ownCa: certificate.authority.cert,
+    storage,
+    logger,
+    catalog: catalogs.current,
+    requestMs: timeouts.requestMs,
+  })
+  closing.add(() => offload.close())
+  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload })
   const port = await openPort(opening, { listener, certificate, trust, store, state })
 
   const url = urlOf(port.address, port.port)

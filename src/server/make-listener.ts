@@ -13,6 +13,7 @@ import { Inflight } from '../http/inflight.js'
 import { loggingHooks } from '../http/lifecycle.js'
 import { LoopLag } from '../http/loop-lag.js'
 import { ServerMetrics } from '../http/metrics/server-metrics.js'
+import type { Offload } from '../http/offload.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
 import { hasOpenId, type OpenIdSite } from '../http/openid.js'
 import { Pressure } from '../http/pressure.js'
@@ -50,6 +51,8 @@ export interface ListenerParts {
   readonly state: ServerState
   readonly storage: Storage
   readonly loops: RunningLoops
+  /** Who carries out what is too heavy for the event loop. */
+  readonly offload: Offload
 }
 
 export async function makeListener({ settings, logger, closing }: Opening, parts: ListenerParts): Promise<RequestListener> {
@@ -90,7 +93,7 @@ export async function makeListener({ settings, logger, closing }: Opening, parts
 }
 
 /** Everything that has a path. */
-function siteOf(settings: Settings, { engine, state }: ListenerParts, metrics: ServerMetrics): Site {
+function siteOf(settings: Settings, { engine, state, offload }: ListenerParts, metrics: ServerMetrics): Site {
   const version = versionDocument()
   return {
     resources: {
@@ -98,6 +101,7 @@ function siteOf(settings: Settings, { engine, state }: ListenerParts, metrics: S
       minRequestTimeoutMs: settings.timeouts.minWatchMs,
       sentEvents: (resource) => metrics.watches.of(resource),
       watches: new WatchRoom(settings.limits.watches || Number.POSITIVE_INFINITY),
+      offload,
     },
     health: healthOf(settings, engine, state),
     metrics,

@@ -50,6 +50,7 @@ interface Removal {
 
 async function removeOnce(engine: Engine, call: Call, { current, isAdmitted }: Removal): Promise<Attempted> {
   const { options } = call
+  call.checkWeight(current.entry.value)
   const unread = readyToDecode(current, call.resource)
   if (unread !== undefined) await call.waitFor(unread)
   const live = current.decode(call.resource)

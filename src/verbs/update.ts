@@ -80,6 +80,7 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
   let current: StoredObject | undefined = request.current
   for (let attempts = 0; attempts < maxAttempts; attempts++) {
     if (current === undefined) throw notFound(call.resource.subject, call.name)
+    call.checkWeight(current.entry.value)
     const unread = readyToDecode(current, call.resource)
     if (unread !== undefined) await call.waitFor(unread)
     const live: ApiObject = current.decode(call.resource)

@@ -10,9 +10,10 @@ import { definitions as builtIn } from '../../resources/index.js'
 import { blueprintOf, routesByDocument } from './blueprint.js'
 import { checkDocument, type Json } from './check-document.fixture.js'
 import { documentV2, partsOfV2 } from './document-v2.js'
-import { documentV3 } from './document-v3.js'
+import { documentV3, partsOfV3 } from './document-v3.js'
 import { type KeptDocument, type OpenApiDocuments, openApiDocuments } from './documents.js'
 import { encodeV2 } from './protobuf-v2.js'
+import { encodeV3 } from './protobuf-v3.js'
 import { documentJson } from './rendering.js'
 import { gadget, plain, thingsBlueprint, thingsCatalog } from './things.fixture.js'
 
@@ -215,5 +216,6 @@ describe('documents that are kept', () => {
     const [paths, types] = [Object.keys(v2['paths'] as Json).length, Object.keys(v2['definitions'] as Json).length]
     assert.ok(stepsOf(documentJson(partsOfV2(blueprint))) >= paths)
     assert.ok(stepsOf(encodeV2(partsOfV2(blueprint))) >= paths + types)
+    for (const routes of routesByDocument(blueprint).values()) assert.ok(stepsOf(encodeV3(partsOfV3(blueprint, routes))) >= routes.length)
   })
 })

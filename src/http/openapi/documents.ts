@@ -13,7 +13,7 @@ import type { StructNode } from '../../schema/node.js'
 import type { JsonSchema, PublishedKind } from '../../schema/openapi.js'
 import { type Blueprint, blueprintOf, type DocumentSource, type KindsOf } from './blueprint.js'
 import { partsOfV2 } from './document-v2.js'
-import { documentV3, partsOfV3 } from './document-v3.js'
+import { partsOfV3 } from './document-v3.js'
 import { encodeV2 } from './protobuf-v2.js'
 import { encodeV3 } from './protobuf-v3.js'
 import { openPublisher } from './publisher.js'
@@ -91,7 +91,7 @@ class Documents {
     if (source === undefined) return undefined
     const built = await getOrInsert(this.chosen, name, () => this.chooseV3(source, name))
     if (form === 'json') return built.json
-    built.protobuf ??= built.json.then(({ hash }) => keep(encodeV3(documentV3(this.blueprint, source.routes())), hash))
+    built.protobuf ??= built.json.then(async ({ hash }) => keep(await inPieces(encodeV3(partsOfV3(this.blueprint, source.routes()))), hash))
     return built.protobuf
   }
 

@@ -17,8 +17,23 @@ import {
   texts,
   wrapped,
 } from './protobuf-shapes.js'
+import type { DocumentParts } from './rendering.js'
 
-export const encodeV3 = (document: Members): Uint8Array => encodeDocument(() => documentTable, document)
+/** Path by path and schema by schema: together they take too long for one turn. */
+export function* encodeV3({ head, paths, tail }: DocumentParts): Generator<undefined, Uint8Array, void> {
+  const items: { [path: string]: Uint8Array } = {}
+  for (const rendered of paths()) {
+    if (rendered !== undefined) items[rendered[0]] = encodeDocument(pathItemTable, rendered[1])
+    yield
+  }
+  const { components, ...rest } = tail() as { readonly components: { readonly schemas: { readonly [name: string]: Members } } }
+  const schemas: { [name: string]: Uint8Array } = {}
+  for (const [name, each] of Object.entries(components.schemas)) {
+    schemas[name] = encodeDocument(inlineTable, each)
+    yield
+  }
+  return encodeDocument(() => documentTable, { ...head, paths: items, components: { ...components, schemas }, ...rest })
+}
 
 const reference: Shape = message(() => ({ fields: { $ref: [1, text] } }))
 
@@ -36,7 +51,7 @@ function numberOfDefault(value: unknown): number | undefined {
   }
 }
 
-const inlineSchema: Shape = message(() => ({
+const inlineTable = (): MessageTable => ({
   fields: {
     nullable: [1, flag],
     externalDocs: [6, message(() => ({ fields: { description: [1, text], url: [2, text] } }))],
@@ -70,7 +85,9 @@ const inlineSchema: Shape = message(() => ({
     format: [35, text],
   },
   extensions: 36,
-}))
+})
+
+const inlineSchema: Shape = message(inlineTable)
 
 const schema: Shape = oneOf({ 1: inlineSchema, 2: reference }, (value) => ('$ref' in (value as Members) ? 2 : 1))
 
@@ -97,7 +114,7 @@ const operation: Shape = message(() => ({
   extensions: 13,
 }))
 
-const pathItem: Shape = message(() => ({
+const pathItemTable = (): MessageTable => ({
   fields: {
     get: [4, operation],
     put: [5, operation],
@@ -109,7 +126,9 @@ const pathItem: Shape = message(() => ({
     parameters: [13, parameters],
   },
   extensions: 14,
-}))
+})
+
+const pathItem: Shape = message(pathItemTable)
 
 const securityScheme: Shape = message(() => ({ fields: { type: [1, text], description: [2, text], name: [3, text], in: [4, text] } }))
 

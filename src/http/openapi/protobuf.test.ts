@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { routesByDocument } from './blueprint.js'
 import { documentV2, partsOfV2 } from './document-v2.js'
-import { documentV3 } from './document-v3.js'
+import { documentV3, partsOfV3 } from './document-v3.js'
 import { encodeV2 } from './protobuf-v2.js'
 import { encodeV3 } from './protobuf-v3.js'
 import { thingsBlueprint } from './things.fixture.js'
@@ -130,8 +130,9 @@ describe('version 2', () => {
 })
 
 describe('version 3', () => {
-  const document = documentV3(blueprint, routesByDocument(blueprint).get('apis/small.things.cluster.io/v1') ?? [])
-  const bytes = encodeV3(document)
+  const routes = routesByDocument(blueprint).get('apis/small.things.cluster.io/v1') ?? []
+  const document = documentV3(blueprint, routes)
+  const bytes = finished(encodeV3(partsOfV3(blueprint, routes)))
 
   test('the document', () => {
     assert.equal(textIn(bytes, 1), '3.0.0')

@@ -40,6 +40,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
   const identity = identityOf(values['identity'])
   const encryption = readEncryption(input, identity)
   return {
+    flags: parsed,
     identity,
     bindAddress: values['bind-address'],
     advertiseAddress: values['advertise-address'],

@@ -12,12 +12,15 @@ import type { EncryptionRules } from '../../storage/encryption/encryption.js'
 import type { EtcdTls } from '../../storage/etcd/endpoint.js'
 import type { controllerNames } from './flags/api.js'
 import type { authorizationModes } from './flags/authorization.js'
+import type { ParsedFlags } from './parse-flags.js'
 
 export type AuthorizationMode = (typeof authorizationModes)[number]
 
 export type ControllerName = (typeof controllerNames)[number]
 
 export interface Settings {
+  /** What it was read from, for another thread to read it, too. */
+  readonly flags: ParsedFlags
   readonly identity: Identity
   readonly bindAddress: string
   /** Undefined: found among the addresses of this machine. */

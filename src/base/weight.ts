@@ -1,0 +1,28 @@
+// What is too heavy for the event loop: bytes of which so much is made that a piece of work would not be enough by far.
+
+/** Below this nobody needs to look: of so few bytes not much can be made. */
+const lightBytes = 16 << 10
+/** Of text that is one long value half a megabyte takes a few milliseconds. */
+const heavyBytes = 512 << 10
+/** Members and items: the decoding, the rules and the bookkeeping of owners take about ten microseconds for each. */
+const mostParts = 2000
+
+/** Thrown where something is too heavy to be dealt with here, before anything was done: it can be begun anew elsewhere. */
+export class TooHeavyError extends Error {
+  override readonly name = 'TooHeavyError'
+  constructor() {
+    super('the request is too heavy for the event loop')
+  }
+}
+
+/** By the bytes that begin or separate parts in JSON and YAML. What is in texts counts, too: a wrong guess costs a little time. */
+export function isHeavy(bytes: Uint8Array): boolean {
+  if (bytes.length <= lightBytes) return false
+  if (bytes.length > heavyBytes) return true
+  let parts = 0
+  for (let i = 0; i < bytes.length; i++) if (beginsPart[bytes[i] as number] === 1 && ++parts > mostParts) return true
+  return false
+}
+
+/** A comma, a line end, and the two brackets that open something. */
+const beginsPart = Uint8Array.from({ length: 256 }, (_, byte) => (byte === 0x2c || byte === 0x0a || byte === 0x5b || byte === 0x7b ? 1 : 0))

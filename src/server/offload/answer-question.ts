@@ -1,0 +1,44 @@
+// What the event loop answers to questions of the thread for heavy requests about the storage.
+
+import { CompactedError, type Entry, type Storage } from '../../storage/storage.js'
+import type { Failure, OwnBytes, Question, Reply, SentEntry } from './messages.js'
+
+export function answerQuestion(storage: Storage, question: Question): Reply<unknown> {
+  try {
+    return replyOf(storage, find(storage, question))
+  } catch (thrown) {
+    return { failure: failureOf(thrown) }
+  }
+}
+
+export const replyOf = <T>({ revision, compacted }: Storage, value: T): Reply<T> => ({ value, state: { revision, compacted } })
+
+export function failureOf(thrown: unknown): Failure {
+  const { name, message } = thrown instanceof Error ? thrown : new Error(String(thrown))
+  return thrown instanceof CompactedError ? { name, message, compacted: thrown.compacted } : { name, message }
+}
+
+function find(storage: Storage, question: Question): unknown {
+  switch (question.about) {
+    case 'state':
+      return undefined
+    case 'read':
+      return sentEntry(storage.read(question.key))
+    case 'staleness':
+      return storage.isStale?.(question.key) ?? false
+    case 'range': {
+      const page = storage.range(question.query)
+      return { ...page, entries: page.entries.map(sentEntry) }
+    }
+    case 'count':
+      return storage.count(question.range, question.at)
+    case 'changes':
+      return storage.changes(question.query)
+  }
+}
+
+/** With bytes of its own: what is sent is the whole memory that a view is of. */
+export const sentEntry = (entry: Entry | undefined): SentEntry | undefined =>
+  entry === undefined ? undefined : { ...entry, value: copyOf(entry.value) }
+
+export const copyOf = (bytes: Uint8Array): OwnBytes => new Uint8Array(bytes) as OwnBytes

@@ -1,0 +1,105 @@
+// What runs in the thread for heavy requests: a server without a port, whose storage is that of the event loop.
+
+import { parentPort, workerData } from 'node:worker_threads'
+import { steadyClock } from '../../base/clock.js'
+import { silentLogger } from '../../base/logger.js'
+import { collectAnswer } from '../../http/collected-exchange.js'
+import type { Exchange } from '../../http/exchange.js'
+import { requestListener } from '../../http/handle.js'
+import type { OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
+import { Pressure } from '../../http/pressure.js'
+import { serveResource } from '../../http/resource-endpoint.js'
+import { ObjectStore } from '../../objects/object-store.js'
+import { serviceRangesOf } from '../../resources/core/service-allocation.js'
+import { ClientTrust } from '../client-trust.js'
+import { makeEngine } from '../make-engine.js'
+import { readSettings } from '../options/read-settings.js'
+import { servedCatalog } from '../served-catalog.js'
+import { copyOf } from './answer-question.js'
+import type { FromThread, OwnBytes, Reply, SentOutcome, ThreadStart, ToThread } from './messages.js'
+import { type StorageWrites, ThreadStorage } from './thread-storage.js'
+
+const start = workerData as ThreadStart
+const settings = { ...(await readSettings(start.flags)), dataDir: start.dataDir }
+const catalogs = servedCatalog(settings)
+const serviceRanges = serviceRangesOf(settings.network)
+const trust = new ClientTrust(settings.authentication, start.ownCa, silentLogger)
+const pressure = new Pressure({
+  bodyBytes: Number.POSITIVE_INFINITY,
+  answerBytes: Number.POSITIVE_INFINITY,
+  answerMs: settings.timeouts.requestMs,
+})
+
+/** What is given away is not copied. */
+const say = (message: FromThread, given: readonly ArrayBuffer[] = []): void => parentPort?.postMessage(message, given)
+
+const unanswered = new Map<number, (reply: Reply<never>) => void>()
+let questions = 0
+
+const ask = <T>(make: (id: number) => FromThread, given?: readonly ArrayBuffer[]): Promise<Reply<T>> =>
+  new Promise((resolve) => {
+    const id = ++questions
+    unanswered.set(id, resolve)
+    say(make(id), given)
+  })
+
+/** A slice of memory that others have a part of cannot be given away. */
+const ownBytes = (bytes: Uint8Array): OwnBytes =>
+  bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength ? (bytes as OwnBytes) : copyOf(bytes)
+
+const writes: StorageWrites = {
+  commit: (sent) =>
+    ask<SentOutcome>(
+      (id) => ({ kind: 'commit', id, writes: sent }),
+      sent.flatMap(({ value }) => value?.buffer ?? []),
+    ),
+  readIndex: (purpose) => ask<number>((id) => ({ kind: 'readIndex', id, purpose })),
+}
+
+async function serve(request: OffloadedRequest): Promise<OffloadedAnswer> {
+  const storage = new ThreadStorage(start, writes)
+  const store = new ObjectStore({ storage, clock: steadyClock, readCacheBytes: 0, eventTtlSeconds: settings.eventTtlSeconds })
+  const engine = makeEngine(settings, { store, catalogs, credential: start.credential, serviceRanges, trust })
+  const resources = { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs }
+  let served: Exchange | undefined
+  let panic: string | undefined
+  const listener = requestListener({
+    filters: [
+      (exchange) => {
+        served = exchange
+        exchange.user = request.user
+        return serveResource(resources, exchange)
+      },
+    ],
+    hooks: [
+      {
+        panic: (_exchange, thrown) => {
+          panic = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+        },
+      },
+    ],
+    catalogs,
+    clock: { now: () => request.now },
+    requestTimeoutMs: settings.timeouts.requestMs,
+    pressure,
+  })
+  try {
+    const answer = await collectAnswer(listener, request)
+    return { ...answer, annotations: [...(served?.annotations ?? [])], panic }
+  } finally {
+    store.close()
+  }
+}
+
+parentPort?.on('message', (message: ToThread) => {
+  if (message.kind === 'request') {
+    void serve(message.request).then((answer) => {
+      const body = ownBytes(answer.body)
+      say({ kind: 'answer', answer: { ...answer, body } }, [body.buffer])
+    })
+    return
+  }
+  const answer = unanswered.get(message.id)
+  unanswered.delete(message.id)
+  answer?.(message.reply as Reply<never>)
+})

@@ -1,0 +1,181 @@
+// The thread for requests that are too heavy for the event loop: started when the first of them comes, ended when none has come for a while.
+//
+// It is a server of its own on the same storage, as another replica would be, without a port and without loops. Requests are carried out one
+// at a time; what they write is committed here, so that everybody hears of it.
+
+import { MessageChannel, Worker } from 'node:worker_threads'
+import { unavailable } from '../../api/api-error.js'
+import type { Catalog, Resource } from '../../api/catalog.js'
+import type { Logger } from '../../base/logger.js'
+import type { Offload, OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
+import { OverloadedError } from '../../http/pressure.js'
+import type { Storage } from '../../storage/storage.js'
+import type { AdminCredential } from '../client-configuration.js'
+import type { ParsedFlags } from '../options/parse-flags.js'
+import { answerQuestion, failureOf, replyOf, sentEntry } from './answer-question.js'
+import type { FromThread, Question, Reply, SentEntry, SentOutcome, SentWrite, ToThread } from './messages.js'
+
+export interface HeavyThreadParts {
+  readonly flags: ParsedFlags
+  readonly credential: AdminCredential
+  /** Where keys are kept, if they are. */
+  readonly dataDir: string | undefined
+  readonly ownCa: string
+  readonly storage: Storage
+  readonly logger: Logger
+  /** What the thread serves: kinds that came later are unknown to it. */
+  readonly catalog: Catalog
+  /** How long a request may take. */
+  readonly requestMs: number
+}
+
+interface Job {
+  readonly request: OffloadedRequest
+  readonly isWanted: () => boolean
+  readonly resolve: (answer: OffloadedAnswer) => void
+  readonly reject: (reason: unknown) => void
+}
+
+interface Thread {
+  readonly worker: Worker
+  readonly channel: MessageChannel
+}
+
+const mostWaiting = 32
+const idleMs = 30_000
+/** For a request whose client was told that its time is up, before the thread is given up. */
+const graceMs = 10_000
+/** What is made of a request may be large, and is not the memory of the server. */
+const mostHeapMiB = 768
+
+export class HeavyThread implements Offload {
+  readonly #parts: HeavyThreadParts
+  readonly #waiting: Job[] = []
+  #current: Job | undefined
+  #thread: Thread | undefined
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+
+  constructor(parts: HeavyThreadParts) {
+    this.#parts = parts
+  }
+
+  knows(catalog: Catalog, resource: Resource): boolean {
+    const own = this.#parts.catalog
+    if (this.#parts.dataDir === undefined && needsKeys(resource)) return false
+    return catalog === own || own.find(resource.group, resource.version, resource.subject.resource) === resource
+  }
+
+  serve(request: OffloadedRequest, isWanted: () => boolean): Promise<OffloadedAnswer> {
+    if (this.#isClosed) return Promise.reject(unavailable('the server is shutting down'))
+    if (this.#waiting.length >= mostWaiting) return Promise.reject(new OverloadedError())
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, isWanted, resolve, reject })
+      this.#next()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const { reject } of this.#waiting.splice(0)) reject(unavailable('the server is shutting down'))
+    await this.#end()
+  }
+
+  #next(): void {
+    if (this.#current !== undefined) return
+    const job = this.#waiting.shift()
+    clearTimeout(this.#timer)
+    if (job === undefined) {
+      this.#timer = setTimeout(() => void this.#end(), idleMs).unref()
+      return
+    }
+    this.#current = job
+    this.#timer = setTimeout(() => void this.#end(), this.#parts.requestMs + graceMs).unref()
+    this.#thread ??= this.#start()
+    const message: ToThread = { kind: 'request', request: job.request }
+    this.#thread.worker.postMessage(message)
+  }
+
+  #start(): Thread {
+    const { flags, credential, dataDir, ownCa, storage } = this.#parts
+    const channel = new MessageChannel()
+    const answered = new Int32Array(new SharedArrayBuffer(4))
+    const worker = new Worker(new URL('./heavy-entry.js', import.meta.url), {
+      workerData: { flags, credential, dataDir, ownCa, questions: channel.port2, answered },
+      transferList: [channel.port2],
+      // What was meant for this process, such as a profile, is not meant for its threads.
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: mostHeapMiB },
+    })
+    channel.port1.on('message', (question: Question) => {
+      const reply = answerQuestion(storage, question)
+      channel.port1.postMessage(reply, givenAway(reply))
+      Atomics.store(answered, 0, 1)
+      Atomics.notify(answered, 0)
+    })
+    channel.port1.unref()
+    const thread = { worker, channel }
+    worker.on('message', (message: FromThread) => void this.#hear(thread, message))
+    worker.on('error', (error) => this.#lose(thread, error))
+    worker.on('exit', () => this.#lose(thread, undefined))
+    worker.unref()
+    return thread
+  }
+
+  async #hear(thread: Thread, message: FromThread): Promise<void> {
+    if (message.kind === 'answer') {
+      const job = this.#current
+      this.#current = undefined
+      job?.resolve(message.answer)
+      this.#next()
+      return
+    }
+    const { id } = message
+    const work = message.kind === 'commit' ? this.#commit(message.writes) : this.#parts.storage.readIndex(message.purpose)
+    const reply = await Promise.resolve(work).then(
+      (value) => replyOf(this.#parts.storage, value),
+      (thrown: unknown) => ({ failure: failureOf(thrown) }),
+    )
+    const answer: ToThread = { kind: 'done', id, reply }
+    thread.worker.postMessage(answer)
+  }
+
+  async #commit(writes: readonly SentWrite[]): Promise<SentOutcome> {
+    if (this.#current?.isWanted() !== true) throw new Error('nobody wants the answer any more')
+    const outcome = await this.#parts.storage.commit(
+      writes.map((write) => ({ ...write, value: write.value === undefined ? undefined : bufferOf(write.value) })),
+    )
+    return outcome.ok ? outcome : { ...outcome, current: sentEntry(outcome.current) }
+  }
+
+  /** A thread that ended by itself, for want of memory for example: its request fails, and the next one starts another. */
+  #lose(thread: Thread, error: Error | undefined): void {
+    if (this.#thread !== thread) return
+    this.#thread = undefined
+    thread.channel.port1.close()
+    if (error !== undefined) this.#parts.logger.error({ err: error }, 'the thread for heavy requests ended')
+    const job = this.#current
+    this.#current = undefined
+    job?.reject(unavailable('the request needs more than there is'))
+    if (!this.#isClosed) this.#next()
+  }
+
+  async #end(): Promise<void> {
+    clearTimeout(this.#timer)
+    const thread = this.#thread
+    if (thread === undefined) return
+    await thread.worker.terminate()
+    this.#lose(thread, undefined)
+  }
+}
+
+/** The bytes of an entry were copied for the thread, and need no second copy. */
+const givenAway = (reply: Reply<unknown>): readonly ArrayBuffer[] =>
+  'value' in reply && typeof reply.value === 'object' && reply.value !== null && 'value' in reply.value
+    ? [(reply.value as SentEntry).value.buffer]
+    : []
+
+/** Tokens are signed and looked into with keys that another thread has only where they are kept in a folder. */
+const needsKeys = ({ definition, kind }: Resource): boolean => definition.review !== undefined || kind === 'ServiceAccount'
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

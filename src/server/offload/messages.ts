@@ -1,0 +1,61 @@
+// What the event loop and the thread for heavy requests say to one another.
+
+import type { MessagePort } from 'node:worker_threads'
+import type { OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
+import type { ChangesQuery, CommitOutcome, Entry, KeyRange, RangeQuery, Write } from '../../storage/storage.js'
+import type { AdminCredential } from '../client-configuration.js'
+import type { ParsedFlags } from '../options/parse-flags.js'
+
+/** What the thread is started with. */
+export interface ThreadStart {
+  readonly flags: ParsedFlags
+  readonly credential: AdminCredential
+  readonly dataDir: string | undefined
+  /** Believed where the operator named nobody else. */
+  readonly ownCa: string
+  readonly questions: MessagePort
+  /** Woken when a question was answered. */
+  readonly answered: Int32Array
+}
+
+/** The storage is asked without an event loop in between: whoever asks stands still until the answer is there. */
+export type Question =
+  | { readonly about: 'state' }
+  | { readonly about: 'read'; readonly key: string }
+  | { readonly about: 'staleness'; readonly key: string }
+  | { readonly about: 'range'; readonly query: RangeQuery }
+  | { readonly about: 'count'; readonly range: KeyRange; readonly at: number | undefined }
+  | { readonly about: 'changes'; readonly query: ChangesQuery }
+
+export interface StorageState {
+  readonly revision: number
+  readonly compacted: number
+}
+
+export type Reply<T> = { readonly value: T; readonly state: StorageState } | { readonly failure: Failure }
+
+/** An error that is made anew on the other side. */
+export interface Failure {
+  readonly name: string
+  readonly message: string
+  readonly compacted?: number
+}
+
+/** Bytes that have their memory to themselves, so that it can be given away. */
+export type OwnBytes = Uint8Array & { readonly buffer: ArrayBuffer }
+
+/** An entry as it is sent: bytes lose their class on the way. */
+export type SentEntry = Omit<Entry, 'value'> & { readonly value: OwnBytes }
+export type SentWrite = Omit<Write, 'value'> & { readonly value: OwnBytes | undefined }
+export type SentOutcome =
+  | Extract<CommitOutcome, { ok: true }>
+  | { readonly ok: false; readonly key: string; readonly current: SentEntry | undefined }
+
+export type ToThread =
+  | { readonly kind: 'request'; readonly request: OffloadedRequest }
+  | { readonly kind: 'done'; readonly id: number; readonly reply: Reply<SentOutcome | number> }
+
+export type FromThread =
+  | { readonly kind: 'answer'; readonly answer: OffloadedAnswer }
+  | { readonly kind: 'commit'; readonly id: number; readonly writes: readonly SentWrite[] }
+  | { readonly kind: 'readIndex'; readonly id: number; readonly purpose: 'write' | undefined }

@@ -1,0 +1,134 @@
+// The storage as the thread for heavy requests sees it: reads are questions that the event loop answers between two turns, commits are sent to it.
+
+import { receiveMessageOnPort } from 'node:worker_threads'
+import {
+  type ChangesPage,
+  type ChangesQuery,
+  type CommitOutcome,
+  CompactedError,
+  type Entry,
+  type KeyRange,
+  type RangePage,
+  type RangeQuery,
+  type ScannedEntry,
+  type Storage,
+  StorageUnavailableError,
+  type Unfollow,
+  type Write,
+} from '../../storage/storage.js'
+import { copyOf } from './answer-question.js'
+import type { Failure, Question, Reply, SentEntry, SentOutcome, SentWrite, StorageState, ThreadStart } from './messages.js'
+
+/** What is waited for without standing still. */
+export interface StorageWrites {
+  commit(writes: readonly SentWrite[]): Promise<Reply<SentOutcome>>
+  readIndex(purpose: 'write' | undefined): Promise<Reply<number>>
+}
+
+const scannedAtOnce = 500
+const scannedBytes = 4 << 20
+
+/** Made anew for each request: nobody tells it of changes, so that nothing may be kept that was read through it. */
+export class ThreadStorage implements Storage {
+  readonly #link: Pick<ThreadStart, 'questions' | 'answered'>
+  readonly #writes: StorageWrites
+  #state: StorageState
+
+  constructor(link: Pick<ThreadStart, 'questions' | 'answered'>, writes: StorageWrites) {
+    this.#link = link
+    this.#writes = writes
+    this.#state = { revision: 0, compacted: 0 }
+    this.#ask({ about: 'state' })
+  }
+
+  get revision(): number {
+    return this.#state.revision
+  }
+
+  get compacted(): number {
+    return this.#state.compacted
+  }
+
+  async readIndex(purpose?: 'write'): Promise<number> {
+    return this.#take(await this.#writes.readIndex(purpose))
+  }
+
+  read(key: string): Entry | undefined {
+    return received(this.#ask<SentEntry | undefined>({ about: 'read', key }))
+  }
+
+  isStale(key: string): boolean {
+    return this.#ask<boolean>({ about: 'staleness', key })
+  }
+
+  range(query: RangeQuery): RangePage {
+    const page = this.#ask<Omit<RangePage, 'entries'> & { readonly entries: readonly SentEntry[] }>({ about: 'range', query })
+    return { ...page, entries: page.entries.map(receivedEntry) }
+  }
+
+  // The event loop does it at once where it has to; nothing that is written reads the past.
+  *recall(): Generator<undefined, void, void> {}
+
+  scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
+    for (let start = range.start; ; ) {
+      const page = this.range({ start, end: range.end, limit: scannedAtOnce, maxBytes: scannedBytes })
+      for (const { key, revision, value } of page.entries) if (!look({ key, revision, bytes: value, start: 0, end: value.length })) return
+      const last = page.entries.at(-1)
+      if (!page.more || last === undefined) return
+      start = page.next ?? `${last.key}\0`
+    }
+  }
+
+  count(range: KeyRange, at?: number): number {
+    return this.#ask<number>({ about: 'count', range, at })
+  }
+
+  async commit(writes: readonly Write[]): Promise<CommitOutcome> {
+    const sent = writes.map((write) => ({ ...write, value: write.value === undefined ? undefined : copyOf(write.value) }))
+    const outcome = this.#take(await this.#writes.commit(sent))
+    return outcome.ok ? outcome : { ...outcome, current: received(outcome.current) }
+  }
+
+  changes(query: ChangesQuery): ChangesPage {
+    return this.#ask<ChangesPage>({ about: 'changes', query })
+  }
+
+  follow(): Unfollow {
+    return () => undefined
+  }
+
+  async compact(): Promise<void> {
+    throw new Error('history is given up by the event loop alone')
+  }
+
+  async close(): Promise<void> {}
+
+  #ask<T>(question: Question): T {
+    const { questions, answered } = this.#link
+    Atomics.store(answered, 0, 0)
+    questions.postMessage(question)
+    Atomics.wait(answered, 0, 0)
+    const message = receiveMessageOnPort(questions) as { readonly message: Reply<T> } | undefined
+    if (message === undefined) throw new StorageUnavailableError('the storage does not answer')
+    return this.#take(message.message)
+  }
+
+  #take<T>(reply: Reply<T>): T {
+    if ('failure' in reply) throw errorOf(reply.failure)
+    this.#state = reply.state
+    return reply.value
+  }
+}
+
+const receivedEntry = ({ key, revision, value }: SentEntry): Entry => ({
+  key,
+  revision,
+  value: Buffer.from(value.buffer, value.byteOffset, value.byteLength),
+})
+
+const received = (entry: SentEntry | undefined): Entry | undefined => (entry === undefined ? undefined : receivedEntry(entry))
+
+function errorOf({ name, message, compacted }: Failure): Error {
+  if (compacted !== undefined) return new CompactedError(compacted)
+  return name === 'StorageUnavailableError' ? new StorageUnavailableError(message) : new Error(message)
+}
