@@ -1,0 +1,251 @@
+// The expression language against cases of our own: what parses, what types, what comes of it, and what it costs.
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { CelCompileError, compileExpression } from './compile.js'
+import { valueOfData, valueOfJson } from './data.js'
+import { estimateCost } from './estimate.js'
+import { policyEnvironment } from './policy.js'
+import { environmentOf, type SizedType, typeOfSchema, type ValueSchema } from './schema-type.js'
+import { CelError, CelList, type Value } from './values.js'
+
+const schema: ValueSchema = {
+  type: 'object',
+  properties: {
+    i: { type: 'integer' },
+    d: { type: 'number' },
+    s: { type: 'string', maxLength: 10 },
+    b: { type: 'boolean' },
+    z: { type: 'string', nullable: true },
+    port: { 'x-kubernetes-int-or-string': true },
+    list: { type: 'array', maxItems: 5, items: { type: 'integer' } },
+    words: { type: 'array', items: { type: 'string' } },
+    set: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+    keyed: {
+      type: 'array',
+      items: { type: 'object', properties: { k: { type: 'string' }, v: { type: 'integer' } } },
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['k'],
+    },
+    map: { type: 'object', additionalProperties: { type: 'integer' } },
+    'dashed-name': { type: 'integer' },
+    when: { type: 'string', format: 'date-time' },
+  },
+}
+const data = {
+  i: 3,
+  d: 1.5,
+  s: 'héllo',
+  b: true,
+  z: null,
+  port: '80',
+  list: [3, 1, 2],
+  words: ['a', 'b'],
+  set: ['x', 'y'],
+  keyed: [
+    { k: 'a', v: 1 },
+    { k: 'b', v: 2 },
+  ],
+  map: { one: 1 },
+  'dashed-name': 7,
+  when: '2021-03-14T15:09:26Z',
+}
+const root = typeOfSchema(schema, false, 'selfType') as SizedType
+const environment = environmentOf(root, ['self'])
+const self = valueOfData(data, schema)
+const compile = (text: string) => compileExpression(text, environment)
+const evaluate = (text: string, limit = 1_000_000) => compile(text).evaluate({ self }, limit)
+
+const plain = (value: Value): unknown => {
+  if (value instanceof CelError) return `error: ${value.message}`
+  return value instanceof CelList ? Array.from({ length: value.size }, (_, i) => plain(value.at(i))) : value
+}
+
+describe('expressions', () => {
+  const values: readonly (readonly [string, unknown])[] = [
+    ['1 + 2 * 3', 7n],
+    ['7 / -2', -3n],
+    ['- - 1', 1n],
+    ['9223372036854775807 + 1', 'error: integer overflow'],
+    ['0u - 1u', 'error: unsigned integer overflow'],
+    ['1 / (self.i - 3)', 'error: division by zero'],
+    ['true || 1 / (self.i - 3) > 0', true],
+    ['1 / (self.i - 3) > 0 && false', false],
+    ['self.i > 2 ? "yes" : "no"', 'yes'],
+    ['self.list.map(x, x * 2)', [6n, 2n, 4n]],
+    ['self.list.filter(x, x > 1)', [3n, 2n]],
+    ['self.list.exists_one(x, x == 1)', true],
+    ['self.list.all(x, x > 0)', true],
+    ['self.list.map(x, x > 1, x + 1)', [4n, 3n]],
+    ['self.list.sum()', 6n],
+    ['self.list.max() - self.list.min()', 2n],
+    ['self.list.isSorted()', false],
+    ['self.list.indexOf(2)', 2n],
+    ['self.list[3]', 'error: index out of bounds: 3'],
+    ['self.map["two"]', 'error: no such key: two'],
+    ['"one" in self.map', true],
+    ['self.s.size()', 5n],
+    ['self.s.charAt(1)', 'é'],
+    ['self.s.substring(1, 3)', 'él'],
+    ['self.s.substring(9)', 'error: index out of range: 9'],
+    ['"a,b,,c".split(",", 3)', ['a', 'b', ',c']],
+    ['["a", "b"].join("-")', 'a-b'],
+    ['self.words.join()', 'ab'],
+    ['"aXbX".replace("X", "-", 1)', 'a-bX'],
+    ['"  x ".trim().upperAscii()', 'X'],
+    ['"a1b22".findAll("[0-9]+")', ['1', '22']],
+    ['"abc".matches("^a.c$")', true],
+    ['self.set == ["y", "x"]', true],
+    ['self.set + ["x", "w", "w"]', ['x', 'y', 'w']],
+    ['(self.keyed + [self.keyed[0]]).size()', 2n],
+    ['self.dashed__dash__name', 7n],
+    ['has(self.z)', false],
+    ['has(self.i) && !has(self.nothing)', undefined],
+    ['type(self.port) == string ? int(self.port) : 0', 80n],
+    ['int("12") + int(3.9) + int(2u)', 17n],
+    ['string(1e6) + string(duration("90m"))', '1e+065400s'],
+    ['self.when.getHours("+05:30")', 20n],
+    ['self.when.getDayOfMonth()', 13n],
+    ['self.when - timestamp("2021-03-14T15:00:00Z") > duration("9m")', true],
+    ['timestamp("2021-13-01T00:00:00Z") == self.when', undefined],
+    ['url("https://h.example:8443/p%20q?a=1&a=2").getQuery()["a"]', ['1', '2']],
+    ['isURL("::") || isURL("no")', false],
+    ['dyn(1) == dyn(1.0) && dyn(1u) == dyn(1)', true],
+    ['"😀" > "ﬀ"', true],
+    ['double("inf") == double("inf") && double("-inf") < 0.0', true],
+    ['double("nan") == double("nan")', false],
+  ]
+  for (const [text, expected] of values) {
+    if (expected === undefined) it(`refuses ${text}`, () => assert.throws(() => compile(text), CelCompileError))
+    else it(`evaluates ${text}`, () => assert.deepEqual(plain(evaluate(text).value), expected))
+  }
+
+  const refusals: readonly (readonly [string, string])[] = [
+    ['self.i +', "1:9: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true'"],
+    ['self..i', "1:6: Syntax error: extraneous input '.' expecting IDENTIFIER"],
+    ['self.i = 1', "1:8: Syntax error: token recognition error at: '= '"],
+    ['self.s == 1', "1:8: found no matching overload for '_==_' applied to '(string, int)'"],
+    ['self.x', "1:5: undefined field 'x'"],
+    ['y > 1', "1:1: undeclared reference to 'y' (in container '')"],
+    ['[1, "a"]', "1:5: expected type 'int' but found 'string'"],
+    ['has(self)', '1:4: invalid argument to has() macro'],
+    ['self.list.all(1, true)', '1:15: argument must be a simple name'],
+    ['self.s.matches("(")', 'program instantiation failed: error parsing regexp: missing closing ): `(`'],
+    ['int("x") == 1', "program instantiation failed: type conversion error from 'string' to 'int'"],
+    ['99999999999999999999', '1:1: invalid int literal'],
+    ['if', '1:1: reserved identifier: if'],
+  ]
+  for (const [text, expected] of refusals) {
+    it(`says what is wrong with ${text}`, () =>
+      assert.throws(
+        () => compile(text),
+        (thrown) => thrown instanceof CelCompileError && thrown.message.includes(expected),
+      ))
+  }
+
+  it('shows the line and marks the place', () => {
+    assert.throws(() => compile('true &&\n self.é'), {
+      message: [
+        "compilation failed: ERROR: <input>:2:7: Syntax error: token recognition error at: 'é'",
+        ' |  self.é',
+        ' | ......＾',
+        "ERROR: <input>:2:8: Syntax error: missing IDENTIFIER at '<EOF>'",
+        ' |  self.é',
+        ' | ......．^',
+      ].join('\n'),
+    })
+  })
+})
+
+describe('costs', () => {
+  const costs: readonly (readonly [string, number, bigint])[] = [
+    ['true', 0, 0n],
+    ['self.b', 2, 2n],
+    ['self.i == 1', 3, 2n],
+    ['has(self.i)', 1, 0n],
+    ['self.list.exists(x, x == 3)', 12, 28n],
+    ['self.s.contains("x")', 3, 6n],
+    ['[1, 2] == [self.i]', 13, 23n],
+    ['self.i in [1, 2, 3]', 2, 15n],
+  ]
+  for (const [text, actual, estimated] of costs) {
+    it(`of ${text}`, () => {
+      assert.equal(evaluate(text).cost, actual)
+      assert.equal(estimateCost(compile(text).checked, root), estimated)
+    })
+  }
+
+  it('end an evaluation that exceeds its limit', () => {
+    const { value, cost } = evaluate('self.list.all(x, self.list.all(y, self.list.all(z, x + y + z > 0)))', 100)
+    assert.equal(plain(value), 'error: operation cancelled: actual cost limit exceeded')
+    assert.ok(cost >= 100 && cost < 120)
+  })
+
+  it('are unbounded where a schema sets no bounds', () => {
+    const nested = 'self.words.all(a, self.words.all(b, self.words.all(c, self.words.all(d, a + b == c + d))))'
+    assert.equal(estimateCost(compile(nested).checked, root), (1n << 64n) - 1n)
+  })
+})
+
+describe('evaluation in pieces', () => {
+  const count = 3000
+  const items = Array.from({ length: count }, (_, i) => i)
+  const program = compileExpression('object.all(a, object.exists(b, a + b == 2999))', policyEnvironment(false))
+  const variables = { object: valueOfJson(items) }
+
+  it('gives way, and comes to the same', () => {
+    const pieces = program.evaluateInPieces(variables, Number.POSITIVE_INFINITY)
+    let turns = 0
+    let next = pieces.next()
+    for (; next.done !== true; next = pieces.next()) turns++
+    assert.deepEqual(next.value, program.evaluate(variables, Number.POSITIVE_INFINITY))
+    assert.ok(turns >= count)
+  })
+
+  it('is not needed for what is short', () => {
+    const short = compileExpression('object[0] == 0 && object.size() > 5', policyEnvironment(false))
+    assert.deepEqual(short.evaluateInPieces(variables, 1000).next(), { done: true, value: { value: true, cost: 6 } })
+  })
+
+  it('ends at the limit, too', () => {
+    const pieces = program.evaluateInPieces(variables, 50_000)
+    let next = pieces.next()
+    while (next.done !== true) next = pieces.next()
+    assert.equal(plain(next.value.value), 'error: operation cancelled: actual cost limit exceeded')
+  })
+})
+
+describe('hostile expressions', () => {
+  const refused = (text: string): void => assert.throws(() => compile(text), CelCompileError)
+
+  it('may not be deep', () => {
+    refused(`${'('.repeat(100_000)}1`)
+    refused(`${'['.repeat(5_000)}${']'.repeat(5_000)} == []`)
+    refused(Array.from({ length: 5_000 }, () => '1').join(' + '))
+    refused(`self${'.a'.repeat(40_000)}`)
+    refused('!('.repeat(30_000))
+  })
+
+  it('may be long side by side', () => {
+    const terms = Array.from({ length: 5_000 }, (_, i) => `self.i == ${i}`)
+    assert.equal(evaluate(terms.join(' || ')).value, true)
+  })
+
+  it('are not read beyond their bound', () => refused('1'.repeat(100_001)))
+
+  it('collect items in linear time', () => {
+    const program = compileExpression('object.map(x, x + 1).filter(x, x > 0).size()', policyEnvironment(false))
+    const object = valueOfJson(Array.from({ length: 100_000 }, (_, i) => i))
+    assert.equal(program.evaluate({ object }, Number.POSITIVE_INFINITY).value, 100_000n)
+  })
+
+  it('match patterns that explode elsewhere', () => {
+    const program = compileExpression('object.matches("(a+)+$")', policyEnvironment(false))
+    assert.equal(program.evaluate({ object: `${'a'.repeat(10_000)}b` }, Number.POSITIVE_INFINITY).value, false)
+  })
+
+  it('see no members that objects inherit', () => {
+    const program = compileExpression('has(object.constructor) || has(object.__proto__) || "toString" in object', policyEnvironment(false))
+    assert.equal(program.evaluate({ object: valueOfJson({}) }, 1000).value, false)
+  })
+})

@@ -1,0 +1,132 @@
+// `int(x)`, `string(x)` and their like.
+
+import { formatTimestamp, maxTime, minTime, parseDuration, parseTimestamp } from '../time-text.js'
+import { Uint } from '../uint.js'
+import { CelError, Duration, Timestamp, typeName, type Value } from '../values.js'
+import { intOf, timestampOf, uintOf } from './arithmetic.js'
+
+const second = 1_000_000_000n
+
+const cannot = (value: Value, to: string): CelError =>
+  value instanceof CelError ? value : new CelError(`type conversion error from '${typeName(value)}' to '${to}'`)
+
+export function toInt(value: Value): Value {
+  if (typeof value === 'bigint') return value
+  if (value instanceof Uint) return intOf(value.value)
+  if (typeof value === 'number') {
+    return Number.isFinite(value) && Math.abs(value) < 2 ** 63 ? intOf(BigInt(Math.trunc(value))) : new CelError('integer overflow')
+  }
+  if (typeof value === 'string' && /^[+-]?\d{1,400}$/.test(value)) {
+    const parsed = intOf(BigInt(value.replace(/^\+/, '')))
+    return parsed instanceof CelError ? cannot(value, 'int') : parsed
+  }
+  if (value instanceof Timestamp) return floorDivide(value.nanos, second)
+  return value instanceof Duration ? value.nanos : cannot(value, 'int')
+}
+
+const floorDivide = (a: bigint, b: bigint): bigint => (a >= 0n || a % b === 0n ? a / b : a / b - 1n)
+
+export function toUint(value: Value): Value {
+  if (value instanceof Uint) return value
+  if (typeof value === 'bigint') return uintOf(value)
+  if (typeof value === 'number') {
+    return Number.isFinite(value) && value >= 0 && value < 2 ** 64
+      ? uintOf(BigInt(Math.trunc(value)))
+      : new CelError('unsigned integer overflow')
+  }
+  if (typeof value === 'string' && /^\d{1,400}$/.test(value)) {
+    const parsed = uintOf(BigInt(value))
+    return parsed instanceof CelError ? cannot(value, 'uint') : parsed
+  }
+  return cannot(value, 'uint')
+}
+
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const infinity = /^([+-]?)inf(?:inity)?$/i
+
+export function toDouble(value: Value): Value {
+  if (typeof value === 'number') return value
+  if (typeof value === 'bigint') return Number(value)
+  if (value instanceof Uint) return Number(value.value)
+  if (typeof value !== 'string') return cannot(value, 'double')
+  if (/^nan$/i.test(value)) return Number.NaN
+  const sign = infinity.exec(value)?.[1]
+  if (sign !== undefined) return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  const number = decimal.test(value) ? Number(value) : Number.NaN
+  return Number.isFinite(number) ? number : cannot(value, 'double')
+}
+
+const truths = ['1', 't', 'T', 'true', 'TRUE', 'True']
+const untruths = ['0', 'f', 'F', 'false', 'FALSE', 'False']
+
+export function toBool(value: Value): Value {
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'string' && truths.includes(value)) return true
+  return typeof value === 'string' && untruths.includes(value) ? false : cannot(value, 'bool')
+}
+
+const encoder = new TextEncoder()
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+export function toBytes(value: Value): Value {
+  if (value instanceof Uint8Array) return value
+  return typeof value === 'string' ? encoder.encode(value) : cannot(value, 'bytes')
+}
+
+export function toText(value: Value): Value {
+  switch (typeof value) {
+    case 'string':
+      return value
+    case 'boolean':
+    case 'bigint':
+      return String(value)
+    case 'number':
+      return formatDouble(value)
+    default:
+      if (value instanceof Uint) return String(value.value)
+      if (value instanceof Timestamp) return formatTimestamp(value)
+      if (value instanceof Duration) return `${formatSeconds(value.nanos)}s`
+      return value instanceof Uint8Array ? decodeText(value) : cannot(value, 'string')
+  }
+}
+
+function decodeText(bytes: Uint8Array): Value {
+  try {
+    return strictDecoder.decode(bytes)
+  } catch {
+    return new CelError('invalid UTF-8 in bytes, cannot convert to string')
+  }
+}
+
+function formatSeconds(nanos: bigint): string {
+  const magnitude = nanos < 0n ? -nanos : nanos
+  const fraction = String(magnitude % second)
+    .padStart(9, '0')
+    .replace(/0+$/, '')
+  return `${nanos < 0n ? '-' : ''}${magnitude / second}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+/** The shortest form; with an exponent of at least two digits from 1e+06 on and below 1e-04. */
+export function formatDouble(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  if (Object.is(value, -0)) return '-0'
+  const [mantissa, exponent] = value.toExponential().split('e') as [string, string]
+  const power = Number(exponent)
+  if (value === 0 || (power >= -4 && power < 6)) return value.toString()
+  return `${mantissa}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
+}
+
+export function toTimestamp(value: Value): Value {
+  if (value instanceof Timestamp) return value
+  if (typeof value === 'bigint')
+    return value * second < minTime || value * second > maxTime ? timestampOf(maxTime + 1n) : timestampOf(value * second)
+  const read = typeof value === 'string' ? parseTimestamp(value) : undefined
+  return read === undefined ? cannot(value, 'google.protobuf.Timestamp') : timestampOf(read.nanos, read.offsetMinutes)
+}
+
+export function toDuration(value: Value): Value {
+  if (value instanceof Duration) return value
+  const nanos = typeof value === 'string' ? parseDuration(value) : undefined
+  return nanos === undefined ? cannot(value, 'google.protobuf.Duration') : new Duration(nanos)
+}

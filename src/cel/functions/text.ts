@@ -1,0 +1,147 @@
+// Functions of strings, and regular expressions in linear time. Places in a text are counted in letters, not in bytes.
+
+import { RE2JS } from 're2js'
+import { CelError, type CelList, countLetters, noSuchOverload, type Value, ValueList } from '../values.js'
+
+const outOfRange = (index: bigint): CelError => new CelError(`index out of range: ${index}`)
+
+/** Texts without surrogate pairs need no array of letters. */
+const lettersOf = (text: string): string | string[] => (countLetters(text) === text.length ? text : Array.from(text))
+const slice = (letters: string | string[], from: number, to?: number): string =>
+  typeof letters === 'string' ? letters.slice(from, to) : letters.slice(from, to).join('')
+
+export function charAt(text: string, index: bigint): Value {
+  const letters = lettersOf(text)
+  if (index < 0n || index > BigInt(letters.length)) return outOfRange(index)
+  return letters[Number(index)] ?? ''
+}
+
+export function substring(text: string, start: bigint, end?: bigint): Value {
+  const letters = lettersOf(text)
+  const length = BigInt(letters.length)
+  if (end !== undefined && start > end) return new CelError(`invalid substring range. start: ${start}, end: ${end}`)
+  if (start < 0n || start > length) return outOfRange(start)
+  if (end !== undefined && (end < 0n || end > length)) return outOfRange(end)
+  return slice(letters, Number(start), end === undefined ? undefined : Number(end))
+}
+
+const isPlace = (index: bigint, length: number): boolean => index >= 0n && index < BigInt(length)
+
+export function indexOf(text: string, part: string, from = 0n): Value {
+  if (part === '') return from
+  if (!isPlace(from, countLetters(text))) return outOfRange(from)
+  const at = text.indexOf(part, slice(lettersOf(text), 0, Number(from)).length)
+  return at === -1 ? -1n : BigInt(countLetters(text.slice(0, at)))
+}
+
+export function lastIndexOf(text: string, part: string, from?: bigint): Value {
+  const length = countLetters(text)
+  if (part === '') return from ?? BigInt(length)
+  const start = from ?? BigInt(length - 1)
+  if (!isPlace(start, length)) return outOfRange(start)
+  const at = text.lastIndexOf(part, slice(lettersOf(text), 0, Number(start)).length)
+  return at === -1 ? -1n : BigInt(countLetters(text.slice(0, at)))
+}
+
+export const lowerAscii = (text: string): string => text.replace(/[A-Z]+/g, (part) => part.toLowerCase())
+export const upperAscii = (text: string): string => text.replace(/[a-z]+/g, (part) => part.toUpperCase())
+
+/** White space as Unicode defines it. */
+const isSpace = (letter: string): boolean => /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/.test(letter)
+
+export function trim(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isSpace(text[start] as string)) start++
+  while (end > start && isSpace(text[end - 1] as string)) end--
+  return text.slice(start, end)
+}
+
+export function replace(text: string, old: string, fresh: string, limit = -1n): string {
+  if (limit === 0n) return text
+  const most = limit < 0n ? Number.POSITIVE_INFINITY : Number(limit)
+  if (old === '') return replaceNothing(text, fresh, most)
+  let out = ''
+  let at = 0
+  for (let count = 0; count < most; count++) {
+    const next = text.indexOf(old, at)
+    if (next === -1) break
+    out += text.slice(at, next) + fresh
+    at = next + old.length
+  }
+  return out + text.slice(at)
+}
+
+/** The empty text stands before each letter and at the end. */
+function replaceNothing(text: string, fresh: string, most: number): string {
+  let out = ''
+  let count = 0
+  for (const letter of text) {
+    if (count++ < most) out += fresh
+    out += letter
+  }
+  return count < most ? out + fresh : out
+}
+
+export function split(text: string, separator: string, limit = -1n): Value {
+  if (limit === 0n) return new ValueList([])
+  if (limit === 1n) return new ValueList([text])
+  const parts = separator === '' ? Array.from(text) : text.split(separator)
+  if (limit < 0n || BigInt(parts.length) <= limit) return new ValueList(parts)
+  const kept = parts.slice(0, Number(limit) - 1)
+  return new ValueList([...kept, parts.slice(Number(limit) - 1).join(separator)])
+}
+
+export function join(list: CelList, separator = ''): Value {
+  const parts: string[] = []
+  for (let i = 0; i < list.size; i++) {
+    const item = list.at(i)
+    if (item instanceof CelError) return item
+    if (typeof item !== 'string') return noSuchOverload
+    parts.push(item)
+  }
+  return parts.join(separator)
+}
+
+/** Compiled patterns; an error is kept, too. Texts longer than this are not worth a place. */
+const maxKeptPattern = 1024
+const maxKeptPatterns = 256
+const patterns = new Map<string, RE2JS | CelError>()
+
+export function patternOf(text: string): RE2JS | CelError {
+  const known = patterns.get(text)
+  if (known !== undefined) return known
+  let pattern: RE2JS | CelError
+  try {
+    pattern = RE2JS.compile(text)
+  } catch (thrown) {
+    pattern = new CelError(thrown instanceof Error ? thrown.message : String(thrown))
+  }
+  if (text.length <= maxKeptPattern) {
+    if (patterns.size >= maxKeptPatterns) patterns.delete(patterns.keys().next().value as string)
+    patterns.set(text, pattern)
+  }
+  return pattern
+}
+
+export function matches(text: Value, pattern: Value): Value {
+  if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload
+  const compiled = patternOf(pattern)
+  return compiled instanceof CelError ? compiled : compiled.matcher(text).find()
+}
+
+export function find(text: string, pattern: string): Value {
+  const compiled = patternOf(pattern)
+  if (compiled instanceof CelError) return compiled
+  const matcher = compiled.matcher(text)
+  return matcher.find() ? (matcher.group() ?? '') : ''
+}
+
+export function findAll(text: string, pattern: string, limit = -1n): Value {
+  const compiled = patternOf(pattern)
+  if (compiled instanceof CelError) return compiled
+  const found: string[] = []
+  const matcher = compiled.matcher(text)
+  while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) found.push(matcher.group() ?? '')
+  return new ValueList(found)
+}

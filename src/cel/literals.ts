@@ -1,0 +1,97 @@
+// What literals mean: numbers within their ranges, strings without their quotes and escapes.
+
+import { Uint } from './uint.js'
+
+const maxInt = (1n << 63n) - 1n
+const minInt = -(1n << 63n)
+const maxUint = (1n << 64n) - 1n
+
+/** Undefined beyond 64 bits. */
+export function readInt(text: string): bigint | undefined {
+  const isNegative = text.startsWith('-')
+  const magnitude = BigInt(isNegative ? text.slice(1) : text)
+  const value = isNegative ? -magnitude : magnitude
+  return value > maxInt || value < minInt ? undefined : value
+}
+
+export function readUint(text: string): Uint | undefined {
+  const value = BigInt(text.slice(0, -1))
+  return value > maxUint ? undefined : new Uint(value)
+}
+
+export function readDouble(text: string): number | undefined {
+  const value = Number(text)
+  return Number.isFinite(value) ? value : undefined
+}
+
+const encoder = new TextEncoder()
+const simpleEscapes: { readonly [letter: string]: number } = { a: 7, b: 8, f: 12, n: 10, r: 13, t: 9, v: 11 }
+
+interface Piece {
+  readonly end: number
+  readonly code: number
+  /** `\xNN` and `\NNN` stand for one byte in bytes, and for a letter in strings. */
+  readonly isByte: boolean
+}
+
+function readEscape(text: string, at: number): Piece {
+  const letter = text[at] as string
+  const hex = (count: number, isByte: boolean): Piece => ({
+    end: at + 1 + count,
+    code: Number.parseInt(text.slice(at + 1, at + 1 + count), 16),
+    isByte,
+  })
+  if (letter === 'x' || letter === 'X') return hex(2, true)
+  if (letter === 'u') return hex(4, false)
+  if (letter === 'U') return hex(8, false)
+  if (letter >= '0' && letter <= '3') return { end: at + 3, code: Number.parseInt(text.slice(at, at + 3), 8), isByte: true }
+  return { end: at + 1, code: simpleEscapes[letter] ?? letter.charCodeAt(0), isByte: false }
+}
+
+const quotedBody = (text: string): { readonly body: string; readonly isRaw: boolean } => {
+  const start = text.search(/["']/)
+  const isRaw = /r/i.test(text.slice(0, start))
+  const quote = text[start] as string
+  const length = text.startsWith(quote.repeat(3), start) && text.length - start >= 6 ? 3 : 1
+  return { body: text.slice(start + length, -length), isRaw }
+}
+
+/** Undefined where an escape names no letter. */
+export function readString(text: string): string | undefined {
+  const { body, isRaw } = quotedBody(text)
+  const unified = body.replaceAll('\r\n', '\n').replaceAll('\r', '\n')
+  if (isRaw || !unified.includes('\\')) return unified
+  let out = ''
+  for (let at = 0; at < unified.length; ) {
+    if (unified[at] !== '\\') {
+      out += unified[at]
+      at++
+      continue
+    }
+    const { end, code } = readEscape(unified, at + 1)
+    if (code > 0x10ffff) return undefined
+    out += code >= 0xd800 && code <= 0xdfff ? '\ufffd' : String.fromCodePoint(code)
+    at = end
+  }
+  return out
+}
+
+export function readBytes(text: string): Uint8Array | undefined {
+  const { body, isRaw } = quotedBody(text)
+  if (isRaw || !body.includes('\\')) return encoder.encode(body)
+  const parts: number[] = []
+  for (let at = 0; at < body.length; ) {
+    if (body[at] !== '\\') {
+      const letter = String.fromCodePoint(body.codePointAt(at) as number)
+      for (const byte of encoder.encode(letter)) parts.push(byte)
+      at += letter.length
+      continue
+    }
+    const { end, code, isByte } = readEscape(body, at + 1)
+    if (isByte) parts.push(code)
+    else if (code > 0x10ffff) return undefined
+    else for (const byte of encoder.encode(String.fromCodePoint(code))) parts.push(byte)
+    at = end
+  }
+  return Uint8Array.from(parts)
+}

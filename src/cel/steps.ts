@@ -1,0 +1,239 @@
+// The steps into which a checked expression is planned, but for attributes.
+
+import type { CallCost } from './call-cost.js'
+import { costs } from './cost.js'
+import type { CelFunction } from './functions/table.js'
+import type { Run } from './run.js'
+import { type Pieces, Step, valueIn } from './step.js'
+import { CelError, CelList, CelMap, keyText, noSuchOverload, typeName, type Value, ValueList, ValueMap } from './values.js'
+
+/** A step that computes something from the values of others. */
+abstract class Computation extends Step {
+  protected readonly operands: readonly Step[]
+
+  constructor(operands: readonly Step[]) {
+    super(operands)
+    this.operands = operands
+  }
+
+  /** Whether the values so far decide, so that the others are not looked at. */
+  protected isDecided(_values: readonly Value[]): boolean {
+    return false
+  }
+
+  protected abstract compute(values: readonly Value[], run: Run): Value
+
+  override evaluate(run: Run): Value {
+    const values: Value[] = []
+    for (const operand of this.operands) {
+      values.push(operand.evaluate(run))
+      if (this.isDecided(values)) break
+    }
+    return this.compute(values, run)
+  }
+
+  override *pieces(run: Run): Pieces<Value> {
+    const values: Value[] = []
+    for (const operand of this.operands) {
+      values.push(yield* valueIn(operand, run))
+      if (this.isDecided(values)) break
+    }
+    return this.compute(values, run)
+  }
+}
+
+/** `has(a.b)`. */
+export class Presence extends Computation {
+  private readonly field: string
+
+  constructor(operand: Step, field: string) {
+    super([operand])
+    this.field = field
+  }
+
+  protected override compute([operand]: readonly Value[]): Value {
+    if (operand instanceof CelError) return operand
+    if (!(operand instanceof CelMap)) return new CelError('invalid type for field selection.')
+    const found = operand.find(this.field)
+    return found instanceof CelError ? found : found !== undefined
+  }
+}
+
+/** `&&` and `||`: an error counts only where the other side does not decide. */
+export class Logic extends Computation {
+  private readonly decider: boolean
+
+  constructor(left: Step, right: Step, decider: boolean) {
+    super([left, right])
+    this.decider = decider
+  }
+
+  protected override isDecided(values: readonly Value[]): boolean {
+    return values[0] === this.decider
+  }
+
+  protected override compute([left, right]: readonly Value[]): Value {
+    if (left === this.decider || right === this.decider) return this.decider
+    if (typeof left === 'boolean' && typeof right === 'boolean') return !this.decider
+    if (left instanceof CelError) return left
+    return right instanceof CelError ? right : noSuchOverload
+  }
+}
+
+export class Call extends Computation {
+  private readonly operate: CelFunction
+  private readonly elementType: string
+  private readonly cost: CallCost
+
+  constructor(operate: CelFunction, args: readonly Step[], elementType: string, cost: CallCost) {
+    super(args)
+    this.operate = operate
+    this.elementType = elementType
+    this.cost = cost
+  }
+
+  /** Of three arguments and more, those behind an error are not looked at. */
+  protected override isDecided(values: readonly Value[]): boolean {
+    return this.operands.length > 2 && values.at(-1) instanceof CelError
+  }
+
+  protected override compute(values: readonly Value[], run: Run): Value {
+    const problem = values.find((value) => value instanceof CelError)
+    // A call that was not reached costs nothing.
+    if (problem !== undefined && values.length < this.operands.length) return problem
+    const result = problem ?? this.operate(values, this.elementType)
+    run.spend(this.cost(values, result))
+    return result
+  }
+}
+
+/** `x in [1, 2, 3]` with a list that is known beforehand. */
+export class Membership extends Computation {
+  private readonly known: ReadonlySet<string>
+
+  constructor(item: Step, known: ReadonlySet<string>) {
+    super([item])
+    this.known = known
+  }
+
+  /** An error is in no list. */
+  protected override compute([item]: readonly Value[]): Value {
+    const text = keyText(item as Value)
+    return text !== undefined && this.known.has(text)
+  }
+}
+
+/** True unless it is false for certain: what ends a walk. */
+export class NotFalse extends Computation {
+  constructor(operand: Step) {
+    super([operand])
+  }
+
+  protected override compute([value]: readonly Value[], run: Run): Value {
+    run.spend(1)
+    return value !== false
+  }
+}
+
+export class MakeList extends Computation {
+  protected override isDecided(values: readonly Value[]): boolean {
+    return values.at(-1) instanceof CelError
+  }
+
+  protected override compute(values: readonly Value[], run: Run): Value {
+    run.spend(Number(costs.list))
+    const last = values.at(-1)
+    return last instanceof CelError ? last : new ValueList([...values])
+  }
+}
+
+/** Of keys and values in turn. */
+export class MakeMap extends Computation {
+  protected override isDecided(values: readonly Value[]): boolean {
+    return values.at(-1) instanceof CelError
+  }
+
+  protected override compute(values: readonly Value[], run: Run): Value {
+    run.spend(Number(costs.map))
+    const last = values.at(-1)
+    if (last instanceof CelError) return last
+    const entries = new Map<string, readonly [Value, Value]>()
+    for (let i = 0; i < values.length; i += 2) {
+      const key = values[i] as Value
+      // What cannot be asked for is kept, too.
+      entries.set(keyText(key) ?? `\u0000${i}`, [key, values[i + 1] as Value])
+    }
+    return new ValueMap(entries)
+  }
+}
+
+export interface Walk {
+  readonly range: Step
+  readonly initial: Step
+  readonly condition: Step
+  readonly step: Step
+  readonly result: Step
+  /** Where the accumulator lives; the variable is next to it. */
+  readonly slot: number
+}
+
+const shownTypes: { readonly [type: string]: string } = {
+  int: 'types.Int',
+  uint: 'types.Uint',
+  double: 'types.Double',
+  string: 'types.String',
+  bool: 'types.Bool',
+  bytes: 'types.Bytes',
+  null_type: 'types.Null',
+  'google.protobuf.Timestamp': 'types.Timestamp',
+  'google.protobuf.Duration': 'types.Duration',
+}
+
+function* itemsOf(over: CelList | CelMap): Iterable<Value> {
+  if (over instanceof CelMap) yield* over.keys()
+  else for (let i = 0; i < over.size; i++) yield over.at(i)
+}
+
+const notIterable = (over: Value): CelError => {
+  if (over instanceof CelError) return over
+  const type = typeName(over)
+  return new CelError(`got '${shownTypes[type] ?? type}', expected iterable type`)
+}
+
+export class Comprehension extends Step {
+  private readonly walk: Walk
+
+  constructor(walk: Walk) {
+    super([], true)
+    this.walk = walk
+  }
+
+  override evaluate(run: Run): Value {
+    const { range, initial, condition, step, result, slot } = this.walk
+    const over = range.evaluate(run)
+    if (!(over instanceof CelList || over instanceof CelMap)) return notIterable(over)
+    const { locals } = run
+    locals[slot] = initial.evaluate(run)
+    for (const item of itemsOf(over)) {
+      locals[slot + 1] = item
+      if (condition.evaluate(run) === false) break
+      locals[slot] = step.evaluate(run)
+    }
+    return result.evaluate(run)
+  }
+
+  override *pieces(run: Run): Pieces<Value> {
+    const { range, initial, condition, step, result, slot } = this.walk
+    const over = yield* valueIn(range, run)
+    if (!(over instanceof CelList || over instanceof CelMap)) return notIterable(over)
+    const { locals } = run
+    locals[slot] = yield* valueIn(initial, run)
+    for (const item of itemsOf(over)) {
+      yield
+      locals[slot + 1] = item
+      if ((yield* valueIn(condition, run)) === false) break
+      locals[slot] = yield* valueIn(step, run)
+    }
+    return yield* valueIn(result, run)
+  }
+}
