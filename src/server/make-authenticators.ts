@@ -4,6 +4,7 @@ import type { CatalogSource } from '../api/catalog-source.js'
 import type { TokenObjects } from '../auth/account-tokens.js'
 import type { Authenticator } from '../auth/authenticate.js'
 import { bearerTokens, TokenDigests } from '../auth/bearer-tokens.js'
+import { bootstrapTokens } from '../auth/bootstrap-tokens.js'
 import { clientCertificates } from '../auth/client-certificates.js'
 import { requestHeaders } from '../auth/request-headers.js'
 import { serviceAccountTokens } from '../auth/service-account-tokens.js'
@@ -34,6 +35,7 @@ export function makeAuthenticators(settings: Settings, { store, catalogs, creden
   const issuers = serviceAccounts.issuers.length > 0 ? serviceAccounts.issuers : [`https://${identity.self}.default.svc.cluster.local`]
   const audiences = authentication.audiences.length > 0 ? authentication.audiences : issuers
   const { signingKey, keys } = tokenKeys(serviceAccounts, { dataDir, tlsKey: tls.key })
+  const objects = tokenObjects(store, catalogs)
   const digests = new TokenDigests()
   return {
     authenticators: [
@@ -51,8 +53,9 @@ export function makeAuthenticators(settings: Settings, { store, catalogs, creden
             keys,
             audiences,
             lookup: serviceAccounts.lookup,
-            objects: tokenObjects(store, catalogs),
+            objects,
           }),
+          ...(authentication.bootstrapTokens ? [bootstrapTokens({ identity, objects, audiences })] : []),
         ],
       }),
     ],

@@ -24,7 +24,7 @@ export const authenticationFlags = [
     name: 'enable-bootstrap-token-auth',
     kind: 'boolean',
     default: 'false',
-    effect: 'later',
+    effect: 'now',
     help: 'believe bootstrap tokens kept as secrets',
   },
   { name: 'api-audiences', kind: 'list', effect: 'now', help: 'audiences that tokens may be meant for' },
