@@ -15,13 +15,19 @@ export interface VerifyingKey {
 const mostLength = 64 << 10
 
 /** What a token claims, before anybody has looked at its signature; undefined: it is no such token. */
-export function unverifiedClaims(token: string): Claims | undefined {
+export const unverifiedClaims = (token: string): Claims | undefined => part(token, 1)
+
+/** How it says to be signed, which nobody has looked at either. */
+export const unverifiedHeader = (token: string): Claims | undefined => part(token, 0)
+
+function part(token: string, index: 0 | 1): Claims | undefined {
   if (token.length > mostLength) return undefined
   const first = token.indexOf('.')
   const second = token.indexOf('.', first + 1)
   if (first < 1 || second < 0 || token.indexOf('.', second + 1) >= 0) return undefined
+  const encoded = index === 0 ? token.slice(0, first) : token.slice(first + 1, second)
   try {
-    const claims: unknown = JSON.parse(Buffer.from(token.slice(first + 1, second), 'base64url').toString('utf8'))
+    const claims: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString('utf8'))
     return typeof claims === 'object' && claims !== null && !Array.isArray(claims) ? (claims as Claims) : undefined
   } catch {
     // What is no JSON is no such token.

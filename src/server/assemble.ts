@@ -42,7 +42,7 @@ async function open(opening: Opening): Promise<RunningServer> {
   closing.add(() => certificate.close())
   const trust = new ClientTrust(settings.authentication, certificate.authority.cert, logger)
   closing.add(() => trust.close())
-  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust })
+  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, logger })
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
   const loops = startLoops(opening, { engine, catalogs, certificate, trust })
   const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }

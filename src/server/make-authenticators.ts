@@ -11,9 +11,11 @@ import { serviceAccountTokens } from '../auth/service-account-tokens.js'
 import { TokenIssuer } from '../auth/token-issuer.js'
 import { tokenList } from '../auth/token-list.js'
 import { systemClock } from '../base/clock.js'
+import type { Logger } from '../base/logger.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { AdminCredential } from './client-configuration.js'
 import type { ClientTrust } from './client-trust.js'
+import { makeOidc } from './make-oidc.js'
 import type { Settings } from './options/settings.js'
 import { tokenKeys } from './service-account-keys.js'
 
@@ -22,6 +24,7 @@ export interface AuthenticationParts {
   readonly catalogs: CatalogSource
   readonly credential: AdminCredential
   readonly trust: ClientTrust
+  readonly logger: Logger
 }
 
 export interface Identification {
@@ -29,7 +32,10 @@ export interface Identification {
   readonly issuer: TokenIssuer
 }
 
-export function makeAuthenticators(settings: Settings, { store, catalogs, credential, trust }: AuthenticationParts): Identification {
+export function makeAuthenticators(
+  settings: Settings,
+  { store, catalogs, credential, trust, logger }: AuthenticationParts,
+): Identification {
   const { identity, authentication, dataDir, tokens, tls } = settings
   const { serviceAccounts } = authentication
   const issuers = serviceAccounts.issuers.length > 0 ? serviceAccounts.issuers : [`https://${identity.self}.default.svc.cluster.local`]
@@ -56,6 +62,7 @@ export function makeAuthenticators(settings: Settings, { store, catalogs, creden
             objects,
           }),
           ...(authentication.bootstrapTokens ? [bootstrapTokens({ identity, objects, audiences })] : []),
+          ...(authentication.oidc === undefined ? [] : [makeOidc(authentication.oidc, audiences, logger)]),
         ],
       }),
     ],

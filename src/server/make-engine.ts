@@ -7,6 +7,7 @@ import type { CatalogSource } from '../api/catalog-source.js'
 import { grantCheck } from '../auth/rbac/grant-check.js'
 import { RbacIndex } from '../auth/rbac/rbac-index.js'
 import { systemClock } from '../base/clock.js'
+import type { Logger } from '../base/logger.js'
 import { probe } from '../net/probe.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { ServiceRanges } from '../resources/core/service-allocation.js'
@@ -24,12 +25,13 @@ export interface EngineParts {
   readonly catalogs: CatalogSource
   readonly credential: AdminCredential
   readonly trust: ClientTrust
+  readonly logger: Logger
   readonly serviceRanges: ServiceRanges
 }
 
-export function makeEngine(settings: Settings, { store, catalogs, credential, serviceRanges, trust }: EngineParts): Engine {
+export function makeEngine(settings: Settings, { store, catalogs, credential, serviceRanges, trust, logger }: EngineParts): Engine {
   catalogs.onChange(store.endWatchesOfGone)
-  const { authenticators, issuer } = makeAuthenticators(settings, { store, catalogs, credential, trust })
+  const { authenticators, issuer } = makeAuthenticators(settings, { store, catalogs, credential, trust, logger })
   const rbac = new RbacIndex(store, catalogs.current)
   const authorizers = makeAuthorizers(settings, rbac)
   return {

@@ -59,7 +59,7 @@ const writes: StorageWrites = {
 async function serve(request: OffloadedRequest): Promise<OffloadedAnswer> {
   const storage = new ThreadStorage(start, writes)
   const store = new ObjectStore({ storage, clock: steadyClock, readCacheBytes: 0, eventTtlSeconds: settings.eventTtlSeconds })
-  const engine = makeEngine(settings, { store, catalogs, credential: start.credential, serviceRanges, trust })
+  const engine = makeEngine(settings, { store, catalogs, credential: start.credential, serviceRanges, trust, logger: silentLogger })
   const resources = { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs }
   let served: Exchange | undefined
   let panic: string | undefined
