@@ -20,7 +20,7 @@ import { type RowForm, rowFormOf, tableOfRow } from '../codec/table-rows.js'
 import { wireFormOf } from '../codec/wire-form.js'
 import { writeYaml } from '../codec/yaml/write-yaml.js'
 import type { StructNode } from '../schema/node.js'
-import { writeAny, writeValue } from '../schema/write.js'
+import { writeAny, writeStored, writeValue } from '../schema/write.js'
 import type { WrittenObject } from '../verbs/engine.js'
 import type { ListedPage } from '../verbs/list.js'
 import { readyToShow } from '../verbs/versions.js'
@@ -65,17 +65,16 @@ function representStored(form: ObjectForm, stored: NonNullable<WrittenObject['st
   return { contentType: mediaTypeOf(format, identity), body: bytes }
 }
 
-/** What was not stored, in a dry run or because it is an answer, shows lists that are empty: see schema/write. */
+/** What a dry run would have stored is shown as if it had been; what is an answer shows lists that are empty: see schema/write. */
 function representUnstored(form: ObjectForm, object: ApiObject): Represented {
   const { resource, representation } = form
   const { as } = representation
   const shown = resource.fromStored?.(object) ?? object
   if (as?.kind === 'Table') return representText(form, tableJsonOfObject(tableOf(form, as), shown))
   const type = { kind: resource.kind, apiVersion: resource.apiVersion }
-  return representTyped(
-    form,
-    as === undefined ? { type, schema: resource.schema, object: { ...shown, ...type } } : partialMetadata({ ...form, ...as }, shown),
-  )
+  const typed =
+    as === undefined ? { type, schema: resource.schema, object: { ...shown, ...type } } : partialMetadata({ ...form, ...as }, shown)
+  return representTyped(form, typed, resource.definition.review === undefined ? writeStored : writeValue)
 }
 
 const tableWish = (form: ObjectForm, as: Transform): TableWish => ({
@@ -116,8 +115,8 @@ export const representAnswer = (
   { type, schema, object }: Parameters<typeof encodeProtobuf>[0] & { readonly object: ApiObject },
 ): Represented => representTyped(form, { type, schema, object: { ...object, ...type } })
 
-function representTyped(form: Form, typed: Parameters<typeof encodeProtobuf>[0]): Represented {
-  if (form.representation.format !== 'protobuf') return representText(form, writeValue(typed.schema, typed.object))
+function representTyped(form: Form, typed: Parameters<typeof encodeProtobuf>[0], write = writeValue): Represented {
+  if (form.representation.format !== 'protobuf') return representText(form, write(typed.schema, typed.object))
   return { contentType: form.identity.protobufMediaType, body: encodeProtobuf(typed) }
 }
 

@@ -8,6 +8,7 @@ import { fieldElement } from './path-element.js'
 import { isEqual, isRecord, own } from './plain.js'
 import { inOrder } from './struct-node.js'
 import { partsOf, wholeOf } from './whole.js'
+import { isSpelledOut } from './written-value.js'
 
 export interface Difference {
   /** What was added or modified. */
@@ -19,14 +20,21 @@ export interface Difference {
 export const compare = (root: StructTopology, live: Members | undefined, next: Members): Difference =>
   asWritten(root, live ?? emptyStruct, next)
 
-/** Compares an object with the outcome of an apply, in which zeros and nulls count that the configuration spelled out. */
-export const compareOutcome = (root: StructTopology, live: Members, outcome: Members): Difference => asSpelled(root, live, outcome)
+/** Compares an object with the outcome of an apply, in which zeros and nulls count that the configuration spelled out, or did not. */
+export const compareOutcome = (root: StructTopology, live: Members, outcome: Members): Difference => asApplied(root, live, outcome)
+
+/** The same for an outcome that was converted to another version, and so is not as it was spelled. */
+export const compareConverted = (root: StructTopology, live: Members, outcome: Members): Difference => asSpelled(root, live, outcome)
 
 const same: Difference = { changed: undefined, removed: undefined }
 const replaced: Difference = { changed: leaf, removed: undefined }
 
+const leaves = (left: unknown, right: unknown): Difference => (isEqual(left, right) ? same : replaced)
+const wholes: Compare = (node, left, right) => (isSpelledOut(node, left, right) ? same : replaced)
+
 const asWritten = comparer(writtenMember)
 const asSpelled = comparer(spelledMember)
+const asApplied = comparer(spelledMember, wholes)
 
 type Compare = (node: Topology, left: unknown, right: unknown) => Difference
 
@@ -34,7 +42,7 @@ type Compare = (node: Topology, left: unknown, right: unknown) => Difference
  * Compares values of which the left one is read as the kind writes it, and the right one by `read`. The functions stand inside this
  * one, so that the two ways to read share one walk and none of its many steps has to pass the way along.
  */
-function comparer(read: ReadMember): Compare {
+function comparer(read: ReadMember, ones: Compare = (_, left, right) => leaves(left, right)): Compare {
   const either: Compare = (node, left, right) => {
     if (left === undefined) return right === undefined ? same : { changed: wholeOf(node, right, read), removed: undefined }
     if (right === undefined) return { changed: undefined, removed: wholeOf(node, left, writtenMember) }
@@ -42,7 +50,7 @@ function comparer(read: ReadMember): Compare {
   }
 
   const both: Compare = (node, left, right) => {
-    if (node.isOne) return leaves(left, right)
+    if (node.isOne) return ones(node, left, right)
     if (node.kind === 'list') return lists(node, left, right)
     if (!isRecord(left) || !isRecord(right)) return unlike(node, left, right)
     if (node.kind === 'struct') return structs(node, left, right)
@@ -87,6 +95,8 @@ function comparer(read: ReadMember): Compare {
     const before = itemsOf(left)
     const after = itemsOf(right)
     if (before === undefined || after === undefined) return leaves(left, right)
+    // Nothing is another thing than a list without items, which is why whoever sends such a list owns it.
+    if (before.length === 0 && after.length === 0) return leaves(left, right)
     requireDistinct(node, after)
     const items: ItemDifference[] = []
     const add = (item: unknown, difference: Difference): void => {
@@ -113,8 +123,6 @@ function comparer(read: ReadMember): Compare {
 
   return either
 }
-
-const leaves = (left: unknown, right: unknown): Difference => (isEqual(left, right) ? same : replaced)
 
 const noItems: readonly unknown[] = []
 

@@ -1,6 +1,6 @@
 // Who still owns what after a write changed and removed fields: everybody loses what changed, in the version in which they wrote.
 
-import { compare, compareOutcome, type Difference } from './compare.js'
+import { compare, compareConverted, compareOutcome, type Difference } from './compare.js'
 import { difference, differenceBelow, type FieldSet } from './field-set.js'
 import { type Owner, withSet } from './managed-entries.js'
 import type { Members } from './members.js'
@@ -35,8 +35,11 @@ function differenceAt({ kind, live, next, ignored, isOutcome }: Write, apiVersio
   const before = live && objectAt(kind, live, apiVersion)
   const after = objectAt(kind, next, apiVersion)
   if (after === undefined || (before === undefined && live !== undefined)) return undefined
+  const isOwn = apiVersion === kind.apiVersion
   const { changed, removed } =
-    isOutcome && before !== undefined ? compareOutcome(topology, before, after) : compare(topology, before, after)
+    isOutcome && before !== undefined
+      ? (isOwn ? compareOutcome : compareConverted)(topology, before, after)
+      : compare(topology, before, after)
   return { changed: differenceBelow(changed, ignored), removed: differenceBelow(removed, ignored) }
 }
 

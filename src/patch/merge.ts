@@ -5,13 +5,14 @@ import type { ListTopology, StructTopology, Topology } from '../schema/topology.
 import { indexItems, isSameOrder } from './list-items.js'
 import type { Members } from './members.js'
 import { isEqual, isRecord, own, setOwn } from './plain.js'
+import { isSpelledOut } from './written-value.js'
 
 export const mergeConfig = (root: StructTopology, live: Members, config: Members): Members =>
   mergeMembers(live, config, (name) => root.fields.get(name)?.node ?? root.rest)
 
 function merge(node: Topology, live: unknown, config: unknown): unknown {
   if (live === undefined || live === config) return config
-  if (node.isOne) return isEqual(live, config) ? live : config
+  if (node.isOne) return isSpelledOut(node, live, config) ? live : config
   // Nothing over something merges nothing into it: only what is one is unset by null.
   if (config === null) return isRecord(live) || Array.isArray(live) ? live : config
   if (node.kind === 'list') return Array.isArray(live) && Array.isArray(config) ? mergeItems(node, live, config) : config
