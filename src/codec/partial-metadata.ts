@@ -1,9 +1,10 @@
 // Objects reduced to their metadata, for clients that want to know what there is and not what it says.
 
 import { ApiError } from '../api/api-error.js'
+import type { ResourceDefinition } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import { listMeta, partialObjectMetadata } from '../api/meta.schema.js'
-import type { ApiObject } from '../api/object.js'
+import type { ApiObject, ObjectMeta } from '../api/object.js'
 import * as s from '../schema/node.js'
 import { writeValue } from '../schema/write.js'
 import type { ListNumbers, ObjectType, TypedObject } from './protobuf.js'
@@ -11,6 +12,23 @@ import type { ListNumbers, ObjectType, TypedObject } from './protobuf.js'
 export interface MetadataForm {
   readonly identity: Identity
   readonly version: 'v1' | 'v1beta1'
+  /** Annotations that are not shown. */
+  readonly hidden?: readonly string[] | undefined
+}
+
+/** How metadata of a kind are shown. */
+export const metadataFormOf = (
+  { definition }: { readonly definition?: Pick<ResourceDefinition, 'fieldAnnotations'> },
+  { identity, version }: MetadataForm,
+): MetadataForm => ({ identity, version, hidden: definition?.fieldAnnotations?.(identity) })
+
+/** The metadata without annotations that are not shown. */
+export function shownMetadata({ hidden }: MetadataForm, metadata: ObjectMeta | undefined): ObjectMeta | undefined {
+  const annotations = metadata?.annotations
+  if (hidden === undefined || annotations === undefined || !hidden.some((name) => Object.hasOwn(annotations, name))) return metadata
+  const shown = Object.entries(annotations).filter(([name]) => !hidden.includes(name))
+  const { annotations: _, ...rest } = metadata ?? {}
+  return shown.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(shown) }
 }
 
 const apiVersionOf = ({ identity, version }: MetadataForm): string => `${identity.group({ stem: 'meta' })}/${version}`
@@ -39,7 +57,7 @@ export const partialObjectMetadataListV1beta1 = s.struct(
 /** The metadata of an object of any kind, as an object of its own. */
 export function partialMetadata(form: MetadataForm, { metadata }: ApiObject): TypedObject {
   const type = partialMetadataType(form)
-  return { type, schema: partialObjectMetadata, object: { ...type, metadata } }
+  return { type, schema: partialObjectMetadata, object: { ...type, metadata: shownMetadata(form, metadata) } }
 }
 
 export function partialMetadataJson(form: MetadataForm, object: ApiObject): string {

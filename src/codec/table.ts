@@ -7,7 +7,7 @@ import { type ListMeta, listMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { nameColumn } from '../api/table-columns.js'
 import { writeAny, writeText, writeValue } from '../schema/write.js'
-import { type MetadataForm, partialMetadataJson } from './partial-metadata.js'
+import { type MetadataForm, metadataFormOf, partialMetadataJson } from './partial-metadata.js'
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
@@ -45,6 +45,7 @@ export interface TableWish extends MetadataForm {
 
 /** A kind in a version, with its columns where it has its own. */
 export interface TableSource extends Pick<Resource, 'kind' | 'apiVersion' | 'schema'> {
+  readonly definition?: Pick<ResourceDefinition, 'fieldAnnotations'>
   readonly toStored?: Resource['toStored']
   readonly table?: ResourceDefinition['table'] | undefined
 }
@@ -74,12 +75,13 @@ const defaultCells = ({ metadata }: ApiObject): readonly unknown[] => [
   metadata?.creationTimestamp ?? '0001-01-01T00:00:00Z',
 ]
 
-function rowObjectWriter({ kind, apiVersion, schema }: TableSource, wish: TableWish): TableForm['rowObject'] {
+function rowObjectWriter({ kind, apiVersion, schema, ...source }: TableSource, wish: TableWish): TableForm['rowObject'] {
+  const form = metadataFormOf(source, wish)
   switch (wish.includeObject) {
     case 'None':
       return () => 'null'
     case 'Metadata':
-      return (object) => partialMetadataJson(wish, object)
+      return (object) => partialMetadataJson(form, object)
     case 'Object':
       return (object) => writeValue(schema, { ...object, kind, apiVersion })
   }

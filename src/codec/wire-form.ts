@@ -12,7 +12,14 @@ import type { StructNode } from '../schema/node.js'
 import { writeStoredFields, writeValue } from '../schema/write.js'
 import { comma, type ItemSlices, type ItemSource, type ListForm, noSeparator, onePiece, type Pieces, piecesAround } from './item-form.js'
 import type { Representation } from './negotiation.js'
-import { type MetadataForm, metadataListNumbers, partialMetadataListType, partialMetadataType } from './partial-metadata.js'
+import {
+  type MetadataForm,
+  metadataFormOf,
+  metadataListNumbers,
+  partialMetadataListType,
+  partialMetadataType,
+  shownMetadata,
+} from './partial-metadata.js'
 import { encodeListEnds, encodeListItem, type ObjectType, wrapFrame, wrapItem } from './protobuf.js'
 
 export interface WireForm extends ListForm {
@@ -45,7 +52,7 @@ export function wireFormOf(resource: Resource, { format, as }: Representation, i
     return (isBinary ? known.protobuf : known.json) as WireForm
   }
   return getOrInsert(known.metadata, `${isBinary} ${as.version} ${identity.name}`, () => {
-    const content = metadataContent({ identity, version: as.version })
+    const content = metadataContent(metadataFormOf(resource, { identity, version: as.version }))
     return isBinary ? protobufForm(resource, content) : jsonForm(resource, content)
   })
 }
@@ -77,7 +84,10 @@ const metadataContent = (form: MetadataForm): Content => ({
   type: partialMetadataType(form),
   listType: partialMetadataListType(form),
   schema: partialObjectMetadata,
-  shown: ({ metadata }) => (metadata === undefined ? {} : { metadata }),
+  shown: ({ metadata }) => {
+    const shown = shownMetadata(form, metadata)
+    return shown === undefined ? {} : { metadata: shown }
+  },
   listNumbers: metadataListNumbers(form),
   typedItems: true,
 })

@@ -12,7 +12,7 @@ import type { ListForm, Pieces } from '../codec/item-form.js'
 import { parseWrittenJson } from '../codec/json.js'
 import { textPieces } from '../codec/list-text.js'
 import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
-import { notThatMany, partialMetadata } from '../codec/partial-metadata.js'
+import { metadataFormOf, notThatMany, partialMetadata } from '../codec/partial-metadata.js'
 import { prettyJson } from '../codec/pretty.js'
 import { encodeProtobuf } from '../codec/protobuf.js'
 import { knowsIncludeObject, parseIncludeObject, type TableForm, type TableWish, tableFormOf, tableJsonOfObject } from '../codec/table.js'
@@ -73,7 +73,9 @@ function representUnstored(form: ObjectForm, object: ApiObject): Represented {
   if (as?.kind === 'Table') return representText(form, tableJsonOfObject(tableOf(form, as), shown))
   const type = { kind: resource.kind, apiVersion: resource.apiVersion }
   const typed =
-    as === undefined ? { type, schema: resource.schema, object: { ...shown, ...type } } : partialMetadata({ ...form, ...as }, shown)
+    as === undefined
+      ? { type, schema: resource.schema, object: { ...shown, ...type } }
+      : partialMetadata(metadataFormOf(resource, { ...form, ...as }), shown)
   return representTyped(form, typed, resource.definition.review === undefined ? writeStored : writeValue)
 }
 

@@ -19,6 +19,24 @@ interface Details {
 const detailsOf = (answer: Answer): Details => answer.json['details'] as Details
 
 onEveryEngine('rules of kinds', (client) => {
+  test('the count of a daemon set is an annotation of the whole object, and not of its metadata alone', async () => {
+    const namespace = await newNamespace(client(), 'alone')
+    const sets = `/apis/apps/v1/namespaces/${namespace}/daemonsets`
+    const labels = { a: 'b' }
+    const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [container] } } }
+    const { json } = expectStatus(await client().post(sets, { metadata: { name: 'd' }, spec }), 201)
+    assert.deepEqual(Object.keys(json.metadata.annotations ?? {}), ['deprecated.daemonset.template.generation'])
+    const form = (as: string) => ({ accept: `application/json;as=${as};v=v1;g=meta.cluster.io` })
+    const alone = expectStatus(await client().get(`${sets}/d`, form('PartialObjectMetadata')), 200)
+    assert.equal(alone.json.metadata.annotations, undefined)
+    const list = expectStatus(await client().get(sets, form('PartialObjectMetadataList')), 200)
+    assert.equal(list.json.items[0]?.metadata.annotations, undefined)
+    const rows = async (query: string) =>
+      expectStatus(await client().get(`${sets}${query}`, form('Table')), 200).json['rows'] as readonly { readonly object: typeof json }[]
+    assert.equal((await rows(''))[0]?.object.metadata.annotations, undefined)
+    assert.deepEqual((await rows('?includeObject=Object'))[0]?.object.metadata.annotations, json.metadata.annotations)
+  })
+
   test('only a DELETE says when an object goes', async () => {
     const namespace = await newNamespace(client(), 'going')
     const deletionTimestamp = '2020-01-01T00:00:00Z'

@@ -115,9 +115,12 @@ describe('what is answered below /openapi', () => {
   test('version 3 begins with an index', async () => {
     const got = await get('/openapi/v3')
     assert.equal(got.headers['content-type'], 'text/plain; charset=utf-8')
+    assert.equal(got.headers['vary'], undefined)
     const { paths } = JSON.parse(got.body.toString())
     const address: string = paths['apis/small.things.cluster.io/v1'].serverRelativeURL
     const document = await get(address)
+    assert.equal(document.headers['vary'], 'Accept')
+    assert.equal((await get(address, { 'accept-encoding': 'gzip' })).headers['vary'], 'Accept-Encoding, Accept')
     assert.equal(document.code, 200)
     assert.equal(JSON.parse(document.body.toString()).openapi, '3.0.0')
     assert.equal(address, `/openapi/v3/apis/small.things.cluster.io/v1?hash=${document.headers.etag?.replaceAll('"', '')}`)

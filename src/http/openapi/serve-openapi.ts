@@ -42,22 +42,22 @@ function formFor(exchange: Exchange, version: keyof typeof protobufNames): Docum
 
 async function serveV2(documents: OpenApiDocuments, exchange: Exchange): Promise<Answered> {
   const form = formFor(exchange, 'v2')
-  if (form === undefined) return notAcceptable(exchange)
-  return sendDocument(exchange, await documents.v2(exchange.catalog, form), { contentType: contentTypes[form] })
+  if (form === undefined) return notAcceptable(exchange, varying)
+  return sendDocument(exchange, await documents.v2(exchange.catalog, form), { contentType: contentTypes[form], varied: varying })
 }
 
 const serveIndex = async (documents: OpenApiDocuments, exchange: Exchange): Promise<Answered> =>
-  sendDocument(exchange, await documents.index(exchange.catalog), { contentType: contentTypes.json })
+  sendDocument(exchange, await documents.index(exchange.catalog), { contentType: contentTypes.json, varied: [] })
 
 async function serveV3(documents: OpenApiDocuments, exchange: Exchange, name: string): Promise<Answered> {
   const form = formFor(exchange, 'v3')
-  if (form === undefined) return notAcceptable(exchange)
+  if (form === undefined) return notAcceptable(exchange, ['Accept'])
   const document = await documents.v3(exchange.catalog, name, form)
   if (document === undefined) return answer(exchange, { code: 404, headers: [] })
   const wanted = readQuery(exchange.info.query).first('hash') ?? ''
   if (wanted !== '' && wanted !== document.hash) return redirect(exchange, addressV3(name, document.hash))
-  const contentType = contentTypes[form]
-  return sendDocument(exchange, document, wanted === '' ? { contentType } : { contentType, keepUntilMs: exchange.now + yearMs })
+  const sending = { contentType: contentTypes[form], varied: ['Accept'] }
+  return sendDocument(exchange, document, wanted === '' ? sending : { ...sending, keepUntilMs: exchange.now + yearMs })
 }
 
 const yearMs = 365 * 24 * 60 * 60 * 1000
@@ -66,16 +66,19 @@ const unpack = promisify(gunzip)
 
 interface Sending {
   readonly contentType: string
+  /** The headers of the request on which the answer depends; that it is compressed is added. */
+  readonly varied: readonly string[]
   /** Set where the address names the content, which then never changes. */
   readonly keepUntilMs?: number
 }
 
 async function sendDocument(exchange: Exchange, document: KeptDocument, sending: Sending): Promise<Answered> {
   const tag = `"${document.hash}"`
-  const headers = ['Vary', varied, 'ETag', tag]
+  const isCompressed = acceptsGzip(exchange)
+  const varied = isCompressed ? [...new Set(['Accept-Encoding', ...sending.varied])] : sending.varied
+  const headers = [...(varied.length === 0 ? [] : ['Vary', varied.join(', ')]), 'ETag', tag]
   const caching = sending.keepUntilMs === undefined ? changing : kept(sending.keepUntilMs)
   if (isKnown(exchange.header('if-none-match'), tag)) return answer(exchange, { code: 304, caching, headers })
-  const isCompressed = acceptsGzip(exchange)
   const body = isCompressed ? document.compressed : await unpack(document.compressed)
   headers.push('Content-Type', sending.contentType)
   if (isCompressed) headers.push('Content-Encoding', 'gzip')
@@ -86,11 +89,13 @@ async function sendDocument(exchange: Exchange, document: KeptDocument, sending:
 const isKnown = (tags: string, tag: string): boolean =>
   tags.split(',').some((text) => text.trim() === '*' || text.trim().replace(/^W\//, '') === tag)
 
-const varied = 'Accept-Encoding, Accept'
+/** Of the document that was there first, whether compressed or not. */
+const varying = ['Accept-Encoding', 'Accept']
 const changing = ['Cache-Control', 'no-cache, private']
 const kept = (untilMs: number): readonly string[] => ['Cache-Control', 'public, immutable', 'Expires', new Date(untilMs).toUTCString()]
 
-const notAcceptable = (exchange: Exchange): Answered => answer(exchange, { code: 406, headers: ['Vary', varied] })
+const notAcceptable = (exchange: Exchange, varied: readonly string[]): Answered =>
+  answer(exchange, { code: 406, headers: ['Vary', varied.join(', ')] })
 
 const redirect = (exchange: Exchange, address: string): Answered =>
   answer(exchange, {

@@ -134,6 +134,7 @@ export const daemonSet = defineResource<DaemonSet>({
   namespaced: true,
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: dnsSubdomainProblems,
+  fieldAnnotations: () => [templateGenerationKey],
   defaults,
   prepareCreate,
   prepareUpdate,

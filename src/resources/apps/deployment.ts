@@ -136,6 +136,7 @@ export const deployment = defineResource<Deployment>({
   namespaced: true,
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: dnsSubdomainProblems,
+  fieldAnnotations: () => ['deprecated.deployment.rollback.to'],
   defaults,
   prepareCreate: (object, context) => withFirstGeneration(withoutGated(object, undefined, context)),
   prepareUpdate,

@@ -24,6 +24,9 @@ const keysOf = (identity: Identity): Keys => ({
   conditions: identity.label('conditions', 'autoscaling.alpha'),
 })
 
+/** The annotations in which the first version says what it has no fields for. */
+export const autoscalerAnnotations = (identity: Identity): readonly string[] => Object.values(keysOf(identity))
+
 type Annotations = { readonly [key: string]: string }
 
 function withoutKeys(annotations: Annotations | undefined, keys: Keys): Annotations {

@@ -4,7 +4,7 @@
 import { defineResource, type RuleContext } from '../../api/definition.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { autoscalerCells, autoscalerColumns } from './autoscaler-cells.js'
-import { asCarriedByV1, toV1, toV2 } from './autoscaler-conversion.js'
+import { asCarriedByV1, autoscalerAnnotations, toV1, toV2 } from './autoscaler-conversion.js'
 import { withV1Defaults, withV2Defaults } from './autoscaler-defaults.js'
 import { validateAutoscaler, validateAutoscalerStatus } from './autoscaler-rules.js'
 import * as v1 from './v1.schema.js'
@@ -56,6 +56,7 @@ export const horizontalPodAutoscaler = defineResource<Autoscaler>({
     },
   ],
   nameProblems: dnsSubdomainProblems,
+  fieldAnnotations: autoscalerAnnotations,
   prepareCreate,
   prepareUpdate,
   validate: (object, { gates }) => validateAutoscaler(object, { gates }),
