@@ -110,16 +110,17 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
   const mirror = new Mirror({ file: await MirrorFile.open({ ...folder, source, logger }), positionOf: numbering.stepOf, upgrade, logger })
   closing.add(() => mirror.close())
   const replicaId = randomUUID()
-  const ownership = new Ownership({ client, keys, id: replicaId, quietMs: options.quietMs ?? usualQuietMs })
+  const quietMs = options.quietMs ?? usualQuietMs
+  const ownership = new Ownership({ client, keys, id: replicaId, quietMs })
   const parts = { ...shared, numbering, mirror, ownership, replicaId, seenBatch: new SeenBatch() }
   await waitFor(() => loadMirror(parts), options)
-  const feed = new ChangeFeed(parts)
+  const feed: ChangeFeed = new ChangeFeed({ ...parts, quietMs, ownWrites: () => writer })
   closing.add(() => feed.close())
   // Before the feed is closed, which may be waiting for etcd, and after the writer, which needs it to the end.
   closing.add(() => client.close())
   closing.add(() => ownership.giveUp().catch(() => undefined))
   const leases = createLeases({ client, clock, reuseMs: options.leaseReuseMs ?? usualReuseMs })
-  const writer = new BatchWriter({ ...parts, leases })
+  const writer: BatchWriter = new BatchWriter({ ...parts, feed, leases })
   closing.add(() => writer.close())
   const readIndex = createReadIndex({ ...parts, ownWrites: writer })
   await waitFor(async () => readIndex(), options)

@@ -67,6 +67,7 @@ export class Mirror implements HistorySource {
   readonly #views = createHistoryViews(this)
   #counts: CollectionCounts
   #waiters: readonly Waiter[] = []
+  #onWaiting: (position: number) => void = () => undefined
   #revision: number
   #compacted: number
   #position: number
@@ -135,6 +136,11 @@ export class Mirror implements HistorySource {
     return this.#followers.follow(listener)
   }
 
+  /** The listener is told of every position that somebody begins to wait for. */
+  whenWaitedFor(listener: (position: number) => void): void {
+    this.#onWaiting = listener
+  }
+
   /** Resolves when the position is reached: then with true, or with false when it is not in time. */
   reach(position: number, timeoutMs: number): Promise<boolean> {
     if (position <= this.#position) return Promise.resolve(true)
@@ -149,6 +155,7 @@ export class Mirror implements HistorySource {
         resolve(false)
       }, timeoutMs)
       this.#waiters = [...this.#waiters, waiter]
+      this.#onWaiting(position)
     })
   }
 

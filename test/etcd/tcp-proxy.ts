@@ -15,6 +15,7 @@ export class TcpProxy {
   #delayMs = 0
   #isSwallowing = false
   #isSwallowingAnswers = false
+  #answeredBytes = 0
 
   private constructor(server: Server, url: string) {
     this.#server = server
@@ -29,6 +30,11 @@ export class TcpProxy {
     const proxy = new TcpProxy(server, `http://127.0.0.1:${address && typeof address === 'object' ? address.port : 0}`)
     server.on('connection', (near) => proxy.#join(near, connect(Number(port), hostname)))
     return proxy
+  }
+
+  /** How much etcd has sent. */
+  get answeredBytes(): number {
+    return this.#answeredBytes
   }
 
   /** Everything takes this much longer, in each direction. */
@@ -87,6 +93,7 @@ export class TcpProxy {
   #createCarrier(to: Socket, isAnswering: boolean): (chunk: Buffer) => void {
     let underWay: Promise<void> | undefined
     return (chunk) => {
+      if (isAnswering) this.#answeredBytes += chunk.length
       if (this.#isSwallowing || (isAnswering && this.#isSwallowingAnswers)) return
       if (this.#delayMs === 0 && !underWay) {
         to.write(chunk)

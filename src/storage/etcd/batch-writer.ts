@@ -21,6 +21,7 @@ import {
   readHeadValue,
   widestCommit,
 } from './batch.js'
+import type { ChangeFeed } from './change-feed.js'
 import type { EtcdClient } from './etcd-client.js'
 import type { EtcdKeys } from './etcd-keys.js'
 import { GrpcError, grpcCodes } from './grpc-error.js'
@@ -35,6 +36,7 @@ export interface BatchWriterOptions {
   readonly keys: EtcdKeys
   readonly numbering: Numbering
   readonly mirror: Mirror
+  readonly feed: ChangeFeed
   readonly leases: Leases
   readonly ownership: Ownership
   readonly seenBatch: SeenBatch
@@ -79,6 +81,7 @@ export class BatchWriter {
   #mostLately = Number.POSITIVE_INFINITY
   #lastSize = Number.POSITIVE_INFINITY
   #underWay = 0
+  #isSending = false
   /** The last batch of which it is unknown whether it was stored; 0: none. */
   #inDoubt = 0
   #running: Promise<void> | undefined
@@ -103,6 +106,11 @@ export class BatchWriter {
   /** Whether the mirror shows everything that this replica has sent, even what was given up. */
   get hasArrived(): boolean {
     return this.#underWay === 0 && this.#inDoubt === 0
+  }
+
+  /** Whether something may be in etcd whose answer is not here. */
+  get isWriting(): boolean {
+    return this.#isSending || this.#inDoubt !== 0
   }
 
   /** Resolves when the mirror shows what has been sent until now: then with true, or with false where that is in doubt. */
@@ -139,12 +147,15 @@ export class BatchWriter {
     this.#underWay += 1
     const batch: Batch = { commits, number: ++this.#batches, position: mirror.position, sentUnder: undefined }
     try {
+      this.#isSending = true
       const written = await this.#write(batch)
+      this.#isSending = false
       this.#show(batch, written)
       if (mirror.position >= written.step) this.#finish(batch, written, true)
       else this.#finishLater(batch, written)
     } catch (error) {
       this.#inDoubt = batch.number
+      this.#isSending = false
       this.#arrived(batch)
       for (const { reject } of commits) reject(readable(error))
     }
@@ -183,6 +194,8 @@ export class BatchWriter {
       for (let i = operationsBefore(author); i < answer.answers.length; i++) succeeded.push(answer.answers[i]?.txn?.succeeded ?? false)
       return { step: answer.revision, succeeded }
     } catch (error) {
+      // What was written may be seen in the stream of changes before it is known here.
+      this.#options.feed.followAll()
       if (!(error instanceof GrpcError && error.code === grpcCodes.notFound)) throw error
       leases.forget()
       this.#authorLease = undefined
@@ -244,21 +257,22 @@ export class BatchWriter {
     return (write) => taken.get(write)
   }
 
-  /** Where the mirror has everything up to the step before, it need not wait to be told what was written here: it is known. */
+  /** The mirror need not wait to be told what was written here: it is known. */
   #show({ commits }: Batch, { step, succeeded }: Written): void {
-    const { mirror, numbering } = this.#options
-    if (!succeeded || step !== mirror.position + 1) return
-    const shown: MirroredWrite[] = []
+    const { feed, numbering, logger } = this.#options
+    if (!succeeded) return
+    const writes: MirroredWrite[] = []
     for (let i = 0; i < commits.length; i++) {
       if (!succeeded[i]) continue
       const revision = numbering.revisionOf(step, i)
-      for (const { key, value } of commits[i]?.writes ?? []) shown.push({ key, revision, value })
+      for (const { key, value } of commits[i]?.writes ?? []) writes.push({ key, revision, value })
     }
     try {
-      mirror.apply({ writes: shown, position: step })
+      feed.takeOwn({ step, writes })
     } catch (error) {
       // It is stored, and the stream of changes brings it as well: that one begins again until the mirror takes it.
-      this.#options.logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the mirror does not take a write')
+      feed.followAll()
+      logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'the mirror does not take a write')
     }
   }
 

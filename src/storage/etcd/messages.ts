@@ -161,12 +161,15 @@ export interface WatchRequest {
   readonly key: string
   readonly end: string
   readonly startRevision: number
+  readonly deletionsOnly?: boolean
 }
 
-export function encodeWatch({ key, end, startRevision }: WatchRequest): Buffer {
+export function encodeWatch({ key, end, startRevision, deletionsOnly }: WatchRequest): Buffer {
   return encode((writer) => {
     // Large answers in fragments; and a sign of life with the revision reached, now and then, when nothing changes.
     writeNumber(writer, 8, 1)
+    // A filter: no puts.
+    if (deletionsOnly) writeNumber(writer, 5, 0)
     writeNumber(writer, 4, 1)
     writeNumber(writer, 3, startRevision)
     writeString(writer, 2, end)

@@ -13,6 +13,8 @@ import type { Ownership } from './ownership.js'
 export interface OwnWrites {
   /** Whether the mirror shows everything that this replica has sent. */
   readonly hasArrived: boolean
+  /** Whether something may be in etcd whose answer is not here. */
+  readonly isWriting: boolean
   /** Resolves when it shows what has been sent until now: then with true, or with false where that is in doubt. */
   arrive(): Promise<boolean>
 }
