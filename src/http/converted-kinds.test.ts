@@ -9,93 +9,27 @@ import type { AdmissionRequest } from '../admission/admission.js'
 import { Catalog, type Resource } from '../api/catalog.js'
 import { CatalogSource } from '../api/catalog-source.js'
 import type { BatchConversion } from '../api/conversion.js'
-import { defineResource, type SubresourceDefinition } from '../api/definition.js'
 import { defaultFeatureGates } from '../api/feature-gates.js'
-import { identityOf } from '../api/identity.js'
-import { objectMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { everybody } from '../auth/fixed-authorizers.js'
 import { systemClock } from '../base/clock.js'
 import { storeOfBoxes } from '../objects/fixture.js'
-import { field, string, struct } from '../schema/node.js'
 import type { Engine } from '../verbs/engine.js'
+import {
+  convert,
+  converter,
+  definitionStoredAs,
+  type Got,
+  group,
+  identity,
+  type Shade,
+  v1,
+  v2,
+  type Wall,
+} from './converted-kinds.fixture.js'
 import { requestListener } from './handle.js'
 import { Pressure } from './pressure.js'
 import { serveResource } from './resource-endpoint.js'
-
-const identity = identityOf('cluster')
-const group = 'paint.example.com'
-const [v1, v2] = [`${group}/v1`, `${group}/v2`]
-
-/** What the converter was asked: how many objects, from where to where. */
-const calls: string[] = []
-let delayMs = 0
-let problem: string | undefined
-
-const convert: BatchConversion = async (objects, { from, to }) => {
-  calls.push(`${objects.length} ${from.slice(-2)}>${to.slice(-2)}`)
-  await sleep(delayMs)
-  if (problem !== undefined) throw new Error(problem)
-  return objects.map((object) => {
-    const { color, paint, ...rest } = object as ApiObject & { color?: string; paint?: string }
-    return { ...rest, ...(to === v2 ? { paint: color } : { color: paint }) }
-  })
-}
-
-const schemaOf = (name: string) =>
-  struct('Wall', { metadata: field(1, objectMeta), [name]: field(2, string), note: field(3, string) }, { typeMeta: true })
-
-interface Shade extends ApiObject {
-  readonly shade?: string
-}
-
-/** What shows and writes the paint of a wall, in the version that has it. */
-const shades: SubresourceDefinition<ApiObject & { readonly paint?: string }> = {
-  name: 'shade',
-  verbs: ['get', 'update'],
-  view: {
-    group,
-    version: 'v1',
-    kind: 'Shade',
-    schema: struct('Shade', { metadata: field(1, objectMeta), shade: field(2, string) }, { typeMeta: true }),
-    read: ({ metadata = {}, paint }) => ({ metadata, shade: `of ${paint}` }) as Shade,
-    write: ({ shade = '' }: Shade, wall) => ({ ...wall, paint: shade.slice('of '.length) }),
-  },
-  prepareUpdate: (next) => next,
-}
-
-const definitionStoredAs = (stored: 'v1' | 'v2', conversion = convert) =>
-  defineResource({
-    group,
-    kind: 'Wall',
-    resource: 'walls',
-    namespaced: true,
-    conversion,
-    versions: [
-      { name: 'v1', schema: schemaOf('color'), stored: stored === 'v1' },
-      { name: 'v2', schema: schemaOf('paint'), stored: stored === 'v2' },
-    ],
-    subresources: [shades],
-    nameProblems: () => [],
-  })
-
-interface Wall {
-  readonly apiVersion?: string
-  readonly metadata: {
-    readonly name: string
-    readonly resourceVersion: string
-    readonly managedFields?: readonly { readonly manager: string; readonly apiVersion: string; readonly fieldsV1: object }[]
-  }
-  readonly color?: string
-  readonly paint?: string
-  readonly note?: string
-}
-
-interface Got {
-  readonly code: number
-  readonly json: Wall & { readonly items: readonly Wall[]; readonly message?: string; readonly metadata: { readonly continue?: string } }
-  readonly bytes: Buffer
-}
 
 describe('a kind that is converted by somebody else', { concurrency: false }, () => {
   const catalogs = new CatalogSource(new Catalog({ identity, definitions: [definitionStoredAs('v1')], isServed: () => true }))
@@ -153,9 +87,9 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
 
   /** What the converter was asked meanwhile. */
   async function callsOf<T>(act: () => Promise<T>): Promise<{ readonly got: T; readonly asked: readonly string[] }> {
-    const from = calls.length
+    const from = converter.calls.length
     const got = await act()
-    return { got, asked: calls.slice(from) }
+    return { got, asked: converter.calls.slice(from) }
   }
 
   const make = (namespace: string, name: string, color: string): Promise<Got> =>
@@ -279,7 +213,7 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
 
   test('what cannot be converted is told, before the list and instead of the object', async () => {
     await make('d', 'one', 'red')
-    problem = 'the converter is out of order'
+    converter.problem = 'the converter is out of order'
     for (const rest of ['', '/one']) {
       const { code, json } = await ask('v2', 'd', rest)
       assert.deepEqual(
@@ -291,13 +225,19 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
     assert.match(refused.json.message ?? '', /conversion of Wall from .*v2 to .*v1 failed/)
     assert.equal((await ask('v1', 'd', '/two')).code, 404)
     assert.equal((await ask('v1', 'd', '')).json.items.length, 1)
-    problem = undefined
+    converter.problem = undefined
   })
 
   /** The events of a watch until it ends, or until there are so many. */
-  async function watchAll(version: string, namespace: string, count: number, meanwhile: () => Promise<void>): Promise<readonly string[]> {
+  async function watchAll(
+    version: string,
+    namespace: string,
+    count: number,
+    meanwhile: () => Promise<void>,
+    more = '',
+  ): Promise<readonly string[]> {
     const ending = new AbortController()
-    const stream = await fetch(url(version, namespace, '?watch=1'), { signal: ending.signal })
+    const stream = await fetch(url(version, namespace, `?watch=1${more}`), { signal: ending.signal })
     const changes = meanwhile()
     const seen: string[] = []
     let text = ''
@@ -320,7 +260,7 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
 
   test('a watch keeps its order while conversion is slow, and events that wait are converted together', async () => {
     await make('e', 'w', '0')
-    delayMs = 30
+    converter.delayMs = 30
     const change = async (): Promise<void> => {
       for (let i = 1; i <= 30; i++) {
         await ask('v1', 'e', '/w', {
@@ -332,7 +272,7 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
       await Promise.all(Array.from({ length: 20 }, (_, i) => make('e', `x${10 + i}`, 'new')))
     }
     const { got, asked } = await callsOf(() => watchAll('v2', 'e', 51, change))
-    delayMs = 0
+    converter.delayMs = 0
     assert.deepEqual(got.slice(0, 31), ['ADDED w 0', ...Array.from({ length: 30 }, (_, i) => `MODIFIED w ${i + 1}`)])
     assert.deepEqual(
       got.slice(31).sort(),
@@ -345,10 +285,10 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
     await make('f', 'w', 'red')
     const events = await watchAll('v2', 'f', 100, async () => {
       await sleep(50)
-      problem = 'no paint'
+      converter.problem = 'no paint'
       await make('f', 'x', 'red')
     })
-    problem = undefined
+    converter.problem = undefined
     assert.deepEqual(events, ['ADDED w red', `ERROR Internal error occurred: conversion of Wall from ${v1} to ${v2} failed: no paint`])
     assert.equal(store.watchers, 0)
   })
@@ -383,5 +323,37 @@ describe('a kind that is converted by somebody else', { concurrency: false }, ()
     assert.equal(store.read({ resource: walls, namespace: 'g', name: 'old' })?.writtenAs(walls), v2)
     for (const name of ['old', 'young']) assert.equal((await ask('v1', 'g', `/${name}`, { method: 'DELETE' })).code, 200)
     assert.equal(store.count(walls, 'g'), 0)
+  })
+
+  test('entries of another version, indexed by other fields, are selected by the fields of now: in pages, lists, watches and deletions', async () => {
+    catalogs.change({ put: [definitionStoredAs('v1')] })
+    for (let i = 0; i < 30; i++) await make('j', `w${10 + i}`, i % 3 === 0 ? 'red' : 'blue')
+    const selectableFields = { paint: (object: ApiObject) => (object as ApiObject & { paint?: string }).paint ?? '' }
+    catalogs.change({ put: [{ ...definitionStoredAs('v2'), selectableFields }] })
+    await ask('v2', 'j', '', { method: 'POST', body: { metadata: { name: 'young' }, paint: 'red' } })
+    const reds = [...Array.from({ length: 10 }, (_, i) => `w${10 + 3 * i}`), 'young']
+    const namesIn = ({ json }: Got) => json.items.map(({ metadata }) => metadata.name)
+    const { got, asked } = await callsOf(() => ask('v2', 'j', '?fieldSelector=paint=red'))
+    assert.deepEqual([got.code, namesIn(got), asked], [200, reds, ['30 v1>v2']])
+    assert.deepEqual(namesIn(await ask('v1', 'j', '?fieldSelector=paint=red')), reds, 'in the other version, too')
+    const page = await ask('v2', 'j', '?limit=4&fieldSelector=paint=red')
+    const rest = await ask('v2', 'j', `?fieldSelector=paint=red&continue=${encodeURIComponent(page.json.metadata.continue ?? '')}`)
+    assert.deepEqual([namesIn(page), namesIn(rest)], [reds.slice(0, 4), reds.slice(4)])
+    const table = await ask('v2', 'j', '?fieldSelector=paint=red', {
+      headers: { accept: 'application/json;as=Table;v=v1;g=meta.cluster.io' },
+    })
+    assert.equal(table.bytes.toString().split('"cells"').length - 1, reds.length)
+    const seen = await watchAll('v2', 'j', reds.length, async () => undefined, '&fieldSelector=paint%3Dred')
+    assert.deepEqual(
+      seen,
+      reds.map((name) => `ADDED ${name} red`),
+    )
+    converter.problem = 'no paint'
+    const failed = await ask('v2', 'j', '?fieldSelector=paint=red')
+    assert.deepEqual([failed.code, failed.json.message?.includes('failed: no paint')], [500, true])
+    converter.problem = undefined
+    assert.equal((await ask('v2', 'j', '?fieldSelector=paint=red', { method: 'DELETE' })).code, 200)
+    assert.equal(namesIn(await ask('v2', 'j', '')).length, 20)
+    catalogs.change({ put: [definitionStoredAs('v2')] })
   })
 })

@@ -13,7 +13,7 @@ import type { LabelIndex } from './label-index.js'
 import type { ListCache } from './list-cache.js'
 import { type KeyList, keyListOf } from './ordered-keys.js'
 import type { ListSlice } from './page-slices.js'
-import { isAnsweredByIndex, type Matcher, positiveRequirements, type Selection } from './selection.js'
+import { isAnsweredByIndex, type Matcher, matcherOf, positiveRequirements, type Selection } from './selection.js'
 import type { CollectionTally, StoreTallies } from './store-tallies.js'
 import { StoredObject } from './stored-object.js'
 
@@ -45,6 +45,9 @@ interface Wanted {
 
 /** What is found, and undefined after each step in which nothing was: then others may have a turn. */
 export type Steps<T> = Generator<T | undefined, void, void>
+
+/** The same; a promise is to be waited for before the next step. */
+export type AwaitedSteps<T> = Generator<T | Promise<void> | undefined, void, void>
 
 /** How many objects are looked at in a step. */
 const objectsPerStep = 32
@@ -127,14 +130,14 @@ function* firstItems(objects: Iterable<StoredObject | undefined>, { form, limit 
 }
 
 /** The same in forms for which objects have to be converted first: as many at a time as the converter takes. */
-export function* convertedSlices(reads: Reads, at: Selected, { form, limit }: Wanted): Steps<Promised<ListSlice>> {
+export function* convertedSlices(reads: Reads, at: Selected, { form, limit }: Wanted): Steps<Promised<ListSlice | undefined>> {
   let chunk: StoredObject[] = []
   let bytes = 0
   let left = limit
   const tally = tallyOf(reads, at)
-  for (const object of at.matches === undefined ? streamObjects(reads, at) : selected(reads, at)) {
-    if (object === undefined) {
-      yield undefined
+  for (const object of objectsOf(reads, at)) {
+    if (object === undefined || object instanceof Promise) {
+      yield object?.then(() => undefined)
       continue
     }
     chunk.push(object)
@@ -249,6 +252,39 @@ export function* selected(reads: Reads, at: Selected): Steps<StoredObject> {
   for (const object of streamObjects(reads, { ...at, range: { start, end: at.range.end } })) {
     if (object === undefined || matches(object)) yield object
     else if (++passed % objectsPerStep === 0) yield undefined
+  }
+}
+
+export const objectsOf = (reads: Reads, at: Selected): AwaitedSteps<StoredObject> =>
+  at.matches === undefined ? streamObjects(reads, at) : isConvertedToMatch(at) ? selectedAhead(reads, at) : selected(reads, at)
+
+/** Whether somebody else may have to be asked for the fields that are selected by: those of entries of another version, indexed by other fields. */
+const isConvertedToMatch = ({ resource, selection }: Selected): boolean =>
+  resource.conversion !== undefined && resource.indexedFields !== undefined && selection.fields !== undefined
+
+function* selectedAhead(reads: Reads, at: Selected): AwaitedSteps<StoredObject> {
+  const { resource, selection, matches = () => true } = at
+  const byLabels = selected(reads, { ...at, matches: matcherOf(resource, { ...selection, fields: undefined }) })
+  let chunk: StoredObject[] = []
+  let bytes = 0
+  for (;;) {
+    const { value: object, done } = byLabels.next()
+    if (object !== undefined) {
+      chunk.push(object)
+      bytes += object.size
+    }
+    if (!done && chunk.length < mostConvertedObjects && bytes < mostConvertedBytes) {
+      if (object === undefined) yield undefined
+      continue
+    }
+    const unknown = chunk.filter((candidate) => !candidate.isIndexedAs(resource))
+    const waiting = convertAhead(unknown, resource, resource.storedApiVersion)
+    if (waiting !== undefined) yield waiting
+    for (const candidate of chunk) if (matches(candidate)) yield candidate
+    if (done) return
+    chunk = []
+    bytes = 0
+    yield undefined
   }
 }
 

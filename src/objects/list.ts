@@ -6,18 +6,18 @@ import type { ItemForm, ItemSlices } from '../codec/item-form.js'
 import type { KeyRange } from '../storage/storage.js'
 import { keyAfter, rangeOf } from './keys.js'
 import {
+  type AwaitedSteps,
   candidateKeys,
   convertedSlices,
   indexing,
   isNow,
   knownSlices,
+  objectsOf,
   type Reads,
   rangeSlices,
   type Selected,
   type Steps,
-  selected,
   selectedSlices,
-  streamObjects,
 } from './list-source.js'
 import type { KeyList } from './ordered-keys.js'
 import { type OpenSlices, PageSlices } from './page-slices.js'
@@ -50,8 +50,8 @@ export interface ObjectPage {
   /** In the form of the query. Read it once, and at once or with pauses. */
   readonly items: ItemSlices
   objects(): Iterable<StoredObject>
-  /** The same, with undefined where others may have a turn. */
-  steps(): Iterable<StoredObject | undefined>
+  /** The same, with undefined where others may have a turn, and what has to be waited for before the next. */
+  steps(): AwaitedSteps<StoredObject>
 }
 
 /** The state that was asked for is no longer kept. */
@@ -94,9 +94,9 @@ export function* readPage(reads: Reads, query: ListQuery): Generator<unknown, Ob
 export function stepsOf(
   reads: Reads,
   { resource, namespace, selection }: Pick<ListQuery, 'resource' | 'namespace' | 'selection'>,
-): Steps<StoredObject> {
+): AwaitedSteps<StoredObject> {
   const at = { resource, namespace, selection, matches: matcherOf(resource, selection), range: rangeOf(resource, namespace) }
-  return selected(reads, { ...at, revision: reads.storage.revision })
+  return objectsOf(reads, { ...at, revision: reads.storage.revision })
 }
 
 /** Everything in the range, read while it is sent. */
@@ -110,11 +110,16 @@ const pageOf = (reads: Reads, page: Page, items: PageSlices | undefined): Object
   steps: () => objectsOf(reads, page),
 })
 
-const objectsOf = (reads: Reads, page: Page): Steps<StoredObject> =>
-  page.matches === undefined ? streamObjects(reads, page) : selected(reads, page)
+/** Where nothing has to be waited for. */
+export function* ready(steps: AwaitedSteps<StoredObject>): Steps<StoredObject> {
+  for (const object of steps) {
+    if (object instanceof Promise) throw new Error('objects have to be converted before it is known which are selected')
+    yield object
+  }
+}
 
-function* found(steps: Iterable<StoredObject | undefined>): Generator<StoredObject> {
-  for (const object of steps) if (object !== undefined) yield object
+function* found(steps: AwaitedSteps<StoredObject>): Generator<StoredObject> {
+  for (const object of ready(steps)) if (object !== undefined) yield object
 }
 
 const refuse = (): never => {
@@ -165,8 +170,8 @@ function* firstOf(reads: Reads, page: Page, items: PageSlices | undefined): Gene
   let end = start
   let count = 0
   for (const object of objectsOf(reads, page)) {
-    if (object === undefined) {
-      yield undefined
+    if (object === undefined || object instanceof Promise) {
+      yield object
       continue
     }
     end = keyAfter(object.key)

@@ -10,9 +10,9 @@ import { type ChangesPage, type CommitOutcome, type Entry, type Storage, Storage
 import { ItemCache } from './item-cache.js'
 import { collectionOf, keyOf, rangeOf } from './keys.js'
 import { LabelIndex } from './label-index.js'
-import { type ListQuery, type ObjectPage, readPage, stepsOf } from './list.js'
+import { type ListQuery, type ObjectPage, readPage, ready, stepsOf } from './list.js'
 import { ListCache } from './list-cache.js'
-import type { Reads } from './list-source.js'
+import type { AwaitedSteps, Reads } from './list-source.js'
 import { ObjectCache } from './object-cache.js'
 import { orderedItems } from './ordered-items.js'
 import { type StoreOperation, StoreTallies } from './store-tallies.js'
@@ -211,6 +211,11 @@ export class ObjectStore {
 
   /** What is there now, step by step: undefined stands where others may have a turn. No index is built for it. */
   look(query: Pick<ListQuery, 'resource' | 'namespace' | 'selection'>): Iterable<StoredObject | undefined> {
+    return ready(this.lookAhead(query))
+  }
+
+  /** The same, with what has to be waited for before it is known which objects are selected. */
+  lookAhead(query: Pick<ListQuery, 'resource' | 'namespace' | 'selection'>): AwaitedSteps<StoredObject> {
     return stepsOf(this.reads, query)
   }
 

@@ -18,7 +18,7 @@ export interface ListSlice {
  * Where a page is read from: the slices from a key on, of which `taken` objects were read before. It gives undefined where much was looked at
  * without anything to show for it, so that others can have a turn.
  */
-export type OpenSlices = (start: string, taken: number) => Iterator<Promised<ListSlice> | undefined>
+export type OpenSlices = (start: string, taken: number) => Iterator<Promised<ListSlice | undefined>>
 
 export interface PageSource {
   readonly open: OpenSlices
@@ -37,7 +37,7 @@ export class PageSlices implements ItemSlices {
   readonly #pieces: PieceClock
   /** Read ahead, and not given yet. */
   #begun: Uint8Array[] = []
-  #source: Iterator<Promised<ListSlice> | undefined> | undefined
+  #source: Iterator<Promised<ListSlice | undefined>> | undefined
   /** Where those that are not kept begin, and how many are in front of it. */
   #rest: { start: string; taken: number }
   #isFirst = true
@@ -69,7 +69,7 @@ export class PageSlices implements ItemSlices {
       if (this.#pieces.isOver) return this.#pieces.next().then(this.next)
       const slice = this.#read()
       if (slice === 'end') return undefined
-      if (slice instanceof Promise) return slice.then((later) => this.#bytesOf(later))
+      if (slice instanceof Promise) return slice.then((later) => (later === undefined ? this.next() : this.#bytesOf(later)))
       if (slice !== undefined) return this.#bytesOf(slice)
     }
   }
@@ -112,7 +112,7 @@ export class PageSlices implements ItemSlices {
     return this.#total
   }
 
-  #read(): Promised<ListSlice> | 'end' | undefined {
+  #read(): Promised<ListSlice | undefined> | 'end' {
     this.#source ??= this.#open(this.#rest.start, this.#rest.taken)
     const next = this.#source.next()
     return next.done ? 'end' : next.value

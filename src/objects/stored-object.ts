@@ -109,6 +109,12 @@ export class StoredObject implements ItemSource {
     return this.readIndex().labels
   }
 
+  /** Whether nothing has to be worked out for `index`. */
+  isIndexedAs({ indexVersion }: StoredKind): boolean {
+    this.readIndex()
+    return this.indexedAs === indexVersion
+  }
+
   /** With the fields that the kind has now: of an entry that was indexed by others they are worked out. */
   index(resource: StoredKind): SelectorIndex {
     const index = this.readIndex()

@@ -100,16 +100,21 @@ export class EventBatch {
 /** A batch is written to every watcher at once, so it is not longer than what a connection has room for. One event may be. */
 const mostBatchBytes = 48 << 10
 
+export type EventStep = WatchEvent | Promise<void> | undefined
+
 /** Events in batches, in the same order. */
 export function batchesOf(events: Iterable<WatchEvent>): Generator<EventBatch>
-/** The same of events that come in steps: undefined stands between two of them, and others may have a turn there. */
-export function batchesOf(events: Iterable<WatchEvent | undefined>): Generator<EventBatch | undefined>
-export function* batchesOf(events: Iterable<WatchEvent | undefined>): Generator<EventBatch | undefined> {
+/**
+ * The same of events that come in steps: undefined stands between two of them, and others may have a turn there; a promise is to be waited for
+ * before the next step.
+ */
+export function batchesOf(events: Iterable<EventStep>): Generator<EventBatch | Promise<void> | undefined>
+export function* batchesOf(events: Iterable<EventStep>): Generator<EventBatch | Promise<void> | undefined> {
   let batch: WatchEvent[] = []
   let bytes = 0
   for (const event of events) {
-    if (event === undefined) {
-      yield undefined
+    if (event === undefined || event instanceof Promise) {
+      yield event
       continue
     }
     if (batch.length > 0 && bytes + event.object.size > mostBatchBytes) {

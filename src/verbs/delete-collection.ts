@@ -28,10 +28,10 @@ export async function removeCollection(engine: Engine, call: Call, listed: ListO
   })
 }
 
-function* namesOf({ resource }: Call, page: ObjectPage): Generator<undefined, readonly KeyParts[], void> {
+function* namesOf({ resource }: Call, page: ObjectPage): Generator<Promise<void> | undefined, readonly KeyParts[], void> {
   const names: KeyParts[] = []
   for (const object of page.steps()) {
-    if (object === undefined) yield undefined
+    if (object === undefined || object instanceof Promise) yield object
     else names.push(partsOf(resource, object.key))
   }
   return names

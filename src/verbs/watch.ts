@@ -7,10 +7,11 @@ import { mostConvertedObjects } from '../api/conversion.js'
 import type { WatchOptions } from '../api/options/list-options.js'
 import { Pieces } from '../base/pieces.js'
 import { isGone } from '../objects/gone.js'
+import type { AwaitedSteps } from '../objects/list-source.js'
 import { type Matcher, matcherOf } from '../objects/selection.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import type { Laggard, UnsentPart, WatchBacklog } from '../objects/watch-backlog.js'
-import { batchesOf, EventBatch, Sighting, WatchEvent } from '../objects/watch-events.js'
+import { batchesOf, EventBatch, type EventStep, Sighting, WatchEvent } from '../objects/watch-events.js'
 import type { Engine } from './engine.js'
 import { makeSelected } from './on-demand.js'
 
@@ -38,7 +39,7 @@ export class Watch implements Laggard {
   private readonly matches: Matcher | undefined
   private readonly call: Call
   private sink: WatchSink | undefined
-  private source: Iterator<EventBatch | undefined> | undefined
+  private source: Iterator<EventBatch | Promise<void> | undefined> | undefined
   private pieces = new Pieces()
   private queue: EventBatch[] = []
   private queued = 0
@@ -189,15 +190,12 @@ export class Watch implements Laggard {
     while (!this.isBlocked && this.source !== undefined) {
       if (this.isPausing) return
       if (this.pieces.isOver) {
-        this.isPausing = true
-        void this.pieces.next().then(() => {
-          this.isPausing = false
-          this.pump()
-        })
+        this.pauseFor(this.pieces.next())
         return
       }
       const next = this.nextOf(this.source)
       if (next.done) this.source = undefined
+      else if (next.value instanceof Promise) this.pauseFor(next.value)
       else if (next.value !== undefined) {
         this.engine.store.tallies.of(this.call.resource.collection).initEvents += next.value.events.length
         this.after(this.sink?.events(next.value))
@@ -210,6 +208,18 @@ export class Watch implements Laggard {
       this.after(this.sink?.events(batch))
     }
     this.forget(sent)
+  }
+
+  /** The source is read on after that. */
+  private pauseFor(waiting: Promise<void>): void {
+    this.isPausing = true
+    waiting.then(
+      () => {
+        this.isPausing = false
+        this.pump()
+      },
+      (thrown: unknown) => this.fail(thrown),
+    )
   }
 
   /** Where somebody else converts, what waits is sent together: each batch is a call. */
@@ -230,7 +240,7 @@ export class Watch implements Laggard {
    * A client may be so slow that history is forgotten before it was sent: it is let go, and told so when it comes again. Whatever else
    * cannot be read is the end of this watch alone: it happens in turns in which nobody else could take it.
    */
-  private nextOf(source: Iterator<EventBatch | undefined>): IteratorResult<EventBatch | undefined, unknown> {
+  private nextOf(source: NonNullable<Watch['source']>): IteratorResult<EventBatch | Promise<void> | undefined, unknown> {
     try {
       return source.next()
     } catch (thrown) {
@@ -250,8 +260,8 @@ export class Watch implements Laggard {
   }
 
   /** What is there at this moment. */
-  private existing(): Iterable<WatchEvent | undefined> {
-    return additions(this.engine.store.look({ ...this.where, selection: this.options.selection }), this.engine.store.backlog)
+  private existing(): Iterable<EventStep> {
+    return additions(this.engine.store.lookAhead({ ...this.where, selection: this.options.selection }), this.engine.store.backlog)
   }
 
   /** What happened between the version asked for and `until`, the moment at which this watch began to follow. */
@@ -269,6 +279,7 @@ export class Watch implements Laggard {
   }
 }
 
-function* additions(objects: Iterable<StoredObject | undefined>, backlog: WatchBacklog): Generator<WatchEvent | undefined> {
-  for (const object of objects) yield object && backlog.share(new WatchEvent('ADDED', object))
+function* additions(objects: AwaitedSteps<StoredObject>, backlog: WatchBacklog): Generator<EventStep> {
+  for (const object of objects)
+    yield object === undefined || object instanceof Promise ? object : backlog.share(new WatchEvent('ADDED', object))
 }
