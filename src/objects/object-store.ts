@@ -278,12 +278,12 @@ export class ObjectStore {
     this.hub.endAll()
   }
 
-  /** Ends the watches of kinds that were served and are not any more, or are others under the same name. */
+  /** Ends the watches of kinds and versions that were served and are not any more, or are others under the same name. */
   readonly endWatchesOfGone = (current: Catalog, before: Catalog): void => {
-    const kept = new Map(current.collections().map((resource) => [resource.collection, resource]))
-    for (const { collection, kind, namespaced } of before.collections()) {
-      const now = kept.get(collection)
-      if (now?.kind !== kind || now.namespaced !== namespaced) this.hub.end(collection)
+    for (const { group, version, name, collection, kind, namespaced } of before.all()) {
+      const now = current.find(group, version, name)
+      if (now !== undefined && now.kind === kind && now.namespaced === namespaced && now.collection === collection) continue
+      this.hub.end(collection, (watched) => watched?.group === group && watched.version === version && watched.name === name)
     }
   }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Catalog } from '../api/catalog.js'
+import { Catalog, type Resource } from '../api/catalog.js'
 import { CatalogSource } from '../api/catalog-source.js'
 import type { CompiledFieldSelector } from '../api/field-selector.js'
 import { identityOf } from '../api/identity.js'
@@ -79,5 +79,35 @@ test('a watch ends with its kind, and not because the kind was changed', async (
   assert.equal(ends, 0)
   catalogs.change({ remove: [definition] })
   assert.equal(ends, 1)
+  store.close()
+})
+
+test('a watch ends with its version, and those of other versions go on', async () => {
+  const store = await storeOfBoxes()
+  const [v1] = definition.versions
+  const both = { ...definition, versions: [...definition.versions, { ...v1, name: 'v2', stored: false }] } as typeof definition
+  const catalogs = new CatalogSource(new Catalog({ identity: identityOf('cluster'), definitions: [both], isServed: () => true }))
+  catalogs.onChange(store.endWatchesOfGone)
+  const ended: string[] = []
+  const seen: string[] = []
+  for (const version of ['v1', 'v2']) {
+    const resource = catalogs.current.find('', version, 'boxes') as Resource
+    const stop = store.watch({
+      resource,
+      namespace: 'n',
+      matches: undefined,
+      deliver: () => seen.push(version),
+      end: () => {
+        ended.push(version)
+        stop()
+      },
+    })
+  }
+  catalogs.change({ put: [definition] })
+  assert.deepEqual(ended, ['v2'])
+  await put(store, box('a'))
+  assert.deepEqual(seen, ['v1'])
+  catalogs.change({ remove: [definition] })
+  assert.deepEqual(ended, ['v2', 'v1'])
   store.close()
 })

@@ -1,6 +1,7 @@
 // The one consumer of the store's changes: it keeps caches true and tells every watcher what became of the objects it selects. Changes that
 // were committed together are told together, and watchers of the same range and selection share what they are told.
 
+import type { Resource } from '../api/catalog.js'
 import { getOrInsert } from '../base/get-or-insert.js'
 import { onceFor } from '../base/once-for.js'
 import { isInRange } from '../storage/key-order.js'
@@ -14,8 +15,8 @@ export interface Watcher {
   readonly matches: Matcher | undefined
   /** What `matches` was made of, where others may have the same. */
   readonly selection?: Selection
-  /** Whose fields it selects by: they may be others when the kind has changed. */
-  readonly resource?: object
+  /** What it watches, in which version. Its fields may be others when the kind has changed. */
+  readonly resource?: Pick<Resource, 'group' | 'version' | 'name'>
   /** Called with what the watcher shall see, in order. */
   readonly deliver: (event: WatchEvent) => void
   /** Called instead, with several of them at a time. */
@@ -76,9 +77,10 @@ export class WatchHub {
       for (const { watchers } of [...audiences.values()]) for (const watcher of [...watchers]) watcher.end?.()
   }
 
-  /** Lets the watchers of one collection go. */
-  end(collection: string): void {
-    for (const { watchers } of [...(this.audiences.get(collection)?.values() ?? [])]) for (const watcher of [...watchers]) watcher.end?.()
+  /** Lets those watchers of one collection go who watch what is over. */
+  end(collection: string, isOver: (resource: Watcher['resource']) => boolean): void {
+    for (const { watchers } of [...(this.audiences.get(collection)?.values() ?? [])])
+      for (const watcher of [...watchers]) if (isOver(watcher.resource)) watcher.end?.()
   }
 
   close(): void {
