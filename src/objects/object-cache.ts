@@ -1,12 +1,13 @@
 // Objects that are wanted again and again, such as those that somebody keeps reading or changing, and their namespaces: found here
 // without a look into the store. Kept true by changes, within a bound on bytes.
 
-import type { Change, Entry } from '../storage/storage.js'
+import type { Change } from '../storage/storage.js'
 import type { ItemCache } from './item-cache.js'
 import { StoredObject } from './stored-object.js'
 
-/** An object may be held decoded as well, which takes a multiple of its bytes. */
-const costOf = ({ value }: Entry): number => 512 + 6 * value.length
+/** An object may be held decoded as well, which takes a multiple of its bytes, and so may what it was converted to. */
+const formCost = (size: number): number => 6 * size
+const costOf = ({ size, conversions }: StoredObject): number => 512 + formCost(size) * (1 + conversions)
 
 export class ObjectCache {
   private readonly maxBytes: number
@@ -26,15 +27,13 @@ export class ObjectCache {
   }
 
   keep(object: StoredObject): void {
-    const cost = costOf(object.entry)
-    if (cost > this.maxBytes) return
+    const cost = costOf(object)
     this.drop(object.key)
+    if (cost > this.maxBytes) return
     this.objects.set(object.key, object)
     this.heldBytes += cost
-    for (const key of this.objects.keys()) {
-      if (this.heldBytes <= this.maxBytes) break
-      this.drop(key)
-    }
+    object.heldBy = this
+    this.shrink()
   }
 
   /** What is held here follows what is stored. */
@@ -45,14 +44,27 @@ export class ObjectCache {
   }
 
   clear(): void {
-    this.objects.clear()
-    this.heldBytes = 0
+    for (const key of [...this.objects.keys()]) this.drop(key)
+  }
+
+  /** An object that is held here was converted to one version more. */
+  grow({ size }: StoredObject): void {
+    this.heldBytes += formCost(size)
+    this.shrink()
+  }
+
+  private shrink(): void {
+    for (const key of this.objects.keys()) {
+      if (this.heldBytes <= this.maxBytes) break
+      this.drop(key)
+    }
   }
 
   private drop(key: string): void {
     const held = this.objects.get(key)
     if (held === undefined) return
     this.objects.delete(key)
-    this.heldBytes -= costOf(held.entry)
+    this.heldBytes -= costOf(held)
+    held.heldBy = undefined
   }
 }

@@ -66,6 +66,10 @@ export class StoredObject implements ItemSource {
   private indexedAs: number | undefined
   /** By who converted it and by version: what was made of it before its kind was changed is not what it is now. */
   private converted: WeakMap<BatchConversion, Map<string, ApiObject>> | undefined
+  /** How many of them it holds, at most. */
+  conversions = 0
+  /** Told when it holds one more. */
+  heldBy: { grow(object: StoredObject): void } | undefined
 
   /** `kept`: where its other forms stay for the next reader, if they shall. */
   constructor(entry: Entry, kept?: ItemCache) {
@@ -192,7 +196,11 @@ export class StoredObject implements ItemSource {
     this.converted ??= new WeakMap()
     const known = this.converted.get(by) ?? new Map<string, ApiObject>()
     this.converted.set(by, known)
+    const isNew = !known.has(version)
     known.set(version, { ...object, metadata: { ...object.metadata, resourceVersion: this.resourceVersion } })
+    if (!isNew) return
+    this.conversions += 1
+    this.heldBy?.grow(this)
   }
 
   private convertedTo({ conversion }: StoredKind, version: string): ApiObject | undefined {
