@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { inPieces, Pieces } from './pieces.js'
+import { inPieces, Pieces, SharedPieces } from './pieces.js'
 
 const spin = (ms: number): void => {
   for (const until = performance.now() + ms; performance.now() < until; );
@@ -67,4 +67,32 @@ test('a piece is over after five milliseconds, and the next one begins anew', as
   assert.equal(pieces.isOver, true)
   await pieces.next()
   assert.equal(pieces.isOver, false)
+})
+
+test('works that wait for other things share a piece: together they hold a turn no longer than one alone', async () => {
+  const clock = { ms: 0 }
+  const shared = new SharedPieces(() => clock.ms)
+  let inTurn = 0
+  let most = 0
+  let turns = 0
+  let isDone = false
+  const count = (): void => {
+    turns += 1
+    most = Math.max(most, inTurn)
+    inTurn = 0
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const work = async (): Promise<void> => {
+    for (let step = 0; step < 20; step++) {
+      if (shared.isOver) await shared.next()
+      clock.ms += 1
+      inTurn += 1
+      await undefined
+    }
+  }
+  await Promise.all(Array.from({ length: 10 }, work))
+  isDone = true
+  assert.ok(most <= 6, `${most} ms in one turn`)
+  assert.ok(turns >= 30 && turns <= 250, `${turns} turns for 200 ms`)
 })

@@ -53,6 +53,39 @@ export class Pieces implements PieceClock {
 }
 
 /**
+ * One clock for works that wait for other things between their steps, such as the loops of a server: what all of them do in one turn of the event
+ * loop is one piece. Each asks before each of its steps.
+ */
+export class SharedPieces implements PieceClock {
+  readonly #now: () => number
+  /** Since when there was work in this turn. */
+  #begunMs: number | undefined
+
+  /** `now`: milliseconds that only grow. */
+  constructor(now = (): number => performance.now()) {
+    this.#now = now
+  }
+
+  get isOver(): boolean {
+    const nowMs = this.#now()
+    if (this.#begunMs === undefined) {
+      this.#begunMs = nowMs
+      setImmediate(() => {
+        this.#begunMs = undefined
+      })
+    }
+    return nowMs - this.#begunMs >= pieceMs
+  }
+
+  next(): Promise<void> {
+    return nextTurn()
+  }
+}
+
+/** Of all loops of the process. */
+export const sharedPieces = new SharedPieces()
+
+/**
  * Runs a generator to its end and gives what it returns. It yields after each step that is short by itself; it goes on at once while there is
  * time left in the piece. A signal that is aborted ends it between two pieces: the generator is closed, and the reason thrown.
  */

@@ -48,8 +48,8 @@ interface Collector {
 }
 
 /** Those that collect, with what they find; all roles are gone through twice. */
-async function findCollectors(parts: LoopParts, resource: Resource, { pacer, signal }: Run): Promise<readonly Collector[]> {
-  const pages = () => pagesOf(parts.engine.store, { resource, namespace: '' }, pacer)
+async function findCollectors(parts: LoopParts, resource: Resource, { pieces, signal }: Run): Promise<readonly Collector[]> {
+  const pages = () => pagesOf(parts.engine.store, { resource, namespace: '' }, pieces)
   const collectors: Collector[] = []
   for await (const page of pages()) {
     if (signal.aborted) return []

@@ -27,12 +27,12 @@ export const flowSchemaStatus = (parts: LoopParts): Loop =>
         { resource: levels, namespace: '', onlyChanges: true, keyOf: (_, seen) => (seen === 'MODIFIED' ? undefined : allSchemas) },
       ]
     },
-    work: async (key, { pacer, signal }) => {
+    work: async (key, { pieces, signal }) => {
       const { schemas } = kindsOf(parts)
       if (schemas === undefined) return undefined
       if (key !== allSchemas) await describe(parts, key)
       else {
-        for await (const page of pagesOf(parts.engine.store, { resource: schemas, namespace: '' }, pacer)) {
+        for await (const page of pagesOf(parts.engine.store, { resource: schemas, namespace: '' }, pieces)) {
           for (const object of page) if (!signal.aborted) await describe(parts, partsOf(schemas, object.key).name)
         }
       }

@@ -4,15 +4,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forbidden } from '../api/api-error.js'
 import { systemClock } from '../base/clock.js'
+import { SharedPieces } from '../base/pieces.js'
 import { box, boxes, put } from '../objects/fixture.js'
 import type { Engine } from '../verbs/engine.js'
 import { stageOf } from './engine.fixture.js'
 import type { Run } from './kit/loop.js'
-import { Pacer } from './kit/pacer.js'
 import { deleteContents, deleteOrphans } from './namespace-contents.js'
 
 const collections = [boxes]
-const runOf = (signal: AbortSignal = new AbortController().signal): Run => ({ signal, pacer: new Pacer() })
+const runOf = (signal: AbortSignal = new AbortController().signal): Run => ({ signal, pieces: new SharedPieces() })
 
 async function setUp(names: readonly string[], more: Partial<Engine> = {}): Promise<Engine> {
   const { engine } = await stageOf('cluster', systemClock)

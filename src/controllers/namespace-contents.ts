@@ -38,8 +38,7 @@ export async function deleteContents(engine: Engine, { name, collections, run }:
   for (const resource of collections) {
     if (engine.store.count(resource, name) === 0) continue
     const deleteOne = async (stored: StoredObject): Promise<void> => {
-      const pause = run.pacer.pause()
-      if (pause !== undefined) await pause
+      if (run.pieces.isOver) await run.pieces.next()
       if (run.signal.aborted) return
       const object = stored.inAnyVersion(resource)
       try {
@@ -52,7 +51,7 @@ export async function deleteContents(engine: Engine, { name, collections, run }:
       count(objects, resource.group === '' ? resource.name : `${resource.name}.${resource.group}`)
       for (const finalizer of object.metadata?.finalizers ?? []) count(finalizers, finalizer)
     }
-    for await (const page of pagesOf(engine.store, { resource, namespace: name }, run.pacer)) {
+    for await (const page of pagesOf(engine.store, { resource, namespace: name }, run.pieces)) {
       await inParallel(page, width, deleteOne)
       if (run.signal.aborted) return undefined
     }
@@ -94,7 +93,7 @@ export async function deleteOrphans(
 ): Promise<void> {
   for (const resource of collections) {
     if (engine.store.count(resource, name) === 0) continue
-    for await (const page of pagesOf(engine.store, { resource, namespace: name }, run.pacer)) {
+    for await (const page of pagesOf(engine.store, { resource, namespace: name }, run.pieces)) {
       if (!isGone() || run.signal.aborted) return
       await inParallel(page, width, (stored) => deleteOrphan(engine, resource, stored))
     }

@@ -1,8 +1,8 @@
 // Keys that wait for work: each at most once in the queue and at most once being worked on. What fails comes again later, and later still; what
 // there is no room for is told to the owner, who looks at everything again.
 
+import { type PieceClock, SharedPieces, sharedPieces } from '../../base/pieces.js'
 import { QueueCounters, type QueueState } from './counters.js'
-import { Pacer, sharedPacer } from './pacer.js'
 import { systemTimers, type Timers } from './timers.js'
 
 /** When to work on a key again: never (undefined), after a while, or `'again'`: as after a failure, but nothing is wrong. */
@@ -25,7 +25,7 @@ export interface QueueOptions {
   readonly mostKeys?: number
   readonly counters?: QueueCounters
   readonly timers?: Timers
-  readonly pacer?: Pacer
+  readonly pieces?: PieceClock
   /** From 0 to 1. */
   readonly random?: () => number
 }
@@ -41,7 +41,7 @@ interface Delay {
 export class KeyedQueue {
   readonly #options: QueueOptions
   readonly #timers: Timers
-  readonly #pacer: Pacer
+  readonly #pieces: PieceClock
   readonly #counters: QueueCounters
   readonly #mostKeys: number
   /** With the time since when they could be worked on, in order. */
@@ -61,7 +61,7 @@ export class KeyedQueue {
   constructor(options: QueueOptions) {
     this.#options = options
     this.#timers = options.timers ?? systemTimers
-    this.#pacer = options.pacer ?? (options.timers === undefined ? sharedPacer : new Pacer(options.timers))
+    this.#pieces = options.pieces ?? (options.timers === undefined ? sharedPieces : new SharedPieces(options.timers.now))
     this.#counters = options.counters ?? new QueueCounters('')
     this.#mostKeys = options.mostKeys ?? usualMostKeys
     this.#counters.state = () => this.#state()
@@ -144,8 +144,7 @@ export class KeyedQueue {
   async #workThrough(): Promise<void> {
     await undefined
     for (;;) {
-      const pause = this.#pacer.pause()
-      if (pause !== undefined) await pause
+      if (this.#pieces.isOver) await this.#pieces.next()
       const key = this.#take()
       if (key === undefined) {
         this.#employed -= 1

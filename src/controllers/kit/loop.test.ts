@@ -181,11 +181,11 @@ test('a server that no longer leads lets what runs end between two steps, and be
   let isEnded = false
   const long: LoopPlan = {
     ...plan,
-    work: async (key, { signal, pacer }) => {
+    work: async (key, { signal, pieces }) => {
       seen.push(key)
       while (!signal.aborted) {
         await settle()
-        await pacer.pause()
+        if (pieces.isOver) await pieces.next()
       }
       isEnded = true
       return 'again'

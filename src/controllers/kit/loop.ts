@@ -6,6 +6,7 @@ import { ApiError } from '../../api/api-error.js'
 import type { Catalog } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import type { Logger } from '../../base/logger.js'
+import { type PieceClock, SharedPieces, sharedPieces } from '../../base/pieces.js'
 import type { Matcher } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import type { EventType } from '../../objects/watch-events.js'
@@ -13,7 +14,6 @@ import type { Engine } from '../../verbs/engine.js'
 import type { Loop } from '../leader-election.js'
 import { LoopCounters } from './counters.js'
 import { type BackOff, KeyedQueue, type Outcome } from './keyed-queue.js'
-import { Pacer, sharedPacer } from './pacer.js'
 import { pagesOf, type Range } from './pages.js'
 import { systemTimers, type Timers } from './timers.js'
 
@@ -48,7 +48,7 @@ export interface Later {
 export interface Run {
   /** Aborted when the loop is closed: what takes long ends between two steps. */
   readonly signal: AbortSignal
-  readonly pacer: Pacer
+  readonly pieces: PieceClock
 }
 
 export interface LoopPlan {
@@ -80,7 +80,7 @@ export class KeyedLoop implements Loop {
   readonly #parts: LoopParts
   readonly #plan: LoopPlan
   readonly #timers: Timers
-  readonly #pacer: Pacer
+  readonly #pieces: PieceClock
   readonly #queue: KeyedQueue
   readonly #unsubscribe: (() => void)[] = []
   readonly #ending = new AbortController()
@@ -94,8 +94,8 @@ export class KeyedLoop implements Loop {
     this.#parts = parts
     this.#plan = plan
     this.#timers = parts.timers ?? systemTimers
-    this.#pacer = parts.timers === undefined ? sharedPacer : new Pacer(parts.timers)
-    const run: Run = { signal: this.#ending.signal, pacer: this.#pacer }
+    this.#pieces = parts.timers === undefined ? sharedPieces : new SharedPieces(parts.timers.now)
+    const run: Run = { signal: this.#ending.signal, pieces: this.#pieces }
     this.#queue = new KeyedQueue({
       ...plan,
       work: (key) => plan.work(key, run),
@@ -103,7 +103,7 @@ export class KeyedLoop implements Loop {
       onOverflow: (afterMs) => this.#listAfter(afterMs),
       counters: (parts.counters ?? new LoopCounters()).of(plan.name),
       timers: this.#timers,
-      pacer: this.#pacer,
+      pieces: this.#pieces,
     })
     this.#follow(parts.catalogs.current)
     this.#unsubscribe.push(parts.catalogs.onChange((current) => this.#follow(current)))
@@ -194,11 +194,10 @@ export class KeyedLoop implements Loop {
 
   /** As quickly as the queue takes it. */
   async #listSource(source: Source): Promise<void> {
-    for await (const page of pagesOf(this.#parts.engine.store, source, this.#pacer)) {
+    for await (const page of pagesOf(this.#parts.engine.store, source, this.#pieces)) {
       for (const object of page) {
         if (!this.#queue.hasRoom) await this.#queue.room()
-        const pause = this.#pacer.pause()
-        if (pause !== undefined) await pause
+        if (this.#pieces.isOver) await this.#pieces.next()
         if (this.#isClosed) return
         this.#notice(source, object, 'LISTED')
       }

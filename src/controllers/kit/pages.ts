@@ -1,11 +1,11 @@
 // What is stored of a kind, read page by page with pauses: for loops, which need no common revision and must not hold the event loop.
 
 import type { Resource } from '../../api/catalog.js'
+import type { PieceClock } from '../../base/pieces.js'
 import { keyAfter } from '../../objects/keys.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
-import type { Pacer } from './pacer.js'
 
 export interface Range {
   readonly resource: Resource
@@ -17,7 +17,7 @@ const pageObjects = 256
 const pageBytes = 1 << 20
 
 /** Each page as it is when it is read. What comes or goes meanwhile may be seen or not: a loop watches, too. */
-export async function* pagesOf(store: ObjectStore, range: Range, pacer: Pacer): AsyncGenerator<readonly StoredObject[]> {
+export async function* pagesOf(store: ObjectStore, range: Range, pieces: PieceClock): AsyncGenerator<readonly StoredObject[]> {
   let startKey: string | undefined
   for (;;) {
     const { objects, isLast } = readPage(store, range, startKey)
@@ -26,8 +26,7 @@ export async function* pagesOf(store: ObjectStore, range: Range, pacer: Pacer): 
     yield objects
     if (isLast) return
     startKey = keyAfter(last.key)
-    const pause = pacer.pause()
-    if (pause !== undefined) await pause
+    if (pieces.isOver) await pieces.next()
   }
 }
 

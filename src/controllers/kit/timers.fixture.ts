@@ -13,9 +13,7 @@ export class FakeTimers implements Timers {
   #nowMs = 0
   #pending: { readonly atMs: number; readonly run: () => void }[] = []
 
-  now(): number {
-    return this.#nowMs
-  }
+  readonly now = (): number => this.#nowMs
 
   after(ms: number, run: () => void): () => void {
     const timer = { atMs: this.#nowMs + ms, run }
@@ -23,10 +21,6 @@ export class FakeTimers implements Timers {
     return () => {
       this.#pending = this.#pending.filter((other) => other !== timer)
     }
-  }
-
-  nextTurn(): Promise<void> {
-    return turn()
   }
 
   /** How many timers run. */

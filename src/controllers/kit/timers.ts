@@ -1,12 +1,10 @@
-// Time as loops use it: what passes, what comes later and the next turn of the event loop; tests move it by hand.
+// Time as loops use it: what passes, and what comes later; tests move it by hand.
 
 export interface Timers {
   /** Milliseconds that only grow. */
-  now(): number
+  readonly now: () => number
   /** Runs something once after a while; what it returns takes that back. */
   after(ms: number, run: () => void): () => void
-  /** Resolves in a later turn of the event loop, after what waits there had its chance. */
-  nextTurn(): Promise<void>
 }
 
 /** No timer of the platform is longer; whoever is early looks and waits again. */
@@ -19,5 +17,4 @@ export const systemTimers: Timers = {
     const timer = setTimeout(run, Math.min(ms, mostMs)).unref()
     return () => clearTimeout(timer)
   },
-  nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
 }
