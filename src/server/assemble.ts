@@ -1,6 +1,7 @@
 // The composition root: every part of the server is made here, once, in the order in which they need one another.
 
 import { setTimeout } from 'node:timers/promises'
+import { RbacIndex } from '../auth/rbac/rbac-index.js'
 import { steadyClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
@@ -42,8 +43,11 @@ async function open(opening: Opening): Promise<RunningServer> {
   closing.add(() => certificate.close())
   const trust = new ClientTrust(settings.authentication, certificate.authority.cert, logger)
   closing.add(() => trust.close())
-  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, logger })
+  const rbac = new RbacIndex(store, catalogs.current)
+  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger })
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
+  // Read once, before anybody waits for it.
+  rbac.open()
   const loops = startLoops(opening, { engine, catalogs, certificate, trust })
   const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }
   const offload = new HeavyThread({

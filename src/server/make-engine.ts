@@ -5,8 +5,9 @@ import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { grantCheck } from '../auth/rbac/grant-check.js'
-import { RbacIndex } from '../auth/rbac/rbac-index.js'
+import type { RbacIndex } from '../auth/rbac/rbac-index.js'
 import { systemClock } from '../base/clock.js'
+import type { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { probe } from '../net/probe.js'
 import type { ObjectStore } from '../objects/object-store.js'
@@ -27,13 +28,15 @@ export interface EngineParts {
   readonly trust: ClientTrust
   readonly logger: Logger
   readonly serviceRanges: ServiceRanges
+  readonly rbac: RbacIndex
+  readonly closing: Closing
 }
 
-export function makeEngine(settings: Settings, { store, catalogs, credential, serviceRanges, trust, logger }: EngineParts): Engine {
+export function makeEngine(settings: Settings, parts: EngineParts): Engine {
+  const { store, catalogs, serviceRanges, rbac } = parts
   catalogs.onChange(store.endWatchesOfGone)
-  const { authenticators, issuer } = makeAuthenticators(settings, { store, catalogs, credential, trust, logger })
-  const rbac = new RbacIndex(store, catalogs.current)
-  const authorizers = makeAuthorizers(settings, rbac)
+  const { authenticators, issuer } = makeAuthenticators(settings, parts)
+  const authorizers = makeAuthorizers(settings, parts)
   return {
     store,
     identity: settings.identity,

@@ -16,9 +16,10 @@ import { RoleRules } from './role-rules.js'
 /** Sees a binding, and the group by which it counts for the user, if it is by one; says whether it wants to see more. */
 type Visitor = (binding: Binding, group: string | undefined) => boolean
 
-/** Lives as long as the store, which tells it of changes. */
+/** Lives as long as the store, which tells it of changes. Nothing is read before somebody asks, or says `open`. */
 export class RbacIndex {
   readonly #store: ObjectStore
+  readonly #catalog: Catalog
   readonly #roles: Resource | undefined
   readonly #clusterRoles: Resource | undefined
   readonly #cluster = new BindingsBySubject()
@@ -28,30 +29,42 @@ export class RbacIndex {
   /** Of roles that were asked for, by namespace and name; undefined: there is none. */
   readonly #clusterRules = new Map<string, RoleRules | undefined>()
   readonly #rules = new Map<string, Map<string, RoleRules | undefined>>()
+  #isOpen = false
 
   constructor(store: ObjectStore, catalog: Catalog) {
     this.#store = store
-    const find = (plural: string): Resource | undefined => catalog.find(catalog.identity.group(rbacGroup), 'v1', plural)
-    this.#roles = find('roles')
-    this.#clusterRoles = find('clusterroles')
+    this.#catalog = catalog
+    this.#roles = this.#find('roles')
+    this.#clusterRoles = this.#find('clusterroles')
+  }
+
+  open(): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
     this.#followRoles(this.#roles, ({ namespace, name }) => this.#rules.get(namespace)?.delete(name))
     this.#followRoles(this.#clusterRoles, ({ name }) => this.#clusterRules.delete(name))
-    this.#followBindings(find('rolebindings'))
-    this.#followBindings(find('clusterrolebindings'))
+    this.#followBindings(this.#find('rolebindings'))
+    this.#followBindings(this.#find('clusterrolebindings'))
   }
 
   /** The bindings that count for somebody in a namespace, those of the cluster first. Ends when `visit` has seen enough and says false. */
   visit(user: User, namespace: string, visit: Visitor): void {
+    if (!this.#isOpen) this.open()
     if (!visitOf(this.#cluster, user, visit) || namespace === '') return
     const bindings = this.#byNamespace.get(namespace)
     if (bindings !== undefined) visitOf(bindings, user, visit)
   }
 
   rulesOf({ roleKind, roleName, namespace }: Pick<Binding, 'roleKind' | 'roleName' | 'namespace'>): RoleRules | undefined {
+    if (!this.#isOpen) this.open()
     if (roleKind === 'ClusterRole') return this.#known(this.#clusterRules, this.#clusterRoles, { namespace: '', name: roleName })
     if (roleKind !== 'Role' || namespace === '') return undefined
     const known = getOrInsert(this.#rules, namespace, () => new Map())
     return this.#known(known, this.#roles, { namespace, name: roleName })
+  }
+
+  #find(plural: string): Resource | undefined {
+    return this.#catalog.find(this.#catalog.identity.group(rbacGroup), 'v1', plural)
   }
 
   #known(

@@ -46,6 +46,12 @@ export function accessObjects(identity: Identity, gates: FeatureGates): readonly
   ]
 }
 
+/** What every agent of a node may do: the rules of the role that used to be bound to all of them. */
+export function nodeRules(identity: Identity, gates: FeatureGates): readonly PolicyRule[] {
+  const { rules = [] } = componentRoles().find(({ name }) => name === 'system:node') ?? {}
+  return rules.filter(({ gate }) => gate === undefined || gates(gate)).map((rule) => ruleOf(identity, rule))
+}
+
 type Named = { readonly name: string; readonly namespace?: string }
 
 function place<T extends Named>(identity: Identity, template: T, resource: string, make: (identity: Identity, template: T) => ApiObject) {

@@ -1,7 +1,9 @@
 // What runs in the thread for heavy requests: a server without a port, whose storage is that of the event loop.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { RbacIndex } from '../../auth/rbac/rbac-index.js'
 import { steadyClock } from '../../base/clock.js'
+import { Closing } from '../../base/closing.js'
 import { silentLogger } from '../../base/logger.js'
 import { collectAnswer } from '../../http/collected-exchange.js'
 import type { Exchange } from '../../http/exchange.js'
@@ -59,7 +61,10 @@ const writes: StorageWrites = {
 async function serve(request: OffloadedRequest): Promise<OffloadedAnswer> {
   const storage = new ThreadStorage(start, writes)
   const store = new ObjectStore({ storage, clock: steadyClock, readCacheBytes: 0, eventTtlSeconds: settings.eventTtlSeconds })
-  const engine = makeEngine(settings, { store, catalogs, credential: start.credential, serviceRanges, trust, logger: silentLogger })
+  const closing = new Closing()
+  const rbac = new RbacIndex(store, catalogs.current)
+  const { credential } = start
+  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger: silentLogger })
   const resources = { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs }
   let served: Exchange | undefined
   let panic: string | undefined
@@ -88,6 +93,7 @@ async function serve(request: OffloadedRequest): Promise<OffloadedAnswer> {
     return { ...answer, annotations: [...(served?.annotations ?? [])], panic }
   } finally {
     store.close()
+    await closing.close()
   }
 }
 

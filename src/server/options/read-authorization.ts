@@ -1,8 +1,12 @@
 // The flags of authorization as settings: modes, and the file that a mode cannot do without.
 
+import type { Identity } from '../../api/identity.js'
+import { type Policy, parsePolicies } from '../../auth/abac/policies.js'
+import type { EndpointSettings } from '../../net/json-endpoint.js'
+import { readConnection } from '../connection-file.js'
 import { flagError } from './flag.js'
 import type { SettingsInput } from './read-settings.js'
-import type { AuthorizationMode, AuthorizationSettings, WebhookSettings } from './settings.js'
+import type { AuthorizationMode, AuthorizationSettings } from './settings.js'
 
 export interface Authorization {
   readonly authorizationModes: readonly AuthorizationMode[]
@@ -14,7 +18,7 @@ const filesOfModes = [
   { mode: 'Webhook', flag: 'authorization-webhook-config-file' },
 ] as const
 
-export function readAuthorization({ values }: SettingsInput): Authorization {
+export function readAuthorization({ values, files }: SettingsInput, identity: Identity): Authorization {
   const modes = values['authorization-mode']
   if (modes.length === 0) throw flagError('authorization-mode', 'at least one mode is needed')
   const twice = modes.find((mode, index) => modes.indexOf(mode) !== index)
@@ -23,16 +27,35 @@ export function readAuthorization({ values }: SettingsInput): Authorization {
     if (modes.includes(mode) && values[flag] === undefined) throw flagError('authorization-mode', `${mode} needs --${flag}`)
     if (!modes.includes(mode) && values[flag] !== undefined) throw flagError(flag, `needs ${mode} in --authorization-mode`)
   }
-  return { authorizationModes: modes, authorization: { policyFile: values['authorization-policy-file'], webhook: readWebhook(values) } }
+  const policyFile = values['authorization-policy-file']
+  const policies = policyFile === undefined ? [] : readPolicies(policyFile, files.get(policyFile) ?? '', identity)
+  return { authorizationModes: modes, authorization: { policies, webhook: readWebhook(values, files) } }
 }
 
-function readWebhook(values: SettingsInput['values']): WebhookSettings | undefined {
+function readPolicies(path: string, text: string, identity: Identity): readonly Policy[] {
+  try {
+    return parsePolicies(text, identity)
+  } catch (error) {
+    throw flagError('authorization-policy-file', `${path}: ${(error as Error).message}`)
+  }
+}
+
+function readWebhook(values: SettingsInput['values'], files: SettingsInput['files']): AuthorizationSettings['webhook'] {
   const configFile = values['authorization-webhook-config-file']
   if (configFile === undefined) return undefined
   return {
     configFile,
+    connection: connectionIn(configFile, files.get(configFile) ?? ''),
     version: values['authorization-webhook-version'],
     acceptedTtlMs: values['authorization-webhook-cache-authorized-ttl'],
     refusedTtlMs: values['authorization-webhook-cache-unauthorized-ttl'],
+  }
+}
+
+function connectionIn(path: string, text: string): EndpointSettings {
+  try {
+    return readConnection(path, text)
+  } catch (error) {
+    throw flagError('authorization-webhook-config-file', `${path}: ${(error as Error).message}`)
   }
 }

@@ -36,7 +36,7 @@ const shortTokens = file('short.csv', 'a-token,alice,1\nb-token,bob\n')
 const webhook = file('webhook.yaml', 'kind: Config\nclusters:\n- name: x\n  cluster: {server: "https://127.0.0.1"}\n')
 const webhookJson = file('webhook.json', '{"clusters":[{"cluster":{"server":"https://127.0.0.1"}}]}')
 const serverless = file('serverless.yaml', 'kind: Config\nclusters: []\n')
-const policy = file('policy.jsonl', '# first\n{"a":1}\n\n{"b":2}\n')
+const policy = file('policy.jsonl', '# first\n{"user":"a"}\n\n{"group":"b"}\n')
 const wrongPolicy = file('wrong.jsonl', '{"a":1}\n[1]\n')
 const kindless = file('kindless.yaml', 'plugins: []\n')
 const missing = join(folder, 'missing')
@@ -158,8 +158,8 @@ for (const row of [
   {
     name: 'policies',
     argv: ['--authorization-mode=ABAC', `--authorization-policy-file=${policy}`],
-    pick: (s: Settings) => s.authorization.policyFile,
-    value: policy,
+    pick: (s: Settings) => s.authorization.policies.map(({ user, group }) => user || group),
+    value: ['a', 'b'],
   },
   {
     name: 'node ports by length',
@@ -175,9 +175,9 @@ for (const row of [
   },
   {
     name: 'flags for later',
-    argv: ['--audit-log-path=-', '--authorization-mode=RBAC', '--secure-port=1'],
+    argv: ['--kubelet-timeout=5s', '--authorization-mode=RBAC', '--secure-port=1'],
     pick: (s: Settings) => s.laterFlags,
-    value: ['--authorization-mode', '--audit-log-path'],
+    value: ['--kubelet-timeout'],
   },
   {
     name: 'the lease of the server',

@@ -34,10 +34,10 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
   const input: SettingsInput = { ...parsed, files: readFlagFiles(parsed) }
   const { storage, etcd } = readStorage(input)
   const tokens = readTokens(input)
-  const { authorizationModes, authorization } = readAuthorization(input)
+  const identity = identityOf(values['identity'])
+  const { authorizationModes, authorization } = readAuthorization(input, identity)
   // Nobody in particular must not be allowed everything.
   const anonymousAuth = values['anonymous-auth'] && !authorizationModes.includes('AlwaysAllow')
-  const identity = identityOf(values['identity'])
   const encryption = readEncryption(input, identity)
   return {
     flags: parsed,

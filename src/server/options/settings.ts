@@ -5,7 +5,9 @@ import type { FeatureGates } from '../../api/definition.js'
 import type { Identity } from '../../api/identity.js'
 import type { RuntimeConfig } from '../../api/runtime-config.js'
 import type { User } from '../../api/user.js'
+import type { Policy } from '../../auth/abac/policies.js'
 import type { LoggedRequests } from '../../http/request-log.js'
+import type { EndpointSettings } from '../../net/json-endpoint.js'
 import type { CertificateFiles } from '../../net/reloading-certificate.js'
 import type { TlsVersion } from '../../net/tls-names.js'
 import type { EncryptionRules } from '../../storage/encryption/encryption.js'
@@ -212,8 +214,9 @@ export interface RequestHeaderSettings {
 }
 
 export interface AuthorizationSettings {
-  readonly policyFile: string | undefined
-  readonly webhook: WebhookSettings | undefined
+  /** Of ABAC. */
+  readonly policies: readonly Policy[]
+  readonly webhook: (WebhookSettings & { readonly connection: EndpointSettings }) | undefined
 }
 
 export interface AdmissionSettings {

@@ -1,0 +1,144 @@
+// What a service is asked, what its answers mean, how long they count, and what happens while it is away.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { identityOf } from '../api/identity.js'
+import { parseRequest } from '../api/request-info.js'
+import type { User } from '../api/user.js'
+import type { EndpointAnswer } from '../net/json-endpoint.js'
+import type { Decision } from './authorize.js'
+import { type WebhookAccess, webhookAuthorizer } from './webhook-authorizer.js'
+
+const user = (name: string, more: Partial<User> = {}): User => ({ name, uid: '', groups: ['system:authenticated'], extra: {}, ...more })
+
+const stageOf = (reply: (document: object, call: number) => object | number | Error, version: WebhookAccess['version'] = 'v1') => {
+  const sent: { spec: object; apiVersion: string }[] = []
+  const pauses: number[] = []
+  const clock = { ms: 0, now: () => clock.ms }
+  const authorizer = webhookAuthorizer({
+    identity: identityOf('cluster'),
+    version,
+    acceptedTtlMs: 300,
+    refusedTtlMs: 30,
+    clock,
+    post: async (document): Promise<EndpointAnswer> => {
+      sent.push(document as (typeof sent)[number])
+      const said = reply(document as object, sent.length)
+      if (said instanceof Error) throw said
+      if (typeof said === 'number') return { status: said, body: Buffer.from('{}'), retryAfter: undefined }
+      return { status: 200, body: Buffer.from(JSON.stringify({ ...(document as object), ...said })), retryAfter: undefined }
+    },
+    sleep: async (ms) => pauses.push(ms),
+  })
+  const decide = async (request: string, who = user('ann')): Promise<Decision> => {
+    const [method = '', path = ''] = request.split(' ')
+    return authorizer.authorize({ user: who, info: parseRequest(method, path) })
+  }
+  return { authorizer, sent, pauses, clock, decide }
+}
+
+const pods = 'GET /api/v1/namespaces/n/pods'
+
+const replies: readonly { readonly status: object; readonly decision: Decision }[] = [
+  { status: { allowed: true, reason: 'fine' }, decision: { verdict: 'allow', reason: 'fine' } },
+  { status: { allowed: false, denied: true, reason: 'not today' }, decision: { verdict: 'deny', reason: 'not today' } },
+  { status: { allowed: false }, decision: { verdict: 'no-opinion', reason: '' } },
+  { status: { allowed: 'true' }, decision: { verdict: 'no-opinion', reason: '' } },
+  {
+    status: { allowed: true, denied: true, reason: 'both' },
+    decision: { verdict: 'deny', reason: 'both', error: 'webhook subject access review returned both allow and deny response' },
+  },
+]
+
+for (const { status, decision } of replies) {
+  test(`${JSON.stringify(status)} means ${decision.verdict}`, async () => {
+    assert.deepEqual(await stageOf(() => ({ status })).decide(pods), decision)
+  })
+}
+
+test('it is told who asks for what, in words of its version, and nothing that is empty', async () => {
+  const stage = stageOf(() => ({ status: {} }))
+  await stage.decide(
+    'PATCH /apis/apps/v1/namespaces/n/deployments/d/status',
+    user('zoe', { uid: 'u', groups: ['devs'], extra: { s: ['a', 'b'] } }),
+  )
+  await stage.decide('GET /metrics', user('zoe', { groups: [] }))
+  assert.deepEqual(
+    stage.sent.map(({ spec }) => spec),
+    [
+      {
+        resourceAttributes: {
+          namespace: 'n',
+          verb: 'patch',
+          group: 'apps',
+          version: 'v1',
+          resource: 'deployments',
+          subresource: 'status',
+          name: 'd',
+        },
+        user: 'zoe',
+        groups: ['devs'],
+        extra: { s: ['a', 'b'] },
+        uid: 'u',
+      },
+      { nonResourceAttributes: { path: '/metrics', verb: 'get' }, user: 'zoe' },
+    ],
+  )
+  assert.equal(stage.sent[0]?.apiVersion, 'authorization.cluster.io/v1')
+  const old = stageOf(() => ({ status: {} }), 'v1beta1')
+  await old.decide(pods)
+  assert.deepEqual((old.sent[0] as { spec: { group?: unknown } }).spec.group, ['system:authenticated'])
+  assert.equal(old.sent[0]?.apiVersion, 'authorization.cluster.io/v1beta1')
+})
+
+test('a yes counts for longer than a no, and each for what was asked alone', async () => {
+  const stage = stageOf((document) => ({ status: { allowed: JSON.stringify(document).includes('"ann"') } }))
+  assert.equal((await stage.decide(pods)).verdict, 'allow')
+  assert.equal((await stage.decide(pods, user('bob'))).verdict, 'no-opinion')
+  await stage.decide(pods)
+  await stage.decide(pods, user('bob'))
+  assert.equal(stage.sent.length, 2)
+  await stage.decide(`${pods}/p`)
+  assert.equal(stage.sent.length, 3)
+  stage.clock.ms = 31
+  await stage.decide(pods)
+  assert.equal(stage.sent.length, 3)
+  await stage.decide(pods, user('bob'))
+  assert.equal(stage.sent.length, 4)
+  stage.clock.ms = 301
+  await stage.decide(pods)
+  assert.equal(stage.sent.length, 5)
+})
+
+test('what is very long is not kept, and those who ask the same at once wait for one answer', async () => {
+  const stage = stageOf(() => ({ status: { allowed: true } }))
+  await Promise.all([stage.decide(pods), stage.decide(pods), stage.decide(pods)])
+  assert.equal(stage.sent.length, 1)
+  const long = `GET /${'x'.repeat(10_000)}`
+  await stage.decide(long)
+  await stage.decide(long)
+  assert.equal(stage.sent.length, 3)
+})
+
+test('who cannot be asked allows nobody, says why, and is asked again next time', async () => {
+  const refused = stageOf(() => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))
+  const decision = await refused.decide(pods)
+  assert.equal(decision.verdict, 'no-opinion')
+  assert.match(decision.error ?? '', /could not be asked: connect ECONNREFUSED/)
+  await refused.decide(pods)
+  assert.equal(refused.sent.length, 2)
+  for (const reply of [403, { kind: 'Status' }, { apiVersion: 'authorization.cluster.io/v2' }]) {
+    const stage = stageOf(() => reply)
+    const { verdict, error } = await stage.decide(pods)
+    assert.deepEqual([verdict, error !== undefined, stage.sent.length], ['no-opinion', true, 1])
+  }
+})
+
+test('what may pass is tried again, with pauses that grow, though not forever', async () => {
+  const passing = stageOf((_, call) => (call < 3 ? 500 : { status: { allowed: true } }))
+  assert.equal((await passing.decide(pods)).verdict, 'allow')
+  assert.deepEqual(passing.pauses, [500, 750])
+  const reset = stageOf(() => Object.assign(new Error('reset'), { code: 'ECONNRESET' }))
+  assert.match((await reset.decide(pods)).error ?? '', /reset/)
+  assert.equal(reset.sent.length, 5)
+})

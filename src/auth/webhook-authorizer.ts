@@ -1,0 +1,141 @@
+// A service of somebody else that is asked whether somebody may. What it said counts for a while; while it cannot be asked, nobody is allowed
+// anything by it.
+
+import type { Identity } from '../api/identity.js'
+import type { Clock } from '../base/clock.js'
+import { RecentMap } from '../base/recent-map.js'
+import type { EndpointAnswer } from '../net/json-endpoint.js'
+import type { AccessAttributes, AccessRequest, Authorizer, Decision } from './authorize.js'
+
+export interface WebhookAccess {
+  readonly identity: Identity
+  readonly version: 'v1' | 'v1beta1'
+  /** How long a yes counts, and how long anything else. */
+  readonly acceptedTtlMs: number
+  readonly refusedTtlMs: number
+  readonly clock: Clock
+  /** Asks the service; rejects where it cannot be reached. */
+  readonly post: (document: unknown) => Promise<EndpointAnswer>
+  readonly sleep: (ms: number) => Promise<unknown>
+}
+
+interface Kept {
+  readonly decision: Decision
+  readonly untilMs: number
+}
+
+const mostKept = 8192
+/** What somebody asks for in more letters is not kept. */
+const mostLetters = 10_000
+
+/** It is asked so often at most, with pauses that grow. */
+const mostAttempts = 5
+const firstPauseMs = 500
+const pauseGrows = 1.5
+const passing: ReadonlySet<number> = new Set([429, 500, 504])
+
+export function webhookAuthorizer(access: WebhookAccess): Authorizer {
+  const kept = new RecentMap<string, Kept>(mostKept)
+  /** Those who ask the same at the same time wait for one answer. */
+  const pending = new Map<string, Promise<Decision>>()
+  return {
+    name: 'Webhook',
+    authorize: (request) => {
+      const spec = specOf(request, access.version)
+      const key = JSON.stringify(spec)
+      const known = kept.get(key)
+      if (known !== undefined && known.untilMs > access.clock.now()) return known.decision
+      const asked = pending.get(key)
+      if (asked !== undefined) return asked
+      const asking = ask(access, spec)
+        .then((decision) => {
+          const ttlMs = decision.verdict === 'allow' ? access.acceptedTtlMs : access.refusedTtlMs
+          if (lettersOf(request.info) < mostLetters) kept.set(key, { decision, untilMs: access.clock.now() + ttlMs })
+          return decision
+        })
+        .catch((thrown: unknown): Decision => ({ verdict: 'no-opinion', reason: '', error: messageOf(thrown) }))
+        .finally(() => pending.delete(key))
+      pending.set(key, asking)
+      return asking
+    },
+  }
+}
+
+const lettersOf = ({ namespace, verb, group, version, resource, subresource, name, path }: AccessAttributes): number =>
+  namespace.length + verb.length + group.length + version.length + resource.length + subresource.length + name.length + path.length
+
+const messageOf = (thrown: unknown): string =>
+  `the authorization webhook could not be asked: ${thrown instanceof Error ? thrown.message : String(thrown)}`
+
+/** What is sent; what is empty is left out. */
+function specOf({ user, info }: AccessRequest, version: WebhookAccess['version']): object {
+  const { namespace, verb, group, version: of, resource, subresource, name } = info
+  return {
+    ...(info.isResource
+      ? { resourceAttributes: filled({ namespace, verb, group, version: of, resource, subresource, name }) }
+      : { nonResourceAttributes: filled({ path: info.path, verb }) }),
+    ...filled({ user: user.name }),
+    ...(user.groups.length === 0 ? {} : { [version === 'v1' ? 'groups' : 'group']: user.groups }),
+    ...(Object.keys(user.extra).length === 0 ? {} : { extra: user.extra }),
+    ...filled({ uid: user.uid }),
+  }
+}
+
+const filled = (fields: { readonly [name: string]: string }): { readonly [name: string]: string } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
+
+async function ask({ identity, version, post, sleep }: WebhookAccess, spec: object): Promise<Decision> {
+  const apiVersion = `${identity.group({ stem: 'authorization' })}/${version}`
+  const review = { kind: 'SubjectAccessReview', apiVersion, metadata: { creationTimestamp: null }, spec, status: { allowed: false } }
+  let pauseMs = firstPauseMs
+  for (let attempt = 1; ; attempt++) {
+    const answer = await postOnce(post, review)
+    if (answer !== undefined && !mayPass(answer)) return decisionIn(answer, apiVersion)
+    if (attempt === mostAttempts) throw new Error(answer === undefined ? 'its connection was reset' : `it answered ${answer.status}`)
+    await sleep(answer?.retryAfter === undefined ? pauseMs : Math.min(answer.retryAfter * 1000, mostPauseMs))
+    pauseMs *= pauseGrows
+  }
+}
+
+const mostPauseMs = 5000
+
+const mayPass = ({ status, retryAfter }: EndpointAnswer): boolean => passing.has(status) || (status >= 400 && retryAfter !== undefined)
+
+/** Undefined where the connection broke, which may be that of an old one. */
+async function postOnce(post: WebhookAccess['post'], review: object): Promise<EndpointAnswer | undefined> {
+  try {
+    return await post(review)
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ECONNRESET') return undefined
+    throw thrown
+  }
+}
+
+interface Reviewed {
+  readonly apiVersion?: unknown
+  readonly kind?: unknown
+  readonly status?: { readonly allowed?: unknown; readonly denied?: unknown; readonly reason?: unknown; readonly evaluationError?: unknown }
+}
+
+function decisionIn({ status: code, body }: EndpointAnswer, apiVersion: string): Decision {
+  if (code < 200 || code > 299) throw new Error(`it answered ${code}`)
+  const review = reviewIn(body)
+  if (review.kind !== 'SubjectAccessReview' || review.apiVersion !== apiVersion)
+    throw new Error(`its answer is no SubjectAccessReview of ${apiVersion}`)
+  const { allowed, denied, reason } = review.status ?? {}
+  const why = typeof reason === 'string' ? reason : ''
+  if (denied === true && allowed === true)
+    return { verdict: 'deny', reason: why, error: 'webhook subject access review returned both allow and deny response' }
+  return { verdict: denied === true ? 'deny' : allowed === true ? 'allow' : 'no-opinion', reason: why }
+}
+
+function reviewIn(body: Buffer): Reviewed {
+  let value: unknown
+  try {
+    value = JSON.parse(body.toString('utf8'))
+  } catch {
+    throw new Error('its answer is no JSON')
+  }
+  if (typeof value !== 'object' || value === null) throw new Error('its answer is no JSON object')
+  return value
+}

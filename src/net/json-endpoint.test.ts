@@ -1,0 +1,65 @@
+// A service that is asked: what it is sent, and what is done when it says too much, nothing, or is not there.
+
+import assert from 'node:assert/strict'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import { JsonEndpoint } from './json-endpoint.js'
+
+async function withServer(listener: RequestListener, act: (url: string) => Promise<void>): Promise<void> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  try {
+    await act(`http://127.0.0.1:${(server.address() as AddressInfo).port}/path`)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}
+
+test('a document goes there and one comes back, over one connection', async () => {
+  const ports = new Set<number | undefined>()
+  await withServer(
+    (request, response) => {
+      ports.add(request.socket.remotePort)
+      let text = ''
+      request.on('data', (part) => {
+        text += part
+      })
+      request.on('end', () => {
+        response.writeHead(201, { 'retry-after': '3' })
+        response.end(JSON.stringify([request.url, request.headers['content-type'], request.headers.authorization, JSON.parse(text)]))
+      })
+    },
+    async (url) => {
+      const endpoint = new JsonEndpoint({ url, authorization: () => 'Bearer x' }, { timeoutMs: 5000 })
+      for (let i = 0; i < 3; i++) {
+        const { status, body, retryAfter } = await endpoint.post({ i })
+        assert.deepEqual([status, retryAfter, JSON.parse(body.toString())], [201, 3, ['/path', 'application/json', 'Bearer x', { i }]])
+      }
+      assert.equal(ports.size, 1)
+      endpoint.close()
+    },
+  )
+})
+
+test('who says too much or nothing is not waited for', async () => {
+  await withServer(
+    (request, response) => {
+      if (request.headers['authorization'] === 'much') response.end('x'.repeat(5000))
+    },
+    async (url) => {
+      const much = new JsonEndpoint({ url, authorization: () => 'much' }, { timeoutMs: 5000, maxBytes: 1000 })
+      await assert.rejects(much.post({}), /longer than 1000 bytes/)
+      const silent = new JsonEndpoint({ url }, { timeoutMs: 50 })
+      await assert.rejects(silent.post({}), /no answer within 50 ms/)
+      much.close()
+      silent.close()
+    },
+  )
+})
+
+test('nobody there is an error', async () => {
+  const endpoint = new JsonEndpoint({ url: 'http://127.0.0.1:1/' }, { timeoutMs: 5000 })
+  await assert.rejects(endpoint.post({}), /ECONNREFUSED/)
+})

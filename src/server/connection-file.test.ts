@@ -1,0 +1,62 @@
+// What a client configuration says of the service of a webhook, and which ones cannot be used.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { readConnection } from './connection-file.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'connection-'))
+after(() => rmSync(folder, { recursive: true }))
+writeFileSync(join(folder, 'ca.crt'), 'CA')
+writeFileSync(join(folder, 'token'), 'from-file\n')
+
+const read = (text: string) => readConnection(join(folder, 'config.yaml'), text)
+
+test('the current context decides', () => {
+  const found = read(`
+clusters:
+- {name: other, cluster: {server: "https://other"}}
+- {name: here, cluster: {server: "https://here/path", certificate-authority: ca.crt, tls-server-name: hook}}
+users:
+- {name: me, user: {token: secret}}
+contexts:
+- {name: c, context: {cluster: here, user: me}}
+current-context: c
+`)
+  const { authorization, ...rest } = found
+  assert.deepEqual(rest, { url: 'https://here/path', insecure: false, ca: 'CA', serverName: 'hook' })
+  assert.equal(authorization?.(), 'Bearer secret')
+})
+
+test('without a context the only ones are meant', () => {
+  const pem = Buffer.from('PEM').toString('base64')
+  const found = read(`
+clusters: [{name: a, cluster: {server: "https://a", insecure-skip-tls-verify: true, certificate-authority-data: ${pem}}}]
+users: [{name: u, user: {client-certificate-data: ${pem}, client-key-data: ${pem}, username: ann, password: pw}}]
+`)
+  assert.deepEqual([found.insecure, found.ca, found.cert, found.key], [true, 'PEM', 'PEM', 'PEM'])
+  assert.equal(found.authorization?.(), `Basic ${Buffer.from('ann:pw').toString('base64')}`)
+  const byFile = read('clusters: [{name: a, cluster: {server: "https://a"}}]\nusers: [{name: u, user: {tokenFile: token}}]')
+  assert.equal(byFile.authorization?.(), 'Bearer from-file')
+})
+
+const wrong: readonly { readonly text: string; readonly says: RegExp }[] = [
+  { text: 'clusters: []', says: /names no server/ },
+  { text: 'clusters: [{name: a, cluster: {server: "https://a"}}]\ncurrent-context: x', says: /no context "x"/ },
+  {
+    text: 'clusters: [{name: a, cluster: {server: "https://a"}}]\ncontexts: [{name: x, context: {cluster: b}}]\ncurrent-context: x',
+    says: /no cluster "b"/,
+  },
+  {
+    text: 'clusters: [{name: a, cluster: {server: "https://a"}}]\nusers: [{name: u, user: {exec: {command: x}}}]',
+    says: /"exec" is not supported/,
+  },
+  { text: 'clusters: [{name: a, cluster: {server: "https://a", proxy-url: "http://p"}}]', says: /"proxy-url" is not supported/ },
+  { text: 'clusters: [{name: a, cluster: {server: "https://a", certificate-authority: gone}}]', says: /ENOENT/ },
+  { text: 'clusters: [{name: a, cluster: {server: 5}}]', says: /"server" is no text/ },
+  { text: 'clusters: [{name: a, cluster: {server: "https://a"}}]\nusers: [{name: u, user: {client-key-data: eA==}}]', says: /go together/ },
+]
+
+for (const { text, says } of wrong) test(`refused: ${text.slice(0, 120)}`, () => assert.throws(() => read(text), says))

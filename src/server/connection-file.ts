@@ -1,0 +1,114 @@
+// A client configuration that names a service of somebody else: where webhooks are, and as whom the server comes to them.
+
+import { readFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { readYaml } from '../codec/yaml/read-yaml.js'
+import type { EndpointSettings } from '../net/json-endpoint.js'
+
+type Fields = { readonly [name: string]: unknown }
+
+const tokenLastsMs = 60_000
+
+/** The service that the current context of a configuration names. Throws one sentence where it is not clear or cannot be done. */
+export function readConnection(path: string, text: string): EndpointSettings {
+  const configuration = fieldsOf(readYaml(text).value) ?? {}
+  const { cluster, user } = currentContext(configuration)
+  const server = textIn(cluster, 'server')
+  if (server === '') throw new Error('it names no server to reach')
+  if (textIn(cluster, 'proxy-url') !== '') throw new Error('"proxy-url" is not supported')
+  for (const plugin of ['exec', 'auth-provider']) if (user[plugin] !== undefined) throw new Error(`"${plugin}" is not supported for a user`)
+  const folder = dirname(path)
+  const ca = material(folder, cluster, 'certificate-authority')
+  const cert = material(folder, user, 'client-certificate')
+  const key = material(folder, user, 'client-key')
+  if ((cert === undefined) !== (key === undefined)) throw new Error('a client certificate and its key go together')
+  const serverName = textIn(cluster, 'tls-server-name')
+  const authorization = authorizationOf(folder, user)
+  return {
+    url: server,
+    insecure: cluster['insecure-skip-tls-verify'] === true,
+    ...(ca === undefined ? {} : { ca }),
+    ...(serverName === '' ? {} : { serverName }),
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+    ...(authorization === undefined ? {} : { authorization }),
+  }
+}
+
+interface Context {
+  readonly cluster: Fields
+  readonly user: Fields
+}
+
+/** What the current context names; without one, the only cluster and the only user. */
+function currentContext(configuration: Fields): Context {
+  const current = textIn(configuration, 'current-context')
+  const context = current === '' ? undefined : named(configuration, 'contexts', current)
+  if (current !== '' && context === undefined) throw new Error(`it has no context ${JSON.stringify(current)}`)
+  const details = fieldsOf(context?.['context']) ?? {}
+  return {
+    cluster: partOf(configuration, { list: 'clusters', member: 'cluster', name: textIn(details, 'cluster') }) ?? {},
+    user: partOf(configuration, { list: 'users', member: 'user', name: textIn(details, 'user') }) ?? {},
+  }
+}
+
+function partOf(
+  configuration: Fields,
+  { list, member, name }: { readonly list: string; readonly member: string; readonly name: string },
+): Fields | undefined {
+  const all = itemsOf(configuration, list)
+  const found = name === '' ? (all.length === 1 ? all[0] : undefined) : named(configuration, list, name)
+  if (name !== '' && found === undefined) throw new Error(`it has no ${member} ${JSON.stringify(name)}`)
+  return fieldsOf(found?.[member])
+}
+
+const named = (configuration: Fields, list: string, name: string): Fields | undefined =>
+  itemsOf(configuration, list).find((item) => item['name'] === name)
+
+const itemsOf = (configuration: Fields, list: string): readonly Fields[] => {
+  const items = configuration[list]
+  return Array.isArray(items) ? items.map(fieldsOf).filter((item) => item !== undefined) : []
+}
+
+const fieldsOf = (value: unknown): Fields | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined
+
+function textIn(fields: Fields, name: string): string {
+  const value = fields[name] ?? ''
+  if (typeof value !== 'string') throw new Error(`"${name}" is no text`)
+  return value
+}
+
+/** A PEM text, in the file itself or in another one. */
+function material(folder: string, fields: Fields, name: string): string | undefined {
+  const inline = textIn(fields, `${name}-data`)
+  if (inline !== '') return Buffer.from(inline, 'base64').toString('utf8')
+  const path = textIn(fields, name)
+  return path === '' ? undefined : readFileSync(resolve(folder, path), 'utf8')
+}
+
+function authorizationOf(folder: string, user: Fields): (() => string) | undefined {
+  const token = textIn(user, 'token')
+  if (token !== '') return () => `Bearer ${token}`
+  const file = textIn(user, 'tokenFile')
+  if (file !== '') return followedToken(resolve(folder, file))
+  const [name, password] = [textIn(user, 'username'), textIn(user, 'password')]
+  if (name === '' && password === '') return undefined
+  return () => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
+}
+
+/** Somebody else renews it; while it cannot be read, the last one counts. */
+function followedToken(path: string): () => string {
+  let token = readFileSync(path, 'utf8').trim()
+  let readAtMs = performance.now()
+  return () => {
+    if (performance.now() - readAtMs >= tokenLastsMs) {
+      readAtMs = performance.now()
+      try {
+        token = readFileSync(path, 'utf8').trim()
+      } catch {
+        // It is being replaced.
+      }
+    }
+    return `Bearer ${token}`
+  }
+}
