@@ -13,6 +13,8 @@ export interface Credentials {
   readonly certificate: PeerCertificate | undefined
   /** Empty where it is not known. */
   readonly remoteAddress: string
+  /** What stands for the connection over which they came, as long as it lasts; left out: there is none. */
+  readonly connection?: object | undefined
   /** Whom a token shall be meant for; undefined: this server. */
   readonly audiences?: readonly string[] | undefined
 }

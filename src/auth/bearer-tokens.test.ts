@@ -37,6 +37,23 @@ test('a token is not looked up by its text, of which a guess could learn a part 
   )
 })
 
+test('over one connection each token is told from the one before it, however alike they are', () => {
+  const connection = {}
+  const authenticators = asking(known)
+  const ask = (token: string) => nameOf(authenticateWith(authenticators, { ...tokenCredentials(token), connection }))
+  for (const [token, name] of [
+    ['secret', 'ann'],
+    ['secret', 'ann'],
+    ['secreT', undefined],
+    ['secret ', undefined],
+    ['secre', undefined],
+    ['secret', 'ann'],
+  ] as const)
+    assert.equal(ask(token), name, token)
+  assert.equal(digests.of('secret', connection), digests.of('secret'))
+  assert.notEqual(digests.of('secreT', connection), digests.of('secret'))
+})
+
 test('the first authenticator that knows a credential decides, waiting or not', async () => {
   const slow = async () => undefined
   const found = authenticateWith([slow, () => ({ user: user('second') }), () => ({ user: user('third') })], tokenCredentials('x'))

@@ -3,7 +3,7 @@
 // Checking a signature or asking somebody is done once for a token. Later requests look it up by its hash under a key that only this process
 // knows (how long that takes says nothing about how much of a guess was right), and ask whether what was found still holds.
 
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { Clock } from '../base/clock.js'
 import { RecentMap } from '../base/recent-map.js'
 import type { Authenticated, Authenticator, Found, Refused } from './authenticate.js'
@@ -49,21 +49,30 @@ export interface TokenCacheCounters {
 }
 
 const mostKept = 16_384
-/** How much of a hash finds its entry; all of it is compared then. */
-const placeLength = 16
 const noSuchToken = 'invalid bearer token'
 
-interface Kept {
-  readonly digest: Buffer
-  readonly finding: TokenFinding
+interface Digested {
+  readonly token: string
+  readonly digest: string
 }
 
 /** Hashes of tokens under a key of this process. */
 export class TokenDigests {
   readonly #key = randomBytes(32).toString('hex')
   readonly #reviewKey = randomBytes(32).toString('hex')
+  /** The last token of each connection: clients send the same one with every request, and to hash it is a twentieth of a GET. */
+  readonly #last = new WeakMap<object, Digested>()
 
-  of(token: string): string {
+  of(token: string, connection?: object): string {
+    if (connection === undefined) return this.#hash(token)
+    const last = this.#last.get(connection)
+    if (last !== undefined && isSameSecret(last.token, token)) return last.digest
+    const digest = this.#hash(token)
+    this.#last.set(connection, { token, digest })
+    return digest
+  }
+
+  #hash(token: string): string {
     return hash('sha256', this.#key + token, 'base64')
   }
 
@@ -73,38 +82,45 @@ export class TokenDigests {
   }
 }
 
+/** In a time that does not tell where they differ: requests of several users may come over one connection of a proxy. */
+function isSameSecret(one: string, other: string): boolean {
+  if (one.length !== other.length) return false
+  let difference = 0
+  for (let i = 0; i < one.length; i++) difference |= one.charCodeAt(i) ^ other.charCodeAt(i)
+  return difference === 0
+}
+
 export function bearerTokens({ authenticators, audiences: own, clock, digests, counters }: BearerOptions): Authenticator {
-  const kept = new RecentMap<string, Kept>(mostKept)
+  const kept = new RecentMap<string, TokenFinding>(mostKept)
   const pending = new Map<string, Promise<Found>>()
-  const keep = (place: string, key: string, result: TokenResult): TokenResult => {
-    if (result?.user !== undefined) kept.set(place, { digest: Buffer.from(key), finding: result })
+  const keep = (key: string, result: TokenResult): TokenResult => {
+    if (result?.user !== undefined) kept.set(key, result)
     return result
   }
 
-  return ({ bearerToken, audiences }) => {
+  return ({ bearerToken, audiences, connection }) => {
     if (bearerToken === '') return undefined
-    const digest = digests.of(bearerToken)
+    const digest = digests.of(bearerToken, connection)
     const key = audiences === undefined ? digest : digests.ofReview(bearerToken, audiences)
-    const place = key.slice(0, placeLength)
     const now = clock.now()
-    const known = kept.get(place)
-    if (known !== undefined && timingSafeEqual(known.digest, Buffer.from(key))) {
-      if (known.finding.holds?.(now) ?? true) {
+    const known = kept.get(key)
+    if (known !== undefined) {
+      if (known.holds?.(now) ?? true) {
         if (counters !== undefined) counters.hits++
-        return known.finding
+        return known
       }
-      kept.delete(place)
+      kept.delete(key)
     }
     if (counters !== undefined) counters.misses++
     const asked = pending.get(key)
     if (asked !== undefined) return asked
     const token = { text: bearerToken, digest, audiences: audiences ?? own, now }
     const found = askAll(authenticators, token)
-    if (!(found instanceof Promise)) return count(counters, keep(place, key, found))
+    if (!(found instanceof Promise)) return count(counters, keep(key, found))
     // Whoever comes with the same token meanwhile waits for the same answer.
     if (counters !== undefined) counters.pending++
     const answer = found
-      .then((result): Found => count(counters, keep(place, key, result)))
+      .then((result): Found => count(counters, keep(key, result)))
       .finally(() => {
         pending.delete(key)
         if (counters !== undefined) counters.pending--

@@ -121,6 +121,11 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     return session === undefined ? undefined : peerCertificateOf(session, session.socket as TLSSocket)
   }
 
+  get connection(): object | undefined {
+    const { request } = this
+    return 'stream' in request ? request.stream.session : request.socket
+  }
+
   get remoteAddress(): string {
     return this.request.socket.remoteAddress ?? ''
   }
