@@ -105,10 +105,14 @@ describe('metrics', { concurrency: false }, () => {
   })
   after(() => embedded.close())
 
+  /** Names of the reference that are not as a linter would have them. */
+  const unusualNames = ['authenticated_user_requests', 'authentication_attempts', 'authentication_token_cache_active_fetch_count']
+
   test('promtool finds nothing wrong', { skip: promtool.skip }, async () => {
     const text = await textOf(client)
-    const { code, stdout, stderr } = await runToEnd(promtool.path, ['check', 'metrics'], { stdin: text })
-    assert.deepEqual([code, stdout, stderr], [0, '', ''])
+    const { stdout, stderr } = await runToEnd(promtool.path, ['check', 'metrics'], { stdin: text })
+    const found = `${stdout}${stderr}`.split('\n').filter((line) => line !== '' && !unusualNames.includes(line.split(' ')[0] ?? ''))
+    assert.deepEqual(found, [])
   })
 
   test('names, types and labels are those of the reference, labels in order', async () => {

@@ -6,7 +6,8 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Clock } from '../base/clock.js'
 import { RecentMap } from '../base/recent-map.js'
-import type { Authenticated, Authenticator, Found, Refused } from './authenticate.js'
+import type { Authenticated, Authenticator, Refused } from './authenticate.js'
+import type { AuthenticationTallies } from './tallies.js'
 
 export interface PresentedToken {
   readonly text: string
@@ -35,17 +36,7 @@ export interface BearerOptions {
   readonly audiences: readonly string[]
   readonly clock: Clock
   readonly digests: TokenDigests
-  readonly counters?: TokenCacheCounters
-}
-
-/** What the cache of tokens was asked for. */
-export interface TokenCacheCounters {
-  hits: number
-  misses: number
-  /** Found out anew: well, or not. */
-  found: number
-  refused: number
-  pending: number
+  readonly tally?: AuthenticationTallies['tokens']
 }
 
 const mostKept = 16_384
@@ -90,53 +81,71 @@ function isSameSecret(one: string, other: string): boolean {
   return difference === 0
 }
 
-export function bearerTokens({ authenticators, audiences: own, clock, digests, counters }: BearerOptions): Authenticator {
+export function bearerTokens({ authenticators, audiences: own, clock, digests, tally }: BearerOptions): Authenticator {
   const kept = new RecentMap<string, TokenFinding>(mostKept)
-  const pending = new Map<string, Promise<Found>>()
+  const pending = new Map<string, Promise<TokenResult>>()
+
+  const find = (key: string, now: number): TokenFinding | undefined => {
+    const known = kept.get(key)
+    if (known === undefined || (known.holds?.(now) ?? true)) return known
+    kept.delete(key)
+    return undefined
+  }
   const keep = (key: string, result: TokenResult): TokenResult => {
     if (result?.user !== undefined) kept.set(key, result)
+    if (tally !== undefined) tally[result?.user === undefined ? 'error' : 'ok']++
     return result
   }
-
-  return ({ bearerToken, audiences, connection }) => {
-    if (bearerToken === '') return undefined
-    const digest = digests.of(bearerToken, connection)
-    const key = audiences === undefined ? digest : digests.ofReview(bearerToken, audiences)
-    const now = clock.now()
-    const known = kept.get(key)
-    if (known !== undefined) {
-      if (known.holds?.(now) ?? true) {
-        if (counters !== undefined) counters.hits++
-        return known
-      }
-      kept.delete(key)
-    }
-    if (counters !== undefined) counters.misses++
-    const asked = pending.get(key)
-    if (asked !== undefined) return asked
-    const token = { text: bearerToken, digest, audiences: audiences ?? own, now }
-    const found = askAll(authenticators, token)
-    if (!(found instanceof Promise)) return count(counters, keep(key, found))
-    // Whoever comes with the same token meanwhile waits for the same answer.
-    if (counters !== undefined) counters.pending++
+  /** Whoever comes with the same token meanwhile waits for the same answer. */
+  const share = (key: string, found: Promise<TokenResult>): Promise<TokenResult> => {
     const answer = found
-      .then((result): Found => count(counters, keep(key, result)))
+      .then((result) => keep(key, result))
       .finally(() => {
         pending.delete(key)
-        if (counters !== undefined) counters.pending--
+        if (tally !== undefined) tally.inFlight--
       })
+    if (tally !== undefined) tally.inFlight++
     pending.set(key, answer)
     return answer
   }
+  const wait = (answer: Promise<TokenResult>): Promise<TokenResult> => {
+    if (tally === undefined) return answer
+    tally.blocked++
+    return answer.finally(() => {
+      tally.blocked--
+    })
+  }
+
+  const authenticate: Authenticator = ({ bearerToken, audiences, connection }) => {
+    const digest = digests.of(bearerToken, connection)
+    const key = audiences === undefined ? digest : digests.ofReview(bearerToken, audiences)
+    const now = clock.now()
+    const known = find(key, now)
+    if (known !== undefined) return known
+    const asked = pending.get(key)
+    if (asked !== undefined) return wait(asked)
+    const found = askAll(authenticators, { text: bearerToken, digest, audiences: audiences ?? own, now })
+    return found instanceof Promise ? share(key, found) : keep(key, found)
+  }
+  return tally === undefined ? withToken(authenticate) : withToken(timed(authenticate, tally))
 }
 
-function count(counters: TokenCacheCounters | undefined, result: TokenResult): TokenResult {
-  if (counters !== undefined) {
-    if (result?.user === undefined) counters.refused++
-    else counters.found++
+const withToken =
+  (authenticate: Authenticator): Authenticator =>
+  (credentials) =>
+    credentials.bearerToken === '' ? undefined : authenticate(credentials)
+
+/** What is known takes no time to speak of, and what is not is checked before it is told. */
+const timed =
+  (authenticate: Authenticator, tally: AuthenticationTallies['tokens']): Authenticator =>
+  (credentials) => {
+    const begunMs = performance.now()
+    const checked = tally.ok + tally.error
+    const found = authenticate(credentials)
+    if (found instanceof Promise) return found.finally(() => tally.miss.add((performance.now() - begunMs) / 1000))
+    tally[checked === tally.ok + tally.error ? 'hit' : 'miss'].add((performance.now() - begunMs) / 1000)
+    return found
   }
-  return result
-}
 
 /** All reasons against it are told, beginning with the plainest. */
 function askAll(

@@ -4,6 +4,7 @@ import { unauthorized } from '../api/api-error.js'
 import type { User } from '../api/user.js'
 import { type Authenticator, authenticateWith, type Found } from '../auth/authenticate.js'
 import { type Authorizer, authorizeWith, type Decision, refusal } from '../auth/authorize.js'
+import type { AttemptResult, AuthenticationTallies } from '../auth/tallies.js'
 import type { Exchange } from './exchange.js'
 import type { Answered, Filter } from './pipeline.js'
 import { sendPlain } from './respond.js'
@@ -12,15 +13,16 @@ export interface Authentication {
   readonly authenticators: readonly Authenticator[]
   /** Whom a request without any credential is; undefined: nobody, and it is refused. */
   readonly anonymous: User | undefined
+  readonly tallies?: AuthenticationTallies | undefined
 }
 
-export function authentication({ authenticators, anonymous }: Authentication): Filter {
+export function authentication({ authenticators, anonymous, tallies }: Authentication): Filter {
   const finish = (exchange: Exchange, found: Found): boolean => {
-    if (found?.user !== undefined) {
-      exchange.user = found.user
-      found.remark?.(exchange.annotate, exchange.now)
-    } else if (found === undefined && anonymous !== undefined) exchange.user = anonymous
-    else throw unauthorized()
+    const user = found === undefined ? anonymous : found.user
+    tallies?.count(resultOf(found, user), performance.now() - exchange.begunMs, user?.name ?? '')
+    if (user === undefined) throw unauthorized()
+    exchange.user = user
+    if (found?.user !== undefined) found.remark?.(exchange.annotate, exchange.now)
     exchange.lifecycle.tell('authenticated', exchange)
     return false
   }
@@ -30,6 +32,10 @@ export function authentication({ authenticators, anonymous }: Authentication): F
     return finish(exchange, found)
   }
 }
+
+/** Whoever shows a credential that is no good is an error; whoever shows none, and may not do so, is just nobody. */
+const resultOf = (found: Found, user: User | undefined): AttemptResult =>
+  user !== undefined ? 'success' : found === undefined ? 'failure' : 'error'
 
 /** Whether the user may. Where that could not be found out, it is no refusal: nobody knows. */
 export function authorization(authorizers: readonly Authorizer[]): Filter {

@@ -8,6 +8,7 @@ import { bootstrapTokens } from '../auth/bootstrap-tokens.js'
 import { clientCertificates } from '../auth/client-certificates.js'
 import { requestHeaders } from '../auth/request-headers.js'
 import { serviceAccountTokens } from '../auth/service-account-tokens.js'
+import { AuthenticationTallies } from '../auth/tallies.js'
 import { TokenIssuer } from '../auth/token-issuer.js'
 import { tokenList } from '../auth/token-list.js'
 import { systemClock } from '../base/clock.js'
@@ -30,6 +31,7 @@ export interface AuthenticationParts {
 export interface Identification {
   readonly authenticators: readonly Authenticator[]
   readonly issuer: TokenIssuer
+  readonly tallies: AuthenticationTallies
 }
 
 export function makeAuthenticators(
@@ -43,14 +45,17 @@ export function makeAuthenticators(
   const { signingKey, keys } = tokenKeys(serviceAccounts, { dataDir, tlsKey: tls.key })
   const objects = tokenObjects(store, catalogs)
   const digests = new TokenDigests()
+  const tallies = new AuthenticationTallies()
   return {
+    tallies,
     authenticators: [
       ...proxied(settings, trust),
-      clientCertificates(trust.clients, { clock: systemClock }),
+      clientCertificates(trust.clients, { clock: systemClock, remaining: tallies.certificates }),
       bearerTokens({
         digests,
         audiences,
         clock: systemClock,
+        tally: tallies.tokens,
         authenticators: [
           tokenList(new Map([...tokens, [credential.token, credential.user]]), { digests, audiences }),
           serviceAccountTokens({
@@ -60,6 +65,7 @@ export function makeAuthenticators(
             audiences,
             lookup: serviceAccounts.lookup,
             objects,
+            counters: tallies.accounts,
           }),
           ...(authentication.bootstrapTokens ? [bootstrapTokens({ identity, objects, audiences })] : []),
           ...(authentication.oidc === undefined ? [] : [makeOidc(authentication.oidc, audiences, logger)]),

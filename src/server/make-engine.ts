@@ -35,7 +35,7 @@ export interface EngineParts {
 export function makeEngine(settings: Settings, parts: EngineParts): Engine {
   const { store, catalogs, serviceRanges, rbac } = parts
   catalogs.onChange(store.endWatchesOfGone)
-  const { authenticators, issuer } = makeAuthenticators(settings, parts)
+  const { authenticators, issuer, tallies } = makeAuthenticators(settings, parts)
   const authorizers = makeAuthorizers(settings, parts)
   return {
     store,
@@ -44,7 +44,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
     forbidsPrivileged: !settings.allowPrivileged,
     clock: systemClock,
     admission: admissionOf(pluginsInOrder({ store, catalogs, randomSuffix, ...settings.admission })),
-    access: { authenticators, authorizers },
+    access: { authenticators, authorizers, tallies },
     checkGrant: grantCheck({ index: rbac, authorizers }),
     issuer,
     components: controlPlane,

@@ -77,7 +77,11 @@ export async function makeListener({ settings, logger, closing }: Opening, parts
     filters: [
       ...(await servingFilters(serving, () => state.isShuttingDown)),
       clientTimeout,
-      authentication({ authenticators: access.authenticators, anonymous: settings.anonymousAuth ? anonymous : undefined }),
+      authentication({
+        authenticators: access.authenticators,
+        anonymous: settings.anonymousAuth ? anonymous : undefined,
+        tallies: access.tallies,
+      }),
       impersonation(access.authorizers),
       lag.shed,
       inflight.filter,

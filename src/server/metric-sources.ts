@@ -15,13 +15,14 @@ import type { ObjectStore } from '../objects/object-store.js'
 import type { CollectionTally } from '../objects/store-tallies.js'
 import type { Storage, StorageSize } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
+import { authenticationFamilies } from './authentication-metrics.js'
 import type { Settings } from './options/settings.js'
 import type { RunningLoops } from './start-loops.js'
 
 export interface MeasuredParts {
   readonly settings: Pick<Settings, 'identity' | 'gates' | 'metrics'>
   readonly storage: Storage
-  readonly engine: Pick<Engine, 'store' | 'admission'>
+  readonly engine: Pick<Engine, 'store' | 'admission' | 'access'>
   readonly catalogs: CatalogSource
   readonly loops: RunningLoops
   readonly inflight: Inflight
@@ -40,6 +41,7 @@ export function metricSources(parts: MeasuredParts): readonly MetricSource[] {
     () => serverFamilies(parts),
     async () => storeFamilies(parts.engine.store, { objects: await counted(), sizes: await measured() }),
     () => loopFamilies(parts),
+    () => (parts.engine.access.tallies === undefined ? [] : authenticationFamilies(parts.engine.access.tallies)),
     () => admissionFamilies(parts.engine.admission.tallies ?? new AdmissionTallies()),
   ]
 }

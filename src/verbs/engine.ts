@@ -6,6 +6,7 @@ import type { ApiObject } from '../api/object.js'
 import type { Authenticator } from '../auth/authenticate.js'
 import { type Authorizer, authorizeWith, refusal } from '../auth/authorize.js'
 import type { GrantCheck } from '../auth/rbac/grant-check.js'
+import type { AuthenticationTallies } from '../auth/tallies.js'
 import type { TokenIssuer } from '../auth/token-issuer.js'
 import type { Clock } from '../base/clock.js'
 import type { ObjectAddress, ObjectStore } from '../objects/object-store.js'
@@ -18,7 +19,11 @@ export interface Engine extends RuleSettings {
   readonly admission: Admission
   readonly clock: Clock
   /** Who is asked about users and their rights, for kinds that are questions. */
-  readonly access: { readonly authenticators: readonly Authenticator[]; readonly authorizers: readonly Authorizer[] }
+  readonly access: {
+    readonly authenticators: readonly Authenticator[]
+    readonly authorizers: readonly Authorizer[]
+    readonly tallies?: AuthenticationTallies
+  }
   /** Who signs tokens of service accounts. */
   readonly issuer?: TokenIssuer
   /** Whether somebody may give what a role or binding gives; left out: everybody may. */
