@@ -28,18 +28,20 @@ async function setUp() {
 }
 
 test('each namespace gets one, and gets it back', async () => {
-  const { parts, make, take, count } = await setUp()
+  const { parts, timers, make, take, count } = await setUp()
   await make('old')
   const loop = defaultAccounts(parts)
   await make('new')
   await settle()
   assert.deepEqual([count('old'), count('new')], [1, 1])
   await take('old')
-  await settle()
+  await timers.advance(50)
+  assert.deepEqual([count('old'), count('new')], [0, 1])
+  await timers.advance(100)
   assert.deepEqual([count('old'), count('new')], [1, 1])
   await loop.close()
   await take('old')
-  await settle()
+  await timers.advance(1000)
   assert.equal(count('old'), 0)
 })
 

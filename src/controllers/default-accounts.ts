@@ -8,6 +8,11 @@ import type { Loop } from './leader-election.js'
 import { ownCall } from './own-call.js'
 
 const accountName = 'default'
+/**
+ * A namespace that goes takes its account with it, so it is better to look a little later. And who deletes the account and makes a pod at once is
+ * told that there is none, however quick the store is: the reference hears of a deletion after that, too.
+ */
+const againMs = 100
 
 export const defaultAccounts = (parts: LoopParts): Loop =>
   new KeyedLoop(parts, {
@@ -28,7 +33,7 @@ export const defaultAccounts = (parts: LoopParts): Loop =>
           namespace: '',
           onlyChanges: true,
           matches: ({ key }) => key.endsWith(`/${accountName}`),
-          keyOf: ({ key }, seen) => (seen === 'DELETED' ? partsOf(accounts, key).namespace : undefined),
+          keyOf: ({ key }, seen) => (seen === 'DELETED' ? { key: partsOf(accounts, key).namespace, afterMs: againMs } : undefined),
         },
       ]
     },
