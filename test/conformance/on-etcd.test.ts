@@ -1,0 +1,26 @@
+// Some of the recordings, replayed against a server on etcd: what matches with the embedded store matches there. CONFORMANCE=all replays the whole
+// default profile.
+
+import { after, before, describe, test } from 'node:test'
+import { whyNoEtcd } from '../etcd/etcd-cluster.js'
+import { checkReplay } from './check.js'
+import { findRecordings, identities } from './replay.js'
+import { type ServerOnEtcd, serverOnEtcd } from './server-on-etcd.js'
+
+const root = findRecordings()
+const skip = root === undefined ? 'there are no recordings here; see CONFORMANCE_ROOT' : (whyNoEtcd ?? false)
+/** Where the store shows through: versions, pages, watches, conflicts, deletions. */
+const some = '^(objects-(deletion|update)|reading-(chunking|list|versions-list|watch)|writing-(apply-conflicts|updates))[.]'
+const filter = process.env['CONFORMANCE'] === 'all' ? '' : some
+
+describe('recordings on etcd', { skip }, () => {
+  let server: ServerOnEtcd
+  before(async () => {
+    server = await serverOnEtcd()
+  })
+  after(() => server.close())
+  for (const identity of identities) {
+    test(`identity ${identity}`, (t) =>
+      checkReplay(t, { root: root ?? '', identity, profiles: ['default'], filter, server: server.command }))
+  }
+})
