@@ -21,8 +21,8 @@ const report = await runFuzz({
   warmUpRequests: 30_000,
   say: (line) => console.log(line),
 })
-const { requests, codes, findings, longestLivezMs, growthMiB } = report
+const { requests, codes, findings, longestTurnMs, growthMiB } = report
 console.log(`seed ${values.seed}: ${requests} requests, ${findings.length} findings`)
 console.log(`answers ${JSON.stringify(codes)}`)
-console.log(`/livez beside a request sent alone: ${longestLivezMs.toFixed(0)} ms at most; memory ${growthMiB.toFixed(1)} MiB`)
+console.log(`the event loop was held by a request sent alone: ${longestTurnMs.toFixed(0)} ms at most; memory ${growthMiB.toFixed(1)} MiB`)
 process.exitCode = findings.length === 0 ? 0 : 1

@@ -1,6 +1,7 @@
 // A fuzz of a server in a process of its own. Four things are watched: it lives, /livez answers soon, memory returns, and every answer can be read.
 
 import { expectStatus, sleep } from '../kit/fixtures.js'
+import { longestTurnMs, turnWatchFlags } from '../kit/longest-turn.js'
 import { randomFrom } from '../kit/seeded-random.js'
 import { ServerProcess } from '../kit/server-process.js'
 import { problemOf } from './check-answer.js'
@@ -10,7 +11,7 @@ import { type FuzzRequest, makeRequest, protobufType, type Seeds, samples } from
 export interface FuzzOptions {
   readonly seed: number
   readonly isOver: (requests: number) => boolean
-  /** How long /livez may take. */
+  /** How long /livez may take, and the event loop may be held. */
   readonly livezMs: number
   readonly growthMiB: number
   /** After so many requests caches are full and code is compiled: memory is compared with what it is then. */
@@ -22,7 +23,7 @@ export interface FuzzReport {
   readonly requests: number
   readonly codes: Readonly<Record<string, number>>
   readonly findings: readonly string[]
-  readonly longestLivezMs: number
+  readonly longestTurnMs: number
   readonly growthMiB: number
 }
 
@@ -30,7 +31,7 @@ const atOnce = 12
 const mostFindings = 50
 
 export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
-  const server = await ServerProcess.start({ flags: ['--read-cache-bytes=1MiB', '--request-timeout=20s'] })
+  const server = await ServerProcess.start({ nodeFlags: turnWatchFlags, flags: ['--read-cache-bytes=1MiB', '--request-timeout=20s'] })
   try {
     return await new Fuzz(server, options).run()
   } finally {
@@ -50,7 +51,7 @@ class Fuzz {
   private readonly unanswered: { readonly request: FuzzRequest; readonly protocol: 1 | 2 }[] = []
   private readonly underWay = new Set<{ readonly request: FuzzRequest; readonly protocol: 1 | 2 }>()
   private requests = 0
-  private longestLivezMs = 0
+  private longestTurnMs = 0
   private logAt = 0
   private isDone = false
 
@@ -91,7 +92,7 @@ class Fuzz {
     this.client.close()
     this.prober.close()
     const findings = [...this.findings.values()]
-    return { requests: this.requests, codes: this.codes, findings, longestLivezMs: this.longestLivezMs, growthMiB }
+    return { requests: this.requests, codes: this.codes, findings, longestTurnMs: this.longestTurnMs, growthMiB }
   }
 
   private isDead(): boolean {
@@ -146,22 +147,20 @@ class Fuzz {
     return performance.now() - begun
   }
 
-  /** A busy machine makes everybody wait; a request is to blame when /livez waits beside it each of four times. */
+  /** A busy machine makes everybody wait; a request is to blame when it holds the event loop by itself, each of four times. */
   private async clearSuspects(): Promise<void> {
     for (const { request, protocol } of this.unanswered.splice(0))
       if ((await this.client.send(request, protocol)) === 'late') this.find(`no answer ${request.method}`, `no answer\n  ${tell(request)}`)
     const suspects = this.suspects.splice(0)
     for (const { request, protocol } of suspects.slice(0, 3 * atOnce)) {
-      let shortest = Number.POSITIVE_INFINITY
-      for (let i = 0; i < 4 && shortest > this.options.livezMs; i++) {
-        const answered = this.client.send(request, protocol)
-        await sleep(1)
-        shortest = Math.min(shortest, await this.livezMs())
-        await answered
-      }
-      this.longestLivezMs = Math.max(this.longestLivezMs, shortest)
-      if (shortest > this.options.livezMs)
-        this.find(`slow ${request.method} ${request.path.slice(0, 40)}`, `/livez took ${shortest.toFixed(0)} ms beside\n  ${tell(request)}`)
+      if (this.isDead()) return
+      const turnMs = await longestTurnMs(this.server, () => this.client.send(request, protocol), this.options.livezMs, 4)
+      this.longestTurnMs = Math.max(this.longestTurnMs, turnMs)
+      if (turnMs > this.options.livezMs)
+        this.find(
+          `slow ${request.method} ${request.path.slice(0, 40)}`,
+          `${turnMs.toFixed(0)} ms of the event loop for\n  ${tell(request)}`,
+        )
     }
   }
 
