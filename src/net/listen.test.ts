@@ -286,3 +286,36 @@ test('a port in use is one clear sentence', async () => {
   )
   await assert.rejects(start(echo, { host: '192.0.2.1' }), /192\.0\.2\.1 is not an address of this machine/)
 })
+
+test('an HTTP/2 stream whose body nobody read ends with its answer', async () => {
+  const listener = await start((request, response) => {
+    if (request.url === '/read') request.resume().once('end', () => response.end('read'))
+    // Node itself ends streams of which nothing was read.
+    else request.once('data', () => response.end('refused'))
+  })
+  const session = connectHttp2(`https://127.0.0.1:${listener.port}`, { ca: authority.cert })
+  after(() => session.destroy())
+  const codes = new Map<number, number>()
+  // More than may be open at a time.
+  for (let i = 0; i < 4; i++) {
+    const streams = Array.from({ length: 100 }, () => session.request({ ':method': 'POST', ':path': '/' }, { endStream: false }))
+    const bodies = await Promise.all(
+      streams.map(async (stream) => {
+        stream.on('error', () => undefined)
+        stream.write(Buffer.alloc(20_000))
+        let body = ''
+        stream.on('data', (chunk) => (body += chunk))
+        await once(stream, 'close')
+        codes.set(stream.rstCode, (codes.get(stream.rstCode) ?? 0) + 1)
+        return body
+      }),
+    )
+    assert.deepEqual([...new Set(bodies)], ['refused'])
+  }
+  assert.deepEqual([...codes], [[0, 400]])
+  const stream = session.request({ ':method': 'POST', ':path': '/read' }, { endStream: false })
+  stream.end('all of it')
+  let body = ''
+  for await (const chunk of stream) body += chunk
+  assert.equal(body, 'read')
+})

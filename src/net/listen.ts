@@ -102,6 +102,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   const createHttp2 = (): Http2Server => {
     const http2 = process.getBuiltinModule('node:http2').createServer(http2Options(limits), (request, response) => {
       const { session } = request.stream
+      if (!request.stream.endAfterHeaders) closeUnread(request)
       if (session !== undefined) turns.run(session, sessions.socketOf(session), () => request.stream.destroyed || serve(request, response))
     })
     return http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'HTTP/2 connection error'))
@@ -131,6 +132,16 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     close: ({ graceMs = 0 } = {}) => drain({ https, sessions, sockets, silent, graceMs }).finally(() => stalled.close()),
   }
 }
+
+/** Who was answered before all of a body was read need not send the rest: the stream would stay open until it had, and hold what came. */
+function closeUnread({ stream }: Http2ServerRequest): void {
+  stream.once('finish', () => {
+    if (!stream.readableEnded) stream.close(http2NoError)
+  })
+}
+
+/** A code of HTTP/2. */
+const http2NoError = 0
 
 function refuseHeaders(response: ServerResponse): void {
   response.writeHead(431, { Connection: 'close' })

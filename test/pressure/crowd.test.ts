@@ -143,3 +143,30 @@ test('probes are answered when there is no room for anything else', async () => 
   socket.close()
   await busy.stop()
 })
+
+test('bodies over HTTP/2 that are refused while they are sent: their streams end, and nothing of them stays', async () => {
+  const descriptors = server.openDescriptors
+  const memory = new MemoryWatch(server)
+  for (let i = 0; i < 20; i++) {
+    const session = new Http2Client(server.access)
+    // Larger than may be, which shows only when it is there.
+    const refused = (): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        const stream = session.open('POST', configMaps('default'), false)
+        stream.on('response', (headers) => resolve(headers[':status']))
+        stream.on('error', reject)
+        stream.resume()
+        stream.write(Buffer.alloc(4 << 20, ' '))
+      })
+    try {
+      assert.deepEqual(await Promise.all(Array.from({ length: 5 }, refused)), Array(5).fill(413))
+    } finally {
+      session.close()
+    }
+  }
+  memory.expectBelow(300, '100 bodies of 4 MiB that are refused')
+  await until(
+    async () => server.openDescriptors,
+    (open) => open <= descriptors + 2,
+  )
+})
