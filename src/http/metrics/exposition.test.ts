@@ -9,7 +9,7 @@ function textOf(families: readonly Family[], exposition = new Exposition()): str
   const steps = exposition.write(families)
   for (;;) {
     const step = steps.next()
-    if (step.done) return step.value.join('')
+    if (step.done) return Buffer.concat(step.value).toString()
   }
 }
 
@@ -68,4 +68,23 @@ test('values that are not allowed are one row', () => {
   const text = textOf([counts, durations], new Exposition(allowed))
   assert.match(text, /a_total\{x="1",y="y"\} 5\na_total\{x="unexpected",y="y"\} 10\n/)
   assert.match(text, /e_count\{x="unexpected"\} 2\n$/)
+})
+
+test('it is made in short pieces, row by row', () => {
+  const exposition = new Exposition()
+  const many: Family = { ...counter([]), rows: Array.from({ length: 5000 }, (_, i) => ({ labels: [`x${i}`, 'y'], value: i })) }
+  const wide: Family = {
+    ...family(histogram([1], [])),
+    rows: Array.from({ length: 100 }, () => ({ labels: [], value: histogram([1, 2], [1]) })),
+  }
+  const steps = exposition.write([many, wide])
+  let count = 0
+  let step = steps.next()
+  for (; !step.done; step = steps.next()) count++
+  assert.equal(count, 5100)
+  assert.ok(step.value.length > 100)
+  assert.deepEqual(
+    step.value.filter(({ length }) => length > 10_000),
+    [],
+  )
 })

@@ -1,6 +1,7 @@
 // Metrics as text, in the format that collectors read: families of rows, each row a number or a distribution under the values of its labels.
 //
-// What is kept between two readings is the text of distributions that did not change: of thousands few do.
+// What is kept between two readings are the bytes of distributions that did not change: of thousands few do. They are bytes at once, row by row:
+// to make them of the whole text would hold the event loop for longer than to write it.
 
 import { Histogram } from '../../base/histogram.js'
 
@@ -25,11 +26,13 @@ export interface Family {
 
 interface Written {
   readonly changes: number
-  readonly text: string
+  readonly bytes: Uint8Array
 }
 
 /** Which values labels of a family may have: by its name and that of the label. */
 export type AllowedValues = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>
+
+const shortLength = 8 << 10
 
 /** What stands for a value that is not allowed. */
 const unexpected = 'unexpected'
@@ -42,28 +45,35 @@ export class Exposition {
     this.#allowed = allowed
   }
 
-  /** Family by family; a step for each row, so that it can be done in pieces. The pieces of text are joined by whoever wants them. */
-  *write(families: Iterable<Family>): Generator<void, string[], void> {
-    const texts: string[] = []
+  /** Family by family; a step for each row, so that it can be done in pieces. The text is what all that it returns is together. */
+  *write(families: Iterable<Family>): Generator<void, Uint8Array[], void> {
+    const pieces: Uint8Array[] = []
+    // Rows with a number each are short, and many.
+    let short = ''
     for (const family of families) {
-      texts.push(`# HELP ${family.name} ${escapeHelp(family.help)}\n# TYPE ${family.name} ${family.type}\n`)
+      short += `# HELP ${family.name} ${escapeHelp(family.help)}\n# TYPE ${family.name} ${family.type}\n`
       const allowed = this.#allowed.get(family.name)
       for (const row of allowed === undefined ? family.rows : allowedRows(family, allowed)) {
-        texts.push(this.#textOf(family, row))
+        if (typeof row.value === 'number') short += textOf(family, row)
+        if (short.length > shortLength || (typeof row.value !== 'number' && short !== '')) {
+          pieces.push(Buffer.from(short))
+          short = ''
+        }
+        if (typeof row.value !== 'number') pieces.push(this.#bytesOf(family, row, row.value))
         yield
       }
     }
-    return texts
+    pieces.push(Buffer.from(short))
+    return pieces
   }
 
-  #textOf(family: Family, row: Row): string {
-    const { value } = row
-    if (typeof value === 'number' || value.changes === undefined) return textOf(family, row)
+  #bytesOf(family: Family, row: Row, value: Distribution): Uint8Array {
+    if (value.changes === undefined) return Buffer.from(textOf(family, row))
     const known = this.#written.get(value)
-    if (known?.changes === value.changes) return known.text
-    const text = textOf(family, row)
-    this.#written.set(value, { changes: value.changes, text })
-    return text
+    if (known?.changes === value.changes) return known.bytes
+    const bytes = Buffer.from(textOf(family, row))
+    this.#written.set(value, { changes: value.changes, bytes })
+    return bytes
   }
 }
 

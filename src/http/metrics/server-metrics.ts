@@ -24,7 +24,7 @@ export class ServerMetrics {
   readonly #exposition: Exposition
   readonly #requests = new RequestTallies()
   readonly watches = new WatchTallies()
-  #writing: Promise<string> | undefined
+  #writing: Promise<readonly Uint8Array[]> | undefined
 
   constructor({ sources, disabled = new Set(), allowed }: MetricOptions) {
     this.#sources = [() => this.#requests.families(), () => this.watches.families(), ...sources]
@@ -40,18 +40,17 @@ export class ServerMetrics {
     responseComplete: (exchange) => this.#requests.complete(exchange),
   }
 
-  /** Whoever asks while it is being written gets the same. */
-  async text(): Promise<{ readonly contentType: string; readonly text: string }> {
+  /** The text in pieces. Whoever asks while it is being written gets the same. */
+  async read(): Promise<{ readonly contentType: string; readonly pieces: readonly Uint8Array[] }> {
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined
     })
-    return { contentType, text: await this.#writing }
+    return { contentType, pieces: await this.#writing }
   }
 
-  async #write(): Promise<string> {
+  async #write(): Promise<readonly Uint8Array[]> {
     const all = (await Promise.all(this.#sources.map((source) => source()))).flatMap((families) => [...families])
     const shown = all.filter(({ name }) => !this.#disabled.has(name)).sort((a, b) => compareText(a.name, b.name))
-    const texts = await inPieces(this.#exposition.write(shown))
-    return texts.join('')
+    return await inPieces(this.#exposition.write(shown))
   }
 }
