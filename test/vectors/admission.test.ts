@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { repoRoot } from '../kit/paths.js'
 import { replayPodSecurity } from './pod-security-table.js'
+import { replayQuota } from './quota-table.js'
 
 const root = process.env['VECTORS_ROOT'] ?? join(repoRoot, '..', 'shared', 'vectors')
 const skip = existsSync(root) ? false : 'there are no tables here; see VECTORS_ROOT'
 
-const replays = { 'pod-security.json': replayPodSecurity }
+const replays = { 'pod-security.json': replayPodSecurity, 'quota-usage.json': replayQuota }
 
 for (const [file, replay] of Object.entries(replays)) {
   test(file, { skip }, async () => {
