@@ -14,16 +14,20 @@ import { namespaceLifecycle } from './plugins/namespace-lifecycle.js'
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.js'
 import { podSecurity } from './plugins/pod-security.js'
 import { priority } from './plugins/priority.js'
+import { resourceQuota } from './plugins/resource-quota.js'
 import { runtimeClass } from './plugins/runtime-class.js'
 import { serviceAccount } from './plugins/service-account.js'
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.js'
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.js'
+import type { QuotaLedger } from './quota/ledger.js'
 
 export interface AdmissionParts extends PluginChoice {
   readonly store: ObjectStore
   readonly catalogs: Pick<CatalogSource, 'current'>
   readonly randomSuffix: (length: number) => string
   readonly config: AdmissionConfig
+  /** Undefined where there are no quotas. */
+  readonly ledger?: QuotaLedger | undefined
   readonly notReadyTolerationSeconds: number
   readonly unreachableTolerationSeconds: number
 }
@@ -55,6 +59,7 @@ export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
     runtimeClass(lookup),
     defaultIngressClass(lookup),
     persistentVolumeClaimResize(lookup),
+    ...(parts.ledger === undefined ? [] : [resourceQuota(parts.ledger)]),
   ]
   return chosenPlugins(parts).flatMap((chosen) => made.filter(({ name }) => name === chosen))
 }

@@ -31,6 +31,14 @@ export interface PutConditions {
   /** The revision that the object must have; 0: it must not be there. */
   readonly expect: number
   readonly uniqueKeys?: UniqueKeyChanges
+  /** What is written in the same commit, or nothing is. */
+  readonly alongside?: readonly Alongside[]
+}
+
+/** An object that changes together with another one, from what is known of it. */
+export interface Alongside {
+  readonly stored: StoredObject
+  readonly value: Buffer
 }
 
 export interface HistoryQuery {
@@ -41,10 +49,13 @@ export interface HistoryQuery {
   readonly limit: number
 }
 
-/** Either the object as it was written, or what stood in the way (undefined: nothing is there); `isTaken`: somebody has what it wanted to take. */
+/**
+ * Either the object as it was written, or what stood in the way (undefined: nothing is there). `isTaken`: somebody has what it wanted to take;
+ * `isBehind`: what should have changed with it is not any more as it was known.
+ */
 export type WriteOutcome =
   | { readonly ok: true; readonly object: StoredObject }
-  | { readonly ok: false; readonly current: StoredObject | undefined; readonly isTaken?: boolean }
+  | { readonly ok: false; readonly current: StoredObject | undefined; readonly isTaken?: boolean; readonly isBehind?: boolean }
 
 export interface ObjectStoreOptions {
   readonly storage: Storage
@@ -224,8 +235,9 @@ export class ObjectStore {
     return this.storage.changes({ ...rangeOf(query.resource, query.namespace), after: query.after, limit: query.limit })
   }
 
-  count(resource: Resource, namespace: string): number {
-    return this.storage.count(rangeOf(resource, namespace))
+  /** At a revision, or now. */
+  count(resource: Resource, namespace: string, at?: number): number {
+    return this.storage.count(rangeOf(resource, namespace), at)
   }
 
   /** Tells a watcher of every later change; the function it returns ends that. */
@@ -248,15 +260,21 @@ export class ObjectStore {
   }
 
   /** Writes an encoded object if the key is as expected: absent (0), or at a revision. */
-  async put(address: ObjectAddress, value: Buffer, { expect, uniqueKeys = noUniqueKeys }: PutConditions): Promise<WriteOutcome> {
+  async put(
+    address: ObjectAddress,
+    value: Buffer,
+    { expect, uniqueKeys = noUniqueKeys, alongside = [] }: PutConditions,
+  ): Promise<WriteOutcome> {
     const ttlSeconds = address.resource.definition.ttlSeconds?.(this.options.eventTtlSeconds) ?? 0
     const expiry = ttlSeconds > 0 ? { expiresAtMs: this.options.clock.now() + ttlSeconds * 1000 } : {}
     const key = keyOf(address.resource, address.namespace, address.name)
     const outcome = await this.commitDurably(expect === 0 ? 'create' : 'update', [
       { key, value, expect, ...expiry },
       ...writesOf(key, uniqueKeys),
+      ...alongside.map(changed),
     ])
     if (outcome.ok) return { ok: true, object: new StoredObject({ key, revision: outcome.revision, value }) }
+    if (isAmong(alongside, outcome.key)) return { ok: false, current: undefined, isBehind: true }
     if (outcome.key !== key) return { ok: false, current: undefined, isTaken: true }
     return { ok: false, current: objectOf(outcome.current) }
   }
@@ -266,9 +284,14 @@ export class ObjectStore {
   }
 
   /** Removes the object at a revision, with what it held; the outcome shows it with the version at which it went. */
-  async remove(stored: StoredObject, released: readonly UniqueKey[] = []): Promise<WriteOutcome> {
+  async remove(stored: StoredObject, released: readonly UniqueKey[] = [], alongside: readonly Alongside[] = []): Promise<WriteOutcome> {
     const removal = { key: stored.key, value: undefined, expect: stored.revision }
-    const outcome = await this.commitDurably('delete', [removal, ...writesOf(stored.key, { gained: [], released })])
+    const outcome = await this.commitDurably('delete', [
+      removal,
+      ...writesOf(stored.key, { gained: [], released }),
+      ...alongside.map(changed),
+    ])
+    if (!outcome.ok && isAmong(alongside, outcome.key)) return { ok: false, current: undefined, isBehind: true }
     if (!outcome.ok) return { ok: false, current: objectOf(outcome.current) }
     return { ok: true, object: new StoredObject({ ...stored.entry, revision: outcome.revision }) }
   }
@@ -336,6 +359,10 @@ function within(timeoutMs: number, work: Promise<unknown>): Promise<string | und
       .finally(() => clearTimeout(timer))
   })
 }
+
+const changed = ({ stored, value }: Alongside): Write => ({ key: stored.key, value, expect: stored.revision })
+
+const isAmong = (alongside: readonly Alongside[], key: string): boolean => alongside.some(({ stored }) => stored.key === key)
 
 const writesOf = (owner: string, { gained, released }: UniqueKeyChanges): readonly Write[] => [
   ...gained.map((uniqueKey) => ({ key: storageKeyOf(uniqueKey), value: Buffer.from(owner), expect: 0 })),

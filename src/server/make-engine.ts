@@ -3,6 +3,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
+import { chosenPlugins } from '../admission/plugin-table.js'
+import { QuotaLedger } from '../admission/quota/ledger.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { grantCheck } from '../auth/rbac/grant-check.js'
 import type { RbacIndex } from '../auth/rbac/rbac-index.js'
@@ -37,13 +39,15 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
   catalogs.onChange(store.endWatchesOfGone)
   const { authenticators, issuer, tallies } = makeAuthenticators(settings, parts)
   const authorizers = makeAuthorizers(settings, parts)
+  const ledger = makeLedger(settings, store, catalogs)
   return {
     store,
     identity: settings.identity,
     gates: settings.gates,
     forbidsPrivileged: !settings.allowPrivileged,
     clock: systemClock,
-    admission: admissionOf(pluginsInOrder({ store, catalogs, randomSuffix, ...settings.admission })),
+    admission: admissionOf(pluginsInOrder({ store, catalogs, randomSuffix, ledger, ...settings.admission })),
+    ...(ledger === undefined ? {} : { accounts: ledger }),
     access: { authenticators, authorizers, tallies },
     checkGrant: grantCheck({ index: rbac, authorizers }),
     issuer,
@@ -54,6 +58,14 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
     newUid: randomUUID,
     randomSuffix,
   }
+}
+
+/** What is used is counted in any case; whether more than that is refused, the plugin decides. */
+function makeLedger({ admission }: Settings, store: ObjectStore, catalogs: CatalogSource): QuotaLedger | undefined {
+  const quotas = catalogs.current.find('', 'v1', 'resourcequotas')
+  if (quotas === undefined) return undefined
+  const enforces = chosenPlugins(admission).includes('ResourceQuota')
+  return new QuotaLedger({ store, quotas, limited: admission.config.limitedResources, enforces })
 }
 
 /** Where the other parts of a control plane answer, when they run on this machine. */

@@ -7,6 +7,7 @@ import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
 import { LoopCounters } from '../controllers/kit/counters.js'
 import type { LoopParts } from '../controllers/kit/loop.js'
 import { namespaceDeletion } from '../controllers/namespace-deletion.js'
+import { quotaStatus } from '../controllers/resource-quota.js'
 import { publishRootCa, rootCaMaps } from '../controllers/root-ca.js'
 import { keepTrust } from '../controllers/trust-keeper.js'
 import type { Engine } from '../verbs/engine.js'
@@ -41,6 +42,7 @@ export function startLoops({ settings, logger, closing }: Opening, { engine, cat
     'root-ca-cert-publisher': rootCaMaps(rootCa),
     'flow-schema-status': flowSchemaStatus,
     'clusterrole-aggregation': clusterRoleAggregation,
+    resourcequota: quotaStatus,
   })
   closing.add(() => loops.close())
   return { counters, isLeading: () => loops.isLeading }

@@ -9,7 +9,7 @@ import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { validateCreation } from '../api/validation/validate-write.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
-import { addressOf, checkMayCreate, type Engine, upToDate, type Written } from './engine.js'
+import { accounted, addressOf, checkMayCreate, type Engine, upToDate, type Written } from './engine.js'
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
 import { reserve } from './reserve.js'
@@ -51,13 +51,15 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       if (dryRun) return dryRunResult(engine, call, object)
       call.throwIfAborted()
       const value = engine.store.encode(call.resource, object)
-      // A commit that throws may have been written all the same: what was taken for it stays taken.
-      mayBeWritten = true
-      const outcome = await engine.store.put(addressOf(call, object.metadata?.name), value, {
-        expect: 0,
-        uniqueKeys: { gained: reserved.gained, released: [] },
+      const address = addressOf(call, object.metadata?.name)
+      const uniqueKeys = { gained: reserved.gained, released: [] }
+      const outcome = await accounted(engine, call, { next: object, old: undefined }, async (alongside) => {
+        // A commit that throws may have been written all the same: what was taken for it stays taken.
+        mayBeWritten = true
+        const written = await engine.store.put(address, value, { expect: 0, uniqueKeys, alongside })
+        mayBeWritten = written.ok
+        return written
       })
-      mayBeWritten = outcome.ok
       if (outcome.ok) return { created: true, result: { stored: outcome.object } }
       if (outcome.isTaken) {
         // Somebody else was given the same address a moment ago; another one may be free.

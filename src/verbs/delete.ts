@@ -9,7 +9,7 @@ import { isDryRun } from '../api/options/write-options.js'
 import { shorten } from '../base/shorten.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { planDeletion, warnOfOrphans } from './deletion.js'
-import { addressOf, type Engine, upToDate, type WrittenObject } from './engine.js'
+import { accounted, addressOf, type Engine, upToDate, type WrittenObject } from './engine.js'
 import { uniqueKeysOfRemoval } from './reserve.js'
 import { modifiedMessage } from './update.js'
 import { readyToDecode } from './versions.js'
@@ -69,7 +69,10 @@ async function removeOnce(engine: Engine, call: Call, { current, isAdmitted }: R
       ? ({ ok: true, object: current } as const)
       : await engine.store.put(addressOf(call), value, { expect: current.revision })
   if (!last.ok) return { done: false, current: last.current }
-  const outcome = await engine.store.remove(last.object, uniqueKeysOfRemoval(engine, call, live))
+  const released = uniqueKeysOfRemoval(engine, call, live)
+  const outcome = await accounted(engine, call, { next: undefined, old: live }, (alongside) =>
+    engine.store.remove(last.object, released, alongside),
+  )
   if (!outcome.ok) return { done: false, current: outcome.current }
   return { done: true, deleted: { removed: true, result: { stored: outcome.object } } }
 }

@@ -1,6 +1,7 @@
 // What every verb works with besides the call: the store, admission, and what the server makes up itself.
 
 import type { Admission } from '../admission/admission.js'
+import type { AccountedChange, Accounts, CommitWith } from '../admission/quota/ledger.js'
 import type { Call, RuleSettings } from '../api/call.js'
 import type { ApiObject } from '../api/object.js'
 import type { Authenticator } from '../auth/authenticate.js'
@@ -9,7 +10,7 @@ import type { GrantCheck } from '../auth/rbac/grant-check.js'
 import type { AuthenticationTallies } from '../auth/tallies.js'
 import type { TokenIssuer } from '../auth/token-issuer.js'
 import type { Clock } from '../base/clock.js'
-import type { ObjectAddress, ObjectStore } from '../objects/object-store.js'
+import type { ObjectAddress, ObjectStore, WriteOutcome } from '../objects/object-store.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import type { OnDemand } from './on-demand.js'
 import type { Reserver } from './reserve.js'
@@ -32,6 +33,8 @@ export interface Engine extends RuleSettings {
   readonly components?: readonly ComponentProbe[]
   /** The kinds that take what only one object may have. */
   readonly reservers: readonly Reserver[]
+  /** Who counts what a namespace uses; left out: nobody does. */
+  readonly accounts?: Accounts
   /** What is made when somebody asks for it. */
   readonly onDemand?: OnDemand
   /** How many objects of a collection are deleted at once. */
@@ -64,6 +67,14 @@ export async function checkMayCreate({ access }: Engine, { caller: { info, user 
   if (decision.error !== undefined) throw new Error(decision.error)
   throw refusal(asked, decision)
 }
+
+/** Stores a change together with what is counted for it. */
+export function accounted(engine: Engine, call: Call, change: AccountedChange, commit: CommitWith): Promise<WriteOutcome> {
+  const account = engine.accounts?.accountFor(call, change)
+  return account === undefined ? commit(nothing) : account(commit)
+}
+
+const nothing: readonly never[] = []
 
 export const addressOf = (call: Call, name = call.name): ObjectAddress => ({ resource: call.resource, namespace: call.namespace, name })
 

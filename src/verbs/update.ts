@@ -17,7 +17,7 @@ import { isSameButForTimes } from '../patch/managed-entries.js'
 import { create, inNamespace } from './create.js'
 import type { Admitted } from './delete.js'
 import { isHeld } from './deletion.js'
-import { addressOf, type Engine, upToDate, type Written } from './engine.js'
+import { accounted, addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { track } from './managed-fields.js'
 import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
 import { converting, readyToDecode, toStored } from './versions.js'
@@ -102,13 +102,15 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
       const value = engine.store.encode(call.resource, keepingTimes(next, live))
       if (engine.store.holds(current, value)) return { created: false, result: { stored: current } }
       call.throwIfAborted()
-      // A commit that throws may have been written all the same: what was taken for it stays taken.
-      mayBeWritten = true
-      const outcome: WriteOutcome = await engine.store.put(addressOf(call), value, {
-        expect: current.revision,
-        uniqueKeys: uniqueKeysOfChange(engine, call, { old: live, next, gained }),
+      const expect: number = current.revision
+      const uniqueKeys = uniqueKeysOfChange(engine, call, { old: live, next, gained })
+      const outcome: WriteOutcome = await accounted(engine, call, { next, old: live }, async (alongside) => {
+        // A commit that throws may have been written all the same: what was taken for it stays taken.
+        mayBeWritten = true
+        const written = await engine.store.put(addressOf(call), value, { expect, uniqueKeys, alongside })
+        mayBeWritten = written.ok
+        return written
       })
-      mayBeWritten = outcome.ok
       if (outcome.ok) return { created: false, result: { stored: outcome.object } }
       if (!outcome.isTaken) current = outcome.current
     } finally {
@@ -239,7 +241,11 @@ type Finished = { readonly done: true; readonly written: Written } | { readonly 
 async function removeFinished(engine: Engine, call: Call, { next, current, dryRun }: Finishing): Promise<Finished> {
   if (!dryRun) {
     call.throwIfAborted()
-    const outcome = await engine.store.remove(current, uniqueKeysOfRemoval(engine, call, current.decode(call.resource)))
+    const old = current.decode(call.resource)
+    const released = uniqueKeysOfRemoval(engine, call, old)
+    const outcome = await accounted(engine, call, { next: undefined, old }, (alongside) =>
+      engine.store.remove(current, released, alongside),
+    )
     if (!outcome.ok && outcome.current !== undefined) return { done: false, current: outcome.current }
   }
   return { done: true, written: { created: false, result: { object: withMetadata(next, { resourceVersion: current.resourceVersion }) } } }

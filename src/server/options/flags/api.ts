@@ -10,6 +10,7 @@ export const controllerNames = [
   'root-ca-cert-publisher',
   'flow-schema-status',
   'clusterrole-aggregation',
+  'resourcequota',
 ] as const
 
 export const apiFlags = [
