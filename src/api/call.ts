@@ -25,11 +25,13 @@ export interface Caller {
   throwIfAborted(): void
   /** A text for a `Warning` header. */
   readonly warn: (text: string) => void
-  /** A remark for the audit log. */
-  readonly annotate: (key: string, value: string) => void
+  /** A remark for the audit log, or only for one that tells at least so much. The first remark under a key counts. */
+  readonly annotate: (key: string, value: string, atLeast?: AnnotationLevel) => void
   /** Whether what is too heavy for the event loop can be begun anew elsewhere. */
   readonly isMovable?: boolean
 }
+
+export type AnnotationLevel = 'Metadata' | 'Request' | 'RequestResponse'
 
 /** What rules know of the server. */
 export interface RuleSettings {

@@ -26,7 +26,8 @@ const rows: readonly { method?: string; url: string; info: Partial<RequestInfo> 
   { url: '/api/v1/pods/%zz', info: { name: '%zz' } },
   { url: '/api/v1', info: { isResource: false, verb: 'get' } },
   { url: '/apis/apps', info: { isResource: false } },
-  { url: '//api/v1/pods', info: { isResource: false } },
+  { url: '//api/v1/pods', info: { isResource: true, resource: 'pods', name: '' } },
+  { url: '//api//v1/namespaces/a', info: { resource: 'v1', name: 'namespaces', subresource: 'a' } },
   { url: '/healthz?verbose', info: { isResource: false, path: '/healthz', query: 'verbose' } },
 ]
 

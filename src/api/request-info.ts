@@ -61,10 +61,14 @@ export function parseRequest(method: string, url: string): RequestInfo {
   return resourceRequest({ method, path, query, words, core })
 }
 
-/** The words of a path. It is decoded first, so that an escaped slash separates like a plain one; a slash at the end does not count. */
+/** The words of a path. It is decoded first, so that an escaped slash separates like a plain one; slashes at its ends do not count. */
 function splitPath(path: string): string[] {
   const words = (path.includes('%') ? decodePath(path) : path).split('/')
-  return words.slice(words[0] === '' ? 1 : 0, words.at(-1) === '' ? words.length - 1 : words.length)
+  let from = 0
+  let until = words.length
+  while (from < until && words[from] === '') from++
+  while (until > from && words[until - 1] === '') until--
+  return words.slice(from, until)
 }
 
 function decodePath(path: string): string {

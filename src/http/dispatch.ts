@@ -47,6 +47,8 @@ export function dispatch(site: Site): Filter {
   return (exchange) => {
     const { info, catalog } = exchange
     if (!info.isResource) return serveOther(open, exchange)
+    // Such a path leads nowhere, whatever its words mean without the slashes.
+    if (info.path.startsWith('//')) return pageNotFound(exchange)
     if (!catalog.hasGroup(info.group)) return groupNotFound(exchange, info.group)
     return serveResource(site.resources, exchange)
   }
@@ -65,7 +67,9 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
     case 'debug':
       return (words[1] === 'pprof' && site.profiles?.serve(exchange, words.slice(2).join('/'))) || pageNotFound(exchange)
     case 'version':
-      return words.length === 1 ? serveVersion(site, exchange) : pageNotFound(exchange)
+      if (words.length > 1) return pageNotFound(exchange)
+      if (exchange.info.method !== 'GET') throw methodNotAllowed()
+      return serveVersion(site, exchange)
     case 'openapi':
       return serveOpenApi(site.openApi, exchange, words).then((isAnswered) => isAnswered || pageNotFound(exchange))
     case '.well-known':

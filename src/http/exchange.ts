@@ -4,10 +4,11 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { type ApiError, requestTimedOut } from '../api/api-error.js'
-import type { Caller } from '../api/call.js'
+import type { AnnotationLevel, Caller } from '../api/call.js'
 import type { Catalog } from '../api/catalog.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
+import type { AuditRecord } from '../audit/record.js'
 import type { Credentials } from '../auth/authenticate.js'
 import type { AccessRequest, Decision } from '../auth/authorize.js'
 import { type PeerCertificate, peerCertificateOf } from '../net/peer-certificate.js'
@@ -23,6 +24,14 @@ export type WireRequest = IncomingMessage | Http2ServerRequest
 export type WireResponse = ServerResponse | Http2ServerResponse
 
 const noWarnings: readonly string[] = []
+const noAnnotations: readonly Annotation[] = []
+
+export interface Annotation {
+  readonly key: string
+  readonly value: string
+  /** How much the audit log must tell for it to be in it. */
+  readonly atLeast: AnnotationLevel
+}
 
 export class Exchange implements Caller, Credentials, AccessRequest {
   readonly request: WireRequest
@@ -50,6 +59,8 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   isLimited = false
   /** Set when a version was asked for that will go: the release without it, empty where that is not known. */
   removedRelease: string | undefined = undefined
+  /** What the audit log will say of it; null: nothing; undefined: not yet known, or nothing is audited. */
+  audited: AuditRecord | null | undefined = undefined
   /** How much of a body is held for this one. */
   bodyBytes = 0
   /** The whole of it, when it was read. */
@@ -68,7 +79,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   private leaving: (() => void)[] | undefined
   private abortion: AbortController | undefined
   private timeout: ApiError | undefined
-  private annotated: Map<string, string> | undefined
+  private annotated: Map<string, Annotation> | undefined
 
   constructor(input: {
     readonly request: WireRequest
@@ -161,13 +172,14 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   }
 
   /** What the audit log shall say of it. */
-  get annotations(): ReadonlyMap<string, string> | undefined {
-    return this.annotated
+  get annotations(): Iterable<Annotation> {
+    return this.annotated === undefined ? noAnnotations : this.annotated.values()
   }
 
-  readonly annotate = (key: string, value: string): void => {
+  readonly annotate = (key: string, value: string, atLeast: AnnotationLevel = 'Metadata'): void => {
+    if (this.audited === null) return
     this.annotated ??= new Map()
-    this.annotated.set(key, value)
+    if (!this.annotated.has(key)) this.annotated.set(key, { key, value, atLeast })
   }
 
   /** Ends an answer that cannot be completed so that its client sees the difference: an HTTP/2 stream that just ends looks whole. */
@@ -209,6 +221,20 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   header(name: string): string {
     const value = this.request.headers[name]
     return value === undefined ? '' : typeof value === 'string' ? value : value.join(', ')
+  }
+
+  /** Runs once, when the last of the response was handed on or the client has gone: before its client can ask for more. */
+  onEnd(callback: () => void): void {
+    let isOver = false
+    const end = (): void => {
+      if (isOver) return
+      isOver = true
+      callback()
+    }
+    // Of HTTP/1.1, before the last of it is sent; of HTTP/2, as soon as it is.
+    this.response.once('prefinish', end)
+    this.response.once('finish', end)
+    this.onLeave(end)
   }
 
   /** Runs when the response has ended or the client has gone, whichever comes first. */

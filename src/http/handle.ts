@@ -117,6 +117,9 @@ export function sendError(exchange: Exchange, thrown: unknown): void {
   send(exchange, {
     code: error.status.code,
     contentType: represented.contentType,
+    // The reference says in plain text that it has no such form, and so the audit log shows no object.
+    isObject: error.status.code !== 406,
+    status: represented.status,
     // Whoever watches reads events that end with their lines; a refusal is no event, and so has no line of its own.
     body:
       exchange.info.verb === 'watch' && represented.contentType === 'application/json'

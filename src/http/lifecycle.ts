@@ -45,7 +45,7 @@ export class Lifecycle {
   /** The work for a request is done; its answer may go on: a watch is complete when its stream has ended. */
   complete(exchange: Exchange): void {
     if (exchange.isLongRunning && exchange.response.headersSent && !exchange.response.writableEnded) {
-      exchange.onLeave(() => this.tell('responseComplete', exchange))
+      exchange.onEnd(() => this.tell('responseComplete', exchange))
     } else {
       this.tell('responseComplete', exchange)
     }

@@ -2,7 +2,9 @@
 
 import type { Catalog, Resource } from '../api/catalog.js'
 import type { User } from '../api/user.js'
-import type { Exchange } from './exchange.js'
+import type { Ruling } from '../audit/policy.js'
+import type { KeptParts } from '../audit/record.js'
+import type { Annotation, Exchange } from './exchange.js'
 import type { Answered } from './pipeline.js'
 import { sendRelayed } from './respond.js'
 
@@ -16,6 +18,8 @@ export interface OffloadedRequest {
   readonly now: number
   readonly auditId: string
   readonly remoteAddress: string
+  /** What the audit log wants to know of it; undefined: nothing. */
+  readonly audit: Ruling | undefined
 }
 
 export interface OffloadedAnswer {
@@ -24,7 +28,9 @@ export interface OffloadedAnswer {
   readonly headers: readonly string[]
   readonly body: Uint8Array
   /** For the audit log. */
-  readonly annotations: readonly (readonly [key: string, value: string])[]
+  readonly annotations: readonly Annotation[]
+  /** What was sent and answered, as far as the audit log wants to know. */
+  readonly audited?: KeptParts | undefined
   /** What was thrown and is no answer. */
   readonly panic?: string | undefined
 }
@@ -50,10 +56,12 @@ export async function serveOffloaded(exchange: Exchange): Promise<Answered> {
       now: exchange.now,
       auditId: exchange.auditId,
       remoteAddress: exchange.remoteAddress,
+      audit: exchange.audited?.ruling,
     },
     () => !(exchange.isTimedOut || exchange.isGone),
   )
-  for (const [key, value] of answer.annotations) exchange.annotate(key, value)
+  for (const { key, value, atLeast } of answer.annotations) exchange.annotate(key, value, atLeast)
+  if (answer.audited !== undefined) exchange.audited?.takeOver(answer.audited)
   if (answer.panic !== undefined) exchange.lifecycle.panic(exchange, new Error(answer.panic))
   sendRelayed(exchange, answer)
   return true

@@ -28,6 +28,9 @@ import { readyToShow } from '../verbs/versions.js'
 export interface Represented {
   readonly contentType: string
   readonly body: Uint8Array
+  readonly isObject: true
+  /** The object itself, where it is a Status. */
+  readonly status?: { readonly [key: string]: unknown } | undefined
 }
 
 /** How an answer that is no object of a kind looks. */
@@ -62,7 +65,7 @@ function representStored(form: ObjectForm, stored: NonNullable<WrittenObject['st
   }
   const bytes = wireFormOf(resource, representation, identity).object(stored)
   if (format === 'yaml' || pretty) return representText(form, textOf(bytes.subarray(0, -1)))
-  return { contentType: mediaTypeOf(format, identity), body: bytes }
+  return { contentType: mediaTypeOf(format, identity), body: bytes, isObject: true }
 }
 
 /** What a dry run would have stored is shown as if it had been; what is an answer shows lists that are empty: see schema/write. */
@@ -102,6 +105,11 @@ const documentSchemas: { readonly [kind: string]: StructNode } = {
 
 /** A document that is no stored object: Status, discovery, version. What has no Protobuf form goes as JSON. */
 export function representDocument(form: Form, document: { readonly [key: string]: unknown }): Represented {
+  const represented = representAsDocument(form, document)
+  return document['kind'] === 'Status' ? { ...represented, status: document } : represented
+}
+
+function representAsDocument(form: Form, document: { readonly [key: string]: unknown }): Represented {
   const schema = documentSchemas[String(document['kind'])]
   if (form.representation.format !== 'protobuf' || schema === undefined) return representText(form, writeAny(document))
   return representTyped(form, {
@@ -119,15 +127,16 @@ export const representAnswer = (
 
 function representTyped(form: Form, typed: Parameters<typeof encodeProtobuf>[0], write = writeValue): Represented {
   if (form.representation.format !== 'protobuf') return representText(form, write(typed.schema, typed.object))
-  return { contentType: form.identity.protobufMediaType, body: encodeProtobuf(typed) }
+  return { contentType: form.identity.protobufMediaType, body: encodeProtobuf(typed), isObject: true }
 }
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 
 function representText({ representation, identity }: Form, json: string): Represented {
   if (representation.format === 'yaml')
-    return { contentType: mediaTypeOf('yaml', identity), body: Buffer.from(writeYaml(parseWrittenJson(json))) }
-  return { contentType: 'application/json', body: Buffer.from(representation.pretty ? prettyJson(json) : `${json}\n`) }
+    return { contentType: mediaTypeOf('yaml', identity), body: Buffer.from(writeYaml(parseWrittenJson(json))), isObject: true }
+  const body = Buffer.from(representation.pretty ? prettyJson(json) : `${json}\n`)
+  return { contentType: 'application/json', body, isObject: true }
 }
 
 /** What was computed is of no version of the store. */

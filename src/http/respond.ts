@@ -6,6 +6,7 @@ import { createGzip, type Gzip } from 'node:zlib'
 import type { Pieces as PieceClock } from '../base/pieces.js'
 import type { Pieces } from '../codec/item-form.js'
 import { answerRoomBytes, setRoom, streamRoomBytes, unsentBytes } from '../net/socket-room.js'
+import { auditAnswer, KeptPieces } from './audited-bodies.js'
 import type { Exchange } from './exchange.js'
 
 export interface Answer {
@@ -13,6 +14,10 @@ export interface Answer {
   readonly contentType: string
   readonly body: Uint8Array
   readonly headers?: { readonly [name: string]: string }
+  /** Set where it is an object, and not a page for people: the audit log may show it. */
+  readonly isObject?: boolean
+  /** The object, where it is a Status. */
+  readonly status?: { readonly [key: string]: unknown } | undefined
 }
 
 /** Below this size compression costs more than it saves; the reference uses the same bound. */
@@ -22,6 +27,7 @@ const gzipLevel = 1
 export function send(exchange: Exchange, answer: Answer): void {
   const { response } = exchange
   if (response.headersSent || exchange.isGone) return
+  if (exchange.audited && answer.isObject) auditAnswer(exchange, answer)
   const { body } = answer
   const isHead = exchange.info.method === 'HEAD'
   const isCompressed = body.length > gzipMinBytes && !isHead && acceptsGzip(exchange)
@@ -107,6 +113,7 @@ export function sendPieces(exchange: Exchange, answer: Omit<Answer, 'body'> & { 
     return
   }
   if (response.headersSent || exchange.isGone) return
+  if (exchange.audited?.wantsAnswer && answer.isObject) auditAnswer(exchange, { ...answer, body: Buffer.concat(answer.pieces, size) })
   const headers = headersOf(exchange, answer.contentType)
   headers.push('Content-Length', String(size))
   if (size > countedBytes) exchange.holdAnswer(size)
@@ -128,6 +135,7 @@ interface Stream extends Omit<Answer, 'body'> {
 export async function sendStream(exchange: Exchange, answer: Stream): Promise<void> {
   if (exchange.isGone) return
   const { response } = exchange
+  const kept = exchange.audited?.wantsAnswer && answer.isObject ? new KeptPieces() : undefined
   const headers = headersOf(exchange, answer.contentType)
   const compresses = acceptsGzip(exchange)
   if (compresses) headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding')
@@ -149,6 +157,7 @@ export async function sendStream(exchange: Exchange, answer: Stream): Promise<vo
     const piece = next instanceof Promise ? await next : next
     if (piece === undefined) break
     exchange.sentBytes += piece.length
+    kept?.add(piece)
     for (let at = 0; at < piece.length; at += pieceBytes) {
       const isTaken = target.write(piece.length <= pieceBytes ? piece : piece.subarray(at, at + pieceBytes))
       if (!isTaken) {
@@ -160,6 +169,7 @@ export async function sendStream(exchange: Exchange, answer: Stream): Promise<vo
       if (isGone) return
     }
   }
+  if (kept !== undefined) auditAnswer(exchange, { contentType: answer.contentType, body: kept.join() })
   target.end()
 }
 
@@ -193,6 +203,7 @@ const quoted = (text: string): string => `"${text.replace(/[^\x20-\x7e\t\u00a0-\
 
 export function writeHead(exchange: Exchange, code: number, headers: string[]): void {
   const { response } = exchange
+  response.statusCode = code
   exchange.lifecycle.tell('responseStarted', exchange)
   if (isHttp1(response)) {
     response.writeHead(code, headers)

@@ -1,12 +1,15 @@
 // DELETE on resources: one object, or all that a list would show.
 
 import { deleteOptions as deleteOptionsSchema } from '../api/meta.schema.js'
+import type { ApiObject } from '../api/object.js'
 import { type DeleteOptions, parseDeleteOptions } from '../api/options/delete-options.js'
 import { parseListOptions } from '../api/options/list-options.js'
 import { decodeBody } from '../codec/decode-body.js'
 import { allFormats, negotiateBody } from '../codec/negotiation.js'
 import { remove } from '../verbs/delete.js'
 import { removeCollection } from '../verbs/delete-collection.js'
+import { auditSent } from './audited-bodies.js'
+import type { Exchange } from './exchange.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
 import { representDocument, representObject } from './represent.js'
@@ -56,5 +59,11 @@ async function readDeleteOptions(target: Target): Promise<DeleteOptions> {
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
   const expected = { kind: 'DeleteOptions', apiVersion: 'v1', schema: deleteOptionsSchema, anyVersion: true }
   const { object } = decodeBody(format, bytes, expected)
+  if (exchange.audited) auditOptions(exchange, object)
   return parseDeleteOptions({ query, identity, body: object })
+}
+
+function auditOptions(exchange: Exchange, object: ApiObject): void {
+  const apiVersion = `${exchange.catalog.identity.group({ stem: 'meta' })}/v1`
+  auditSent(exchange, { kind: 'DeleteOptions', apiVersion, schema: deleteOptionsSchema }, object)
 }

@@ -61,7 +61,7 @@ export function serveList(target: Target): Answered | Promise<Answered> {
 }
 
 function sendList(target: Target, form: ObjectForm, page: ListedPage, clock = piecesOf(target.call)): Promised<Answered> {
-  const answer = { code: 200, contentType: mediaTypeOf(form.representation.format, form.identity) }
+  const answer = { code: 200, contentType: mediaTypeOf(form.representation.format, form.identity), isObject: true }
   return whenThere(listPieces(form, page), (pieces) =>
     whenThere(page.items.measure(onePieceBytes), (size) =>
       size === undefined

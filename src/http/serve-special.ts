@@ -10,6 +10,7 @@ import { allFormats, negotiateBody } from '../codec/negotiation.js'
 import { perform } from '../verbs/act.js'
 import { connect } from '../verbs/connect.js'
 import { actions } from '../verbs/special/special.js'
+import { auditSent } from './audited-bodies.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
 import { type Form, representAnswer, representDocument } from './represent.js'
@@ -48,6 +49,7 @@ async function serveAction(target: Target): Promise<Answered> {
   const format = negotiateBody(exchange.request.headers['content-type'], { identity, formats: allFormats })
   const { object } = decodeBody(format, await readBody(exchange), expected)
   const body = subresource?.body?.defaults?.(object, call) ?? object
+  if (exchange.audited) auditSent(exchange, expected, body)
   const answer = await perform(server.engine, call.with({ options }), { act, body, catalog: exchange.catalog })
   const represented =
     answer === undefined

@@ -12,6 +12,7 @@ import { patch } from '../verbs/patch.js'
 import { answerReview } from '../verbs/review.js'
 import { update } from '../verbs/update.js'
 import { withDefaults } from '../verbs/versions.js'
+import { auditPatch, auditSent } from './audited-bodies.js'
 import { patchTypeOf, readPatch } from './patch-body.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
@@ -52,7 +53,9 @@ export async function servePatch(target: Target): Promise<Answered> {
   const type = patchTypeOf(exchange.request.headers)
   const form = formOf(target)
   const options = parsePatchOptions(target.query, { identity: server.engine.identity, isApply: type === 'apply' })
-  const body = readPatch(type, await readBody(exchange))
+  const bytes = await readBody(exchange)
+  if (exchange.audited) auditPatch(exchange, bytes)
+  const body = readPatch(type, bytes)
   return sendWritten(target, form, await patch(server.engine, target.call.with({ options }), { type, ...body }))
 }
 
@@ -74,5 +77,7 @@ async function decodeSent({ exchange, call }: Target, options: { readonly fieldV
   const validation = fieldValidationOf(options)
   if (decoded.problems.length > 0 && validation === 'Strict') throw strictError(resource, decoded.strictProblems ?? decoded.problems)
   if (validation === 'Warn') for (const problem of decoded.problems) exchange.warn(problem)
-  return call.subresource?.view === undefined ? withDefaults(call, decoded.object) : decoded.object
+  const object = call.subresource?.view === undefined ? withDefaults(call, decoded.object) : decoded.object
+  if (exchange.audited) auditSent(exchange, resource, object)
+  return object
 }

@@ -4,6 +4,7 @@ import type { CatalogSource } from '../api/catalog-source.js'
 import { anonymous } from '../api/user.js'
 import { steadyClock } from '../base/clock.js'
 import { aggregatedDiscovery } from '../http/aggregated-discovery.js'
+import { auditing } from '../http/auditing.js'
 import { dispatch, type Site } from '../http/dispatch.js'
 import { authentication, authorization } from '../http/filters.js'
 import { type RequestListener, requestListener } from '../http/handle.js'
@@ -27,6 +28,7 @@ import { describeType } from '../resources/descriptions/describe-type.js'
 import type { Storage } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
 import { metricSources } from './metric-sources.js'
+import { openAudit } from './open-audit.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
 import { servingFilters } from './serving-parts.js'
@@ -55,7 +57,8 @@ export interface ListenerParts {
   readonly offload: Offload
 }
 
-export async function makeListener({ settings, logger, closing }: Opening, parts: ListenerParts): Promise<RequestListener> {
+export async function makeListener(opening: Opening, parts: ListenerParts): Promise<RequestListener> {
+  const { settings, logger, closing } = opening
   const { limits, timeouts, serving } = settings
   const { engine, catalogs, state } = parts
   const { access } = engine
@@ -66,10 +69,12 @@ export async function makeListener({ settings, logger, closing }: Opening, parts
     maxReadOnly: limits.readingInFlight || Number.POSITIVE_INFINITY,
     maxMutating: limits.mutatingInFlight || Number.POSITIVE_INFINITY,
   })
+  const audit = openAudit(opening)
+  const audited = audit && auditing({ audit, identity: settings.identity, clock: engine.clock })
   const lag = new LoopLag()
   closing.add(() => lag.close())
   const metrics = new ServerMetrics({
-    sources: metricSources({ ...parts, settings, inflight, lag }),
+    sources: metricSources({ ...parts, settings, inflight, lag, audit }),
     disabled: settings.metrics.disabled,
     allowed: settings.metrics.allowedLabels,
   })
@@ -82,13 +87,14 @@ export async function makeListener({ settings, logger, closing }: Opening, parts
         anonymous: settings.anonymousAuth ? anonymous : undefined,
         tallies: access.tallies,
       }),
+      ...(audited === undefined ? [] : [audited.filter]),
       impersonation(access.authorizers),
       lag.shed,
       inflight.filter,
       authorization(access.authorizers),
       dispatch(siteOf(settings, parts, metrics)),
     ],
-    hooks: [inflight.hooks, metrics.hooks, loggingHooks(logger), requestLog(logger, settings.loggedRequests)],
+    hooks: [inflight.hooks, metrics.hooks, loggingHooks(logger), requestLog(logger, settings.loggedRequests), audited?.hooks ?? {}],
     catalogs,
     clock: engine.clock,
     requestTimeoutMs: timeouts.requestMs,

@@ -3,6 +3,8 @@
 import { AdmissionTallies, type TalliedDurations } from '../admission/admission-tallies.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { featureGates } from '../api/feature-gates.js'
+import type { Audit } from '../audit/audit.js'
+import type { AuditTallies } from '../audit/backend.js'
 import type { Histogram } from '../base/histogram.js'
 import { durationBounds, type QueueCounters } from '../controllers/kit/counters.js'
 import type { Inflight } from '../http/inflight.js'
@@ -27,6 +29,7 @@ export interface MeasuredParts {
   readonly loops: RunningLoops
   readonly inflight: Inflight
   readonly lag: LoopLag
+  readonly audit: Audit | undefined
   readonly state: { readonly handshakeErrors: number }
 }
 
@@ -43,6 +46,7 @@ export function metricSources(parts: MeasuredParts): readonly MetricSource[] {
     () => loopFamilies(parts),
     () => (parts.engine.access.tallies === undefined ? [] : authenticationFamilies(parts.engine.access.tallies)),
     () => admissionFamilies(parts.engine.admission.tallies ?? new AdmissionTallies()),
+    () => (parts.audit === undefined ? [] : auditFamilies(parts.audit.tallies)),
   ]
 }
 
@@ -189,6 +193,21 @@ function admissionFamilies(tallies: AdmissionTallies): readonly Family[] {
     },
   ]
 }
+
+const auditFamilies = ({ events, rejected, levels, errors }: AuditTallies): readonly Family[] => [
+  plain('counter', 'apiserver_audit_event_total', 'Audit events that were made and handed to the backends.', events),
+  plain('counter', 'apiserver_audit_requests_rejected_total', 'Requests that were refused because they could not be audited.', rejected),
+  labelled(
+    'counter',
+    { name: 'apiserver_audit_level_total', help: 'Requests by the level at which they are audited.', label: 'level' },
+    Array.from(levels, ([level, count]) => row(level, count)),
+  ),
+  labelled(
+    'counter',
+    { name: 'apiserver_audit_error_total', help: 'Audit events that were lost, by the part that lost them.', label: 'plugin' },
+    Array.from(errors, ([plugin, count]) => row(plugin, count)),
+  ),
+]
 
 /** They do not change while the server runs. */
 function buildFamilies({ identity, gates }: MeasuredParts['settings']): readonly Family[] {

@@ -5,6 +5,7 @@ import { RbacIndex } from '../../auth/rbac/rbac-index.js'
 import { steadyClock } from '../../base/clock.js'
 import { Closing } from '../../base/closing.js'
 import { silentLogger } from '../../base/logger.js'
+import { recordFor } from '../../http/auditing.js'
 import { collectAnswer } from '../../http/collected-exchange.js'
 import type { Exchange } from '../../http/exchange.js'
 import { requestListener } from '../../http/handle.js'
@@ -73,6 +74,7 @@ async function serve(request: OffloadedRequest): Promise<OffloadedAnswer> {
       (exchange) => {
         served = exchange
         exchange.user = request.user
+        if (request.audit !== undefined) exchange.audited = recordFor(exchange, request.audit)
         return serveResource(resources, exchange)
       },
     ],
@@ -90,7 +92,7 @@ async function serve(request: OffloadedRequest): Promise<OffloadedAnswer> {
   })
   try {
     const answer = await collectAnswer(listener, request)
-    return { ...answer, annotations: [...(served?.annotations ?? [])], panic }
+    return { ...answer, annotations: [...(served?.annotations ?? [])], audited: served?.audited?.kept, panic }
   } finally {
     store.close()
     await closing.close()

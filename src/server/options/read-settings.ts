@@ -13,6 +13,7 @@ import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
 import { controllerNames } from './flags/api.js'
 import type { ParsedFlags } from './parse-flags.js'
 import { readAdmission } from './read-admission.js'
+import { readAudit } from './read-audit.js'
 import { readAuthentication } from './read-authentication.js'
 import { readAuthorization } from './read-authorization.js'
 import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
@@ -39,6 +40,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
   // Nobody in particular must not be allowed everything.
   const anonymousAuth = values['anonymous-auth'] && !authorizationModes.includes('AlwaysAllow')
   const encryption = readEncryption(input, identity)
+  const { audit, warnings: auditWarnings } = readAudit(input, identity)
   return {
     flags: parsed,
     identity,
@@ -69,6 +71,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     authorization,
     admission: readAdmission(input, identity),
     network: readNetwork(values),
+    audit,
     allowPrivileged: values['allow-privileged'],
     profiling: values['profiling'],
     metrics: readMetrics(values),
@@ -81,6 +84,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
       ...unknownEncrypted(encryption?.rules ?? new Map(), identity).map(
         (name) => `--encryption-provider-config: there is no resource ${JSON.stringify(name)}`,
       ),
+      ...auditWarnings,
       ...tokens.warnings.map((warning) => `--token-auth-file: ${warning}`),
       ...(given.has('anonymous-auth') && values['anonymous-auth'] && !anonymousAuth
         ? ['--anonymous-auth: stays off, because --authorization-mode has AlwaysAllow']

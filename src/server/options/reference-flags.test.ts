@@ -54,7 +54,7 @@ const refused = [
 
 /** Groups of later issues: authentication, authorization, admission, audit, aggregation, node agents, fairness, garbage. */
 const laterGroups =
-  /^(?:audit-|oidc-|requestheader-|service-account-|authentication-|authorization-|kubelet-|proxy-client-|aggregator-|enable-aggregator-|egress-)/
+  /^(?:audit-webhook-|oidc-|requestheader-|service-account-|authentication-|authorization-|kubelet-|proxy-client-|aggregator-|enable-aggregator-|egress-)/
 const laterFlags = new Set([
   'admission-control-config-file',
   'api-audiences',
@@ -117,8 +117,10 @@ test('flags that are accepted are so together, and the rest is named', async () 
     return value === undefined ? [] : [`--${name}=${value}`]
   })
   assert.ok(argv.length > 45, String(argv.length))
-  const { laterFlags: named } = await readSettings(parseFlags([...argv, '--enable-garbage-collector=true', '--audit-log-path=-']))
-  assert.deepEqual([...named].sort(), ['--audit-log-path', '--enable-garbage-collector'])
+  const { laterFlags: named } = await readSettings(
+    parseFlags([...argv, '--enable-garbage-collector=true', '--audit-webhook-initial-backoff=1s']),
+  )
+  assert.deepEqual([...named].sort(), ['--audit-webhook-initial-backoff', '--enable-garbage-collector'])
 })
 
 for (const { argv, reason } of [

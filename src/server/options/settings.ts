@@ -5,11 +5,16 @@ import type { FeatureGates } from '../../api/definition.js'
 import type { Identity } from '../../api/identity.js'
 import type { RuntimeConfig } from '../../api/runtime-config.js'
 import type { User } from '../../api/user.js'
+import type { AuditMode } from '../../audit/backend.js'
+import type { Batching } from '../../audit/buffered.js'
+import type { Rotation } from '../../audit/log-file.js'
+import type { Truncation } from '../../audit/truncated.js'
 import type { Policy } from '../../auth/abac/policies.js'
 import type { LoggedRequests } from '../../http/request-log.js'
 import type { EndpointSettings } from '../../net/json-endpoint.js'
 import type { CertificateFiles } from '../../net/reloading-certificate.js'
 import type { TlsVersion } from '../../net/tls-names.js'
+import type { Policy as AuditPolicy } from '../../resources/audit/v1.schema.js'
 import type { EncryptionRules } from '../../storage/encryption/encryption.js'
 import type { EtcdTls } from '../../storage/etcd/endpoint.js'
 import type { controllerNames } from './flags/api.js'
@@ -63,6 +68,8 @@ export interface Settings {
   readonly authorization: AuthorizationSettings
   readonly admission: AdmissionSettings
   readonly network: NetworkSettings
+  /** Undefined: nothing is audited. */
+  readonly audit: AuditSettings | undefined
   readonly allowPrivileged: boolean
   readonly profiling: boolean
   readonly metrics: MetricSettings
@@ -231,4 +238,21 @@ export interface NetworkSettings {
   /** One or two, such as `10.0.0.0/24`. */
   readonly serviceRanges: readonly string[]
   readonly nodePorts: { readonly first: number; readonly last: number }
+}
+
+export interface AuditSettings {
+  readonly policy: AuditPolicy
+  /** Of events. */
+  readonly apiVersion: string
+  readonly log: (DeliverySettings & { readonly file: Rotation; readonly format: 'json' | 'legacy' }) | undefined
+  readonly webhook: (DeliverySettings & { readonly configFile: string; readonly initialBackoffMs: number }) | undefined
+}
+
+/** How events get to where they are kept. */
+export interface DeliverySettings {
+  readonly mode: AuditMode
+  /** Counts in the mode `batch`. */
+  readonly batching: Batching
+  /** Undefined: events may be of any size. */
+  readonly truncation: Truncation | undefined
 }

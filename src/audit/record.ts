@@ -1,0 +1,218 @@
+// What is written of one request: collected while it is answered, and made into an event at each of its stages.
+
+import type { RequestInfo } from '../api/request-info.js'
+import type { User } from '../api/user.js'
+import { writeText } from '../schema/write.js'
+import {
+  agentText,
+  annotationsText,
+  microTime,
+  type ObjectReference,
+  objectReferenceText,
+  type StatusText,
+  statusText,
+  userText,
+} from './event-text.js'
+import { type AuditLevel, type AuditStage, reaches } from './level.js'
+import type { Ruling } from './policy.js'
+
+/** One line of the log, with what the short format shows of it. */
+export interface AuditEvent {
+  readonly text: string
+  /** The same without what the client sent and was sent; undefined where that is nothing. */
+  readonly shortened: () => string | undefined
+  readonly facts: EventFacts
+}
+
+export interface EventFacts {
+  readonly auditId: string
+  readonly stage: AuditStage
+  readonly verb: string
+  readonly uri: string
+  readonly userAgent: string
+  readonly user: User | undefined
+  readonly impersonated: User | undefined
+  readonly sourceIps: readonly string[]
+  readonly namespace: string
+  readonly receivedMs: number
+  /** Undefined: it has not been answered yet. */
+  readonly code: number | undefined
+}
+
+export interface RecordedRequest {
+  readonly info: RequestInfo
+  readonly name: string
+  readonly verb: string
+  readonly uri: string
+  readonly auditId: string
+  readonly userAgent: string
+  readonly sourceIps: readonly string[]
+  /** Undefined: nobody knows who asked. */
+  readonly user: User | undefined
+  readonly receivedMs: number
+}
+
+/** What the client sent says of the object. */
+export interface SentMetadata {
+  readonly name?: string | undefined
+  readonly namespace?: string | undefined
+  readonly uid?: string | undefined
+  readonly resourceVersion?: string | undefined
+}
+
+/** What is known at a stage. */
+export interface StageInput {
+  readonly stage: AuditStage
+  readonly nowMs: number
+  /** Undefined before the answer. */
+  readonly code: number | undefined
+  /** As whom the request acts; the same user where nobody is impersonated. */
+  readonly actsAs: User | undefined
+  readonly annotations: readonly (readonly [string, string])[]
+}
+
+/** Of a client's text that is kept for an event; what is longer is left out, and the event says so. */
+export const mostKeptBytes = 32 << 20
+
+/** What a record holds of bodies, as a value that can be sent to another thread. */
+export interface KeptParts {
+  readonly ref: ObjectReference | undefined
+  readonly status: StatusText | undefined
+  readonly sentText: string
+  readonly answerText: string
+  readonly isTruncated: boolean
+}
+
+export class AuditRecord {
+  readonly request: RecordedRequest
+  readonly level: AuditLevel
+  readonly ruling: Ruling
+  /** The answer, where it is a Status. */
+  status: StatusText | undefined = undefined
+  isPanicked = false
+  private readonly head: string
+  private readonly middle: string
+  private readonly origin: string
+  private readonly truncatedKey: string
+  private ref: ObjectReference | undefined
+  private sentText = ''
+  private answerText = ''
+  private isTruncated = false
+
+  constructor(request: RecordedRequest, { ruling, apiVersion }: { readonly ruling: Ruling; readonly apiVersion: string }) {
+    const { info, user } = request
+    this.request = request
+    this.level = ruling.level
+    this.ruling = ruling
+    this.head = `{"kind":"Event","apiVersion":"${apiVersion}","level":"${ruling.level}","auditID":${writeText(request.auditId)},"stage":"`
+    this.middle = `","requestURI":${writeText(request.uri)},"verb":${writeText(request.verb)},"user":${user === undefined ? '{}' : userText(user)}`
+    const agent = request.userAgent === '' ? '' : `,"userAgent":${writeText(agentText(request.userAgent))}`
+    const ips = request.sourceIps
+    this.origin = `${ips.length === 0 ? '' : `,"sourceIPs":[${ips.map(writeText).join(',')}]`}${agent}`
+    this.truncatedKey = `${apiVersion.slice(0, apiVersion.indexOf('/'))}/truncated`
+    this.ref = info.isResource ? referenceOf(info, request.name) : undefined
+  }
+
+  omits(stage: AuditStage): boolean {
+    return this.ruling.omitStages.has(stage)
+  }
+
+  get wantsSent(): boolean {
+    return reaches(this.level, 'Request')
+  }
+
+  get wantsAnswer(): boolean {
+    return this.level === 'RequestResponse'
+  }
+
+  /** An object came: what the path did not say of it, it says itself. */
+  keepMetadata(metadata: SentMetadata | undefined): void {
+    const { ref } = this
+    if (ref === undefined || metadata === undefined) return
+    this.ref = {
+      ...ref,
+      namespace: ref.namespace || (metadata.namespace ?? ''),
+      name: ref.name || (metadata.name ?? ''),
+      uid: metadata.uid ?? '',
+      resourceVersion: metadata.resourceVersion ?? '',
+    }
+  }
+
+  /** JSON of what the client sent. */
+  keepSent(json: string): void {
+    if (json.length > mostKeptBytes) this.isTruncated = true
+    else this.sentText = json
+  }
+
+  /** Something was too long to be kept. */
+  leaveOut(): void {
+    this.isTruncated = true
+  }
+
+  keepAnswer(json: string): void {
+    if (json.length > mostKeptBytes) this.isTruncated = true
+    else this.answerText = json
+  }
+
+  get kept(): KeptParts {
+    const { ref, status, sentText, answerText, isTruncated } = this
+    return { ref, status, sentText, answerText, isTruncated }
+  }
+
+  /** The request was carried out elsewhere, and this is what was kept there. */
+  takeOver({ ref, status, sentText, answerText, isTruncated }: KeptParts): void {
+    this.ref = ref
+    this.status = status
+    this.sentText = sentText
+    this.answerText = answerText
+    this.isTruncated = isTruncated
+  }
+
+  event(input: StageInput): AuditEvent {
+    const hasBodies = this.sentText !== '' || this.answerText !== ''
+    const isWhole = input.stage !== 'RequestReceived'
+    return {
+      text: this.text(input, isWhole),
+      shortened: () => (hasBodies && isWhole ? this.text(input, false, true) : undefined),
+      facts: this.facts(input),
+    }
+  }
+
+  private text({ stage, nowMs, code, actsAs, annotations }: StageInput, hasBodies: boolean, isShortened = false): string {
+    const { user, receivedMs } = this.request
+    const acting = actsAs === undefined || actsAs === user || user === undefined ? '' : `,"impersonatedUser":${userText(actsAs)}`
+    const remarks = isShortened || (this.isTruncated && hasBodies) ? [...annotations, [this.truncatedKey, 'true'] as const] : annotations
+    return (
+      this.head +
+      stage +
+      this.middle +
+      acting +
+      this.origin +
+      (this.ref === undefined ? '' : `,"objectRef":${objectReferenceText(this.ref)}`) +
+      (code === undefined ? '' : `,"responseStatus":${statusText(this.status, code)}`) +
+      (hasBodies && this.sentText !== '' ? `,"requestObject":${this.sentText}` : '') +
+      (hasBodies && this.answerText !== '' ? `,"responseObject":${this.answerText}` : '') +
+      `,"requestReceivedTimestamp":"${microTime(receivedMs)}","stageTimestamp":"${microTime(nowMs)}"` +
+      (remarks.length === 0 ? '' : `,"annotations":${annotationsText(remarks)}`) +
+      '}'
+    )
+  }
+
+  private facts({ stage, code, actsAs }: StageInput): EventFacts {
+    const { auditId, verb, uri, userAgent, user, sourceIps, receivedMs } = this.request
+    const impersonated = actsAs === user ? undefined : actsAs
+    const namespace = this.ref?.namespace ?? ''
+    return { auditId, stage, verb, uri, userAgent, user, impersonated, sourceIps, namespace, receivedMs, code }
+  }
+}
+
+const referenceOf = (info: RequestInfo, name: string): ObjectReference => ({
+  resource: info.resource,
+  namespace: info.namespace,
+  name,
+  uid: '',
+  apiGroup: info.group,
+  apiVersion: info.version,
+  resourceVersion: '',
+  subresource: info.subresource,
+})

@@ -1,0 +1,46 @@
+// Auditing as the settings want it: the policy, and a chain of parts for each place where events are kept.
+
+import { Audit, type AuditBackend } from '../audit/audit.js'
+import { AuditTallies, type Backend } from '../audit/backend.js'
+import { Buffered } from '../audit/buffered.js'
+import { LogBackend } from '../audit/log-backend.js'
+import { LogFile } from '../audit/log-file.js'
+import { compilePolicy } from '../audit/policy.js'
+import { Truncated } from '../audit/truncated.js'
+import type { Opening } from './opening.js'
+import type { AuditSettings, DeliverySettings } from './options/settings.js'
+import { StartError } from './start-failure.js'
+
+/** Undefined: nothing is audited. */
+export function openAudit({ settings: { audit }, logger, closing }: Opening): Audit | undefined {
+  if (audit === undefined) return undefined
+  const { policy, apiVersion, log } = audit
+  const tallies = new AuditTallies()
+  const backends: AuditBackend[] = []
+  if (log !== undefined) {
+    const isStrict = log.mode === 'blocking-strict'
+    const backend = new LogBackend({ target: openFile(log), format: log.format, tallies, logger, isStrict })
+    backends.push(delivering(backend, log, tallies))
+  }
+  const opened = new Audit({ policy: compilePolicy(policy), backends, tallies, apiVersion })
+  // Closed after everything that could still tell something.
+  closing.add(() => opened.close())
+  return opened
+}
+
+function openFile({ file }: NonNullable<AuditSettings['log']>): LogFile {
+  try {
+    return new LogFile(file)
+  } catch (thrown) {
+    throw new StartError(`--audit-log-path: cannot write to ${file.path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+  }
+}
+
+function delivering(backend: Backend, { mode, batching, truncation }: DeliverySettings, tallies: AuditTallies): AuditBackend {
+  const fitting = truncation === undefined ? backend : new Truncated(backend, truncation, tallies)
+  return {
+    backend: mode === 'batch' ? new Buffered({ backend: fitting, batching, tallies }) : fitting,
+    isStrict: mode === 'blocking-strict',
+    isAwaited: mode !== 'batch',
+  }
+}

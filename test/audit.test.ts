@@ -1,0 +1,233 @@
+// The audit log of a whole server: what it says of requests, at which stages, and what happens when it cannot be written.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { ApiClient } from './kit/api-client.js'
+import { type Embedded, startEmbedded } from './kit/embedded.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'audit-test-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const rule = (level: string, namespace: string, more: object = {}): object => ({ level, namespaces: [namespace], ...more })
+
+const policyPath = join(folder, 'policy.json')
+writeFileSync(
+  policyPath,
+  JSON.stringify({
+    apiVersion: 'audit.cluster.io/v1',
+    kind: 'Policy',
+    rules: [
+      { level: 'Metadata', nonResourceURLs: ['/version', '/nope'] },
+      { level: 'Metadata', verbs: ['get'], resources: [{ group: '', resources: ['nodes'] }] },
+      rule('RequestResponse', 'whole'),
+      rule('RequestResponse', 'lean', { omitManagedFields: true, omitStages: ['RequestReceived'] }),
+      rule('Request', 'sent', { omitStages: ['RequestReceived'] }),
+    ],
+  }),
+)
+
+interface Event {
+  readonly level: string
+  readonly auditID: string
+  readonly stage: string
+  readonly verb: string
+  readonly requestURI: string
+  readonly user: { readonly username?: string }
+  readonly sourceIPs?: readonly string[]
+  readonly objectRef?: { readonly name?: string; readonly resource?: string; readonly uid?: string }
+  readonly responseStatus?: { readonly code: number; readonly status?: string; readonly message?: string }
+  readonly requestObject?: { readonly kind?: string; readonly apiVersion?: string; readonly data?: object }
+  readonly responseObject?: {
+    readonly kind?: string
+    readonly items?: readonly object[]
+    readonly metadata?: { readonly managedFields?: object }
+  }
+  readonly annotations?: { readonly [key: string]: string }
+}
+
+const eventsOf = (path: string): readonly Event[] =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Event)
+
+describe('the log', () => {
+  const log = join(folder, 'audit.log')
+  let embedded: Embedded
+  before(async () => {
+    embedded = await startEmbedded('memory', [`--audit-policy-file=${policyPath}`, `--audit-log-path=${log}`])
+    for (const name of ['whole', 'lean', 'sent', 'silent']) {
+      await embedded.client.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    }
+  })
+  after(() => embedded.close())
+
+  /** The events of one request, by the name under which its client looks for it. */
+  async function eventsFor(id: string, count: number): Promise<readonly Event[]> {
+    const found = (): readonly Event[] => eventsOf(log).filter(({ auditID }) => auditID === id)
+    for (const until = Date.now() + 5_000; found().length < count && Date.now() < until; ) await setTimeout(10)
+    return found()
+  }
+
+  const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { k: 'v' } })
+
+  const send = (id: string, method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+    embedded.client.send({ method, path, headers: { 'audit-id': id, ...headers }, ...(body === undefined ? {} : { body }) })
+
+  test('one name leads from the answer through every line', async () => {
+    const { headers } = await send('trace-1', 'GET', '/version')
+    assert.equal(headers['audit-id'], 'trace-1')
+    const events = await eventsFor('trace-1', 2)
+    assert.deepEqual(
+      events.map(({ stage, level, responseStatus }) => [stage, level, responseStatus?.code]),
+      [
+        ['RequestReceived', 'Metadata', undefined],
+        ['ResponseComplete', 'Metadata', 200],
+      ],
+    )
+    assert.equal(events[0]?.user.username, 'admin')
+    assert.equal(events[0]?.annotations, undefined)
+    assert.equal(events[1]?.annotations?.['authorization.cluster.io/decision'], 'allow')
+  })
+
+  test('a creation with what was sent and answered, without a second write of its name in the path', async () => {
+    await send('create-1', 'POST', '/api/v1/namespaces/whole/configmaps', configMap('one'))
+    const [received, complete] = await eventsFor('create-1', 2)
+    assert.equal(received?.objectRef?.name, undefined)
+    assert.equal(complete?.objectRef?.name, 'one')
+    assert.deepEqual(complete?.requestObject?.data, { k: 'v' })
+    assert.equal(complete?.responseObject?.kind, 'ConfigMap')
+    assert.notEqual(complete?.responseObject?.metadata?.managedFields, undefined)
+  })
+
+  for (const accept of ['application/json', 'application/yaml', 'application/vnd.cluster.protobuf']) {
+    test(`a list as ${accept} is shown as JSON`, async () => {
+      const id = `list-${accept}`
+      await send(`seed-${accept}`, 'POST', '/api/v1/namespaces/lean/configmaps', configMap('listed'))
+      await send(id, 'GET', '/api/v1/namespaces/lean/configmaps?fieldSelector=metadata.name%3Dlisted&pretty=1', undefined, { accept })
+      const [complete] = await eventsFor(id, 1)
+      assert.equal(complete?.stage, 'ResponseComplete')
+      assert.equal(complete?.objectRef?.name, 'listed')
+      assert.equal(complete?.responseObject?.kind, 'ConfigMapList')
+      assert.equal(complete?.responseObject?.items?.length, 1)
+      assert.ok(!JSON.stringify(complete).includes('managedFields'))
+    })
+  }
+
+  test('patches and options of deletions, and no answer where only requests are wanted', async () => {
+    await send('seed-sent', 'POST', '/api/v1/namespaces/sent/configmaps', configMap('p'))
+    const path = '/api/v1/namespaces/sent/configmaps/p'
+    await send('patch-1', 'PATCH', path, { data: { k: 'w' } }, { 'content-type': 'application/merge-patch+json' })
+    const yaml = 'apiVersion: v1\nkind: ConfigMap\ndata:\n  k: x\n'
+    await send('patch-2', 'PATCH', `${path}?fieldManager=m&force=true`, yaml, { 'content-type': 'application/apply-patch+yaml' })
+    await send('patch-3', 'PATCH', path, '{broken', { 'content-type': 'application/merge-patch+json' })
+    await send('delete-1', 'DELETE', path, { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 })
+    const [merged] = await eventsFor('patch-1', 1)
+    assert.deepEqual(merged?.requestObject, { data: { k: 'w' } })
+    assert.equal(merged?.responseObject, undefined)
+    assert.deepEqual((await eventsFor('patch-2', 1))[0]?.requestObject?.data, { k: 'x' })
+    const [broken] = await eventsFor('patch-3', 1)
+    assert.deepEqual([broken?.responseStatus?.code, broken?.requestObject], [400, undefined])
+    const [deleted] = await eventsFor('delete-1', 1)
+    assert.deepEqual([deleted?.requestObject?.kind, deleted?.requestObject?.apiVersion], ['DeleteOptions', 'meta.cluster.io/v1'])
+    assert.equal(deleted?.responseStatus?.status, 'Success')
+  })
+
+  test('what is carried out beside the event loop is told of as well', async () => {
+    const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key-${i}`, 'x']))
+    await send('heavy-1', 'POST', '/api/v1/namespaces/whole/configmaps', { ...configMap('heavy'), data })
+    const [, complete] = await eventsFor('heavy-1', 2)
+    assert.deepEqual([complete?.responseStatus?.code, complete?.objectRef?.name], [201, 'heavy'])
+    assert.equal(Object.keys(complete?.requestObject?.data ?? {}).length, 20_000)
+    assert.equal(complete?.responseObject?.kind, 'ConfigMap')
+  })
+
+  test('a watch has a stage in between, and no objects', async () => {
+    await send('watch-1', 'GET', '/api/v1/namespaces/whole/configmaps?watch=1&timeoutSeconds=1')
+    const events = await eventsFor('watch-1', 3)
+    assert.deepEqual(
+      events.map(({ stage }) => stage),
+      ['RequestReceived', 'ResponseStarted', 'ResponseComplete'],
+    )
+    assert.ok(events.every(({ responseObject }) => responseObject === undefined))
+  })
+
+  test('a stranger is told of once', async () => {
+    const { url, caPem } = embedded.server
+    const stranger = new ApiClient({ url, ca: caPem, token: 'unknown' })
+    await stranger.send({ path: '/version', headers: { 'audit-id': 'stranger-1' } })
+    stranger.close()
+    const events = await eventsFor('stranger-1', 1)
+    assert.deepEqual(
+      events.map(({ stage, user, responseStatus, annotations }) => [stage, user, responseStatus?.code, annotations]),
+      [['ResponseStarted', {}, 401, undefined]],
+    )
+  })
+
+  test('what no rule names is not told of', async () => {
+    await send('silent-1', 'POST', '/api/v1/namespaces/silent/configmaps', configMap('s'))
+    await send('nope-1', 'GET', '/nope')
+    await eventsFor('nope-1', 2)
+    assert.deepEqual(await eventsFor('silent-1', 0), [])
+  })
+
+  test('errors are told as they are answered', async () => {
+    await send('missing-1', 'GET', '/api/v1/nodes/none')
+    const [, complete] = await eventsFor('missing-1', 2)
+    assert.deepEqual([complete?.responseStatus?.code, complete?.responseStatus?.message], [404, 'nodes "none" not found'])
+  })
+
+  test('metrics', async () => {
+    const { text } = await embedded.client.get('/metrics')
+    assert.match(text, /^apiserver_audit_event_total [1-9]/m)
+    assert.match(text, /^apiserver_audit_level_total\{level="RequestResponse"\} [1-9]/m)
+    assert.match(text, /^apiserver_audit_requests_rejected_total 0$/m)
+  })
+})
+
+describe('a log that cannot be written', () => {
+  for (const { mode, status, rejected } of [
+    { mode: 'blocking', status: 200, rejected: 0 },
+    { mode: 'blocking-strict', status: 500, rejected: 1 },
+  ]) {
+    test(`with the mode ${mode}`, async () => {
+      const flags = [`--audit-policy-file=${policyPath}`, '--audit-log-path=/dev/full', `--audit-log-mode=${mode}`]
+      const embedded = await startEmbedded('memory', flags)
+      try {
+        const answer = await embedded.client.get('/version')
+        assert.equal(answer.status, status)
+        if (status === 500) assert.equal(answer.text, 'Internal Server Error: "/version": failed to store audit event\n')
+        const { text } = await embedded.client.get('/metrics')
+        assert.match(text, new RegExp(`^apiserver_audit_requests_rejected_total ${rejected}$`, 'm'))
+        assert.match(text, /^apiserver_audit_error_total\{plugin="log"\} [1-9]/m)
+      } finally {
+        await embedded.close()
+      }
+    })
+  }
+
+  test('a place where no file can be is said at start', async () => {
+    const flags = [`--audit-policy-file=${policyPath}`, '--audit-log-path=/dev/null/audit.log']
+    await assert.rejects(startEmbedded('memory', flags), /--audit-log-path: cannot write to \/dev\/null\/audit\.log/)
+  })
+})
+
+test('batches, the short format and truncation', async () => {
+  const log = join(folder, 'short.log')
+  const flags = [
+    '--audit-log-mode=batch',
+    '--audit-log-format=legacy',
+    '--audit-log-truncate-enabled',
+    '--audit-log-truncate-max-event-size=900',
+  ]
+  const embedded = await startEmbedded('memory', [`--audit-policy-file=${policyPath}`, `--audit-log-path=${log}`, ...flags])
+  await embedded.client.post('/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'whole' } })
+  const data = { big: 'x'.repeat(10_000) }
+  await embedded.client.post('/api/v1/namespaces/whole/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b' }, data })
+  await embedded.close()
+  assert.match(readFileSync(log, 'utf8'), /^\S+ AUDIT: id="[^"]+" stage="ResponseComplete" .* response="201"$/m)
+})

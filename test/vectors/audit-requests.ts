@@ -1,0 +1,139 @@
+// Sends the requests of audit.json, as the users that they name, and answers the webhooks that its objects speak of.
+
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Agent, createServer, request as httpsRequest, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { issueCertificate } from '../../src/net/issue-certificate.js'
+import type { ServerProcess } from '../kit/server-process.js'
+import type { AuditCase, AuditRequest } from './audit-events.js'
+import type { TokenUser } from './token-users.js'
+
+export const auditUsers: readonly TokenUser[] = [
+  { token: 'admin-token', name: 'admin', uid: 'admin-uid', groups: ['system:masters'] },
+  { token: 'alice-token', name: 'alice', uid: 'alice-uid', groups: ['dev', 'qa'] },
+  { token: 'bob-token', name: 'bob', uid: 'bob-uid', groups: [] },
+]
+
+/** Where the webhooks of the table are, and where nobody is. */
+const webhookPort = /https:\/\/127\.0\.0\.1:9550\//g
+
+export class AuditSender {
+  private readonly agent: Agent
+  private readonly url: URL
+  private readonly hooks: WebhookServer
+  private readonly tokens = new Map<string, string>()
+
+  private constructor(server: ServerProcess, hooks: WebhookServer) {
+    this.url = new URL(server.url)
+    this.agent = new Agent({ keepAlive: true, ca: server.access.ca })
+    this.hooks = hooks
+  }
+
+  static async open(server: ServerProcess): Promise<AuditSender> {
+    return new AuditSender(server, await WebhookServer.open())
+  }
+
+  async close(): Promise<void> {
+    this.agent.destroy()
+    await this.hooks.close()
+  }
+
+  /** Everything before the requests whose events are compared. */
+  async prepare({ setup = [], requests = [], webhooks = {}, note = '' }: AuditCase): Promise<void> {
+    this.hooks.answers = webhooks
+    for (const request of setup) await this.send(request)
+    for (const { user } of requests) {
+      const account = /^system:serviceaccount:([^:]+):(.+)$/.exec(user)
+      if (account === null) continue
+      const pod = /bound to the pod (\S+)/.exec(note)?.[1]
+      this.tokens.set(user, await this.accountToken(account[1] ?? '', account[2] ?? '', pod))
+    }
+  }
+
+  private async accountToken(namespace: string, name: string, pod: string | undefined): Promise<string> {
+    const boundObjectRef = pod === undefined ? {} : { boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: pod } }
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { audiences: null, ...boundObjectRef } }
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`
+    const { text } = await this.send({ user: 'admin', method: 'POST', path, body })
+    return (JSON.parse(text) as { status?: { token?: string } }).status?.token ?? ''
+  }
+
+  send({ user, method, path, headers = {}, body, bodyBase64 }: AuditRequest): Promise<{ readonly code: number; readonly text: string }> {
+    const payload = bodyBase64 === undefined ? this.payloadOf(body) : Buffer.from(bodyBase64, 'base64')
+    const all: Record<string, string | readonly string[]> = { 'User-Agent': 'audit-facts/1.0', Accept: 'application/json' }
+    if (payload !== undefined) Object.assign(all, { 'Content-Type': 'application/json', 'Content-Length': String(payload.length) })
+    if (user !== 'anonymous') all['Authorization'] = `Bearer ${this.tokens.get(user) ?? `${user}-token`}`
+    for (const [name, value] of Object.entries(headers)) {
+      if (value === null) delete all[name]
+      else all[name] = value
+    }
+    return new Promise((resolve, reject) => {
+      const options = { method, path, agent: this.agent, headers: all as Record<string, string | string[]> }
+      const request = httpsRequest(this.url, options, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => resolve({ code: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
+      })
+      request.on('error', reject)
+      request.end(payload)
+    })
+  }
+
+  private payloadOf(body: unknown): Buffer | undefined {
+    if (body === undefined) return undefined
+    if (typeof body === 'string') return Buffer.from(body)
+    const text = JSON.stringify(body).replace(webhookPort, `https://127.0.0.1:${this.hooks.port}/`)
+    return Buffer.from(text.replaceAll('<caBundle>', Buffer.from(this.hooks.caPem).toString('base64')))
+  }
+}
+
+/** Answers admission reviews as a case says. */
+class WebhookServer {
+  answers: NonNullable<AuditCase['webhooks']> = {}
+  readonly caPem: string
+  private readonly server: Server
+
+  private constructor() {
+    const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
+    const authority = { ...issueCertificate({ commonName: 'hooks', use: 'authority', ...times }), commonName: 'hooks' }
+    this.caPem = authority.cert
+    const pair = issueCertificate({ commonName: 'hook', hosts: ['127.0.0.1'], use: 'server', ...times }, authority)
+    this.server = createServer(pair, (request, response) => this.answer(request, response))
+  }
+
+  static async open(): Promise<WebhookServer> {
+    const opened = new WebhookServer()
+    await new Promise<void>((resolve) => opened.server.listen(0, '127.0.0.1', resolve))
+    return opened
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port
+  }
+
+  close(): Promise<void> {
+    this.server.closeAllConnections()
+    return new Promise((resolve) => this.server.close(() => resolve()))
+  }
+
+  private answer(request: IncomingMessage, response: ServerResponse): void {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const said = this.answers[new URL(request.url ?? '/', 'https://hook').pathname.slice(1)]
+      if (said?.response === undefined) {
+        response.writeHead(said?.httpStatus ?? 404).end()
+        return
+      }
+      const { apiVersion, request: asked } = JSON.parse(Buffer.concat(chunks).toString()) as {
+        apiVersion: string
+        request: { uid: string }
+      }
+      const { patch, ...rest } = said.response
+      const patched = patch === undefined ? {} : { patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(patch)).toString('base64') }
+      response.setHeader('Content-Type', 'application/json')
+      response.end(JSON.stringify({ apiVersion, kind: 'AdmissionReview', response: { uid: asked.uid, ...rest, ...patched } }))
+    })
+  }
+}

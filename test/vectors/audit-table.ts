@@ -1,0 +1,117 @@
+// The table audit.json: policies, requests, and the events that the reference wrote of them.
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { runCommand, ServerProcess } from '../kit/server-process.js'
+import { type AuditCase, type AuditedEvent, compareEvents } from './audit-events.js'
+import { AuditSender, auditUsers } from './audit-requests.js'
+import type { ReplayedTable } from './tables.js'
+import { writeTokens } from './token-users.js'
+
+export async function replayAudit(text: string): Promise<ReplayedTable> {
+  const cases = JSON.parse(text) as readonly AuditCase[]
+  const differences = new Map<string, string>()
+  for (const group of groupsOf(cases)) {
+    const [first] = group
+    if (first?.startError !== undefined) {
+      for (const each of group) {
+        const difference = await differenceOfRefusal(each)
+        if (difference !== undefined) differences.set(each.name, difference)
+      }
+    } else for (const [name, difference] of await replayGroup(group)) differences.set(name, difference)
+  }
+  return { compared: cases.map(({ name }) => name), differences }
+}
+
+/** Those that share a server. */
+function groupsOf(cases: readonly AuditCase[]): readonly (readonly AuditCase[])[] {
+  const groups = new Map<string, AuditCase[]>()
+  for (const each of cases) {
+    const key = JSON.stringify([each.policy, each.flags])
+    groups.set(key, [...(groups.get(key) ?? []), each])
+  }
+  return [...groups.values()]
+}
+
+function writePolicy(folder: string, policy: unknown): string {
+  const path = join(folder, 'policy.json')
+  writeFileSync(path, JSON.stringify(policy))
+  return path
+}
+
+/** How long a start may take that fails. */
+const startMs = 5_000
+
+async function differenceOfRefusal({ policy, startError = '' }: AuditCase): Promise<string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'vectors-'))
+  try {
+    const path = writePolicy(folder, policy)
+    const flags = ['--identity=kubernetes', '--secure-port=0', `--data-dir=${folder}`, `--audit-policy-file=${path}`]
+    const { code, stderr } = await runCommand([...flags, `--audit-log-path=${join(folder, 'audit.log')}`], startMs)
+    // It starts, and is ended after a while.
+    if (startError === null)
+      return code === null && stderr.includes('unknown field') ? undefined : `it did not start: ${stderr.slice(0, 500)}`
+    const expected = startError.replaceAll('<policy-file>', path).replace(/ in scheme "[^"]*"/, '')
+    return code !== 0 && stderr.includes(expected) ? undefined : `expected ${expected}, got ${code} ${stderr.slice(0, 500)}`
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function replayGroup(group: readonly AuditCase[]): Promise<ReadonlyMap<string, string>> {
+  const folder = mkdtempSync(join(tmpdir(), 'vectors-'))
+  const log = join(folder, 'audit.log')
+  const failed = (thrown: unknown): ReadonlyMap<string, string> =>
+    new Map(group.map(({ name }) => [name, thrown instanceof Error ? thrown.message.slice(0, 500) : String(thrown)]))
+  try {
+    const server = await ServerProcess.start({
+      flags: [
+        '--identity=kubernetes',
+        '--authorization-mode=Node,RBAC',
+        '--controllers=flow-schema-status',
+        `--audit-policy-file=${writePolicy(folder, group[0]?.policy)}`,
+        `--audit-log-path=${log}`,
+        ...writeTokens(folder, auditUsers),
+        ...(group[0]?.flags ?? []),
+      ],
+    })
+    try {
+      const differences = new Map<string, string>()
+      const sender = await AuditSender.open(server)
+      for (const each of group) {
+        const difference = await replayCase(each, sender, log)
+        if (difference !== undefined) differences.set(each.name, difference)
+      }
+      await sender.close()
+      return differences
+    } finally {
+      await server.stop()
+    }
+  } catch (thrown) {
+    return failed(thrown)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const quietMs = 40
+const patienceMs = 1_500
+
+async function replayCase(each: AuditCase, sender: AuditSender, log: string): Promise<string | undefined> {
+  await sender.prepare(each)
+  await setTimeout(quietMs)
+  const before = readFileSync(log, 'utf8').length
+  for (const request of each.requests ?? []) await sender.send(request)
+  const expected = (each.events ?? []).length
+  const events = (): readonly AuditedEvent[] =>
+    readFileSync(log, 'utf8')
+      .slice(before)
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as AuditedEvent)
+  for (const until = Date.now() + patienceMs; events().length < expected && Date.now() < until; ) await setTimeout(quietMs)
+  await setTimeout(quietMs)
+  return compareEvents(each, events())
+}

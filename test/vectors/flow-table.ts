@@ -1,0 +1,181 @@
+// The table flow.json: which flow schema and which priority level took a request.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Answer, ApiClient } from '../kit/api-client.js'
+import { ServerProcess } from '../kit/server-process.js'
+import { differenceOf } from './compare.js'
+import type { ReplayedTable } from './tables.js'
+import { writeTokens } from './token-users.js'
+
+interface FlowRequest {
+  readonly user: string
+  readonly groups: readonly string[]
+  readonly method: string
+  readonly path: string
+  readonly headers?: { readonly [name: string]: string | readonly string[] }
+  readonly flowSchema: string | null
+  readonly priorityLevel: string | null
+  readonly code: number
+}
+
+interface FlowObject {
+  readonly kind: string
+  readonly metadata: { readonly name: string }
+}
+
+interface RefusedObject {
+  readonly object: FlowObject
+  readonly code: number
+  readonly message: string
+}
+
+interface FlowTable {
+  readonly bootstrapFlowSchemas: readonly { readonly name: string; readonly spec: unknown }[]
+  readonly bootstrapPriorityLevels: readonly { readonly name: string; readonly spec: unknown }[]
+  readonly bootstrap: readonly FlowRequest[]
+  readonly impersonation: readonly FlowRequest[]
+  readonly own: {
+    readonly objects: readonly FlowObject[]
+    readonly requests: readonly FlowRequest[]
+    readonly dangling: readonly FlowRequest[]
+    readonly refused?: readonly RefusedObject[]
+  }
+}
+
+const group = '/apis/flowcontrol.apiserver.k8s.io/v1beta3'
+const collections: { readonly [kind: string]: string } = {
+  FlowSchema: `${group}/flowschemas`,
+  PriorityLevelConfiguration: `${group}/prioritylevelconfigurations`,
+}
+const anonymous = 'system:anonymous'
+const nobody = '(bad token)'
+
+export async function replayFlow(text: string): Promise<ReplayedTable> {
+  const table = JSON.parse(text) as FlowTable
+  const folder = mkdtempSync(join(tmpdir(), 'vectors-'))
+  try {
+    const requests = [...table.bootstrap, ...table.impersonation, ...table.own.requests, ...table.own.dangling]
+    const server = await ServerProcess.start({
+      flags: ['--identity=kubernetes', '--authorization-mode=Node,RBAC', ...writeTokens(folder, requests.map(tokenUserOf))],
+    })
+    try {
+      return await replayOn(server, table)
+    } finally {
+      await server.stop()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function replayOn(server: ServerProcess, table: FlowTable): Promise<ReplayedTable> {
+  const replay = new FlowReplay(server)
+  for (const [kind, wanted] of Object.entries({
+    FlowSchema: table.bootstrapFlowSchemas,
+    PriorityLevelConfiguration: table.bootstrapPriorityLevels,
+  })) {
+    for (const { name, spec } of wanted) await replay.compareSpec(kind, name, spec)
+  }
+  await replay.ask('bootstrap', table.bootstrap)
+  await replay.ask('impersonation', table.impersonation)
+  const { objects, requests, dangling, refused = [] } = table.own
+  const [beforeLevel, afterLevel] = [dangling.slice(0, 1), dangling.slice(1)]
+  const late = objects.at(-1)
+  for (const object of objects.slice(0, -1)) await replay.create(object)
+  await replay.ask('own', requests)
+  await replay.ask('dangling', beforeLevel)
+  if (late !== undefined) await replay.create(late)
+  await replay.ask('no longer dangling', afterLevel)
+  for (const each of refused) await replay.refuse(each)
+  replay.close()
+  return replay.result
+}
+
+/** A token for each user with each list of groups. */
+const tokenUserOf = ({ user, groups }: FlowRequest) => ({
+  token: flowTokenOf(user, groups),
+  name: user,
+  uid: '',
+  groups: groups.filter((name) => name !== 'system:authenticated'),
+})
+
+const flowTokenOf = (user: string, groups: readonly string[]): string => `${user} ${groups.join(' ')}`.replace(/[^a-z0-9-]+/g, '-')
+
+class FlowReplay {
+  private readonly server: ServerProcess
+  private readonly clients = new Map<string, ApiClient>()
+  private readonly compared: string[] = []
+  private readonly differences = new Map<string, string>()
+
+  constructor(server: ServerProcess) {
+    this.server = server
+  }
+
+  get result(): ReplayedTable {
+    return { compared: this.compared, differences: this.differences }
+  }
+
+  close(): void {
+    for (const client of this.clients.values()) client.close()
+  }
+
+  async compareSpec(kind: string, name: string, spec: unknown): Promise<void> {
+    const got = (await this.server.client.get(`${collections[kind]}/${name}`)).json['spec'] as unknown
+    this.note(`${kind} ${name}`, differenceOf(spec, got, new Map()))
+  }
+
+  async create(object: FlowObject): Promise<void> {
+    const { status, text } = await this.server.client.post(collections[object.kind] ?? '', object)
+    this.note(`create ${object.kind} ${object.metadata.name}`, status === 201 ? undefined : `${status} ${text}`)
+  }
+
+  async refuse({ object, code, message }: RefusedObject): Promise<void> {
+    const { status, json } = await this.server.client.post(collections[object.kind] ?? '', object)
+    const got = { code: status, message: json['message'] as unknown }
+    this.note(`refuse ${object.kind} ${object.metadata.name}`, differenceOf({ code, message }, got, new Map()))
+  }
+
+  async ask(title: string, requests: readonly FlowRequest[]): Promise<void> {
+    const names = await this.namesByUid()
+    for (const request of requests) {
+      const answer = await this.send(request)
+      const nameOf = (header: string): string | null => names.get(String(answer.headers[`x-kubernetes-pf-${header}-uid`] ?? '')) ?? null
+      const got = { flowSchema: nameOf('flowschema'), priorityLevel: nameOf('prioritylevel') }
+      const { flowSchema, priorityLevel, user, groups, method, path, headers } = request
+      const name = [title, user, groups.join(','), method, path, ...(headers === undefined ? [] : [JSON.stringify(headers)])].join(' ')
+      this.note(name, differenceOf({ flowSchema, priorityLevel }, got, new Map()))
+    }
+  }
+
+  private async namesByUid(): Promise<ReadonlyMap<string, string>> {
+    const names = new Map<string, string>()
+    for (const path of Object.values(collections)) {
+      const { items } = (await this.server.client.get(path)).json as unknown as {
+        items: readonly { metadata: { uid: string; name: string } }[]
+      }
+      for (const { metadata } of items) names.set(metadata.uid, metadata.name)
+    }
+    return names
+  }
+
+  private send({ user, groups, method, path, headers = {} }: FlowRequest): Promise<Answer> {
+    const token = user === anonymous ? undefined : user === nobody ? 'unknown' : flowTokenOf(user, groups)
+    const key = token ?? ''
+    let client = this.clients.get(key)
+    if (client === undefined) {
+      const { url, ca } = this.server.access
+      client = new ApiClient({ url, ca, ...(token === undefined ? {} : { token }) })
+      this.clients.set(key, client)
+    }
+    // What is written is refused, or does not matter: only who takes the request is compared.
+    const body = method === 'POST' || method === 'PUT' || method === 'PATCH' ? { body: {} } : {}
+    return client.send({ method, path, headers: headers as Record<string, string>, ...body })
+  }
+
+  private note(name: string, difference: string | undefined): void {
+    this.compared.push(name)
+    if (difference !== undefined) this.differences.set(name, difference)
+  }
+}

@@ -1,0 +1,21 @@
+// The tables of inputs and what the reference makes of them, by the name of their file, and who replays each. A file that is not here, or has
+// nobody yet, is printed as such.
+
+import { replayAudit } from './audit-table.js'
+import { replayFlow } from './flow-table.js'
+
+/** What came of one table. */
+export interface ReplayedTable {
+  /** Names of cases; each is there once. */
+  readonly compared: readonly string[]
+  /** By name, what differs, for whoever looks into it. Cases that are not here match. */
+  readonly differences: ReadonlyMap<string, string>
+}
+
+/** Gets the text of the file: some tables hold numbers that a plain parser would round. */
+export type ReplayTable = (text: string) => Promise<ReplayedTable>
+
+export const tables: { readonly [file: string]: ReplayTable | undefined } = {
+  'audit.json': replayAudit,
+  'flow.json': replayFlow,
+}
