@@ -45,6 +45,10 @@ export class LabelIndex {
     this.maxBytes = maxBytes
   }
 
+  get bytes(): number {
+    return this.heldBytes
+  }
+
   /** Whether there is nothing to build. */
   isBuilt(collection: string): boolean {
     const index = this.collections.get(collection)

@@ -22,6 +22,10 @@ export class ObjectCache {
     this.items = items
   }
 
+  get bytes(): number {
+    return this.heldBytes
+  }
+
   get(key: string): StoredObject | undefined {
     return this.objects.get(key)
   }

@@ -126,7 +126,7 @@ export class ObjectStore {
   }
 
   get cacheBytes(): number {
-    return this.cache.bytes + this.kept.bytes
+    return this.cache.bytes + this.kept.bytes + this.labels.bytes + this.recent.bytes
   }
 
   get watchers(): number {
