@@ -1,11 +1,15 @@
-// What an operator is told on request: profiles of the process, and requests in the log.
+// What an operator is told on request: profiles of the process, requests in the log, and spans of requests.
 
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { ApiClient } from './kit/api-client.js'
 import { startEmbedded } from './kit/embedded.js'
 import { expectFailure, expectStatus } from './kit/fixtures.js'
-import { ServerProcess } from './kit/server-process.js'
+import { newFolder, runCommand, ServerProcess } from './kit/server-process.js'
 
 describe('profiles', () => {
   test('processor time and heap, in the form of V8, one at a time and not for long', async () => {
@@ -58,3 +62,44 @@ for (const { flags, line } of [
     assert.doesNotMatch(server.stderr, /limit=5/)
   })
 }
+
+test('spans of requests reach a collector, and are counted', async () => {
+  const spans: { readonly traceId: string; readonly parentSpanId?: string; readonly name: string }[] = []
+  const collector = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      for (const { scopeSpans } of JSON.parse(body).resourceSpans) for (const scope of scopeSpans) spans.push(...scope.spans)
+      response.end('{}')
+    })
+  })
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+  const folder = newFolder()
+  const file = join(folder, 'tracing.yaml')
+  const { port } = collector.address() as AddressInfo
+  writeFileSync(file, `kind: TracingConfiguration\napiVersion: apiserver.config.cluster.io/v1alpha1\nendpoint: 127.0.0.1:${port}\n`)
+  const server = await ServerProcess.start({ flags: ['--feature-gates=APIServerTracing=true', `--tracing-config-file=${file}`] })
+  try {
+    const traceId = '0af7651916cd43dd8448eb211c80319c'
+    await server.client.get('/api/v1/namespaces', { traceparent: `00-${traceId}-b7ad6b7169203331-01` })
+    // Nothing is sampled that does not belong to a trace.
+    await server.client.get('/api/v1/namespaces')
+    assert.match((await server.client.get('/metrics')).text, /apiserver_trace_spans_total\{result="dropped"\} 0/)
+    await server.stop()
+    assert.deepEqual(
+      spans.map((span) => [span.traceId, span.parentSpanId, span.name]),
+      [[traceId, 'b7ad6b7169203331', 'KubernetesAPI']],
+    )
+  } finally {
+    await server.kill()
+    collector.close()
+  }
+})
+
+test('traces need their feature gate', async () => {
+  const file = join(newFolder(), 'tracing.yaml')
+  writeFileSync(file, 'kind: TracingConfiguration\napiVersion: apiserver.config.cluster.io/v1alpha1\n')
+  const { code, stderr } = await runCommand([`--tracing-config-file=${file}`])
+  assert.equal(code, 1)
+  assert.match(stderr, /--tracing-config-file: needs --feature-gates=APIServerTracing=true, too/)
+})

@@ -33,6 +33,7 @@ import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
 import { servingFilters } from './serving-parts.js'
 import type { RunningLoops } from './start-loops.js'
+import { startTracing } from './start-tracing.js'
 
 const memoryLimits = { bodyBytes: 128 << 20, answerBytes: 256 << 20 }
 
@@ -73,8 +74,9 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
   const audited = audit && auditing({ audit, identity: settings.identity, clock: engine.clock })
   const lag = new LoopLag()
   closing.add(() => lag.close())
+  const tracing = await startTracing(opening)
   const metrics = new ServerMetrics({
-    sources: metricSources({ ...parts, settings, inflight, lag, audit }),
+    sources: [...metricSources({ ...parts, settings, inflight, lag, audit }), ...tracing.sources],
     disabled: settings.metrics.disabled,
     allowed: settings.metrics.allowedLabels,
   })
@@ -94,7 +96,14 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
       authorization(access.authorizers),
       dispatch(siteOf(settings, parts, metrics)),
     ],
-    hooks: [inflight.hooks, metrics.hooks, loggingHooks(logger), requestLog(logger, settings.loggedRequests), audited?.hooks ?? {}],
+    hooks: [
+      inflight.hooks,
+      metrics.hooks,
+      loggingHooks(logger),
+      requestLog(logger, settings.loggedRequests),
+      audited?.hooks ?? {},
+      ...tracing.hooks,
+    ],
     catalogs,
     clock: engine.clock,
     requestTimeoutMs: timeouts.requestMs,

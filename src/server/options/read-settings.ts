@@ -2,6 +2,7 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
+import type { FeatureGates } from '../../api/definition.js'
 import { parseFeatureGates } from '../../api/feature-gates.js'
 import { type Identity, identityOf } from '../../api/identity.js'
 import { parseRuntimeConfig } from '../../api/runtime-config.js'
@@ -21,7 +22,16 @@ import { readNetwork } from './read-network.js'
 import { readLogging, readMetrics } from './read-observability.js'
 import { readServing } from './read-serving.js'
 import { readStorage } from './read-storage.js'
-import type { ControllerName, EncryptionSettings, LimitSettings, Settings, TimeoutSettings, TlsSettings } from './settings.js'
+import { parseTracingConfig } from './read-tracing.js'
+import type {
+  ControllerName,
+  EncryptionSettings,
+  LimitSettings,
+  Settings,
+  TimeoutSettings,
+  TlsSettings,
+  TracingSettings,
+} from './settings.js'
 
 /** What the readers of single areas share. */
 export interface SettingsInput extends ParsedFlags {
@@ -41,6 +51,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
   const anonymousAuth = values['anonymous-auth'] && !authorizationModes.includes('AlwaysAllow')
   const encryption = readEncryption(input, identity)
   const { audit, warnings: auditWarnings } = readAudit(input, identity)
+  const gates = under('feature-gates', () => parseFeatureGates(values['feature-gates']))
   return {
     flags: parsed,
     identity,
@@ -62,7 +73,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     serving: readServing(input),
     timeouts: readTimeouts(values),
     limits: readLimits(values),
-    gates: under('feature-gates', () => parseFeatureGates(values['feature-gates'])),
+    gates,
     runtimeConfig: under('runtime-config', () => parseRuntimeConfig(values['runtime-config'])),
     tokens: tokens.users,
     anonymousAuth,
@@ -76,6 +87,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
     profiling: values['profiling'],
     metrics: readMetrics(values),
     ...readLogging(values),
+    tracing: readTracing(input, identity, gates),
     deletionWorkers: values['delete-collection-workers'],
     laterFlags: allFlags
       .filter((flag) => flag.effect === 'later' && (given as ReadonlySet<string>).has(flag.name))
@@ -142,6 +154,11 @@ function readEncryption({ values, files, given }: SettingsInput, identity: Ident
   const text = files.get(path) ?? ''
   const parse = () => parseEncryptionConfig(text, identity)
   return { path: resolve(path), text, rules: under('encryption-provider-config', parse), reloads }
+}
+
+function readTracing({ values, files }: SettingsInput, identity: Identity, gates: FeatureGates): TracingSettings | undefined {
+  const path = values['tracing-config-file']
+  return path === undefined ? undefined : under('tracing-config-file', () => parseTracingConfig(files.get(path) ?? '', identity, gates))
 }
 
 function readTokens({ values, files }: SettingsInput): TokenFile {

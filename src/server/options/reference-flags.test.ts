@@ -42,15 +42,7 @@ service-account-signing-key-file service-cluster-ip-range service-node-port-rang
   .trim()
   .split(/\s+/)
 
-const refused = [
-  'admission-control',
-  'cloud-config',
-  'cloud-provider',
-  'etcd-servers-overrides',
-  'kubernetes-service-node-port',
-  'tracing-config-file',
-  'vmodule',
-]
+const refused = ['admission-control', 'cloud-config', 'cloud-provider', 'etcd-servers-overrides', 'kubernetes-service-node-port', 'vmodule']
 
 /** Groups of later issues: authentication, authorization, admission, audit, aggregation, node agents, fairness, garbage. */
 const laterGroups =

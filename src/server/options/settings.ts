@@ -75,6 +75,8 @@ export interface Settings {
   readonly metrics: MetricSettings
   readonly logLevel: 'info' | 'debug'
   readonly logFormat: 'json' | 'text'
+  /** Where spans of requests go; undefined: there are none. */
+  readonly tracing: TracingSettings | undefined
   /** Which requests are in the log. */
   readonly loggedRequests: LoggedRequests
   /** At once, within one deletion of a collection. */
@@ -160,6 +162,11 @@ export interface LimitSettings {
   readonly watches: number
   readonly http2Streams: number
   readonly goawayChance: number
+}
+
+export interface TracingSettings {
+  readonly url: string
+  readonly samplingRatePerMillion: number
 }
 
 export interface AuthenticationSettings {

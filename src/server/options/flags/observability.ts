@@ -99,8 +99,7 @@ export const observabilityFlags = [
     kind: 'file',
     content: 'yaml',
     effect: 'now',
-    refused: 'this server does not send traces yet; leave the flag out',
-    help: 'refused: this server does not send traces yet',
+    help: 'where spans of requests are sent, over OTLP/HTTP, and of how many; needs the feature gate APIServerTracing',
   },
   {
     name: 'show-hidden-metrics-for-version',
