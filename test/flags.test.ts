@@ -44,6 +44,9 @@ const otherDefaults = new Set([
   // Said, where the reference leaves it to its libraries.
   'http2-max-streams-per-connection',
   'tls-min-version',
+  // As the identity has it.
+  'audit-log-version',
+  'audit-webhook-version',
 ])
 
 /** Durations in one spelling, lists without brackets, nothing for zero. */
@@ -131,7 +134,8 @@ test('a start with every flag that is not refused says which of them have no eff
   )
   writeFileSync(join(folder, 'tracing.yaml'), 'kind: TracingConfiguration\napiVersion: apiserver.config.cluster.io/v1alpha1\n')
   const chosen = ({ name, default: value }: ReferenceFlag): string | undefined =>
-    values[name] ?? (plain(value) === '' ? undefined : (own.get(name)?.default || value)?.replace(/^\[(.*)\]$/, '$1'))
+    values[name] ??
+    (plain(value) === '' ? undefined : (own.get(name)?.default || value)?.replace(/^\[(.*)\]$/, '$1').replace('k8s.io', 'cluster.io'))
   const given = referenceFlags.filter((flag) => {
     const { help: words = '' } = own.get(flag.name) ?? {}
     return !apart.test(flag.name) && !words.includes(' refused: ') && chosen(flag) !== undefined
