@@ -4,19 +4,16 @@
 import type { Identity } from '../api/identity.js'
 import type { Clock } from '../base/clock.js'
 import { RecentMap } from '../base/recent-map.js'
-import type { EndpointAnswer } from '../net/json-endpoint.js'
+import { type AskedWebhook, askWebhook } from './ask-webhook.js'
 import type { AccessAttributes, AccessRequest, Authorizer, Decision } from './authorize.js'
 
-export interface WebhookAccess {
+export interface WebhookAccess extends AskedWebhook {
   readonly identity: Identity
   readonly version: 'v1' | 'v1beta1'
   /** How long a yes counts, and how long anything else. */
   readonly acceptedTtlMs: number
   readonly refusedTtlMs: number
   readonly clock: Clock
-  /** Asks the service; rejects where it cannot be reached. */
-  readonly post: (document: unknown) => Promise<EndpointAnswer>
-  readonly sleep: (ms: number) => Promise<unknown>
 }
 
 interface Kept {
@@ -27,12 +24,6 @@ interface Kept {
 const mostKept = 8192
 /** What somebody asks for in more letters is not kept. */
 const mostLetters = 10_000
-
-/** It is asked so often at most, with pauses that grow. */
-const mostAttempts = 5
-const firstPauseMs = 500
-const pauseGrows = 1.5
-const passing: ReadonlySet<number> = new Set([429, 500, 504])
 
 export function webhookAuthorizer(access: WebhookAccess): Authorizer {
   const kept = new RecentMap<string, Kept>(mostKept)
@@ -84,58 +75,18 @@ function specOf({ user, info }: AccessRequest, version: WebhookAccess['version']
 const filled = (fields: { readonly [name: string]: string }): { readonly [name: string]: string } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== ''))
 
-async function ask({ identity, version, post, sleep }: WebhookAccess, spec: object): Promise<Decision> {
-  const apiVersion = `${identity.group({ stem: 'authorization' })}/${version}`
-  const review = { kind: 'SubjectAccessReview', apiVersion, metadata: { creationTimestamp: null }, spec, status: { allowed: false } }
-  let pauseMs = firstPauseMs
-  for (let attempt = 1; ; attempt++) {
-    const answer = await postOnce(post, review)
-    if (answer !== undefined && !mayPass(answer)) return decisionIn(answer, apiVersion)
-    if (attempt === mostAttempts) throw new Error(answer === undefined ? 'its connection was reset' : `it answered ${answer.status}`)
-    await sleep(answer?.retryAfter === undefined ? pauseMs : Math.min(answer.retryAfter * 1000, mostPauseMs))
-    pauseMs *= pauseGrows
-  }
-}
-
-const mostPauseMs = 5000
-
-const mayPass = ({ status, retryAfter }: EndpointAnswer): boolean => passing.has(status) || (status >= 400 && retryAfter !== undefined)
-
-/** Undefined where the connection broke, which may be that of an old one. */
-async function postOnce(post: WebhookAccess['post'], review: object): Promise<EndpointAnswer | undefined> {
-  try {
-    return await post(review)
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code === 'ECONNRESET') return undefined
-    throw thrown
-  }
-}
-
 interface Reviewed {
-  readonly apiVersion?: unknown
-  readonly kind?: unknown
-  readonly status?: { readonly allowed?: unknown; readonly denied?: unknown; readonly reason?: unknown; readonly evaluationError?: unknown }
+  readonly allowed: unknown
+  readonly denied: unknown
+  readonly reason: unknown
 }
 
-function decisionIn({ status: code, body }: EndpointAnswer, apiVersion: string): Decision {
-  if (code < 200 || code > 299) throw new Error(`it answered ${code}`)
-  const review = reviewIn(body)
-  if (review.kind !== 'SubjectAccessReview' || review.apiVersion !== apiVersion)
-    throw new Error(`its answer is no SubjectAccessReview of ${apiVersion}`)
-  const { allowed, denied, reason } = review.status ?? {}
+async function ask(access: WebhookAccess, spec: object): Promise<Decision> {
+  const apiVersion = `${access.identity.group({ stem: 'authorization' })}/${access.version}`
+  const review = { kind: 'SubjectAccessReview', apiVersion, metadata: { creationTimestamp: null }, spec, status: { allowed: false } }
+  const { allowed, denied, reason } = await askWebhook<Reviewed>(access, review)
   const why = typeof reason === 'string' ? reason : ''
   if (denied === true && allowed === true)
     return { verdict: 'deny', reason: why, error: 'webhook subject access review returned both allow and deny response' }
   return { verdict: denied === true ? 'deny' : allowed === true ? 'allow' : 'no-opinion', reason: why }
-}
-
-function reviewIn(body: Buffer): Reviewed {
-  let value: unknown
-  try {
-    value = JSON.parse(body.toString('utf8'))
-  } catch {
-    throw new Error('its answer is no JSON')
-  }
-  if (typeof value !== 'object' || value === null) throw new Error('its answer is no JSON object')
-  return value
 }

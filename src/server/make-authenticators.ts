@@ -1,9 +1,10 @@
 // Who is believed: the authenticators in the order in which they are asked, and who issues tokens.
 
+import { setTimeout } from 'node:timers/promises'
 import type { CatalogSource } from '../api/catalog-source.js'
 import type { TokenObjects } from '../auth/account-tokens.js'
 import type { Authenticator } from '../auth/authenticate.js'
-import { bearerTokens, TokenDigests } from '../auth/bearer-tokens.js'
+import { bearerTokens, type TokenAuthenticator, TokenDigests } from '../auth/bearer-tokens.js'
 import { bootstrapTokens } from '../auth/bootstrap-tokens.js'
 import { clientCertificates } from '../auth/client-certificates.js'
 import { requestHeaders } from '../auth/request-headers.js'
@@ -11,13 +12,16 @@ import { serviceAccountTokens } from '../auth/service-account-tokens.js'
 import { AuthenticationTallies } from '../auth/tallies.js'
 import { TokenIssuer } from '../auth/token-issuer.js'
 import { tokenList } from '../auth/token-list.js'
+import { webhookTokens } from '../auth/webhook-tokens.js'
 import { systemClock } from '../base/clock.js'
+import type { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
+import { JsonEndpoint } from '../net/json-endpoint.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { AdminCredential } from './client-configuration.js'
 import type { ClientTrust } from './client-trust.js'
 import { makeOidc } from './make-oidc.js'
-import type { Settings } from './options/settings.js'
+import type { AuthenticationSettings, Settings } from './options/settings.js'
 import { tokenKeys } from './service-account-keys.js'
 
 export interface AuthenticationParts {
@@ -26,6 +30,7 @@ export interface AuthenticationParts {
   readonly credential: AdminCredential
   readonly trust: ClientTrust
   readonly logger: Logger
+  readonly closing: Closing
 }
 
 export interface Identification {
@@ -36,7 +41,7 @@ export interface Identification {
 
 export function makeAuthenticators(
   settings: Settings,
-  { store, catalogs, credential, trust, logger }: AuthenticationParts,
+  { store, catalogs, credential, trust, logger, closing }: AuthenticationParts,
 ): Identification {
   const { identity, authentication, dataDir, tokens, tls } = settings
   const { serviceAccounts } = authentication
@@ -69,6 +74,7 @@ export function makeAuthenticators(
           }),
           ...(authentication.bootstrapTokens ? [bootstrapTokens({ identity, objects, audiences })] : []),
           ...(authentication.oidc === undefined ? [] : [makeOidc(authentication.oidc, audiences, logger)]),
+          ...(authentication.tokenWebhook === undefined ? [] : [askedOver(settings, authentication.tokenWebhook, audiences, closing)]),
         ],
       }),
     ],
@@ -86,6 +92,21 @@ export function makeAuthenticators(
 
 const proxied = ({ authentication: { requestHeader } }: Settings, { proxies }: ClientTrust): readonly Authenticator[] =>
   requestHeader === undefined || proxies === undefined ? [] : [requestHeaders(proxies, { clock: systemClock, ...requestHeader })]
+
+/** How long an answer may take. */
+const webhookMs = 30_000
+
+function askedOver(
+  { identity }: Settings,
+  { connection, ...rest }: NonNullable<AuthenticationSettings['tokenWebhook']>,
+  audiences: readonly string[],
+  closing: Closing,
+): TokenAuthenticator {
+  const endpoint = new JsonEndpoint(connection, { timeoutMs: webhookMs })
+  closing.add(() => endpoint.close())
+  const sleep = (ms: number) => setTimeout(ms, undefined, { ref: false })
+  return webhookTokens({ identity, audiences, ...rest, post: (document) => endpoint.post(document), sleep })
+}
 
 /** They are asked for with every request of their token, and so stay in the cache of objects. */
 function tokenObjects(store: ObjectStore, catalogs: CatalogSource): TokenObjects {

@@ -1,10 +1,12 @@
 // The flags of authentication as settings, each method checked for what it cannot do without.
 
 import { resolve } from 'node:path'
+import type { EndpointSettings } from '../../net/json-endpoint.js'
+import { readConnection } from '../connection-file.js'
 import { flagError } from './flag.js'
 import type { FlagName, FlagValues } from './flag-table.js'
 import type { SettingsInput } from './read-settings.js'
-import type { AuthenticationSettings, OidcSettings, RequestHeaderSettings, ServiceAccountSettings, WebhookSettings } from './settings.js'
+import type { AuthenticationSettings, OidcSettings, RequestHeaderSettings, ServiceAccountSettings } from './settings.js'
 
 export function readAuthentication(input: SettingsInput): AuthenticationSettings {
   const { values, files } = input
@@ -15,7 +17,7 @@ export function readAuthentication(input: SettingsInput): AuthenticationSettings
     audiences: values['api-audiences'],
     serviceAccounts: readServiceAccounts(input),
     oidc: readOidc(input),
-    tokenWebhook: readTokenWebhook(values),
+    tokenWebhook: readTokenWebhook(input),
     requestHeader: readRequestHeader(input),
   }
 }
@@ -82,11 +84,25 @@ function readClaim(text: string): readonly [claim: string, value: string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-function readTokenWebhook(values: FlagValues): WebhookSettings | undefined {
+function readTokenWebhook({ values, files }: SettingsInput): AuthenticationSettings['tokenWebhook'] {
   const configFile = values['authentication-token-webhook-config-file']
   if (configFile === undefined) return undefined
   const ttlMs = values['authentication-token-webhook-cache-ttl']
-  return { configFile, version: values['authentication-token-webhook-version'], acceptedTtlMs: ttlMs, refusedTtlMs: ttlMs }
+  return {
+    configFile,
+    connection: connectionIn(configFile, files.get(configFile) ?? ''),
+    version: values['authentication-token-webhook-version'],
+    acceptedTtlMs: ttlMs,
+    refusedTtlMs: ttlMs,
+  }
+}
+
+function connectionIn(path: string, text: string): EndpointSettings {
+  try {
+    return readConnection(path, text)
+  } catch (error) {
+    throw flagError('authentication-token-webhook-config-file', `${path}: ${(error as Error).message}`)
+  }
 }
 
 function readRequestHeader({ values, files }: SettingsInput): RequestHeaderSettings | undefined {

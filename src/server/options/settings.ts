@@ -178,7 +178,7 @@ export interface AuthenticationSettings {
   readonly audiences: readonly string[]
   readonly serviceAccounts: ServiceAccountSettings
   readonly oidc: OidcSettings | undefined
-  readonly tokenWebhook: WebhookSettings | undefined
+  readonly tokenWebhook: (WebhookSettings & { readonly connection: EndpointSettings }) | undefined
   readonly requestHeader: RequestHeaderSettings | undefined
 }
 

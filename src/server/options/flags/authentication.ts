@@ -90,7 +90,7 @@ export const authenticationFlags = [
     name: 'authentication-token-webhook-config-file',
     kind: 'file',
     content: 'client-configuration',
-    effect: 'later',
+    effect: 'now',
     help: 'how to reach the service that reviews tokens',
   },
   {
@@ -98,14 +98,14 @@ export const authenticationFlags = [
     kind: 'choice',
     choices: ['v1beta1', 'v1'],
     default: 'v1beta1',
-    effect: 'later',
+    effect: 'now',
     help: 'version of the reviews',
   },
   {
     name: 'authentication-token-webhook-cache-ttl',
     kind: 'duration',
     default: '2m',
-    effect: 'later',
+    effect: 'now',
     help: 'how long its answers are kept',
   },
   {

@@ -1,0 +1,64 @@
+// A review that is sent to somebody else's service: asked again with growing pauses while what is wrong may pass, and read back.
+
+import type { EndpointAnswer } from '../net/json-endpoint.js'
+
+export interface AskedWebhook {
+  /** Asks the service; rejects where it cannot be reached. */
+  readonly post: (document: unknown) => Promise<EndpointAnswer>
+  readonly sleep: (ms: number) => Promise<unknown>
+}
+
+export interface Review {
+  readonly kind: string
+  readonly apiVersion: string
+}
+
+/** It is asked so often at most, with pauses that grow. */
+const mostAttempts = 5
+const firstPauseMs = 500
+const pauseGrows = 1.5
+const mostPauseMs = 5000
+const passing: ReadonlySet<number> = new Set([429, 500, 504])
+
+/** The status of the answer, which must be of the kind and version that was sent. Rejects with one sentence. */
+export async function askWebhook<Status>(service: AskedWebhook, review: Review): Promise<Partial<Status>> {
+  let pauseMs = firstPauseMs
+  for (let attempt = 1; ; attempt++) {
+    const answer = await postOnce(service, review)
+    if (answer !== undefined && !mayPass(answer)) return statusIn<Status>(answer, review)
+    if (attempt === mostAttempts) throw new Error(answer === undefined ? 'its connection was reset' : `it answered ${answer.status}`)
+    await service.sleep(answer?.retryAfter === undefined ? pauseMs : Math.min(answer.retryAfter * 1000, mostPauseMs))
+    pauseMs *= pauseGrows
+  }
+}
+
+const mayPass = ({ status, retryAfter }: EndpointAnswer): boolean => passing.has(status) || (status >= 400 && retryAfter !== undefined)
+
+/** Undefined where the connection broke, which may be that of an old one. */
+async function postOnce({ post }: AskedWebhook, review: Review): Promise<EndpointAnswer | undefined> {
+  try {
+    return await post(review)
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ECONNRESET') return undefined
+    throw thrown
+  }
+}
+
+function statusIn<Status>({ status: code, body }: EndpointAnswer, { kind, apiVersion }: Review): Partial<Status> {
+  if (code < 200 || code > 299) throw new Error(`it answered ${code}`)
+  const answer = objectIn(body)
+  if (answer['kind'] !== kind || answer['apiVersion'] !== apiVersion) throw new Error(`its answer is no ${kind} of ${apiVersion}`)
+  const { status } = answer
+  return typeof status === 'object' && status !== null ? (status as Partial<Status>) : {}
+}
+
+function objectIn(body: Buffer): { readonly [name: string]: unknown } {
+  let value: unknown
+  try {
+    value = JSON.parse(body.toString('utf8'))
+  } catch {
+    throw new Error('its answer is no JSON')
+  }
+  if (typeof value !== 'object' || value === null) throw new Error('its answer is no JSON object')
+  return value as { readonly [name: string]: unknown }
+}

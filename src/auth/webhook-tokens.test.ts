@@ -1,0 +1,114 @@
+// Tokens that a service is asked about: what is sent, what the answers mean, and what is remembered.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { identityOf } from '../api/identity.js'
+import type { PresentedToken, TokenResult } from './bearer-tokens.js'
+import { type WebhookTokenOptions, webhookTokens } from './webhook-tokens.js'
+
+interface Sent {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly spec: { readonly token: string; readonly audiences: readonly string[] }
+}
+
+type Answer = (sent: Sent) => { readonly status?: number; readonly body?: unknown; readonly retryAfter?: number } | Error
+
+const presented = (now = 1000, audiences: readonly string[] = ['here']): PresentedToken => ({ text: 't', digest: 'd', audiences, now })
+
+function stage(answer: Answer, more: Partial<WebhookTokenOptions> = {}) {
+  const sent: Sent[] = []
+  const pauses: number[] = []
+  const authenticate = webhookTokens({
+    identity: identityOf('kubernetes'),
+    version: 'v1',
+    acceptedTtlMs: 1000,
+    refusedTtlMs: 1000,
+    audiences: ['here'],
+    post: async (document) => {
+      sent.push(document as Sent)
+      const said = answer(document as Sent)
+      if (said instanceof Error) throw said
+      const { kind, apiVersion } = document as Sent
+      const body = Buffer.from(typeof said.body === 'string' ? said.body : JSON.stringify({ kind, apiVersion, status: said.body }))
+      return { status: said.status ?? 200, body, retryAfter: said.retryAfter }
+    },
+    sleep: async (ms) => pauses.push(ms),
+    ...more,
+  })
+  return { sent, pauses, authenticate: async (token = presented()): Promise<TokenResult> => authenticate(token) }
+}
+
+const zoe = { authenticated: true, user: { username: 'zoe', uid: 'u', groups: ['devs'], extra: { scopes: ['a'] } } }
+
+test('a yes is the user, for as long as it is said to count', async () => {
+  const { authenticate } = stage(() => ({ body: zoe }))
+  const found = await authenticate()
+  assert.deepEqual(found?.user, { name: 'zoe', uid: 'u', groups: ['devs', 'system:authenticated'], extra: { scopes: ['a'] } })
+  assert.ok(found?.user !== undefined)
+  assert.deepEqual(found.audiences, ['here'])
+  assert.equal(found.holds?.(1999), true)
+  assert.equal(found.holds?.(2000), false)
+})
+
+for (const version of ['v1', 'v1beta1'] as const) {
+  test(`what is sent is a review of ${version}, and the answer must be one, too`, async () => {
+    const { authenticate, sent } = stage(() => ({ body: zoe }), { version })
+    await authenticate(presented(1000, ['vault', 'here']))
+    assert.equal(sent[0]?.apiVersion, `authentication.k8s.io/${version}`)
+    assert.deepEqual(sent[0]?.spec, { token: 't', audiences: ['vault', 'here'] })
+    const other = stage(() => ({ body: JSON.stringify({ kind: 'TokenReview', apiVersion: 'authentication.k8s.io/v2', status: zoe }) }))
+    assert.equal((await other.authenticate())?.user, undefined)
+  })
+}
+
+test('a no is remembered for its time; a reason against the token, and a service that is away, are not', async () => {
+  let isGood = false
+  const plain = stage(() => ({ body: isGood ? zoe : { authenticated: false } }))
+  assert.equal(await plain.authenticate(), undefined)
+  isGood = true
+  assert.equal(await plain.authenticate(presented(1999)), undefined)
+  assert.equal(plain.sent.length, 1)
+  assert.equal((await plain.authenticate(presented(2001)))?.user?.name, 'zoe')
+  const reasoned = stage(() => ({ body: { authenticated: false, error: 'on a list' } }))
+  assert.deepEqual(await reasoned.authenticate(), { problems: ['on a list'] })
+  await reasoned.authenticate()
+  assert.equal(reasoned.sent.length, 2)
+  const away = stage(() => new Error('connect ECONNREFUSED'))
+  for (const _ of ['once', 'again']) assert.equal((await away.authenticate())?.user, undefined)
+  assert.equal(away.sent.length, 2)
+})
+
+test('a token that is meant for others is not known here', async () => {
+  const { authenticate } = stage(() => ({ body: { ...zoe, audiences: ['elsewhere'] } }))
+  assert.equal(await authenticate(), undefined)
+  const found = await authenticate(presented(1000, ['elsewhere', 'x']))
+  assert.deepEqual(found?.user !== undefined && found.audiences, ['elsewhere'])
+})
+
+test('what may pass is asked again, with pauses that grow, and not forever', async () => {
+  let failures = 2
+  const passing = stage(() => (failures-- > 0 ? { status: 500, body: '' } : { body: zoe }))
+  assert.equal((await passing.authenticate())?.user?.name, 'zoe')
+  assert.deepEqual(passing.pauses, [500, 750])
+  const lasting = stage(() => ({ status: 500, body: '' }))
+  assert.equal((await lasting.authenticate())?.user, undefined)
+  assert.equal(lasting.sent.length, 5)
+  const final = stage(() => ({ status: 403, body: '' }))
+  assert.equal((await final.authenticate())?.user, undefined)
+  assert.equal(final.sent.length, 1)
+})
+
+test('answers that are none let nobody in', async () => {
+  for (const body of [
+    '',
+    'nonsense',
+    'null',
+    '[]',
+    '{}',
+    '{"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","status":"yes"}',
+  ]) {
+    const { authenticate } = stage(() => ({ body }))
+    assert.equal((await authenticate())?.user, undefined, body)
+  }
+})

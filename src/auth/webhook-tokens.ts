@@ -1,0 +1,80 @@
+// Tokens that somebody else's service knows. What it said counts for a while, whether it was yes or no; while it cannot be asked, nobody is known by it.
+
+import type { Identity } from '../api/identity.js'
+import { RecentMap } from '../base/recent-map.js'
+import { type AskedWebhook, askWebhook } from './ask-webhook.js'
+import type { PresentedToken, TokenAuthenticator, TokenResult } from './bearer-tokens.js'
+import { withAuthenticated } from './token-list.js'
+
+export interface WebhookTokenOptions extends AskedWebhook {
+  readonly identity: Identity
+  readonly version: 'v1' | 'v1beta1'
+  /** How long a yes counts, and how long a no. */
+  readonly acceptedTtlMs: number
+  readonly refusedTtlMs: number
+  /** By which names this server is meant. */
+  readonly audiences: readonly string[]
+}
+
+interface Reviewed {
+  readonly authenticated: unknown
+  readonly error: unknown
+  readonly audiences: unknown
+  readonly user: unknown
+}
+
+const mostRefused = 8192
+
+export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
+  const { acceptedTtlMs, refusedTtlMs } = options
+  /** Until when tokens count as refused. */
+  const refused = new RecentMap<string, number>(mostRefused)
+  return (token) => {
+    const key = `${token.digest} ${JSON.stringify(token.audiences)}`
+    if ((refused.get(key) ?? 0) > token.now) return undefined
+    return ask(options, token).then((result) => {
+      if (result === undefined) refused.set(key, token.now + refusedTtlMs)
+      return result?.user === undefined ? result : { ...result, holds: (now) => now < token.now + acceptedTtlMs }
+    })
+  }
+}
+
+async function ask(options: WebhookTokenOptions, token: PresentedToken): Promise<TokenResult> {
+  const { identity, version, audiences: own } = options
+  const review = {
+    kind: 'TokenReview',
+    apiVersion: `${identity.group({ stem: 'authentication' })}/${version}`,
+    metadata: { creationTimestamp: null },
+    spec: { token: token.text, audiences: token.audiences },
+    status: { user: {} },
+  }
+  try {
+    const { authenticated, error, audiences, user } = await askWebhook<Reviewed>(options, review)
+    const named = textsIn(audiences)
+    const meant = (named.length === 0 ? own : named).filter((audience) => token.audiences.includes(audience))
+    if (meant.length === 0 && token.audiences.length > 0) return undefined
+    if (authenticated !== true) return typeof error === 'string' && error !== '' ? { problems: [error] } : undefined
+    return { user: userIn(user), audiences: meant }
+  } catch (thrown) {
+    // What is wrong passes, and so it is not remembered.
+    return { problems: [`the token webhook could not be asked: ${thrown instanceof Error ? thrown.message : String(thrown)}`] }
+  }
+}
+
+const textsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : []
+
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+function userIn(value: unknown) {
+  const { username, uid, groups, extra } = (typeof value === 'object' && value !== null ? value : {}) as {
+    readonly [name: string]: unknown
+  }
+  const extras = typeof extra === 'object' && extra !== null ? Object.entries(extra).map(([key, values]) => [key, textsIn(values)]) : []
+  return {
+    name: textIn(username),
+    uid: textIn(uid),
+    groups: withAuthenticated(textsIn(groups)),
+    extra: Object.fromEntries(extras) as { readonly [key: string]: readonly string[] },
+  }
+}
