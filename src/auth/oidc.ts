@@ -68,9 +68,7 @@ export async function verify(
   if (keys === undefined) throw new OidcError('authenticator not initialized')
   const aud = readAudiences(claimed)
   if (!aud.includes(rules.clientId)) {
-    throw new OidcError(
-      `verify token: oidc: expected audience ${JSON.stringify(rules.clientId)} got [${aud.map((name) => JSON.stringify(name)).join(' ')}]`,
-    )
+    throw new OidcError(`verify token: oidc: expected audience ${JSON.stringify(rules.clientId)} got ${listed(aud)}`)
   }
   const expiry = timeOf(claimed, 'exp') ?? 0
   if (now > expiry) throw new OidcError(`verify token: oidc: token is expired (Token Expiry: ${printed(expiry)})`)
@@ -79,12 +77,16 @@ export async function verify(
     throw new OidcError(`verify token: oidc: current time ${printed(now)} before the nbf (not before) time: ${printed(notBefore)}`)
   }
   if (typeof alg !== 'string' || !rules.signingAlgorithms.includes(alg)) {
-    throw new OidcError('verify token: oidc: id token signed with unsupported algorithm')
+    throw new OidcError(
+      `verify token: oidc: id token signed with unsupported algorithm, expected ${listed(rules.signingAlgorithms)} got ${JSON.stringify(alg ?? '')}`,
+    )
   }
   const claims = await verifiedClaims(text, keys)
   if (claims === undefined || claims['iss'] !== claimed['iss']) throw new OidcError('verify token: failed to verify signature')
   return claims
 }
+
+const listed = (texts: readonly string[]): string => `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`
 
 const timeOf = (claims: Claims, name: string): number | undefined => {
   const value = claims[name]
