@@ -7,6 +7,7 @@ import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { fill, Lab, makeNamespace, type Tested } from './lab.js'
 import { hasPassed, type Line, renderTable, say } from './report.js'
+import { measureAccess } from './workloads/access.js'
 import { measureFullMemory, measureIdleMemory, measureListedMemory } from './workloads/memory.js'
 import { measureProtobuf } from './workloads/protobuf.js'
 import { bigBody, measureGet, measureList, measurePages, measureSelector } from './workloads/reads.js'
@@ -48,6 +49,7 @@ const workloads: { readonly [name: string]: Workload } = {
   merge: measureMergePatch,
   apply: measureApply,
   protobuf: measureProtobuf,
+  access: measureAccess,
   // Loaded when it is its turn: it may have to install etcd.
   lone: async (lab) => (await import('./workloads/lone-writer.js')).measureLoneWriter(lab),
   pages: async (lab) => {
