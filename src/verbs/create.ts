@@ -38,7 +38,8 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
   const granted = engine.checkGrant?.(call, { next: admitted, old: undefined })
   if (granted !== undefined) await granted
   for (let tries = 1; ; tries++) {
-    const taking = reserve(engine, call, { next: admitted, old: undefined, dryRun })
+    // It has its name before it is given anything else: what cannot be given is refused under that name.
+    const taking = reserve(engine, call, { next: named(engine, admitted), old: undefined, dryRun })
     const reserved = taking instanceof Promise ? await taking : taking
     let mayBeWritten = false
     try {
@@ -98,12 +99,14 @@ function checkUnversioned(engine: Engine, call: Call, { sent, object }: { readon
   throw badRequest('resourceVersion should not be set on objects to be created')
 }
 
-/** What only the server may say: uid, times, a generated name; then the kind's own preparation. */
+function named(engine: Engine, object: ApiObject): ApiObject {
+  const { name, generateName } = object.metadata ?? {}
+  return name || !generateName ? object : withMetadata(object, { name: generatedName(generateName, engine.randomSuffix) })
+}
+
+/** What only the server may say: uid, times; then the kind's own preparation. */
 function prepare(engine: Engine, call: Call, object: ApiObject): ApiObject {
-  const { metadata } = object
-  const name = metadata?.name || (metadata?.generateName ? generatedName(metadata.generateName, engine.randomSuffix) : undefined)
   const stamped = withMetadata(object, {
-    name,
     uid: engine.newUid(),
     creationTimestamp: timeOf(call.now),
     resourceVersion: undefined,

@@ -19,6 +19,14 @@ interface Details {
 const detailsOf = (answer: Answer): Details => answer.json['details'] as Details
 
 onEveryEngine('rules of kinds', (client) => {
+  test('a service that cannot be given its address is refused under the name that was made for it', async () => {
+    const services = `/api/v1/namespaces/${await newNamespace(client(), 'named')}/services`
+    const service = { metadata: { generateName: 'g-' }, spec: { clusterIP: '8.8.8.8', ports: [{ port: 80 }] } }
+    const { details, message = '' } = expectFailure(await client().post(services, service), 422, 'Invalid')
+    assert.match(details?.name ?? '', /^g-[a-z0-9]{5}$/)
+    assert.ok(message.startsWith(`Service "${details?.name}" is invalid: spec.clusterIPs`), message)
+  })
+
   test('the count of a daemon set is an annotation of the whole object, and not of its metadata alone', async () => {
     const namespace = await newNamespace(client(), 'alone')
     const sets = `/apis/apps/v1/namespaces/${namespace}/daemonsets`

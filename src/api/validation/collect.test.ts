@@ -124,7 +124,7 @@ for (const { title, errors, found } of rows) {
     ))
 }
 
-test('how much a number or a share is', () => assert.deepEqual([5, '30%', 'x'].map(amountOf), [5, 30, 0]))
+test('how much a number or a share is', () => assert.deepEqual([5, '30%', 'x', '10', '-2'].map(amountOf), [5, 30, 0, 10, -2]))
 
 test('a selector says nothing without labels and expressions', () => {
   assert.deepEqual([{}, { matchLabels: {} }, { matchExpressions: [{ key: 'a' }] }].map(isEmptySelector), [true, true, false])

@@ -15,9 +15,13 @@ const percentText: TextRule = (text) => (percent.test(text) ? noProblems : perce
 export const checkIntOrPercent = (value: number | string, field: string): readonly FieldError[] =>
   typeof value === 'number' ? checkNotNegative(value, field) : checkText(value, field, percentText)
 
+const wholeNumber = /^[+-]?[0-9]+$/
+
 /** The number, or how many per cent; a text that is neither counts as nothing. */
 export const amountOf = (value: number | string): number =>
-  typeof value === 'number' ? value : percent.test(value) ? Number(value.slice(0, -1)) : 0
+  typeof value === 'number' ? value : percent.test(value) ? Number(value.slice(0, -1)) : wholeNumber.test(value) ? Number(value) : 0
 
 export const checkAtMostAll = (value: number | string, field: string): readonly FieldError[] =>
-  typeof value === 'string' && amountOf(value) > 100 ? [invalid(field, value, 'must not be greater than 100%')] : noErrors
+  typeof value === 'string' && percent.test(value) && amountOf(value) > 100
+    ? [invalid(field, value, 'must not be greater than 100%')]
+    : noErrors

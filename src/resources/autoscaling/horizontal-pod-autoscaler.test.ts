@@ -146,7 +146,13 @@ const rows: readonly Row<HorizontalPodAutoscalerSpec>[] = [
     found: [
       `${m}.type: Required value: must specify a metric source type`,
       `${m}.type: Unsupported value: "": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"`,
+      `${m}.type: Unsupported value: "": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"`,
     ],
+  },
+  {
+    title: 'a target below zero',
+    given: { metrics: [{ type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '-1' } } }] },
+    found: [`${m}.pods.target.averageValue: Invalid value: "-1": must be positive`],
   },
   { title: 'a metric without its source', given: { metrics: [{ type: 'Pods' }] }, found: [`${m}.pods: Required value: ${source}`] },
   {
@@ -215,8 +221,8 @@ test('without features, there is at least one pod, and containers are not looked
   const object = writer.create(v2({ minReplicas: 0, metrics: [others[4] as MetricSpec] }))
   assertFound(validate(object, without), [
     'spec.minReplicas: Invalid value: 0: must be greater than or equal to 1',
-    'spec.metrics: Forbidden',
     `${m}.containerResource: Required value: ${source} (only allowed when HPAContainerMetrics feature is enabled)`,
+    'spec.metrics: Forbidden',
   ])
   const old = v2({ minReplicas: 0, metrics: [others[3] as MetricSpec] })
   assertFound(writer.updateErrors(old, old), [])

@@ -32,10 +32,10 @@ const types = Object.keys(sourceOfType)
 export function validateMetrics({ metrics = [], minReplicas }: HorizontalPodAutoscalerSpec, field: string, gates: FeatureGates) {
   const canReachZero = metrics.some(({ type }) => type === 'Object' || type === 'External')
   return joined(
+    checkEach(metrics, field, (metric, at) => validateMetric(metric, at, gates)),
     minReplicas === 0 && !canReachZero
       ? [forbidden(field, 'must specify at least one Object or External metric to support scaling to zero replicas')]
       : noErrors,
-    checkEach(metrics, field, (metric, at) => validateMetric(metric, at, gates)),
   )
 }
 
@@ -47,13 +47,15 @@ function validateMetric(metric: MetricSpec, field: string, gates: FeatureGates):
   const there = sources.filter((name) => metric[name] !== undefined)
   const [first] = there
   const expected = sourceOfType[type]
+  // Told twice, as in the reference: as a word, and as the name of what should be there.
+  const unknown = expected === undefined ? [notSupported(`${field}.type`, type, types)] : noErrors
   return joined(
     type === '' ? [required(`${field}.type`, 'must specify a metric source type')] : noErrors,
-    expected === undefined ? [notSupported(`${field}.type`, type, types)] : noErrors,
+    unknown,
     first === undefined ? noErrors : validateSource(metric, first, `${field}.${first}`),
     expected !== undefined && metric[expected] === undefined
       ? [required(`${field}.${expected}`, missingProblem(expected, gates))]
-      : noErrors,
+      : unknown,
     there.length === 1
       ? noErrors
       : there
@@ -135,7 +137,9 @@ const validatePods = ({ metric = {}, target = {} }: PodsMetricSource, field: str
   joined(
     validateIdentifier(metric, `${field}.metric`),
     validateTarget(target, `${field}.target`),
-    isPositive(target.averageValue) ? noErrors : [required(`${field}.target.averageValue`, 'must specify a positive target averageValue')],
+    target.averageValue === undefined
+      ? [required(`${field}.target.averageValue`, 'must specify a positive target averageValue')]
+      : noErrors,
   )
 
 const isPositive = (amount: string | undefined): boolean =>

@@ -79,10 +79,10 @@ const rows: readonly Row<CronJobSpec>[] = [
   },
   {
     title: 'a selector for all jobs',
-    given: make({ jobTemplate: jobTemplate({ selector: { matchLabels: { a: 'b' } }, manualSelector: true, parallelism: -1 }) }).spec ?? {},
+    given: make({ jobTemplate: jobTemplate({ selector: { matchLabels: { a: '!' } }, manualSelector: true, parallelism: -1 }) }).spec ?? {},
     found: [
       `${at}.parallelism: Invalid value: -1`,
-      `${at}.selector: Invalid value: {"matchLabels":{"a":"b"}}: \`selector\` will be auto-generated`,
+      `${at}.selector: Invalid value: {"matchLabels":{"a":"!"}}: \`selector\` will be auto-generated`,
       `${at}.manualSelector: Unsupported value: true: supported values: "nil", "false"`,
     ],
   },

@@ -8,7 +8,6 @@ import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { byteLength } from '../../api/validation/byte-length.js'
 import { checkChoice, joined } from '../../api/validation/collect.js'
 import { checkNotNegative, noErrors } from '../../api/validation/fields.js'
-import { validateLabelSelector } from '../../api/validation/label-selector.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { durationNanoseconds } from '../../schema/scalars.js'
 import { withFirstGeneration, withKeptSpec, withKeptStatus } from '../core/generation.js'
@@ -101,7 +100,6 @@ function validateJobTemplate({ spec = {} }: JobTemplateSpec, field: string, cont
   const { selector, manualSelector } = spec
   return joined(
     validateJobSpec(spec, field, context),
-    validateLabelSelector(selector, `${field}.selector`),
     selector === undefined ? noErrors : [invalid(`${field}.selector`, selector, '`selector` will be auto-generated')],
     manualSelector === true ? [notSupported(`${field}.manualSelector`, manualSelector, ['nil', 'false'])] : noErrors,
   )

@@ -17,7 +17,7 @@ export const clusterRoleBinding = defineResource<ClusterRoleBinding>({
   defaults: withGroups,
   validate: (binding, context) => validateBinding(binding, context, scope),
   validateUpdate: validateSameRole,
-  checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
+  checks: { update: ['metadata', 'own', 'metadata', 'own', 'metadataChange', 'ownChange'] },
   createOnUpdate: true,
   table: bindingTable,
 })

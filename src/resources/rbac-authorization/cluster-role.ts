@@ -33,6 +33,6 @@ export const clusterRole = defineResource<ClusterRole>({
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: pathSegmentProblems,
   validate,
-  checks: { update: ['metadata', 'own', 'metadataChange'] },
+  checks: { update: ['metadata', 'own', 'metadata', 'own', 'metadataChange'] },
   createOnUpdate: true,
 })

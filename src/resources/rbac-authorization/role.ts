@@ -14,6 +14,6 @@ export const role = defineResource<Role>({
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: pathSegmentProblems,
   validate: ({ rules }) => checkEach(rules, 'rules', (rule, field) => validatePolicyRule(rule, field, { namespaced: true })),
-  checks: { update: ['metadata', 'own', 'metadataChange'] },
+  checks: { update: ['metadata', 'own', 'metadata', 'own', 'metadataChange'] },
   createOnUpdate: true,
 })

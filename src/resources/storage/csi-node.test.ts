@@ -65,7 +65,6 @@ const capacities: readonly { readonly title: string; readonly object: CSIStorage
       "nodeTopology.matchExpressions[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
       'storageClassName: Invalid value: ""',
       'capacity: Invalid value: "-1": must be greater than or equal to 0',
-      'maximumVolumeSize: Invalid value: "-1Gi": must be greater than or equal to 0',
     ],
   },
 ]

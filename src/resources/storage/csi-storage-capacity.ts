@@ -12,12 +12,11 @@ import { checkQuantityNotNegative } from '../core/pod-spec/quantities.js'
 import { type CSIStorageCapacity, csiStorageCapacity as schema } from './v1.schema.js'
 import { csiStorageCapacity as betaSchema } from './v1beta1.schema.js'
 
-const validate = ({ nodeTopology, storageClassName = '', capacity, maximumVolumeSize }: CSIStorageCapacity): readonly FieldError[] =>
+const validate = ({ nodeTopology, storageClassName = '', capacity }: CSIStorageCapacity): readonly FieldError[] =>
   joined(
     validateLabelSelector(nodeTopology, 'nodeTopology'),
     checkText(storageClassName, 'storageClassName', dnsSubdomain),
     checkPart(capacity, 'capacity', checkQuantityNotNegative),
-    checkPart(maximumVolumeSize, 'maximumVolumeSize', checkQuantityNotNegative),
   )
 
 /** What was asked for stays; only the answer changes. */
