@@ -15,6 +15,22 @@ export function newPod(request: AdmissionRequest): Pod | undefined {
   return isNew ? request.object : undefined
 }
 
+/** A pod that is being created or changed as a whole. */
+export function changedPod(request: AdmissionRequest): Pod | undefined {
+  const { operation, subresource, resource, object } = request
+  const isWhole = subresource === '' && resource.collection === 'pods' && (operation === 'CREATE' || operation === 'UPDATE')
+  return isWhole ? object : undefined
+}
+
+/** What is wrong with something that others wrote down is told to whoever meets it. */
+export function refuseBy<T>(request: AdmissionRequest, read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    throw refusePod(request, (thrown as Error).message)
+  }
+}
+
 export const refusePod = (request: AdmissionRequest, why: string): ApiError =>
   forbidden(request.resource.subject, refusedName(request), why)
 
