@@ -3,6 +3,7 @@
 import type { ApiObject } from '../../api/object.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { Lookup } from '../lookup.js'
+import { hasSecrets } from '../pod-references.js'
 import { type Container, newPod, type Pod, type PodSpec, refusePod, withSpec } from '../pods.js'
 
 interface ServiceAccount extends ApiObject {
@@ -28,7 +29,11 @@ export function serviceAccount({ lookup, randomSuffix }: ServiceAccountOptions):
     collections: ['pods'],
     mutate: (request) => {
       const pod = newPod(request)
-      if (pod === undefined || isMirror(request, pod)) return request.object
+      if (pod === undefined) return request.object
+      if (isMirror(request, pod)) {
+        checkMirror(request, pod)
+        return request.object
+      }
       const name = pod.spec?.serviceAccountName || 'default'
       const account = accountOf(lookup, request, name)
       // The first field has an older name, which old clients still read.
@@ -43,6 +48,16 @@ export function serviceAccount({ lookup, randomSuffix }: ServiceAccountOptions):
 
 const isMirror = ({ identity }: AdmissionRequest, { metadata }: Pod): boolean =>
   metadata?.annotations?.[identity.label('config.mirror')] !== undefined
+
+/** What runs on a node by itself gets nothing from the server. */
+function checkMirror(request: AdmissionRequest, { spec = {} }: Pod): void {
+  if ((spec.serviceAccountName ?? '') !== '') throw refusePod(request, 'a mirror pod may not reference service accounts')
+  if (hasSecrets(spec)) throw refusePod(request, 'a mirror pod may not reference secrets')
+  const projectsToken = (spec.volumes ?? []).some(({ projected }) =>
+    projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken !== undefined),
+  )
+  if (projectsToken) throw refusePod(request, 'a mirror pod may not use service account token volume projections')
+}
 
 function accountOf(lookup: Lookup, request: AdmissionRequest, name: string): ServiceAccount {
   const found = lookup.read<ServiceAccount>(accounts, { namespace: request.namespace, name })
@@ -96,7 +111,11 @@ function checkReferences(lookup: Lookup, request: AdmissionRequest): void {
   const isDebugging =
     request.resource.collection === 'pods' && request.subresource === 'ephemeralcontainers' && request.operation === 'UPDATE'
   const pod = isDebugging ? (request.object as Pod | undefined) : newPod(request)
-  if (pod === undefined || isMirror(request, pod)) return
+  if (pod === undefined) return
+  if (isMirror(request, pod)) {
+    if (!isDebugging) checkMirror(request, pod)
+    return
+  }
   const account = accountOf(lookup, request, pod.spec?.serviceAccountName ?? '')
   if (account.metadata?.annotations?.[request.identity.label('enforce-mountable-secrets')] !== 'true') return
   const problem = isDebugging ? environmentProblem('ephemeral container', pod.spec?.ephemeralContainers, account) : podProblem(pod, account)
