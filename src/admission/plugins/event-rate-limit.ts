@@ -1,0 +1,98 @@
+// Events come no faster than they are allowed to: altogether, of a namespace, from a user, or from one source about one object.
+
+import { ApiError } from '../../api/api-error.js'
+import type { ApiObject } from '../../api/object.js'
+import type { AdmissionRequest, Plugin } from '../admission.js'
+import type { EventRateLimit, EventRateLimits } from '../config/event-rate-limits.js'
+
+interface EventSource {
+  readonly component?: string
+  readonly host?: string
+}
+
+interface EventObject {
+  readonly kind?: string
+  readonly namespace?: string
+  readonly name?: string
+  readonly uid?: string
+  readonly apiVersion?: string
+}
+
+/** In either of the groups that have events. */
+interface Event extends ApiObject {
+  readonly source?: EventSource
+  readonly deprecatedSource?: EventSource
+  readonly involvedObject?: EventObject
+  readonly regarding?: EventObject
+}
+
+export function eventRateLimit(limits: EventRateLimits, now: () => number): Plugin {
+  const limiters = limits.map((limit) => ({ limit, buckets: new Buckets(limit, now) }))
+  return {
+    name: 'EventRateLimit',
+    validate: (request) => {
+      const { operation, resource, subresource, dryRun } = request
+      if (resource.kind !== 'Event' || subresource !== '' || dryRun || (operation !== 'CREATE' && operation !== 'UPDATE')) return
+      // Each is asked, so that each counts what was refused by another one.
+      const reached = limiters.flatMap(({ limit: { type }, buckets }) => {
+        const key = keyOf(type, request)
+        return buckets.take(key) ? [] : [`limit reached on type ${type} for key ${key}`]
+      })
+      if (reached.length > 0) throw tooManyEvents(reached.length === 1 ? reached.join() : `[${reached.join(', ')}]`)
+    },
+  }
+}
+
+const tooManyEvents = (why: string): ApiError =>
+  new ApiError({ code: 429, reason: 'TooManyRequests', message: `Too many requests: ${why}` })
+
+function keyOf(type: EventRateLimit['type'], { namespace, object, call }: AdmissionRequest): string {
+  switch (type) {
+    case 'Server':
+      return ''
+    case 'Namespace':
+      return namespace
+    case 'User':
+      return call.user.name
+    case 'SourceAndObject': {
+      const event = object as Event
+      const { component = '', host = '' } = event.source ?? event.deprecatedSource ?? {}
+      const { kind = '', namespace: place = '', name = '', uid = '', apiVersion = '' } = event.involvedObject ?? event.regarding ?? {}
+      return [component, host, kind, place, name, uid, apiVersion].join('')
+    }
+    default:
+      return type satisfies never
+  }
+}
+
+interface Bucket {
+  tokens: number
+  atMs: number
+}
+
+/** How much each may still do; of those that have not been heard of for the longest time nothing is known any more. */
+class Buckets {
+  readonly #limit: EventRateLimit
+  readonly #now: () => number
+  readonly #byKey = new Map<string, Bucket>()
+
+  constructor(limit: EventRateLimit, now: () => number) {
+    this.#limit = limit
+    this.#now = now
+  }
+
+  take(key: string): boolean {
+    const { qps, burst, cacheSize } = this.#limit
+    const now = this.#now()
+    const bucket = this.#byKey.get(key) ?? { tokens: burst, atMs: now }
+    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.atMs) / 1000) * qps)
+    bucket.atMs = now
+    // The last in the order of the map is the one that was heard of last.
+    this.#byKey.delete(key)
+    this.#byKey.set(key, bucket)
+    if (this.#byKey.size > cacheSize) this.#byKey.delete(this.#byKey.keys().next().value ?? '')
+    if (bucket.tokens < 1) return false
+    bucket.tokens -= 1
+    return true
+  }
+}
