@@ -8,6 +8,7 @@ import { Catalog, type Resource } from '../api/catalog.js'
 import { identityOf } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
 import { parseRequest } from '../api/request-info.js'
+import { allow } from '../auth/authorize.js'
 import { systemClock } from '../base/clock.js'
 import { ObjectStore } from '../objects/object-store.js'
 import { definitions } from '../resources/index.js'
@@ -126,6 +127,8 @@ async function withNamespaces(): Promise<(tried: Tried) => number> {
       catalogs: { current: catalog },
       randomSuffix: () => 'abcde',
       config: readAdmissionConfig(new Map(), catalog.identity),
+      ask: () => allow,
+      createNamespace: () => Promise.resolve(),
       notReadyTolerationSeconds: 300,
       unreachableTolerationSeconds: 300,
       enabled: [],
@@ -182,6 +185,8 @@ test('the refusal says that the namespace is going', async () => {
           catalogs: { current: catalog },
           randomSuffix: () => 'abcde',
           config: readAdmissionConfig(new Map(), catalog.identity),
+          ask: () => allow,
+          createNamespace: () => Promise.resolve(),
           notReadyTolerationSeconds: 300,
           unreachableTolerationSeconds: 300,
           enabled: [],

@@ -3,19 +3,36 @@
 
 import type { CatalogSource } from '../api/catalog-source.js'
 import type { ObjectStore } from '../objects/object-store.js'
+import type { AskAccess } from './access.js'
 import type { Plugin } from './admission.js'
 import type { AdmissionConfig } from './config/admission-config.js'
-import { lookupOf } from './lookup.js'
+import { type Lookup, lookupOf } from './lookup.js'
 import { chosenPlugins, type PluginChoice } from './plugin-table.js'
+import { alwaysAdmit, alwaysDeny } from './plugins/always.js'
+import { alwaysPullImages } from './plugins/always-pull-images.js'
+import { certificateApproval, certificateSigning } from './plugins/certificate-access.js'
+import { certificateSubjectRestriction } from './plugins/certificate-subject-restriction.js'
 import { defaultIngressClass, defaultStorageClass } from './plugins/default-classes.js'
 import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.js'
+import { denyServiceExternalIPs } from './plugins/deny-service-external-ips.js'
+import { eventRateLimit } from './plugins/event-rate-limit.js'
+import { extendedResourceToleration } from './plugins/extended-resource-toleration.js'
+import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology.js'
 import { limitRanger } from './plugins/limit-ranger.js'
+import { namespaceAutoProvision } from './plugins/namespace-auto-provision.js'
+import { namespaceExists } from './plugins/namespace-exists.js'
 import { namespaceLifecycle } from './plugins/namespace-lifecycle.js'
+import { nodeRestriction } from './plugins/node-restriction.js'
+import { ownerReferencesPermissionEnforcement } from './plugins/owner-references.js'
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.js'
+import { persistentVolumeLabel } from './plugins/persistent-volume-label.js'
+import { podNodeSelector } from './plugins/pod-node-selector.js'
 import { podSecurity } from './plugins/pod-security.js'
+import { podTolerationRestriction } from './plugins/pod-toleration-restriction.js'
 import { priority } from './plugins/priority.js'
 import { resourceQuota } from './plugins/resource-quota.js'
 import { runtimeClass } from './plugins/runtime-class.js'
+import { securityContextDeny } from './plugins/security-context-deny.js'
 import { serviceAccount } from './plugins/service-account.js'
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.js'
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.js'
@@ -28,38 +45,78 @@ export interface AdmissionParts extends PluginChoice {
   readonly config: AdmissionConfig
   /** Undefined where there are no quotas. */
   readonly ledger?: QuotaLedger | undefined
+  readonly ask: AskAccess
+  readonly createNamespace: (name: string) => Promise<void>
   readonly notReadyTolerationSeconds: number
   readonly unreachableTolerationSeconds: number
 }
 
 export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
-  const { store, randomSuffix } = parts
-  const { current } = parts.catalogs
-  const { identity } = current
   const lookup = lookupOf(parts)
+  const made: readonly Plugin[] = [
+    ...onNamespaces(parts),
+    ...onPods(parts, lookup),
+    ...onRights(parts),
+    alwaysAdmit,
+    nodeRestriction(lookup),
+    taintNodesByCondition,
+    eventRateLimit(parts.config.eventRateLimits, () => performance.now()),
+    persistentVolumeLabel,
+    defaultStorageClass(lookup),
+    storageObjectInUseProtection,
+    persistentVolumeClaimResize(lookup),
+    defaultIngressClass(lookup),
+    denyServiceExternalIPs,
+    ...(parts.ledger === undefined ? [] : [resourceQuota(parts.ledger)]),
+    alwaysDeny,
+  ]
+  return chosenPlugins(parts).flatMap((chosen) => made.filter(({ name }) => name === chosen))
+}
+
+function onNamespaces({ store, catalogs: { current }, createNamespace, config }: AdmissionParts): readonly Plugin[] {
+  const { identity } = current
   const namespaces = current.find('', 'v1', 'namespaces')
   const pods = current.find('', 'v1', 'pods')
+  if (namespaces === undefined || pods === undefined) return []
+  return [
+    namespaceAutoProvision({ store, namespaces, createNamespace }),
+    namespaceLifecycle({ store, namespaces, identity }),
+    namespaceExists(store, namespaces),
+    podSecurity({ store, namespaces, pods, settings: config.podSecurity }),
+  ]
+}
+
+function onPods(parts: AdmissionParts, lookup: Lookup): readonly Plugin[] {
+  const { store, config, randomSuffix, catalogs } = parts
+  const { current } = catalogs
   const limitRanges = current.find('', 'v1', 'limitranges')
-  const made: readonly Plugin[] = [
-    ...(namespaces === undefined ? [] : [namespaceLifecycle({ store, namespaces, identity })]),
+  return [
+    securityContextDeny,
+    limitPodHardAntiAffinityTopology,
     ...(limitRanges === undefined ? [] : [limitRanger(store, limitRanges)]),
     serviceAccount({ lookup, randomSuffix }),
-    taintNodesByCondition,
-    ...(namespaces === undefined || pods === undefined
-      ? []
-      : [podSecurity({ store, namespaces, pods, settings: parts.config.podSecurity })]),
+    alwaysPullImages,
+    podNodeSelector(lookup, config.nodeSelectors),
     priority(lookup),
     defaultTolerationSeconds({
-      identity,
+      identity: current.identity,
       notReadySeconds: parts.notReadyTolerationSeconds,
       unreachableSeconds: parts.unreachableTolerationSeconds,
     }),
-    defaultStorageClass(lookup),
-    storageObjectInUseProtection,
+    podTolerationRestriction(lookup, config.tolerations),
+    extendedResourceToleration,
     runtimeClass(lookup),
-    defaultIngressClass(lookup),
-    persistentVolumeClaimResize(lookup),
-    ...(parts.ledger === undefined ? [] : [resourceQuota(parts.ledger)]),
   ]
-  return chosenPlugins(parts).flatMap((chosen) => made.filter(({ name }) => name === chosen))
+}
+
+/** Those that ask whether somebody may do something else, too. */
+function onRights({ ask, catalogs }: AdmissionParts): readonly Plugin[] {
+  const group = catalogs.current.identity.group({ stem: 'certificates' })
+  const requests = catalogs.current.find(group, 'v1', 'certificatesigningrequests')?.collection
+  return [
+    ownerReferencesPermissionEnforcement({ ask, catalogs }),
+    ...(requests === undefined
+      ? []
+      : [certificateApproval(ask, requests), certificateSigning(ask, requests), certificateSubjectRestriction(requests)]),
+  ]
 }

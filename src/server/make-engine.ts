@@ -1,6 +1,7 @@
 // What the verbs work with: the store, who may do what, admission, and what only the server can make up.
 
 import { randomInt, randomUUID } from 'node:crypto'
+import { askWith } from '../admission/access.js'
 import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
 import { chosenPlugins } from '../admission/plugin-table.js'
@@ -11,9 +12,11 @@ import type { RbacIndex } from '../auth/rbac/rbac-index.js'
 import { systemClock } from '../base/clock.js'
 import type { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
+import { ownCall } from '../controllers/own-call.js'
 import { probe } from '../net/probe.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { ServiceRanges } from '../resources/core/service-allocation.js'
+import { create } from '../verbs/create.js'
 import type { Engine } from '../verbs/engine.js'
 import { OnDemand } from '../verbs/on-demand.js'
 import { serviceReservers } from '../verbs/special/service-reserver.js'
@@ -40,13 +43,23 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
   const { authenticators, issuer, tallies } = makeAuthenticators(settings, parts)
   const authorizers = makeAuthorizers(settings, parts)
   const ledger = makeLedger(settings, store, catalogs)
-  return {
+  const engine: Engine = {
     store,
     identity: settings.identity,
     gates: settings.gates,
     forbidsPrivileged: !settings.allowPrivileged,
     clock: systemClock,
-    admission: admissionOf(pluginsInOrder({ store, catalogs, randomSuffix, ledger, ...settings.admission })),
+    admission: admissionOf(
+      pluginsInOrder({
+        store,
+        catalogs,
+        randomSuffix,
+        ledger,
+        ask: askWith(authorizers),
+        createNamespace: (name) => createNamespace(engine, catalogs, name),
+        ...settings.admission,
+      }),
+    ),
     ...(ledger === undefined ? {} : { accounts: ledger }),
     access: { authenticators, authorizers, tallies },
     checkGrant: grantCheck({ index: rbac, authorizers }),
@@ -58,6 +71,13 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
     newUid: randomUUID,
     randomSuffix,
   }
+  return engine
+}
+
+/** As the server itself, and admitted like any other. */
+async function createNamespace(engine: Engine, catalogs: CatalogSource, name: string): Promise<void> {
+  const resource = catalogs.current.find('', 'v1', 'namespaces')
+  if (resource !== undefined) await create(engine, ownCall(engine, { resource, name }), { object: { metadata: { name } } })
 }
 
 /** What is used is counted in any case; whether more than that is refused, the plugin decides. */
