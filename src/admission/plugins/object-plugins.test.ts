@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alreadyExists, invalid } from '../../api/api-error.js'
 import { allow, noOpinion } from '../../auth/authorize.js'
+import { request as devsRequest, mastersRequest } from '../../resources/certificates/requests.fixture.js'
 import type { Right } from '../access.js'
 import type { EventRateLimit } from '../config/event-rate-limits.js'
 import { mutatedBy, refusalOf, type Stage, stageOf } from '../stage.fixture.js'
@@ -244,14 +245,20 @@ test('CertificateSigning: who may sign for it, where something is signed', async
   assert.equal(await refusalOf(somebody.sign, somebody.attempt('status', next, old)), '')
 })
 
-test('CertificateSubjectRestriction: what cannot be read is not let through', async () => {
+test('CertificateSubjectRestriction: no master by a certificate for clients, and what cannot be read is not let through', async () => {
   const stage = await stageOf()
   const resource = stage.find('certificatesigningrequests', 'certificates.k8s.io')
-  const ask = (signerName: string) =>
+  const ask = (signerName: string, sent: string) =>
     refusalOf(
       certificateSubjectRestriction(resource.collection),
-      stage.attempt({ resource, object: { metadata: { name: 'x' }, spec: { signerName, request: 'bm8=' } } }),
+      stage.attempt({ resource, object: { metadata: { name: 'x' }, spec: { signerName, request: sent } } }),
     )
-  assert.match(await ask('kubernetes.io/kube-apiserver-client'), /unable to parse csr/)
-  assert.equal(await ask('example.com/a'), '')
+  const clients = 'kubernetes.io/kube-apiserver-client'
+  assert.match(
+    await ask(clients, mastersRequest),
+    /use of kubernetes.io\/kube-apiserver-client signer with system:masters group is not allowed/,
+  )
+  assert.match(await ask(clients, 'bm8='), /unable to parse csr/)
+  assert.equal(await ask(clients, devsRequest), '')
+  assert.equal(await ask('example.com/a', mastersRequest), '')
 })
