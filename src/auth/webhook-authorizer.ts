@@ -1,9 +1,11 @@
 // A service of somebody else that is asked whether somebody may. What it said counts for a while; while it cannot be asked, nobody is allowed
 // anything by it.
 
+import { hash } from 'node:crypto'
 import type { Identity } from '../api/identity.js'
 import type { Clock } from '../base/clock.js'
 import { RecentMap } from '../base/recent-map.js'
+import { shorten } from '../base/shorten.js'
 import { type AskedWebhook, askWebhook } from './ask-webhook.js'
 import type { AccessAttributes, AccessRequest, Authorizer, Decision } from './authorize.js'
 
@@ -22,6 +24,8 @@ interface Kept {
 }
 
 const mostKept = 8192
+/** Of what it says to people. */
+const mostReason = 4096
 /** What somebody asks for in more letters is not kept. */
 const mostLetters = 10_000
 
@@ -33,7 +37,7 @@ export function webhookAuthorizer(access: WebhookAccess): Authorizer {
     name: 'Webhook',
     authorize: (request) => {
       const spec = specOf(request, access.version)
-      const key = JSON.stringify(spec)
+      const key = hash('sha256', JSON.stringify(spec), 'base64')
       const known = kept.get(key)
       if (known !== undefined && known.untilMs > access.clock.now()) return known.decision
       const asked = pending.get(key)
@@ -85,7 +89,7 @@ async function ask(access: WebhookAccess, spec: object): Promise<Decision> {
   const apiVersion = `${access.identity.group({ stem: 'authorization' })}/${access.version}`
   const review = { kind: 'SubjectAccessReview', apiVersion, metadata: { creationTimestamp: null }, spec, status: { allowed: false } }
   const { allowed, denied, reason } = await askWebhook<Reviewed>(access, review)
-  const why = typeof reason === 'string' ? reason : ''
+  const why = typeof reason === 'string' ? shorten(reason, mostReason) : ''
   if (denied === true && allowed === true)
     return { verdict: 'deny', reason: why, error: 'webhook subject access review returned both allow and deny response' }
   return { verdict: denied === true ? 'deny' : allowed === true ? 'allow' : 'no-opinion', reason: why }

@@ -26,9 +26,9 @@ export class RbacIndex {
   readonly #byNamespace = new Map<string, BindingsBySubject>()
   /** By their keys in the store. */
   readonly #bindings = new Map<string, Binding>()
-  /** Of roles that were asked for, by namespace and name; undefined: there is none. */
-  readonly #clusterRules = new Map<string, RoleRules | undefined>()
-  readonly #rules = new Map<string, Map<string, RoleRules | undefined>>()
+  /** Of roles that were asked for and are there, by namespace and name: anybody may name what is not there. */
+  readonly #clusterRules = new Map<string, RoleRules>()
+  readonly #rules = new Map<string, Map<string, RoleRules>>()
   #isOpen = false
 
   constructor(store: ObjectStore, catalog: Catalog) {
@@ -41,7 +41,11 @@ export class RbacIndex {
   open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
-    this.#followRoles(this.#roles, ({ namespace, name }) => this.#rules.get(namespace)?.delete(name))
+    this.#followRoles(this.#roles, ({ namespace, name }) => {
+      const known = this.#rules.get(namespace)
+      known?.delete(name)
+      if (known?.size === 0) this.#rules.delete(namespace)
+    })
     this.#followRoles(this.#clusterRoles, ({ name }) => this.#clusterRules.delete(name))
     this.#followBindings(this.#find('rolebindings'))
     this.#followBindings(this.#find('clusterrolebindings'))
@@ -57,27 +61,28 @@ export class RbacIndex {
 
   rulesOf({ roleKind, roleName, namespace }: Pick<Binding, 'roleKind' | 'roleName' | 'namespace'>): RoleRules | undefined {
     if (!this.#isOpen) this.open()
-    if (roleKind === 'ClusterRole') return this.#known(this.#clusterRules, this.#clusterRoles, { namespace: '', name: roleName })
+    if (roleKind === 'ClusterRole') {
+      const known = this.#clusterRules.get(roleName)
+      if (known !== undefined) return known
+      const read = this.#read(this.#clusterRoles, '', roleName)
+      if (read !== undefined) this.#clusterRules.set(roleName, read)
+      return read
+    }
     if (roleKind !== 'Role' || namespace === '') return undefined
-    const known = getOrInsert(this.#rules, namespace, () => new Map())
-    return this.#known(known, this.#roles, { namespace, name: roleName })
+    const known = this.#rules.get(namespace)?.get(roleName)
+    if (known !== undefined) return known
+    const read = this.#read(this.#roles, namespace, roleName)
+    if (read !== undefined) getOrInsert(this.#rules, namespace, () => new Map()).set(roleName, read)
+    return read
   }
 
   #find(plural: string): Resource | undefined {
     return this.#catalog.find(this.#catalog.identity.group(rbacGroup), 'v1', plural)
   }
 
-  #known(
-    known: Map<string, RoleRules | undefined>,
-    resource: Resource | undefined,
-    place: { readonly namespace: string; readonly name: string },
-  ): RoleRules | undefined {
-    const found = known.get(place.name)
-    if (found !== undefined || resource === undefined || known.has(place.name)) return found
-    const stored = this.#store.read({ resource, ...place })
-    const rules = stored === undefined ? undefined : new RoleRules((stored.decode(resource) as Role).rules ?? [])
-    known.set(place.name, rules)
-    return rules
+  #read(resource: Resource | undefined, namespace: string, name: string): RoleRules | undefined {
+    const stored = resource && this.#store.read({ resource, namespace, name })
+    return resource && stored && new RoleRules((stored.decode(resource) as Role).rules ?? [])
   }
 
   #followRoles(resource: Resource | undefined, drop: (place: { readonly namespace: string; readonly name: string }) => void): void {
@@ -114,7 +119,6 @@ export class RbacIndex {
     bindings.remove(binding)
     if (binding.namespace === '' || !bindings.isEmpty) return
     this.#byNamespace.delete(binding.namespace)
-    this.#rules.delete(binding.namespace)
   }
 
   #of({ namespace }: Binding): BindingsBySubject {
