@@ -33,6 +33,8 @@ export interface PutConditions {
   readonly uniqueKeys?: UniqueKeyChanges
   /** What is written in the same commit, or nothing is. */
   readonly alongside?: readonly Alongside[]
+  /** What the bytes were encoded from, where it is likely to be changed again soon. */
+  readonly object?: ApiObject
 }
 
 /** An object that changes together with another one, from what is known of it. */
@@ -263,7 +265,7 @@ export class ObjectStore {
   async put(
     address: ObjectAddress,
     value: Buffer,
-    { expect, uniqueKeys = noUniqueKeys, alongside = [] }: PutConditions,
+    { expect, uniqueKeys = noUniqueKeys, alongside = [], object }: PutConditions,
   ): Promise<WriteOutcome> {
     const ttlSeconds = address.resource.definition.ttlSeconds?.(this.options.eventTtlSeconds) ?? 0
     const expiry = ttlSeconds > 0 ? { expiresAtMs: this.options.clock.now() + ttlSeconds * 1000 } : {}
@@ -273,7 +275,11 @@ export class ObjectStore {
       ...writesOf(key, uniqueKeys),
       ...alongside.map(changed),
     ])
-    if (outcome.ok) return { ok: true, object: new StoredObject({ key, revision: outcome.revision, value }) }
+    if (outcome.ok) {
+      const held = object === undefined ? undefined : this.recent.get(key)
+      if (object !== undefined && held?.revision === outcome.revision) held.keepSource(address.resource, object)
+      return { ok: true, object: new StoredObject({ key, revision: outcome.revision, value }) }
+    }
     if (isAmong(alongside, outcome.key)) return { ok: false, current: undefined, isBehind: true }
     if (outcome.key !== key) return { ok: false, current: undefined, isTaken: true }
     return { ok: false, current: objectOf(outcome.current) }

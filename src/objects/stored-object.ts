@@ -13,6 +13,7 @@ import { parseJson } from '../codec/json.js'
 import type { StructNode } from '../schema/node.js'
 import { withoutNullFields } from '../schema/null-fields.js'
 import { readValue } from '../schema/read.js'
+import { readBackFields } from '../schema/read-back.js'
 import { countBigNumbers, writeAny, writeStoredFields } from '../schema/write.js'
 import type { Entry, ScannedEntry } from '../storage/storage.js'
 import {
@@ -61,6 +62,8 @@ export class StoredObject implements ItemSource {
   private decodedAs: StructNode | undefined
   private decodedVersion: string | undefined
   private decodedBy: BatchConversion | undefined
+  /** What it was encoded from, until somebody wants it decoded. */
+  private encodedFrom: ApiObject | undefined
   private parsedIndex: SelectorIndex | undefined
   /** The version of its fields. */
   private indexedAs: number | undefined
@@ -96,13 +99,32 @@ export class StoredObject implements ItemSource {
 
   /** The object with its metadata complete; `kind` and `apiVersion` are the caller's to add. */
   decode(resource: StoredKind): ApiObject {
-    if (this.decoded === undefined || !this.isDecodedAs(resource)) {
-      this.decoded = this.parse(resource)
-      this.decodedAs = resource.storedSchema
-      this.decodedVersion = resource.storedApiVersion
-      this.decodedBy = resource.conversion?.convert
+    if (this.isDecodedAs(resource)) {
+      if (this.decoded !== undefined) return this.decoded
+      if (this.encodedFrom !== undefined) return this.readBack(resource, this.encodedFrom)
     }
+    this.noteVersion(resource)
+    this.decoded = this.parse(resource)
     return this.decoded
+  }
+
+  /** It was encoded from this object a moment ago: whoever wants it decoded need not parse it. */
+  keepSource(resource: StoredKind, object: ApiObject): void {
+    if (this.decoded !== undefined || (this.flags & ~spliceMask) !== 0) return
+    this.noteVersion(resource)
+    this.encodedFrom = object
+  }
+
+  private readBack({ storedSchema }: StoredKind, object: ApiObject): ApiObject {
+    this.encodedFrom = undefined
+    this.decoded = this.withVersion(readBackFields(storedSchema, object))
+    return this.decoded
+  }
+
+  private noteVersion({ storedSchema, storedApiVersion, conversion }: StoredKind): void {
+    this.decodedAs = storedSchema
+    this.decodedVersion = storedApiVersion
+    this.decodedBy = conversion?.convert
   }
 
   private isDecodedAs({ storedSchema, storedApiVersion, conversion }: StoredKind): boolean {

@@ -243,6 +243,9 @@ interface FieldWriter {
 
 const never = (): boolean => false
 
+/** Whether what is stored of a field leaves a value out, as if it were absent. */
+export const omitsStored = (field: Field): ((value: unknown) => boolean) => omits(field, false)
+
 function omits(field: Field, showsEmptyLists: boolean): (value: unknown) => boolean {
   const node = resolve(field.node)
   if (field.pointer || (field.always && (showsEmptyLists || node.type !== 'list'))) return never

@@ -99,7 +99,8 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
       }
       if (isDryRun(call.options))
         return { created: false, result: { object: withMetadata(keepingTimes(next, live), { resourceVersion: current.resourceVersion }) } }
-      const value = engine.store.encode(call.resource, keepingTimes(next, live))
+      const object = keepingTimes(next, live)
+      const value = engine.store.encode(call.resource, object)
       if (engine.store.holds(current, value)) return { created: false, result: { stored: current } }
       call.throwIfAborted()
       const expect: number = current.revision
@@ -107,7 +108,7 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
       const outcome: WriteOutcome = await accounted(engine, call, { next, old: live }, async (alongside) => {
         // A commit that throws may have been written all the same: what was taken for it stays taken.
         mayBeWritten = true
-        const written = await engine.store.put(addressOf(call), value, { expect, uniqueKeys, alongside })
+        const written = await engine.store.put(addressOf(call), value, { expect, uniqueKeys, alongside, object })
         mayBeWritten = written.ok
         return written
       })

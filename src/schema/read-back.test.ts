@@ -1,0 +1,83 @@
+// What the store gives back of a value, without writing and parsing it: the same as with.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  any,
+  boolean,
+  bytes,
+  field,
+  int32,
+  intOrString,
+  lazy,
+  list,
+  map,
+  number,
+  quantity,
+  type StructNode,
+  string,
+  struct,
+} from './node.js'
+import { readBackFields } from './read-back.js'
+import { writeStoredFields } from './write.js'
+
+const inner = struct('Inner', { a: field(1, string), n: field(2, int32, { always: true }) })
+const open = struct('Open', { b: field(1, string), z: field(2, inner) }, { rest: any('json') })
+const self: StructNode = struct('Self', {
+  name: field(1, string),
+  next: field(
+    2,
+    lazy(() => self),
+    { pointer: true },
+  ),
+})
+const thing = struct('Thing', {
+  name: field(1, string),
+  must: field(2, string, { always: true }),
+  items: field(3, list(inner)),
+  flag: field(4, boolean, { pointer: true }),
+  labels: field(5, map(string)),
+  data: field(6, map(bytes)),
+  structs: field(7, map(inner)),
+  spec: field(8, inner),
+  ref: field(9, inner, { pointer: true }),
+  raw: field(10, any('json')),
+  count: field(11, int32),
+  share: field(12, number),
+  port: field(13, intOrString, { pointer: true }),
+  amounts: field(14, map(quantity)),
+  open: field(15, open, { pointer: true }),
+  self: field(16, self, { pointer: true }),
+})
+
+const parsed = (value: object): unknown => JSON.parse(`{${writeStoredFields(thing, value)}}`)
+
+const cases: readonly object[] = [
+  {},
+  { name: 'n', must: 'm', items: [], flag: false, labels: {}, count: 0, share: 0, spec: {}, ref: {}, raw: {} },
+  { name: '', must: '', items: [{ a: '', n: 0 }, { a: 'x', n: -0 }, {}], share: -0, port: 0, raw: [-0, null, 'x', { y: undefined, z: 1 }] },
+  { labels: { b: '1', a: '2' }, structs: { z: { n: 1 }, y: { a: '' } }, amounts: { cpu: '1', b: '2' } },
+  { labels: { 10: 'x', 9: 'y', a: 'z' }, raw: { 10: 1, 9: 2 } },
+  { labels: JSON.parse('{"__proto__":"p","a":"b"}'), raw: JSON.parse('{"__proto__":{"a":1}}') },
+  { labels: { '｡': '1', '😀': '2' }, data: { '😀': 'eA==', '｡': '' } },
+  { labels: { 'a\ud800': 'v\udc00' }, name: '\ud800', raw: { 'k\ud800': ['\udfff'] } },
+  { name: 'n', unknown: 'dropped', ref: { a: undefined, more: 1 }, flag: undefined, port: 'http' },
+  { open: { b: '', other: { deep: [1] }, a: 'x', kind: 'K' }, self: { name: 'a', next: { next: { name: '<&>' } } } },
+]
+
+for (const value of cases)
+  test(`as it is parsed: ${JSON.stringify(value)}`, () => {
+    const before = structuredClone(value)
+    const back = readBackFields(thing, value)
+    assert.deepStrictEqual(back, parsed(value))
+    assert.equal(JSON.stringify(back), JSON.stringify(parsed(value)), 'in the same order')
+    assert.deepEqual(value, before)
+  })
+
+test('long parts are shared, structs are not', () => {
+  const value = { labels: { a: '1', b: '2' }, raw: { x: [1] }, ref: { a: 'x', n: 1 } }
+  const back = readBackFields(thing, value) as typeof value
+  assert.equal(back.labels, value.labels)
+  assert.equal(back.raw, value.raw)
+  assert.notEqual(back.ref, value.ref)
+})
