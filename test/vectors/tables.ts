@@ -3,6 +3,8 @@
 
 import { replayAudit } from './audit-table.js'
 import { replayFlow } from './flow-table.js'
+import { replayPodSecurity } from './pod-security-table.js'
+import { replayQuota } from './quota-table.js'
 
 /** What came of one table. */
 export interface ReplayedTable {
@@ -18,4 +20,6 @@ export type ReplayTable = (text: string) => Promise<ReplayedTable>
 export const tables: { readonly [file: string]: ReplayTable | undefined } = {
   'audit.json': replayAudit,
   'flow.json': replayFlow,
+  'pod-security.json': replayPodSecurity,
+  'quota-usage.json': replayQuota,
 }
