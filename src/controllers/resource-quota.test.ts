@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { Resource } from '../api/catalog.js'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
+import { limitRange } from '../resources/core/limit-range.js'
 import type { ResourceQuota } from '../resources/core/v1.schema.js'
 import { stageOf } from './engine.fixture.js'
 import type { LoopParts } from './kit/loop.js'
@@ -30,7 +31,7 @@ async function setUp() {
     await timers.advance(ms)
     await settle()
   }
-  return { engine, parts, put, quota, advance, find }
+  return { engine, parts, catalogs, put, quota, advance, find }
 }
 
 const pod = (cpu: string, more: object = {}) => ({ spec: { containers: [{ name: 'c', resources: { requests: { cpu } } }], ...more } })
@@ -90,5 +91,18 @@ test('what went without a word is found after a while', async () => {
   assert.deepEqual(quota()?.status?.used, { 'count/configmaps': '1' })
   await advance(5 * 60_000)
   assert.deepEqual(quota()?.status?.used, { 'count/configmaps': '0' })
+  await loop.close()
+})
+
+test('a kind that comes later is counted from then on', async () => {
+  const { parts, catalogs, put, quota } = await setUp()
+  catalogs.change({ remove: [limitRange] })
+  await put('resourcequotas', 'q', { spec: { hard: { 'count/limitranges': '5' } } })
+  const loop = quotaStatus(parts)
+  await settle()
+  assert.deepEqual(quota()?.status?.used ?? {}, {})
+  catalogs.change({ put: [limitRange] })
+  await settle()
+  assert.deepEqual(quota()?.status?.used, { 'count/limitranges': '0' })
   await loop.close()
 })

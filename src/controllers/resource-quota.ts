@@ -27,6 +27,8 @@ export const quotaStatus = (parts: LoopParts): Loop =>
     name: 'resourcequota_primary',
     concurrency: 4,
     resyncMs,
+    // What could not be counted may be a kind that is served now.
+    onOutsideChange: (lookAgain) => parts.catalogs.onChange(() => lookAgain()),
     sources: (catalog) => {
       const quotas = catalog.find('', 'v1', 'resourcequotas')
       const pods = catalog.find('', 'v1', 'pods')
