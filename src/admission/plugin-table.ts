@@ -57,6 +57,11 @@ export interface PluginChoice {
   readonly disabled: readonly string[]
 }
 
+/** Known by name only: whoever asks for one of them is told that it does nothing. */
+const unmade = ['ImagePolicyWebhook']
+
+export const unmadeAmong = (names: readonly string[]): readonly string[] => names.filter((name) => unmade.includes(name))
+
 /** The names of the plugins that shall run, in their order. */
 export const chosenPlugins = ({ enabled, disabled }: PluginChoice): readonly string[] =>
   knownPlugins.flatMap(({ name, isDefault }) => ((isDefault || enabled.includes(name)) && !disabled.includes(name) ? [name] : []))
