@@ -8,7 +8,7 @@ import { readQuery } from '../../src/api/options/query.js'
 import { getVersion } from '../../src/api/options/read-version.js'
 import { parseAccept } from '../../src/codec/accept.js'
 import { parseMediaType } from '../../src/codec/media-type.js'
-import { attempt, fill, fillWith, largestBody, largestHeaders, type Shape } from './shape.js'
+import { attempt, fill, fillWith, largestHeaders, type Shape } from './shape.js'
 
 export interface TextSubject {
   readonly subject: string
@@ -32,9 +32,8 @@ export const query: TextSubject = {
   read: (text) => [readQuery(text).first('a'), readQuery('a=b')],
   ...headerBytes,
 }
-/** Selectors stand in bodies as well, where they may be longer. */
-export const labelSelector: TextSubject = { subject: 'label selector', read: compileLabelSelector, maxBytes: largestBody }
-export const fieldSelector: TextSubject = { subject: 'field selector', read: parseFieldSelector, maxBytes: largestBody }
+export const labelSelector: TextSubject = { subject: 'label selector', read: compileLabelSelector, ...headerBytes }
+export const fieldSelector: TextSubject = { subject: 'field selector', read: parseFieldSelector, ...headerBytes }
 export const continueToken: TextSubject = { subject: 'continue token', read: (text) => decodeContinueToken(text, identity), ...headerBytes }
 export const resourceVersion: TextSubject = { subject: 'resourceVersion', read: getVersion, ...headerBytes }
 
