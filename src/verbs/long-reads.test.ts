@@ -230,3 +230,34 @@ for (const [what, start, selection] of [
       assert.ok(seen.at(-1)?.endsWith(name))
     }))
 }
+
+test('a watch from what is there, of a client that takes everything at once, leaves others their turns', async () => {
+  const options = { selection: everything, start: { mode: 'any' }, allowBookmarks: false } as unknown as WatchOptions
+  const watch = new Watch(engine, call, options)
+  await watch.prepare()
+  let seen = 0
+  let seenInFirstTurn = 0
+  await new Promise<void>((resolve) => {
+    setImmediate(() => {
+      seenInFirstTurn = seen
+    })
+    watch.start(
+      {
+        events: ({ events }) => {
+          seen += events.length
+          if (seen >= count) setImmediate(resolve)
+          // Within the same turn, as a connection does whose client reads as quickly as it is written to.
+          else process.nextTick(watch.resume)
+          return false
+        },
+        bookmark: () => true,
+        fail: assert.fail,
+        end: () => resolve(),
+      },
+      20_000,
+    )
+  })
+  watch.close()
+  assert.ok(seen >= count)
+  assert.ok(seenInFirstTurn < count, 'in one turn')
+})

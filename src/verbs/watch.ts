@@ -114,7 +114,7 @@ export class Watch implements Laggard {
   readonly resume = (): void => {
     this.isBlocked = false
     this.engine.store.backlog.move(this)
-    if (this.source !== undefined && !this.isPausing) this.pieces = new Pieces()
+    // The piece goes on: a client that takes everything at once gives room in the same turn, again and again.
     this.pump()
   }
 

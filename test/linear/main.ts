@@ -26,8 +26,11 @@ const leastMs = 0.05
 const sampling = { leastMs: 3, samples: 2 }
 const seed = Number(values.seed)
 
-/** Three doublings are looked at together: in one of them a cache may be full, a table may grow or the collector may run. */
-const steps = 3
+/**
+ * Four doublings are looked at together: in one of them a cache may be full, an object of the runtime may become a table (which it does with its
+ * thousandth member), or the collector may run.
+ */
+const steps = 4
 
 /** The doublings that break the rule, if some do. */
 function broken(shape: Shape): Growth | undefined {
