@@ -18,6 +18,8 @@ export interface CertificateRequest {
   /** DNS names and IP addresses of a server. */
   readonly hosts?: readonly string[]
   readonly use: 'authority' | 'server' | 'client'
+  /** Whether keys may be sent enciphered with it, as RSA keys are used for. */
+  readonly enciphersKeys?: boolean
   /** Milliseconds since 1970. */
   readonly notBefore: number
   readonly notAfter: number
@@ -37,23 +39,33 @@ const ids = {
   client: der.objectId('1.3.6.1.5.5.7.3.2'),
 } as const
 
+export type Authority = KeyPair & { readonly commonName: string }
+
+type Signer = Pick<Authority, 'key' | 'commonName'> & Pick<CertificateRequest, 'organizations'>
+
 /** Signed by `authority`, or by itself when that is left out. */
-export function issueCertificate(request: CertificateRequest, authority?: KeyPair & { readonly commonName: string }): KeyPair {
+export function issueCertificate(request: CertificateRequest, authority?: Authority): KeyPair {
   const own = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-  const signer = authority === undefined ? own.privateKey : createPrivateKey(authority.key)
+  const key = own.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+  const { commonName, organizations = [] } = request
+  return { cert: certifyKey(request, own.publicKey, authority ?? { key, commonName, organizations }), key }
+}
+
+/** A certificate for a key of somebody else's, of which only the public half is known. */
+export function certifyKey(request: CertificateRequest, publicKey: KeyObject, authority: Signer): string {
+  const signer = createPrivateKey(authority.key)
   const algorithm = der.sequence(ids.ecdsaWithSha256)
   const body = der.sequence(
     der.explicit(0, der.integer(Buffer.from([2]))),
     der.integer(serialNumber()),
     algorithm,
-    nameOf(authority === undefined ? request : { commonName: authority.commonName }),
+    nameOf(authority),
     der.sequence(der.time(request.notBefore), der.time(request.notAfter)),
     nameOf(request),
-    own.publicKey.export({ type: 'spki', format: 'der' }),
-    der.explicit(3, der.sequence(...extensions(request, own.publicKey, createPublicKey(signer)))),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der.explicit(3, der.sequence(...extensions(request, publicKey, createPublicKey(signer)))),
   )
-  const signed = der.sequence(body, algorithm, der.bits(sign('sha256', body, signer)))
-  return { cert: pem(signed), key: own.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string }
+  return pem(der.sequence(body, algorithm, der.bits(sign('sha256', body, signer))))
 }
 
 /** Random, positive, and never with a leading zero byte, which DER would not allow. */
@@ -75,13 +87,18 @@ function extensions(request: CertificateRequest, own: KeyObject, signer: KeyObje
   const hosts = request.hosts ?? []
   return [
     critical(ids.constraints, isAuthority ? der.sequence(der.boolean(true)) : der.sequence()),
-    // One bit each, from the left: signing of data is bit 0, signing of certificates bit 5, of revocations bit 6.
-    critical(ids.keyUsage, isAuthority ? der.bits(Buffer.from([0b1000_0110]), 1) : der.bits(Buffer.from([0b1000_0000]), 7)),
+    // One bit each, from the left: signing of data is bit 0, encipherment of keys bit 2, signing of certificates bit 5, of revocations bit 6.
+    critical(ids.keyUsage, keyUsage(request)),
     ...(request.use === 'authority' ? [] : [plain(ids.extendedUsage, der.sequence(ids[request.use]))]),
     ...(hosts.length === 0 ? [] : [plain(ids.hosts, der.sequence(...hosts.map(hostName)))]),
     plain(ids.subjectKey, der.octets(keyId(own))),
     plain(ids.authorityKey, der.sequence(der.implicit(0, keyId(signer)))),
   ]
+}
+
+function keyUsage({ use, enciphersKeys = false }: CertificateRequest): Buffer {
+  if (use === 'authority') return der.bits(Buffer.from([0b1000_0110]), 1)
+  return enciphersKeys ? der.bits(Buffer.from([0b1010_0000]), 5) : der.bits(Buffer.from([0b1000_0000]), 7)
 }
 
 const keyId = (key: KeyObject): Buffer =>

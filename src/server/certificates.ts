@@ -5,7 +5,7 @@ import { isIP } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Identity } from '../api/identity.js'
-import type { KeyPair } from '../net/issue-certificate.js'
+import type { Authority, KeyPair } from '../net/issue-certificate.js'
 import { readOptionalFile, writePrivateFile } from './private-files.js'
 import { StartError } from './start-failure.js'
 
@@ -79,9 +79,14 @@ async function issueAuthority({ commonName, now }: Omit<CertificateNeeds, 'hosts
 
 async function issueServing({ commonName, hosts, now }: CertificateNeeds, authority: KeyPair): Promise<KeyPair> {
   const { issueCertificate } = await import('../net/issue-certificate.js')
-  const subject = /^CN=(.*)$/m.exec(new X509Certificate(authority.cert).subject)?.[1] ?? authorityName(commonName)
-  return issueCertificate({ commonName, hosts, use: 'server', ...validity(now, servingDays) }, { ...authority, commonName: subject })
+  return issueCertificate({ commonName, hosts, use: 'server', ...validity(now, servingDays) }, signerOf(authority))
 }
+
+/** An authority under the name that its certificate has. */
+export const signerOf = (authority: KeyPair): Authority => ({
+  ...authority,
+  commonName: /^CN=(.*)$/m.exec(new X509Certificate(authority.cert).subject)?.[1] ?? '',
+})
 
 const authorityName = (commonName: string): string => `${commonName}-ca`
 

@@ -41,6 +41,7 @@ export async function main(argv: readonly string[], others: Partial<Surroundings
   ignoreClosedOutput()
   const [command = '', ...args] = argv
   if (command === 'codec') return runCodec(args, surroundings)
+  if (command === 'credentials') return runCredentials(args, surroundings)
   if (isMoveCommand(command)) return runMove(command, args, surroundings)
   try {
     const parsed = parseFlags(argv)
@@ -58,6 +59,12 @@ export async function main(argv: readonly string[], others: Partial<Surroundings
 async function runCodec(args: readonly string[], { complain, exit }: Surroundings): Promise<void> {
   const [{ runCodecCommand }, { findSchema }] = await Promise.all([import('./codec-command.js'), import('./codec-schemas.js')])
   exit(await runCodecCommand(args, { input: process.stdin, print: (bytes) => void process.stdout.write(bytes), complain }, findSchema))
+}
+
+/** A client configuration for somebody. */
+async function runCredentials(args: readonly string[], { print, complain, exit }: Surroundings): Promise<void> {
+  const { runCredentialsCommand } = await import('./credentials-command.js')
+  exit(runCredentialsCommand(args, { print, complain, now: () => Date.now() }))
 }
 
 const isMoveCommand = (command: string): command is MoveCommand => moveCommands.includes(command as MoveCommand)

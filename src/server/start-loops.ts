@@ -1,18 +1,26 @@
 // The loops that keep the server true to its own objects, by name.
 
 import type { CatalogSource } from '../api/catalog-source.js'
+import { certificateSigning } from '../controllers/certificate-signing.js'
+import { clusterInfoSigner } from '../controllers/cluster-info-signer.js'
 import { clusterRoleAggregation } from '../controllers/cluster-role-aggregation.js'
 import { defaultAccounts } from '../controllers/default-accounts.js'
 import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
 import { LoopCounters } from '../controllers/kit/counters.js'
 import type { LoopParts } from '../controllers/kit/loop.js'
+import type { Loop } from '../controllers/leader-election.js'
 import { namespaceDeletion } from '../controllers/namespace-deletion.js'
 import { quotaStatus } from '../controllers/resource-quota.js'
 import { publishRootCa, rootCaMaps } from '../controllers/root-ca.js'
+import { tokenCleaner } from '../controllers/token-cleaner.js'
+import { tokenSecrets } from '../controllers/token-secrets.js'
 import { keepTrust } from '../controllers/trust-keeper.js'
+import type { KeyPair } from '../net/issue-certificate.js'
 import type { Engine } from '../verbs/engine.js'
+import { signerOf } from './certificates.js'
 import type { ClientTrust } from './client-trust.js'
 import type { Opening } from './opening.js'
+import type { Settings } from './options/settings.js'
 import { runLoops } from './run-loops.js'
 import type { ChangingCertificate } from './serving-certificate.js'
 
@@ -42,8 +50,16 @@ export function startLoops({ settings, logger, closing }: Opening, { engine, cat
     'root-ca-cert-publisher': rootCaMaps(rootCa),
     'flow-schema-status': flowSchemaStatus,
     'clusterrole-aggregation': clusterRoleAggregation,
+    'serviceaccount-token': tokenSecrets(rootCa),
+    csrsigning: signing(settings, certificate.authority),
+    tokencleaner: tokenCleaner,
+    bootstrapsigner: clusterInfoSigner,
     resourcequota: quotaStatus,
   })
   closing.add(() => loops.close())
   return { counters, isLeading: () => loops.isLeading }
 }
+
+/** Certificates of the own authority are believed only where the operator named no other. */
+const signing = ({ authentication: { clientCa } }: Settings, authority: KeyPair): ((parts: LoopParts) => Loop) =>
+  clientCa === undefined ? certificateSigning(signerOf(authority)) : () => ({ close: async () => undefined })

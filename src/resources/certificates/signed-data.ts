@@ -8,6 +8,10 @@ import { pemBlocks } from './pem.js'
 export interface CertificateRequest {
   readonly commonName: string
   readonly organizations: readonly string[]
+  /** Names and addresses of a server. */
+  readonly hosts: readonly string[]
+  /** Whether it wants to be called by anything else, such as a mail address. */
+  readonly hasOtherNames: boolean
   /** The bytes that are signed, the public key as a SubjectPublicKeyInfo, and the signature. */
   readonly signed: Uint8Array
   readonly publicKey: Uint8Array
@@ -20,6 +24,7 @@ export class SignedDataError extends Error {
   override readonly name = 'SignedDataError'
 }
 
+const utf8 = new TextDecoder()
 const commonNameId = '2.5.4.3'
 const organizationId = '2.5.4.10'
 
@@ -32,18 +37,50 @@ export function readCertificateRequest(base64: string): CertificateRequest {
 
 function readRequest(bytes: Uint8Array): CertificateRequest {
   const [info, algorithm, signature] = readSigned(bytes)
-  const [version, subject, publicKey] = derMembers(info)
+  const [version, subject, publicKey, attributes] = derMembers(info)
   if (version?.tag !== derTags.integer) throw new DerError('there is no version')
   derMembers(publicKey)
   const names = readNames(subject)
   return {
     commonName: names.findLast(({ id }) => id === commonNameId)?.text ?? '',
     organizations: names.filter(({ id }) => id === organizationId).map(({ text }) => text),
+    ...readAlternatives(attributes),
     signed: wholeOf(info),
     publicKey: wholeOf(publicKey),
     signatureAlgorithm: readObjectId(derMembers(algorithm)[0] ?? fail()),
     signature: (signature?.content ?? fail()).subarray(1),
   }
+}
+
+const extensionsId = '1.2.840.113549.1.9.14'
+const alternativesId = '2.5.29.17'
+const dnsTag = 0x82
+const addressTag = 0x87
+
+/** The alternative names among the extensions that are asked for. */
+function readAlternatives(attributes: DerValue | undefined): Pick<CertificateRequest, 'hosts' | 'hasOtherNames'> {
+  const names = (attributes === undefined ? [] : readDer(attributes.content)).flatMap((attribute) => {
+    const [id, values] = derMembers(attribute)
+    if (id === undefined || readObjectId(id) !== extensionsId) return []
+    return derMembers(values, derTags.set).flatMap((list) => derMembers(list).flatMap(readExtension))
+  })
+  const hosts = names.flatMap(({ tag, content }) =>
+    tag === dnsTag ? [utf8.decode(content)] : tag === addressTag ? [addressOf(content)] : [],
+  )
+  return { hosts, hasOtherNames: hosts.length < names.length }
+}
+
+function readExtension(extension: DerValue): readonly DerValue[] {
+  const parts = derMembers(extension)
+  const [id] = parts
+  if (id === undefined || readObjectId(id) !== alternativesId) return []
+  return derMembers(readDer((parts.at(-1) ?? fail()).content)[0])
+}
+
+function addressOf(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join('.')
+  if (bytes.length !== 16) fail()
+  return Array.from({ length: 8 }, (_, i) => (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16)).join(':')
 }
 
 /** Certificates and requests are built alike: content, algorithm, signature. */
@@ -53,8 +90,6 @@ function readSigned(bytes: Uint8Array): readonly DerValue[] {
   if (more.length > 0 || parts.length !== 3 || parts[2]?.tag !== derTags.bits) fail()
   return parts
 }
-
-const utf8 = new TextDecoder()
 
 /** The attributes of a distinguished name, in order. */
 function readNames(subject: DerValue | undefined): readonly { readonly id: string; readonly text: string }[] {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
 import { issueCertificate } from '../../net/issue-certificate.js'
-import { controllerNames } from './flags/api.js'
+import { controllerNames, namedControllers } from './flags/api.js'
 import { parseFlags } from './parse-flags.js'
 import { readSettings } from './read-settings.js'
 import type { Settings } from './settings.js'
@@ -74,6 +74,8 @@ test('addresses of etcd choose etcd, and are shown without the password', async 
   })
   assert.equal((await read([etcdServers, '--storage-backend=etcd3'])).storage, 'etcd')
 })
+
+const usualLoops = controllerNames.filter((name) => !namedControllers.includes(name))
 
 const oidc = ['--oidc-issuer-url=https://issuer', '--oidc-client-id=me']
 for (const row of [
@@ -197,12 +199,18 @@ for (const row of [
     pick: (s: Settings) => s.ownLease.renewMs,
     value: 2_147_483_647,
   },
-  { name: 'all loops', argv: [], pick: (s: Settings) => s.controllers, value: controllerNames },
+  { name: 'all loops but those that are to be named', argv: [], pick: (s: Settings) => s.controllers, value: usualLoops },
+  {
+    name: 'all loops',
+    argv: ['--controllers=*,tokencleaner,bootstrapsigner'],
+    pick: (s: Settings) => s.controllers,
+    value: controllerNames,
+  },
   {
     name: 'all loops but one',
     argv: ['--controllers=*,-root-ca-cert-publisher'],
     pick: (s: Settings) => s.controllers,
-    value: controllerNames.filter((name) => name !== 'root-ca-cert-publisher'),
+    value: usualLoops.filter((name) => name !== 'root-ca-cert-publisher'),
   },
   { name: 'one loop', argv: ['--controllers=namespace'], pick: (s: Settings) => s.controllers, value: ['namespace'] },
   { name: 'endpoints', argv: [], pick: (s: Settings) => s.keepsEndpoints, value: true },

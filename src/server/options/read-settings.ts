@@ -12,7 +12,7 @@ import { parseTokenFile, type TokenFile } from '../token-file.js'
 import { flagError } from './flag.js'
 import { readFlagFiles } from './flag-files.js'
 import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
-import { controllerNames } from './flags/api.js'
+import { controllerNames, namedControllers } from './flags/api.js'
 import type { ParsedFlags } from './parse-flags.js'
 import { readAdmission } from './read-admission.js'
 import { readAudit } from './read-audit.js'
@@ -126,7 +126,9 @@ const longestTimerMs = 2 ** 31 - 1
 
 /** What is said of one counts before what is said of all. */
 const readControllers = (wanted: readonly string[]): readonly ControllerName[] =>
-  controllerNames.filter((name) => wanted.includes(name) || (wanted.includes('*') && !wanted.includes(`-${name}`)))
+  controllerNames.filter(
+    (name) => wanted.includes(name) || (wanted.includes('*') && !wanted.includes(`-${name}`) && !namedControllers.includes(name)),
+  )
 
 function readKeepsEndpoints(values: FlagValues): boolean {
   const type = values['endpoint-reconciler-type']

@@ -10,8 +10,15 @@ export const controllerNames = [
   'root-ca-cert-publisher',
   'flow-schema-status',
   'clusterrole-aggregation',
+  'serviceaccount-token',
+  'csrsigning',
+  'tokencleaner',
+  'bootstrapsigner',
   'resourcequota',
 ] as const
+
+/** Those that run only where they are named, as in the original system. */
+export const namedControllers: readonly string[] = ['tokencleaner', 'bootstrapsigner']
 
 export const apiFlags = [
   {
@@ -60,7 +67,7 @@ export const apiFlags = [
     choices: ['*', ...controllerNames, ...controllerNames.map((name) => `-${name}` as const)],
     default: '*',
     effect: 'now',
-    help: 'loops of the server to run: * for all, a name for one, -name for all but one; switch those off that another program runs',
+    help: 'loops of the server to run: * for all but tokencleaner and bootstrapsigner, a name for one, -name for all but one; switch those off that another program runs',
   },
   {
     name: 'identity-lease-duration-seconds',
