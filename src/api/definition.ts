@@ -178,6 +178,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   /** What is wrong with the change; the checks of `validate` are included where the kind wants them. */
   readonly validateUpdate?: (next: T, old: T, context: RuleContext) => readonly FieldError[]
   readonly checks?: CheckOrder
+  /** Why an object cannot be understood though its schema is met; undefined where it can. */
+  readonly unreadable?: (object: T) => string | undefined
   /** Annotations that stand for fields of old: metadata that are shown alone do not have them. */
   readonly fieldAnnotations?: (identity: Identity) => readonly string[]
   /** Finalizers without a domain are accepted, as on custom resources. */

@@ -4,7 +4,7 @@ import type { ApiObject } from '../api/object.js'
 import { fieldValidationOf, parseCreateOptions, parsePatchOptions, parseUpdateOptions } from '../api/options/write-options.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { decodeBody } from '../codec/decode-body.js'
-import { strictError } from '../codec/decode-object.js'
+import { cannotBeHandled, strictError } from '../codec/decode-object.js'
 import { allFormats, type Format, negotiateBody } from '../codec/negotiation.js'
 import { create } from '../verbs/create.js'
 import type { Written } from '../verbs/engine.js'
@@ -74,6 +74,8 @@ async function decodeSent({ exchange, call }: Target, options: { readonly fieldV
   const resource = call.subresource?.shown ?? call.resource
   const bytes = await readBody(exchange)
   const decoded = decodeBody(format, bytes, resource)
+  const unreadable = call.subresource?.view === undefined ? resource.definition.unreadable?.(decoded.object) : undefined
+  if (unreadable !== undefined) throw cannotBeHandled(resource, unreadable)
   const validation = fieldValidationOf(options)
   if (decoded.problems.length > 0 && validation === 'Strict') throw strictError(resource, decoded.strictProblems ?? decoded.problems)
   if (validation === 'Warn') for (const problem of decoded.problems) exchange.warn(problem)

@@ -205,6 +205,8 @@ function read(
     const unknown = found.unknown.map((path) => `unknown field "${printPath(path)}"`)
     report(call, request, unknown)
     const { kind: _kind, apiVersion: _apiVersion, ...object } = value as ApiObject
+    const unreadable = schema === call.resource.schema ? call.resource.definition.unreadable?.(object) : undefined
+    if (unreadable !== undefined) throw unfit(request, unreadable)
     return object
   } catch (thrown) {
     if (thrown instanceof SchemaReadError) throw unfit(request, request.type === 'strategic' ? inMerging(thrown) : thrown.message)

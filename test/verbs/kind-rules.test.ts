@@ -19,6 +19,22 @@ interface Details {
 const detailsOf = (answer: Answer): Details => answer.json['details'] as Details
 
 onEveryEngine('rules of kinds', (client) => {
+  test('annotations that stand for numbers are numbers', async () => {
+    const namespace = await newNamespace(client(), 'numbers')
+    const labels = { a: 'b' }
+    const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [container] } } }
+    for (const [resource, key] of [
+      ['daemonsets', 'deprecated.daemonset.template.generation'],
+      ['deployments', 'deprecated.deployment.rollback.to'],
+    ] as const) {
+      const path = `/apis/apps/v1/namespaces/${namespace}/${resource}`
+      const post = (value: string) => client().post(path, { metadata: { name: 'n', annotations: { [key]: value } }, spec })
+      for (const value of ['x', '1.5', '9223372036854775808']) expectFailure(await post(value), 400, 'BadRequest')
+      expectStatus(await post('3'), 201)
+      expectFailure(await client().patch(`${path}/n`, merge, { metadata: { annotations: { [key]: 'x' } } }), 422, 'Invalid')
+    }
+  })
+
   test('a service that cannot be given its address is refused under the name that was made for it', async () => {
     const services = `/api/v1/namespaces/${await newNamespace(client(), 'named')}/services`
     const service = { metadata: { generateName: 'g-' }, spec: { clusterIP: '8.8.8.8', ports: [{ port: 80 }] } }

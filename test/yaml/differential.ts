@@ -41,13 +41,23 @@ interface Reason {
 
 const oneOf = (codes: readonly string[], ...wanted: readonly string[]): boolean => codes.some((code) => wanted.includes(code))
 
+/** Whether what we read of a text is what the package reads of some beginning of it. */
+function isReadUpTo(text: string): boolean {
+  const { value } = readByUs(text)
+  for (let end = text.length - 1; end > 0; end--) {
+    const beginning = readByPackage(text.slice(0, end))
+    if (beginning.problems.length === 0 && isDeepStrictEqual(beginning.value, value)) return true
+  }
+  return value === null
+}
+
 /** Why the readers may disagree: each is YAML 1.1 as the reference reads it against 1.2, or a fault of the package. */
 const reasons: readonly Reason[] = [
   { reason: 'a carriage return alone ends a line in 1.1', fits: ({ text }) => /\r(?!\n)/.test(text) },
   { reason: 'directives other than %YAML 1.1 are refused here', fits: ({ ours }) => /directive|incompatible YAML document/.test(ours) },
   {
-    reason: 'what follows the first document must begin a document, and is not looked at further',
-    fits: ({ ours, hasMore }) => hasMore || /expected <document start>/.test(ours),
+    reason: 'what follows the first document is not looked at',
+    fits: ({ text, ours, theirs, hasMore }) => hasMore || (ours === '' && theirs.length > 0 && isReadUpTo(text)),
   },
   {
     reason: 'tabs separate nothing at the beginning of a line',

@@ -79,9 +79,8 @@ class Parser {
     if (this.is('directive') || this.is('document-start')) this.documentStart()
     const isEmpty = documentBeginnings.has(this.scanner.peek().kind)
     const root = isEmpty ? this.empty() : this.node('block')
-    if (this.is('document-end')) this.scanner.take()
-    while (this.is('document-end')) this.scanner.take()
-    if (!this.is('stream-end')) this.documentStart()
+    // Of what follows only the next token is looked at, and it may be anything: the first document is all that was asked for.
+    this.scanner.peek()
     return root
   }
 

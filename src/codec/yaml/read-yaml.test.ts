@@ -80,6 +80,10 @@ const values: readonly { readonly name: string; readonly text: string; readonly 
 ]
 for (const { name, text, value } of values) test(`reads ${name}`, () => assert.deepEqual(readYaml(text).value, value))
 
+test('the first document is read, and nothing behind it but one token', () => {
+  for (const text of ['{} {}', '{}{}', '{} x', '{}}', '{}\n---\n@', '{}\n...\n@']) assert.deepEqual(readYaml(text).value, {}, text)
+})
+
 const refusals: readonly { readonly text: string; readonly message: string }[] = [
   { text: 'metadata: [\n', message: 'yaml: line 1: did not find expected node content' },
   { text: 'a: b: c', message: 'yaml: mapping values are not allowed in this context' },
@@ -90,7 +94,8 @@ const refusals: readonly { readonly text: string; readonly message: string }[] =
   { text: 'a: 1\nb\nc: 2', message: "yaml: line 3: could not find expected ':'" },
   { text: '- a\nb: 1', message: "yaml: line 1: did not find expected '-' indicator" },
   { text: 'a:\n  b: 1\n c: 2', message: 'yaml: line 2: did not find expected key' },
-  { text: '{"a": 1}}', message: 'yaml: did not find expected <document start>' },
+  { text: '{"a": 1} @', message: 'yaml: found character that cannot start any token' },
+  { text: '%YAML 1.1\n{}', message: 'yaml: line 1: did not find expected <document start>' },
   { text: '\ta: 1', message: 'yaml: found character that cannot start any token' },
   { text: 'a: @x', message: 'yaml: found character that cannot start any token' },
   { text: 'a: - b', message: 'yaml: block sequence entries are not allowed in this context' },

@@ -21,6 +21,7 @@ import { checkRunsForGood, checkSelectorMatches, checkSharedDisks, validateTempl
 import { checkCollisions, checkCounts } from '../core/replica-counts.js'
 import { podTemplateSpec } from '../core/v1.schema.js'
 import { containerCells, containerColumns, countColumn, selectorColumn } from '../core/workload-columns.js'
+import { notInt64 } from './number-annotation.js'
 import {
   type DaemonSet,
   type DaemonSetUpdateStrategy,
@@ -37,6 +38,9 @@ function templateGenerationOf({ metadata }: DaemonSet): number {
   const count = Number(metadata?.annotations?.[templateGenerationKey] ?? 0)
   return Number.isSafeInteger(count) ? count : 0
 }
+
+/** What was a number when it was a field must be one still. */
+const unreadable = ({ metadata }: DaemonSet): string | undefined => notInt64(metadata?.annotations, templateGenerationKey)
 
 const withTemplateGeneration = (set: DaemonSet, count: number): DaemonSet =>
   withMetadata(set, { annotations: { ...set.metadata?.annotations, [templateGenerationKey]: `${count}` } })
@@ -134,6 +138,7 @@ export const daemonSet = defineResource<DaemonSet>({
   namespaced: true,
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: dnsSubdomainProblems,
+  unreadable,
   fieldAnnotations: () => [templateGenerationKey],
   defaults,
   prepareCreate,

@@ -20,6 +20,7 @@ import { withTemplateDefaults } from '../core/pod-spec/pod-spec-defaults.js'
 import { templateWarnings } from '../core/pod-spec/warnings.js'
 import { checkCollisions, checkCounts, checkParts } from '../core/replica-counts.js'
 import { containerCells, containerColumns, selectorColumn } from '../core/workload-columns.js'
+import { notInt64 } from './number-annotation.js'
 import {
   type Deployment,
   type DeploymentSpec,
@@ -127,6 +128,9 @@ const validateStatus = ({ status = {} }: Deployment, old: Deployment): readonly 
     checkCollisions(status, old.status ?? {}),
   )
 
+/** Where the revision to go back to is kept since it is no field any more. */
+const rollbackKey = 'deprecated.deployment.rollback.to'
+
 export const deployment = defineResource<Deployment>({
   group: 'apps',
   kind: 'Deployment',
@@ -136,7 +140,8 @@ export const deployment = defineResource<Deployment>({
   namespaced: true,
   versions: [{ name: 'v1', schema, stored: true }],
   nameProblems: dnsSubdomainProblems,
-  fieldAnnotations: () => ['deprecated.deployment.rollback.to'],
+  unreadable: ({ metadata }) => (metadata?.annotations?.[rollbackKey] ? notInt64(metadata.annotations, rollbackKey) : undefined),
+  fieldAnnotations: () => [rollbackKey],
   defaults,
   prepareCreate: (object, context) => withFirstGeneration(withoutGated(object, undefined, context)),
   prepareUpdate,
