@@ -100,6 +100,25 @@ const rows: readonly { readonly title: string; readonly spec: Spec; readonly fou
     found: ['spec.versions[0].deprecationWarning: Invalid value: "bye": can only be set for deprecated versions'],
   },
   {
+    title: 'a first version that has a wrong name',
+    spec: inVersions({ name: 'V' }),
+    found: [
+      `spec.versions[0].name: Invalid value: "V": ${label}`,
+      `spec.version: Invalid value: "V": ${label}`,
+      'status.storedVersions: Invalid value: ["v1"]: must have the storage version V',
+      'status.storedVersions[0]: Invalid value: "v1": must appear in spec.versions',
+    ],
+  },
+  {
+    title: 'a first version without a name',
+    spec: inVersions({ name: '' }),
+    found: [
+      `spec.versions[0].name: Invalid value: "": ${label}`,
+      'status.storedVersions: Invalid value: ["v1"]: must have the storage version ',
+      'status.storedVersions[0]: Invalid value: "v1": must appear in spec.versions',
+    ],
+  },
+  {
     title: 'an empty warning',
     spec: inVersions({ deprecated: true, deprecationWarning: '' }),
     found: ['spec.versions[0].deprecationWarning: Invalid value: "": must not be an empty string'],

@@ -25,7 +25,7 @@ export function validateVersions(versions: readonly Version[]): readonly FieldEr
       ? noErrors
       : [invalid('spec.versions', names, 'must have exactly one version marked as storage version')],
     // The first version is spoken of once more, under the name that it had when there was one.
-    versions.length === 0 ? noErrors : checkVersionName(names[0] ?? '', 'spec.version'),
+    (names[0] ?? '') === '' ? noErrors : checkVersionName(names[0] ?? '', 'spec.version'),
   )
 }
 
