@@ -7,7 +7,7 @@ import type { Pieces as PieceClock } from '../base/pieces.js'
 import type { Pieces } from '../codec/item-form.js'
 import { answerRoomBytes, setRoom, streamRoomBytes, unsentBytes } from '../net/socket-room.js'
 import { auditAnswer, KeptPieces } from './audited-bodies.js'
-import type { Exchange } from './exchange.js'
+import type { Exchange, WireRequest } from './exchange.js'
 
 export interface Answer {
   readonly code: number
@@ -209,9 +209,25 @@ export function writeHead(exchange: Exchange, code: number, headers: string[]): 
     response.writeHead(code, headers)
     return
   }
+  if (!response.stream.endAfterHeaders && exchange.request.readableFlowing === null) passOver(exchange.request)
   for (let i = 0; i < headers.length; i += 2) response.appendHeader(headers[i] as string, headers[i + 1] as string)
   response.writeHead(code)
 }
+
+/** Of a body that nobody wants no more is taken than of any other. */
+const mostPassedOver = 3 << 20
+
+/** Who is answered before the body was read is heard to its end: a stream that is reset instead makes clients doubt an answer that is whole. */
+function passOver(request: WireRequest): void {
+  let bytes = 0
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes > mostPassedOver) request.destroy()
+  })
+  request.on('error', nothing)
+}
+
+const nothing = (): void => undefined
 
 /** False when the client is slower than we are. */
 export const writeTo = (exchange: Exchange, bytes: Uint8Array): boolean => (exchange.response as Writable).write(bytes)

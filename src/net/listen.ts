@@ -133,12 +133,19 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   }
 }
 
-/** Who was answered before all of a body was read need not send the rest: the stream would stay open until it had, and hold what came. */
+/**
+ * Who was answered before all of a body was read need not send the rest: the stream would stay open until it had, and hold what came. The end of
+ * the answer must be there before the end of the stream, which overtakes it otherwise: a client would take a whole answer for a broken one.
+ */
 function closeUnread({ stream }: Http2ServerRequest): void {
   stream.once('finish', () => {
-    if (!stream.readableEnded) stream.close(http2NoError)
+    if (stream.readableEnded) return
+    const late = setTimeout(() => stream.close(http2NoError), unreadMs)
+    stream.once('close', () => clearTimeout(late))
   })
 }
+
+const unreadMs = 250
 
 /** A code of HTTP/2. */
 const http2NoError = 0
