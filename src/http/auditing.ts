@@ -177,7 +177,9 @@ function annotationsOf(
 ): readonly (readonly [string, string])[] {
   const all: (readonly [string, string])[] = []
   if (decision !== undefined) {
-    all.push([keys.decision, decision.verdict === 'allow' ? 'allow' : 'forbid'], [keys.reason, decision.reason])
+    // What could not be decided was not forbidden.
+    if (decision.verdict !== 'allow' && decision.error !== undefined) all.push([keys.reason, 'internal error'])
+    else all.push([keys.decision, decision.verdict === 'allow' ? 'allow' : 'forbid'], [keys.reason, decision.reason])
   }
   for (const { key, value, atLeast } of annotations) if (reaches(record.level, atLeast)) all.push([key, value])
   if (removedRelease !== undefined && isComplete) {
