@@ -160,7 +160,10 @@ export class GrpcChannel {
       },
     }
     this.#calls.add(call)
-    const fail = (reason: string): void => call.end(new GrpcError(grpcCodes.unavailable, reason))
+    const fail = (reason: string): void => {
+      // An error costs more than all the rest of the call, and every stream is closed in the end.
+      if (this.#calls.has(call)) call.end(new GrpcError(grpcCodes.unavailable, reason))
+    }
     if (stream === undefined) {
       queueMicrotask(() => fail('the connection is closed'))
       return { cancel: () => void this.#calls.delete(call) }
