@@ -73,7 +73,7 @@ export class ChangeFeed {
     }
     this.#quietMs = options.quietMs
     const isWriting = (): boolean => options.ownWrites().isWriting
-    this.#ownSteps = new OwnSteps({ mirror: options.mirror, isWriting, onMissing: () => this.followAll() })
+    this.#ownSteps = new OwnSteps({ mirror: options.mirror, isWriting, onMissing: () => this.#giveWay() })
     options.mirror.whenWaitedFor((position) => this.#bring(position))
     this.#running = this.#run()
   }
@@ -102,10 +102,14 @@ export class ChangeFeed {
 
   /** Somebody else may have written, or it is unknown what this replica has written. */
   followAll(): void {
-    if (!this.#isStandingBy) return
+    if (this.#isStandingBy) this.#change(false)
+  }
+
+  /** Somebody else uses this etcd. */
+  #giveWay(): void {
     const wasLong = performance.now() - this.#sinceMs > longestQuietMs
     this.#quietMs = wasLong ? this.#options.quietMs : Math.min(2 * this.#quietMs, longestQuietMs)
-    this.#change(false)
+    this.followAll()
   }
 
   #change(isStandingBy: boolean): void {
@@ -199,7 +203,7 @@ export class ChangeFeed {
     if (answer.isCreated) this.#pauseMs = firstPauseMs
     // A sign of life that tells of steps of others.
     const isProgress = answer.events.length === 0 && !answer.isCreated && answer.revision > mirror.position
-    if (isProgress && !ownWrites().isWriting) this.followAll()
+    if (isProgress && !ownWrites().isWriting) this.#giveWay()
     const events = answer.events.filter(({ modRevision }) => modRevision > mirror.position)
     const owner = events.findLast(({ key }) => keys.kindOf(key) === 'owner')
     if (owner) {
