@@ -8,9 +8,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { open } from 'lmdb'
-import { connectSocket, parseEndpoint } from '../src/storage/etcd/endpoint.js'
-import { GrpcChannel } from '../src/storage/etcd/grpc-channel.js'
-import { decodeTxn, encodeTxn, methods } from '../src/storage/etcd/messages.js'
+import { openEtcd, type Put } from './floor-etcd.js'
 
 export type FloorBehaviour =
   | { readonly kind: 'bytes'; readonly status: number; readonly headers: readonly string[]; readonly body: string }
@@ -41,8 +39,6 @@ export interface FloorStart {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
-type Put = (name: string, bytes: Buffer) => Promise<unknown>
-
 async function behave(behaviour: FloorBehaviour, store: ReturnType<typeof openStore>): Promise<Answer> {
   switch (behaviour.kind) {
     case 'bytes': {
@@ -53,7 +49,7 @@ async function behave(behaviour: FloorBehaviour, store: ReturnType<typeof openSt
       }
     }
     case 'store': {
-      const put: Put = behaviour.etcd === undefined ? (name, bytes) => store.put(name, bytes) : await openEtcd(behaviour.etcd)
+      const put: Put = behaviour.etcd === undefined ? (name, bytes) => store.put(name, bytes) : openEtcd(behaviour.etcd)
       return (request, response) => void storeAndAnswer(behaviour, put, { request, response }).catch(() => response.destroy())
     }
     case 'frames':
@@ -64,16 +60,6 @@ async function behave(behaviour: FloorBehaviour, store: ReturnType<typeof openSt
 /** One file, one table, synced before a put resolves; the puts of one turn of the event loop share one commit. */
 function openStore(path: string) {
   return open<Buffer, string>({ path, encoding: 'binary', overlappingSync: false, mapSize: 8 * 2 ** 30 })
-}
-
-/** One transaction for each body: the key must not be there, and is put. */
-async function openEtcd(url: string): Promise<Put> {
-  const channel = new GrpcChannel({ socket: await connectSocket(parseEndpoint(url), { tls: {}, timeoutMs: 2000 }), url })
-  return async (name, bytes) => {
-    const key = `/registry/floor/${name}`
-    const txn = encodeTxn({ compare: [{ key, modRevision: 0 }], success: [{ kind: 'put', key, value: [bytes] }], failure: [] }, 4096)
-    if (!decodeTxn(await channel.call(methods.txn, txn, 5000)).succeeded) throw new Error(`${name} is there already`)
-  }
 }
 
 async function storeAndAnswer(
