@@ -28,7 +28,7 @@ const firstPauseMs = 30
 const longestPauseMs = 1000
 const repeatWarningMs = 5000
 /** A member that has lost its leader says so at once instead of letting calls wait. */
-const wantsLeader = { hasleader: 'true' }
+const wantsLeader = { name: 'hasleader', value: 'true' }
 
 export class EtcdClient {
   readonly #options: EtcdClientOptions
@@ -165,8 +165,8 @@ export class EtcdClient {
       if (credentials) {
         const login = encodeAuthenticate(credentials.username, credentials.password)
         const token = decodeAuthenticate(await channel.call(methods.authenticate, login, connectTimeoutMs))
-        channel.setMetadata({ ...wantsLeader, token })
-      } else channel.setMetadata(wantsLeader)
+        channel.setMetadata([wantsLeader, { name: 'token', value: token }])
+      } else channel.setMetadata([wantsLeader])
       const status = decodeStatus(await channel.call(methods.status, Buffer.alloc(0), connectTimeoutMs))
       if (!status.hasLeader) throw new Error('it has no leader: too few members of etcd can talk to one another')
       const connection = { endpoint, channel, status }

@@ -1,7 +1,7 @@
 // The channel against a server in the same process: messages of any size, ends of every kind, and servers that mean harm.
 
 import assert from 'node:assert/strict'
-import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2'
+import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,11 +33,14 @@ const unavailable = (message: RegExp) => ({ name: 'GrpcError', code: grpcCodes.u
 describe('a channel', () => {
   let server: Http2Server
   let serve: (stream: ServerHttp2Stream, headers: Record<string, unknown>) => void = () => undefined
+  const sessions = new Set<ServerHttp2Session>()
   let port = 0
   before(async () => {
     server = createServer()
     server.on('session', (session) => {
       session.on('error', () => undefined)
+      sessions.add(session)
+      session.on('close', () => sessions.delete(session))
     })
     server.on('stream', (stream, headers) => {
       stream.on('error', () => undefined)
@@ -46,7 +49,10 @@ describe('a channel', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     port = (server.address() as AddressInfo).port
   })
-  after(() => new Promise((resolve) => server.close(resolve)))
+  after(() => {
+    for (const session of sessions) session.destroy()
+    return new Promise((resolve) => server.close(resolve))
+  })
 
   const answer = (stream: ServerHttp2Stream, body: Buffer, trailers: Record<string, string> = { 'grpc-status': '0' }): void => {
     stream.respond(grpc, { waitForTrailers: true })
@@ -79,7 +85,7 @@ describe('a channel', () => {
     }
     const channel = await openTo(port, context)
     await channel.call(path, Buffer.from('1'), 2000)
-    channel.setMetadata({ token: 'secret' })
+    channel.setMetadata([{ name: 'token', value: 'secret' }])
     await channel.call(path, Buffer.from('2'), 2000)
     const { ':method': method, ':path': at, 'content-type': type, te, token } = seen
     assert.deepEqual([method, at, type, te, token], ['POST', path, 'application/grpc', 'trailers', 'secret'])

@@ -1,16 +1,16 @@
 // A client's connection in HTTP/2, with just what gRPC uses of it: streams that are opened by this side, headers, data, trailers, flow control.
 //
-// Why not Node's own http2 module, or @grpc/grpc-js: measured behind the same channel, on Node 20.20 with etcd 3.4, in processor time of server and
-// etcd together per request of 1 KB, medians of rounds taken in turns (25 at one connection, 15 at the others; spread ±25 % on a busy machine), and
-// of the server alone:
+// Why not Node's own http2 module: measured behind the same channel, on Node 20.20 with etcd 3.4, in processor time per create of 1 KB, of the
+// server and etcd together and of each, medians of rounds taken in turns (21 at one connection, 9 at the others; the machine was busy):
 //
-//   connections   create: this  http2  grpc-js     of the server alone: this  http2  grpc-js
-//   1                  1444 µs  1656   2067                           822 µs  988   1415
-//   16                  316 µs   317    356                           237 µs  241    274
-//   64                  260 µs   244    257                           185 µs  187    210
+//   connections   this: both  server  etcd     http2: both  server  etcd
+//   1                1014 µs     572   445          1352 µs     840   497
+//   16                239 µs     176    64           283 µs     203    71
+//   64                146 µs     112    34           174 µs     132    38
 //
-// Writers that share batches share the calls, too; whoever writes alone pays for a call with every write, and that is where this one earns its
-// keep: 13 % of a whole request, 17 % of the server's part. At 16 and 64 connections there is no gain. Updates are alike; reads do not call etcd.
+// That is 25 %, 16 % and 16 % of a whole request. (While etcd still sent back to the only writer what it had written, it was 13 %, 0 and 0.) A
+// stream of Node's is a Duplex with a dozen events, and what it sends leaves in more packets, which etcd has to read. @grpc/grpc-js stands on the
+// same module and cost a quarter more than it. Reads do not call etcd.
 
 import type { Socket } from 'node:net'
 import { createHeaderDecoder, type Header, mostHeaderBytes } from './hpack.js'
