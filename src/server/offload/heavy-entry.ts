@@ -1,6 +1,7 @@
 // What runs in the thread for heavy requests: a server without a port, whose storage is that of the event loop.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import { CatalogSource } from '../../api/catalog-source.js'
 import { RbacIndex } from '../../auth/rbac/rbac-index.js'
 import { steadyClock } from '../../base/clock.js'
 import { Closing } from '../../base/closing.js'
@@ -24,7 +25,7 @@ import { type StorageWrites, ThreadStorage } from './thread-storage.js'
 
 const start = workerData as ThreadStart
 const settings = { ...(await readSettings(start.flags)), dataDir: start.dataDir }
-const catalogs = servedCatalog(settings)
+const catalog = servedCatalog(settings).current
 const serviceRanges = serviceRangesOf(settings.network)
 const trust = new ClientTrust(settings.authentication, start.ownCa, silentLogger)
 const pressure = new Pressure({
@@ -61,9 +62,11 @@ const writes: StorageWrites = {
 
 async function serve(request: OffloadedRequest): Promise<OffloadedAnswer> {
   const storage = new ThreadStorage(start, writes)
+  // Of its own, for whoever listens to it goes with the request.
+  const catalogs = new CatalogSource(catalog)
   const store = new ObjectStore({ storage, clock: steadyClock, readCacheBytes: 0, eventTtlSeconds: settings.eventTtlSeconds })
   const closing = new Closing()
-  const rbac = new RbacIndex(store, catalogs.current)
+  const rbac = new RbacIndex(store, catalog)
   const { credential } = start
   const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger: silentLogger })
   const resources = { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs }
