@@ -6,7 +6,10 @@ import { type ResponseHead, ResponseReader } from './response-reader.js'
 export interface Target {
   readonly port: number
   readonly ca: string
+  /** Empty: none is sent. */
   readonly token: string
+  /** What the client shows. */
+  readonly certificate?: { readonly cert: string; readonly key: string }
 }
 
 export interface Response extends ResponseHead {
@@ -31,9 +34,9 @@ export class Connection {
     socket.on('close', () => this.fail(new Error('the connection was closed')))
   }
 
-  static open({ port, ca }: Target): Promise<Connection> {
+  static open({ port, ca, certificate }: Target): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['http/1.1'] }, () => {
+      const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['http/1.1'], ...certificate }, () => {
         socket.off('error', reject)
         socket.setNoDelay(true)
         resolve(new Connection(socket))
@@ -87,7 +90,7 @@ export function requestBytes({ token }: Target, parts: RequestParts): Buffer {
     'Host: 127.0.0.1',
     'User-Agent: bench',
     `Accept: ${accept}`,
-    `Authorization: Bearer ${token}`,
+    ...(token === '' ? [] : [`Authorization: Bearer ${token}`]),
     ...(payload === undefined ? [] : [`Content-Type: ${type}`, `Content-Length: ${payload.length}`]),
   ].join('\r\n')
   return Buffer.concat([Buffer.from(`${head}\r\n\r\n`), payload ?? Buffer.alloc(0)])
