@@ -46,7 +46,7 @@ export function bindCollection(
   for (const definition of definitions) {
     const group = identity.group(definition.group)
     for (const version of definition.versions) {
-      if (isServed({ group, version: version.name, resource: definition.resource }))
+      if (version.unserved !== true && isServed({ group, version: version.name, resource: definition.resource }))
         served.push(bind({ identity, definition, version, indexedFields, versions }))
     }
   }

@@ -128,6 +128,13 @@ export class Catalog {
     return this.contents.groups.get(group)?.versions.has(version) ?? false
   }
 
+  /** Whether what a group serves is described by definitions in the store. */
+  isCustomGroup(name: string): boolean {
+    const [version] = this.contents.groups.get(name)?.versions.values() ?? []
+    const [resource] = version?.resources.values() ?? []
+    return resource?.definition.custom !== undefined
+  }
+
   hasGroup(group: string): boolean {
     return this.contents.groups.has(group)
   }

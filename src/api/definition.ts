@@ -28,6 +28,8 @@ export interface ResourceVersionDefinition {
   readonly schema: StructNode
   /** The version in which objects are stored; exactly one has it. */
   readonly stored?: boolean
+  /** Objects may be stored in this version, but clients cannot ask for it. */
+  readonly unserved?: true
   /** Between this version and the stored one, without loss; the same object when left out. */
   readonly toStored?: (object: ApiObject, identity: Identity) => ApiObject
   readonly fromStored?: (object: ApiObject, identity: Identity) => ApiObject
@@ -40,6 +42,8 @@ export interface ResourceVersionDefinition {
 
 /** From when a version is discouraged and gone, and what to use: releases such as `1.26`. */
 export interface Deprecation {
+  /** All that is said, where somebody else wrote it. */
+  readonly warning?: string
   readonly deprecatedIn: string
   readonly removedIn?: string
   readonly replacement?: { readonly group: GroupName; readonly version: string; readonly kind: string }
@@ -134,6 +138,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly kind: string
   /** The plural, as it stands in paths. */
   readonly resource: string
+  /** Described by a definition in the store. Clients see a few things differently from kinds that a server is built with. */
+  readonly custom?: { readonly singular: string; readonly listKind: string }
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
   readonly namespaced: boolean
@@ -177,6 +183,13 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly validate?: (object: T, context: RuleContext) => readonly FieldError[]
   /** What is wrong with the change; the checks of `validate` are included where the kind wants them. */
   readonly validateUpdate?: (next: T, old: T, context: RuleContext) => readonly FieldError[]
+  /** Rules that somebody wrote as expressions, which may take long: gives way where it yields. `errors` is what other checks have found. */
+  readonly expressions?: (
+    object: T,
+    old: T | undefined,
+    context: RuleContext,
+    errors: readonly FieldError[],
+  ) => Generator<undefined, readonly FieldError[]>
   readonly checks?: CheckOrder
   /** Why an object cannot be understood though its schema is met; undefined where it can. */
   readonly unreadable?: (object: T) => string | undefined

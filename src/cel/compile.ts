@@ -33,6 +33,12 @@ export class Program {
     this.step = step
   }
 
+  /** Whether the expression speaks of a variable. */
+  mentions(name: string): boolean {
+    for (const expr of this.checked.types.keys()) if (expr.kind === 'ident' && expr.name === name) return true
+    return false
+  }
+
   evaluate(variables: Variables, costLimit: number): Evaluation {
     const run = new Run(variables, costLimit)
     try {

@@ -1,9 +1,11 @@
 // A request body to an object of the kind that the path names: parsed, checked for its type, normalised, with every unknown
 // and duplicate member reported.
 
-import { badRequest } from '../api/api-error.js'
+import { badRequest, invalid } from '../api/api-error.js'
+import { invalid as invalidField } from '../api/field-error.js'
 import type { ApiObject } from '../api/object.js'
 import { shorten } from '../base/shorten.js'
+import { sortTexts } from '../base/text-order.js'
 import { JsonSyntaxError, parseJsonCarefully } from '../schema/json-parse.js'
 import type { StructNode } from '../schema/node.js'
 import { type PathElement, PathSet, printPath } from '../schema/path.js'
@@ -19,7 +21,11 @@ export interface ExpectedType {
   readonly anyVersion?: boolean
   /** Further group versions that a body may name, and that are read alike. */
   readonly alsoVersions?: readonly string[]
+  /** Of a custom kind the type must be said, and what is wrong with it is told as of any other field. */
+  readonly definition?: { readonly custom?: unknown }
 }
+
+const isCustom = ({ definition }: ExpectedType): boolean => definition?.custom !== undefined
 
 export interface DecodedObject {
   readonly object: ApiObject
@@ -64,7 +70,7 @@ export function shapeObject(body: ParsedBody, bytes: Uint8Array, expected: Expec
   try {
     const read = readValue(expected.schema, value)
     const { kind: _kind, apiVersion: _apiVersion, ...object } = read.value as ApiObject
-    const problems = problemsOf(body, read.report.unknown)
+    const problems = problemsOf(body, read.report.unknown, isCustom(expected))
     const { duplicates = [] } = body
     return duplicates.length === 0
       ? { object, problems }
@@ -87,6 +93,7 @@ export function checkType(value: Record<string, unknown>, bytes: Uint8Array, exp
       )
     }
   }
+  if (isCustom(expected)) checkCustomType(value, bytes, expected)
   const kind = (value['kind'] as string | undefined) || expected.kind
   const apiVersion = (expected.anyVersion ? undefined : (value['apiVersion'] as string | undefined)) || expected.apiVersion
   if (kind === expected.kind && (apiVersion === expected.apiVersion || expected.alsoVersions?.includes(apiVersion))) return
@@ -99,6 +106,19 @@ export function checkType(value: Record<string, unknown>, bytes: Uint8Array, exp
   throw badRequest(
     `${shorten(kind)} in version "${version}" cannot be handled as a ${expected.kind}: the kind in the data (${shorten(kind)}) does not match the expected kind`,
   )
+}
+
+function checkCustomType(value: Record<string, unknown>, bytes: Uint8Array, expected: ExpectedType): void {
+  const { kind, apiVersion } = value
+  const text = shorten(new TextDecoder().decode(bytes.subarray(0, 1024)))
+  if (!kind) throw unrecognized(`Object 'Kind' is missing in '${text}'`, bytes, expected)
+  if (!apiVersion) throw unrecognized(`Object 'apiVersion' is missing in '${text}'`, bytes, expected)
+  if (kind === expected.kind) return
+  const { name } = isRecord(value['metadata']) ? value['metadata'] : {}
+  const group = expected.apiVersion.slice(0, expected.apiVersion.indexOf('/'))
+  throw invalid({ group, kind: shorten(kind as string) }, typeof name === 'string' ? name : '', [
+    invalidField('kind', kind, `must be ${expected.kind}`),
+  ])
 }
 
 export const cannotBeHandled = (expected: Pick<ExpectedType, 'kind' | 'apiVersion'>, why: string) =>
@@ -130,9 +150,11 @@ function summary(bytes: Uint8Array): string {
   return Array.from(cut, (byte) => byte.toString(16).padStart(2, '0')).join('') + more
 }
 
-function problemsOf(body: ParsedBody, unknown: readonly (readonly PathElement[])[]): readonly string[] {
+/** Those of custom kinds are told in the order of their names. */
+function problemsOf(body: ParsedBody, unknown: readonly (readonly PathElement[])[], isSorted: boolean): readonly string[] {
   const { careful, duplicates = [] } = body
   const unknownTexts = unknown.map((path) => `unknown field "${printPath(path)}"`)
+  if (isSorted) sortTexts(unknownTexts)
   if (careful === undefined || duplicates.length > 0) return [...duplicates, ...unknownTexts]
   // An unknown member that stands twice is just unknown.
   const known = new PathSet()

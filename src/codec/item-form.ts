@@ -11,6 +11,8 @@ export interface ItemForm {
   readonly resource: Resource
   /** Items are the JSON that is stored, with its version: nothing is decoded for them, and to keep one would save nothing. */
   readonly isStored?: boolean
+  /** What such an item begins with; left out: a brace. */
+  readonly storedHead?: Uint8Array
   /** Whether a field that is zero is written like one that is absent, so that it does not matter which it is. */
   readonly ignoresZeros?: boolean
   /** What stands between two items of a list. */

@@ -3,13 +3,14 @@
 // items are what is stored, and are made by copying.
 
 import type { Resource } from '../api/catalog.js'
+import type { ResourceDefinition } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import { type ListMeta, listMeta, partialObjectMetadata } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { getOrInsert } from '../base/get-or-insert.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { StructNode } from '../schema/node.js'
-import { writeStoredFields, writeValue } from '../schema/write.js'
+import { writeAny, writeStoredFields, writeValue } from '../schema/write.js'
 import { comma, type ItemSlices, type ItemSource, type ListForm, noSeparator, onePiece, type Pieces, piecesAround } from './item-form.js'
 import type { Representation } from './negotiation.js'
 import {
@@ -69,16 +70,21 @@ interface Content {
   readonly listNumbers: { readonly metadata: number; readonly items: number }
   /** Whether items of a list in JSON say what they are. */
   readonly typedItems: boolean
+  readonly isMetadata: boolean
 }
 
-const wholeContent = ({ kind, apiVersion, schema }: Resource): Content => ({
+const wholeContent = ({ kind, apiVersion, schema, definition }: Resource): Content => ({
   type: { kind, apiVersion },
-  listType: { kind: `${kind}List`, apiVersion },
+  listType: { kind: listKindOf(kind, definition), apiVersion },
   schema,
   shown: (object) => object,
   listNumbers: { metadata: 1, items: 2 },
-  typedItems: false,
+  typedItems: definition.custom !== undefined,
+  isMetadata: false,
 })
+
+const listKindOf = (kind: string, { kind: own, custom }: ResourceDefinition): string =>
+  custom === undefined || kind !== own ? `${kind}List` : custom.listKind
 
 const metadataContent = (form: MetadataForm): Content => ({
   type: partialMetadataType(form),
@@ -90,6 +96,7 @@ const metadataContent = (form: MetadataForm): Content => ({
   },
   listNumbers: metadataListNumbers(form),
   typedItems: true,
+  isMetadata: true,
 })
 
 function protobufForm(resource: Resource, { type, listType, schema, shown, listNumbers: numbers }: Content): WireForm {
@@ -117,25 +124,29 @@ const listEnd = encoder.encode(']}\n')
 
 const typeJson = ({ kind, apiVersion }: ObjectType): string => `{"kind":"${kind}","apiVersion":"${apiVersion}",`
 
-function jsonForm(resource: Resource, { type, listType, schema, shown, typedItems }: Content): WireForm {
+function jsonForm(resource: Resource, { type, listType, schema, shown, typedItems, isMetadata }: Content): WireForm {
   const itemHead = typedItems ? typeJson(type) : '{'
   const head = encoder.encode(typeJson(type))
   const frameHeads = new Map<string, Uint8Array>()
   const frameHeadOf = (eventType: string): Uint8Array =>
     getOrInsert(frameHeads, eventType, () => encoder.encode(`{"type":"${eventType}","object":${typeJson(type)}`))
-  const isStored = !typedItems && resource.fromStored === undefined && isSeenAsStored(resource)
+  const isStored = !isMetadata && resource.fromStored === undefined && isSeenAsStored(resource)
   const around = (source: ItemSource, before: Uint8Array, behind: Uint8Array): Uint8Array =>
     isStored ? source.render(before, behind, resource) : joined([before, source.item(form).subarray(itemHead.length, -1), behind])
+  // Lists of custom kinds have no type of their own, either: what is empty is written, too.
+  const writeMetadata = (metadata: ListMeta): string =>
+    typedItems && !isMetadata ? writeAny({ continue: '', ...metadata }) : writeValue(listMeta, metadata)
   const form: WireForm = {
     resource,
     isStored,
+    ...(typedItems ? { storedHead: head } : {}),
     ignoresZeros: true,
     separator: comma,
     item: (object) => encoder.encode(`${itemHead}${writeStoredFields(schema, shown(object))}}`),
     object: (source) => around(source, head, objectEnd),
     frame: (eventType, source) => around(source, frameHeadOf(eventType), frameEnd),
     list: (metadata: ListMeta, items: ItemSlices): Promised<Pieces> =>
-      listPieces(`${typeJson(listType)}"metadata":${writeValue(listMeta, metadata)},"items":`, items, typedItems),
+      listPieces(`${typeJson(listType)}"metadata":${writeMetadata(metadata)},"items":`, items, isMetadata),
   }
   return form
 }

@@ -60,7 +60,7 @@ interface Description {
 /** A resource and its subresources, each a line of the document. */
 function describe(resource: Resource): Description[] {
   const { definition } = resource
-  const common = { singularName: '', namespaced: resource.namespaced, kind: resource.kind }
+  const common = { singularName: definition.custom?.singular ?? '', namespaced: resource.namespaced, kind: resource.kind }
   const main = {
     name: resource.name,
     ...common,

@@ -50,6 +50,8 @@ export function dispatch(site: Site): Filter {
     // Such a path leads nowhere, whatever its words mean without the slashes.
     if (info.path.startsWith('//')) return pageNotFound(exchange)
     if (!catalog.hasGroup(info.group)) return groupNotFound(exchange, info.group)
+    if (catalog.find(info.group, info.version, info.resource) === undefined && catalog.isCustomGroup(info.group))
+      return pageNotFound(exchange)
     return serveResource(site.resources, exchange)
   }
 }
@@ -104,6 +106,7 @@ function serveDiscovery(site: Site, exchange: Exchange, words: readonly string[]
   }
   // A version that a known group does not have is a Status; an unknown group is no place at all.
   const isKnownGroup = words[0] === 'api' ? words.length === 2 : words.length === 3 && catalog.hasGroup(words[1] ?? '')
+  if (catalog.isCustomGroup(words[1] ?? '')) return pageNotFound(exchange)
   if (isKnownGroup) return serveResource(site.resources, exchange) as Answered
   return words[0] === 'apis' ? groupNotFound(exchange, words[1] ?? '') : pageNotFound(exchange)
 }

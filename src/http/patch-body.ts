@@ -1,6 +1,6 @@
 // The body of a PATCH: which kind of patch it is, and what it says.
 
-import { badRequest } from '../api/api-error.js'
+import { badRequest, unsupportedMediaType } from '../api/api-error.js'
 import { duplicatesInYaml } from '../codec/decode-object.js'
 import { parseJson } from '../codec/json.js'
 import { negotiatePatch } from '../codec/negotiation.js'
@@ -20,11 +20,20 @@ const patchTypes = {
 } as const satisfies { readonly [mediaType: string]: PatchType }
 
 const mediaTypes = Object.keys(patchTypes) as (keyof typeof patchTypes)[]
+/** Custom kinds have no merge rules by name. */
+const customMediaTypes = mediaTypes.filter((type) => patchTypes[type] !== 'strategic')
 
-export const patchTypeOf = (headers: {
-  readonly 'content-type'?: string | undefined
-  readonly 'content-length'?: string | undefined
-}): PatchType => patchTypes[negotiatePatch(headers['content-type'], { types: mediaTypes, routed: true, length: headers['content-length'] })]
+export const patchTypeOf = (
+  headers: {
+    readonly 'content-type'?: string | undefined
+    readonly 'content-length'?: string | undefined
+  },
+  isCustom = false,
+): PatchType => {
+  const type = patchTypes[negotiatePatch(headers['content-type'], { types: mediaTypes, routed: true, length: headers['content-length'] })]
+  if (isCustom && type === 'strategic') throw unsupportedMediaType(customMediaTypes)
+  return type
+}
 
 export type PatchBody = Pick<PatchRequest, 'patch' | 'duplicates' | 'strictError'>
 

@@ -7,7 +7,7 @@ import type { Verb } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import type { ListContext } from '../api/options/list-options.js'
 import { type Query, readQuery } from '../api/options/query.js'
-import { allFormats, negotiate } from '../codec/negotiation.js'
+import { allFormats, type Format, negotiate } from '../codec/negotiation.js'
 import type { Engine } from '../verbs/engine.js'
 import type { Exchange } from './exchange.js'
 import type { Offload } from './offload.js'
@@ -44,6 +44,8 @@ export const methodNotAllowed = (): ApiError =>
     message: 'the server does not allow this method on the requested resource',
     details: {},
   })
+
+const textFormats: readonly Format[] = ['json', 'yaml']
 
 const noOptions = {}
 
@@ -84,8 +86,12 @@ function checkMethod({ info }: Exchange, resource: Resource, subresource: Subres
 /** Clients of a version that will go are told so with every answer. */
 function warnOfDeprecation(exchange: Exchange, { deprecation, apiVersion, kind }: Resource, identity: Identity): void {
   if (deprecation === undefined) return
-  const { deprecatedIn, removedIn, replacement } = deprecation
+  const { warning, deprecatedIn, removedIn, replacement } = deprecation
   exchange.removedRelease = removedIn ?? ''
+  if (warning !== undefined) {
+    exchange.warn(warning)
+    return
+  }
   const gone = removedIn === undefined ? '' : `, unavailable in v${removedIn}+`
   const group = replacement === undefined ? '' : identity.group(replacement.group)
   const instead = replacement === undefined ? '' : `; use ${group === '' ? '' : `${group}/`}${replacement.version} ${replacement.kind}`
@@ -113,6 +119,7 @@ export function formOf(target: Target): ObjectForm {
   const representation = negotiate(wish, {
     identity,
     formats: allFormats,
+    ...(call.resource.definition.custom === undefined || call.subresource?.view !== undefined ? {} : { plainFormats: textFormats }),
     transforms: true,
     tables: hasTable(target),
     streams: exchange.info.verb === 'list' || exchange.info.verb === 'watch',

@@ -9,7 +9,7 @@ import type { ItemForm } from '../codec/item-form.js'
 import type { KeyRange, ScannedEntry, Storage } from '../storage/storage.js'
 import { collectionOf, keyAfter } from './keys.js'
 import type { ListSlice } from './page-slices.js'
-import { isCurrent, mostAdded, renderItemInto, StoredObject } from './stored-object.js'
+import { isCurrent, mostAdded, openBrace, renderItemInto, StoredObject } from './stored-object.js'
 
 const segmentObjects = 64
 const segmentMaxBytes = 512 * 1024
@@ -174,9 +174,9 @@ export class ListCache {
     return { collection, form, start: range.start, end, keys, isStale: false, usedIn: this.period, revisions, offsets, bytes }
   }
 
-  private copyItem(used: number, { separator }: ItemForm, scanned: ScannedEntry): number {
-    this.makeRoom(used, separator.length + scanned.end - scanned.start + mostAdded)
-    return renderItemInto(this.scratch, putInto(this.scratch, used, separator), scanned)
+  private copyItem(used: number, { separator, storedHead = openBrace }: ItemForm, scanned: ScannedEntry): number {
+    this.makeRoom(used, separator.length + storedHead.length + scanned.end - scanned.start + mostAdded)
+    return renderItemInto(this.scratch, putInto(this.scratch, putInto(this.scratch, used, separator), storedHead), scanned)
   }
 
   private append(used: number, { separator }: ItemForm, item: Uint8Array): number {

@@ -49,7 +49,8 @@ export interface SelectorIndex {
   readonly fields: { readonly [path: string]: string } | undefined
 }
 
-const braces = [Uint8Array.of(0x7b), Uint8Array.of(0x7d)] as const
+export const openBrace = Uint8Array.of(0x7b)
+const closeBrace = Uint8Array.of(0x7d)
 
 const emptyIndex: SelectorIndex = { labels: undefined, fields: undefined }
 
@@ -168,7 +169,7 @@ export class StoredObject implements ItemSource {
   }
 
   makeItem(form: ItemForm): Uint8Array {
-    if (form.isStored) return this.render(braces[0], braces[1], form.resource)
+    if (form.isStored) return this.render(form.storedHead ?? openBrace, closeBrace, form.resource)
     const { resource } = form
     if (resource.conversion !== undefined) {
       const object = this.as(resource, resource.conversion.version)
@@ -323,11 +324,10 @@ function spliceInto(out: Buffer, at: number, scanned: Omit<ScannedEntry, 'key'>)
   return gapEnd + end - bodyStart
 }
 
-/** An entry as an item of a list in stored JSON, at a place where there is room; answers with the place behind it. */
+/** The rest of an entry as an item of a list in stored JSON, behind its head, where there is room; answers with the place behind it. */
 export function renderItemInto(out: Buffer, place: number, scanned: Omit<ScannedEntry, 'key'>): number {
-  out[place] = openBrace
-  const end = spliceInto(out, place + 1, scanned)
-  out[end] = closeBrace
+  const end = spliceInto(out, place, scanned)
+  out.set(closeBrace, end)
   return end + 1
 }
 
@@ -342,9 +342,6 @@ const scannedOf = ({ revision, value }: Entry): Omit<ScannedEntry, 'key'> => ({
   start: 0,
   end: value.length,
 })
-
-const openBrace = 0x7b
-const closeBrace = 0x7d
 
 /** The bytes of an object for the store. The version is left out: it is the revision of the write itself. */
 export function encodeStored(resource: StoredKind, object: ApiObject): Buffer {

@@ -17,17 +17,23 @@ export type SchemaNode =
   | StructNode
   | LazyNode
 
-export interface StringNode {
+/** A node of a custom kind. What is of another shape is kept as it is, zero values included: the kind's own rules refuse it. */
+export interface MaybeLoose {
+  readonly loose?: true
+  /** Of a loose node: null is a value. Else a member that is null is left out. */
+  readonly nullable?: true
+}
+export interface StringNode extends MaybeLoose {
   readonly type: 'string'
 }
-export interface BooleanNode {
+export interface BooleanNode extends MaybeLoose {
   readonly type: 'boolean'
 }
-export interface IntegerNode {
+export interface IntegerNode extends MaybeLoose {
   readonly type: 'integer'
   readonly bits: 32 | 64
 }
-export interface NumberNode {
+export interface NumberNode extends MaybeLoose {
   readonly type: 'number'
 }
 /** Base64 text in JSON, raw bytes in Protobuf. */
@@ -47,7 +53,7 @@ export interface DurationNode {
 export interface QuantityNode {
   readonly type: 'quantity'
 }
-export interface IntOrStringNode {
+export interface IntOrStringNode extends MaybeLoose {
   readonly type: 'intOrString'
 }
 /**
@@ -64,7 +70,7 @@ export interface AnyNode {
   readonly granular?: boolean
 }
 
-export interface ListNode<Item extends SchemaNode = SchemaNode> {
+export interface ListNode<Item extends SchemaNode = SchemaNode> extends MaybeLoose {
   readonly type: 'list'
   readonly item: Item
   readonly listType?: 'atomic' | 'set' | 'map'
@@ -76,13 +82,13 @@ export interface ListNode<Item extends SchemaNode = SchemaNode> {
   readonly protoWrapped?: boolean
 }
 
-export interface MapNode<Value extends SchemaNode = SchemaNode> {
+export interface MapNode<Value extends SchemaNode = SchemaNode> extends MaybeLoose {
   readonly type: 'map'
   readonly value: Value
   readonly mapType?: 'atomic' | 'granular'
 }
 
-export interface StructNode<Fields extends FieldTable = FieldTable> {
+export interface StructNode<Fields extends FieldTable = FieldTable> extends MaybeLoose {
   readonly type: 'struct'
   /** The type's name in the catalogue, such as `EndpointSubset`. */
   readonly name: string
@@ -220,5 +226,9 @@ export const embed = <Fields extends FieldTable>(proto: number, node: StructNode
   ])
   return Object.fromEntries(entries) as Fields
 }
+
+export const isNullable = (node: SchemaNode): boolean => 'nullable' in node && node.nullable === true
+
+export const isLoose = (node: SchemaNode): boolean => 'loose' in node && node.loose === true
 
 export const resolve = (node: SchemaNode): Exclude<SchemaNode, LazyNode> => (node.type === 'lazy' ? node.resolve() : node)

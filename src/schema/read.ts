@@ -2,7 +2,7 @@
 // times and bytes take their one form, and what the kind would not write (nulls, zero values) is left out.
 
 import { shorten } from '../base/shorten.js'
-import { type AnyNode, type Field, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
+import { type AnyNode, type Field, isLoose, isNullable, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
 import { type PathElement, printPath } from './path.js'
 import { parseQuantity, printQuantity, QuantityError } from './quantity.js'
 import { base64Fault, readBytes, readDuration, readTime } from './scalars.js'
@@ -80,6 +80,7 @@ function readerOf(node: SchemaNode): Reader {
 }
 
 function compile(node: SchemaNode): Reader {
+  if (isLoose(node)) return compileLoose(node)
   switch (node.type) {
     case 'string':
       return (value, state) => (typeof value === 'string' ? value : state.fail('string', value))
@@ -116,6 +117,17 @@ function compile(node: SchemaNode): Reader {
     case 'lazy':
       return (value, state) => readerOf(resolve(node))(value, state)
   }
+}
+
+/** Members that are not known are dropped and reported; everything else stays as it is. */
+function compileLoose(node: SchemaNode): Reader {
+  if (node.type === 'list') {
+    const read = compileList(readerOf(node.item), null)
+    return (value, state) => (Array.isArray(value) ? read(value, state) : value)
+  }
+  if (node.type !== 'map' && node.type !== 'struct') return (value) => value
+  const read = node.type === 'map' ? compileMap(readerOf(node.value), isNullable(node.value) ? null : undefined) : compileStruct(node)
+  return (value, state) => (isRecord(value) ? read(value, state) : value)
 }
 
 function readInt32(value: unknown, state: ReadState): number {
@@ -182,7 +194,8 @@ function compileMap(item: Reader, zero: unknown): Reader {
     for (const key of Object.keys(value)) {
       const member = value[key]
       state.path[depth] = key
-      setMember(out, key, member === null ? zero : item(member, state))
+      if (member !== null) setMember(out, key, item(member, state))
+      else if (zero !== undefined) setMember(out, key, zero)
     }
     state.path.length = depth
     return out
@@ -192,15 +205,17 @@ function compileMap(item: Reader, zero: unknown): Reader {
 interface FieldReader {
   readonly read: Reader
   readonly keeps: (value: unknown) => boolean
+  readonly keepsNull: boolean
 }
 
 function compileStruct(node: StructNode): Reader {
   const fields = new Map<string, FieldReader>()
   if (node.typeMeta) {
-    const text: FieldReader = { read: readerOf({ type: 'string' }), keeps: (value) => value !== '' }
+    const text: FieldReader = { read: readerOf({ type: 'string' }), keeps: (value) => value !== '', keepsNull: false }
     fields.set('kind', text).set('apiVersion', text)
   }
-  for (const [name, field] of Object.entries(node.fields)) fields.set(name, { read: readerOf(field.node), keeps: keeps(field) })
+  for (const [name, field] of Object.entries(node.fields))
+    fields.set(name, { read: readerOf(field.node), keeps: keeps(field), keepsNull: isNullable(resolve(field.node)) })
   const rest = node.rest === undefined ? undefined : { read: readerOf(node.rest), zero: zeroOf(node.rest) }
   return (value, state) => {
     if (!isRecord(value)) return state.fail(node.name, value)
@@ -215,8 +230,10 @@ function compileStruct(node: StructNode): Reader {
         else setMember(out, key, member === null ? rest.zero : rest.read(member, state))
       } else if (member !== null) {
         const read = field.read(member, state)
-        if (field.keeps(read)) out[key] = read
+        if (field.keeps(read)) setMember(out, key, read)
         else if (typeof read === 'object') markSentEmpty(out, key)
+      } else if (field.keepsNull) {
+        setMember(out, key, null)
       }
     }
     state.path.length = depth
@@ -237,6 +254,7 @@ const noTime = '0001-01-01T00:00:00'
 /** Whether a value that was sent is kept: zero values of plain fields are the same as nothing. */
 export function keeps(field: Field): (value: unknown) => boolean {
   const node = resolve(field.node)
+  if (isLoose(node)) return always
   // One that is always written is kept even when empty: whoever sent it owns it, though it is written like one that nobody sent.
   if (node.type === 'list') return field.always === true ? always : (value) => (value as unknown[]).length > 0
   if (node.type === 'map') return hasMembers
@@ -251,6 +269,7 @@ export function keeps(field: Field): (value: unknown) => boolean {
 /** What a null stands for inside a list or map. */
 function zeroOf(node: SchemaNode): unknown {
   const target = resolve(node)
+  if (isLoose(target)) return null
   switch (target.type) {
     case 'string':
     case 'duration':

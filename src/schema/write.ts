@@ -2,7 +2,7 @@
 // zero values left out where the kind says so, and the characters escaped that the reference escapes.
 
 import { sortTexts } from '../base/text-order.js'
-import { type AnyNode, type Field, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
+import { type AnyNode, type Field, isLoose, isNullable, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
 
 type Writer = (value: unknown) => string
 
@@ -39,6 +39,7 @@ class Writers {
   }
 
   #compile(node: SchemaNode): Writer {
+    if (isLoose(node)) return this.#compileLoose(node)
     switch (node.type) {
       case 'string':
       case 'bytes':
@@ -65,6 +66,16 @@ class Writers {
       case 'lazy':
         return (value) => this.value(resolve(node))(value)
     }
+  }
+
+  #compileLoose(node: SchemaNode): Writer {
+    if (node.type === 'list') {
+      const write = compileList(this.value(node.item))
+      return (value) => (Array.isArray(value) ? write(value) : writeAny(value))
+    }
+    if (node.type !== 'map' && node.type !== 'struct') return writeAny
+    const write = node.type === 'map' ? compileMap(this.value(node.value)) : this.#compileStruct(node)
+    return (value) => (isPlainObject(value) && !Array.isArray(value) ? write(value) : writeAny(value))
   }
 
   /** A JSON schema, or what may stand in its place. */
@@ -95,7 +106,9 @@ class Writers {
       absent: absentText(field),
       omits: omits(field, this.#showsEmptyLists),
       empty: field.pointer ? undefined : absentText(field),
+      isNullable: isNullable(resolve(field.node)),
     }))
+    if (isLoose(node)) return looseWriter(fields, node.rest === undefined ? writeAny : this.value(node.rest))
     if (node.rest !== undefined) return openWriter(fields, this.value(node.rest), node.typeMeta === true)
     return (value) => {
       const members = value as Record<string, unknown>
@@ -103,7 +116,8 @@ class Writers {
       for (let i = 0; i < fields.length; i++) {
         const field = fields[i] as FieldWriter
         const member = members[field.name]
-        const text = member === undefined || member === null ? field.absent : field.omits(member) ? field.empty : field.write(member)
+        const text =
+          member === undefined || member === null ? textOfNothing(field, member) : field.omits(member) ? field.empty : field.write(member)
         if (text !== undefined) out += out === '' ? field.label + text : `,${field.label}${text}`
       }
       return out
@@ -131,6 +145,20 @@ function openWriter(fields: readonly FieldWriter[], writeRest: Writer, hasTypeMe
             ? field.empty
             : field.write(member)
       if (text !== undefined) out += `${out === '' ? '' : ','}${writeText(name)}:${text}`
+    }
+    return out
+  }
+}
+
+/** All members that are there, null included, in the order of their names. */
+function looseWriter(fields: readonly FieldWriter[], writeRest: Writer): Writer {
+  const known = new Map(fields.map(({ name, write }) => [name, write]))
+  return (value) => {
+    const members = value as Record<string, unknown>
+    let out = ''
+    for (const name of sortTexts(Object.keys(members))) {
+      const member = members[name]
+      if (member !== undefined) out += `${out === '' ? '' : ','}${writeText(name)}:${(known.get(name) ?? writeRest)(member)}`
     }
     return out
   }
@@ -239,7 +267,12 @@ interface FieldWriter {
   readonly omits: (value: unknown) => boolean
   /** What is written instead of a value that is omitted: a list without items that is always written looks like one that is absent. */
   readonly empty: string | undefined
+  /** Null is a value of it. */
+  readonly isNullable: boolean
 }
+
+const textOfNothing = ({ absent, isNullable }: FieldWriter, member: undefined | null): string | undefined =>
+  isNullable && member === null ? 'null' : absent
 
 const never = (): boolean => false
 
@@ -248,7 +281,7 @@ export const omitsStored = (field: Field): ((value: unknown) => boolean) => omit
 
 function omits(field: Field, showsEmptyLists: boolean): (value: unknown) => boolean {
   const node = resolve(field.node)
-  if (field.pointer || (field.always && (showsEmptyLists || node.type !== 'list'))) return never
+  if (isLoose(node) || field.pointer || (field.always && (showsEmptyLists || node.type !== 'list'))) return never
   switch (node.type) {
     case 'string':
     case 'bytes':

@@ -5,6 +5,7 @@ import { RbacIndex } from '../auth/rbac/rbac-index.js'
 import { steadyClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
+import { serveCustomKinds } from '../controllers/custom-resources/custom-kinds.js'
 import { serviceRangesOf } from '../resources/core/service-allocation.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { ClientTrust } from './client-trust.js'
@@ -43,6 +44,8 @@ async function open(opening: Opening): Promise<RunningServer> {
   closing.add(() => certificate.close())
   const trust = new ClientTrust(settings.authentication, certificate.authority.cert, logger)
   closing.add(() => trust.close())
+  const builtIn = catalogs.current
+  closing.add(serveCustomKinds(store, catalogs))
   const rbac = new RbacIndex(store, catalogs.current)
   const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger })
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
@@ -57,7 +60,7 @@ async function open(opening: Opening): Promise<RunningServer> {
     ownCa: certificate.authority.cert,
     storage,
     logger,
-    catalog: catalogs.current,
+    catalog: builtIn,
     requestMs: timeouts.requestMs,
   })
   closing.add(() => offload.close())

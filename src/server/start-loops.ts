@@ -3,6 +3,7 @@
 import type { CatalogSource } from '../api/catalog-source.js'
 import { certificateSigning } from '../controllers/certificate-signing.js'
 import { clusterInfoSigner } from '../controllers/cluster-info-signer.js'
+import { customResourceDefinitions } from '../controllers/custom-resources/definition-status.js'
 import { clusterRoleAggregation } from '../controllers/cluster-role-aggregation.js'
 import { defaultAccounts } from '../controllers/default-accounts.js'
 import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
@@ -55,6 +56,7 @@ export function startLoops({ settings, logger, closing }: Opening, { engine, cat
     tokencleaner: tokenCleaner,
     bootstrapsigner: clusterInfoSigner,
     resourcequota: quotaStatus,
+    'custom-resource-definitions': customResourceDefinitions,
   })
   closing.add(() => loops.close())
   return { counters, isLeading: () => loops.isLeading }

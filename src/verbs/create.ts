@@ -1,7 +1,7 @@
 // POST: an object that was not there. The eight steps of the house, top to bottom.
 
 import { AdmissionRequest } from '../admission/admission.js'
-import { ApiError, alreadyExists, badRequest, generatedNameExists, invalid, unavailable } from '../api/api-error.js'
+import { ApiError, alreadyExists, badRequest, generatedNameExists, unavailable } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
@@ -12,6 +12,7 @@ import { timeOf } from '../schema/scalars.js'
 import { accounted, addressOf, checkMayCreate, type Engine, upToDate, type Written } from './engine.js'
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
+import { refuseFaults } from './refuse-faults.js'
 import { reserve } from './reserve.js'
 import { converting, toStored } from './versions.js'
 
@@ -44,7 +45,8 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
     let mayBeWritten = false
     try {
       const object = prepare(engine, call, reserved.object)
-      validate(call, object)
+      const validating = validate(call, object)
+      if (validating !== undefined) await validating
       if (request.isByTheWay) await checkMayCreate(engine, call)
       const checked = engine.admission.validate(admission.withObject(object))
       if (checked instanceof Promise) await checked
@@ -115,10 +117,13 @@ function prepare(engine: Engine, call: Call, object: ApiObject): ApiObject {
   return call.resource.definition.prepareCreate?.(stamped, call) ?? stamped
 }
 
-function validate(call: Call, object: ApiObject): void {
-  const { definition, invalidSubject } = call.resource
-  const errors = validateCreation(definition, object, call)
-  if (errors.length > 0) throw invalid(invalidSubject, object.metadata?.name ?? '', errors)
+function validate(call: Call, object: ApiObject): Promise<void> | undefined {
+  const { definition } = call.resource
+  return refuseFaults(call, { object, old: undefined, errors: validateCreation(definition, object, call) }, () => warn(call, object))
+}
+
+function warn(call: Call, object: ApiObject): void {
+  const { definition } = call.resource
   for (const warning of definition.warnings?.(object, undefined, call) ?? []) call.warn(warning)
 }
 

@@ -19,6 +19,7 @@ import type { Admitted } from './delete.js'
 import { isHeld } from './deletion.js'
 import { accounted, addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { track } from './managed-fields.js'
+import { refuseFaults } from './refuse-faults.js'
 import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
 import { converting, readyToDecode, toStored } from './versions.js'
 import { shownOf, withShown, writeView } from './view.js'
@@ -164,7 +165,8 @@ async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Rese
   const reserved = taking instanceof Promise ? await taking : taking
   try {
     const object = prepare(call, reserved.object, live)
-    validate(call, object, live)
+    const validating = validate(call, object, live)
+    if (validating !== undefined) await validating
     if (!isAdmitted) {
       const showingNext = shownOf(call, object)
       const next = showingNext instanceof Promise ? await showingNext : showingNext
@@ -191,7 +193,7 @@ function checkConditions(call: Call, { wanted, live, request, current }: Shaping
     )
   if (version !== '0') {
     if (version !== current.resourceVersion) throw conflict(subject, call.name, modifiedMessage)
-  } else if (definition.versionRequiredOnUpdate) {
+  } else if (definition.versionRequiredOnUpdate && call.subresource?.view === undefined) {
     throw invalid({ ...subject, kind: subject.resource }, call.name, [
       invalidField('metadata.resourceVersion', 0, 'must be specified for an update'),
     ])
@@ -215,11 +217,15 @@ function prepare(call: Call, wanted: ApiObject, live: ApiObject): ApiObject {
   return rule?.(kept, live, call) ?? kept
 }
 
-function validate(call: Call, next: ApiObject, live: ApiObject): void {
+function validate(call: Call, next: ApiObject, live: ApiObject): Promise<void> | undefined {
   const { definition } = call.resource
   const part = call.subresource === undefined ? {} : { subresource: call.subresource }
   const errors = validateChange(definition, { next, old: live, ...part }, call)
-  if (errors.length > 0) throw invalid(call.resource.invalidSubject, call.name, errors)
+  return refuseFaults(call, { object: next, old: live, errors }, () => warn(call, next, live))
+}
+
+function warn(call: Call, next: ApiObject, live: ApiObject): void {
+  const { definition } = call.resource
   // Programs report a status again and again, and cannot mend what people wrote; a view is a door to the object itself.
   if (call.subresource !== undefined && call.subresource.view === undefined) return
   for (const warning of definition.warnings?.(next, live, call) ?? []) call.warn(warning)

@@ -130,16 +130,18 @@ export function matches(text: Value, pattern: Value): Value {
   return compiled instanceof CelError ? compiled : compiled.matcher(text).find()
 }
 
+const illegal = ({ message }: CelError): CelError => new CelError(`Illegal regex: ${message}`)
+
 export function find(text: string, pattern: string): Value {
   const compiled = patternOf(pattern)
-  if (compiled instanceof CelError) return compiled
+  if (compiled instanceof CelError) return illegal(compiled)
   const matcher = compiled.matcher(text)
   return matcher.find() ? (matcher.group() ?? '') : ''
 }
 
 export function findAll(text: string, pattern: string, limit = -1n): Value {
   const compiled = patternOf(pattern)
-  if (compiled instanceof CelError) return compiled
+  if (compiled instanceof CelError) return illegal(compiled)
   const found: string[] = []
   const matcher = compiled.matcher(text)
   while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) found.push(matcher.group() ?? '')

@@ -1,10 +1,12 @@
 // Definitions of custom kinds: what a kind is called, in which versions it exists, and what its objects must be.
 
-import { defineResource, type FeatureGates } from '../../api/definition.js'
+import { defineResource, type FeatureGates, type RuleContext } from '../../api/definition.js'
 import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
+import type { Identity } from '../../api/identity.js'
 import { withOldMetadata } from '../../api/old-metadata.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameBySchema } from '../../api/validation/same-by-schema.js'
+import { timeOf } from '../../schema/scalars.js'
 import { withMissing } from '../core/pod-spec/missing-members.js'
 import { withConversion } from './conversion-rules.js'
 import { withNames } from './definition-names.js'
@@ -53,6 +55,30 @@ function withinGates(next: Definition, gates: FeatureGates, old: Definition = {}
   return { ...next, spec: { ...next.spec, versions } }
 }
 
+/** Holds a definition that is being deleted until the objects of its kind are gone. */
+export const cleanupFinalizer = (identity: Identity): string => `customresourcecleanup.${identity.group({ stem: 'apiextensions' })}`
+
+const isBeingDeleted = ({ metadata }: Definition): boolean => metadata?.deletionTimestamp !== undefined
+
+/** Marked for deletion: from then on the finalizer holds it. */
+function asTerminating(definition: Definition, { identity, now }: RuleContext): Definition {
+  const finalizer = cleanupFinalizer(identity)
+  const finalizers = definition.metadata?.finalizers ?? []
+  const others = (definition.status?.conditions ?? []).filter(({ type }) => type !== 'Terminating')
+  const terminating = {
+    type: 'Terminating',
+    status: 'True',
+    lastTransitionTime: timeOf(now),
+    reason: 'InstanceDeletionPending',
+    message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+  }
+  return {
+    ...definition,
+    metadata: { ...definition.metadata, finalizers: finalizers.includes(finalizer) ? finalizers : [...finalizers, finalizer] },
+    status: { ...definition.status, conditions: [...others, terminating] },
+  }
+}
+
 export const customResourceDefinition = defineResource<Definition>({
   group: { stem: 'apiextensions' },
   kind: 'CustomResourceDefinition',
@@ -63,6 +89,8 @@ export const customResourceDefinition = defineResource<Definition>({
   versions: [{ name: 'v1', schema, stored: true }],
   hashedVersion: 'v1beta1',
   holdsOthers: true,
+  isHeld: (definition) => !isBeingDeleted(definition),
+  prepareDelete: asTerminating,
   nameProblems: dnsSubdomainProblems,
   defaults,
   prepareCreate: (definition, { gates }) => asFirstGeneration(withStoredVersion({ ...withinGates(definition, gates), status: {} })),

@@ -3,6 +3,7 @@
 import { type FieldError, forbidden, invalid } from '../../api/field-error.js'
 import { joined } from '../../api/validation/collect.js'
 import { noErrors } from '../../api/validation/fields.js'
+import { validateRuleExpressions } from './definition-expressions.js'
 import type { JsonSchema } from './json-schema.js'
 import { unsupportedKeyword, validateSchemaRules } from './schema-rules.js'
 import { validateStructural } from './structural-rules.js'
@@ -21,7 +22,8 @@ export function validateOpenApiSchema(schema: JsonSchema, path: string, { hasSta
     unsupported === undefined ? validateStructure(schema, path) : noErrors,
     validateSchemaRules(schema, path),
   )
-  return errors.length > 0 || unsupported === undefined ? errors : [invalid(path, '', unsupported)]
+  if (errors.length > 0) return errors
+  return unsupported === undefined ? validateRuleExpressions(schema, path) : [invalid(path, '', unsupported)]
 }
 
 /** Defaults are looked at once the structure tells what belongs where. */

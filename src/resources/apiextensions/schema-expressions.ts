@@ -1,6 +1,5 @@
 // Rules of schemas that are written as expressions: what they must say besides the expression itself.
-// Whether an expression compiles, yields a boolean, is cheap enough and may look at the old value is to be asked in `validateExpressions`,
-// by the room `cel`, of a schema in which nothing else is wrong; the errors go after those of the schema.
+// The expression itself is looked at in definition-expressions, once nothing else is wrong with the schema.
 
 import { type FieldError, invalid, required } from '../../api/field-error.js'
 import { checkEach } from '../../api/validation/collect.js'

@@ -17,12 +17,13 @@ export function validateEmbedded(value: unknown, schema: JsonSchema | undefined,
   }
   if (!isRecord(value)) return []
   const isResource = isEmbedded(schema)
+  const below = (name: string): string => (path === '' ? name : `${path}.${name}`)
   const inner = Object.entries(value).flatMap(([name, member]) => {
     if (isResource && isResourceMember(name)) return []
     const own = schema.properties?.[name]
     return own === undefined
       ? validateEmbedded(member, additionalSchema(schema), `${path}[${name}]`)
-      : validateEmbedded(member, own, `${path}.${name}`)
+      : validateEmbedded(member, own, below(name))
   })
   return isResource ? [...validateResource(value, path), ...inner] : inner
 }

@@ -15,6 +15,7 @@ export const controllerNames = [
   'tokencleaner',
   'bootstrapsigner',
   'resourcequota',
+  'custom-resource-definitions',
 ] as const
 
 /** Those that run only where they are named, as in the original system. */

@@ -1,0 +1,72 @@
+// Which names of a custom kind are accepted: those that no other kind of its group has.
+
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionNames,
+} from '../../resources/apiextensions/v1.schema.js'
+
+type Condition = Omit<CustomResourceDefinitionCondition, 'lastTransitionTime'>
+
+export interface Acceptance {
+  readonly names: CustomResourceDefinitionNames
+  readonly namesAccepted: Condition
+  readonly established: Condition
+}
+
+/** Names that kinds of a group have. */
+interface Taken {
+  readonly resources: ReadonlySet<string>
+  readonly kinds: ReadonlySet<string>
+}
+
+function takenBy(others: readonly CustomResourceDefinition[]): Taken {
+  const resources = new Set<string>()
+  const kinds = new Set<string>()
+  for (const { status } of others) {
+    const { plural, singular, shortNames = [], kind, listKind } = status?.acceptedNames ?? {}
+    for (const name of [plural, singular, ...shortNames]) if (name) resources.add(name)
+    for (const name of [kind, listKind]) if (name) kinds.add(name)
+  }
+  return { resources, kinds }
+}
+
+const conflict = (reason: string, names: readonly string[]): Condition => {
+  const messages = names.map((name) => `${JSON.stringify(name)} is already in use`)
+  const message = messages.length > 1 ? `[${messages.join(', ')}]` : (messages[0] ?? '')
+  return { type: 'NamesAccepted', status: 'False', reason, message }
+}
+
+/** `others`: the other definitions of the group. */
+export function acceptNames(definition: CustomResourceDefinition, others: readonly CustomResourceDefinition[]): Acceptance {
+  const wanted = definition.spec?.names ?? {}
+  const had = definition.status?.acceptedNames ?? {}
+  const taken = takenBy(others)
+  const names: { -readonly [Name in keyof CustomResourceDefinitionNames]: CustomResourceDefinitionNames[Name] } = { ...had }
+  let problem: Condition | undefined
+  const accept = (name: 'plural' | 'singular' | 'kind' | 'listKind', from: ReadonlySet<string>, reason: string): void => {
+    const text = wanted[name] ?? ''
+    if (text !== (had[name] ?? '') && from.has(text)) problem = conflict(reason, [text])
+    else names[name] = text
+  }
+  accept('plural', taken.resources, 'PluralConflict')
+  accept('singular', taken.resources, 'SingularConflict')
+  const shortNames = wanted.shortNames ?? []
+  const clashing = shortNames.filter((name) => !(had.shortNames ?? []).includes(name) && taken.resources.has(name))
+  if (clashing.length > 0) problem = conflict('ShortNamesConflict', clashing)
+  else names.shortNames = shortNames
+  accept('kind', taken.kinds, 'KindConflict')
+  accept('listKind', taken.kinds, 'ListKindConflict')
+  names.categories = wanted.categories ?? []
+  const namesAccepted = problem ?? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+  return { names, namesAccepted, established: establishedBy(definition, namesAccepted) }
+}
+
+/** Once established, a kind stays so: its old names go on. */
+function establishedBy({ status }: CustomResourceDefinition, { status: accepted }: Condition): Condition {
+  const before = status?.conditions?.find(({ type }) => type === 'Established')
+  if (before?.status === 'True') return before
+  if (accepted !== 'True')
+    return before ?? { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
+  return { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
+}

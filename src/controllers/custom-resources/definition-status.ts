@@ -1,0 +1,142 @@
+// Tends the definitions of custom kinds: which names are accepted, whether the kind is served, and that its objects go before it does.
+
+import { ApiError } from '../../api/api-error.js'
+import type { Resource } from '../../api/catalog.js'
+import { type ApiObject, withMetadata } from '../../api/object.js'
+import { sameValue } from '../../api/validation/same-value.js'
+import { partsOf } from '../../objects/keys.js'
+import { everything } from '../../objects/selection.js'
+import { cleanupFinalizer } from '../../resources/apiextensions/custom-resource-definition.js'
+import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../../resources/apiextensions/v1.schema.js'
+import { timeOf } from '../../schema/scalars.js'
+import { update } from '../../verbs/update.js'
+import { KeyedLoop, type LoopParts, type Run } from '../kit/loop.js'
+import type { Loop } from '../leader-election.js'
+import { deleteContents } from '../namespace-contents.js'
+import { ownCall } from '../own-call.js'
+import { acceptNames } from './accepted-names.js'
+import { definitionsResource } from './custom-kinds.js'
+
+/** A key beside those of definitions: a definition of the group is gone, and its names are free. */
+const freed = (group: string): string => `*.${group}`
+
+const retryMs = 1000
+
+export const customResourceDefinitions = (parts: LoopParts): Loop =>
+  new KeyedLoop(parts, {
+    name: 'crd_naming_condition_controller',
+    sources: () => {
+      const resource = definitionsResource(parts.catalogs)
+      if (resource === undefined) return []
+      const keyOf = (key: string): string => partsOf(resource, key).name
+      return [
+        {
+          resource,
+          namespace: '',
+          keyOf: ({ key }, seen) => (seen === 'DELETED' ? freed(keyOf(key).split('.').slice(1).join('.')) : keyOf(key)),
+        },
+      ]
+    },
+    work: async (key, run) => {
+      const resource = definitionsResource(parts.catalogs)
+      if (resource === undefined) return undefined
+      const tend = new Tending(parts, resource, run)
+      if (!key.startsWith('*.')) return await tend.one(key)
+      for (const { metadata } of tend.ofGroup(key.slice(2))) await tend.one(metadata?.name ?? '')
+      return undefined
+    },
+  })
+
+class Tending {
+  private readonly parts: LoopParts
+  private readonly resource: Resource
+  private readonly run: Run
+
+  constructor(parts: LoopParts, resource: Resource, run: Run) {
+    this.parts = parts
+    this.resource = resource
+    this.run = run
+  }
+
+  /** The definitions of a group, whose names end with it. */
+  ofGroup(group: string): readonly CustomResourceDefinition[] {
+    const { resource } = this
+    const found: CustomResourceDefinition[] = []
+    for (const object of this.parts.engine.store.look({ resource, namespace: '', selection: everything })) {
+      if (object === undefined || !partsOf(resource, object.key).name.endsWith(`.${group}`)) continue
+      const definition = object.decode(resource) as CustomResourceDefinition
+      if (definition.spec?.group === group) found.push(definition)
+    }
+    return found
+  }
+
+  async one(name: string): Promise<{ readonly afterMs: number } | undefined> {
+    const stored = this.parts.engine.store.read({ resource: this.resource, namespace: '', name })
+    if (stored === undefined) return undefined
+    const definition = stored.decode(this.resource) as CustomResourceDefinition
+    try {
+      if (definition.metadata?.deletionTimestamp !== undefined) return await this.remove(definition)
+      await this.accept(definition)
+    } catch (thrown) {
+      // Somebody was quicker; the change that they made comes as a key of its own.
+      if (!(thrown instanceof ApiError) || (thrown.status.code !== 404 && thrown.status.code !== 409)) throw thrown
+    }
+    return undefined
+  }
+
+  private async accept(definition: CustomResourceDefinition): Promise<void> {
+    const others = this.ofGroup(definition.spec?.group ?? '').filter(({ metadata }) => metadata?.name !== definition.metadata?.name)
+    const { names, namesAccepted, established } = acceptNames(definition, others)
+    const conditions = this.withConditions(definition.status?.conditions ?? [], [namesAccepted, established])
+    const status = { ...definition.status, acceptedNames: names, conditions }
+    if (sameValue(status, definition.status)) return
+    await this.write({ ...definition, status }, 'status')
+  }
+
+  /** Times change only with the status of a condition. */
+  private withConditions(
+    before: readonly CustomResourceDefinitionCondition[],
+    wanted: readonly CustomResourceDefinitionCondition[],
+  ): readonly CustomResourceDefinitionCondition[] {
+    const now = timeOf(this.parts.engine.clock.now())
+    const next = [...before]
+    for (const condition of wanted) {
+      const place = next.findIndex(({ type }) => type === condition.type)
+      const old = next[place]
+      const made = { ...condition, lastTransitionTime: old?.status === condition.status ? (old?.lastTransitionTime ?? now) : now }
+      if (place === -1) next.push(made)
+      else next[place] = made
+    }
+    return next
+  }
+
+  /** First the objects, then the definition. */
+  private async remove(definition: CustomResourceDefinition): Promise<{ readonly afterMs: number } | undefined> {
+    const { engine, catalogs } = this.parts
+    const finalizers = definition.metadata?.finalizers ?? []
+    const finalizer = cleanupFinalizer(engine.identity)
+    if (!finalizers.includes(finalizer)) return undefined
+    const served = definition.spec?.versions?.find((version) => version.storage === true) ?? definition.spec?.versions?.[0]
+    const resource = catalogs.current.find(definition.spec?.group ?? '', served?.name ?? '', definition.status?.acceptedNames?.plural ?? '')
+    if (resource !== undefined) {
+      const left = await deleteContents(engine, { name: '', collections: [resource], run: this.run })
+      if (left === undefined || this.run.signal.aborted) return undefined
+      if (engine.store.count(resource, '') > 0) return { afterMs: retryMs }
+    }
+    const next = withMetadata(definition as ApiObject, { finalizers: finalizers.filter((each) => each !== finalizer) })
+    await this.write(next as CustomResourceDefinition)
+    return undefined
+  }
+
+  private async write(definition: CustomResourceDefinition, subresource?: string): Promise<void> {
+    const { engine } = this.parts
+    const call = ownCall(engine, {
+      resource: this.resource,
+      name: definition.metadata?.name ?? '',
+      ...(subresource === undefined ? {} : { subresource }),
+      options: { fieldManager: engine.identity.prefixed('apiserver') },
+      signal: this.run.signal,
+    })
+    await update(engine, call, { object: definition as ApiObject })
+  }
+}

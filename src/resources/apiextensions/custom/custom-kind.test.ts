@@ -1,0 +1,145 @@
+// Custom kinds as they come out of their definitions: reading, defaults, validation, versions, tables and scales.
+
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { ApiObject } from '../../../api/object.js'
+import { testContext } from '../../../api/rule-context.fixture.js'
+import { readValue } from '../../../schema/read.js'
+import { writeValue } from '../../../schema/write.js'
+import type { JsonSchema } from '../json-schema.js'
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
+import { customKind } from './custom-kind.js'
+
+const spec: JsonSchema = {
+  type: 'object',
+  required: ['size'],
+  properties: {
+    size: { type: 'integer', minimum: 1, default: 3 },
+    name: { type: 'string', nullable: true },
+    tags: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+    free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    limits: { type: 'object', properties: { max: { type: 'integer', default: 10 } } },
+  },
+  'x-kubernetes-validations': [{ rule: 'self.size <= 5', message: 'too large' }],
+}
+
+const version = (name: string, more: Partial<CustomResourceDefinitionVersion> = {}): CustomResourceDefinitionVersion => ({
+  name,
+  served: true,
+  storage: true,
+  schema: {
+    openAPIV3Schema: { type: 'object', properties: { spec, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } },
+  },
+  subresources: { status: {}, scale: { specReplicasPath: '.spec.size', statusReplicasPath: '.status.size' } },
+  ...more,
+})
+
+const define = (versions: readonly CustomResourceDefinitionVersion[], generation = 1) =>
+  customKind({
+    metadata: { name: 'boxes.example.com', generation },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names: { plural: 'boxes', singular: 'box', kind: 'Box', listKind: 'BoxList' },
+      versions,
+    },
+    status: { acceptedNames: { plural: 'boxes', singular: 'box', kind: 'Box', listKind: 'BoxList' } },
+  } as CustomResourceDefinition)
+
+const kind = define([version('v1')])
+const [only] = kind.versions
+const context = { ...testContext(), version: 'v1' }
+const read = (value: object) => readValue(only?.schema as never, value)
+const object = (own: object): ApiObject => ({ metadata: { name: 'b' }, ...own }) as ApiObject
+const errorsOf = (own: object): readonly string[] =>
+  (kind.validate?.(object(own), context) ?? []).map(({ field, message }) => `${field}: ${message}`)
+
+function rulesOf(own: object, old?: object): readonly string[] {
+  const work = kind.expressions?.(object(own), old && object(old), context, [])
+  let step = work?.next()
+  while (step?.done === false) step = work?.next()
+  return (step?.value ?? []).map(({ field, message }: { field: string; message: string }) => `${field}: ${message}`)
+}
+
+describe('a custom kind', () => {
+  it('drops and reports what its schema does not know, and keeps what it keeps', () => {
+    const { value, report } = read({ spec: { size: 1, odd: 2, free: { a: [{ b: 1 }] } }, extra: 1 })
+    assert.deepEqual(value, { spec: { size: 1, free: { a: [{ b: 1 }] } } })
+    assert.deepEqual(report.unknown, [['spec', 'odd'], ['extra']])
+  })
+
+  it('reads values of other types as they are, and leaves out null where it is none', () => {
+    assert.deepEqual(read({ spec: { size: 'x', name: null, tags: null } }).value, { spec: { size: 'x', name: null } })
+  })
+
+  it('writes null, zero and empty values that were sent', () => {
+    const text = writeValue(only?.schema as never, object({ spec: { size: 0, name: null, tags: [] } }))
+    assert.equal(text, '{"metadata":{"name":"b","creationTimestamp":null},"spec":{"name":null,"size":0,"tags":[]}}')
+  })
+
+  it('fills in defaults, nested ones where there is something to nest in', () => {
+    assert.deepEqual(only?.defaults?.(object({ spec: { limits: {} } }), context), object({ spec: { size: 3, limits: { max: 10 } } }))
+    assert.deepEqual(only?.defaults?.(object({ spec: { size: null } }), context), object({ spec: { size: 3 } }))
+  })
+
+  it('says what is wrong with values', () => {
+    assert.deepEqual(errorsOf({ spec: { size: 0, tags: ['a', 'a'] } }), [
+      'spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1',
+      'spec.tags[1]: Duplicate value: "a"',
+    ])
+    assert.deepEqual(errorsOf({ spec: { size: 'x' } }), [
+      'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
+    ])
+  })
+
+  it('asks its rules', () => {
+    assert.deepEqual(rulesOf({ spec: { size: 5 } }), [])
+    assert.deepEqual(rulesOf({ spec: { size: 6 } }), ['spec: Invalid value: "object": too large'])
+  })
+
+  it('keeps the status for its subresource, and counts changes of the rest', () => {
+    const old = { ...object({ spec: { size: 1 }, status: { size: 1 } }), metadata: { name: 'b', generation: 4 } } as ApiObject
+    const next = { ...object({ spec: { size: 2 }, status: { size: 9 } }), metadata: { name: 'b', generation: 4 } } as ApiObject
+    const updated = kind.prepareUpdate?.(next, old, context) as ApiObject & { status: unknown }
+    assert.deepEqual([updated.status, updated.metadata?.generation], [{ size: 1 }, 5])
+    const status = kind.subresources?.find(({ name }) => name === 'status')?.prepareUpdate(next, old, context)
+    assert.deepEqual(status, { ...old, status: { size: 9 } })
+  })
+
+  it('scales by its paths', () => {
+    const scale = kind.subresources?.find(({ name }) => name === 'scale')?.view
+    const box = object({ spec: { size: 2 }, status: { size: 1 } })
+    assert.deepEqual(scale?.read(box), { metadata: { name: 'b' }, spec: { replicas: 2 }, status: { replicas: 1 } })
+    assert.deepEqual(scale?.write({ spec: { replicas: 4 } } as ApiObject, box, context), object({ spec: { size: 4 }, status: { size: 1 } }))
+  })
+
+  it('shows columns of its own', () => {
+    const shown = define([
+      version('v1', {
+        additionalPrinterColumns: [
+          { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
+          { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+          { name: 'Bad', type: 'string', jsonPath: '.spec[' },
+          { name: 'Behind', type: 'string', jsonPath: '.spec' },
+        ],
+      }),
+    ])
+    const box = object({ spec: { size: 2 }, status: { conditions: [{ type: 'Ready', status: 'True' }] } })
+    assert.deepEqual(
+      shown.table?.columns.map(({ name }) => name),
+      ['Name', 'Size', 'Ready'],
+    )
+    assert.deepEqual(shown.table?.cells(box, context), ['b', 2, 'True'])
+  })
+
+  it('warns of versions that will go, and names a better one', () => {
+    const warned = define([version('v1'), version('v1beta1', { storage: false, deprecated: true })])
+    assert.equal(warned.versions[1]?.deprecation?.warning, 'example.com/v1beta1 Box is deprecated; use example.com/v1 Box')
+  })
+
+  it('reads what was stored before its definition changed by what it says now', () => {
+    assert.equal(only?.fromStored, undefined)
+    const [changed] = define([version('v1')], 2).versions
+    assert.deepEqual(changed?.fromStored?.(object({ spec: { gone: 1 } }), undefined as never), object({ spec: { size: 3 } }))
+  })
+})

@@ -1,0 +1,187 @@
+// A custom kind from its definition: the same value as a built-in kind, so that it takes the same way through every room.
+
+import type {
+  Deprecation,
+  ResourceDefinition,
+  ResourceVersionDefinition,
+  RuleContext,
+  SubresourceDefinition,
+} from '../../../api/definition.js'
+import type { FieldError } from '../../../api/field-error.js'
+import { asFirstGeneration, asNextGeneration } from '../../../api/generation.js'
+import type { ApiObject } from '../../../api/object.js'
+import { withOldMetadata } from '../../../api/old-metadata.js'
+import { dnsSubdomainProblems } from '../../../api/validation/name-problems.js'
+import { sameValueBut } from '../../../api/validation/same-value.js'
+import { compareVersions } from '../../../api/version-order.js'
+import type { StructNode } from '../../../schema/node.js'
+import { readValue } from '../../../schema/read.js'
+import type { JsonSchema } from '../json-schema.js'
+import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
+import { validateEmbedded } from '../values/embedded-resource.js'
+import { validateValue } from '../values/validate-value.js'
+import { customScale } from './custom-scale.js'
+import { structOfKind } from './custom-schema.js'
+import { tableOf } from './custom-table.js'
+import { withDefaults } from './default-value.js'
+import { checkExpressions } from './expression-rules.js'
+import { validateLists } from './list-duplicates.js'
+
+/** What is said of a version once, and asked of every object. */
+interface CustomVersion {
+  readonly name: string
+  readonly schema: JsonSchema
+  readonly definition: CustomResourceDefinitionVersion
+  readonly hasStatus: boolean
+}
+
+const versionOf = (definition: CustomResourceDefinitionVersion): CustomVersion => ({
+  name: definition.name ?? '',
+  schema: (definition.schema?.openAPIV3Schema ?? {}) as JsonSchema,
+  definition,
+  hasStatus: definition.subresources?.status !== undefined,
+})
+
+/** Metadata and type have rules of their own. */
+function ownPart(object: ApiObject): { readonly [name: string]: unknown } {
+  const { metadata: _, ...rest } = object as ApiObject & { readonly [name: string]: unknown }
+  return rest
+}
+
+const validateObject = (object: ApiObject, { schema }: CustomVersion): readonly FieldError[] => {
+  const value = ownPart(object)
+  const errors = [
+    ...validateValue({ ...schema, required: (schema.required ?? []).filter((name) => name !== 'metadata') }, value, ''),
+    ...validateEmbedded(value, schema, ''),
+    ...validateLists(value, schema, ''),
+  ]
+  // The object as a whole has no path.
+  return errors.map((error) => (error.field === '' ? { ...error, field: '<nil>' } : error))
+}
+
+/** Rules at the root see the kind, too; what verbs handle does not have it. */
+const withTypeOf =
+  (apiVersion: string, kind: string) =>
+  (object: ApiObject): unknown => ({ ...object, apiVersion, kind })
+
+/** The kind that a definition describes; `group` and names are those that were accepted. */
+export function customKind(definition: CustomResourceDefinition): ResourceDefinition {
+  const { spec = {}, status } = definition
+  const names = status?.acceptedNames ?? spec.names ?? {}
+  const versions = new Map((spec.versions ?? []).map((version) => [version.name ?? '', versionOf(version)]))
+  const stored = [...versions.values()].find((version) => version.definition.storage === true)
+  const ruleOf = ({ version }: RuleContext): CustomVersion => versions.get(version) ?? (stored as CustomVersion)
+  const isRewritten = (definition.metadata?.generation ?? 1) > 1
+  const kind = names.kind ?? ''
+  const withType = withTypeOf(`${spec.group}/${stored?.name}`, kind)
+  const prepareUpdate = (next: ApiObject, old: ApiObject, context: RuleContext): ApiObject => {
+    const { hasStatus } = ruleOf(context)
+    const kept = hasStatus ? withStatusOf(next, old) : next
+    return sameValueBut(kept, old, hasStatus ? ['metadata', 'status'] : ['metadata']) ? kept : asNextGeneration(kept, old)
+  }
+  const validateUpdate = (next: ApiObject, _old: ApiObject, context: RuleContext): readonly FieldError[] =>
+    validateObject(next, ruleOf(context))
+  const hasStatus = stored?.hasStatus === true
+  const scale = stored?.definition.subresources?.scale
+  const statusSubresource: SubresourceDefinition = {
+    name: 'status',
+    verbs: ['get', 'patch', 'update'],
+    prepareUpdate: (next, old) => withOldMetadata({ ...old, status: (next as { status?: unknown }).status } as ApiObject, old),
+    validateUpdate,
+    resetFields: ['spec'],
+  }
+  return {
+    group: spec.group ?? '',
+    kind,
+    custom: { singular: names.singular ?? '', listKind: names.listKind ?? `${kind}List` },
+    verbs: ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'],
+    resource: names.plural ?? '',
+    ...(names.shortNames?.length ? { shortNames: names.shortNames } : {}),
+    ...(names.categories?.length ? { categories: names.categories } : {}),
+    namespaced: spec.scope === 'Namespaced',
+    versions: [...versions.values()].map((version) =>
+      servedVersion(version, {
+        kind,
+        stored: stored ?? version,
+        isRewritten,
+        deprecation: deprecationOf(version, [...versions.values()], `${spec.group}`, kind),
+      }),
+    ),
+    nameProblems: dnsSubdomainProblems,
+    selectableFields: {},
+    anyFinalizer: true,
+    versionRequiredOnUpdate: true,
+    prepareCreate: (object, context) => asFirstGeneration(ruleOf(context).hasStatus ? withoutStatus(object) : object),
+    prepareUpdate,
+    validate: (object, context) => validateObject(object, ruleOf(context)),
+    expressions: (object, old, context, errors) =>
+      checkExpressions({ schema: ruleOf(context).schema, object: withType(object), old: old && withType(old) }, errors),
+    validateUpdate,
+    ...(hasStatus ? { resetFields: ['status'] } : {}),
+    subresources: [
+      ...(hasStatus ? [statusSubresource] : []),
+      ...(scale === undefined ? [] : [customScale(scale, { prepareUpdate, validateUpdate })]),
+    ],
+    table: tableOf(stored?.definition.additionalPrinterColumns ?? []),
+  }
+}
+
+interface Serving {
+  readonly kind: string
+  readonly stored: CustomVersion
+  /** The definition has changed since it was made, so that objects may be stored that were never read by it. */
+  readonly isRewritten: boolean
+  readonly deprecation: Deprecation | undefined
+}
+
+/** What clients of a version are told that will go. */
+function deprecationOf(
+  { name, definition }: CustomVersion,
+  all: readonly CustomVersion[],
+  group: string,
+  kind: string,
+): Deprecation | undefined {
+  if (definition.deprecated !== true) return undefined
+  if (definition.deprecationWarning !== undefined) return { warning: definition.deprecationWarning, deprecatedIn: '' }
+  const [better] = all
+    .filter((other) => other.definition.served === true && other.definition.deprecated !== true)
+    .map((other) => other.name)
+    .filter((other) => compareVersions(other, name) < 0)
+    .sort(compareVersions)
+  const instead = better === undefined ? '' : `; use ${group}/${better} ${kind}`
+  return { warning: `${group}/${name} ${kind} is deprecated${instead}`, deprecatedIn: '' }
+}
+
+function servedVersion(version: CustomVersion, { kind, stored, isRewritten, deprecation }: Serving): ResourceVersionDefinition {
+  const schema = structOfKind(kind, version.schema)
+  const isStored = version.definition.storage === true
+  const asStored = structOfKind(kind, stored.schema)
+  const prune = (struct: StructNode, object: ApiObject): ApiObject => readValue(struct, object).value as ApiObject
+  const filled = (object: ApiObject, by: CustomVersion): ApiObject => withDefaults(object, by.schema) as ApiObject
+  // What was stored under another schema of its version is read by the one of today. Whoever reads another version is shown what that one knows,
+  // with nothing filled in; what is kept has the defaults of the stored one.
+  const fromStored = isStored
+    ? (object: ApiObject) => filled(prune(schema, object), version)
+    : (object: ApiObject) => prune(schema, isRewritten ? filled(object, stored) : object)
+  return {
+    name: version.name,
+    schema,
+    ...(isStored ? { stored: true } : {}),
+    ...(isRewritten || !isStored ? { fromStored } : {}),
+    ...(isStored ? {} : { toStored: (object) => filled(prune(asStored, filled(object, version)), stored) }),
+    defaults: (object) => filled(object, version),
+    ...(deprecation === undefined ? {} : { deprecation }),
+    ...(version.definition.served === true ? {} : { unserved: true as const }),
+    published: version.schema as { readonly [keyword: string]: unknown },
+  }
+}
+
+function withoutStatus(object: ApiObject): ApiObject {
+  const { status: _, ...rest } = object as ApiObject & { readonly status?: unknown }
+  return rest
+}
+
+function withStatusOf(next: ApiObject, old: ApiObject): ApiObject {
+  const { status } = old as ApiObject & { readonly status?: unknown }
+  return status === undefined ? withoutStatus(next) : ({ ...next, status } as ApiObject)
+}

@@ -1,0 +1,170 @@
+// Custom kinds from their definition to their end, as clients see them.
+
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { describe, test } from 'node:test'
+import { startServer } from 'cluster-apiserver'
+import type { ApiClient } from './kit/api-client.js'
+import { clientOf, onEveryEngine } from './kit/embedded.js'
+import { expectFailure, expectStatus, until } from './kit/fixtures.js'
+import { newFolder } from './kit/server-process.js'
+
+const definitions = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
+
+const schema = {
+  type: 'object',
+  properties: {
+    spec: {
+      type: 'object',
+      properties: { size: { type: 'integer', default: 1 }, note: { type: 'string', maxLength: 10 } },
+      'x-kubernetes-validations': [{ rule: '!has(oldSelf.size) || self.size >= oldSelf.size', message: 'boxes only grow' }],
+    },
+  },
+}
+
+const definition = (plural: string, group: string, changes: object = {}): object => ({
+  apiVersion: 'apiextensions.cluster.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.${group}` },
+  spec: {
+    group,
+    scope: 'Namespaced',
+    names: { plural, kind: 'Box', shortNames: ['bx'] },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: schema },
+        additionalPrinterColumns: [{ name: 'Size', type: 'integer', jsonPath: '.spec.size' }],
+      },
+    ],
+    ...changes,
+  },
+})
+
+const box = (group: string, name: string, spec: object): object => ({ apiVersion: `${group}/v1`, kind: 'Box', metadata: { name }, spec })
+
+/** What a condition of a definition says; undefined while it says nothing. */
+async function conditionOf(client: ApiClient, path: string, wanted: string): Promise<string | undefined> {
+  const { status } = (await client.get(path)).json as unknown as { status?: { conditions?: { type: string; status: string }[] } }
+  return status?.conditions?.find(({ type }) => type === wanted)?.status
+}
+
+async function serve(client: ApiClient, plural: string, group: string, changes: object = {}): Promise<string> {
+  expectStatus(await client.post(definitions, definition(plural, group, changes)), 201)
+  const path = `${definitions}/${plural}.${group}`
+  await until(
+    () => conditionOf(client, path, 'Established'),
+    (value) => value === 'True',
+  )
+  return `/apis/${group}/v1/namespaces/default/${plural}`
+}
+
+onEveryEngine('custom kinds', (client) => {
+  test('are served once they are established, with defaults, pruning, validation and rules', async () => {
+    const boxes = await serve(client(), 'boxes', 'one.example.com')
+    const made = expectStatus(await client().post(boxes, box('one.example.com', 'a', { note: 'x', odd: 1 })), 201)
+    assert.deepEqual((made.json as unknown as { spec: unknown }).spec, { note: 'x', size: 1 })
+    assert.match(String(made.headers['warning']), /unknown field \\"spec.odd\\"/)
+    expectFailure(await client().post(boxes, box('one.example.com', 'b', { note: 'much too long' })), 422, 'Invalid')
+    const patched = (size: number) => client().patch(`${boxes}/a`, 'application/merge-patch+json', { spec: { size } })
+    expectStatus(await patched(4), 200)
+    const refused = expectFailure(await patched(2), 422, 'Invalid')
+    assert.match(JSON.stringify(refused), /spec: Invalid value: \\"object\\": boxes only grow/)
+    const list = expectStatus(await client().get(boxes), 200).json as unknown as {
+      kind: string
+      items: { kind: string; apiVersion: string }[]
+    }
+    assert.deepEqual([list.kind, list.items[0]?.kind, list.items[0]?.apiVersion], ['BoxList', 'Box', 'one.example.com/v1'])
+  })
+
+  test('are shown as tables, applied, and found by discovery', async () => {
+    const boxes = await serve(client(), 'boxes', 'two.example.com')
+    const applied = await client().patch(
+      `${boxes}/a?fieldManager=me`,
+      'application/apply-patch+yaml',
+      box('two.example.com', 'a', { size: 2 }),
+    )
+    expectStatus(applied, 201)
+    const table = expectStatus(await client().get(boxes, { accept: 'application/json;as=Table;g=meta.cluster.io;v=v1' }), 200)
+    assert.deepEqual((table.json as unknown as { rows: { cells: unknown }[] }).rows[0]?.cells, ['a', 2])
+    const found = expectStatus(await client().get('/apis/two.example.com/v1'), 200).json as unknown as { resources: { name: string }[] }
+    assert.deepEqual(
+      found.resources.map(({ name }) => name),
+      ['boxes'],
+    )
+    expectStatus(await client().get('/apis/two.example.com/v2'), 404)
+  })
+
+  test('of one group have names of their own, which others get when they are free', async () => {
+    await serve(client(), 'boxes', 'three.example.com')
+    expectStatus(await client().post(definitions, definition('crates', 'three.example.com')), 201)
+    const crates = `${definitions}/crates.three.example.com`
+    await until(
+      () => conditionOf(client(), crates, 'NamesAccepted'),
+      (value) => value === 'False',
+    )
+    expectStatus(await client().get('/apis/three.example.com/v1/crates'), 404)
+    expectStatus(await client().delete(`${definitions}/boxes.three.example.com`), 200)
+    await until(
+      () => conditionOf(client(), crates, 'Established'),
+      (value) => value === 'True',
+    )
+    expectStatus(await client().get('/apis/three.example.com/v1/crates'), 200)
+  })
+
+  test('go with their objects', async () => {
+    const boxes = await serve(client(), 'boxes', 'four.example.com')
+    for (const name of ['a', 'b']) expectStatus(await client().post(boxes, box('four.example.com', name, {})), 201)
+    expectStatus(await client().delete(`${definitions}/boxes.four.example.com`), 200)
+    await until(
+      () => client().get(`${definitions}/boxes.four.example.com`),
+      ({ status }) => status === 404,
+    )
+    expectStatus(await client().get(boxes), 404)
+    await serve(client(), 'boxes', 'four.example.com')
+    const { json } = expectStatus(await client().get(boxes), 200)
+    assert.deepEqual((json as unknown as { items: unknown[] }).items, [])
+  })
+
+  test('with rules that cannot be are refused', async () => {
+    const bad = (rule: string) => ({
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              'x-kubernetes-validations': [{ rule }],
+              properties: { a: { type: 'array', items: { type: 'string' } } },
+            },
+          },
+        },
+      ],
+    })
+    const post = (rule: string) => client().post(`${definitions}?dryRun=All`, definition('boxes', 'five.example.com', bad(rule)))
+    assert.match(JSON.stringify(expectFailure(await post('self.b'), 422, 'Invalid')), /undefined field 'b'/)
+    assert.match(JSON.stringify(expectFailure(await post('self.a.all(x, self.a.all(y, x == y))'), 422, 'Invalid')), /exceeds budget/)
+  })
+})
+
+describe('a server that starts again', () => {
+  test('serves the custom kinds that it had, and reads old objects by a schema that has changed', async () => {
+    const dataDir = newFolder()
+    const first = await startServer({ dataDir })
+    const boxes = await serve(clientOf(first), 'boxes', 'six.example.com')
+    expectStatus(await clientOf(first).post(boxes, box('six.example.com', 'a', { note: 'x' })), 201)
+    const changed = { ...schema, properties: { spec: { type: 'object', properties: { colour: { type: 'string', default: 'red' } } } } }
+    const patch = [{ op: 'replace', path: '/spec/versions/0/schema/openAPIV3Schema', value: changed }]
+    expectStatus(await clientOf(first).patch(`${definitions}/boxes.six.example.com`, 'application/json-patch+json', patch), 200)
+    await first.close()
+    const second = await startServer({ dataDir })
+    const { json } = expectStatus(await clientOf(second).get(`${boxes}/a`), 200)
+    assert.deepEqual((json as unknown as { spec: unknown }).spec, { colour: 'red' })
+    await second.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+})
