@@ -10,6 +10,23 @@ import { formatType } from '../../src/cel/types.js'
 import { Uint } from '../../src/cel/uint.js'
 import { CelUrl } from '../../src/cel/url.js'
 import { CelError, CelList, CelMap, Duration, Timestamp, TypeValue, type Value } from '../../src/cel/values.js'
+import { parseExactJson } from './exact-json.js'
+import type { ReplayTable } from './tables.js'
+
+/** Replays a table row by row; rows are named by what they say, as there is nothing else. */
+export const replayRows =
+  (replay: (row: Members) => Difference): ReplayTable =>
+  async (text) => {
+    const compared: string[] = []
+    const differences = new Map<string, string>()
+    for (const [i, row] of (parseExactJson(text) as readonly Members[]).entries()) {
+      const name = `${i}: ${row['rule'] ?? row['expr'] ?? row['expression']}`
+      compared.push(name)
+      const difference = replay(row)
+      if (difference !== undefined) differences.set(name, difference)
+    }
+    return { compared, differences }
+  }
 
 type Members = { readonly [name: string]: unknown }
 

@@ -2,6 +2,7 @@
 // nobody yet, is printed as such.
 
 import { replayAudit } from './audit-table.js'
+import { replayPolicy, replayRows, replayRule, replayValue } from './cel.js'
 import { replayFlow } from './flow-table.js'
 import { replayPodSecurity } from './pod-security-table.js'
 import { replayQuota } from './quota-table.js'
@@ -19,6 +20,9 @@ export type ReplayTable = (text: string) => Promise<ReplayedTable>
 
 export const tables: { readonly [file: string]: ReplayTable | undefined } = {
   'audit.json': replayAudit,
+  'cel.json': replayRows(replayRule),
+  'cel-policy.json': replayRows(replayPolicy),
+  'cel-values.json': replayRows(replayValue),
   'flow.json': replayFlow,
   'pod-security.json': replayPodSecurity,
   'quota-usage.json': replayQuota,
