@@ -135,7 +135,11 @@ function transformOf(parameters: ReadonlyMap<string, string>, identity: Identity
 
 /** The router knows no wildcards but the whole one, and no parameters. */
 function checkRoute(accept: string, offer: Offer): void {
-  const produced = offer.streams ? [...mediaTypes(offer), ...streamMediaTypes(offer)] : mediaTypes(offer)
+  checkProduced(accept, offer.streams ? [...mediaTypes(offer), ...streamMediaTypes(offer)] : mediaTypes(offer))
+}
+
+/** Whether a client takes one of these media types, word by word as the router compares them. */
+export function checkProduced(accept: string, produced: readonly string[]): void {
   const isProduced = (type: string): boolean => type === '*/*' || produced.includes(type)
   if (acceptParts(accept).some((part) => isProduced((part.split(';', 1)[0] ?? '').trim()))) return
   const message = `406: Not Acceptable\n\nAvailable representations: ${produced.join(', ')}`

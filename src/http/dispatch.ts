@@ -13,7 +13,7 @@ import { answerAll, answerOne, type HealthChecks, type HealthPath } from './heal
 import type { ServerMetrics } from './metrics/server-metrics.js'
 import type { OpenApiDocuments } from './openapi/documents.js'
 import { serveOpenApi } from './openapi/serve-openapi.js'
-import { type OpenIdSite, serveOpenId } from './openid.js'
+import { type OpenIdSite, openIdPaths, serveOpenId } from './openid.js'
 import type { Answered, Filter } from './pipeline.js'
 import type { Profiles } from './profiles.js'
 import { serveResource } from './resource-endpoint.js'
@@ -93,6 +93,7 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
 function notGet(site: Site, exchange: Exchange, words: readonly string[]): Answered {
   if (words.length === 0) return plain(exchange, 405, '405 method not allowed\n')
   if (words.length === 1 && words[0] === 'version') throw methodNotAllowed()
+  if (site.openId !== undefined && openIdPaths.some((path) => path === exchange.info.path)) throw methodNotAllowed()
   if (discoveryDocument(exchange.catalog, words, site.address()) === undefined) return pageNotFound(exchange)
   throw methodNotAllowed()
 }

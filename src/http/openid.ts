@@ -1,6 +1,7 @@
 // By which keys the tokens of this server are known, for whoever wants to check one without asking: the documents of OpenID discovery.
 
 import type { TokenIssuer } from '../auth/token-issuer.js'
+import { checkProduced } from '../codec/negotiation.js'
 import type { Exchange } from './exchange.js'
 import type { Answered } from './pipeline.js'
 import { writeHead } from './respond.js'
@@ -18,12 +19,15 @@ export interface OpenIdSite {
 /** An issuer that is no address is looked up by nobody. */
 export const hasOpenId = (issuer: string): boolean => URL.canParse(issuer) && new URL(issuer).protocol === 'https:'
 
+const keysType = 'application/jwk-set+json'
+const contentTypes: { readonly [path: string]: string } = { [openIdPaths[0]]: 'application/json', [openIdPaths[1]]: keysType }
+
 /** False where the path is another one. */
 export async function serveOpenId(site: OpenIdSite, exchange: Exchange): Promise<Answered> {
-  const { path } = exchange.info
-  if (path === openIdPaths[0]) return answer(exchange, 'application/json', configurationOf(site))
-  if (path === openIdPaths[1]) return answer(exchange, 'application/jwk-set+json', await site.issuer.keys())
-  return false
+  const contentType = contentTypes[exchange.info.path]
+  if (contentType === undefined) return false
+  checkProduced(exchange.request.headers.accept || '*/*', [contentType])
+  return answer(exchange, contentType, contentType === keysType ? await site.issuer.keys() : configurationOf(site))
 }
 
 const configurationOf = ({ issuer, keysAddress, address }: OpenIdSite): string =>

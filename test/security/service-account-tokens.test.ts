@@ -190,8 +190,10 @@ for (const algorithm of ['RS256', 'ES256'] as const) {
       assert.equal(configuration.json['issuer'], issuer)
       assert.deepEqual(configuration.json['id_token_signing_alg_values_supported'], [algorithm])
       assert.equal(configuration.json['jwks_uri'], `${running.server.url}/openid/v1/jwks`)
-      const published = expectStatus(await running.client.get('/openid/v1/jwks'), 200)
+      const published = expectStatus(await running.client.get('/openid/v1/jwks', { accept: '*/*' }), 200)
       assert.equal(published.headers['content-type'], 'application/jwk-set+json')
+      expectStatus(await running.client.get('/openid/v1/jwks'), 406) // keys are no plain JSON, as in the reference
+      expectStatus(await running.client.post('/openid/v1/jwks', {}), 405)
       const [first] = published.json['keys'] as readonly Json[]
       assert.equal(first?.['kid'], headerOf(await account('published'))['kid'])
       assert.deepEqual(
@@ -201,6 +203,81 @@ for (const algorithm of ['RS256', 'ES256'] as const) {
     })
   })
 }
+
+describe('the flags of tokens', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tokens-'))
+  let running: Embedded
+  before(async () => {
+    const path = join(folder, 'sa.key')
+    writeFileSync(path, pem(keys.ES256))
+    running = await startEmbedded('memory', [
+      `--service-account-signing-key-file=${path}`,
+      `--service-account-issuer=${issuer}`,
+      '--api-audiences=here,there',
+      '--service-account-max-token-expiration=2h',
+      '--service-account-lookup=false',
+    ])
+  })
+  after(async () => {
+    await running.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const request = (account: string, spec: object) => running.client.post(`${accounts}/${account}/token`, { spec })
+
+  test('a token is not issued for longer than allowed, and whoever asks is told', async () => {
+    await running.client.post(accounts, { metadata: { name: 'long' } })
+    const answer = await request('long', { expirationSeconds: 86_400 })
+    const claims = claimsOf(tokenIn(answer)) as { readonly exp: number; readonly iat: number; readonly aud: readonly string[] }
+    assert.equal(claims.exp - claims.iat, 7200)
+    assert.deepEqual(claims.aud, ['here', 'there'])
+    assert.match(String(answer.headers['warning']), /requested expiration of 86400 seconds shortened to 7200 seconds/)
+  })
+
+  test('the token of a pod lives longer than it says, and says when it should have been renewed', async () => {
+    await running.client.post(accounts, { metadata: { name: 'pods' } })
+    const pod = { metadata: { name: 'p' }, spec: { serviceAccountName: 'pods', containers: [{ name: 'c', image: 'i' }] } }
+    expectStatus(await running.client.post(`${core}/pods`, pod), 201)
+    const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'p' }
+    const answer = await request('pods', { expirationSeconds: 3607, boundObjectRef })
+    const claims = claimsOf(tokenIn(answer)) as {
+      readonly exp: number
+      readonly iat: number
+      readonly 'cluster.io': { readonly warnafter: number }
+    }
+    assert.equal(claims.exp - claims.iat, 365 * 86_400)
+    assert.equal(claims['cluster.io'].warnafter - claims.iat, 3607)
+    const { expirationTimestamp } = answer.json['status'] as { readonly expirationTimestamp: string }
+    assert.equal(Math.round(Date.parse(expirationTimestamp) / 1000) - claims.iat, 3607)
+    for (const spec of [{ expirationSeconds: 3607 }, { expirationSeconds: 3607, boundObjectRef, audiences: ['elsewhere'] }]) {
+      const other = claimsOf(tokenIn(await request('pods', spec))) as typeof claims
+      assert.equal(other.exp - other.iat, 3607)
+    }
+    await running.client.post(accounts, { metadata: { name: 'other' } })
+    expectStatus(await request('other', { boundObjectRef }), 400)
+  })
+
+  test('without look-ups a token of a secret outlives it', async () => {
+    await running.client.post(accounts, { metadata: { name: 'old' } })
+    const annotations = { 'cluster.io/service-account.name': 'old' }
+    expectStatus(
+      await running.client.post(`${core}/secrets`, { metadata: { name: 's', annotations }, type: 'cluster.io/service-account-token' }),
+      201,
+    )
+    const { json } = await until(
+      () => running.client.get(`${core}/secrets/s`),
+      (answer) => (answer.json.data as Json | undefined)?.['token'] !== undefined,
+    )
+    const token = Buffer.from(String((json.data as Json)['token']), 'base64').toString()
+    expectStatus(await running.client.delete(`${core}/secrets/s`), 200)
+    assert.equal(await statusWith(running, token), 200)
+    const forged = forgeToken(
+      headerOf(token) as Json & { readonly alg: string },
+      { ...claimsOf(token), sub: 'system:serviceaccount:kube-system:admin' },
+      keys.ES256,
+    )
+    assert.equal(await statusWith(running, forged), 401, 'its subject must be its account')
+  })
+})
 
 test('without a flag there is a key, which later starts keep', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tokens-'))
