@@ -31,16 +31,21 @@ export const trackCreate = (call: Call, object: ApiObject): ApiObject => track(c
 
 export function track(call: Call, input: { readonly live: ApiObject | undefined; readonly next: ApiObject }): ApiObject {
   const live = input.live === undefined ? undefined : fromStored(call, input.live)
+  const { schema, apiVersion, schemaFor, convert } = kindVersions(call)
+  // Written out, for this is made in every write, and a spread costs ten times as much.
   const managedFields = trackUpdate({
     live,
     next: input.next,
     liveManagedFields: input.live?.metadata?.managedFields,
     sentManagedFields: input.next.metadata?.managedFields,
     manager: managerOf(call),
-    ...kindVersions(call),
+    schema,
+    apiVersion,
+    schemaFor,
+    convert,
     subresource: call.subresource?.name ?? '',
     time: timeOf(call.now),
-    ...resetOf(call),
+    reset: resetOf(call),
   })
   return withMetadata(input.next, { managedFields })
 }
@@ -72,8 +77,11 @@ const known = new WeakMap<Resource, KindVersionsOf>()
 /** The versions in which owners of fields may have written; made once for a kind. */
 export function kindVersions(call: Call): KindVersionsOf {
   const { resource } = call
-  const versions = known.get(resource) ?? describeVersions(resource)
-  known.set(resource, versions)
+  let versions = known.get(resource)
+  if (versions === undefined) {
+    versions = describeVersions(resource)
+    known.set(resource, versions)
+  }
   return resource.conversion === undefined ? versions : { ...versions, convert: converterFor(call) }
 }
 
@@ -101,7 +109,7 @@ function describeVersions(resource: Resource) {
 }
 
 /** The fields that this endpoint does not write. */
-export function resetOf(call: Call): { readonly reset?: ReturnType<typeof resetFieldSet> } {
+export function resetOf(call: Call): ReturnType<typeof resetFieldSet> {
   const paths = call.subresource === undefined ? call.resource.definition.resetFields : call.subresource.resetFields
-  return paths === undefined ? {} : { reset: resetFieldSet(paths) }
+  return paths === undefined ? undefined : resetFieldSet(paths)
 }

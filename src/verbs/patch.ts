@@ -5,9 +5,11 @@ import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import type { SubresourceView } from '../api/definition.js'
 import { invalid as invalidField, showJson } from '../api/field-error.js'
+import type { Identity } from '../api/identity.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { fieldValidationOf } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
+import { onceFor } from '../base/once-for.js'
 import type { Promised } from '../base/promised.js'
 import { shorten } from '../base/shorten.js'
 import { apply } from '../patch/apply.js'
@@ -86,19 +88,23 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
   const config = request.patch as ApiObject
   inNamespace(call, config)
   report(call, request, [])
-  const type = { kind: call.resource.kind, apiVersion: call.resource.apiVersion }
+  const { schema, kind, apiVersion, schemaFor, convert } = kindVersions(call)
   const result = translated(() =>
     apply({
-      live: live === undefined ? undefined : { ...fromStored(call, live), ...type },
+      live: live === undefined ? undefined : { ...fromStored(call, live), kind, apiVersion },
       config: { ...config },
       liveManagedFields: live?.metadata?.managedFields,
       manager: call.options.fieldManager ?? '',
-      ...kindVersions(call),
+      schema,
+      kind,
+      apiVersion,
+      schemaFor,
+      convert,
       subresource: call.subresource?.name ?? '',
       force: call.options.force ?? false,
       time: timeOf(call.now),
-      clientSideApply: clientSideApply(call),
-      ...resetOf(call),
+      clientSideApply: clientSideApply(call.identity),
+      reset: resetOf(call),
     }),
   )
   const isSame = !result.isChanged && live !== undefined
@@ -189,10 +195,10 @@ function checkStillTheKind(request: PatchRequest, result: unknown, { kind, apiVe
 }
 
 /** What a client that computes its own patches leaves behind; when it turns to apply, its fields become the applier's. */
-const clientSideApply = (call: Call) => ({
+const clientSideApply = onceFor((identity: Identity) => ({
   manager: 'kubectl',
-  annotation: call.identity.label('last-applied-configuration', 'kubectl'),
-})
+  annotation: identity.label('last-applied-configuration', 'kubectl'),
+}))
 
 /** The result of a patch must be an object of the kind; what it has too much is reported and dropped. */
 function read(

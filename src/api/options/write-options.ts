@@ -27,24 +27,41 @@ export const isDryRun = (options: { readonly dryRun?: readonly string[] }): bool
 export const fieldValidationOf = (options: { readonly fieldValidation?: string }): FieldValidation =>
   (options.fieldValidation as FieldValidation | undefined) ?? 'Warn'
 
-export function parseCreateOptions(query: Query, identity: Identity): CreateOptions {
+type ParseOptions<Options> = (query: Query, identity: Identity) => Options
+
+/** Most writes have no parameters, or those of the write before: then the options are the same, too. Queries are never changed. */
+function keepingLast<Options>(parse: ParseOptions<Options>): ParseOptions<Options> {
+  let last: { readonly query: Query; readonly identity: Identity; readonly options: Options } | undefined
+  return (query, identity) => {
+    if (last?.query !== query || last.identity !== identity) last = { query, identity, options: parse(query, identity) }
+    return last.options
+  }
+}
+
+export const parseCreateOptions = keepingLast((query, identity): CreateOptions => {
   const common = commonOptions(query)
   refuse('CreateOptions', identity, commonErrors(common))
   return { ...typeOf('CreateOptions', identity), ...common }
-}
+})
 
-export function parseUpdateOptions(query: Query, identity: Identity): UpdateOptions {
+export const parseUpdateOptions = keepingLast((query, identity): UpdateOptions => {
   const common = commonOptions(query)
   refuse('UpdateOptions', identity, commonErrors(common))
   return { ...typeOf('UpdateOptions', identity), ...common }
-}
+})
 
 export interface PatchContext {
   readonly identity: Identity
   readonly isApply: boolean
 }
 
-export function parsePatchOptions(query: Query, { identity, isApply }: PatchContext): PatchOptions {
+export const parsePatchOptions = (query: Query, { identity, isApply }: PatchContext): PatchOptions =>
+  (isApply ? parseOfApply : parseOfOthers)(query, identity)
+
+const parseOfApply = keepingLast((query, identity) => patchOptionsOf(query, { identity, isApply: true }))
+const parseOfOthers = keepingLast((query, identity) => patchOptionsOf(query, { identity, isApply: false }))
+
+function patchOptionsOf(query: Query, { identity, isApply }: PatchContext): PatchOptions {
   const common = commonOptions(query)
   const force = booleanParameter(query, 'force')
   const errors = [...commonErrors(common)]

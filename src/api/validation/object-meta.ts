@@ -2,6 +2,7 @@
 
 import { type FieldError, forbidden, invalid, required } from '../field-error.js'
 import type { ObjectMeta } from '../object.js'
+import { joined } from './collect.js'
 import { checkNotNegative, checkText, checkUnchanged } from './fields.js'
 import { validateFinalizerDomains, validateFinalizers, validateNoNewFinalizers } from './finalizers.js'
 import { validateAnnotations, validateLabels } from './labels.js'
@@ -19,24 +20,24 @@ export interface MetadataRules {
 }
 
 export function validateObjectMeta(meta: ObjectMeta, rules: MetadataRules, path = 'metadata'): readonly FieldError[] {
-  return [
-    ...validateNaming(meta, rules, path),
-    ...checkNotNegative(meta.generation ?? 0, `${path}.generation`),
-    ...validateLabels(meta.labels, `${path}.labels`),
-    ...validateAnnotations(meta.annotations, `${path}.annotations`),
-    ...validateOwnerReferences(meta.ownerReferences, `${path}.ownerReferences`),
-    ...validateFinalizers(meta.finalizers, `${path}.finalizers`),
-    ...validateManagedFields(meta.managedFields, `${path}.managedFields`),
-    ...validateFinalizerDomains(meta.finalizers, `${path}.finalizers`, rules.standardFinalizers),
-  ]
+  return joined(
+    validateNaming(meta, rules, path),
+    checkNotNegative(meta.generation ?? 0, `${path}.generation`),
+    validateLabels(meta.labels, `${path}.labels`),
+    validateAnnotations(meta.annotations, `${path}.annotations`),
+    validateOwnerReferences(meta.ownerReferences, `${path}.ownerReferences`),
+    validateFinalizers(meta.finalizers, `${path}.finalizers`),
+    validateManagedFields(meta.managedFields, `${path}.managedFields`),
+    validateFinalizerDomains(meta.finalizers, `${path}.finalizers`, rules.standardFinalizers),
+  )
 }
 
 /** The part of the rules that differs from kind to kind: name, namespace, and finalizers without a domain. */
 export function validateKindsMeta(meta: ObjectMeta, rules: MetadataRules, path = 'metadata'): readonly FieldError[] {
-  return [
-    ...validateNaming(meta, rules, path),
-    ...validateFinalizerDomains(meta.finalizers, `${path}.finalizers`, rules.standardFinalizers),
-  ]
+  return joined(
+    validateNaming(meta, rules, path),
+    validateFinalizerDomains(meta.finalizers, `${path}.finalizers`, rules.standardFinalizers),
+  )
 }
 
 function validateNaming(meta: ObjectMeta, rules: MetadataRules, path: string): readonly FieldError[] {
@@ -60,20 +61,20 @@ export interface MetadataChangeRules extends Pick<MetadataRules, 'standardFinali
 
 export function validateObjectMetaUpdate(next: ObjectMeta, old: ObjectMeta, rules: MetadataChangeRules = {}): readonly FieldError[] {
   const path = rules.path ?? 'metadata'
-  return [
-    ...validateTransition(next, old, path),
-    ...fixedFields.flatMap((name) => (next[name] === old[name] ? [] : checkUnchanged(next[name], old[name], `${path}.${name}`))),
-    ...validateLabels(next.labels, `${path}.labels`),
-    ...validateAnnotations(next.annotations, `${path}.annotations`),
-    ...validateOwnerReferences(next.ownerReferences, `${path}.ownerReferences`),
-    ...validateManagedFields(next.managedFields, `${path}.managedFields`),
-    ...validateFinalizerDomains(next.finalizers, `${path}.finalizers`, rules.standardFinalizers),
-  ]
+  return joined(
+    validateTransition(next, old, path),
+    validateLabels(next.labels, `${path}.labels`),
+    validateAnnotations(next.annotations, `${path}.annotations`),
+    validateOwnerReferences(next.ownerReferences, `${path}.ownerReferences`),
+    validateManagedFields(next.managedFields, `${path}.managedFields`),
+    validateFinalizerDomains(next.finalizers, `${path}.finalizers`, rules.standardFinalizers),
+  )
 }
 
 const fixedFields = ['name', 'namespace', 'uid', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'] as const
 
-function validateTransition(next: ObjectMeta, old: ObjectMeta, path: string): readonly FieldError[] {
+/** The part of the rules of a change that looks at both: for metadata that are content by themselves it is all that can be wrong. */
+export function validateTransition(next: ObjectMeta, old: ObjectMeta, path = 'metadata'): readonly FieldError[] {
   const errors: FieldError[] = []
   if (old.deletionTimestamp !== undefined) {
     errors.push(...validateNoNewFinalizers(next.finalizers, old.finalizers, `${path}.finalizers`))
@@ -81,6 +82,9 @@ function validateTransition(next: ObjectMeta, old: ObjectMeta, path: string): re
   if ((next.resourceVersion ?? '') === '') errors.push(invalid(`${path}.resourceVersion`, '', 'must be specified for an update'))
   if ((next.generation ?? 0) < (old.generation ?? 0)) {
     errors.push(invalid(`${path}.generation`, next.generation ?? 0, 'must not be decremented'))
+  }
+  for (const name of fixedFields) {
+    if (next[name] !== old[name]) errors.push(...checkUnchanged(next[name], old[name], `${path}.${name}`))
   }
   return errors
 }

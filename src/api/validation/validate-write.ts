@@ -3,10 +3,11 @@
 import type { Check, ResourceDefinition, RuleContext, SubresourceDefinition } from '../definition.js'
 import type { FieldError } from '../field-error.js'
 import type { ApiObject, ObjectMeta } from '../object.js'
+import { joined } from './collect.js'
 import { noErrors } from './fields.js'
 import { standardFinalizers, validateFinalizerDomains } from './finalizers.js'
 import { pathSegmentProblems } from './name-problems.js'
-import { type MetadataRules, validateKindsMeta, validateObjectMeta, validateObjectMetaUpdate } from './object-meta.js'
+import { type MetadataRules, validateKindsMeta, validateObjectMeta, validateObjectMetaUpdate, validateTransition } from './object-meta.js'
 
 const createOrder: readonly Check[] = ['metadata', 'own']
 const updateOrder: readonly Check[] = ['metadataChange', 'ownChange']
@@ -36,26 +37,35 @@ export interface Change {
 export function validateChange(definition: ResourceDefinition, change: Change, context: RuleContext): readonly FieldError[] {
   const next = change.next.metadata ?? noMetadata
   const old = change.old.metadata ?? noMetadata
-  const common = [...validateObjectMeta(next, commonRules(definition)), ...validateObjectMetaUpdate(next, old)]
+  const found = validateObjectMeta(next, commonRules(definition))
+  const common = found.length === 0 ? validateTransition(next, old) : [...found, ...validateObjectMetaUpdate(next, old)]
   const isClean = common.length === 0
   const rules = kindRules(definition, context)
-  const rounds: { readonly [C in Check]: () => readonly FieldError[] } = {
-    metadata: () => (isClean ? validateKindsMeta(next, rules) : validateObjectMeta(next, rules)),
-    metadataChange: () =>
-      isClean
-        ? validateFinalizerDomains(next.finalizers, 'metadata.finalizers', rules.standardFinalizers)
-        : validateObjectMetaUpdate(next, old, rules),
-    own: () => definition.validate?.(change.next, context) ?? noErrors,
-    ownChange: () => (change.subresource ?? definition).validateUpdate?.(change.next, change.old, context) ?? noErrors,
+  const look = (check: Check): readonly FieldError[] => {
+    switch (check) {
+      case 'metadata':
+        return isClean ? validateKindsMeta(next, rules) : validateObjectMeta(next, rules)
+      case 'metadataChange':
+        return isClean
+          ? validateFinalizerDomains(next.finalizers, 'metadata.finalizers', rules.standardFinalizers)
+          : validateObjectMetaUpdate(next, old, rules)
+      case 'own':
+        return definition.validate?.(change.next, context) ?? noErrors
+      case 'ownChange':
+        return (change.subresource ?? definition).validateUpdate?.(change.next, change.old, context) ?? noErrors
+    }
   }
-  const order = change.subresource === undefined ? (definition.checks?.update ?? updateOrder) : updateOrder
-  return [...common, ...order.flatMap((check) => rounds[check]())]
+  let errors = common
+  for (const check of change.subresource === undefined ? (definition.checks?.update ?? updateOrder) : updateOrder) {
+    errors = joined(errors, look(check))
+  }
+  return errors
 }
 
-const commonRules = (definition: ResourceDefinition): MetadataRules => ({
-  namespaced: definition.namespaced,
-  nameProblems: pathSegmentProblems,
-})
+const commonRules = ({ namespaced }: ResourceDefinition): MetadataRules => (namespaced ? rulesOfNamespaced : rulesOfOthers)
+
+const rulesOfNamespaced: MetadataRules = { namespaced: true, nameProblems: pathSegmentProblems }
+const rulesOfOthers: MetadataRules = { namespaced: false, nameProblems: pathSegmentProblems }
 
 const kindRules = (definition: ResourceDefinition, context: RuleContext): MetadataRules => ({
   namespaced: definition.namespaced,
