@@ -142,7 +142,10 @@ test('an exempt namespace that gets a policy is warned that it is ignored', asyn
   const { stage, plugin } = await withNamespace({}, settings)
   const object = { metadata: { name: 'b', labels: labelsOf({ enforce: 'baseline' }) } }
   assert.equal(await refusalOf(plugin, stage.attempt({ resource: stage.find('namespaces'), object })), '')
-  assert.match(stage.warnings[0] ?? '', /namespace "b" is exempt from Pod Security, and the policy \(enforce=baseline:latest/)
+  assert.match(
+    stage.warnings[0] ?? '',
+    /namespace "b" is exempt from Pod Security, and the policy \(enforce=baseline:latest\) will be ignored/,
+  )
 })
 
 test('the refusal of a label is an error of validation', async () => {

@@ -9,7 +9,16 @@ import type { PodSecuritySettings } from '../config/pod-security-settings.js'
 import { evaluatePod, violationText } from '../pod-security/evaluate.js'
 import { checkExistingPods } from '../pod-security/existing-pods.js'
 import { isSignificantChange, podOf, templateCollections } from '../pod-security/pods-in.js'
-import { allowsAll, isSamePolicy, isStricter, nameOf, type Policy, policyOf, type ReadPolicy } from '../pod-security/policy.js'
+import {
+  allowsAll,
+  describePolicy,
+  isSamePolicy,
+  isStricter,
+  nameOf,
+  type Policy,
+  policyOf,
+  type ReadPolicy,
+} from '../pod-security/policy.js'
 
 export interface PodSecurityParts {
   readonly store: ObjectStore
@@ -82,7 +91,7 @@ export function podSecurity(parts: PodSecurityParts): Plugin {
     if (next.errors.length > 0 && isNews) throw invalid(request.resource.invalidSubject, request.name, next.errors)
     if (old !== undefined && !isTightened(next.policy, old.policy)) return
     if (settings.exemptions.namespaces.has(request.name)) {
-      if (!allowsAll(next.policy) && !isSame(next.policy, settings.defaults)) request.call.warn(ignoredText(request.name, next.policy))
+      if (!allowsAll(next.policy) && !isSame(next.policy, settings.defaults)) request.call.warn(ignoredText(request, next.policy))
       return
     }
     if (old !== undefined) await checkExistingPods(parts, request, next.policy.enforce)
@@ -129,7 +138,7 @@ function isTightened({ enforce: next }: Policy, { enforce: old }: Policy): boole
 const isSame = (one: Policy, other: Policy): boolean =>
   isSamePolicy(one.enforce, other.enforce) && isSamePolicy(one.audit, other.audit) && isSamePolicy(one.warn, other.warn)
 
-function ignoredText(name: string, { enforce, audit, warn }: Policy): string {
-  const text = `enforce=${nameOf(enforce)}, audit=${nameOf(audit)}, warn=${nameOf(warn)}`
+function ignoredText({ name, object, identity }: AdmissionRequest, policy: Policy): string {
+  const text = describePolicy(policy, object?.metadata?.labels ?? {}, identity)
   return `namespace ${JSON.stringify(name)} is exempt from Pod Security, and the policy (${text}) will be ignored`
 }

@@ -52,28 +52,51 @@ type Labels = { readonly [name: string]: string }
 export function policyOf(labels: Labels | undefined, defaults: Policy, identity: Identity): ReadPolicy {
   if (labels === undefined) return { policy: defaults, errors: [] }
   const errors: FieldError[] = []
-  const read = (mode: Mode): LevelVersion & { readonly isSet: boolean } => {
+  const read = (mode: Mode): ReadMode => {
     const name = identity.label(mode, 'pod-security')
     const text = labels[name]
-    const level = text === undefined || isLevel(text) ? text : undefined
-    if (text !== undefined && level === undefined)
-      errors.push(invalid(`metadata.labels[${name}]`, text, `must be one of ${levels.join(', ')}`))
+    const isKnown = text !== undefined && isLevel(text)
+    if (text !== undefined && !isKnown) errors.push(invalid(`metadata.labels[${name}]`, text, `must be one of ${levels.join(', ')}`))
     const otherwise = text === undefined ? defaults[mode].level : mode === 'enforce' ? 'restricted' : 'privileged'
     const versionName = identity.label(`${mode}-version`, 'pod-security')
     const versionText = labels[versionName]
     const version = versionText === undefined ? defaults[mode].version : parseVersion(versionText)
     if (version === undefined) errors.push(invalid(`metadata.labels[${versionName}]`, versionText ?? '', 'must be "latest" or "v1.x"'))
-    return { level: level ?? otherwise, version: version ?? 'latest', isSet: text !== undefined }
+    return {
+      level: isKnown ? text : otherwise,
+      version: version ?? 'latest',
+      isKnown,
+      hasLevel: text !== undefined,
+      hasVersion: versionText !== undefined,
+    }
   }
   const enforce = read('enforce')
   const audit = read('audit')
   const warn = read('warn')
   // Whoever only enforces is warned by the same policy: of templates, whose pods would be refused later.
-  const follows = enforce.isSet && !warn.isSet
-  return { policy: { enforce: plain(enforce), audit: plain(audit), warn: plain(follows ? enforce : warn) }, errors }
+  const follows = enforce.isKnown && !warn.hasLevel && isStricter(enforce.level, warn.level)
+  const warned = follows ? { level: enforce.level, version: warn.hasVersion ? warn.version : enforce.version } : warn
+  return { policy: { enforce: plain(enforce), audit: plain(audit), warn: plain(warned) }, errors }
+}
+
+interface ReadMode extends LevelVersion {
+  /** Whether there is a label for the level, and it names one. */
+  readonly isKnown: boolean
+  readonly hasLevel: boolean
+  readonly hasVersion: boolean
 }
 
 const plain = ({ level, version }: LevelVersion): LevelVersion => ({ level, version })
+
+/** What the labels ask for, in short; where they ask for nothing in particular, nothing. */
+export function describePolicy(policy: Policy, labels: Labels, identity: Identity): string {
+  const asked = modes.filter(
+    (mode) =>
+      policy[mode].level !== 'privileged' &&
+      (labels[identity.label(mode, 'pod-security')] ?? labels[identity.label(`${mode}-version`, 'pod-security')]) !== undefined,
+  )
+  return asked.map((mode) => `${mode}=${nameOf(policy[mode])}`).join(', ')
+}
 
 export const allowsAll = ({ enforce, audit, warn }: Policy): boolean =>
   enforce.level === 'privileged' && audit.level === 'privileged' && warn.level === 'privileged'
