@@ -47,7 +47,8 @@ export const csiStorageCapacity = defineResource<CSIStorageCapacity>({
   nameProblems: dnsSubdomainProblems,
   validate,
   validateUpdate,
-  checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
+  // A new one is looked at twice, as in the reference.
+  checks: { create: ['metadata', 'own', 'metadata', 'own'], update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
   warnings: ({ nodeTopology }, _, { identity }) =>
     nodeTopology === undefined ? [] : selectorWarnings(nodeTopology, 'nodeTopology', oldNodeLabels(identity)),
   versionRequiredOnUpdate: true,
