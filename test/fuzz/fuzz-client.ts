@@ -11,6 +11,11 @@ export type Outcome = FuzzAnswer | 'closed' | 'late' | 'unsendable'
 
 export const lateMs = 10_000
 
+interface Sending {
+  readonly headers: Readonly<Record<string, string>>
+  readonly patienceMs: number
+}
+
 export class FuzzClient {
   readonly #access: Access
   readonly #agent: Agent
@@ -21,12 +26,12 @@ export class FuzzClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: 16, ca: access.ca })
   }
 
-  send(request: FuzzRequest, protocol: 1 | 2): Promise<Outcome> {
-    const headers = { authorization: `Bearer ${this.#access.token}`, ...request.headers }
-    return protocol === 1 ? this.#sendHttp1(request, headers) : this.#sendHttp2(request, headers)
+  send(request: FuzzRequest, protocol: 1 | 2, patienceMs = lateMs): Promise<Outcome> {
+    const sending = { headers: { authorization: `Bearer ${this.#access.token}`, ...request.headers }, patienceMs }
+    return protocol === 1 ? this.#sendHttp1(request, sending) : this.#sendHttp2(request, sending)
   }
 
-  #sendHttp1({ method, path, body }: FuzzRequest, headers: Readonly<Record<string, string>>): Promise<Outcome> {
+  #sendHttp1({ method, path, body }: FuzzRequest, { headers, patienceMs }: Sending): Promise<Outcome> {
     return new Promise((resolve) => {
       const { hostname, port } = new URL(this.#access.url)
       try {
@@ -41,7 +46,7 @@ export class FuzzClient {
         const timer = setTimeout(() => {
           resolve('late')
           sent.destroy()
-        }, lateMs)
+        }, patienceMs)
         sent.on('close', () => clearTimeout(timer))
         sent.end(body)
       } catch {
@@ -50,7 +55,7 @@ export class FuzzClient {
     })
   }
 
-  #sendHttp2({ method, path, body }: FuzzRequest, headers: Readonly<Record<string, string>>): Promise<Outcome> {
+  #sendHttp2({ method, path, body }: FuzzRequest, { headers, patienceMs }: Sending): Promise<Outcome> {
     return new Promise((resolve) => {
       const session = this.#openSession()
       try {
@@ -65,7 +70,7 @@ export class FuzzClient {
         const timer = setTimeout(() => {
           resolve('late')
           stream.close(8)
-        }, lateMs)
+        }, patienceMs)
         stream.on('close', () => {
           clearTimeout(timer)
           const isWhole = answered !== undefined && stream.rstCode === 0

@@ -29,6 +29,8 @@ export interface FuzzReport {
 
 const atOnce = 12
 const mostFindings = 50
+/** For a request that is asked again, on a machine that has more to do than it can. */
+const longPatienceMs = 60_000
 
 export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
   const server = await ServerProcess.start({ nodeFlags: turnWatchFlags, flags: ['--read-cache-bytes=1MiB', '--request-timeout=20s'] })
@@ -150,7 +152,8 @@ class Fuzz {
   /** A busy machine makes everybody wait; a request is to blame when it holds the event loop by itself, each of four times. */
   private async clearSuspects(): Promise<void> {
     for (const { request, protocol } of this.unanswered.splice(0))
-      if ((await this.client.send(request, protocol)) === 'late') this.find(`no answer ${request.method}`, `no answer\n  ${tell(request)}`)
+      if ((await this.client.send(request, protocol, longPatienceMs)) === 'late')
+        this.find(`no answer ${request.method}`, `no answer\n  ${tell(request)}`)
     const suspects = this.suspects.splice(0)
     for (const { request, protocol } of suspects.slice(0, 3 * atOnce)) {
       if (this.isDead()) return
