@@ -100,8 +100,8 @@ export class Call implements RuleContext, CallTarget {
   }
 
   /** To be called before something is made of bytes and before anything is done: what is too heavy is left to somebody else. */
-  checkWeight(bytes: Uint8Array): void {
-    if (this.caller.isMovable && isHeavy(bytes)) throw new TooHeavyError()
+  checkWeight(bytes: Uint8Array, mostBytes?: number): void {
+    if (this.caller.isMovable && isHeavy(bytes, mostBytes)) throw new TooHeavyError()
   }
 
   /** What is waited for, unless the caller is gone before. */

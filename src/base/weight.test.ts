@@ -16,6 +16,7 @@ test('many parts are heavy, in JSON and in YAML', () => {
 test('few long texts are light, until they are very long', () => {
   assert.equal(isHeavy(bytesOf(`{"a":"${'x'.repeat(400_000)}"}`)), false)
   assert.equal(isHeavy(bytesOf(`{"a":"${'x'.repeat(800_000)}"}`)), true)
+  assert.equal(isHeavy(bytesOf(`{"a":"${'x'.repeat(400_000)}"}`), 100_000), true)
 })
 
 test('what is short is light, whatever it is made of', () => {

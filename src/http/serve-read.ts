@@ -26,13 +26,16 @@ export function serveGet(target: Target): Answered | Promise<Answered> {
   if (compute !== undefined) return serveComputed(target, form, compute)
   const stored = get(target.server.engine, target.call, parseGetOptions(target.query))
   return whenThere(stored, (found) => {
-    if (isMade(form)) target.call.checkWeight(found.entry.value)
+    if (isMade(form)) target.call.checkWeight(found.entry.value, form.representation.format === 'yaml' ? mostYamlBytes : undefined)
     return whenThere(representObject(form, { stored: found }), (represented): Answered => {
       send(target.exchange, { code: 200, ...represented })
       return true
     })
   })
 }
+
+/** Each character of YAML is looked at by itself. */
+const mostYamlBytes = 64 << 10
 
 /** Whether the answer is made of an object, and not just copied from the store. */
 const isMade = ({ representation: { format, pretty, as }, resource }: ObjectForm): boolean =>

@@ -1,5 +1,6 @@
 // `npm run linear`: twice the input takes at most two and a half times as long, from 1 KB to the largest there is, for every shape of the
-// corpus and for random ones. The young generation is made large, for what the collector takes is not what the parser takes. `-- --only YAML`, `-- --random 50`, `-- --seed 7`.
+// corpus and for random ones. The young generation is made large, for what the collector takes is not what the parser takes.
+// `-- --only YAML`, `-- --random 50`, `-- --seed 7`.
 
 import { parseArgs } from 'node:util'
 import { newSeed } from '../kit/seeded-random.js'
