@@ -62,9 +62,9 @@ export class JsonEndpoint {
           })
   }
 
-  /** Rejects with one sentence when nobody answers in time, or with more than there may be. */
+  /** Rejects with one sentence when nobody answers in time, or with more than there may be. A text is JSON already. */
   async post(document: unknown, signal?: AbortSignal): Promise<EndpointAnswer> {
-    const body = Buffer.from(JSON.stringify(document))
+    const body = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
     const { timeoutMs } = this.#limits
     const ending = AbortSignal.timeout(timeoutMs)
     try {

@@ -8,6 +8,8 @@ import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
+import { type ConversionWebhook, conversionWebhook } from './conversion-webhook.js'
+import { serviceLocator } from './locate-service.js'
 
 export const definitionsResource = (catalogs: Pick<CatalogSource, 'current'>): Resource | undefined => {
   const { current } = catalogs
@@ -24,6 +26,7 @@ const fingerprint = ({ metadata, status }: CustomResourceDefinition): string =>
 interface Served {
   readonly fingerprint: string
   readonly kind: ResourceDefinition
+  readonly webhook: ConversionWebhook | undefined
 }
 
 /** Gives what ends it. */
@@ -31,20 +34,26 @@ export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource): (
   const definitions = definitionsResource(catalogs)
   if (definitions === undefined) return () => undefined
   const served = new Map<string, Served>()
-  /** Undefined where nothing changes. */
+  const parts = { reviewGroup: definitions.group, locate: serviceLocator(store, catalogs) }
+  const make = (definition: CustomResourceDefinition): Served => {
+    const webhook = conversionWebhook(definition, parts)
+    return { fingerprint: fingerprint(definition), kind: customKind(definition, webhook?.convert), webhook }
+  }
   const follow = (key: string, definition: CustomResourceDefinition | undefined): void => {
     const before = served.get(key)
     if (definition === undefined || !isEstablished(definition)) {
       if (before === undefined) return
       served.delete(key)
+      before.webhook?.close()
       catalogs.change({ remove: [before.kind] })
       return
     }
-    const print = fingerprint(definition)
-    if (before?.fingerprint === print) return
-    const kind = customKind(definition)
-    served.set(key, { fingerprint: print, kind })
-    catalogs.change({ put: [kind], ...(before === undefined || isSamePlace(before.kind, kind) ? {} : { remove: [before.kind] }) })
+    if (before?.fingerprint === fingerprint(definition)) return
+    const made = make(definition)
+    served.set(key, made)
+    before?.webhook?.close()
+    const isMoved = before !== undefined && !isSamePlace(before.kind, made.kind)
+    catalogs.change({ put: [made.kind], ...(isMoved ? { remove: [before.kind] } : {}) })
   }
   const read = (object: StoredObject): CustomResourceDefinition => object.decode(definitions) as CustomResourceDefinition
   const unwatch = store.watch({
@@ -58,12 +67,15 @@ export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource): (
     if (object === undefined) continue
     const definition = read(object)
     if (!isEstablished(definition)) continue
-    const kind = customKind(definition)
-    served.set(object.key, { fingerprint: fingerprint(definition), kind })
-    found.push(kind)
+    const made = make(definition)
+    served.set(object.key, made)
+    found.push(made.kind)
   }
   if (found.length > 0) catalogs.change({ put: found })
-  return unwatch
+  return () => {
+    unwatch()
+    for (const { webhook } of served.values()) webhook?.close()
+  }
 }
 
 const isSamePlace = (a: ResourceDefinition, b: ResourceDefinition): boolean => a.group === b.group && a.resource === b.resource

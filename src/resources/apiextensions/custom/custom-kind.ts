@@ -1,5 +1,6 @@
 // A custom kind from its definition: the same value as a built-in kind, so that it takes the same way through every room.
 
+import type { BatchConversion } from '../../../api/conversion.js'
 import type {
   Deprecation,
   ResourceDefinition,
@@ -65,12 +66,14 @@ const withTypeOf =
   (object: ApiObject): unknown => ({ ...object, apiVersion, kind })
 
 /** The kind that a definition describes; `group` and names are those that were accepted. */
-export function customKind(definition: CustomResourceDefinition): ResourceDefinition {
+export function customKind(definition: CustomResourceDefinition, conversion?: BatchConversion): ResourceDefinition {
   const { spec = {}, status } = definition
   const names = status?.acceptedNames ?? spec.names ?? {}
   const versions = new Map((spec.versions ?? []).map((version) => [version.name ?? '', versionOf(version)]))
   const stored = [...versions.values()].find((version) => version.definition.storage === true)
-  const ruleOf = ({ version }: RuleContext): CustomVersion => versions.get(version) ?? (stored as CustomVersion)
+  // What somebody else converts is looked at in the version in which it is kept.
+  const ruleOf = ({ version }: RuleContext): CustomVersion =>
+    (conversion === undefined ? versions.get(version) : undefined) ?? (stored as CustomVersion)
   const isRewritten = (definition.metadata?.generation ?? 1) > 1
   const kind = names.kind ?? ''
   const withType = withTypeOf(`${spec.group}/${stored?.name}`, kind)
@@ -103,10 +106,12 @@ export function customKind(definition: CustomResourceDefinition): ResourceDefini
       servedVersion(version, {
         kind,
         stored: stored ?? version,
+        isConverted: conversion !== undefined,
         isRewritten,
         deprecation: deprecationOf(version, [...versions.values()], `${spec.group}`, kind),
       }),
     ),
+    ...(conversion === undefined ? {} : { conversion }),
     nameProblems: dnsSubdomainProblems,
     selectableFields: {},
     anyFinalizer: true,
@@ -129,6 +134,8 @@ export function customKind(definition: CustomResourceDefinition): ResourceDefini
 interface Serving {
   readonly kind: string
   readonly stored: CustomVersion
+  /** Somebody else converts between the versions. */
+  readonly isConverted: boolean
   /** The definition has changed since it was made, so that objects may be stored that were never read by it. */
   readonly isRewritten: boolean
   readonly deprecation: Deprecation | undefined
@@ -152,7 +159,10 @@ function deprecationOf(
   return { warning: `${group}/${name} ${kind} is deprecated${instead}`, deprecatedIn: '' }
 }
 
-function servedVersion(version: CustomVersion, { kind, stored, isRewritten, deprecation }: Serving): ResourceVersionDefinition {
+function servedVersion(
+  version: CustomVersion,
+  { kind, stored, isConverted, isRewritten, deprecation }: Serving,
+): ResourceVersionDefinition {
   const schema = structOfKind(kind, version.schema)
   const isStored = version.definition.storage === true
   const asStored = structOfKind(kind, stored.schema)
@@ -167,8 +177,8 @@ function servedVersion(version: CustomVersion, { kind, stored, isRewritten, depr
     name: version.name,
     schema,
     ...(isStored ? { stored: true } : {}),
-    ...(isRewritten || !isStored ? { fromStored } : {}),
-    ...(isStored ? {} : { toStored: (object) => filled(prune(asStored, filled(object, version)), stored) }),
+    ...(isConverted || (isStored && !isRewritten) ? {} : { fromStored }),
+    ...(isConverted || isStored ? {} : { toStored: (object) => filled(prune(asStored, filled(object, version)), stored) }),
     defaults: (object) => filled(object, version),
     ...(deprecation === undefined ? {} : { deprecation }),
     ...(version.definition.served === true ? {} : { unserved: true as const }),

@@ -1,0 +1,102 @@
+// What a webhook that converts is sent, and every way in which its answer is refused.
+
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import type { ApiObject } from '../../api/object.js'
+import { conversionWebhook } from './conversion-webhook.js'
+
+type Review = { request: { uid: string; desiredAPIVersion: string; objects: { metadata: object; spec: { mode?: string } }[] } }
+
+const parts = {
+  reviewGroup: 'apiextensions.cluster.io',
+  locate: () => {
+    throw new Error('there are no services here')
+  },
+}
+
+/** Answers as the mode of the first object says. */
+function answerTo({ request }: Review): unknown {
+  const mode = request.objects[0]?.spec.mode
+  const objects = request.objects.map((object) => ({ ...object, apiVersion: mode === 'version' ? 'g/v9' : request.desiredAPIVersion }))
+  const [first] = objects
+  if (mode === 'rename') Object.assign(first?.metadata ?? {}, { name: 'other' })
+  if (mode === 'meta') Object.assign(first?.metadata ?? {}, { labels: { l: 'x' }, generation: 99 })
+  return {
+    apiVersion: 'apiextensions.cluster.io/v1',
+    kind: 'ConversionReview',
+    response: {
+      uid: mode === 'uid' ? 'zzz' : request.uid,
+      convertedObjects: mode === 'short' ? [] : objects,
+      result: mode === 'refuse' ? { status: 'Failure', message: 'no' } : { status: 'Success' },
+    },
+  }
+}
+
+const server = createServer((request, response) => {
+  let text = ''
+  request.on('data', (part) => {
+    text += part
+  })
+  request.on('end', () => {
+    const review = JSON.parse(text) as Review
+    const isBroken = review.request.objects[0]?.spec.mode === 'broken'
+    response.writeHead(isBroken ? 500 : 200).end(isBroken ? 'oh' : JSON.stringify(answerTo(review)))
+  })
+})
+before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
+after(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const webhook = (url: string) =>
+  conversionWebhook(
+    {
+      spec: {
+        group: 'g',
+        names: { kind: 'Box', plural: 'boxes' },
+        conversion: { strategy: 'Webhook', webhook: { clientConfig: { url }, conversionReviewVersions: ['v9', 'v1'] } },
+      },
+    },
+    parts,
+  )
+
+async function convert(mode: string): Promise<ApiObject | undefined> {
+  const made = webhook(`http://127.0.0.1:${(server.address() as AddressInfo).port}/convert`)
+  const object = { metadata: { name: 'a', uid: 'u', generation: 1, annotations: { old: '1' } }, spec: { mode } } as ApiObject
+  try {
+    return (await made?.convert([object], { from: 'g/v1', to: 'g/v2' }))?.[0]
+  } finally {
+    made?.close()
+  }
+}
+
+test('objects come back without their type, and with no metadata changed but labels and annotations', async () => {
+  assert.deepEqual(await convert('meta'), {
+    metadata: { name: 'a', uid: 'u', generation: 1, labels: { l: 'x' }, annotations: { old: '1' } },
+    spec: { mode: 'meta' },
+  })
+})
+
+const refusals = {
+  refuse: 'failed: no',
+  short: 'returned 0 objects, expected 1',
+  rename: 'returned invalid object: must have the same name: a != other',
+  version: 'returned invalid object at index 0: invalid groupVersion (expected g/v2, received g/v9)',
+  broken: 'failed: an error on the server ("oh") has prevented the request from succeeding',
+}
+for (const [mode, why] of Object.entries(refusals)) {
+  test(`an answer is refused: ${mode}`, () => assert.rejects(convert(mode), { message: `conversion webhook for g/v1, Kind=Box ${why}` }))
+}
+
+test('an answer to another review is refused', () => assert.rejects(convert('uid'), /failed: expected response\.uid=".{36}", got "zzz"/))
+
+test('a webhook that is not there is told of', () =>
+  assert.rejects(
+    async () => webhook('http://127.0.0.1:1/')?.convert([{ metadata: {} }], { from: 'g/v1', to: 'g/v2' }),
+    /failed: connect ECONNREFUSED/,
+  ))
+
+test('kinds whose versions are the same need none', () => assert.equal(conversionWebhook({ spec: {} }, parts), undefined))
