@@ -279,6 +279,22 @@ describe('the flags of tokens', () => {
   })
 })
 
+test('requests that are too large for the event loop are signed and reviewed with the same key', async () => {
+  const running = await startEmbedded('memory')
+  try {
+    const { client } = running
+    await client.post(accounts, { metadata: { name: 'heavy' } })
+    const padding = { annotations: { padding: 'x'.repeat(900_000) } }
+    const token = tokenIn(await client.post(`${accounts}/heavy/token`, { metadata: padding, spec: {} }))
+    assert.equal(await statusWith(running, token), 200)
+    const path = '/apis/authentication.cluster.io/v1/tokenreviews'
+    const { json } = expectStatus(await client.post(path, { metadata: padding, spec: { token } }), 201)
+    assert.equal((json['status'] as Review).authenticated, true)
+  } finally {
+    await running.close()
+  }
+})
+
 test('without a flag there is a key, which later starts keep', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tokens-'))
   const { startServer } = await import('cluster-apiserver')
