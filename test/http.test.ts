@@ -235,7 +235,9 @@ describe('limits', () => {
   })
 
   test('requests at once beyond the limit are sent away with a word when to come again', async () => {
-    const small = await ServerProcess.start({ flags: ['--max-mutating-requests-inflight=1', ...plainUserFlags()] })
+    const small = await ServerProcess.start({
+      flags: ['--max-mutating-requests-inflight=1', '--enable-priority-and-fairness=false', ...plainUserFlags()],
+    })
     const plain = plainClient(small)
     const socket = await RawSocket.open(small.access)
     socket.write(

@@ -14,6 +14,7 @@ import { shorten } from '../base/shorten.js'
 import type { Exchange } from './exchange.js'
 import type { RequestHooks } from './lifecycle.js'
 import type { Answered, Filter } from './pipeline.js'
+import { isLongRunning } from './priority.js'
 import { sendPlain } from './respond.js'
 
 export interface Auditing {
@@ -148,12 +149,6 @@ const resourceMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'
 /** A method that resources do not have is no verb. */
 const verbOf = ({ isResource, method, verb }: RequestInfo): string =>
   isResource && verb !== 'watch' && verb !== 'proxy' && !resourceMethods.has(method) ? '' : verb
-
-const longRunning = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
-
-/** What may go on for as long as its client likes, whether it is allowed or not. */
-export const isLongRunning = ({ isResource, verb, subresource, path }: RequestInfo): boolean =>
-  isResource ? verb === 'watch' || verb === 'proxy' || longRunning.has(subresource) : path.startsWith('/debug/pprof/')
 
 interface AnnotationKeys {
   readonly decision: string

@@ -9,6 +9,8 @@ import { negotiate } from '../codec/negotiation.js'
 import { type AggregatedDiscovery, serveAggregated } from './aggregated-discovery.js'
 import type { Document } from './discovery.js'
 import type { Exchange } from './exchange.js'
+import { serveDump } from './flow/dumps.js'
+import type { FlowControl } from './flow/flow-control.js'
 import { answerAll, answerOne, type HealthChecks, type HealthPath } from './health.js'
 import type { ServerMetrics } from './metrics/server-metrics.js'
 import type { OpenApiDocuments } from './openapi/documents.js'
@@ -27,6 +29,8 @@ export interface Site {
   readonly metrics: ServerMetrics
   /** Left out: they are not served. */
   readonly profiles?: Profiles | undefined
+  /** Whose state is shown; left out: nobody's. */
+  readonly flow?: FlowControl | undefined
   readonly version: Document
   readonly openApi: OpenApiDocuments
   /** Left out where nobody could look for it. */
@@ -67,7 +71,7 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
     case 'metrics':
       return words.length === 1 ? serveMetrics(site, exchange) : pageNotFound(exchange)
     case 'debug':
-      return (words[1] === 'pprof' && site.profiles?.serve(exchange, words.slice(2).join('/'))) || pageNotFound(exchange)
+      return serveDebug(site, exchange, words) || pageNotFound(exchange)
     case 'version':
       if (words.length > 1) return pageNotFound(exchange)
       if (exchange.info.method !== 'GET') throw methodNotAllowed()
@@ -87,6 +91,12 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
     default:
       return pageNotFound(exchange)
   }
+}
+
+function serveDebug(site: Site, exchange: Exchange, words: readonly string[]): Answered | Promise<Answered> | undefined {
+  const name = words.slice(2).join('/')
+  if (words[1] === 'pprof') return site.profiles?.serve(exchange, name)
+  return words[1] === 'api_priority_and_fairness' && site.flow !== undefined && serveDump(site.flow, exchange, name)
 }
 
 /** Discovery is read only; elsewhere there is nothing. */

@@ -12,6 +12,8 @@ import type { AuditRecord } from '../audit/record.js'
 import type { Credentials } from '../auth/authenticate.js'
 import type { AccessRequest, Decision } from '../auth/authorize.js'
 import { type PeerCertificate, peerCertificateOf } from '../net/peer-certificate.js'
+import type { Flow } from './flow/flow.js'
+import type { Seating } from './flow/flow-control.js'
 import type { Lifecycle } from './lifecycle.js'
 import type { Offload } from './offload.js'
 import type { Pressure } from './pressure.js'
@@ -53,6 +55,11 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   isLongRunning = false
   /** How long the client gives for the answer; undefined: as long as the server does. */
   timeoutMs: number | undefined = undefined
+  /** Which flow schema took it; undefined: nobody asked, or it is not limited by any. */
+  flow: Flow | undefined = undefined
+  /** The part of its priority level that it has now, and since when. */
+  seated: Seating | undefined = undefined
+  seatedMs = 0
   /** Which of the two limits on requests in flight this one counts towards. */
   counted: 'readOnly' | 'mutating' | undefined = undefined
   /** False for administrators, who are counted and not limited. */

@@ -4,7 +4,7 @@ import type { Exchange } from './exchange.js'
 import type { RequestHooks } from './lifecycle.js'
 import type { Answered, Filter } from './pipeline.js'
 import { OverloadedError, type Pressure } from './pressure.js'
-import { isExempt, isProbe } from './priority.js'
+import { isExempt, isProbe, isReading } from './priority.js'
 
 export interface Limits {
   readonly maxReadOnly: number
@@ -17,8 +17,6 @@ export interface Limits {
 
 const defaultWaiting = 1_000
 const defaultWaitMs = 5_000
-
-const readOnlyVerbs = new Set(['get', 'list', 'watch', 'head', 'options'])
 
 interface Waiting {
   begin(): void
@@ -72,7 +70,7 @@ export class Inflight {
     if (exchange.info.verb === 'watch' || isProbe(exchange)) return false
     // Memory is bounded for everybody.
     if (this.#limits.pressure.isFull) throw new OverloadedError()
-    const seats = readOnlyVerbs.has(exchange.info.verb) ? this.#readOnly : this.#mutating
+    const seats = isReading(exchange) ? this.#readOnly : this.#mutating
     exchange.isLimited = seats.limit !== Number.POSITIVE_INFINITY && !isExempt(exchange)
     if (exchange.isLimited && (seats.counted >= seats.limit || seats.waiting.size > 0)) return this.#wait(seats, exchange)
     return seats.take(exchange)

@@ -204,6 +204,7 @@ const quoted = (text: string): string => `"${text.replace(/[^\x20-\x7e\t\u00a0-\
 export function writeHead(exchange: Exchange, code: number, headers: string[]): void {
   const { response } = exchange
   response.statusCode = code
+  if (exchange.flow !== undefined) headers.push(...exchange.flow.headers)
   exchange.lifecycle.tell('responseStarted', exchange)
   if (isHttp1(response)) {
     response.writeHead(code, headers)

@@ -29,6 +29,7 @@ import type { Storage } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
 import { metricSources } from './metric-sources.js'
 import { openAudit } from './open-audit.js'
+import { openFlowControl } from './open-flow-control.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
 import { servingFilters } from './serving-parts.js'
@@ -65,18 +66,21 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
   const { access } = engine
   const pressure = new Pressure({ ...memoryLimits, answerMs: timeouts.requestMs })
   closing.add(() => pressure.close())
-  const inflight = new Inflight({
-    pressure,
-    maxReadOnly: limits.readingInFlight || Number.POSITIVE_INFINITY,
-    maxMutating: limits.mutatingInFlight || Number.POSITIVE_INFINITY,
-  })
-  const audit = openAudit(opening)
-  const audited = audit && auditing({ audit, identity: settings.identity, clock: engine.clock })
   const lag = new LoopLag()
   closing.add(() => lag.close())
   const tracing = await startTracing(opening)
+  const flow = limits.fairness ? openFlowControl(opening, { ...parts, pressure, lag }) : undefined
+  const inflight =
+    flow?.control ??
+    new Inflight({
+      pressure,
+      maxReadOnly: limits.readingInFlight || Number.POSITIVE_INFINITY,
+      maxMutating: limits.mutatingInFlight || Number.POSITIVE_INFINITY,
+    })
+  const audit = openAudit(opening)
+  const audited = audit && auditing({ audit, identity: settings.identity, clock: engine.clock })
   const metrics = new ServerMetrics({
-    sources: [...metricSources({ ...parts, settings, inflight, lag, audit }), ...tracing.sources],
+    sources: [...metricSources({ ...parts, settings, inflight, lag, audit, flow }), ...tracing.sources],
     disabled: settings.metrics.disabled,
     allowed: settings.metrics.allowedLabels,
   })
@@ -91,10 +95,10 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
       }),
       ...(audited === undefined ? [] : [audited.filter]),
       impersonation(access.authorizers),
-      lag.shed,
+      ...(flow === undefined ? [lag.shed] : []),
       inflight.filter,
       authorization(access.authorizers),
-      dispatch(siteOf(settings, parts, metrics)),
+      dispatch({ ...siteOf(settings, parts, metrics), flow: flow?.control }),
     ],
     hooks: [
       inflight.hooks,

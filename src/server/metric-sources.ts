@@ -7,6 +7,7 @@ import type { Audit } from '../audit/audit.js'
 import type { AuditTallies } from '../audit/backend.js'
 import type { Histogram } from '../base/histogram.js'
 import { durationBounds, type QueueCounters } from '../controllers/kit/counters.js'
+import { flowFamilies } from '../http/flow/flow-metrics.js'
 import type { Inflight } from '../http/inflight.js'
 import type { LoopLag } from '../http/loop-lag.js'
 import type { Family, Row } from '../http/metrics/exposition.js'
@@ -18,6 +19,7 @@ import type { CollectionTally } from '../objects/store-tallies.js'
 import type { Storage, StorageSize } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
 import { authenticationFamilies } from './authentication-metrics.js'
+import type { OpenFlowControl } from './open-flow-control.js'
 import type { Settings } from './options/settings.js'
 import type { RunningLoops } from './start-loops.js'
 
@@ -27,7 +29,8 @@ export interface MeasuredParts {
   readonly engine: Pick<Engine, 'store' | 'admission' | 'access'>
   readonly catalogs: CatalogSource
   readonly loops: RunningLoops
-  readonly inflight: Inflight
+  readonly inflight: Pick<Inflight, 'readOnly' | 'mutating'>
+  readonly flow: OpenFlowControl | undefined
   readonly lag: LoopLag
   readonly audit: Audit | undefined
   readonly state: { readonly handshakeErrors: number }
@@ -46,6 +49,7 @@ export function metricSources(parts: MeasuredParts): readonly MetricSource[] {
     () => loopFamilies(parts),
     () => (parts.engine.access.tallies === undefined ? [] : authenticationFamilies(parts.engine.access.tallies)),
     () => admissionFamilies(parts.engine.admission.tallies ?? new AdmissionTallies()),
+    () => (parts.flow === undefined ? [] : flowFamilies(parts.flow.control, parts.flow.configs.tallies.values())),
     () => (parts.audit === undefined ? [] : auditFamilies(parts.audit.tallies)),
   ]
 }

@@ -55,7 +55,14 @@ test('settings of an empty command line', async () => {
   assert.equal(settings.eventTtlSeconds, 3600)
   assert.deepEqual(settings.tls, { files: undefined, key: undefined, minVersion: 'TLSv1.2', ciphers: undefined })
   assert.deepEqual(settings.timeouts, { requestMs: 60_000, minWatchMs: 1_800_000, shutdownDelayMs: 0, livezGraceMs: 0 })
-  assert.deepEqual(settings.limits, { readingInFlight: 400, mutatingInFlight: 200, watches: 100_000, http2Streams: 250, goawayChance: 0 })
+  assert.deepEqual(settings.limits, {
+    readingInFlight: 400,
+    mutatingInFlight: 200,
+    fairness: true,
+    watches: 100_000,
+    http2Streams: 250,
+    goawayChance: 0,
+  })
   assert.deepEqual(settings.laterFlags, [])
   assert.deepEqual(settings.warnings, [])
   assert.equal(settings.gates('ServerSideApply'), true)

@@ -197,6 +197,7 @@ const readTimeouts = (values: FlagValues): TimeoutSettings => ({
 const readLimits = (values: FlagValues): LimitSettings => ({
   readingInFlight: values['max-requests-inflight'],
   mutatingInFlight: values['max-mutating-requests-inflight'],
+  fairness: values['enable-priority-and-fairness'],
   watches: values['max-watches'],
   http2Streams: values['http2-max-streams-per-connection'] || 250,
   goawayChance: values['goaway-chance'],

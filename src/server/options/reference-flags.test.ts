@@ -54,7 +54,6 @@ const laterFlags = new Set([
   'enable-admission-plugins',
   'enable-bootstrap-token-auth',
   'enable-garbage-collector',
-  'enable-priority-and-fairness',
 ])
 
 const isLater = (name: string): boolean => laterGroups.test(name) || laterFlags.has(name)

@@ -159,6 +159,8 @@ export interface LimitSettings {
   /** 0: no limit. */
   readonly readingInFlight: number
   readonly mutatingInFlight: number
+  /** Whether both together are shared out by flow schemas and priority levels. */
+  readonly fairness: boolean
   readonly watches: number
   readonly http2Streams: number
   readonly goawayChance: number

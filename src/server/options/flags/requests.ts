@@ -29,7 +29,13 @@ export const requestFlags = [
     help: 'writing requests at once; 0 for no limit',
   },
   { name: 'max-watches', kind: 'integer', min: 0, default: '100000', effect: 'now', help: 'watches at once; 0 for no limit' },
-  { name: 'enable-priority-and-fairness', kind: 'boolean', default: 'true', effect: 'later', help: 'share the limits by priority level' },
+  {
+    name: 'enable-priority-and-fairness',
+    kind: 'boolean',
+    default: 'true',
+    effect: 'now',
+    help: 'share the two limits out by flow schemas and priority levels',
+  },
   {
     name: 'livez-grace-period',
     kind: 'duration',
