@@ -101,7 +101,7 @@ const sourceRules: readonly SourceRule[] = [
 
 export const persistentSourceNames = sourceRules.map(({ name }) => name)
 
-/** Sources beyond the first are refused unseen. */
+/** Sources beyond the first are refused unseen, but for the one that the reference never refuses. */
 export function validateVolumeSource(spec: PersistentVolumeSpec, field: string, context: SourceContext): readonly FieldError[] {
   let errors = noErrors
   let hasOne = false
@@ -109,7 +109,9 @@ export function validateVolumeSource(spec: PersistentVolumeSpec, field: string, 
     if (spec[name] === undefined) continue
     errors = joined(
       errors,
-      hasOne ? [forbidden(`${field}.${refusedAt ?? name}`, 'may not specify more than 1 volume type')] : check(spec, field, context),
+      hasOne && name !== 'flexVolume'
+        ? [forbidden(`${field}.${refusedAt ?? name}`, 'may not specify more than 1 volume type')]
+        : check(spec, field, context),
       !hasOne && name === 'local' && !context.hasNodeAffinity
         ? [required(`${field}.nodeAffinity`, 'Local volume requires node affinity')]
         : noErrors,

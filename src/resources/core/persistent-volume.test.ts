@@ -77,6 +77,11 @@ const rows: readonly { readonly title: string; readonly spec: PersistentVolumeSp
     ],
   },
   {
+    title: 'a flex volume beside another source',
+    spec: { hostPath: { path: '/x' }, flexVolume: {}, azureFile: {} },
+    found: ['spec.flexVolume.driver: Required value', 'spec.azureFile: Forbidden: may not specify more than 1 volume type'],
+  },
+  {
     title: 'words that mean nothing',
     spec: {
       capacity: { storage: '-1', cpu: '1' },
