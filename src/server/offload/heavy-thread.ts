@@ -27,6 +27,8 @@ export interface HeavyThreadParts {
   readonly catalog: Catalog
   /** How long a request may take. */
   readonly requestMs: number
+  /** What is made of a request may be large, and is not the memory of the server. */
+  readonly mostHeapMiB?: number
 }
 
 interface Job {
@@ -45,8 +47,7 @@ const mostWaiting = 32
 const idleMs = 30_000
 /** For a request whose client was told that its time is up, before the thread is given up. */
 const graceMs = 10_000
-/** What is made of a request may be large, and is not the memory of the server. */
-const mostHeapMiB = 768
+const defaultHeapMiB = 768
 
 export class HeavyThread implements Offload {
   readonly #parts: HeavyThreadParts
@@ -86,12 +87,15 @@ export class HeavyThread implements Offload {
     const job = this.#waiting.shift()
     clearTimeout(this.#timer)
     if (job === undefined) {
+      this.#thread?.worker.unref()
       this.#timer = setTimeout(() => void this.#end(), idleMs).unref()
       return
     }
     this.#current = job
     this.#timer = setTimeout(() => void this.#end(), this.#parts.requestMs + graceMs).unref()
     this.#thread ??= this.#start()
+    // Somebody waits for it.
+    this.#thread.worker.ref()
     const message: ToThread = { kind: 'request', request: job.request }
     this.#thread.worker.postMessage(message)
   }
@@ -105,7 +109,7 @@ export class HeavyThread implements Offload {
       transferList: [channel.port2],
       // What was meant for this process, such as a profile, is not meant for its threads.
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: mostHeapMiB },
+      resourceLimits: { maxOldGenerationSizeMb: this.#parts.mostHeapMiB ?? defaultHeapMiB },
     })
     channel.port1.on('message', (question: Question) => {
       const reply = answerQuestion(storage, question)
@@ -118,7 +122,6 @@ export class HeavyThread implements Offload {
     worker.on('message', (message: FromThread) => void this.#hear(thread, message))
     worker.on('error', (error) => this.#lose(thread, error))
     worker.on('exit', () => this.#lose(thread, undefined))
-    worker.unref()
     return thread
   }
 
@@ -156,7 +159,7 @@ export class HeavyThread implements Offload {
     if (error !== undefined) this.#parts.logger.error({ err: error }, 'the thread for heavy requests ended')
     const job = this.#current
     this.#current = undefined
-    job?.reject(unavailable('the request needs more than there is'))
+    job?.reject(unavailable('the request takes more memory or time than there is for one'))
     if (!this.#isClosed) this.#next()
   }
 

@@ -1,0 +1,84 @@
+// The thread for heavy requests by itself: what it answers, what happens when a request needs too much, and that it ends.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ApiError } from '../../api/api-error.js'
+import { mastersGroup } from '../../api/user.js'
+import { systemClock } from '../../base/clock.js'
+import { silentLogger } from '../../base/logger.js'
+import type { OffloadedRequest } from '../../http/offload.js'
+import { issueCertificate } from '../../net/issue-certificate.js'
+import { openMemoryStorage } from '../../storage/memory.js'
+import type { Storage } from '../../storage/storage.js'
+import { ensureAdminCredential } from '../client-configuration.js'
+import { parseFlags } from '../options/parse-flags.js'
+import { readSettings } from '../options/read-settings.js'
+import { servedCatalog } from '../served-catalog.js'
+import { HeavyThread } from './heavy-thread.js'
+
+const admin = { name: 'admin', uid: '', groups: [mastersGroup], extra: {} }
+let storage: Storage
+before(async () => {
+  storage = await openMemoryStorage({ clock: systemClock })
+})
+after(() => storage.close())
+
+async function threadWith(mostHeapMiB?: number): Promise<HeavyThread> {
+  const flags = parseFlags(['--storage-backend=memory'])
+  const settings = await readSettings(flags)
+  const { cert } = issueCertificate({ commonName: 'ca', use: 'authority', notBefore: Date.now(), notAfter: Date.now() + 60_000 })
+  return new HeavyThread({
+    flags,
+    credential: ensureAdminCredential(undefined),
+    dataDir: undefined,
+    ownCa: cert,
+    storage,
+    logger: silentLogger,
+    catalog: servedCatalog(settings).current,
+    requestMs: 60_000,
+    ...(mostHeapMiB === undefined ? {} : { mostHeapMiB }),
+  })
+}
+
+const create = (name: string, members: number): OffloadedRequest => ({
+  method: 'POST',
+  url: '/api/v1/namespaces',
+  headers: { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'test/1' },
+  body: Buffer.from(
+    JSON.stringify({ metadata: { name, annotations: Object.fromEntries(Array.from({ length: members }, (_, i) => [`k${i}`, 'v'])) } }),
+  ),
+  user: admin,
+  now: Date.now(),
+  auditId: 'one',
+  audit: undefined,
+  remoteAddress: '127.0.0.1',
+})
+
+const wanted = (): boolean => true
+
+test('a request is answered, what it writes is stored, and another one sees it', async () => {
+  const thread = await threadWith()
+  const first = await thread.serve(create('first', 1), wanted)
+  assert.equal(first.code, 201, Buffer.from(first.body).toString())
+  assert.deepEqual(first.headers.slice(0, 2), ['Audit-Id', 'one'])
+  assert.ok(storage.revision > 0)
+  assert.equal((await thread.serve(create('first', 1), wanted)).code, 409)
+  await thread.close()
+  await assert.rejects(thread.serve(create('second', 1), wanted), /shutting down/)
+})
+
+test('what nobody wants any more is not written', async () => {
+  const thread = await threadWith()
+  const { revision } = storage
+  const answer = await thread.serve(create('unwanted', 1), () => false)
+  assert.ok(answer.code >= 500)
+  assert.equal(storage.revision, revision)
+  await thread.close()
+})
+
+test('a request that needs too much memory fails alone', async () => {
+  const thread = await threadWith(30)
+  await assert.rejects(thread.serve(create('huge', 200_000), wanted), (thrown) => thrown instanceof ApiError && thrown.status.code === 503)
+  assert.equal((await thread.serve(create('small', 1), wanted)).code, 201)
+  await thread.close()
+})
