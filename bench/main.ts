@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { fill, Lab, makeNamespace, type Tested } from './lab.js'
 import { hasPassed, type Line, renderTable, say } from './report.js'
 import { measureAccess } from './workloads/access.js'
+import { measureAudit } from './workloads/audit.js'
 import { measureIdentity } from './workloads/identity.js'
 import { measureFullMemory, measureIdleMemory, measureListedMemory } from './workloads/memory.js'
 import { measureProtobuf } from './workloads/protobuf.js'
@@ -51,6 +52,7 @@ const workloads: { readonly [name: string]: Workload } = {
   apply: measureApply,
   protobuf: measureProtobuf,
   access: measureAccess,
+  audit: measureAudit,
   identity: measureIdentity,
   // Loaded when it is its turn: it may have to install etcd.
   lone: async (lab) => (await import('./workloads/lone-writer.js')).measureLoneWriter(lab),

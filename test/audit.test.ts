@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -230,4 +232,33 @@ test('batches, the short format and truncation', async () => {
   await embedded.client.post('/api/v1/namespaces/whole/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'b' }, data })
   await embedded.close()
   assert.match(readFileSync(log, 'utf8'), /^\S+ AUDIT: id="[^"]+" stage="ResponseComplete" .* response="201"$/m)
+})
+
+test('a service that collects events', async () => {
+  const lists: { readonly kind: string; readonly items: readonly Event[] }[] = []
+  const service = createServer((request, response) => {
+    let text = ''
+    request.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+    })
+    request.on('end', () => {
+      lists.push(JSON.parse(text))
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve))
+  const config = join(folder, 'webhook.yaml')
+  const { port } = service.address() as AddressInfo
+  writeFileSync(config, `kind: Config\napiVersion: v1\nclusters:\n- name: a\n  cluster: {server: "http://127.0.0.1:${port}/events"}\n`)
+  const flags = [`--audit-policy-file=${policyPath}`, `--audit-webhook-config-file=${config}`, '--audit-webhook-batch-max-wait=50ms']
+  const embedded = await startEmbedded('memory', flags)
+  await embedded.client.get('/version', { 'audit-id': 'hooked-1' })
+  await embedded.close()
+  service.close()
+  const events = lists.flatMap(({ items }) => items).filter(({ auditID }) => auditID === 'hooked-1')
+  assert.deepEqual(
+    events.map(({ stage }) => stage),
+    ['RequestReceived', 'ResponseComplete'],
+  )
+  assert.ok(lists.every(({ kind }) => kind === 'EventList'))
 })

@@ -7,20 +7,30 @@ import { LogBackend } from '../audit/log-backend.js'
 import { LogFile } from '../audit/log-file.js'
 import { compilePolicy } from '../audit/policy.js'
 import { Truncated } from '../audit/truncated.js'
+import { WebhookBackend } from '../audit/webhook-backend.js'
+import { JsonEndpoint } from '../net/json-endpoint.js'
 import type { Opening } from './opening.js'
 import type { AuditSettings, DeliverySettings } from './options/settings.js'
 import { StartError } from './start-failure.js'
 
+/** How long the service may take for a list of events. */
+const webhookMs = 30_000
+
 /** Undefined: nothing is audited. */
 export function openAudit({ settings: { audit }, logger, closing }: Opening): Audit | undefined {
   if (audit === undefined) return undefined
-  const { policy, apiVersion, log } = audit
+  const { policy, apiVersion, log, webhook } = audit
   const tallies = new AuditTallies()
   const backends: AuditBackend[] = []
   if (log !== undefined) {
     const isStrict = log.mode === 'blocking-strict'
     const backend = new LogBackend({ target: openFile(log), format: log.format, tallies, logger, isStrict })
     backends.push(delivering(backend, log, tallies))
+  }
+  if (webhook !== undefined) {
+    const { connection, initialBackoffMs } = webhook
+    const endpoint = new JsonEndpoint(connection, { timeoutMs: webhookMs })
+    backends.push(delivering(new WebhookBackend({ endpoint, apiVersion, initialBackoffMs, tallies, logger }), webhook, tallies))
   }
   const opened = new Audit({ policy: compilePolicy(policy), backends, tallies, apiVersion })
   // Closed after everything that could still tell something.

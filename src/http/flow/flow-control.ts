@@ -121,7 +121,7 @@ export class FlowControl {
   }
 
   #seat(exchange: Exchange, { level, tally }: Flow, seats: number, queue?: FlowQueue): Answered {
-    exchange.seated = queue === undefined && seats === 1 ? oneSeat : { seats, queue }
+    exchange.seated = queue === undefined ? (seats === 0 ? noSeat : seats === 1 ? oneSeat : { seats, queue }) : { seats, queue }
     exchange.seatedMs = queue === undefined ? exchange.begunMs : performance.now()
     level.take(seats)
     tally.dispatched++
@@ -264,4 +264,5 @@ export class FlowControl {
   }
 }
 
+const noSeat: Seating = { seats: 0, queue: undefined }
 const oneSeat: Seating = { seats: 1, queue: undefined }

@@ -5,6 +5,7 @@ import type { Identity } from '../../api/identity.js'
 import type { Batching } from '../../audit/buffered.js'
 import { readPolicy } from '../../audit/read-policy.js'
 import type { Truncation } from '../../audit/truncated.js'
+import { readConnection } from '../connection-file.js'
 import { flagError } from './flag.js'
 import type { FlagValues } from './flag-table.js'
 import { type SettingsInput, under } from './read-settings.js'
@@ -26,7 +27,7 @@ export function readAudit({ values, files }: SettingsInput, identity: Identity):
     if ((values[flag] ?? apiVersion) !== apiVersion) throw flagError(flag, `events are written as ${apiVersion}; leave the flag out`)
   }
   const log = readLog(values)
-  const webhook = readWebhook(values)
+  const webhook = readWebhook(values, files)
   const hasBackend = log !== undefined || webhook !== undefined
   if (path === undefined) return { audit: undefined, warnings: hasBackend ? ['nothing is audited without --audit-policy-file'] : [] }
   const read = under('audit-policy-file', () => readPolicy(files.get(path) ?? '', { identity, path }))
@@ -55,10 +56,11 @@ function readLog(values: FlagValues): AuditSettings['log'] {
   }
 }
 
-function readWebhook(values: FlagValues): AuditSettings['webhook'] {
+function readWebhook(values: FlagValues, files: SettingsInput['files']): AuditSettings['webhook'] {
   const configFile = values['audit-webhook-config-file']
   if (configFile === undefined) return undefined
-  return { configFile, initialBackoffMs: values['audit-webhook-initial-backoff'], ...readDelivery(values, 'webhook') }
+  const connection = under('audit-webhook-config-file', () => readConnection(configFile, files.get(configFile) ?? ''))
+  return { connection, initialBackoffMs: values['audit-webhook-initial-backoff'], ...readDelivery(values, 'webhook') }
 }
 
 function readDelivery(values: FlagValues, to: 'log' | 'webhook'): DeliverySettings {

@@ -254,7 +254,7 @@ export interface AuditSettings {
   /** Of events. */
   readonly apiVersion: string
   readonly log: (DeliverySettings & { readonly file: Rotation; readonly format: 'json' | 'legacy' }) | undefined
-  readonly webhook: (DeliverySettings & { readonly configFile: string; readonly initialBackoffMs: number }) | undefined
+  readonly webhook: (DeliverySettings & { readonly connection: EndpointSettings; readonly initialBackoffMs: number }) | undefined
 }
 
 /** How events get to where they are kept. */

@@ -82,7 +82,7 @@ export const observabilityFlags = [
     name: 'audit-webhook-config-file',
     kind: 'file',
     content: 'client-configuration',
-    effect: 'later',
+    effect: 'now',
     help: 'how to reach the service that collects audit events',
   },
   {
@@ -90,7 +90,7 @@ export const observabilityFlags = [
     kind: 'choice',
     choices: ['batch', 'blocking', 'blocking-strict'],
     default: 'batch',
-    effect: 'later',
+    effect: 'now',
     help: 'whether requests wait for that service',
   },
   ...auditBatchFlags,
