@@ -45,7 +45,11 @@ export const userText = onceFor(({ name, uid, groups, extra }: User): string => 
   )
 })
 
-export function annotationsText(annotations: Iterable<readonly [string, string]>): string {
+export function annotationsText(annotations: readonly (readonly [string, string])[]): string {
+  const [first, second] = annotations
+  // A decision and its reason, which is all that most events have, are in order.
+  if (annotations.length === 2 && first !== undefined && second !== undefined && first[0] < second[0])
+    return `{${writeText(first[0])}:${writeText(first[1])},${writeText(second[0])}:${writeText(second[1])}}`
   const all = new Map(annotations)
   return `{${sortTexts([...all.keys()])
     .map((key) => `${writeText(key)}:${writeText(all.get(key) as string)}`)
@@ -53,7 +57,17 @@ export function annotationsText(annotations: Iterable<readonly [string, string]>
 }
 
 /** A moment in microseconds, of which this server knows milliseconds. */
-export const microTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, -1)}000Z`
+export function microTime(ms: number): string {
+  // Most of what is asked for in a turn is the same moment.
+  if (ms !== lastMs) {
+    lastMs = ms
+    lastTime = `${new Date(ms).toISOString().slice(0, -1)}000Z`
+  }
+  return lastTime
+}
+
+let lastMs = Number.NaN
+let lastTime = ''
 
 const longestAgent = 1024
 

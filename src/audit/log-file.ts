@@ -38,16 +38,18 @@ export class LogFile {
 
   /** Writes all of it, or throws. */
   append(text: string): void {
-    const bytes = Buffer.from(text)
-    if (this.#rotation.path !== '-' && this.#bytes > 0 && this.#bytes + bytes.length > this.#rotation.maxBytes) this.#rotate()
+    const length = Buffer.byteLength(text)
+    if (this.#rotation.path !== '-' && this.#bytes > 0 && this.#bytes + length > this.#rotation.maxBytes) this.#rotate()
     const descriptor = this.#descriptor ?? this.#open()
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at)
+      let at = writeSync(descriptor, text)
+      for (const bytes = at < length ? Buffer.from(text) : undefined; bytes !== undefined && at < length; )
+        at += writeSync(descriptor, bytes, at)
     } catch (thrown) {
       this.#drop()
       throw thrown
     }
-    this.#bytes += bytes.length
+    this.#bytes += length
   }
 
   async close(): Promise<void> {

@@ -95,6 +95,9 @@ export class AuditRecord {
   private readonly origin: string
   private readonly truncatedKey: string
   private ref: ObjectReference | undefined
+  /** The same as text, and of which it is. */
+  private refText: string | undefined
+  private refTextOf: ObjectReference | undefined
   private sentText = ''
   private answerText = ''
   private isTruncated = false
@@ -188,7 +191,7 @@ export class AuditRecord {
       this.middle +
       acting +
       this.origin +
-      (this.ref === undefined ? '' : `,"objectRef":${objectReferenceText(this.ref)}`) +
+      this.referenceText() +
       (code === undefined ? '' : `,"responseStatus":${statusText(this.status, code)}`) +
       (hasBodies && this.sentText !== '' ? `,"requestObject":${this.sentText}` : '') +
       (hasBodies && this.answerText !== '' ? `,"responseObject":${this.answerText}` : '') +
@@ -196,6 +199,15 @@ export class AuditRecord {
       (remarks.length === 0 ? '' : `,"annotations":${annotationsText(remarks)}`) +
       '}'
     )
+  }
+
+  private referenceText(): string {
+    if (this.ref === undefined) return ''
+    if (this.refText === undefined || this.refTextOf !== this.ref) {
+      this.refTextOf = this.ref
+      this.refText = `,"objectRef":${objectReferenceText(this.ref)}`
+    }
+    return this.refText
   }
 
   private facts({ stage, code, actsAs }: StageInput): EventFacts {
