@@ -55,7 +55,7 @@ export class TokenDigests {
   readonly #last = new WeakMap<object, Digested>()
 
   of(token: string, connection?: object): string {
-    if (connection === undefined) return this.#hash(token)
+    if (connection === undefined || token.length > mostCompared) return this.#hash(token)
     const last = this.#last.get(connection)
     if (last !== undefined && isSameSecret(last.token, token)) return last.digest
     const digest = this.#hash(token)
@@ -72,6 +72,9 @@ export class TokenDigests {
     return hash('sha256', this.#reviewKey + JSON.stringify([audiences, token]), 'base64')
   }
 }
+
+/** Of a longer token a hash is made sooner than it is compared letter by letter: 2.4 µs and 7.7 µs for one with an RSA signature. */
+const mostCompared = 128
 
 /** In a time that does not tell where they differ: requests of several users may come over one connection of a proxy. */
 function isSameSecret(one: string, other: string): boolean {
