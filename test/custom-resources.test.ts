@@ -128,6 +128,48 @@ onEveryEngine('custom kinds', (client) => {
     assert.deepEqual((json as unknown as { items: unknown[] }).items, [])
   })
 
+  test('do not take the place of kinds of the server itself, nor their objects along', async () => {
+    const rival = definition('clusterrolebindings', 'rbac.authorization.cluster.io', { scope: 'Cluster' }) as { metadata: { name: string } }
+    const annotated = { ...rival, metadata: { ...rival.metadata, annotations: { 'api-approved.cluster.io': 'unapproved, a test' } } }
+    expectStatus(await client().post(definitions, annotated), 201)
+    const path = `${definitions}/${rival.metadata.name}`
+    await until(
+      () => conditionOf(client(), path, 'Established'),
+      (value) => value === 'False',
+    )
+    const bindings = '/apis/rbac.authorization.cluster.io/v1/clusterrolebindings'
+    const before = expectStatus(await client().get(bindings), 200).json.items.length
+    expectStatus(await client().delete(path), 200)
+    await until(
+      () => client().get(path),
+      ({ status }) => status === 404,
+    )
+    const { kind, items } = expectStatus(await client().get(bindings), 200).json
+    assert.deepEqual([kind, items.length], ['ClusterRoleBindingList', before])
+  })
+
+  test('take their objects along though the stored version is not served, and take no more while they go', async () => {
+    const [version] = (definition('boxes', 'x.y') as { spec: { versions: object[] } }).spec.versions
+    const versions = [
+      { ...version, name: 'v1', served: true, storage: false },
+      { ...version, name: 'v2', served: false, storage: true },
+    ]
+    const boxes = await serve(client(), 'boxes', 'seven.example.com', { versions })
+    const held = box('seven.example.com', 'a', {}) as { metadata: object }
+    expectStatus(await client().post(boxes, { ...held, metadata: { ...held.metadata, finalizers: ['example.com/wait'] } }), 201)
+    const path = `${definitions}/boxes.seven.example.com`
+    expectStatus(await client().delete(path), 200)
+    expectStatus(await client().post(boxes, box('seven.example.com', 'b', {})), 405)
+    expectStatus(await client().get(path), 200)
+    expectStatus(await client().patch(`${boxes}/a`, 'application/merge-patch+json', { metadata: { finalizers: null } }), 200)
+    await until(
+      () => client().get(path),
+      ({ status }) => status === 404,
+    )
+    await serve(client(), 'boxes', 'seven.example.com')
+    assert.deepEqual(expectStatus(await client().get(boxes), 200).json.items, [])
+  })
+
   test('with rules that cannot be are refused', async () => {
     const bad = (rule: string) => ({
       versions: [

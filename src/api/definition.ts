@@ -198,6 +198,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   /** Finalizers without a domain are accepted, as on custom resources. */
   readonly anyFinalizer?: boolean
   readonly warnings?: (object: T, old: T | undefined, context: RuleContext) => readonly string[]
+  /** Throws where no object of the kind may be made any more, however far its request has come. */
+  readonly checkCreatable?: () => void
   /** A PUT on a name that does not exist creates it. */
   readonly createOnUpdate?: boolean
   /** A PUT without a resourceVersion is refused. */

@@ -5,7 +5,7 @@ import { Attribute, Variable } from './attribute.js'
 import { costOfCall } from './call-cost.js'
 import type { Checked } from './check.js'
 import { type CelFunction, functions } from './functions/table.js'
-import { patternOf } from './functions/text.js'
+import { patternOf } from './pattern.js'
 import { Run } from './run.js'
 import { Constant, type Step } from './step.js'
 import { Call, Comprehension, Logic, MakeList, MakeMap, Membership, NotFalse, Presence } from './steps.js'
@@ -103,7 +103,7 @@ class Planner {
     }
     if (patternFunctions.has(name) && second instanceof Constant && typeof second.value === 'string') {
       const pattern = patternOf(second.value)
-      if (pattern instanceof CelError) throw new CelPlanError(pattern.message)
+      if (pattern instanceof Error) throw new CelPlanError(pattern.message)
     }
     const elementType = target === undefined ? '' : elementKind(this.checked.types.get(target))
     const call = new Call(functions[name] as CelFunction, args, elementType, costOfCall(name, overloads))

@@ -123,11 +123,32 @@ function compile(node: SchemaNode): Reader {
 function compileLoose(node: SchemaNode): Reader {
   if (node.type === 'list') {
     const read = compileList(readerOf(node.item), null)
-    return (value, state) => (Array.isArray(value) ? read(value, state) : value)
+    return (value, state) => (Array.isArray(value) ? read(value, state) : withoutMembers(value, state))
   }
-  if (node.type !== 'map' && node.type !== 'struct') return (value) => value
+  if (node.type !== 'map' && node.type !== 'struct') return withoutMembers
   const read = node.type === 'map' ? compileMap(readerOf(node.value), isNullable(node.value) ? null : undefined) : compileStruct(node)
-  return (value, state) => (isRecord(value) ? read(value, state) : value)
+  return (value, state) => (isRecord(value) ? read(value, state) : withoutMembers(value, state))
+}
+
+/** A value that the schema does not describe as an object: members of objects in it are not known. */
+function withoutMembers(value: unknown, state: ReadState): unknown {
+  if (Array.isArray(value)) {
+    const depth = state.path.length
+    const items = value.map((item, i) => {
+      state.path[depth] = i
+      return withoutMembers(item, state)
+    })
+    state.path.length = depth
+    return items
+  }
+  if (!isRecord(value)) return value
+  const depth = state.path.length
+  for (const name of Object.keys(value)) {
+    state.path[depth] = name
+    state.meetUnknown()
+  }
+  state.path.length = depth
+  return {}
 }
 
 function readInt32(value: unknown, state: ReadState): number {

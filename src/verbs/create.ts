@@ -53,6 +53,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       checkUnversioned(engine, call, { sent: admitted, object })
       if (dryRun) return dryRunResult(engine, call, object)
       call.throwIfAborted()
+      call.resource.definition.checkCreatable?.()
       const value = engine.store.encode(call.resource, object)
       const address = addressOf(call, object.metadata?.name)
       const uniqueKeys = { gained: reserved.gained, released: [] }

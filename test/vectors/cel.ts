@@ -28,10 +28,10 @@ export const replayRows =
     return { compared, differences }
   }
 
-type Members = { readonly [name: string]: unknown }
+export type Members = { readonly [name: string]: unknown }
 
 /** Limits and lengths of schemas are numbers. */
-const plainNumbers = (value: unknown): unknown => {
+export const plainNumbers = (value: unknown): unknown => {
   if (typeof value === 'bigint') return Number(value)
   if (Array.isArray(value)) return value.map(plainNumbers)
   if (typeof value !== 'object' || value === null) return value
@@ -43,7 +43,7 @@ const callLimit = 1_000_000
 /** What differs; undefined where nothing does. */
 export type Difference = string | undefined
 
-const same = (what: string, ours: unknown, theirs: unknown): Difference => {
+export const same = (what: string, ours: unknown, theirs: unknown): Difference => {
   const left = show(ours)
   const right = show(theirs)
   return left === right ? undefined : `${what}: ${left} instead of ${right}`

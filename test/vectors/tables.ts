@@ -3,6 +3,7 @@
 
 import { replayAudit } from './audit-table.js'
 import { replayPolicy, replayRows, replayRule, replayValue } from './cel.js'
+import { replayColumns, replayObject, replaySchema } from './custom.js'
 import { replayFlow } from './flow-table.js'
 import { replayPodSecurity } from './pod-security-table.js'
 import { replayQuota } from './quota-table.js'
@@ -24,6 +25,9 @@ export const tables: { readonly [file: string]: ReplayTable | undefined } = {
   'cel-policy.json': replayRows(replayPolicy),
   'cel-values.json': replayRows(replayValue),
   'flow.json': replayFlow,
+  'jsonpath-columns.json': replayRows(replayColumns),
+  'schema-values.json': replayRows(replayObject),
+  'structural-schema.json': replayRows(replaySchema),
   'pod-security.json': replayPodSecurity,
   'quota-usage.json': replayQuota,
 }

@@ -1,6 +1,6 @@
 // Functions of strings, and regular expressions in linear time. Places in a text are counted in letters, not in bytes.
 
-import { RE2JS } from 're2js'
+import { patternOf } from '../pattern.js'
 import { CelError, type CelList, countLetters, noSuchOverload, type Value, ValueList } from '../values.js'
 
 const outOfRange = (index: bigint): CelError => new CelError(`index out of range: ${index}`)
@@ -103,45 +103,24 @@ export function join(list: CelList, separator = ''): Value {
   return parts.join(separator)
 }
 
-/** Compiled patterns; an error is kept, too. Texts longer than this are not worth a place. */
-const maxKeptPattern = 1024
-const maxKeptPatterns = 256
-const patterns = new Map<string, RE2JS | CelError>()
-
-export function patternOf(text: string): RE2JS | CelError {
-  const known = patterns.get(text)
-  if (known !== undefined) return known
-  let pattern: RE2JS | CelError
-  try {
-    pattern = RE2JS.compile(text)
-  } catch (thrown) {
-    pattern = new CelError(thrown instanceof Error ? thrown.message : String(thrown))
-  }
-  if (text.length <= maxKeptPattern) {
-    if (patterns.size >= maxKeptPatterns) patterns.delete(patterns.keys().next().value as string)
-    patterns.set(text, pattern)
-  }
-  return pattern
-}
-
 export function matches(text: Value, pattern: Value): Value {
   if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload
   const compiled = patternOf(pattern)
-  return compiled instanceof CelError ? compiled : compiled.matcher(text).find()
+  return compiled instanceof Error ? new CelError(compiled.message) : compiled.matcher(text).find()
 }
 
-const illegal = ({ message }: CelError): CelError => new CelError(`Illegal regex: ${message}`)
+const illegal = ({ message }: Error): CelError => new CelError(`Illegal regex: ${message}`)
 
 export function find(text: string, pattern: string): Value {
   const compiled = patternOf(pattern)
-  if (compiled instanceof CelError) return illegal(compiled)
+  if (compiled instanceof Error) return illegal(compiled)
   const matcher = compiled.matcher(text)
   return matcher.find() ? (matcher.group() ?? '') : ''
 }
 
 export function findAll(text: string, pattern: string, limit = -1n): Value {
   const compiled = patternOf(pattern)
-  if (compiled instanceof CelError) return illegal(compiled)
+  if (compiled instanceof Error) return illegal(compiled)
   const found: string[] = []
   const matcher = compiled.matcher(text)
   while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) found.push(matcher.group() ?? '')

@@ -37,6 +37,18 @@ const conflict = (reason: string, names: readonly string[]): Condition => {
   return { type: 'NamesAccepted', status: 'False', reason, message }
 }
 
+/** A group of the server itself takes no kinds of others: they would stand in the place of its own, and of the rules about those. */
+export function refuseNames({ spec, status }: CustomResourceDefinition): Acceptance {
+  const namesAccepted: Condition = {
+    type: 'NamesAccepted',
+    status: 'False',
+    reason: 'GroupConflict',
+    message: `the group ${JSON.stringify(spec?.group ?? '')} is one of the server itself`,
+  }
+  const established: Condition = { type: 'Established', status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' }
+  return { names: { ...status?.acceptedNames }, namesAccepted, established }
+}
+
 /** `others`: the other definitions of the group. */
 export function acceptNames(definition: CustomResourceDefinition, others: readonly CustomResourceDefinition[]): Acceptance {
   const wanted = definition.spec?.names ?? {}

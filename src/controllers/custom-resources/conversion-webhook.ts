@@ -61,6 +61,8 @@ class WebhookCaller {
   private readonly locate: LocateService
   private endpoint: JsonEndpoint | undefined
   private url = ''
+  private inFlight = 0
+  private isClosed = false
 
   constructor(config: WebhookClientConfig, locate: LocateService) {
     this.config = config
@@ -68,6 +70,16 @@ class WebhookCaller {
   }
 
   async post(text: string): Promise<string> {
+    this.inFlight++
+    try {
+      return await this.send(text)
+    } finally {
+      this.inFlight--
+      if (this.isClosed) this.close()
+    }
+  }
+
+  private async send(text: string): Promise<string> {
     const { status, body } = await this.open().post(text)
     if (status >= 200 && status < 300) return body.toString()
     throw new Error(`an error on the server (${JSON.stringify(body.toString().slice(0, 256))}) has prevented the request from succeeding`)
@@ -77,7 +89,8 @@ class WebhookCaller {
     const { url, service, caBundle } = this.config
     const place = service === undefined ? { url: url ?? '' } : this.locate(service)
     if (this.endpoint !== undefined && this.url === place.url) return this.endpoint
-    this.close()
+    // Whoever is on the way to where it was before comes to an end there.
+    if (this.inFlight <= 1) this.endpoint?.close()
     this.url = place.url
     const ca = caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64').toString()
     const target = new URL(place.url)
@@ -89,7 +102,10 @@ class WebhookCaller {
     return this.endpoint
   }
 
+  /** Requests that are on their way are let through first: a definition may change while its objects are read. */
   close(): void {
+    this.isClosed = true
+    if (this.inFlight > 0) return
     this.endpoint?.close()
     this.endpoint = undefined
   }

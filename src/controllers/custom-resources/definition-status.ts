@@ -1,11 +1,12 @@
 // Tends the definitions of custom kinds: which names are accepted, whether the kind is served, and that its objects go before it does.
 
 import { ApiError } from '../../api/api-error.js'
-import type { Resource } from '../../api/catalog.js'
+import { Catalog, type Resource } from '../../api/catalog.js'
 import { type ApiObject, withMetadata } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { partsOf } from '../../objects/keys.js'
 import { everything } from '../../objects/selection.js'
+import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import { cleanupFinalizer } from '../../resources/apiextensions/custom-resource-definition.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../../resources/apiextensions/v1.schema.js'
 import { timeOf } from '../../schema/scalars.js'
@@ -14,8 +15,8 @@ import { KeyedLoop, type LoopParts, type Run } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
 import { deleteContents } from '../namespace-contents.js'
 import { ownCall } from '../own-call.js'
-import { acceptNames } from './accepted-names.js'
-import { definitionsResource } from './custom-kinds.js'
+import { acceptNames, refuseNames } from './accepted-names.js'
+import { definitionsResource, isOwnGroup } from './custom-kinds.js'
 
 /** A key beside those of definitions: a definition of the group is gone, and its names are free. */
 const freed = (group: string): string => `*.${group}`
@@ -86,7 +87,8 @@ class Tending {
 
   private async accept(definition: CustomResourceDefinition): Promise<void> {
     const others = this.ofGroup(definition.spec?.group ?? '').filter(({ metadata }) => metadata?.name !== definition.metadata?.name)
-    const { names, namesAccepted, established } = acceptNames(definition, others)
+    const isOwn = isOwnGroup(this.parts.catalogs.current, definition.spec?.group ?? '')
+    const { names, namesAccepted, established } = isOwn ? refuseNames(definition) : acceptNames(definition, others)
     const conditions = this.withConditions(definition.status?.conditions ?? [], [namesAccepted, established])
     const status = { ...definition.status, acceptedNames: names, conditions }
     if (sameValue(status, definition.status)) return
@@ -112,12 +114,11 @@ class Tending {
 
   /** First the objects, then the definition. */
   private async remove(definition: CustomResourceDefinition): Promise<{ readonly afterMs: number } | undefined> {
-    const { engine, catalogs } = this.parts
+    const { engine } = this.parts
     const finalizers = definition.metadata?.finalizers ?? []
     const finalizer = cleanupFinalizer(engine.identity)
     if (!finalizers.includes(finalizer)) return undefined
-    const served = definition.spec?.versions?.find((version) => version.storage === true) ?? definition.spec?.versions?.[0]
-    const resource = catalogs.current.find(definition.spec?.group ?? '', served?.name ?? '', definition.status?.acceptedNames?.plural ?? '')
+    const resource = this.instancesOf(definition)
     if (resource !== undefined) {
       const left = await deleteContents(engine, { name: '', collections: [resource], run: this.run })
       if (left === undefined || this.run.signal.aborted) return undefined
@@ -126,6 +127,17 @@ class Tending {
     const next = withMetadata(definition as ApiObject, { finalizers: finalizers.filter((each) => each !== finalizer) })
     await this.write(next as CustomResourceDefinition)
     return undefined
+  }
+
+  /** The kind as it is stored, whether or not a version of it is served; undefined where its objects are not ours to delete. */
+  private instancesOf(definition: CustomResourceDefinition): Resource | undefined {
+    const { current } = this.parts.catalogs
+    if (isOwnGroup(current, definition.spec?.group ?? '')) return undefined
+    const versions = (definition.spec?.versions ?? []).map((version) => ({ ...version, served: true }))
+    const stored = versions.find((version) => version.storage === true) ?? versions[0]
+    const kind = customKind({ ...definition, spec: { ...definition.spec, versions } } as CustomResourceDefinition)
+    const catalog = new Catalog({ identity: current.identity, definitions: [kind], isServed: () => true })
+    return catalog.find(definition.spec?.group ?? '', stored?.name ?? '', kind.resource)
   }
 
   private async write(definition: CustomResourceDefinition, subresource?: string): Promise<void> {

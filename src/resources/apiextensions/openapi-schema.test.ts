@@ -71,7 +71,7 @@ const properties: readonly Row[] = [
   {
     title: 'a pattern that is none',
     schema: { ...text, pattern: '(' },
-    found: ['.pattern: Invalid value: "(": must be a valid regular expression, but isn\'t'],
+    found: ['.pattern: Invalid value: "(": must be a valid regular expression, but isn\'t: error parsing regexp: missing closing ): `(`'],
   },
   {
     title: 'members by name and any members',

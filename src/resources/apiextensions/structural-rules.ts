@@ -5,7 +5,7 @@ import { type FieldError, forbidden, invalid, required } from '../../api/field-e
 import { sameValue } from '../../api/validation/same-value.js'
 import { compareText } from '../../base/text-order.js'
 import { additionalSchema, isEmbedded, isIntOrString, itemSchema, type JsonSchema, keepsUnknown, schemasOf } from './json-schema.js'
-import { compilePattern } from './pattern.js'
+import { patternProblem } from './pattern.js'
 import { validateCompleteness } from './structural-completeness.js'
 
 type Level = 'root' | 'item' | 'field'
@@ -119,8 +119,10 @@ function validateValueRules(schema: JsonSchema, path: string, skipped: Skipped):
   ]
 }
 
-const validatePattern = (pattern: string, field: string): readonly FieldError[] =>
-  pattern === '' || compilePattern(pattern) !== undefined ? [] : [invalid(field, pattern, "must be a valid regular expression, but isn't")]
+function validatePattern(pattern: string, field: string): readonly FieldError[] {
+  const problem = pattern === '' ? undefined : patternProblem(pattern)
+  return problem === undefined ? [] : [invalid(field, pattern, `must be a valid regular expression, but isn't: ${problem}`)]
+}
 
 const mustBe = {
   empty: 'must be empty to be structural',

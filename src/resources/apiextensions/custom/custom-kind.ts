@@ -43,19 +43,15 @@ const versionOf = (definition: CustomResourceDefinitionVersion): CustomVersion =
   hasStatus: definition.subresources?.status !== undefined,
 })
 
-/** Metadata and type have rules of their own. */
+/** Of metadata a schema may restrict the name; the rest has rules of its own. */
 function ownPart(object: ApiObject): { readonly [name: string]: unknown } {
-  const { metadata: _, ...rest } = object as ApiObject & { readonly [name: string]: unknown }
-  return rest
+  const { metadata: { name, generateName } = {}, ...rest } = object as ApiObject & { readonly [name: string]: unknown }
+  return { ...rest, metadata: { ...(name === undefined ? {} : { name }), ...(generateName === undefined ? {} : { generateName }) } }
 }
 
 const validateObject = (object: ApiObject, { schema }: CustomVersion): readonly FieldError[] => {
   const value = ownPart(object)
-  const errors = [
-    ...validateValue({ ...schema, required: (schema.required ?? []).filter((name) => name !== 'metadata') }, value, ''),
-    ...validateEmbedded(value, schema, ''),
-    ...validateLists(value, schema, ''),
-  ]
+  const errors = [...validateValue(schema, value, ''), ...validateEmbedded(value, schema, ''), ...validateLists(value, schema, '')]
   // The object as a whole has no path.
   return errors.map((error) => (error.field === '' ? { ...error, field: '<nil>' } : error))
 }

@@ -45,7 +45,10 @@ const fieldsOf = (schemas: readonly (readonly [name: string, schema: JsonSchema]
 
 const nodeOf = (schema: JsonSchema, name: string): SchemaNode => {
   const node = plainNode(schema, name)
-  return schema.nullable === true && node.type !== 'any' ? ({ ...node, nullable: true } as SchemaNode) : node
+  // In place of a null that may not be there a default is filled in.
+  return (schema.nullable === true || schema.default !== undefined) && node.type !== 'any'
+    ? ({ ...node, nullable: true } as SchemaNode)
+    : node
 }
 
 function plainNode(schema: JsonSchema, name: string): SchemaNode {

@@ -3,6 +3,8 @@
 import type { Column, ResourceDefinition } from '../../../api/definition.js'
 import { ageOf } from '../../../api/human-duration.js'
 import { ageColumn, nameColumn } from '../../../api/table-columns.js'
+import { sortTexts } from '../../../base/text-order.js'
+import { isRecord } from '../../../schema/read.js'
 import { writeAny } from '../../../schema/write.js'
 import type { CustomResourceColumnDefinition } from '../v1.schema.js'
 import { compileJsonPath, JsonPathError } from './json-path.js'
@@ -70,9 +72,18 @@ function cellOf({ type }: Column, found: readonly unknown[], now: number): unkno
       return typeof first === 'boolean' ? first : null
     case 'date':
       return typeof first === 'string' ? ageOrInvalid(first, now) : null
+    case 'string':
+      return first === null ? '<no value>' : typeof first === 'string' ? first : writeAny(sorted(first))
     default:
-      return first === null ? '<no value>' : typeof first === 'string' ? first : writeAny(first)
+      return null
   }
 }
 
 const ageOrInvalid = (text: string, now: number): string => (Number.isNaN(Date.parse(text)) ? '<invalid>' : ageOf(text, now))
+
+/** Members in the order of their names. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(sortTexts(Object.keys(value)).map((name) => [name, sorted(value[name])]))
+}

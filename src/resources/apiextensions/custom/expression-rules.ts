@@ -78,6 +78,15 @@ export function* checkExpressions(subject: RuleSubject, errors: readonly FieldEr
   return check.errors
 }
 
+/** The same of a default, which is looked at as if it had been there before. */
+export function checkDefault(schema: JsonSchema, value: unknown, path: string): readonly FieldError[] {
+  if (!hasExpressions(schema)) return []
+  const check = new ExpressionCheck()
+  const work = check.value(schema, value, value, path, false)
+  while (work.next().done !== true);
+  return check.errors
+}
+
 class ExpressionCheck {
   readonly errors: FieldError[] = []
   private budget = objectBudget

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen, lines } from '../../../api/rule-context.fixture.js'
 import type { JsonSchema } from '../json-schema.js'
-import { compilePattern } from '../pattern.js'
+import { matchesPattern, patternProblem } from '../pattern.js'
 import { validateDefaults } from './default-rules.js'
 import { pruneValue } from './prune-value.js'
 
@@ -118,8 +118,17 @@ const patterns: readonly { readonly pattern: string; readonly yes?: string; read
 
 for (const { pattern, yes, no } of patterns) {
   test(`the pattern ${pattern}`, () => {
-    const matcher = compilePattern(pattern)
-    if (yes === undefined || no === undefined) assert.equal(matcher, undefined)
-    else assert.deepEqual([matcher?.(yes), matcher?.(no)], [true, false])
+    if (yes === undefined || no === undefined) assert.notEqual(patternProblem(pattern), undefined)
+    else assert.deepEqual([matchesPattern(pattern, yes), matchesPattern(pattern, no)], [true, false])
   })
 }
+
+test('a pattern that explodes elsewhere takes linear time, and one that is none matches nothing', () => {
+  assert.equal(matchesPattern('^(a+)+$', `${'a'.repeat(100_000)}b`), false)
+  assert.equal(matchesPattern('(', '('), false)
+})
+
+test('rules of a schema have a say in its defaults', () => {
+  const schema: JsonSchema = { type: 'integer', default: 5, 'x-kubernetes-validations': [{ rule: 'self > 10' }] }
+  assert.deepEqual(lines(validateDefaults(schema, '')), ['.default: Invalid value: "integer": failed rule: self > 10'])
+})

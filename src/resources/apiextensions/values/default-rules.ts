@@ -1,6 +1,7 @@
 // Defaults of schemas: each must itself be a value that its schema accepts, with nothing in it that would be dropped.
 
 import { type FieldError, invalid } from '../../../api/field-error.js'
+import { checkDefault } from '../custom/expression-rules.js'
 import { isEmbedded, isResourceMember, itemSchema, type JsonSchema, schemasOf } from '../json-schema.js'
 import { validateEmbedded } from './embedded-resource.js'
 import { pruneValue } from './prune-value.js'
@@ -40,7 +41,6 @@ function validateAt(schema: JsonSchema, path: string, outer: Surroundings): read
   ]
 }
 
-/** An expression of the schema may have a say as well, once the room `cel` is asked here. */
 function validateDefault(schema: JsonSchema, path: string, around: Surroundings): readonly FieldError[] {
   const value = schema.default
   if (around.isInMeta) {
@@ -53,5 +53,6 @@ function validateDefault(schema: JsonSchema, path: string, around: Surroundings)
   }
   const dropped = pruneValue(value, schema) === value ? [] : [invalid(path, value, 'must not have unknown fields')]
   const embedded = validateEmbedded(value, schema, path)
-  return [...dropped, ...(embedded.length > 0 ? embedded : validateValue(schema, value, path))]
+  const errors = [...dropped, ...(embedded.length > 0 ? embedded : validateValue(schema, value, path))]
+  return errors.length > 0 ? errors : checkDefault(schema, value, path)
 }

@@ -3,7 +3,7 @@
 import { type FieldError, invalid, notSupported, required, tooLongFor, tooMany, typeInvalid } from '../../../api/field-error.js'
 import { sameValue } from '../../../api/validation/same-value.js'
 import { additionalSchema, isIntOrString, itemSchema, type JsonSchema, schemasOf } from '../json-schema.js'
-import { compilePattern } from '../pattern.js'
+import { matchesPattern } from '../pattern.js'
 import { isOfFormat, knowsFormat } from './formats.js'
 import { validateNumber } from './number-rules.js'
 import { fieldOf, type ValuePlace } from './value-place.js'
@@ -116,7 +116,7 @@ function checkText({ maxLength, minLength, pattern = '' }: JsonSchema, text: str
   if (minLength !== undefined && length < minLength) {
     return [invalid(fieldOf(place), text, `${place.path} in body should be at least ${minLength} chars long`)]
   }
-  if (pattern === '' || compilePattern(pattern)?.(text) !== false) return []
+  if (pattern === '' || matchesPattern(pattern, text)) return []
   return [invalid(fieldOf(place), text, `${place.path} in body should match '${pattern}'`)]
 }
 
