@@ -63,6 +63,7 @@ export function replayObject(row: Members): Difference {
   const read = (sent: unknown) => readValue(version?.schema as never, plainNumbers(sent))
   try {
     const { value, report } = read(row['object'])
+    if ('decodeError' in row) return `read, but should not: ${row['decodeError']}`
     const filled = version?.defaults?.(value as ApiObject, context) as ApiObject
     const old = 'oldObject' in row ? (version?.defaults?.(read(row['oldObject']).value as ApiObject, context) as ApiObject) : undefined
     const unknown = report.unknown.map(printPath).sort()
