@@ -125,15 +125,19 @@ class Writers {
   }
 }
 
-/** Of a struct with members beyond its fields: all of them in the order of their names, as the reference writes such objects. */
+/**
+ * Of a struct with members beyond its fields: all of them in the order of their names, as the reference writes such objects; but metadata
+ * first, because whoever stores it looks for the uid, and a member before it could hold the same text.
+ */
 function openWriter(fields: readonly FieldWriter[], writeRest: Writer, hasTypeMeta: boolean): Writer {
   const known = new Map(fields.map((field) => [field.name, field]))
   return (value) => {
     const members = value as Record<string, unknown>
     const names = new Set(known.keys())
     for (const name of Object.keys(members)) if (!hasTypeMeta || (name !== 'kind' && name !== 'apiVersion')) names.add(name)
+    const hasMetadata = names.delete('metadata')
     let out = ''
-    for (const name of sortTexts([...names])) {
+    for (const name of [...(hasMetadata ? ['metadata'] : []), ...sortTexts([...names])]) {
       const field = known.get(name)
       const member = Object.hasOwn(members, name) ? members[name] : undefined
       const isAbsent = member === undefined || (member === null && field !== undefined)

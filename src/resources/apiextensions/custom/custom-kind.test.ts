@@ -9,6 +9,7 @@ import { writeValue } from '../../../schema/write.js'
 import type { JsonSchema } from '../json-schema.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
 import { customKind } from './custom-kind.js'
+import { structOfKind } from './custom-schema.js'
 
 const spec: JsonSchema = {
   type: 'object',
@@ -75,6 +76,12 @@ describe('a custom kind', () => {
   it('writes null, zero and empty values that were sent', () => {
     const text = writeValue(only?.schema as never, object({ spec: { size: 0, name: null, tags: [] } }))
     assert.equal(text, '{"metadata":{"name":"b","creationTimestamp":null},"spec":{"name":null,"size":0,"tags":[]}}')
+  })
+
+  it('writes metadata before whatever else an object keeps', () => {
+    const open = structOfKind('Box', { type: 'object', 'x-kubernetes-preserve-unknown-fields': true })
+    const text = writeValue(open, { aaa: { uid: 'u' }, metadata: { name: 'b', uid: 'u' }, zzz: 1 })
+    assert.equal(text, '{"metadata":{"name":"b","uid":"u","creationTimestamp":null},"aaa":{"uid":"u"},"zzz":1}')
   })
 
   it('fills in defaults, nested ones where there is something to nest in', () => {
