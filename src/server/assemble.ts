@@ -1,6 +1,7 @@
 // The composition root: every part of the server is made here, once, in the order in which they need one another.
 
 import { setTimeout } from 'node:timers/promises'
+import { QuotaTurns } from '../admission/quota/turns.js'
 import { RbacIndex } from '../auth/rbac/rbac-index.js'
 import { steadyClock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
@@ -47,7 +48,8 @@ async function open(opening: Opening): Promise<RunningServer> {
   const builtIn = catalogs.current
   closing.add(serveCustomKinds(store, catalogs))
   const rbac = new RbacIndex(store, catalogs.current)
-  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger })
+  const turns = new QuotaTurns()
+  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger, turns })
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
   // Read once, before anybody waits for it.
   rbac.open()
@@ -59,6 +61,7 @@ async function open(opening: Opening): Promise<RunningServer> {
     dataDir,
     ownCa: certificate.authority.cert,
     storage,
+    turns,
     logger,
     catalog: builtIn,
     requestMs: timeouts.requestMs,

@@ -6,6 +6,7 @@ import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
 import { chosenPlugins } from '../admission/plugin-table.js'
 import { QuotaLedger } from '../admission/quota/ledger.js'
+import type { Turns } from '../admission/quota/turns.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { grantCheck } from '../auth/rbac/grant-check.js'
 import type { RbacIndex } from '../auth/rbac/rbac-index.js'
@@ -35,6 +36,8 @@ export interface EngineParts {
   readonly serviceRanges: ServiceRanges
   readonly rbac: RbacIndex
   readonly closing: Closing
+  /** With whom quotas are charged in turn. */
+  readonly turns: Turns
 }
 
 export function makeEngine(settings: Settings, parts: EngineParts): Engine {
@@ -42,7 +45,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
   catalogs.onChange(store.endWatchesOfGone)
   const { authenticators, issuer, tallies } = makeAuthenticators(settings, parts)
   const authorizers = makeAuthorizers(settings, parts)
-  const ledger = makeLedger(settings, store, catalogs)
+  const ledger = makeLedger(settings, parts)
   const engine: Engine = {
     store,
     identity: settings.identity,
@@ -81,11 +84,11 @@ async function createNamespace(engine: Engine, catalogs: CatalogSource, name: st
 }
 
 /** What is used is counted in any case; whether more than that is refused, the plugin decides. */
-function makeLedger({ admission }: Settings, store: ObjectStore, catalogs: CatalogSource): QuotaLedger | undefined {
+function makeLedger({ admission }: Settings, { store, catalogs, turns }: EngineParts): QuotaLedger | undefined {
   const quotas = catalogs.current.find('', 'v1', 'resourcequotas')
   if (quotas === undefined) return undefined
   const enforces = chosenPlugins(admission).includes('ResourceQuota')
-  return new QuotaLedger({ store, quotas, limited: admission.config.limitedResources, enforces })
+  return new QuotaLedger({ store, quotas, limited: admission.config.limitedResources, enforces, turns })
 }
 
 /** Where the other parts of a control plane answer, when they run on this machine. */

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Answer } from '../kit/api-client.js'
 import { type Embedded, startEmbedded } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus, newNamespace, sleep } from '../kit/fixtures.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, newNamespace, sleep, until } from '../kit/fixtures.js'
 import { longestTurnMs, turnWatchFlags } from '../kit/longest-turn.js'
 import { ServerProcess } from '../kit/server-process.js'
 
@@ -18,6 +18,10 @@ after(() => server.stop())
 const count = 20_000
 const many = (value: string): Readonly<Record<string, string>> =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`key-${i}`, value]))
+
+/** Heavy, though not by much. */
+const few = (value: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(Array.from({ length: 3000 }, (_, i) => [`key-${i}`, value]))
 
 /** In one go each of these takes some hundred milliseconds. */
 const mostTurnMs = 50
@@ -87,15 +91,58 @@ test('a heavy request is answered, refused and told to watchers like any other',
   expectFailure(await client.get(configMaps(namespace, 'large')), 404, 'NotFound')
 })
 
-test('heavy requests at the same time are all carried out, and those beyond the number that may wait are sent away', async () => {
+test('heavy requests at the same time are all carried out, and no user can keep the others out', async () => {
   const { client } = server
   const namespace = await newNamespace(client)
-  const answers = await Promise.all(
-    Array.from({ length: 60 }, (_, i) => client.post(`${configMaps(namespace)}?dryRun=All`, configMapOf(`m${i}`, { data: many('v') }))),
+  expectStatus(
+    await client.post('/apis/rbac.authorization.cluster.io/v1/clusterrolebindings', {
+      metadata: { name: 'heavy-writers' },
+      roleRef: { apiGroup: 'rbac.authorization.cluster.io', kind: 'ClusterRole', name: 'cluster-admin' },
+      subjects: ['greedy', 'modest'].map((name) => ({ apiGroup: 'rbac.authorization.cluster.io', kind: 'User', name })),
+    }),
+    201,
   )
-  const statuses = answers.map(({ status }) => status)
+  const statusesOf = async (times: number, headers: Readonly<Record<string, string>>): Promise<readonly number[]> => {
+    const body = configMapOf('m', { data: many('v') })
+    const sent = Array.from({ length: times }, () =>
+      client.send({ method: 'POST', path: `${configMaps(namespace)}?dryRun=All`, body, headers }),
+    )
+    return (await Promise.all(sent)).map(({ status }) => status)
+  }
+  const greedy = statusesOf(40, { 'impersonate-user': 'greedy' })
+  await sleep(100)
+  const [modest, admin] = await Promise.all([statusesOf(4, { 'impersonate-user': 'modest' }), statusesOf(20, {})])
+  assert.deepEqual(modest, Array(4).fill(201))
+  assert.deepEqual(admin, Array(20).fill(201), 'masters wait, and are not sent away')
+  const statuses = await greedy
   assert.deepEqual([...new Set(statuses)].sort(), [201, 429])
-  assert.ok(statuses.filter((status) => status === 201).length >= 32)
+  assert.ok(statuses.filter((status) => status === 201).length >= 8)
+})
+
+test('heavy writes are counted by a quota while others write in the namespace', async () => {
+  const { client } = server
+  const namespace = await newNamespace(client)
+  const quota = { metadata: { name: 'quota' }, spec: { hard: { 'count/configmaps': '100000' } } }
+  expectStatus(await client.post(`/api/v1/namespaces/${namespace}/resourcequotas`, quota), 201)
+  const usedNow = async (): Promise<string | undefined> => {
+    const { json } = await client.get(`/api/v1/namespaces/${namespace}/resourcequotas/quota`)
+    return (json['status'] as { readonly used?: Readonly<Record<string, string>> } | undefined)?.used?.['count/configmaps']
+  }
+  await until(usedNow, (used) => used !== undefined)
+  let isOver = false
+  let light = 0
+  const writeLightly = async (): Promise<void> => {
+    while (!isOver) expectStatus(await client.post(configMaps(namespace), configMapOf(`light-${light++}`)), 201)
+  }
+  const writers = [writeLightly(), writeLightly(), writeLightly()]
+  try {
+    for (let i = 0; i < 4; i++) expectStatus(await client.post(configMaps(namespace), configMapOf(`heavy-${i}`, { data: few('v') })), 201)
+  } finally {
+    isOver = true
+    await Promise.all(writers)
+  }
+  const { items } = (await client.get(configMaps(namespace))).json
+  assert.equal(await usedNow(), String(items.length))
 })
 
 test('what a client does not wait for is not written', async () => {

@@ -11,6 +11,7 @@ import { evaluatorOf } from '../../resources/quota/evaluator.js'
 import type { LimitedResource } from '../config/quota-settings.js'
 import { keptByNamespace } from '../kept-by-namespace.js'
 import { type CountedWrite, chargesOf, checkQuotas, type KeptQuota } from './quota-check.js'
+import { QuotaTurns, type Turns } from './turns.js'
 
 /** An object that comes, changes or goes. */
 export interface AccountedChange {
@@ -33,6 +34,8 @@ export interface LedgerParts {
   readonly limited: readonly LimitedResource[]
   /** Whether what exceeds a quota is refused; else it is only counted. */
   readonly enforces: boolean
+  /** Left out: nobody else charges quotas in this process. */
+  readonly turns?: Turns | undefined
 }
 
 /** Each is lost to another server that was quicker. */
@@ -41,11 +44,11 @@ const maxAttempts = 100
 export class QuotaLedger implements Accounts {
   readonly #parts: LedgerParts
   readonly #quotasIn: (namespace: string) => readonly KeptQuota[]
-  /** The last of those that wait, by namespace. */
-  readonly #queues = new Map<string, Promise<unknown>>()
+  readonly #turns: Turns
 
   constructor(parts: LedgerParts) {
     this.#parts = parts
+    this.#turns = parts.turns ?? new QuotaTurns()
     this.#quotasIn = keptByNamespace<ResourceQuota>(parts.store, parts.quotas)
   }
 
@@ -62,7 +65,7 @@ export class QuotaLedger implements Accounts {
     if (call.namespace === '' || this.#quotasIn(call.namespace).length === 0) return undefined
     const write = writeOf(call, change)
     if (write === undefined || chargesOf(this.#quotasIn(call.namespace), write).length === 0) return undefined
-    return (commit) => this.#inTurn(call.namespace, () => this.#charge(call, write, commit))
+    return (commit) => this.#turns.take(call.namespace, () => this.#charge(call, write, commit))
   }
 
   async #charge(call: Call, write: CountedWrite, commit: CommitWith): Promise<WriteOutcome> {
@@ -86,21 +89,7 @@ export class QuotaLedger implements Accounts {
     }
     throw unavailable('too many others change what this namespace uses; try again')
   }
-
-  /** One after the other in a namespace. */
-  #inTurn<T>(namespace: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#queues.get(namespace)
-    const done = before === undefined ? work() : before.then(work, work)
-    const settled = done.then(ignore, ignore)
-    this.#queues.set(namespace, settled)
-    void settled.then(() => {
-      if (this.#queues.get(namespace) === settled) this.#queues.delete(namespace)
-    })
-    return done
-  }
 }
-
-const ignore = (): void => undefined
 
 /** A quota that changes itself is not changed a second time. */
 const ownKeyOf = (quotas: Resource, { resource, namespace, name }: Call): string | undefined =>

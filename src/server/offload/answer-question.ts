@@ -1,5 +1,6 @@
 // What the event loop answers to questions of the thread for heavy requests about the storage.
 
+import { ApiError } from '../../api/api-error.js'
 import { CompactedError, type Entry, type Storage } from '../../storage/storage.js'
 import type { Failure, OwnBytes, Question, Reply, SentEntry } from './messages.js'
 
@@ -15,6 +16,7 @@ export const replyOf = <T>({ revision, compacted }: Storage, value: T): Reply<T>
 
 export function failureOf(thrown: unknown): Failure {
   const { name, message } = thrown instanceof Error ? thrown : new Error(String(thrown))
+  if (thrown instanceof ApiError) return { name, message, status: thrown.status }
   return thrown instanceof CompactedError ? { name, message, compacted: thrown.compacted } : { name, message }
 }
 

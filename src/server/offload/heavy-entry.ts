@@ -1,6 +1,7 @@
 // What runs in the thread for heavy requests: a server without a port, whose storage is that of the event loop.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Turns } from '../../admission/quota/turns.js'
 import { CatalogSource } from '../../api/catalog-source.js'
 import { RbacIndex } from '../../auth/rbac/rbac-index.js'
 import { steadyClock } from '../../base/clock.js'
@@ -60,6 +61,22 @@ const writes: StorageWrites = {
   readIndex: (purpose) => ask<number>((id) => ({ kind: 'readIndex', id, purpose })),
 }
 
+/** The event loop has the turns, so that nobody there writes in between. */
+const turns: Turns = {
+  async take(namespace, work) {
+    let turn = 0
+    await ask<undefined>((id) => {
+      turn = id
+      return { kind: 'turn', id, namespace }
+    })
+    try {
+      return await work()
+    } finally {
+      say({ kind: 'turnOver', id: turn })
+    }
+  },
+}
+
 async function serve(request: OffloadedRequest): Promise<OffloadedAnswer> {
   const storage = new ThreadStorage(start, writes)
   // Of its own, for whoever listens to it goes with the request.
@@ -68,7 +85,7 @@ async function serve(request: OffloadedRequest): Promise<OffloadedAnswer> {
   const closing = new Closing()
   const rbac = new RbacIndex(store, catalog)
   const { credential } = start
-  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger: silentLogger })
+  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger: silentLogger, turns })
   const resources = { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs }
   let served: Exchange | undefined
   let panic: string | undefined

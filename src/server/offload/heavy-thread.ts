@@ -4,8 +4,10 @@
 // at a time; what they write is committed here, so that everybody hears of it.
 
 import { MessageChannel, Worker } from 'node:worker_threads'
-import { unavailable } from '../../api/api-error.js'
+import type { Turns } from '../../admission/quota/turns.js'
+import { requestTimedOut, unavailable } from '../../api/api-error.js'
 import type { Catalog, Resource } from '../../api/catalog.js'
+import type { User } from '../../api/user.js'
 import type { Logger } from '../../base/logger.js'
 import type { Offload, OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
 import { OverloadedError } from '../../http/pressure.js'
@@ -13,6 +15,7 @@ import type { Storage } from '../../storage/storage.js'
 import type { AdminCredential } from '../client-configuration.js'
 import type { ParsedFlags } from '../options/parse-flags.js'
 import { answerQuestion, failureOf, replyOf, sentEntry } from './answer-question.js'
+import { HeavyQueue } from './heavy-queue.js'
 import type { FromThread, Question, Reply, SentEntry, SentOutcome, SentWrite, ToThread } from './messages.js'
 
 export interface HeavyThreadParts {
@@ -22,6 +25,8 @@ export interface HeavyThreadParts {
   readonly dataDir: string | undefined
   readonly ownCa: string
   readonly storage: Storage
+  /** Those in which the event loop charges quotas. */
+  readonly turns: Turns
   readonly logger: Logger
   /** What the thread serves: kinds that came later are unknown to it. */
   readonly catalog: Catalog
@@ -33,6 +38,7 @@ export interface HeavyThreadParts {
 
 interface Job {
   readonly request: OffloadedRequest
+  readonly user: User
   readonly isWanted: () => boolean
   readonly resolve: (answer: OffloadedAnswer) => void
   readonly reject: (reason: unknown) => void
@@ -41,9 +47,12 @@ interface Job {
 interface Thread {
   readonly worker: Worker
   readonly channel: MessageChannel
+  /** The turns at quotas that it has, each with what ends it. */
+  readonly turns: Map<number, () => void>
 }
 
-const mostWaiting = 32
+/** One user can have a quarter of the room. */
+const mostWaiting = { total: 32, ofOneUser: 8 }
 const idleMs = 30_000
 /** For a request whose client was told that its time is up, before the thread is given up. */
 const graceMs = 10_000
@@ -51,7 +60,7 @@ const defaultHeapMiB = 768
 
 export class HeavyThread implements Offload {
   readonly #parts: HeavyThreadParts
-  readonly #waiting: Job[] = []
+  readonly #waiting = new HeavyQueue<Job>(mostWaiting, ({ reject }) => reject(requestTimedOut()))
   #current: Job | undefined
   #thread: Thread | undefined
   #timer: NodeJS.Timeout | undefined
@@ -69,22 +78,22 @@ export class HeavyThread implements Offload {
 
   serve(request: OffloadedRequest, isWanted: () => boolean): Promise<OffloadedAnswer> {
     if (this.#isClosed) return Promise.reject(unavailable('the server is shutting down'))
-    if (this.#waiting.length >= mostWaiting) return Promise.reject(new OverloadedError())
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, isWanted, resolve, reject })
-      this.#next()
+      const hasRoom = this.#waiting.add({ request, user: request.user, isWanted, resolve, reject })
+      if (hasRoom) this.#next()
+      else reject(new OverloadedError())
     })
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const { reject } of this.#waiting.splice(0)) reject(unavailable('the server is shutting down'))
+    for (const { reject } of this.#waiting.clear()) reject(unavailable('the server is shutting down'))
     await this.#end()
   }
 
   #next(): void {
     if (this.#current !== undefined) return
-    const job = this.#waiting.shift()
+    const job = this.#waiting.next()
     clearTimeout(this.#timer)
     if (job === undefined) {
       this.#thread?.worker.unref()
@@ -118,7 +127,7 @@ export class HeavyThread implements Offload {
       Atomics.notify(answered, 0)
     })
     channel.port1.unref()
-    const thread = { worker, channel }
+    const thread = { worker, channel, turns: new Map<number, () => void>() }
     worker.on('message', (message: FromThread) => void this.#hear(thread, message))
     worker.on('error', (error) => this.#lose(thread, error))
     worker.on('exit', () => this.#lose(thread, undefined))
@@ -133,6 +142,15 @@ export class HeavyThread implements Offload {
       this.#next()
       return
     }
+    if (message.kind === 'turn') {
+      void this.#parts.turns.take(message.namespace, () => this.#giveTurn(thread, message.id))
+      return
+    }
+    if (message.kind === 'turnOver') {
+      thread.turns.get(message.id)?.()
+      thread.turns.delete(message.id)
+      return
+    }
     const { id } = message
     const work = message.kind === 'commit' ? this.#commit(message.writes) : this.#parts.storage.readIndex(message.purpose)
     const reply = await Promise.resolve(work).then(
@@ -143,8 +161,18 @@ export class HeavyThread implements Offload {
     thread.worker.postMessage(answer)
   }
 
+  /** Resolves when the thread gives it back, or has ended. */
+  #giveTurn(thread: Thread, id: number): Promise<void> {
+    if (this.#thread !== thread) return Promise.resolve()
+    return new Promise((resolve) => {
+      thread.turns.set(id, resolve)
+      const given: ToThread = { kind: 'done', id, reply: replyOf(this.#parts.storage, undefined) }
+      thread.worker.postMessage(given)
+    })
+  }
+
   async #commit(writes: readonly SentWrite[]): Promise<SentOutcome> {
-    if (this.#current?.isWanted() !== true) throw new Error('nobody wants the answer any more')
+    if (this.#current?.isWanted() !== true) throw requestTimedOut()
     const outcome = await this.#parts.storage.commit(
       writes.map((write) => ({ ...write, value: write.value === undefined ? undefined : bufferOf(write.value) })),
     )
@@ -156,6 +184,7 @@ export class HeavyThread implements Offload {
     if (this.#thread !== thread) return
     this.#thread = undefined
     thread.channel.port1.close()
+    for (const end of thread.turns.values()) end()
     if (error !== undefined) this.#parts.logger.error({ err: error }, 'the thread for heavy requests ended')
     const job = this.#current
     this.#current = undefined

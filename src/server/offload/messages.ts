@@ -1,6 +1,7 @@
 // What the event loop and the thread for heavy requests say to one another.
 
 import type { MessagePort } from 'node:worker_threads'
+import type { StatusBody } from '../../api/api-error.js'
 import type { OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
 import type { ChangesQuery, CommitOutcome, Entry, KeyRange, RangeQuery, Write } from '../../storage/storage.js'
 import type { AdminCredential } from '../client-configuration.js'
@@ -39,6 +40,8 @@ export interface Failure {
   readonly name: string
   readonly message: string
   readonly compacted?: number
+  /** What the client is told, where that is decided. */
+  readonly status?: StatusBody
 }
 
 /** Bytes that have their memory to themselves, so that it can be given away. */
@@ -53,9 +56,12 @@ export type SentOutcome =
 
 export type ToThread =
   | { readonly kind: 'request'; readonly request: OffloadedRequest }
-  | { readonly kind: 'done'; readonly id: number; readonly reply: Reply<SentOutcome | number> }
+  | { readonly kind: 'done'; readonly id: number; readonly reply: Reply<SentOutcome | number | undefined> }
 
 export type FromThread =
   | { readonly kind: 'answer'; readonly answer: OffloadedAnswer }
   | { readonly kind: 'commit'; readonly id: number; readonly writes: readonly SentWrite[] }
+  /** Asks for the turn at the quotas of a namespace, and gives it back. */
+  | { readonly kind: 'turn'; readonly id: number; readonly namespace: string }
+  | { readonly kind: 'turnOver'; readonly id: number }
   | { readonly kind: 'readIndex'; readonly id: number; readonly purpose: 'write' | undefined }

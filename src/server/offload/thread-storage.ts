@@ -1,7 +1,12 @@
 // The storage as the thread for heavy requests sees it: reads are questions that the event loop answers between two turns, commits are sent to it.
 
 import { receiveMessageOnPort } from 'node:worker_threads'
+import { ApiError } from '../../api/api-error.js'
+import { silentLogger } from '../../base/logger.js'
+import { createFollowers } from '../../storage/followers.js'
 import {
+  type Change,
+  type ChangeListener,
   type ChangesPage,
   type ChangesQuery,
   type CommitOutcome,
@@ -28,10 +33,14 @@ export interface StorageWrites {
 const scannedAtOnce = 500
 const scannedBytes = 4 << 20
 
-/** Made anew for each request: nobody tells it of changes, so that nothing may be kept that was read through it. */
+/**
+ * Made anew for each request: of changes it learns what its own commits tell, which is what was written and what stood in the way. All else that
+ * was read through it is kept for no longer than the request.
+ */
 export class ThreadStorage implements Storage {
   readonly #link: Pick<ThreadStart, 'questions' | 'answered'>
   readonly #writes: StorageWrites
+  readonly #followers = createFollowers(silentLogger)
   #state: StorageState
 
   constructor(link: Pick<ThreadStart, 'questions' | 'answered'>, writes: StorageWrites) {
@@ -86,15 +95,24 @@ export class ThreadStorage implements Storage {
   async commit(writes: readonly Write[]): Promise<CommitOutcome> {
     const sent = writes.map((write) => ({ ...write, value: write.value === undefined ? undefined : copyOf(write.value) }))
     const outcome = this.#take(await this.#writes.commit(sent))
-    return outcome.ok ? outcome : { ...outcome, current: received(outcome.current) }
+    if (outcome.ok) {
+      this.#followers.publish(writes.map((write) => writtenChange(write, outcome.revision)))
+      return outcome
+    }
+    const { key } = outcome
+    const current = received(outcome.current)
+    const expect = writes.find((write) => write.key === key)?.expect
+    // Whoever read it before reads it again, or the next attempt would meet the same.
+    this.#followers.publish([writtenChange({ key, value: current?.value, expect }, current?.revision ?? this.revision)], true)
+    return { ok: false, key, current }
   }
 
   changes(query: ChangesQuery): ChangesPage {
     return this.#ask<ChangesPage>({ about: 'changes', query })
   }
 
-  follow(): Unfollow {
-    return () => undefined
+  follow(listener: ChangeListener): Unfollow {
+    return this.#followers.follow(listener)
   }
 
   async compact(): Promise<void> {
@@ -120,6 +138,14 @@ export class ThreadStorage implements Storage {
   }
 }
 
+/** What was there before is known by its revision alone. */
+const writtenChange = ({ key, value, expect }: Write, revision: number): Change => ({
+  key,
+  revision,
+  value,
+  previous: expect === 0 ? undefined : { key, revision: expect ?? 0, value: Buffer.alloc(0) },
+})
+
 const receivedEntry = ({ key, revision, value }: SentEntry): Entry => ({
   key,
   revision,
@@ -128,7 +154,8 @@ const receivedEntry = ({ key, revision, value }: SentEntry): Entry => ({
 
 const received = (entry: SentEntry | undefined): Entry | undefined => (entry === undefined ? undefined : receivedEntry(entry))
 
-function errorOf({ name, message, compacted }: Failure): Error {
+function errorOf({ name, message, compacted, status }: Failure): Error {
+  if (status !== undefined) return new ApiError(status)
   if (compacted !== undefined) return new CompactedError(compacted)
   return name === 'StorageUnavailableError' ? new StorageUnavailableError(message) : new Error(message)
 }
