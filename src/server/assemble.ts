@@ -57,6 +57,7 @@ async function open(opening: Opening): Promise<RunningServer> {
   const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }
   const offload = new HeavyThread({
     flags: settings.flags,
+    texts: settings.texts,
     credential,
     dataDir,
     ownCa: certificate.authority.cert,

@@ -1,29 +1,29 @@
 // A client configuration that names a service of somebody else: where webhooks are, and as whom the server comes to them.
 
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { readYaml } from '../codec/yaml/read-yaml.js'
 import type { EndpointSettings } from '../net/json-endpoint.js'
+import { type ReadText, readFromDisk } from './options/file-texts.js'
 
 type Fields = { readonly [name: string]: unknown }
 
 const tokenLastsMs = 60_000
 
 /** The service that the current context of a configuration names. Throws one sentence where it is not clear or cannot be done. */
-export function readConnection(path: string, text: string): EndpointSettings {
+export function readConnection(path: string, text: string, readText: ReadText = readFromDisk): EndpointSettings {
   const configuration = fieldsOf(readYaml(text).value) ?? {}
   const { cluster, user } = currentContext(configuration)
   const server = textIn(cluster, 'server')
   if (server === '') throw new Error('it names no server to reach')
   if (textIn(cluster, 'proxy-url') !== '') throw new Error('"proxy-url" is not supported')
   for (const plugin of ['exec', 'auth-provider']) if (user[plugin] !== undefined) throw new Error(`"${plugin}" is not supported for a user`)
-  const folder = dirname(path)
-  const ca = material(folder, cluster, 'certificate-authority')
-  const cert = material(folder, user, 'client-certificate')
-  const key = material(folder, user, 'client-key')
+  const place = { folder: dirname(path), readText }
+  const ca = material(place, cluster, 'certificate-authority')
+  const cert = material(place, user, 'client-certificate')
+  const key = material(place, user, 'client-key')
   if ((cert === undefined) !== (key === undefined)) throw new Error('a client certificate and its key go together')
   const serverName = textIn(cluster, 'tls-server-name')
-  const authorization = authorizationOf(folder, user)
+  const authorization = authorizationOf(place, user)
   return {
     url: server,
     insecure: cluster['insecure-skip-tls-verify'] === true,
@@ -78,33 +78,39 @@ function textIn(fields: Fields, name: string): string {
   return value
 }
 
+/** Where other files are that it names. */
+interface Place {
+  readonly folder: string
+  readonly readText: ReadText
+}
+
 /** A PEM text, in the file itself or in another one. */
-function material(folder: string, fields: Fields, name: string): string | undefined {
+function material({ folder, readText }: Place, fields: Fields, name: string): string | undefined {
   const inline = textIn(fields, `${name}-data`)
   if (inline !== '') return Buffer.from(inline, 'base64').toString('utf8')
   const path = textIn(fields, name)
-  return path === '' ? undefined : readFileSync(resolve(folder, path), 'utf8')
+  return path === '' ? undefined : readText(resolve(folder, path))
 }
 
-function authorizationOf(folder: string, user: Fields): (() => string) | undefined {
+function authorizationOf({ folder, readText }: Place, user: Fields): (() => string) | undefined {
   const token = textIn(user, 'token')
   if (token !== '') return () => `Bearer ${token}`
   const file = textIn(user, 'tokenFile')
-  if (file !== '') return followedToken(resolve(folder, file))
+  if (file !== '') return followedToken(resolve(folder, file), readText)
   const [name, password] = [textIn(user, 'username'), textIn(user, 'password')]
   if (name === '' && password === '') return undefined
   return () => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 }
 
 /** Somebody else renews it; while it cannot be read, the last one counts. */
-function followedToken(path: string): () => string {
-  let token = readFileSync(path, 'utf8').trim()
+function followedToken(path: string, readText: ReadText): () => string {
+  let token = readText(path).trim()
   let readAtMs = performance.now()
   return () => {
     if (performance.now() - readAtMs >= tokenLastsMs) {
       readAtMs = performance.now()
       try {
-        token = readFileSync(path, 'utf8').trim()
+        token = readFromDisk(path).trim()
       } catch {
         // It is being replaced.
       }

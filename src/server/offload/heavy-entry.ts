@@ -25,7 +25,7 @@ import type { FromThread, OwnBytes, Reply, SentOutcome, ThreadStart, ToThread } 
 import { type StorageWrites, ThreadStorage } from './thread-storage.js'
 
 const start = workerData as ThreadStart
-const settings = { ...(await readSettings(start.flags)), dataDir: start.dataDir }
+const settings = { ...(await readSettings(start.flags, start.texts)), dataDir: start.dataDir }
 const catalog = servedCatalog(settings).current
 const serviceRanges = serviceRangesOf(settings.network)
 const trust = new ClientTrust(settings.authentication, start.ownCa, silentLogger)

@@ -1,6 +1,9 @@
 // The thread for heavy requests by itself: what it answers, what happens when a request needs too much, and that it ends.
 
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { QuotaTurns } from '../../admission/quota/turns.js'
 import { ApiError } from '../../api/api-error.js'
@@ -24,12 +27,13 @@ before(async () => {
 })
 after(() => storage.close())
 
-async function threadWith(mostHeapMiB?: number): Promise<HeavyThread> {
-  const flags = parseFlags(['--storage-backend=memory'])
+async function threadWith(mostHeapMiB?: number, args: readonly string[] = []): Promise<HeavyThread> {
+  const flags = parseFlags(['--storage-backend=memory', ...args])
   const settings = await readSettings(flags)
   const { cert } = issueCertificate({ commonName: 'ca', use: 'authority', notBefore: Date.now(), notAfter: Date.now() + 60_000 })
   return new HeavyThread({
     flags,
+    texts: settings.texts,
     credential: ensureAdminCredential(undefined),
     dataDir: undefined,
     ownCa: cert,
@@ -82,6 +86,39 @@ test('what nobody wants any more is not written', async () => {
   assert.equal(answer.code, 504)
   assert.equal(answer.panic, undefined, 'it is no fault of the server')
   assert.equal(storage.revision, revision)
+  await thread.close()
+})
+
+test('the files that flags name are those of the start of the server', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'heavy-'))
+  const limits = {
+    apiVersion: 'eventratelimit.admission.cluster.io/v1alpha1',
+    kind: 'Configuration',
+    limits: [{ type: 'User', qps: 1, burst: 2 }],
+  }
+  const contents = {
+    'tokens.csv': 'secret,name,uid\n',
+    'admission.yaml': JSON.stringify({
+      apiVersion: 'apiserver.config.cluster.io/v1',
+      kind: 'AdmissionConfiguration',
+      plugins: [{ name: 'EventRateLimit', path: 'limits.yaml' }],
+    }),
+    'limits.yaml': JSON.stringify(limits),
+    'webhook.yaml': JSON.stringify({
+      clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1', 'certificate-authority': 'ca.crt' } }],
+      users: [{ name: 'u', user: { token: 't' } }],
+    }),
+    'ca.crt': 'any',
+  }
+  for (const [name, text] of Object.entries(contents)) writeFileSync(join(folder, name), text)
+  const thread = await threadWith(undefined, [
+    `--token-auth-file=${join(folder, 'tokens.csv')}`,
+    `--admission-control-config-file=${join(folder, 'admission.yaml')}`,
+    `--authentication-token-webhook-config-file=${join(folder, 'webhook.yaml')}`,
+  ])
+  rmSync(folder, { recursive: true })
+  const answer = await thread.serve(create('without-files', 1), wanted)
+  assert.equal(answer.code, 201, Buffer.from(answer.body).toString())
   await thread.close()
 })
 

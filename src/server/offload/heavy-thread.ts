@@ -20,6 +20,8 @@ import type { FromThread, Question, Reply, SentEntry, SentOutcome, SentWrite, To
 
 export interface HeavyThreadParts {
   readonly flags: ParsedFlags
+  /** The files that they name, by path. */
+  readonly texts: ReadonlyMap<string, string>
   readonly credential: AdminCredential
   /** Where keys are kept, if they are. */
   readonly dataDir: string | undefined
@@ -110,11 +112,11 @@ export class HeavyThread implements Offload {
   }
 
   #start(): Thread {
-    const { flags, credential, dataDir, ownCa, storage } = this.#parts
+    const { flags, texts, credential, dataDir, ownCa, storage } = this.#parts
     const channel = new MessageChannel()
     const answered = new Int32Array(new SharedArrayBuffer(4))
     const worker = new Worker(new URL('./heavy-entry.js', import.meta.url), {
-      workerData: { flags, credential, dataDir, ownCa, questions: channel.port2, answered },
+      workerData: { flags, texts, credential, dataDir, ownCa, questions: channel.port2, answered },
       transferList: [channel.port2],
       // What was meant for this process, such as a profile, is not meant for its threads.
       execArgv: [],

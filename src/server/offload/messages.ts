@@ -10,6 +10,8 @@ import type { ParsedFlags } from '../options/parse-flags.js'
 /** What the thread is started with. */
 export interface ThreadStart {
   readonly flags: ParsedFlags
+  /** The files that flags name, as they were at the start of the server: what counts there counts here. */
+  readonly texts: ReadonlyMap<string, string>
   readonly credential: AdminCredential
   readonly dataDir: string | undefined
   /** Believed where the operator named nobody else. */

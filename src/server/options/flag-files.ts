@@ -1,21 +1,21 @@
 // The files that flags name: read once, and checked for being what the flag wants, so that a typing error shows at start and not later.
 
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { readYaml } from '../../codec/yaml/read-yaml.js'
 import { YamlError } from '../../codec/yaml/yaml-error.js'
 import { parseTokenFile } from '../token-file.js'
+import type { ReadText } from './file-texts.js'
 import { type FileContent, type FlagDefinition, flagError } from './flag.js'
 import { allFlags } from './flag-table.js'
 import type { ParsedFlags } from './parse-flags.js'
 
 /** Contents by path. Throws a FlagError for the first file that is not what its flag wants. */
-export function readFlagFiles({ values, given }: ParsedFlags): ReadonlyMap<string, string> {
+export function readFlagFiles({ values, given }: ParsedFlags, readText: ReadText): ReadonlyMap<string, string> {
   const contents = new Map<string, string>()
   for (const flag of allFlags as readonly (FlagDefinition & { readonly name: keyof typeof values })[]) {
     if (!given.has(flag.name) || (flag.kind !== 'file' && flag.kind !== 'files') || flag.content === undefined) continue
     for (const path of [values[flag.name]].flat() as readonly string[]) {
-      const text = readText(flag.name, path)
+      const text = readNamed(flag.name, path, readText)
       try {
         checks[flag.content](text)
       } catch (error) {
@@ -34,9 +34,9 @@ const reasons: { readonly [code: string]: string } = {
   ENOTDIR: 'there is no such file',
 }
 
-function readText(flag: string, path: string): string {
+function readNamed(flag: string, path: string, readText: ReadText): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readText(path)
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException
     throw flagError(flag, `cannot read ${path}: ${reasons[code] ?? message}`)

@@ -1,6 +1,5 @@
 // The flags of admission as settings: which plugins run, and the file that configures them, with the files that it names.
 
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import {
   type AdmissionConfig,
@@ -14,17 +13,21 @@ import { checkKind, listOf, mappingOf, onlyFields, requiredText, textOf } from '
 import { pluginNames } from '../../admission/plugin-table.js'
 import type { Identity } from '../../api/identity.js'
 import { readYaml } from '../../codec/yaml/read-yaml.js'
+import { type ReadText, readFromDisk } from './file-texts.js'
 import { flagError } from './flag.js'
 import type { SettingsInput } from './read-settings.js'
 import type { AdmissionSettings } from './settings.js'
 
-export function readAdmission({ values, files }: Pick<SettingsInput, 'values' | 'files'>, identity: Identity): AdmissionSettings {
+export function readAdmission(
+  { values, files, readText = readFromDisk }: Pick<SettingsInput, 'values' | 'files'> & Partial<Pick<SettingsInput, 'readText'>>,
+  identity: Identity,
+): AdmissionSettings {
   const enabled = values['enable-admission-plugins']
   const disabled = values['disable-admission-plugins']
   const both = enabled.find((plugin) => disabled.includes(plugin))
   if (both !== undefined) throw flagError('disable-admission-plugins', `${both} is also in --enable-admission-plugins`)
   const path = values['admission-control-config-file']
-  const { config, written } = readConfig(path, path === undefined ? '' : (files.get(path) ?? ''), identity)
+  const { config, written } = readConfig(path, path === undefined ? '' : (files.get(path) ?? ''), { identity, readText })
   const lacking = unconfigured({ enabled, disabled }, written)
   if (lacking !== undefined)
     throw flagError('enable-admission-plugins', `${lacking} needs a configuration; name it in --admission-control-config-file`)
@@ -42,10 +45,15 @@ interface ReadConfig {
   readonly written: WrittenConfigs
 }
 
-function readConfig(path: string | undefined, text: string, identity: Identity): ReadConfig {
+interface Reading {
+  readonly identity: Identity
+  readonly readText: ReadText
+}
+
+function readConfig(path: string | undefined, text: string, reading: Reading): ReadConfig {
   try {
-    const written = path === undefined ? new Map<string, WrittenConfig>() : parseAdmissionFile(path, text, identity)
-    return { config: readAdmissionConfig(written, identity), written }
+    const written = path === undefined ? new Map<string, WrittenConfig>() : parseAdmissionFile(path, text, reading)
+    return { config: readAdmissionConfig(written, reading.identity), written }
   } catch (thrown) {
     throw flagError('admission-control-config-file', (thrown as Error).message)
   }
@@ -57,7 +65,7 @@ const kinds = [
 ]
 
 /** Each plugin has its configuration in the file, or names another file. */
-function parseAdmissionFile(file: string, text: string, identity: Identity): WrittenConfigs {
+function parseAdmissionFile(file: string, text: string, { identity, readText }: Reading): WrittenConfigs {
   const written = new Map<string, WrittenConfig>()
   within(file, () => {
     const fields = mappingOf(readYaml(text).value, 'the file')
@@ -74,16 +82,16 @@ function parseAdmissionFile(file: string, text: string, identity: Identity): Wri
       const other = textOf(plugin, 'path', where) ?? ''
       // As in the reference, what is embedded counts before what is named.
       if (configuration !== undefined) written.set(name, { value: configuration, file, where: `${where}.configuration` })
-      else if (other !== '') written.set(name, readOther(resolve(dirname(file), other), `${where}.path`))
+      else if (other !== '') written.set(name, readOther(resolve(dirname(file), other), `${where}.path`, readText))
     }
   })
   return written
 }
 
-function readOther(file: string, where: string): WrittenConfig {
+function readOther(file: string, where: string, readText: ReadText): WrittenConfig {
   let text: string
   try {
-    text = readFileSync(file, 'utf8')
+    text = readText(file)
   } catch (thrown) {
     throw new Error(`${where}: cannot read ${file}: ${(thrown as Error).message}`)
   }

@@ -20,14 +20,15 @@ export interface ReadAudit {
 }
 
 /** Nothing is audited without a policy and a place for events. */
-export function readAudit({ values, files }: SettingsInput, identity: Identity): ReadAudit {
+export function readAudit(input: SettingsInput, identity: Identity): ReadAudit {
+  const { values, files } = input
   const path = values['audit-policy-file']
   const apiVersion = `${identity.group({ stem: 'audit' })}/v1`
   for (const flag of ['audit-log-version', 'audit-webhook-version'] as const) {
     if ((values[flag] ?? apiVersion) !== apiVersion) throw flagError(flag, `events are written as ${apiVersion}; leave the flag out`)
   }
   const log = readLog(values)
-  const webhook = readWebhook(values, files)
+  const webhook = readWebhook(input)
   const hasBackend = log !== undefined || webhook !== undefined
   if (path === undefined) return { audit: undefined, warnings: hasBackend ? ['nothing is audited without --audit-policy-file'] : [] }
   const read = under('audit-policy-file', () => readPolicy(files.get(path) ?? '', { identity, path }))
@@ -56,10 +57,10 @@ function readLog(values: FlagValues): AuditSettings['log'] {
   }
 }
 
-function readWebhook(values: FlagValues, files: SettingsInput['files']): AuditSettings['webhook'] {
+function readWebhook({ values, files, readText }: SettingsInput): AuditSettings['webhook'] {
   const configFile = values['audit-webhook-config-file']
   if (configFile === undefined) return undefined
-  const connection = under('audit-webhook-config-file', () => readConnection(configFile, files.get(configFile) ?? ''))
+  const connection = under('audit-webhook-config-file', () => readConnection(configFile, files.get(configFile) ?? '', readText))
   return { connection, initialBackoffMs: values['audit-webhook-initial-backoff'], ...readDelivery(values, 'webhook') }
 }
 

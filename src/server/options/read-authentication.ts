@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import type { EndpointSettings } from '../../net/json-endpoint.js'
 import { readConnection } from '../connection-file.js'
+import type { ReadText } from './file-texts.js'
 import { flagError } from './flag.js'
 import type { FlagName, FlagValues } from './flag-table.js'
 import type { SettingsInput } from './read-settings.js'
@@ -84,22 +85,22 @@ function readClaim(text: string): readonly [claim: string, value: string] {
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
-function readTokenWebhook({ values, files }: SettingsInput): AuthenticationSettings['tokenWebhook'] {
+function readTokenWebhook({ values, files, readText }: SettingsInput): AuthenticationSettings['tokenWebhook'] {
   const configFile = values['authentication-token-webhook-config-file']
   if (configFile === undefined) return undefined
   const ttlMs = values['authentication-token-webhook-cache-ttl']
   return {
     configFile,
-    connection: connectionIn(configFile, files.get(configFile) ?? ''),
+    connection: connectionIn(configFile, files.get(configFile) ?? '', readText),
     version: values['authentication-token-webhook-version'],
     acceptedTtlMs: ttlMs,
     refusedTtlMs: ttlMs,
   }
 }
 
-function connectionIn(path: string, text: string): EndpointSettings {
+function connectionIn(path: string, text: string, readText: ReadText): EndpointSettings {
   try {
-    return readConnection(path, text)
+    return readConnection(path, text, readText)
   } catch (error) {
     throw flagError('authentication-token-webhook-config-file', `${path}: ${(error as Error).message}`)
   }

@@ -4,6 +4,7 @@ import type { Identity } from '../../api/identity.js'
 import { type Policy, parsePolicies } from '../../auth/abac/policies.js'
 import type { EndpointSettings } from '../../net/json-endpoint.js'
 import { readConnection } from '../connection-file.js'
+import type { ReadText } from './file-texts.js'
 import { flagError } from './flag.js'
 import type { SettingsInput } from './read-settings.js'
 import type { AuthorizationMode, AuthorizationSettings } from './settings.js'
@@ -18,7 +19,8 @@ const filesOfModes = [
   { mode: 'Webhook', flag: 'authorization-webhook-config-file' },
 ] as const
 
-export function readAuthorization({ values, files }: SettingsInput, identity: Identity): Authorization {
+export function readAuthorization(input: SettingsInput, identity: Identity): Authorization {
+  const { values, files } = input
   const modes = values['authorization-mode']
   if (modes.length === 0) throw flagError('authorization-mode', 'at least one mode is needed')
   const twice = modes.find((mode, index) => modes.indexOf(mode) !== index)
@@ -29,7 +31,7 @@ export function readAuthorization({ values, files }: SettingsInput, identity: Id
   }
   const policyFile = values['authorization-policy-file']
   const policies = policyFile === undefined ? [] : readPolicies(policyFile, files.get(policyFile) ?? '', identity)
-  return { authorizationModes: modes, authorization: { policies, webhook: readWebhook(values, files) } }
+  return { authorizationModes: modes, authorization: { policies, webhook: readWebhook(input) } }
 }
 
 function readPolicies(path: string, text: string, identity: Identity): readonly Policy[] {
@@ -40,21 +42,21 @@ function readPolicies(path: string, text: string, identity: Identity): readonly 
   }
 }
 
-function readWebhook(values: SettingsInput['values'], files: SettingsInput['files']): AuthorizationSettings['webhook'] {
+function readWebhook({ values, files, readText }: SettingsInput): AuthorizationSettings['webhook'] {
   const configFile = values['authorization-webhook-config-file']
   if (configFile === undefined) return undefined
   return {
     configFile,
-    connection: connectionIn(configFile, files.get(configFile) ?? ''),
+    connection: connectionIn(configFile, files.get(configFile) ?? '', readText),
     version: values['authorization-webhook-version'],
     acceptedTtlMs: values['authorization-webhook-cache-authorized-ttl'],
     refusedTtlMs: values['authorization-webhook-cache-unauthorized-ttl'],
   }
 }
 
-function connectionIn(path: string, text: string): EndpointSettings {
+function connectionIn(path: string, text: string, readText: ReadText): EndpointSettings {
   try {
-    return readConnection(path, text)
+    return readConnection(path, text, readText)
   } catch (error) {
     throw flagError('authorization-webhook-config-file', `${path}: ${(error as Error).message}`)
   }

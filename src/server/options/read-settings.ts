@@ -9,6 +9,7 @@ import { type Identity, identityOf } from '../../api/identity.js'
 import { parseRuntimeConfig } from '../../api/runtime-config.js'
 import { ciphersOf, tlsVersionOf } from '../../net/tls-names.js'
 import { parseTokenFile, type TokenFile } from '../token-file.js'
+import { keepingTexts, type ReadText, readKept } from './file-texts.js'
 import { flagError } from './flag.js'
 import { readFlagFiles } from './flag-files.js'
 import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
@@ -38,12 +39,16 @@ import type {
 export interface SettingsInput extends ParsedFlags {
   /** Contents of the files that flags name, by path. */
   readonly files: ReadonlyMap<string, string>
+  /** For the files that those name. */
+  readonly readText: ReadText
 }
 
-/** Throws a FlagError, one sentence, for the first thing that is wrong. */
-export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
+/** Throws a FlagError, one sentence, for the first thing that is wrong. `kept`: the texts of all files, where they were read before. */
+export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<string, string>): Promise<Settings> {
   const { values, given } = parsed
-  const input: SettingsInput = { ...parsed, files: readFlagFiles(parsed) }
+  const texts = new Map(kept)
+  const readText = kept === undefined ? keepingTexts(texts) : readKept(kept)
+  const input: SettingsInput = { ...parsed, files: readFlagFiles(parsed, readText), readText }
   const { storage, etcd } = readStorage(input)
   const tokens = readTokens(input)
   const identity = identityOf(values['identity'])
@@ -55,6 +60,7 @@ export async function readSettings(parsed: ParsedFlags): Promise<Settings> {
   const gates = under('feature-gates', () => parseFeatureGates(values['feature-gates']))
   return {
     flags: parsed,
+    texts,
     identity,
     bindAddress: values['bind-address'],
     advertiseAddress: values['advertise-address'],

@@ -28,6 +28,8 @@ export type ControllerName = (typeof controllerNames)[number]
 export interface Settings {
   /** What it was read from, for another thread to read it, too. */
   readonly flags: ParsedFlags
+  /** The files that were read, by path. */
+  readonly texts: ReadonlyMap<string, string>
   readonly identity: Identity
   readonly bindAddress: string
   /** Undefined: found among the addresses of this machine. */
