@@ -89,7 +89,9 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     )
     assert.match(String(expectFailure(refused, 503, 'ServiceUnavailable')['message']), /database space exceeded/)
     assert.ok(made > 0)
-    assert.equal(namesOf(expectStatus(await client.get(configMaps('default')), 200).json).length, made)
+    // The write by which etcd notices that it is full may be stored: it complains behind it.
+    const { length } = namesOf(expectStatus(await client.get(configMaps('default')), 200).json)
+    assert.ok(length === made || length === made + 1, `${length} of ${made}`)
     assert.match(expectStatus(await client.get('/readyz/etcd'), 500).text, /database space exceeded/)
   })
 

@@ -19,7 +19,8 @@ const busyLoop = `process.on('SIGUSR2', () => {
 let server: ServerProcess
 before(async () => {
   server = await ServerProcess.start({
-    flags: plainUserFlags(),
+    // With fairness the queues of flow control decide instead: see test/flow.
+    flags: [...plainUserFlags(), '--enable-priority-and-fairness=false'],
     nodeFlags: ['--import', `data:text/javascript,${encodeURIComponent(busyLoop)}`],
   })
 })
