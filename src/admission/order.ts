@@ -7,6 +7,7 @@ import type { AskAccess } from './access.js'
 import type { Plugin } from './admission.js'
 import type { AdmissionConfig } from './config/admission-config.js'
 import { type Lookup, lookupOf } from './lookup.js'
+import { type FindOwners, ownersIn } from './owner-kinds.js'
 import { chosenPlugins, type PluginChoice } from './plugin-table.js'
 import { alwaysAdmit, alwaysDeny } from './plugins/always.js'
 import { alwaysPullImages } from './plugins/always-pull-images.js'
@@ -46,6 +47,8 @@ export interface AdmissionParts extends PluginChoice {
   /** Undefined where there are no quotas. */
   readonly ledger?: QuotaLedger | undefined
   readonly ask: AskAccess
+  /** Left out: the catalog knows all kinds. */
+  readonly findOwners?: FindOwners | undefined
   readonly createNamespace: (name: string) => Promise<void>
   readonly notReadyTolerationSeconds: number
   readonly unreachableTolerationSeconds: number
@@ -110,11 +113,15 @@ function onPods(parts: AdmissionParts, lookup: Lookup): readonly Plugin[] {
 }
 
 /** Those that ask whether somebody may do something else, too. */
-function onRights({ ask, catalogs }: AdmissionParts): readonly Plugin[] {
+function onRights({
+  ask,
+  catalogs,
+  findOwners = (apiVersion, kind) => ownersIn(catalogs.current, apiVersion, kind),
+}: AdmissionParts): readonly Plugin[] {
   const group = catalogs.current.identity.group({ stem: 'certificates' })
   const requests = catalogs.current.find(group, 'v1', 'certificatesigningrequests')?.collection
   return [
-    ownerReferencesPermissionEnforcement({ ask, catalogs }),
+    ownerReferencesPermissionEnforcement({ ask, findOwners }),
     ...(requests === undefined
       ? []
       : [certificateApproval(ask, requests), certificateSigning(ask, requests), certificateSubjectRestriction(requests)]),

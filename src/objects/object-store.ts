@@ -325,6 +325,12 @@ export class ObjectStore {
     this.kept.clear()
   }
 
+  /** How the last write went, for the health of the store: it failed by what was thrown, or it did not. */
+  noteWrite(thrown?: unknown): void {
+    if (thrown === undefined) this.lastProblem = undefined
+    else if (thrown instanceof StorageUnavailableError) this.lastProblem = { text: thrown.message, atMs: this.options.clock.now() }
+  }
+
   /** A store that cannot write now is no fault of the client's: it may try again. */
   private async commitDurably(operation: StoreOperation, writes: readonly [Write, ...Write[]]): Promise<CommitOutcome> {
     const bytes = writes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
@@ -333,10 +339,10 @@ export class ObjectStore {
     const begunMs = performance.now()
     try {
       const outcome = await this.storage.commit(writes)
-      this.lastProblem = undefined
+      this.noteWrite()
       return outcome
     } catch (thrown) {
-      if (thrown instanceof StorageUnavailableError) this.lastProblem = { text: thrown.message, atMs: this.options.clock.now() }
+      this.noteWrite(thrown)
       throw readable(thrown, 'write')
     } finally {
       this.pendingBytes -= bytes

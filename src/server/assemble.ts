@@ -62,9 +62,11 @@ async function open(opening: Opening): Promise<RunningServer> {
     dataDir,
     ownCa: certificate.authority.cert,
     storage,
+    store,
     turns,
     logger,
     catalog: builtIn,
+    catalogs,
     requestMs: timeouts.requestMs,
   })
   closing.add(() => offload.close())

@@ -4,6 +4,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { askWith } from '../admission/access.js'
 import { admissionOf } from '../admission/admission.js'
 import { pluginsInOrder } from '../admission/order.js'
+import type { FindOwners } from '../admission/owner-kinds.js'
 import { chosenPlugins } from '../admission/plugin-table.js'
 import { QuotaLedger } from '../admission/quota/ledger.js'
 import type { Turns } from '../admission/quota/turns.js'
@@ -38,6 +39,8 @@ export interface EngineParts {
   readonly closing: Closing
   /** With whom quotas are charged in turn. */
   readonly turns: Turns
+  /** Left out: the catalog knows all kinds. */
+  readonly findOwners?: FindOwners
 }
 
 export function makeEngine(settings: Settings, parts: EngineParts): Engine {
@@ -59,6 +62,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
         randomSuffix,
         ledger,
         ask: askWith(authorizers),
+        findOwners: parts.findOwners,
         createNamespace: (name) => createNamespace(engine, catalogs, name),
         ...settings.admission,
       }),

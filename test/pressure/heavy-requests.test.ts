@@ -166,6 +166,31 @@ test('what a client does not wait for is not written', async () => {
   expectFailure(await client.get(configMaps(namespace, 'late')), 404, 'NotFound')
 })
 
+test('the owner of what is heavy may be of a custom kind', async () => {
+  const { client, close } = await startEmbedded('memory', ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement'])
+  try {
+    const names = { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' }
+    const schema = { openAPIV3Schema: { type: 'object' } }
+    const versions = [{ name: 'v1', served: true, storage: true, schema }]
+    const spec = { group: 'example.com', scope: 'Namespaced', names, versions }
+    const definition = { metadata: { name: 'widgets.example.com' }, spec }
+    expectStatus(await client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', definition), 201)
+    await until(
+      () => client.get('/apis/example.com/v1/widgets'),
+      ({ status }) => status === 200,
+    )
+    const ownedBy = (kind: string, name: string) => ({
+      metadata: { name, ownerReferences: [{ apiVersion: 'example.com/v1', kind, name: 'one', uid: 'u', blockOwnerDeletion: true }] },
+      data: few('v'),
+    })
+    expectStatus(await client.post(configMaps('default'), ownedBy('Widget', 'owned')), 201)
+    const { message } = expectFailure(await client.post(configMaps('default'), ownedBy('Gadget', 'unknown')), 403, 'Forbidden')
+    assert.match(String(message), /no matches for kind "Gadget" in version "example.com\/v1"/)
+  } finally {
+    await close()
+  }
+})
+
 for (const engine of ['memory', 'lmdb'] as const)
   test(`a server inside of another process does the same, kept in ${engine}`, async () => {
     const embedded: Embedded = await startEmbedded(engine)

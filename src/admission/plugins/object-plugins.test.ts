@@ -7,6 +7,7 @@ import { allow, noOpinion } from '../../auth/authorize.js'
 import { request as devsRequest, mastersRequest } from '../../resources/certificates/requests.fixture.js'
 import type { Right } from '../access.js'
 import type { EventRateLimit } from '../config/event-rate-limits.js'
+import { ownersIn } from '../owner-kinds.js'
 import { mutatedBy, refusalOf, type Stage, stageOf } from '../stage.fixture.js'
 import { certificateApproval, certificateSigning } from './certificate-access.js'
 import { certificateSubjectRestriction } from './certificate-subject-restriction.js'
@@ -158,7 +159,7 @@ async function owners(...rights: readonly Partial<Right>[]) {
   const stage = await stageOf()
   const ask = (_: unknown, right: Right) =>
     rights.some((each) => Object.entries(each).every(([name, value]) => right[name as keyof Right] === value)) ? allow : noOpinion
-  const plugin = ownerReferencesPermissionEnforcement({ ask, catalogs: { current: stage.catalog } })
+  const plugin = ownerReferencesPermissionEnforcement({ ask, findOwners: (apiVersion, kind) => ownersIn(stage.catalog, apiVersion, kind) })
   const object = (...ownerReferences: readonly object[]) => ({ metadata: { ...named.metadata, ownerReferences } })
   const change = (next: object, old?: object, more: object = {}) =>
     refusalOf(

@@ -1,20 +1,19 @@
 // Who may say that an object goes when another one does: whoever may delete it; and that the other one waits for it, whoever may finalize that.
 
 import { forbidden } from '../../api/api-error.js'
-import type { Resource } from '../../api/catalog.js'
-import type { CatalogSource } from '../../api/catalog-source.js'
 import type { OwnerReference } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import type { AskAccess, Right } from '../access.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
+import type { FindOwners } from '../owner-kinds.js'
 import { refusedName } from '../pods.js'
 
 export interface OwnerReferenceParts {
   readonly ask: AskAccess
-  readonly catalogs: Pick<CatalogSource, 'current'>
+  readonly findOwners: FindOwners
 }
 
-export const ownerReferencesPermissionEnforcement = ({ ask, catalogs }: OwnerReferenceParts): Plugin => ({
+export const ownerReferencesPermissionEnforcement = ({ ask, findOwners }: OwnerReferenceParts): Plugin => ({
   name: 'OwnerReferencesPermissionEnforcement',
   validate: (request) => {
     const { operation, resource, subresource, object, old } = request
@@ -23,7 +22,7 @@ export const ownerReferencesPermissionEnforcement = ({ ask, catalogs }: OwnerRef
     if (resource.collection === 'pods' && subresource === 'status') return undefined
     const next = object?.metadata?.ownerReferences ?? []
     const before = old?.metadata?.ownerReferences ?? []
-    return next === before || sameValue(next, before) ? undefined : check({ request, ask, catalogs, next, before })
+    return next === before || sameValue(next, before) ? undefined : check({ request, ask, findOwners, next, before })
   },
 })
 
@@ -33,7 +32,7 @@ interface Change extends OwnerReferenceParts {
   readonly before: readonly OwnerReference[]
 }
 
-async function check({ request, ask, catalogs, next, before }: Change): Promise<void> {
+async function check({ request, ask, findOwners, next, before }: Change): Promise<void> {
   const { resource, namespace, name, subresource, call } = request
   const refuse = (why: string): Error => forbidden(resource.subject, refusedName(request), why)
   const lacks = async (right: Right): Promise<string | undefined> => {
@@ -49,10 +48,10 @@ async function check({ request, ask, catalogs, next, before }: Change): Promise<
   const blockedBefore = new Set(before.filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid))
   for (const reference of next) {
     if (reference.blockOwnerDeletion !== true || blockedBefore.has(reference.uid)) continue
-    const owners = ownersOf(catalogs, reference)
+    const owners = findOwners(reference.apiVersion ?? '', reference.kind ?? '')
     if (owners.length === 0) throw refuse(unknownKind(reference))
     for (const owner of owners) {
-      const right = { verb: 'update', group: owner.subject.group, version: owner.version, resource: owner.subject.resource }
+      const right = { verb: 'update', group: owner.group, version: owner.version, resource: owner.resource }
       const place = { namespace: owner.namespaced ? namespace : '', subresource: 'finalizers', name: reference.name ?? '' }
       const why = await lacks({ ...right, ...place })
       if (why !== undefined)
@@ -63,12 +62,3 @@ async function check({ request, ask, catalogs, next, before }: Change): Promise<
 
 const unknownKind = ({ apiVersion = '', kind = '' }: OwnerReference): string =>
   `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`
-
-/** A kind may be served as several resources. */
-function ownersOf({ current }: OwnerReferenceParts['catalogs'], { apiVersion, kind }: OwnerReference): readonly Resource[] {
-  return current.collections().flatMap((resource) => {
-    if (resource.kind !== kind) return []
-    const [version = '', group = ''] = (apiVersion ?? '').split('/').reverse()
-    return resource.subject.group === group ? (current.find(group, version, resource.subject.resource) ?? []) : []
-  })
-}

@@ -1,12 +1,19 @@
 // What the event loop answers to questions of the thread for heavy requests about the storage.
 
+import { ownersIn } from '../../admission/owner-kinds.js'
 import { ApiError } from '../../api/api-error.js'
+import type { CatalogSource } from '../../api/catalog-source.js'
 import { CompactedError, type Entry, type Storage } from '../../storage/storage.js'
 import type { Failure, OwnBytes, Question, Reply, SentEntry } from './messages.js'
 
-export function answerQuestion(storage: Storage, question: Question): Reply<unknown> {
+export interface Asked {
+  readonly storage: Storage
+  readonly catalogs: Pick<CatalogSource, 'current'>
+}
+
+export function answerQuestion({ storage, catalogs }: Asked, question: Question): Reply<unknown> {
   try {
-    return replyOf(storage, find(storage, question))
+    return replyOf(storage, find({ storage, catalogs }, question))
   } catch (thrown) {
     return { failure: failureOf(thrown) }
   }
@@ -20,7 +27,7 @@ export function failureOf(thrown: unknown): Failure {
   return thrown instanceof CompactedError ? { name, message, compacted: thrown.compacted } : { name, message }
 }
 
-function find(storage: Storage, question: Question): unknown {
+function find({ storage, catalogs }: Asked, question: Question): unknown {
   switch (question.about) {
     case 'state':
       return undefined
@@ -36,6 +43,8 @@ function find(storage: Storage, question: Question): unknown {
       return storage.count(question.range, question.at)
     case 'changes':
       return storage.changes(question.query)
+    case 'owners':
+      return ownersIn(catalogs.current, question.apiVersion, question.kind)
   }
 }
 

@@ -1,6 +1,7 @@
 // What runs in the thread for heavy requests: a server without a port, whose storage is that of the event loop.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import type { FindOwners } from '../../admission/owner-kinds.js'
 import type { Turns } from '../../admission/quota/turns.js'
 import { CatalogSource } from '../../api/catalog-source.js'
 import { RbacIndex } from '../../auth/rbac/rbac-index.js'
@@ -85,7 +86,19 @@ async function serve(request: OffloadedRequest): Promise<OffloadedAnswer> {
   const closing = new Closing()
   const rbac = new RbacIndex(store, catalog)
   const { credential } = start
-  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger: silentLogger, turns })
+  const findOwners: FindOwners = (apiVersion, kind) => storage.owners(apiVersion, kind)
+  const engine = makeEngine(settings, {
+    store,
+    catalogs,
+    credential,
+    serviceRanges,
+    trust,
+    rbac,
+    closing,
+    logger: silentLogger,
+    turns,
+    findOwners,
+  })
   const resources = { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs }
   let served: Exchange | undefined
   let panic: string | undefined

@@ -13,7 +13,7 @@ import { silentLogger } from '../../base/logger.js'
 import type { OffloadedRequest } from '../../http/offload.js'
 import { issueCertificate } from '../../net/issue-certificate.js'
 import { openMemoryStorage } from '../../storage/memory.js'
-import type { Storage } from '../../storage/storage.js'
+import { type Storage, StorageUnavailableError } from '../../storage/storage.js'
 import { ensureAdminCredential } from '../client-configuration.js'
 import { parseFlags } from '../options/parse-flags.js'
 import { readSettings } from '../options/read-settings.js'
@@ -27,7 +27,9 @@ before(async () => {
 })
 after(() => storage.close())
 
-async function threadWith(mostHeapMiB?: number, args: readonly string[] = []): Promise<HeavyThread> {
+const problems: unknown[] = []
+
+async function threadWith(mostHeapMiB?: number, args: readonly string[] = [], kept = storage): Promise<HeavyThread> {
   const flags = parseFlags(['--storage-backend=memory', ...args])
   const settings = await readSettings(flags)
   const { cert } = issueCertificate({ commonName: 'ca', use: 'authority', notBefore: Date.now(), notAfter: Date.now() + 60_000 })
@@ -37,10 +39,12 @@ async function threadWith(mostHeapMiB?: number, args: readonly string[] = []): P
     credential: ensureAdminCredential(undefined),
     dataDir: undefined,
     ownCa: cert,
-    storage,
+    storage: kept,
+    store: { noteWrite: (thrown) => void problems.push(thrown) },
     turns: new QuotaTurns(),
     logger: silentLogger,
     catalog: servedCatalog(settings).current,
+    catalogs: servedCatalog(settings),
     requestMs: 60_000,
     ...(mostHeapMiB === undefined ? {} : { mostHeapMiB }),
   })
@@ -86,6 +90,22 @@ test('what nobody wants any more is not written', async () => {
   assert.equal(answer.code, 504)
   assert.equal(answer.panic, undefined, 'it is no fault of the server')
   assert.equal(storage.revision, revision)
+  await thread.close()
+})
+
+test('a storage that cannot write is told to the client and to the health of the server', async () => {
+  const full = new StorageUnavailableError('no room')
+  const failing = new Proxy(storage, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target)
+      if (name === 'commit') return () => Promise.reject(full)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
+  const thread = await threadWith(undefined, [], failing)
+  problems.length = 0
+  assert.equal((await thread.serve(create('no-room', 1), wanted)).code, 503)
+  assert.deepEqual(problems, [full])
   await thread.close()
 })
 

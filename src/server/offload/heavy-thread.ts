@@ -7,10 +7,12 @@ import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Turns } from '../../admission/quota/turns.js'
 import { requestTimedOut, unavailable } from '../../api/api-error.js'
 import type { Catalog, Resource } from '../../api/catalog.js'
+import type { CatalogSource } from '../../api/catalog-source.js'
 import type { User } from '../../api/user.js'
 import type { Logger } from '../../base/logger.js'
 import type { Offload, OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
 import { OverloadedError } from '../../http/pressure.js'
+import type { ObjectStore } from '../../objects/object-store.js'
 import type { Storage } from '../../storage/storage.js'
 import type { AdminCredential } from '../client-configuration.js'
 import type { ParsedFlags } from '../options/parse-flags.js'
@@ -27,11 +29,15 @@ export interface HeavyThreadParts {
   readonly dataDir: string | undefined
   readonly ownCa: string
   readonly storage: Storage
+  /** Hears how writes went. */
+  readonly store: Pick<ObjectStore, 'noteWrite'>
   /** Those in which the event loop charges quotas. */
   readonly turns: Turns
   readonly logger: Logger
   /** What the thread serves: kinds that came later are unknown to it. */
   readonly catalog: Catalog
+  /** What is served now. */
+  readonly catalogs: Pick<CatalogSource, 'current'>
   /** How long a request may take. */
   readonly requestMs: number
   /** What is made of a request may be large, and is not the memory of the server. */
@@ -112,7 +118,7 @@ export class HeavyThread implements Offload {
   }
 
   #start(): Thread {
-    const { flags, texts, credential, dataDir, ownCa, storage } = this.#parts
+    const { flags, texts, credential, dataDir, ownCa } = this.#parts
     const channel = new MessageChannel()
     const answered = new Int32Array(new SharedArrayBuffer(4))
     const worker = new Worker(new URL('./heavy-entry.js', import.meta.url), {
@@ -123,7 +129,7 @@ export class HeavyThread implements Offload {
       resourceLimits: { maxOldGenerationSizeMb: this.#parts.mostHeapMiB ?? defaultHeapMiB },
     })
     channel.port1.on('message', (question: Question) => {
-      const reply = answerQuestion(storage, question)
+      const reply = answerQuestion(this.#parts, question)
       channel.port1.postMessage(reply, givenAway(reply))
       Atomics.store(answered, 0, 1)
       Atomics.notify(answered, 0)
@@ -175,9 +181,13 @@ export class HeavyThread implements Offload {
 
   async #commit(writes: readonly SentWrite[]): Promise<SentOutcome> {
     if (this.#current?.isWanted() !== true) throw requestTimedOut()
-    const outcome = await this.#parts.storage.commit(
-      writes.map((write) => ({ ...write, value: write.value === undefined ? undefined : bufferOf(write.value) })),
-    )
+    const { storage, store } = this.#parts
+    const received = writes.map((write) => ({ ...write, value: write.value === undefined ? undefined : bufferOf(write.value) }))
+    const outcome = await storage.commit(received).catch((thrown: unknown) => {
+      store.noteWrite(thrown)
+      throw thrown
+    })
+    store.noteWrite()
     return outcome.ok ? outcome : { ...outcome, current: sentEntry(outcome.current) }
   }
 

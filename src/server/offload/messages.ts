@@ -29,6 +29,8 @@ export type Question =
   | { readonly about: 'range'; readonly query: RangeQuery }
   | { readonly about: 'count'; readonly range: KeyRange; readonly at: number | undefined }
   | { readonly about: 'changes'; readonly query: ChangesQuery }
+  /** Kinds that came after the start are known to the event loop alone. */
+  | { readonly about: 'owners'; readonly apiVersion: string; readonly kind: string }
 
 export interface StorageState {
   readonly revision: number

@@ -1,6 +1,7 @@
 // The storage as the thread for heavy requests sees it: reads are questions that the event loop answers between two turns, commits are sent to it.
 
 import { receiveMessageOnPort } from 'node:worker_threads'
+import type { OwnerResource } from '../../admission/owner-kinds.js'
 import { ApiError } from '../../api/api-error.js'
 import { silentLogger } from '../../base/logger.js'
 import { createFollowers } from '../../storage/followers.js'
@@ -109,6 +110,11 @@ export class ThreadStorage implements Storage {
 
   changes(query: ChangesQuery): ChangesPage {
     return this.#ask<ChangesPage>({ about: 'changes', query })
+  }
+
+  /** No matter of the storage, though asked for in the same way. */
+  owners(apiVersion: string, kind: string): readonly OwnerResource[] {
+    return this.#ask<readonly OwnerResource[]>({ about: 'owners', apiVersion, kind })
   }
 
   follow(listener: ChangeListener): Unfollow {
