@@ -114,6 +114,7 @@ test('lines of one turn are written together, and counted when they are lost', a
     append: (text: string) => {
       if (problem !== undefined) throw problem
       written.push(text)
+      return undefined
     },
     close: async () => undefined,
   }

@@ -7,7 +7,8 @@ import type { AuditEvent } from './record.js'
 
 /** Where lines go: a file, or something that stands for it in tests. */
 export interface LineTarget {
-  append(text: string): void
+  /** Writes all of it and returns nothing, or a promise where its reader has to be waited for; throws or rejects where it is lost. */
+  append(text: string): Promise<void> | undefined
   close(): Promise<void>
 }
 
@@ -25,43 +26,68 @@ export class LogBackend implements Backend {
   #lines = ''
   #count = 0
   #isFailing = false
+  /** The last lines, while their reader is waited for. */
+  #behind: Promise<boolean> | undefined
 
   constructor(parts: LogBackendParts) {
     this.#parts = parts
   }
 
-  process(events: readonly AuditEvent[]): boolean {
+  process(events: readonly AuditEvent[]): boolean | Promise<boolean> {
     const isFirst = this.#lines === ''
     for (const { text, facts } of events) this.#lines += `${this.#parts.format === 'json' ? text : legacyLine(facts)}\n`
     this.#count += events.length
     if (this.#parts.isStrict) return this.#flush()
     // Before anything else happens in this process: what is answered at once costs one write.
     if (isFirst) queueMicrotask(() => this.#flush())
-    return true
+    // Requests come no faster than the lines before theirs are taken.
+    return this.#behind ?? true
   }
 
   async close(): Promise<void> {
-    this.#flush()
+    void this.#flush()
     await this.#parts.target.close()
+    await this.#behind
   }
 
-  #flush(): boolean {
+  #flush(): boolean | Promise<boolean> {
     if (this.#lines === '') return true
-    const { target, tallies, logger } = this.#parts
     const lines = this.#lines
     const count = this.#count
     this.#lines = ''
     this.#count = 0
     try {
-      target.append(lines)
+      const written = this.#parts.target.append(lines)
+      if (written !== undefined) return this.#follow(written, count)
       this.#isFailing = false
       return true
     } catch (thrown) {
-      tallies.countLost('log', count)
-      // Once for each time that it begins to fail: a full disk must not fill the log, too.
-      if (!this.#isFailing) logger.error({ err: thrown }, 'audit events cannot be written to the audit log and are lost')
-      this.#isFailing = true
-      return false
+      return this.#lose(count, thrown)
     }
+  }
+
+  #follow(written: Promise<void>, count: number): Promise<boolean> {
+    const done = written
+      .then(
+        () => {
+          this.#isFailing = false
+          return true
+        },
+        (thrown: unknown) => this.#lose(count, thrown),
+      )
+      .finally(() => {
+        if (this.#behind === done) this.#behind = undefined
+      })
+    this.#behind = done
+    return done
+  }
+
+  #lose(count: number, thrown: unknown): false {
+    const { tallies, logger } = this.#parts
+    tallies.countLost('log', count)
+    // Once for each time that it begins to fail: a full disk must not fill the log, too.
+    if (!this.#isFailing) logger.error({ err: thrown }, 'audit events cannot be written to the audit log and are lost')
+    this.#isFailing = true
+    return false
   }
 }

@@ -5,9 +5,9 @@ import { readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import type { LineTarget } from './log-backend.js'
 
 export interface Rotation {
-  /** `-` for standard output, which is not rotated. */
   readonly path: string
   readonly maxBytes: number
   /** Days; 0: for ever. */
@@ -17,10 +17,9 @@ export interface Rotation {
   readonly compresses: boolean
 }
 
-const standardOutput = 1
 const dayMs = 86_400_000
 
-export class LogFile {
+export class LogFile implements LineTarget {
   readonly #rotation: Rotation
   readonly #now: () => number
   #descriptor: number | undefined
@@ -32,14 +31,14 @@ export class LogFile {
   constructor(rotation: Rotation, now: () => number = Date.now) {
     this.#rotation = rotation
     this.#now = now
-    if (rotation.path !== '-') mkdirSync(dirname(rotation.path), { recursive: true })
+    mkdirSync(dirname(rotation.path), { recursive: true })
     this.#open()
   }
 
   /** Writes all of it, or throws. */
-  append(text: string): void {
+  append(text: string): undefined {
     const length = Buffer.byteLength(text)
-    if (this.#rotation.path !== '-' && this.#bytes > 0 && this.#bytes + length > this.#rotation.maxBytes) this.#rotate()
+    if (this.#bytes > 0 && this.#bytes + length > this.#rotation.maxBytes) this.#rotate()
     const descriptor = this.#descriptor ?? this.#open()
     try {
       let at = writeSync(descriptor, text)
@@ -58,12 +57,7 @@ export class LogFile {
   }
 
   #open(): number {
-    const { path } = this.#rotation
-    if (path === '-') {
-      this.#descriptor = standardOutput
-      return standardOutput
-    }
-    const descriptor = openSync(path, 'a', 0o600)
+    const descriptor = openSync(this.#rotation.path, 'a', 0o600)
     this.#descriptor = descriptor
     this.#bytes = fstatSync(descriptor).size
     return descriptor
@@ -71,7 +65,7 @@ export class LogFile {
 
   /** The next line opens the file anew. */
   #drop(): void {
-    if (this.#descriptor !== undefined && this.#descriptor !== standardOutput) closeSync(this.#descriptor)
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor)
     this.#descriptor = undefined
   }
 

@@ -3,7 +3,8 @@
 import { Audit, type AuditBackend } from '../audit/audit.js'
 import { AuditTallies, type Backend } from '../audit/backend.js'
 import { Buffered } from '../audit/buffered.js'
-import { LogBackend } from '../audit/log-backend.js'
+import { LinePipe } from '../audit/line-pipe.js'
+import { type LineTarget, LogBackend } from '../audit/log-backend.js'
 import { LogFile } from '../audit/log-file.js'
 import { compilePolicy } from '../audit/policy.js'
 import { Truncated } from '../audit/truncated.js'
@@ -15,6 +16,8 @@ import { StartError } from './start-failure.js'
 
 /** How long the service may take for a list of events. */
 const webhookMs = 30_000
+/** Of lines on standard output. */
+const standardOutput = { descriptor: 1, mostWaitingBytes: 64 << 20, patienceMs: 5_000 }
 
 /** Undefined: nothing is audited. */
 export function openAudit({ settings: { audit }, logger, closing }: Opening): Audit | undefined {
@@ -38,9 +41,9 @@ export function openAudit({ settings: { audit }, logger, closing }: Opening): Au
   return opened
 }
 
-function openFile({ file }: NonNullable<AuditSettings['log']>): LogFile {
+function openFile({ file }: NonNullable<AuditSettings['log']>): LineTarget {
   try {
-    return new LogFile(file)
+    return file.path === '-' ? new LinePipe(standardOutput) : new LogFile(file)
   } catch (thrown) {
     throw new StartError(`--audit-log-path: cannot write to ${file.path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
   }
