@@ -97,6 +97,37 @@ test('a backend that does not answer is not given everything at once', async () 
   assert.equal(kept.batches.length, 2)
 })
 
+test('what came while a batch was under way follows it, though it fills no batch', async () => {
+  const kept = new Kept()
+  kept.answer = setTimeout(60, true)
+  const buffered = new Buffered({ backend: kept, batching: { ...batching, maxWaitMs: 10 }, tallies: new AuditTallies() })
+  buffered.process([event('a'), event('b')])
+  await setImmediate()
+  buffered.process([event('c')])
+  for (let waited = 0; waited < 200 && kept.batches.length < 2; waited++) await setTimeout(10)
+  assert.deepEqual(kept.batches, [['a', 'b'], ['c']])
+  await buffered.close()
+})
+
+test('what waits and what is under way is bounded in bytes, though one alone is always taken', async () => {
+  const kept = new Kept()
+  let answer = (_taken: boolean): void => undefined
+  kept.answer = new Promise((resolve) => {
+    answer = resolve
+  })
+  const tallies = new AuditTallies()
+  const buffered = new Buffered({ backend: kept, batching: { ...batching, maxBatch: 1, maxWaitMs: 0 }, tallies, mostBytes: 20 })
+  buffered.process([event('12345')])
+  await setImmediate()
+  for (const text of ['12345', 'x']) buffered.process([event(text)])
+  assert.equal(tallies.errors.get('buffered'), 1)
+  answer(true)
+  await setTimeout(20)
+  buffered.process([event('longer than all of it')])
+  await buffered.close()
+  assert.deepEqual([kept.batches, tallies.errors.get('buffered')], [[['12345'], ['12345'], ['longer than all of it']], 1])
+})
+
 test('large events go without their objects, larger ones not at all, and batches in parts', () => {
   const kept = new Kept()
   const tallies = new AuditTallies()

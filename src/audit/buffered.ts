@@ -3,6 +3,12 @@
 import type { AuditTallies, Backend } from './backend.js'
 import type { AuditEvent } from './record.js'
 
+/**
+ * What may wait together with what is on its way, at two bytes a character: bodies make events long, so that their number is no bound. One
+ * alone is taken however long it is.
+ */
+export const mostHeldBytes = 64 << 20
+
 export interface Batching {
   /** Events that may wait. */
   readonly bufferSize: number
@@ -19,6 +25,7 @@ export interface BufferedParts {
   readonly backend: Backend
   readonly batching: Batching
   readonly tallies: AuditTallies
+  readonly mostBytes?: number
 }
 
 export class Buffered implements Backend {
@@ -29,6 +36,7 @@ export class Buffered implements Backend {
   #first = 0
   #timer: NodeJS.Timeout | undefined
   #underWay = 0
+  #heldBytes = 0
   #isPumping = false
   #isClosed = false
   #idle: (() => void) | undefined
@@ -39,14 +47,23 @@ export class Buffered implements Backend {
   }
 
   process(events: readonly AuditEvent[]): boolean {
-    const { batching, tallies } = this.#parts
+    const { batching, tallies, mostBytes = mostHeldBytes } = this.#parts
     for (const event of events) {
-      if (this.#length < batching.bufferSize && !this.#isClosed) this.#waiting.push(event)
-      else tallies.countLost('buffered', 1)
+      const bytes = heldBytes(event)
+      const hasRoom = this.#length < batching.bufferSize && (this.#heldBytes === 0 || this.#heldBytes + bytes <= mostBytes)
+      if (hasRoom && !this.#isClosed) {
+        this.#waiting.push(event)
+        this.#heldBytes += bytes
+      } else tallies.countLost('buffered', 1)
     }
-    if (this.#length >= batching.maxBatch || batching.maxWaitMs === 0) this.#pumpSoon()
-    else this.#timer ??= setTimeout(() => this.#pump(), batching.maxWaitMs).unref()
+    this.#schedule()
     return true
+  }
+
+  #schedule(): void {
+    const { maxBatch, maxWaitMs } = this.#parts.batching
+    if (this.#length >= maxBatch || maxWaitMs === 0) this.#pumpSoon()
+    else if (this.#length > 0) this.#timer ??= setTimeout(() => this.#pump(), maxWaitMs).unref()
   }
 
   get #length(): number {
@@ -81,8 +98,10 @@ export class Buffered implements Backend {
         this.#timer = setTimeout(() => this.#pump(), waitMs).unref()
         return
       }
-      const done = backend.process(this.#take(batching.maxBatch))
-      if (done instanceof Promise) this.#follow(done)
+      const batch = this.#take(batching.maxBatch)
+      const done = backend.process(batch)
+      if (done instanceof Promise) this.#follow(done, batch)
+      else this.#release(batch)
     }
     if (this.#length === 0 && this.#underWay === 0) this.#idle?.()
   }
@@ -97,14 +116,23 @@ export class Buffered implements Backend {
     return batch
   }
 
-  #follow(done: Promise<boolean>): void {
+  #follow(done: Promise<boolean>, batch: readonly AuditEvent[]): void {
     this.#underWay++
     void done.finally(() => {
       this.#underWay--
-      if (this.#length >= this.#parts.batching.maxBatch || this.#isClosed) this.#pump()
+      this.#release(batch)
+      // The timer of those that wait may have passed while nothing could be sent.
+      if (this.#isClosed) this.#pump()
+      else this.#schedule()
     })
   }
+
+  #release(batch: readonly AuditEvent[]): void {
+    for (const event of batch) this.#heldBytes -= heldBytes(event)
+  }
 }
+
+export const heldBytes = ({ text }: AuditEvent): number => text.length * 2
 
 /** So many at once, and so many a second. */
 class TokenBucket {

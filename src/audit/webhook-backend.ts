@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Logger } from '../base/logger.js'
 import type { EndpointAnswer } from '../net/json-endpoint.js'
 import type { AuditTallies, Backend } from './backend.js'
+import { heldBytes, mostHeldBytes } from './buffered.js'
 import type { AuditEvent } from './record.js'
 
 export interface AuditEndpoint {
@@ -32,6 +33,7 @@ export class WebhookBackend implements Backend {
   readonly #parts: WebhookBackendParts
   readonly #closing = new AbortController()
   readonly #underWay = new Set<Promise<boolean>>()
+  #heldBytes = 0
   #isFailing = false
 
   constructor(parts: WebhookBackendParts) {
@@ -39,11 +41,16 @@ export class WebhookBackend implements Backend {
   }
 
   process(events: readonly AuditEvent[]): Promise<boolean> {
-    if (this.#underWay.size >= mostUnderWay) {
+    const bytes = events.reduce((sum, event) => sum + heldBytes(event), 0)
+    if (this.#underWay.size >= mostUnderWay || (this.#heldBytes > 0 && this.#heldBytes + bytes > mostHeldBytes)) {
       this.#parts.tallies.countLost('webhook', events.length)
       return Promise.resolve(false)
     }
-    const sent = this.#send(events).finally(() => this.#underWay.delete(sent))
+    this.#heldBytes += bytes
+    const sent = this.#send(events).finally(() => {
+      this.#heldBytes -= bytes
+      this.#underWay.delete(sent)
+    })
     this.#underWay.add(sent)
     return sent
   }
