@@ -249,3 +249,34 @@ describe('hostile expressions', () => {
     assert.equal(program.evaluate({ object: valueOfJson({}) }, 1000).value, false)
   })
 })
+
+describe('expressions that would make too much', () => {
+  const evaluateOn = (text: string, object: unknown): unknown =>
+    plain(compileExpression(text, policyEnvironment(false)).evaluate({ object: valueOfJson(object) }, 10_000_000).value)
+  const long = 'a'.repeat(22_000)
+
+  it('make no text that is longer than a request', () => {
+    assert.equal(evaluateOn("object.replace('', object)", long), 'error: the text would be too long')
+    assert.equal(
+      evaluateOn(
+        "object.map(x, x).join('')",
+        Array.from({ length: 200 }, () => long),
+      ),
+      'error: the text would be too long',
+    )
+  })
+
+  it('keep no more than a bound in all', () => {
+    const texts = evaluateOn("object.l.map(x, object.s + 'b').size()", { l: Array.from({ length: 3000 }, () => 1), s: long })
+    assert.equal(texts, 'error: operation cancelled: actual cost limit exceeded')
+    const lists = evaluateOn(
+      'object.map(x, (object + object + object + object).size()).size()',
+      Array.from({ length: 3000 }, (_, i) => i),
+    )
+    assert.equal(lists, 'error: operation cancelled: actual cost limit exceeded')
+  })
+
+  it('look for no large pattern in a long text', () => {
+    assert.equal(evaluateOn("object.findAll('a.{0,900}b|a').size()", long), 'error: the regular expression is too large for the text')
+  })
+})

@@ -12,8 +12,12 @@ export class CostExceeded extends Error {
 /** Ends an evaluation that was tried at once and turned out to be long. */
 export class TooLong extends Error {}
 
+/** What an evaluation may make in all, in letters of texts and places of lists: cost counts steps, and not what they leave behind. */
+const mostMade = 32 << 20
+
 export class Run {
   cost = 0
+  private made = 0
   /** Values of the variables that comprehensions bind, by depth. */
   readonly locals: Value[] = []
   readonly variables: { readonly [name: string]: Value }
@@ -25,6 +29,12 @@ export class Run {
     this.variables = variables
     this.limit = limit
     this.patience = patience
+  }
+
+  /** Counts what was made anew. */
+  make(size: number): void {
+    this.made += size
+    if (this.made > mostMade) throw new CostExceeded()
   }
 
   spend(units: number): void {

@@ -5,7 +5,7 @@ import { costs } from './cost.js'
 import type { CelFunction } from './functions/table.js'
 import type { Run } from './run.js'
 import { type Pieces, Step, valueIn } from './step.js'
-import { CelError, CelList, CelMap, keyText, noSuchOverload, typeName, type Value, ValueList, ValueMap } from './values.js'
+import { CelError, CelList, CelMap, keyText, noSuchOverload, sizeOf, typeName, type Value, ValueList, ValueMap } from './values.js'
 
 /** A step that computes something from the values of others. */
 abstract class Computation extends Step {
@@ -103,6 +103,9 @@ export class Call extends Computation {
     if (problem !== undefined && values.length < this.operands.length) return problem
     const result = problem ?? this.operate(values, this.elementType)
     run.spend(this.cost(values, result))
+    if (typeof result === 'string') run.make(result.length)
+    // Appending to a list that an expression made shares it; everything else is a copy.
+    else if (result instanceof CelList) run.make(8 * (result instanceof ValueList ? (sizeOf(values.at(-1) as Value) ?? 1) : result.size))
     return result
   }
 }

@@ -4,7 +4,7 @@
 // Long parts (maps of texts, free JSON) are shared with the value where they are as they would be parsed; structs are always new.
 
 import { compareText, sortTexts } from '../base/text-order.js'
-import { type AnyNode, type Field, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
+import { type AnyNode, type Field, isLoose, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
 import { isRecord, setMember } from './read.js'
 import { absentText, omitsStored, writeAny } from './write.js'
 
@@ -34,6 +34,7 @@ function readingOf(node: SchemaNode): Reading {
 }
 
 function compile(node: SchemaNode): Reading {
+  if (isLoose(node)) return readBackAny
   switch (node.type) {
     case 'string':
     case 'bytes':
@@ -92,19 +93,21 @@ function compileMap(item: Reading): Reading {
   return (value) => {
     const members = value as Record<string, unknown>
     const keys = Object.keys(members)
+    // Each member is read once: maps lie in maps, and twice on each level would be twice for each level.
+    const read = new Map<string, unknown>()
     let before = ''
+    let isShared = true
     for (const key of keys) {
-      if (!key.isWellFormed() || compareText(before, key) > 0 || item(members[key]) !== members[key]) return copyMap(members, keys, item)
+      const member = item(members[key])
+      read.set(key, member)
+      isShared &&= key.isWellFormed() && compareText(before, key) <= 0 && member === members[key]
       before = key
     }
-    return members
+    if (isShared) return members
+    const out: Record<string, unknown> = {}
+    for (const key of sortTexts(keys)) setMember(out, wellFormed(key), read.get(key))
+    return out
   }
-}
-
-function copyMap(members: Record<string, unknown>, keys: string[], item: Reading): unknown {
-  const out: Record<string, unknown> = {}
-  for (const key of sortTexts(keys)) setMember(out, wellFormed(key), item(members[key]))
-  return out
 }
 
 function compileStruct(node: StructNode): Reading {

@@ -11,6 +11,9 @@ const maxUint = (1n << 64n) - 1n
 const integerOverflow = new CelError('integer overflow')
 const unsignedOverflow = new CelError('unsigned integer overflow')
 const timestampOverflow = new CelError('timestamp overflow')
+/** Longer texts than a request may have are made by nobody. */
+const mostLetters = 3 << 20
+const tooLong = new CelError('the text would be too long')
 const divisionByZero = new CelError('division by zero')
 const modulusByZero = new CelError('modulus by zero')
 
@@ -30,7 +33,7 @@ const isNumeric = (a: Value): boolean => typeof a === 'bigint' || typeof a === '
 
 export function add(a: Value, b: Value): Value {
   if (typeof a === 'bigint' && typeof b === 'bigint') return intOf(a + b)
-  if (typeof a === 'string' && typeof b === 'string') return a + b
+  if (typeof a === 'string' && typeof b === 'string') return a.length + b.length > mostLetters ? tooLong : a + b
   if (typeof a === 'number' && typeof b === 'number') return a + b
   if (a instanceof Uint && b instanceof Uint) return uintOf(a.value + b.value)
   if (a instanceof CelList && b instanceof CelList) return a.add(b)

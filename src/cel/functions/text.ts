@@ -1,5 +1,6 @@
 // Functions of strings, and regular expressions in linear time. Places in a text are counted in letters, not in bytes.
 
+import type { RE2JS } from 're2js'
 import { patternOf } from '../pattern.js'
 import { CelError, type CelList, countLetters, noSuchOverload, type Value, ValueList } from '../values.js'
 
@@ -57,8 +58,20 @@ export function trim(text: string): string {
   return text.slice(start, end)
 }
 
-export function replace(text: string, old: string, fresh: string, limit = -1n): string {
+/** Longer texts than a request may have are made by nobody. */
+const mostLetters = 3 << 20
+const tooLong = new CelError('the text would be too long')
+
+function countParts(text: string, part: string): number {
+  let count = 0
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) count++
+  return count
+}
+
+export function replace(text: string, old: string, fresh: string, limit = -1n): Value {
   if (limit === 0n) return text
+  const found = old === '' ? text.length + 1 : countParts(text, old)
+  if (text.length + found * fresh.length > mostLetters) return tooLong
   const most = limit < 0n ? Number.POSITIVE_INFINITY : Number(limit)
   if (old === '') return replaceNothing(text, fresh, most)
   let out = ''
@@ -94,11 +107,14 @@ export function split(text: string, separator: string, limit = -1n): Value {
 
 export function join(list: CelList, separator = ''): Value {
   const parts: string[] = []
+  let letters = 0
   for (let i = 0; i < list.size; i++) {
     const item = list.at(i)
     if (item instanceof CelError) return item
     if (typeof item !== 'string') return noSuchOverload
     parts.push(item)
+    letters += item.length + separator.length
+    if (letters > mostLetters) return tooLong
   }
   return parts.join(separator)
 }
@@ -111,9 +127,15 @@ export function matches(text: Value, pattern: Value): Value {
 
 const illegal = ({ message }: Error): CelError => new CelError(`Illegal regex: ${message}`)
 
+/** Where a match is takes a walk of the whole pattern for each letter: a short pattern can be a large machine. */
+const mostWork = 20_000_000
+const tooMuch = new CelError('the regular expression is too large for the text')
+const isTooMuch = (compiled: RE2JS, text: string): boolean => compiled.programSize() * text.length > mostWork
+
 export function find(text: string, pattern: string): Value {
   const compiled = patternOf(pattern)
   if (compiled instanceof Error) return illegal(compiled)
+  if (isTooMuch(compiled, text)) return tooMuch
   const matcher = compiled.matcher(text)
   return matcher.find() ? (matcher.group() ?? '') : ''
 }
@@ -121,6 +143,7 @@ export function find(text: string, pattern: string): Value {
 export function findAll(text: string, pattern: string, limit = -1n): Value {
   const compiled = patternOf(pattern)
   if (compiled instanceof Error) return illegal(compiled)
+  if (isTooMuch(compiled, text)) return tooMuch
   const found: string[] = []
   const matcher = compiled.matcher(text)
   while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) found.push(matcher.group() ?? '')

@@ -18,6 +18,7 @@ export function compileJsonPath(path: string): (object: unknown) => readonly unk
     for (const step of steps) {
       values = step(values)
       if (values === undefined) return []
+      if (values.length > mostValues) values = values.slice(0, mostValues)
     }
     return values
   }
@@ -32,10 +33,13 @@ const selectMember =
 
 const selectAll: Step = (values) => values.flatMap((value) => (Array.isArray(value) ? value : isMembers(value) ? Object.values(value) : []))
 
+/** Only the first match is shown: paths that multiply (`..` after `..`) are followed no further than this. */
+const mostValues = 10_000
+
 const descend: Step = (values) => {
   const found: unknown[] = []
   const visit = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null) return
+    if (typeof value !== 'object' || value === null || found.length >= mostValues) return
     found.push(value)
     for (const member of Object.values(value)) visit(member)
   }
