@@ -61,8 +61,8 @@ test('1,000 clients at once: answered or shed, and what they used comes back', a
     Object.keys(counts).filter((status) => !['200', '201', '429'].includes(status)),
     [],
   )
-  // Reads share their seats with writes, which are slower.
-  assert.ok((counts['200'] ?? 0) > clients / 4, `${counts['200']} reads were answered`)
+  // One user has a hand of queues, which take some 450 requests in all; reads share them with writes.
+  assert.ok((counts['200'] ?? 0) > clients / 8, `${counts['200']} reads were answered`)
   for (const socket of sockets) if (socket.statuses[0] === 429) assert.match(socket.received, shedAnswer)
   memory.expectBelow(250, '1,000 clients at once')
   for (const socket of sockets) socket.close()
