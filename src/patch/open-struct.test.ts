@@ -59,15 +59,15 @@ const rows: readonly { readonly reading: string; readonly check: () => void }[] 
     },
   },
   {
-    reading: 'write puts them among the fields, in the order of their names',
+    reading: 'write puts them among the fields, in the order of their names, behind metadata',
     check: () => {
-      const text = '{"alpha":0,"m":"x","metadata":{},"spec":{"a":"b","n":1,"z":[{"deep":null}]},"zeta":{"b":1,"a":null}}'
+      const text = '{"metadata":{},"alpha":0,"m":"x","spec":{"a":"b","n":1,"z":[{"deep":null}]},"zeta":{"b":1,"a":null}}'
       assert.equal(writeValue(open, value), text)
       assert.equal(writeStored(open, value), text)
       assert.equal(writeStoredFields(open, { ...value, kind: 'Open', apiVersion: 'v1' }), text.slice(1, -1))
       assert.equal(
         writeValue(open, { kind: 'Open', apiVersion: 'v1', b: null }),
-        '{"kind":"Open","apiVersion":"v1","b":null,"metadata":{},"spec":{}}',
+        '{"kind":"Open","apiVersion":"v1","metadata":{},"b":null,"spec":{}}',
       )
     },
   },

@@ -164,7 +164,8 @@ function openReading(known: readonly FieldReading[], rest: Reading, hasTypeMeta:
     const names = new Set(byName.keys())
     for (const name of Object.keys(members)) if (!hasTypeMeta || (name !== 'kind' && name !== 'apiVersion')) names.add(name)
     const out: Record<string, unknown> = {}
-    for (const name of sortTexts([...names])) {
+    const hasMetadata = names.delete('metadata')
+    for (const name of [...(hasMetadata ? ['metadata'] : []), ...sortTexts([...names])]) {
       const field = byName.get(name)
       const member = Object.hasOwn(members, name) ? members[name] : undefined
       if (field !== undefined) setField(out, field, member)

@@ -114,7 +114,21 @@ export class EtcdCluster {
   }
 
   /** Resolves when every member knows a leader. */
-  static async start({ members, flags = [], tls }: ClusterOptions): Promise<EtcdCluster> {
+  /** A port that was free a moment ago may be taken by somebody else: then others are tried. */
+  static async start(options: ClusterOptions): Promise<EtcdCluster> {
+    for (let tries = 1; ; tries++) {
+      const cluster = await EtcdCluster.prepare(options)
+      try {
+        await cluster.ready()
+        return cluster
+      } catch (thrown) {
+        await cluster.stop()
+        if (tries === 3) throw thrown
+      }
+    }
+  }
+
+  private static async prepare({ members, flags = [], tls }: ClusterOptions): Promise<EtcdCluster> {
     const folder = mkdtempSync(join(tmpdir(), 'etcd-test-'))
     const scheme = tls ? 'https' : 'http'
     const ports = await freePorts(members * 2)
@@ -141,7 +155,6 @@ export class EtcdCluster {
     })
     const cluster = new EtcdCluster(folder, list, tls?.client ?? {})
     for (const index of list.keys()) cluster.startMember(index)
-    await cluster.ready()
     return cluster
   }
 
