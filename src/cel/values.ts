@@ -13,6 +13,10 @@ export class CelError {
   }
 }
 
+/** Longer texts than a request may have are made by nobody. */
+export const mostLetters = 3 << 20
+export const tooLong = new CelError('the text would be too long')
+
 export const noSuchOverload = new CelError('no such overload')
 export const noOverloadOf = (name: string): CelError => new CelError(`no such overload: ${name}`)
 

@@ -2,7 +2,18 @@
 
 import { maxTime, minTime } from '../time-text.js'
 import { Uint } from '../uint.js'
-import { CelError, CelList, compare, Duration, noOverloadOf, noSuchOverload, Timestamp, type Value } from '../values.js'
+import {
+  CelError,
+  CelList,
+  compare,
+  Duration,
+  mostLetters,
+  noOverloadOf,
+  noSuchOverload,
+  Timestamp,
+  tooLong,
+  type Value,
+} from '../values.js'
 
 const maxInt = (1n << 63n) - 1n
 const minInt = -(1n << 63n)
@@ -11,9 +22,6 @@ const maxUint = (1n << 64n) - 1n
 const integerOverflow = new CelError('integer overflow')
 const unsignedOverflow = new CelError('unsigned integer overflow')
 const timestampOverflow = new CelError('timestamp overflow')
-/** Longer texts than a request may have are made by nobody. */
-const mostLetters = 3 << 20
-const tooLong = new CelError('the text would be too long')
 const divisionByZero = new CelError('division by zero')
 const modulusByZero = new CelError('modulus by zero')
 

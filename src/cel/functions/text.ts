@@ -2,7 +2,7 @@
 
 import type { RE2JS } from 're2js'
 import { patternOf } from '../pattern.js'
-import { CelError, type CelList, countLetters, noSuchOverload, type Value, ValueList } from '../values.js'
+import { CelError, type CelList, countLetters, mostLetters, noSuchOverload, tooLong, type Value, ValueList } from '../values.js'
 
 const outOfRange = (index: bigint): CelError => new CelError(`index out of range: ${index}`)
 
@@ -57,10 +57,6 @@ export function trim(text: string): string {
   while (end > start && isSpace(text[end - 1] as string)) end--
   return text.slice(start, end)
 }
-
-/** Longer texts than a request may have are made by nobody. */
-const mostLetters = 3 << 20
-const tooLong = new CelError('the text would be too long')
 
 function countParts(text: string, part: string): number {
   let count = 0

@@ -3,7 +3,7 @@
 import type { Column, RuleContext, SubresourceDefinition } from '../../api/definition.js'
 import type { FieldError } from '../../api/field-error.js'
 import { ageOf } from '../../api/human-duration.js'
-import type { ApiObject } from '../../api/object.js'
+import type { ApiObject, ObjectMeta } from '../../api/object.js'
 import { ageColumn, textColumn } from '../../api/table-columns.js'
 import { joined } from '../../api/validation/collect.js'
 import { checkNotNegative } from '../../api/validation/fields.js'
@@ -28,11 +28,14 @@ export interface ScaleRules<T extends Scaled> {
 
 const metadataNames = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'] as const
 
+/** What a scale shows of the metadata of its object. */
+export const scaleMetadata = ({ metadata = {} }: ApiObject): ObjectMeta =>
+  Object.fromEntries(metadataNames.flatMap((name) => (metadata[name] === undefined ? [] : [[name, metadata[name]]])))
+
 function read<T extends Scaled>(object: T, selectorOf: ScaleRules<T>['selectorOf']): Scale {
-  const { metadata = {}, spec, status } = object
-  const shown = metadataNames.flatMap((name) => (metadata[name] === undefined ? [] : [[name, metadata[name]]]))
+  const { spec, status } = object
   return {
-    metadata: Object.fromEntries(shown),
+    metadata: scaleMetadata(object),
     spec: { replicas: spec?.replicas ?? 0 },
     status: { replicas: status?.replicas ?? 0, selector: selectorOf(object) },
   }

@@ -5,11 +5,14 @@ import { describe, it } from 'node:test'
 import type { ApiObject } from '../../../api/object.js'
 import { testContext } from '../../../api/rule-context.fixture.js'
 import { readValue } from '../../../schema/read.js'
+import { readBackFields } from '../../../schema/read-back.js'
 import { writeValue } from '../../../schema/write.js'
 import type { JsonSchema } from '../json-schema.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
+import { customResourceDefinition } from '../v1.schema.js'
 import { customKind } from './custom-kind.js'
 import { structOfKind } from './custom-schema.js'
+import { compileJsonPath } from './json-path.js'
 
 const spec: JsonSchema = {
   type: 'object',
@@ -148,5 +151,24 @@ describe('a custom kind', () => {
     assert.equal(only?.fromStored, undefined)
     const [changed] = define([version('v1')], 2).versions
     assert.deepEqual(changed?.fromStored?.(object({ spec: { gone: 1 } }), undefined as never), object({ spec: { size: 3 } }))
+  })
+})
+
+describe('hostile definitions', () => {
+  it('are read back in time that grows with their depth, and not with its power', () => {
+    const nested = (depth: number): object => (depth === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(depth - 1) } })
+    const definition = {
+      metadata: { name: 'x' },
+      spec: { group: 'g', versions: [{ name: 'v1', schema: { openAPIV3Schema: nested(100) } }] },
+    }
+    assert.deepEqual((readBackFields(customResourceDefinition, definition) as { spec: { versions: unknown } }).spec.versions, [
+      { name: 'v1', served: false, storage: false, schema: { openAPIV3Schema: nested(100) } },
+    ])
+  })
+
+  it('have columns that look at no more than some values', () => {
+    let value: object = {}
+    for (let i = 0; i < 60; i++) value = { a: value }
+    assert.equal(compileJsonPath(`.spec${'..'.repeat(8)}`)({ spec: value }).length, 10_000)
   })
 })

@@ -4,6 +4,7 @@ import type { RuleContext, SubresourceDefinition } from '../../../api/definition
 import { type FieldError, invalid } from '../../../api/field-error.js'
 import type { ApiObject } from '../../../api/object.js'
 import { isRecord, setMember } from '../../../schema/read.js'
+import { scaleMetadata } from '../../autoscaling/scale.js'
 import { type Scale, scale as schema } from '../../autoscaling/v1.schema.js'
 import type { CustomResourceSubresourceScale } from '../v1.schema.js'
 
@@ -23,8 +24,6 @@ const countAt = (object: unknown, path: string): number => {
   const value = valueAt(object, membersOf(path))
   return typeof value === 'number' ? value : 0
 }
-
-const metadataNames = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp'] as const
 
 export interface ScaleRules {
   readonly prepareUpdate: (next: ApiObject, old: ApiObject, context: RuleContext) => ApiObject
@@ -46,10 +45,9 @@ export function customScale(paths: CustomResourceSubresourceScale, rules: ScaleR
       kind: 'Scale',
       schema,
       read: (object): Scale => {
-        const { metadata = {} } = object
         const selector = selectorOf(object)
         return {
-          metadata: Object.fromEntries(metadataNames.flatMap((name) => (metadata[name] === undefined ? [] : [[name, metadata[name]]]))),
+          metadata: scaleMetadata(object),
           spec: { replicas: countAt(object, specReplicasPath) },
           status: { replicas: countAt(object, statusReplicasPath), ...(selector === '' ? {} : { selector }) },
         }
