@@ -77,7 +77,9 @@ const ignore = (): void => undefined
 /** Waits for an answer that takes its time, though not forever. */
 async function finishLater(exchange: Exchange, answered: Promise<Answered>, timeoutMs: number): Promise<void> {
   const allowedMs = exchange.timeoutMs === undefined ? timeoutMs : Math.min(timeoutMs, exchange.timeoutMs)
-  const timer = exchange.isLongRunning ? undefined : setTimeout(() => sendError(exchange, exchange.timeOut()), allowedMs)
+  // Whether it lasts may turn out only after its user was asked for somewhere else.
+  const expire = (): void => void (exchange.isLongRunning || sendError(exchange, exchange.timeOut()))
+  const timer = exchange.isLongRunning ? undefined : setTimeout(expire, allowedMs)
   try {
     await answered
   } catch (thrown) {

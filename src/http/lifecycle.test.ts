@@ -30,12 +30,17 @@ const telling = (told: string[], word: string): RequestHooks => ({
   panic: (_exchange, thrown) => told.push(`${word} panic ${thrown}`),
 })
 
-async function serving(answer: Filter, hooks: readonly RequestHooks[], act: (url: string) => Promise<void>): Promise<void> {
+async function serving(
+  answer: Filter,
+  hooks: readonly RequestHooks[],
+  act: (url: string) => Promise<void>,
+  requestTimeoutMs = 5_000,
+): Promise<void> {
   const listener = requestListener({
     filters: [authentication({ authenticators: [], anonymous }), answer],
     catalogs,
     clock: systemClock,
-    requestTimeoutMs: 5_000,
+    requestTimeoutMs,
     pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 1000 }),
     hooks,
   })
@@ -120,4 +125,15 @@ test('a watch lasts as long as its stream, and is counted with all of its time',
     const sum = /^apiserver_request_duration_seconds_sum\{[^}]*verb="WATCH"[^}]*\} ([\d.]+)$/m.exec(text)?.[1]
     assert.ok(Number(sum) >= streamMs / 1000 - 0.01, `${sum} seconds`)
   })
+})
+
+test('what turns out to last while its user is still looked for has no end', async () => {
+  const slow: Filter = async (exchange) => {
+    await sleep(20)
+    exchange.isLongRunning = true
+    await sleep(100)
+    sendPlain(exchange, 200, 'late')
+    return true
+  }
+  await serving(slow, [], async (url) => assert.equal(await (await fetch(url)).text(), 'late'), 50)
 })

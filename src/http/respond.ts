@@ -89,7 +89,7 @@ export function sendRelayed(
 /** Success, and nothing to say. */
 export function sendNothing(exchange: Exchange): void {
   if (exchange.response.headersSent || exchange.isGone) return
-  writeHead(exchange, 204, ['Audit-Id', exchange.auditId, 'Cache-Control', 'no-cache, private', ...warningsOf(exchange)])
+  writeHead(exchange, 204, [...headersBeside(exchange)])
   exchange.response.end()
 }
 
@@ -188,6 +188,15 @@ export function withStreamRoom(exchange: Exchange, roomBytes = streamRoomBytes):
   setRoom(socket, roomBytes)
   exchange.onLeave(() => setRoom(socket, answerRoomBytes))
 }
+
+/** What every answer has, also one that somebody else has given. */
+export const headersBeside = (exchange: Exchange): readonly string[] => [
+  'Audit-Id',
+  exchange.auditId,
+  'Cache-Control',
+  'no-cache, private',
+  ...warningsOf(exchange),
+]
 
 export function headersOf(exchange: Exchange, contentType: string): string[] {
   const headers = ['Audit-Id', exchange.auditId, 'Cache-Control', 'no-cache, private', 'Content-Type', contentType]

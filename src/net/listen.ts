@@ -17,6 +17,7 @@ import { type Endpoint, ListenError } from './listen-error.js'
 import { answerRoomBytes, setRoom } from './socket-room.js'
 import { StalledConnections } from './stalled-connections.js'
 import type { TlsVersion } from './tls-names.js'
+import { answerOn, hasBody, withoutUpgrade } from './upgrade.js'
 
 export type Request = IncomingMessage | Http2ServerRequest
 export type Response = ServerResponse | Http2ServerResponse
@@ -113,7 +114,19 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   // Node would leave out headers beyond this number without a word; they are counted above.
   https.maxHeadersCount = 0
   const stalled = new StalledConnections(limits)
-  routeByProtocol({ https, sessions, silent, stalled })
+  const serveHttp1 = routeByProtocol({ https, sessions, silent, stalled })
+  https.on('upgrade', (request, socket: Socket, head) => {
+    silent.delete(socket)
+    if (hasBody(request)) {
+      // Nobody upgrades with a body. It is a request like others, and read once more as one.
+      socket.unshift(withoutUpgrade(request, head))
+      serveHttp1(socket)
+      return
+    }
+    const response = answerOn(socket, request, head)
+    if (request.rawHeaders.length > 2 * limits.maxHeaders) refuseHeaders(response)
+    else turns.run(socket, socket, () => serve(request, response))
+  })
   const sockets = trackSockets(https)
   const { address, port } = await open(https, options, options.sharesPort ?? false)
   if (options.onHandshakeError !== undefined) https.on('tlsClientError', options.onHandshakeError)
@@ -209,7 +222,7 @@ interface Routing {
   readonly stalled: StalledConnections
 }
 
-function routeByProtocol({ https, sessions, silent, stalled }: Routing): void {
+function routeByProtocol({ https, sessions, silent, stalled }: Routing): (socket: Socket) => void {
   const [serveHttp1] = https.listeners('secureConnection')
   https.removeAllListeners('secureConnection')
   https.on('secureConnection', (socket: TLSSocket) => {
@@ -223,6 +236,7 @@ function routeByProtocol({ https, sessions, silent, stalled }: Routing): void {
     socket.once('close', () => silent.delete(socket))
     serveHttp1?.call(https, socket)
   })
+  return (socket) => void serveHttp1?.call(https, socket)
 }
 
 function trackSockets(https: Server): ReadonlySet<Socket> {

@@ -1,0 +1,90 @@
+// A request that somebody else answers: passed on without what shows who its client is to this server, and counted while it lasts.
+
+import { headersToForward, type RawHeaders, removeHeader, setHeader } from '../net/forwarded-headers.js'
+import { type AnswerHead, type Forwarding, forward } from '../net/reverse-proxy.js'
+import type { Upstream } from '../net/upstream.js'
+import type { Exchange } from './exchange.js'
+import { OverloadedError } from './pressure.js'
+import { headersBeside, writeHead } from './respond.js'
+
+/** How many requests are somebody else's to answer at a time: each holds two connections for as long as both sides like. */
+export class ForwardingRoom {
+  readonly #max: number
+  #open = 0
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  get open(): number {
+    return this.#open
+  }
+
+  /** Counts one until its client has gone; throws when there are too many. */
+  enter(exchange: Pick<Exchange, 'onLeave'>): void {
+    if (this.#open >= this.#max) throw new OverloadedError()
+    this.#open++
+    exchange.onLeave(() => this.#open--)
+  }
+}
+
+export interface Destination extends Pick<Forwarding, 'transform' | 'bytesPerSecond'> {
+  readonly upstream: Upstream
+  /** Where it is; the path of it counts where no other is given. */
+  readonly url: URL
+  /** Path and query, encoded. */
+  readonly path?: string
+  /** Changes the headers of the request, which are without the client's credentials. */
+  readonly changeHeaders?: (headers: RawHeaders) => void
+  /** Looks at the answer before anything of it is sent, and may change it or throw. */
+  readonly inspect?: (head: AnswerHead) => void
+}
+
+/** Rejects with an `UpstreamError` where nothing was answered; resolves when all is over. */
+export async function forwardExchange(exchange: Exchange, destination: Destination): Promise<void> {
+  const { request, response } = exchange
+  const { upstream, url, path, changeHeaders, inspect, transform, bytesPerSecond } = destination
+  const headers = headersToForward(request, isCredential)
+  withoutTokenProtocol(headers)
+  changeHeaders?.(headers)
+  await forward({
+    request,
+    response,
+    upstream,
+    url,
+    ...(path === undefined ? {} : { path }),
+    headers,
+    begin: (head) => {
+      inspect?.(head)
+      writeHead(exchange, head.code, [...headersBeside(exchange), ...head.headers])
+    },
+    onData: (bytes) => {
+      exchange.sentBytes += bytes
+    },
+    transform,
+    bytesPerSecond,
+    onUpgrade: () => exchange.lifecycle.tell('responseStarted', exchange),
+  })
+}
+
+/** What is for this server alone: who its client is, and as whom it acts. */
+const isCredential = (name: string): boolean =>
+  name === 'authorization' || name.startsWith('impersonate-') || name.startsWith('x-remote-') || name === 'audit-id'
+
+/** Browsers cannot send a token but as the name of a protocol: whichever vocabulary they speak, nobody else is shown it. */
+const tokenProtocol = 'base64url.bearer.authorization.'
+
+function withoutTokenProtocol(headers: RawHeaders): void {
+  const offered: string[] = []
+  let hasToken = false
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i]?.toLowerCase() !== 'sec-websocket-protocol') continue
+    for (const name of headers[i + 1]?.split(',') ?? []) {
+      if (name.trim().startsWith(tokenProtocol)) hasToken = true
+      else offered.push(name.trim())
+    }
+  }
+  if (!hasToken) return
+  removeHeader(headers, 'sec-websocket-protocol')
+  if (offered.length > 0) setHeader(headers, 'Sec-WebSocket-Protocol', offered.join(','))
+}

@@ -1,0 +1,162 @@
+// A proxy on a port of its own, servers behind it that behave as a test wants, and clients in front of it.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { createServer as createTcp, type Server, type Socket } from 'node:net'
+import { after } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { headersToForward } from './forwarded-headers.js'
+import { issueCertificate } from './issue-certificate.js'
+import { type Listener, listen } from './listen.js'
+import { type Forwarding, forward } from './reverse-proxy.js'
+import { Upstream, type UpstreamLimits, type UpstreamTls } from './upstream.js'
+
+const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
+export const authority = { ...issueCertificate({ commonName: 'ca', use: 'authority', ...times }), commonName: 'ca' }
+export const certificate = issueCertificate({ commonName: 'server', hosts: ['localhost', '127.0.0.1'], use: 'server', ...times }, authority)
+
+export const closing: (() => unknown)[] = []
+after(async () => {
+  for (const close of closing.reverse()) await close()
+})
+
+export async function startBackend(
+  serve: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<{ url: URL; server: ReturnType<typeof createServer> }> {
+  const server = createServer(serve)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), server }
+}
+
+export async function startTcp(serve: (socket: Socket) => void): Promise<URL> {
+  const sockets = new Set<Socket>()
+  const server: Server = createTcp((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('close', () => sockets.delete(socket))
+    serve(socket)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  closing.push(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+}
+
+export interface Proxy {
+  readonly port: number
+  /** How each of the requests ended. */
+  readonly ends: string[]
+}
+
+export async function startProxy(
+  url: URL,
+  options: { readonly tls?: UpstreamTls; readonly limits?: Partial<UpstreamLimits>; readonly more?: Partial<Forwarding> } = {},
+): Promise<Proxy> {
+  const upstream = new Upstream(options.tls, options.limits)
+  const ends: string[] = []
+  const listener: Listener = await listen({ host: '127.0.0.1', port: 0, certificate }, (request, response) => {
+    response.on('error', () => undefined)
+    const begin: Forwarding['begin'] = ({ code, headers }) => {
+      response.statusCode = code
+      for (let i = 0; i < headers.length; i += 2) response.appendHeader(headers[i] as string, headers[i + 1] as string)
+    }
+    const forwarding = { request, response, upstream, url, path: request.url ?? '', headers: headersToForward(request), begin }
+    forward({ ...forwarding, ...options.more }).then(
+      () => ends.push('over'),
+      (error: Error) => {
+        ends.push(error.message)
+        response.statusCode = 503
+        response.end(error.message)
+      },
+    )
+  })
+  closing.push(async () => {
+    await listener.close()
+    upstream.close()
+  })
+  return { port: listener.port, ends }
+}
+
+export interface Got {
+  readonly code: number
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+export async function ask(
+  port: number,
+  path: string,
+  { method = 'GET', headers = {}, body }: { method?: string; headers?: Record<string, string>; body?: Buffer | undefined } = {},
+): Promise<Got> {
+  const sent = requestHttps({ host: '127.0.0.1', port, path, method, headers, ca: authority.cert, agent: false })
+  sent.end(body)
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk as Buffer)
+  return { code: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('latin1') }
+}
+
+export async function dial(port: number): Promise<TLSSocket> {
+  const socket = connectTls({ host: '127.0.0.1', port, ca: authority.cert, ALPNProtocols: ['http/1.1'] })
+  socket.on('error', () => undefined)
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+export const upgradeRequest = (path = '/', extra = ''): string =>
+  `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n${extra}\r\n`
+
+export async function readUntil(socket: Socket, wanted: string): Promise<string> {
+  let text = ''
+  for await (const chunk of on(socket)) {
+    text += chunk.toString('latin1')
+    if (text.includes(wanted)) return text
+  }
+  throw new Error(`ended with ${JSON.stringify(text)}`)
+}
+
+async function* on(socket: Socket): AsyncGenerator<Buffer> {
+  const waiting: (Buffer | undefined)[] = []
+  let wake = (): void => undefined
+  const data = (chunk: Buffer): void => {
+    waiting.push(chunk)
+    wake()
+  }
+  const end = (): void => {
+    waiting.push(undefined)
+    wake()
+  }
+  socket.on('data', data)
+  socket.on('close', end)
+  try {
+    for (;;) {
+      while (waiting.length > 0) {
+        const next = waiting.shift()
+        if (next === undefined) return
+        yield next
+      }
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+  } finally {
+    socket.off('data', data)
+    socket.off('close', end)
+  }
+}
+
+export async function eventually(check: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let i = 0; i < 200; i++) {
+    if (await check()) return
+    await sleep(25)
+  }
+  assert.fail(what)
+}

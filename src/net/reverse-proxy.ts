@@ -1,0 +1,270 @@
+// Passes one request on to another server and its answer back, both as they come, each side no faster than the other takes it.
+//
+// A request that asks for another protocol is passed on as such; from the other server's 101 on the two connections are one.
+
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Transform, Writable } from 'node:stream'
+import { endToEndHeaders, headerOf, type RawHeaders } from './forwarded-headers.js'
+import { joinConnections } from './join-connections.js'
+import type { Request, Response } from './listen.js'
+import { setRoom, streamRoomBytes } from './socket-room.js'
+import { offeredConnection } from './upgrade.js'
+import type { Upstream } from './upstream.js'
+import { UpstreamError, upstreamError } from './upstream-error.js'
+
+/** The beginning of the other server's answer. */
+export interface AnswerHead {
+  readonly code: number
+  /** Those that are passed on; may be changed. */
+  readonly headers: RawHeaders
+}
+
+export interface Forwarding {
+  readonly request: Request
+  readonly response: Response
+  readonly upstream: Upstream
+  /** Where the other server is. */
+  readonly url: URL
+  /** Path and query, encoded; left out: those of the URL. */
+  readonly path?: string
+  /** Made with `headersToForward`, and changed as one likes. */
+  readonly headers: RawHeaders
+  /** Writes the head of the answer. May throw instead, and then nothing of the answer is passed on. */
+  readonly begin: (head: AnswerHead) => void
+  /** What the body goes through; asked before `begin`, and may change the head. */
+  readonly transform?: ((head: AnswerHead) => Transform | undefined) | undefined
+  /** A part of the answer's body has come. */
+  readonly onData?: ((bytes: number) => void) | undefined
+  /** The protocol is about to change; the head is passed on as it came. */
+  readonly onUpgrade?: (() => void) | undefined
+  /** How fast a changed protocol may be spoken in each direction; left out: any. */
+  readonly bytesPerSecond?: number | undefined
+}
+
+/** Whether a request can change the protocol: its client asked for it, and the connection can. */
+export const isUpgradable = (response: Response): boolean => offeredConnection(response) !== undefined
+
+/** Resolves when all is over, whoever ended it; rejects with an `UpstreamError` where nothing was answered. */
+export function forward(forwarding: Forwarding): Promise<void> {
+  return isUpgradable(forwarding.response) ? forwardUpgrade(forwarding) : forwardPlain(forwarding)
+}
+
+async function forwardPlain(forwarding: Forwarding): Promise<void> {
+  const { request } = forwarding
+  const hasBody = !hasNoBody(request)
+  try {
+    await send(forwarding, { hasBody, isFresh: false })
+  } catch (thrown) {
+    // A kept connection may have been closed while it was chosen. Nothing is lost where nothing was sent but a question.
+    if (!(thrown instanceof StaleConnectionError) || hasBody || !isSafe(request.method)) throw thrown
+    await send(forwarding, { hasBody, isFresh: true })
+  }
+}
+
+class StaleConnectionError extends UpstreamError {}
+
+const isSafe = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+
+function hasNoBody(request: Request): boolean {
+  if ('stream' in request) return request.stream.endAfterHeaders
+  const length = request.headers['content-length']
+  return request.headers['transfer-encoding'] === undefined && (length === undefined || length === '0')
+}
+
+function send(forwarding: Forwarding, { hasBody, isFresh }: { readonly hasBody: boolean; readonly isFresh: boolean }): Promise<void> {
+  const { request, response, upstream, url, path } = forwarding
+  const headers = [...forwarding.headers]
+  const hasLength = headerOf(headers, 'content-length') !== undefined
+  if (hasBody && !hasLength) headers.push('Transfer-Encoding', 'chunked')
+  else if (!hasBody && !hasLength && !isSafe(request.method)) headers.push('Content-Length', '0')
+  return new Promise((resolve, reject) => {
+    const sent = upstream.request({ url, path, method: request.method ?? 'GET', headers, isFresh })
+    const watch = watchHead(sent, upstream)
+    const leave = (): void => void sent.destroy()
+    response.once('close', leave)
+    const finish = (): void => {
+      watch.stop()
+      response.off('close', leave)
+    }
+    sent.on('error', (error) => {
+      finish()
+      const failure = upstreamError(error, { url, isConnected: watch.isConnected })
+      if (response.headersSent) cut(response)
+      // Nobody waits for the answer any more.
+      if (response.headersSent || isGone(response)) resolve()
+      else reject(sent.reusedSocket && isReset(error) ? new StaleConnectionError(failure.message) : failure)
+    })
+    sent.once('response', (answer) => {
+      watch.stop()
+      passBack(forwarding, answer).then(
+        () => {
+          finish()
+          resolve()
+        },
+        (thrown: unknown) => {
+          finish()
+          sent.destroy()
+          reject(thrown as Error)
+        },
+      )
+    })
+    if (hasBody) sendBody(request, sent)
+    else sent.end()
+  })
+}
+
+const isReset = (error: NodeJS.ErrnoException): boolean => error.code === 'ECONNRESET' || error.code === 'EPIPE'
+
+/** A client that breaks off in the middle of its body has not sent it: the other side must not take the half for the whole. */
+function sendBody(request: Request, sent: ClientRequest): void {
+  request.once('aborted', () => void sent.destroy())
+  request.once('error', () => void sent.destroy())
+  request.pipe(sent)
+  // What nobody takes any more is let go.
+  sent.once('close', () => request.unpipe(sent).resume())
+}
+
+interface HeadWatch {
+  readonly isConnected: boolean
+  stop(): void
+}
+
+/** Ends a request whose answer does not begin in time, or of which nothing is heard any more. */
+function watchHead(sent: ClientRequest, { limits }: Upstream): HeadWatch {
+  let isConnected = false
+  let timer = setTimeout(() => sent.destroy(new UpstreamError(`dial tcp: i/o timeout`)), limits.connectMs)
+  const connected = (): void => {
+    isConnected = true
+    clearTimeout(timer)
+    timer = setTimeout(() => sent.destroy(new UpstreamError('net/http: timeout awaiting response headers')), limits.headMs)
+  }
+  sent.once('socket', (socket) => {
+    setRoom(socket, streamRoomBytes)
+    if (sent.reusedSocket) connected()
+    else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected)
+  })
+  sent.on('timeout', () => sent.destroy(new UpstreamError('net/http: request canceled: nothing was heard for too long')))
+  return {
+    get isConnected() {
+      return isConnected
+    },
+    stop: () => clearTimeout(timer),
+  }
+}
+
+const nothing = (): void => undefined
+
+const headOf = (answer: IncomingMessage): AnswerHead => ({ code: answer.statusCode ?? 502, headers: endToEndHeaders(answer.rawHeaders) })
+
+/** Resolves when the answer has been passed on, or its client has gone; rejects where it was not begun. */
+function passBack(forwarding: Forwarding, answer: IncomingMessage): Promise<void> {
+  const { response } = forwarding
+  return new Promise((resolve, reject) => {
+    answer.on('error', nothing)
+    try {
+      const head = headOf(answer)
+      const transform = forwarding.transform?.(head)
+      forwarding.begin(head)
+      response.once('close', resolve)
+      response.once('finish', resolve)
+      answer.on('error', () => cut(response))
+      pass(answer, forwarding, transform)
+    } catch (thrown) {
+      reject(thrown as Error)
+    }
+  })
+}
+
+function pass(answer: IncomingMessage, { response, onData }: Forwarding, transform: Transform | undefined): void {
+  const target = response as Writable
+  if (transform !== undefined) {
+    transform.on('error', () => cut(response))
+    answer.on('aborted', () => transform.destroy())
+    response.once('close', () => transform.destroy())
+    answer.pipe(transform).pipe(target)
+    return
+  }
+  let isBegun = false
+  answer.on('data', (chunk: Buffer) => {
+    isBegun = true
+    onData?.(chunk.length)
+    if (!target.write(chunk)) answer.pause()
+  })
+  target.on('drain', () => answer.resume())
+  answer.on('end', () => {
+    isBegun = true
+    if (answer.rawTrailers.length > 0 && 'assignSocket' in response) response.addTrailers(answer.trailers as NodeJS.Dict<string>)
+    if (!isGone(response)) target.end()
+  })
+  answer.on('aborted', () => cut(response))
+  // The head goes with the first part of the body where that is there already, and alone where it is not.
+  setImmediate(() => isBegun || isGone(response) || flush(response))
+}
+
+function flush(response: Response): void {
+  if ('assignSocket' in response) response.flushHeaders()
+  else (response as Writable).write('')
+}
+
+const isGone = (response: Response): boolean => ('assignSocket' in response ? response.destroyed : response.stream.destroyed)
+
+/** A code of HTTP/2. */
+const http2InternalError = 2
+
+/** Too late to say anything: a broken answer must look like one. */
+function cut(response: Response): void {
+  if ('assignSocket' in response) response.destroy()
+  else response.stream.close(http2InternalError)
+}
+
+/** The other server's refusal of another protocol is passed on; what is neither that nor a change is an error. */
+function forwardUpgrade(forwarding: Forwarding): Promise<void> {
+  const { request, response, upstream, url, path, onUpgrade, bytesPerSecond } = forwarding
+  const headers = [...forwarding.headers, 'Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? '']
+  return new Promise((resolve, reject) => {
+    const sent = upstream.request({ url, path, method: request.method ?? 'GET', headers, isUpgrade: true })
+    const watch = watchHead(sent, upstream)
+    const leave = (): void => void sent.destroy()
+    response.once('close', leave)
+    sent.on('error', (error) => {
+      watch.stop()
+      if (response.headersSent) cut(response)
+      if (response.headersSent || isGone(response)) resolve()
+      else reject(upstreamError(error, { url, isConnected: watch.isConnected }))
+    })
+    sent.once('response', (answer) => {
+      watch.stop()
+      const passed =
+        (answer.statusCode ?? 0) < 400
+          ? Promise.reject(new UpstreamError(`invalid upgrade response: status code ${answer.statusCode}`))
+          : passBack(forwarding, answer)
+      passed.then(resolve, reject).finally(() => {
+        response.off('close', leave)
+        sent.destroy()
+      })
+    })
+    sent.once('upgrade', (answer, socket, early) => {
+      watch.stop()
+      response.off('close', leave)
+      const client = offeredConnection(response)?.take()
+      if (client === undefined || isGone(response)) {
+        socket.destroy()
+        resolve()
+        return
+      }
+      response.statusCode = 101
+      onUpgrade?.()
+      client.socket.write(rawHead(answer))
+      if (early.length > 0) client.socket.write(early)
+      if (client.early.length > 0) socket.write(client.early)
+      joinConnections(client.socket, socket, { idleMs: upstream.limits.upgradedIdleMs, bytesPerSecond }).then(resolve, resolve)
+    })
+    sent.end()
+  })
+}
+
+function rawHead({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buffer {
+  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`]
+  for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+}

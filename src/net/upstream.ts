@@ -1,0 +1,131 @@
+// Servers of others to which requests are passed on: kept connections, what is believed of their certificates, and how long they may take.
+
+import { type Agent, type ClientRequest, Agent as HttpAgent, type RequestOptions, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { Duplex } from 'node:stream'
+
+export interface UpstreamTls {
+  /** PEM; left out: the authorities of this machine. */
+  readonly ca?: string | undefined
+  /** Whatever certificate is shown is taken. */
+  readonly insecure?: boolean | undefined
+  /** The name that the certificate must have, where it is another than that of the address. */
+  readonly serverName?: string | undefined
+  /** PEM, both or none. */
+  readonly cert?: string | undefined
+  readonly key?: string | undefined
+}
+
+export interface UpstreamLimits {
+  /** For the connection and its encryption. */
+  readonly connectMs: number
+  /** From then on to the end of the headers of the answer. */
+  readonly headMs: number
+  /** How long nothing may come nor go. */
+  readonly idleMs: number
+  /** The same after the protocol was changed. */
+  readonly upgradedIdleMs: number
+  readonly maxHeaderBytes: number
+}
+
+export const usualUpstreamLimits: UpstreamLimits = {
+  connectMs: 30_000,
+  headMs: 3_600_000,
+  idleMs: 3_600_000,
+  upgradedIdleMs: 4 * 3_600_000,
+  maxHeaderBytes: 64 << 10,
+}
+
+/** How many connections to one server are kept without a request, of how many altogether, and for how long. */
+const freeSockets = { each: 8, all: 256, ms: 60_000 }
+
+export interface UpstreamRequest {
+  readonly url: URL
+  readonly method: string
+  /** Path and query; left out: those of the URL. */
+  readonly path?: string | undefined
+  /** Names and values by turns. */
+  readonly headers: string[]
+  /** The protocol will change: such a connection is new, and belongs to nobody else. */
+  readonly isUpgrade?: boolean
+  /** No kept connection. */
+  readonly isFresh?: boolean
+}
+
+/** One sort of connections: the same credentials and the same trust, to any number of servers. */
+export class Upstream {
+  readonly limits: UpstreamLimits
+  readonly #tls: UpstreamTls
+  readonly #agents = new Map<string, Agent>()
+
+  constructor(tls: UpstreamTls = {}, limits: Partial<UpstreamLimits> = {}) {
+    this.#tls = tls
+    this.limits = { ...usualUpstreamLimits, ...limits }
+  }
+
+  /** A request that has not been sent yet. Redirects are answers like others. */
+  request({ url, method, path, headers, isUpgrade = false, isFresh = false }: UpstreamRequest): ClientRequest {
+    const options: RequestOptions = {
+      method,
+      host: hostOf(url),
+      port: portOf(url),
+      path: path ?? `${url.pathname}${url.search}`,
+      headers,
+      maxHeaderSize: this.limits.maxHeaderBytes,
+      agent: this.#agentFor(url.protocol, !isUpgrade && !isFresh),
+      timeout: this.limits.idleMs,
+    }
+    return url.protocol === 'https:' ? requestHttps(options) : requestHttp(options)
+  }
+
+  close(): void {
+    for (const agent of this.#agents.values()) agent.destroy()
+    this.#agents.clear()
+  }
+
+  #agentFor(protocol: string, isKept: boolean): Agent {
+    const name = `${protocol}${isKept}`
+    const known = this.#agents.get(name)
+    if (known !== undefined) return known
+    const options = { keepAlive: isKept, maxFreeSockets: freeSockets.each, timeout: freeSockets.ms }
+    const agent = protocol === 'https:' ? new HttpsAgent({ ...options, ...this.#secure() }) : new HttpAgent(options)
+    if (isKept) boundFreeSockets(agent)
+    this.#agents.set(name, agent)
+    return agent
+  }
+
+  #secure() {
+    const { ca, insecure = false, serverName, cert, key } = this.#tls
+    return {
+      rejectUnauthorized: !insecure,
+      ...(ca === undefined ? {} : { ca }),
+      ...(serverName === undefined ? {} : { servername: serverName }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key }),
+    }
+  }
+}
+
+/** Without the brackets that an IPv6 address has in a URL. */
+export const hostOf = ({ hostname }: URL): string => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname)
+
+export const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))
+
+/** Node bounds the kept connections to each server, and not those to all: there may be thousands of servers. */
+function boundFreeSockets(agent: Agent): void {
+  const kept = new Set<Duplex>()
+  const known = new WeakSet<Duplex>()
+  const keep = agent.keepSocketAlive.bind(agent)
+  const reuse = agent.reuseSocket.bind(agent)
+  agent.keepSocketAlive = (socket: Duplex): boolean => {
+    if (kept.size >= freeSockets.all || !(keep(socket) as unknown as boolean)) return false
+    kept.add(socket)
+    if (!known.has(socket)) socket.once('close', () => kept.delete(socket))
+    known.add(socket)
+    return true
+  }
+  agent.reuseSocket = (socket, request): void => {
+    kept.delete(socket)
+    reuse(socket, request)
+  }
+}
