@@ -7,7 +7,8 @@ import type { StoredObject } from '../objects/stored-object.js'
 import type { Refused } from './authenticate.js'
 import type { PresentedToken } from './bearer-tokens.js'
 import type { Claims, VerifyingKey } from './jwt.js'
-import { type AccountClaims, accountName } from './service-account-claims.js'
+import type { AccountClaims } from './service-account-claims.js'
+import { accountGroups, accountName } from './service-account-name.js'
 
 export type TokenResource = 'serviceaccounts' | 'secrets' | 'pods'
 
@@ -47,7 +48,7 @@ export function accountUser(identity: Identity, { namespace, serviceaccount, pod
   return {
     name: accountName(namespace, serviceaccount.name),
     uid: serviceaccount.uid,
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, authenticatedGroup],
+    groups: [...accountGroups(namespace), authenticatedGroup],
     extra:
       pod === undefined
         ? {}

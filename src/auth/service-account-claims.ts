@@ -2,6 +2,7 @@
 
 import type { Identity } from '../api/identity.js'
 import type { Claims } from './jwt.js'
+import { accountName } from './service-account-name.js'
 
 export interface Reference {
   readonly name: string
@@ -19,8 +20,6 @@ export interface AccountClaims {
 
 /** Tokens of secrets are signed by an issuer of this name, whatever the flags say. */
 export const legacyIssuer = (identity: Identity): string => `${identity.self}/serviceaccount`
-
-export const accountName = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`
 
 /** The claim that has the others. */
 export const ownClaim = (identity: Identity): string => identity.label('').slice(0, -1)

@@ -2,7 +2,7 @@
 
 const prefix = 'system:serviceaccount:'
 
-export const accountUser = (namespace: string, name: string): string => `${prefix}${namespace}:${name}`
+export const accountName = (namespace: string, name: string): string => `${prefix}${namespace}:${name}`
 
 /** The groups that every account has. */
 export const accountGroups = (namespace: string): readonly string[] => ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]

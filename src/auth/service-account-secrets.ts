@@ -3,7 +3,8 @@
 import { type AccountTokenOptions, accountUser, refuse, type SignedToken, watched } from './account-tokens.js'
 import type { Refused } from './authenticate.js'
 import type { TokenFinding } from './bearer-tokens.js'
-import { accountName, type LegacyClaims, readLegacyClaims } from './service-account-claims.js'
+import { type LegacyClaims, readLegacyClaims } from './service-account-claims.js'
+import { accountName } from './service-account-name.js'
 
 type Needs = readonly [value: string, problem: string][]
 

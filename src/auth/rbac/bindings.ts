@@ -3,7 +3,7 @@
 import { getOrInsert } from '../../base/get-or-insert.js'
 import type { RoleBinding } from '../../resources/rbac-authorization/v1.schema.js'
 import type { Decision } from '../authorize.js'
-import { accountUser } from '../service-account-name.js'
+import { accountName } from '../service-account-name.js'
 
 /** A person, a group or an account, as a binding names it. */
 export interface BoundSubject {
@@ -47,7 +47,7 @@ export function bindingOf({ metadata, roleRef, subjects = [] }: RoleBinding): Bi
 /** The user that a subject stands for; undefined for groups, and for an account that is nowhere. */
 function userOf({ kind, name, namespace }: BoundSubject): string | undefined {
   if (kind === 'User') return name
-  return kind === 'ServiceAccount' && namespace !== '' ? accountUser(namespace, name) : undefined
+  return kind === 'ServiceAccount' && namespace !== '' ? accountName(namespace, name) : undefined
 }
 
 /** Which subject of a binding somebody is: the first that fits. */
