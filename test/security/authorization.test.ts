@@ -321,9 +321,9 @@ describe('authorization', { concurrency: 4 }, () => {
       /ClusterRoleBinding "system:(discovery|public-info-viewer)"/,
     )
     expectFailure(await bob.post(`${reviews}/subjectaccessreviews`, { spec: local }), 403, 'Forbidden')
-    const rules = (await as(client(), 'reviewed')('POST', `${reviews}/selfsubjectrulesreviews`, { spec: { namespace } })).json[
-      'status'
-    ] as {
+    const { json: answer } = await as(client(), 'reviewed')('POST', `${reviews}/selfsubjectrulesreviews`, { spec: { namespace } })
+    assert.deepEqual([answer['metadata'], answer['spec']], [{ creationTimestamp: null }, {}])
+    const rules = answer['status'] as {
       incomplete: boolean
       resourceRules: readonly { resources: readonly string[]; resourceNames?: readonly string[] }[]
       nonResourceRules: readonly object[]

@@ -71,6 +71,8 @@ async function replayGroup(group: readonly AuditCase[]): Promise<ReadonlyMap<str
         '--identity=kubernetes',
         '--authorization-mode=Node,RBAC',
         '--controllers=flow-schema-status',
+        // As the reference ran: some of its pods are privileged.
+        '--allow-privileged',
         `--audit-policy-file=${writePolicy(folder, group[0]?.policy)}`,
         `--audit-log-path=${log}`,
         ...writeTokens(folder, auditUsers),

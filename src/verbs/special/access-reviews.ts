@@ -72,7 +72,8 @@ export const reviewOwnRules: Review = async (engine, { user }, question) => {
     problem = '',
     isIncomplete = false,
   } = await rulesWith(engine.access.authorizers, user, namespace)
-  return answered(question, {
+  // Unlike those to the other questions, the answer does not repeat what was asked.
+  return answered({ spec: {} } as ApiObject, {
     resourceRules,
     nonResourceRules,
     incomplete: isIncomplete,
