@@ -37,7 +37,7 @@ async function setUp() {
 const pod = (cpu: string, more: object = {}) => ({ spec: { containers: [{ name: 'c', resources: { requests: { cpu } } }], ...more } })
 
 test('a quota that comes counts what is there, and one that says something else is counted again', async () => {
-  const { parts, put, quota } = await setUp()
+  const { parts, put, quota, advance } = await setUp()
   await put('configmaps', 'm', {})
   await put('pods', 'p', pod('500m'))
   await put('pods', 'r', pod('1'))
@@ -45,6 +45,8 @@ test('a quota that comes counts what is there, and one that says something else 
   const hard = { 'count/configmaps': '5', configmaps: '5', cpu: '4', 'count/nothing.example.com': '1' }
   await put('resourcequotas', 'q', { spec: { hard } })
   await settle()
+  assert.deepEqual(quota()?.status, {}, 'whoever made it finds it as they made it')
+  await advance(500)
   assert.deepEqual(quota()?.status, { hard, used: { 'count/configmaps': '1', configmaps: '1', cpu: '1500m' } })
   await put('resourcequotas', 'q', { ...quota(), spec: { hard: { pods: '9' } } })
   await settle()
@@ -53,14 +55,14 @@ test('a quota that comes counts what is there, and one that says something else 
 })
 
 test('scopes count the pods in them, and nothing else', async () => {
-  const { parts, put, quota } = await setUp()
+  const { parts, put, quota, advance } = await setUp()
   await put('pods', 'p', pod('1', { priorityClassName: 'high' }))
   await put('pods', 'r', pod('1'))
   await put('secrets', 's', {})
   const scopeSelector = { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] }
   const loop = quotaStatus(parts)
   await put('resourcequotas', 'q', { spec: { hard: { pods: '5', 'count/secrets': '5' }, scopeSelector } })
-  await settle()
+  await advance(500)
   assert.deepEqual(quota()?.status?.used, { pods: '1', 'count/secrets': '0' })
   await loop.close()
 })

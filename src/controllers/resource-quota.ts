@@ -13,13 +13,15 @@ import { evaluatorOf, type QuotaEvaluator } from '../resources/quota/evaluator.j
 import { endOfUsage } from '../resources/quota/pod-usage.js'
 import { isInScopes, scopesOf } from '../resources/quota/quota-match.js'
 import type { Quantity } from '../schema/quantity.js'
-import { KeyedLoop, type LoopParts, type Run } from './kit/loop.js'
+import { KeyedLoop, type Later, type LoopParts, type Run, type Seen } from './kit/loop.js'
 import type { Loop } from './leader-election.js'
 
 /** For what goes without a word: entries that end by themselves, kinds that come and go. */
 const resyncMs = 5 * 60_000
 /** Writes that began before a quota was there do not know of it: what they left is found when they are over. */
 const secondLookMs = 2000
+/** Whoever makes a quota and reads it again finds what they made: the first count is a write of somebody else, and follows when they are done. */
+const firstCountMs = 300
 const maxAttempts = 25
 
 export const quotaStatus = (parts: LoopParts): Loop =>
@@ -47,10 +49,11 @@ export const quotaStatus = (parts: LoopParts): Loop =>
   })
 
 /** Of what writes count in nothing is to be done: only where what may be used is not what is wanted. */
-function keyOfQuota(quotas: Resource, stored: StoredObject, seen: string): string | undefined {
+function keyOfQuota(quotas: Resource, stored: StoredObject, seen: Seen): string | Later | undefined {
   if (seen === 'DELETED') return undefined
   const { namespace, name } = partsOf(quotas, stored.key)
   const key = `${namespace}/${name}`
+  if (seen === 'ADDED') return { key, afterMs: firstCountMs }
   if (seen !== 'MODIFIED') return key
   const { spec, status } = stored.decode(quotas) as ResourceQuota
   return isSameHard(spec?.hard, status?.hard) ? undefined : key
@@ -69,7 +72,7 @@ interface SeenPod {
 }
 
 /** A pod that stays after its time counts no more: its namespace is counted then. If it goes later, nobody takes it off again. */
-function keyOfPod({ engine }: LoopParts, { quotas, pods, stored, isGone }: SeenPod): string | { key: string; afterMs: number } | undefined {
+function keyOfPod({ engine }: LoopParts, { quotas, pods, stored, isGone }: SeenPod): string | Later | undefined {
   const { namespace } = partsOf(pods, stored.key)
   if (engine.store.count(quotas, namespace) === 0) return undefined
   const endMs = endOfUsage(stored.decode(pods))
