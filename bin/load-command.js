@@ -8,9 +8,6 @@ const { createRequire } = require('node:module')
 const { dirname, join } = require('node:path')
 const { Script } = require('node:vm')
 
-// The embedded store's package loads a serialiser that is not used, and that one a library of its own.
-process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED ??= 'true'
-
 const path = join(__dirname, '..', 'dist', 'bundle', 'command.cjs')
 /** The first line of the text. */
 const nameOf = (text) => text.slice('// '.length, text.indexOf('\n'))

@@ -1,9 +1,9 @@
-// Joins the compiled modules into a few files, because reading hundreds of small ones is most of what a start would cost: one script for the
-// command, with its code cache, and modules for whoever embeds the server. In these, what is imported on demand stays in files of its own.
+// Joins the compiled modules into one script with its code cache, because to read and compile hundreds of small ones is most of what a start would
+// cost. The command, the thread for heavy requests and programs that embed the server, by `import` or by `require`, all load that one.
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { build } from 'esbuild'
 
 const git = (...words) => execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
@@ -43,35 +43,49 @@ const embeddedStore = {
     })),
 }
 
+/** What the script exports, and to whom. */
+const entry = `
+  export { main } from './main.js'
+  export { serveHeavy } from './offload/serve-heavy.js'
+  export { startServer } from './index.js'
+`
+
 rmSync(outdir, { recursive: true, force: true })
-await Promise.all([
-  build({
-    ...common,
-    // The thread for heavy requests is started from a file of its own, by the command as well.
-    entryPoints: { index: 'dist/server/index.js', 'heavy-entry': 'dist/server/offload/heavy-entry.js' },
-    outdir,
-    splitting: true,
-    format: 'esm',
-    packages: 'external',
-    plugins: [stamp],
-  }),
-  build({
-    ...common,
-    entryPoints: ['dist/server/main.js'],
-    outfile: command,
-    format: 'cjs',
-    external: ['pino'],
-    // A script that comes from a code cache cannot import; what is loaded on demand is required then.
-    supported: { 'dynamic-import': false },
-    // As if it was loaded by require: that build of the package is one file.
-    conditions: ['require'],
-    mainFields: ['main'],
-    plugins: [embeddedStore, stamp],
-    logOverride: { 'require-resolve-not-external': 'silent' },
-    define: { 'import.meta.url': 'ownUrl' },
-    banner: { js: "const ownUrl = require('node:url').pathToFileURL(__filename).href;" },
-  }),
-])
+await build({
+  ...common,
+  stdin: { contents: entry, resolveDir: 'dist/server', sourcefile: 'entry.js' },
+  outfile: command,
+  format: 'cjs',
+  external: ['pino'],
+  // A script that comes from a code cache cannot import; what is loaded on demand is required then.
+  supported: { 'dynamic-import': false },
+  // As if it was loaded by require: that build of the package is one file.
+  conditions: ['require'],
+  mainFields: ['main'],
+  plugins: [embeddedStore, stamp],
+  logOverride: { 'require-resolve-not-external': 'silent' },
+  define: { 'import.meta.url': 'ownUrl' },
+  banner: { js: "const ownUrl = require('node:url').pathToFileURL(__filename).href;" },
+})
+
+/** The few lines around it; in this folder, what ends in `.js` is no module. */
+const files = {
+  'package.json': '{ "type": "commonjs" }\n',
+  'heavy-entry.js': "require('../../bin/load-command.js').loadCommand().exports.serveHeavy()\n",
+  'index.cjs': `const { loadCommand } = require('../../bin/load-command.js')
+exports.startServer = loadCommand().exports.startServer
+`,
+  // The same instance, whichever way it is loaded.
+  'index.mjs': `import bundle from './index.cjs'
+export const startServer = bundle.startServer
+`,
+  'index.d.cts': `import type * as server from '../server/index.js' with { 'resolution-mode': 'import' }
+export type * from '../server/index.js' with { 'resolution-mode': 'import' }
+export declare const startServer: typeof server.startServer
+`,
+}
+mkdirSync(outdir, { recursive: true })
+for (const [name, text] of Object.entries(files)) writeFileSync(`${outdir}/${name}`, text)
 // V8 knows a cache that belongs to another text by its length alone, so the text is given a name that its cache bears.
 const text = readFileSync(command)
 writeFileSync(command, `// ${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n${text}`)

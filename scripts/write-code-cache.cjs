@@ -9,6 +9,9 @@ const { join } = require('node:path')
 const v8 = require('node:v8')
 const { loadCommand } = require('../bin/load-command.js')
 
+// As bin/cluster-apiserver does.
+process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED ??= 'true'
+
 // The server sets a flag of V8, and a cache is good for the flags only that were set when it was written.
 v8.setFlagsFromString = () => undefined
 
@@ -31,7 +34,9 @@ function visit(greeting) {
   if (url === undefined) return
   get(`${url}/readyz`, { rejectUnauthorized: false }, (answer) => {
     answer.resume()
-    answer.on('end', () => {
+    answer.on('end', async () => {
+      // And for programs that embed a server in memory.
+      await (await command.startServer()).close()
       const bytes = script.createCachedData()
       writeFileSync(`${cachePath}.draft`, bytes)
       renameSync(`${cachePath}.draft`, cachePath)

@@ -1,43 +1,18 @@
-// What a start loads: the command as one script with compiled code beside it; for whoever embeds the server, modules without the parts that only
-// some need.
+// What a start loads: one script with compiled code beside it, for the command and for whoever embeds the server.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { repoRoot } from './kit/paths.js'
 
 const folder = join(repoRoot, 'dist', 'bundle')
 
-/** A file and everything that it imports without being asked. */
-function loadedBy(path: string, found = new Map<string, string>()): ReadonlyMap<string, string> {
-  if (found.has(path)) return found
-  const text = readFileSync(path, 'utf8')
-  found.set(path, text)
-  for (const [, next = ''] of text.matchAll(/^(?:import|export)[^'"]*['"](\.[^'"]+)['"]/gm)) loadedBy(join(dirname(path), next), found)
-  return found
-}
-
-/** Words that only the part in question has. */
-const parts = { 'the etcd engine': '/etcdserverpb.KV/Txn' }
-
-test('whoever embeds the server does not load the etcd engine with it', () => {
-  const loaded = loadedBy(join(folder, 'index.js'))
-  assert.ok(loaded.size > 2)
-  const all = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
-  for (const [part, word] of Object.entries(parts)) {
-    assert.ok(
-      all.some((text) => text.includes(word)),
-      `${part} is in the bundle`,
-    )
-    assert.deepEqual(
-      [...loaded].filter(([, text]) => text.includes(word)).map(([path]) => path),
-      [],
-      part,
-    )
-  }
+test('the folder holds one script, and what leads to it', () => {
+  const names = readdirSync(folder).filter((name) => !name.endsWith('.cache'))
+  assert.deepEqual(names.sort(), ['command.cjs', 'heavy-entry.js', 'index.cjs', 'index.d.cts', 'index.mjs', 'package.json'])
 })
 
 const cacheName = (): string => readdirSync(folder).find((name) => name.endsWith('.cache')) ?? ''

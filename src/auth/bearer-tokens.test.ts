@@ -5,14 +5,14 @@ import { test } from 'node:test'
 import type { User } from '../api/user.js'
 import { authenticateWith, type Found, problemText, tokenCredentials } from './authenticate.js'
 import { bearerTokens, type TokenAuthenticator, TokenDigests } from './bearer-tokens.js'
-import { tokenList } from './token-list.js'
+import { TokenList } from './token-list.js'
 
 const user = (name: string, ...groups: string[]): User => ({ name, uid: '', groups, extra: {} })
 const digests = new TokenDigests()
 const audiences = ['here']
 const clock = { now: () => 1000 }
 const asking = (...authenticators: readonly TokenAuthenticator[]) => [bearerTokens({ authenticators, audiences, clock, digests })]
-const known = tokenList(new Map([['secret', user('ann', 'devs')]]), { digests, audiences })
+const known = new TokenList(new Map([['secret', user('ann', 'devs')]]), { digests, audiences }).authenticate
 
 const nameOf = (found: Found | Promise<Found>): string | undefined => (found instanceof Promise ? 'later' : found?.user?.name)
 

@@ -10,16 +10,25 @@ export interface TokenListOptions {
   readonly audiences: readonly string[]
 }
 
-export function tokenList(tokens: ReadonlyMap<string, User>, { digests, audiences: own }: TokenListOptions): TokenAuthenticator {
-  const known = new Map<string, { readonly digest: Buffer; readonly user: User }>()
-  for (const [token, user] of tokens) {
-    const digest = digests.of(token)
-    known.set(digest, { digest: Buffer.from(digest), user: { ...user, groups: withAuthenticated(user.groups) } })
+export class TokenList {
+  readonly #options: TokenListOptions
+  readonly #known = new Map<string, { readonly digest: Buffer; readonly user: User }>()
+
+  constructor(tokens: ReadonlyMap<string, User>, options: TokenListOptions) {
+    this.#options = options
+    for (const [token, user] of tokens) this.add(token, user)
   }
-  return (token) => {
-    const found = known.get(token.digest)
+
+  /** From now on it is believed. */
+  add(token: string, user: User): void {
+    const digest = this.#options.digests.of(token)
+    this.#known.set(digest, { digest: Buffer.from(digest), user: { ...user, groups: withAuthenticated(user.groups) } })
+  }
+
+  readonly authenticate: TokenAuthenticator = (token) => {
+    const found = this.#known.get(token.digest)
     if (found === undefined || !timingSafeEqual(found.digest, Buffer.from(token.digest))) return undefined
-    const audiences = meantHere(own, token)
+    const audiences = meantHere(this.#options.audiences, token)
     return audiences && { user: found.user, audiences }
   }
 }

@@ -9,6 +9,8 @@ import type { Logger } from '../base/logger.js'
 /** Something that runs until it is closed. */
 export interface Loop {
   close(): Promise<void>
+  /** Whether there is nothing that it could do now: what it does later, it does because of something else or because time has passed. */
+  readonly isIdle?: boolean
 }
 
 export interface LeaseState {
@@ -67,6 +69,11 @@ export class LeaderElection implements Loop {
     this.#options = options
     this.#times = options.times ?? usualTimes
     this.#turn = this.#takeTurn()
+  }
+
+  /** Those that run elsewhere are not known here. */
+  get isIdle(): boolean {
+    return (this.#loops ?? []).every(({ isIdle = true }) => isIdle)
   }
 
   get isLeading(): boolean {

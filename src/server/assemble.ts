@@ -18,13 +18,13 @@ import { openPort } from './open-port.js'
 import { openStore } from './open-store.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
-import type { RunningServer } from './running-server.js'
+import type { AssembledServer } from './running-server.js'
 import { servedCatalog } from './served-catalog.js'
 import { servingCertificate } from './serving-certificate.js'
 import { publicAddress } from './serving-parts.js'
 import { startLoops } from './start-loops.js'
 
-export async function assemble(settings: Settings, logger: Logger, signal?: AbortSignal): Promise<RunningServer> {
+export async function assemble(settings: Settings, logger: Logger, signal?: AbortSignal): Promise<AssembledServer> {
   const closing = new Closing()
   try {
     return await open({ settings, logger, closing, signal })
@@ -34,7 +34,7 @@ export async function assemble(settings: Settings, logger: Logger, signal?: Abor
   }
 }
 
-async function open(opening: Opening): Promise<RunningServer> {
+async function open(opening: Opening): Promise<AssembledServer> {
   const { settings, logger, closing } = opening
   const { identity, timeouts, dataDir } = settings
   const catalogs = servedCatalog(settings)
@@ -84,6 +84,7 @@ async function open(opening: Opening): Promise<RunningServer> {
     caPem: certificate.caPem,
     clientConfiguration,
     clientConfigurationPath: dataDir === undefined ? undefined : writeClientConfiguration(dataDir, clientConfiguration),
+    parts: { engine, catalogs, storage, loops, credential, caPem: certificate.caPem, url },
     close: async ({ immediately = false } = {}) => {
       state.isShuttingDown = true
       // Waited for with everything else.

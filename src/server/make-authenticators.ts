@@ -11,7 +11,7 @@ import { requestHeaders } from '../auth/request-headers.js'
 import { serviceAccountTokens } from '../auth/service-account-tokens.js'
 import { AuthenticationTallies } from '../auth/tallies.js'
 import { TokenIssuer } from '../auth/token-issuer.js'
-import { tokenList } from '../auth/token-list.js'
+import { TokenList } from '../auth/token-list.js'
 import { webhookTokens } from '../auth/webhook-tokens.js'
 import { systemClock } from '../base/clock.js'
 import type { Closing } from '../base/closing.js'
@@ -37,6 +37,8 @@ export interface Identification {
   readonly authenticators: readonly Authenticator[]
   readonly issuer: TokenIssuer
   readonly tallies: AuthenticationTallies
+  /** The tokens of the file and of the administrator. */
+  readonly list: TokenList
 }
 
 export function makeAuthenticators(
@@ -51,8 +53,10 @@ export function makeAuthenticators(
   const objects = tokenObjects(store, catalogs)
   const digests = new TokenDigests()
   const tallies = new AuthenticationTallies()
+  const list = new TokenList(new Map([...tokens, [credential.token, credential.user]]), { digests, audiences })
   return {
     tallies,
+    list,
     authenticators: [
       ...proxied(settings, trust),
       clientCertificates(trust.clients, { clock: systemClock, remaining: tallies.certificates }),
@@ -62,7 +66,7 @@ export function makeAuthenticators(
         clock: systemClock,
         tally: tallies.tokens,
         authenticators: [
-          tokenList(new Map([...tokens, [credential.token, credential.user]]), { digests, audiences }),
+          list.authenticate,
           serviceAccountTokens({
             identity,
             issuers,

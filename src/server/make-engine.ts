@@ -46,7 +46,7 @@ export interface EngineParts {
 export function makeEngine(settings: Settings, parts: EngineParts): Engine {
   const { store, catalogs, serviceRanges, rbac } = parts
   catalogs.onChange(store.endWatchesOfGone)
-  const { authenticators, issuer, tallies } = makeAuthenticators(settings, parts)
+  const { authenticators, issuer, tallies, list } = makeAuthenticators(settings, parts)
   const authorizers = makeAuthorizers(settings, parts)
   const ledger = makeLedger(settings, parts)
   const engine: Engine = {
@@ -68,7 +68,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
       }),
     ),
     ...(ledger === undefined ? {} : { accounts: ledger }),
-    access: { authenticators, authorizers, tallies },
+    access: { authenticators, authorizers, tallies, addToken: (token, user) => list.add(token, user) },
     checkGrant: grantCheck({ index: rbac, authorizers }),
     issuer,
     components: controlPlane,

@@ -12,6 +12,7 @@ export type Loops = { readonly [Name in ControllerName]: (parts: LoopParts) => L
 /** Some or all run here, or in another server. */
 export interface ElectedLoops extends Loop {
   readonly isLeading: boolean
+  readonly isIdle: boolean
 }
 
 export function runLoops({ storage, identity, dataDir, controllers }: Settings, parts: LoopParts, loopsByName: Loops): ElectedLoops {
@@ -21,6 +22,9 @@ export function runLoops({ storage, identity, dataDir, controllers }: Settings, 
   const loops = start()
   return {
     isLeading: true,
+    get isIdle() {
+      return loops.every(({ isIdle = true }) => isIdle)
+    },
     close: async () => {
       await Promise.all(loops.map((loop) => loop.close()))
     },

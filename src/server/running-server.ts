@@ -1,6 +1,7 @@
 // What a started server shows to whoever started it: the command line, or a program that embeds it.
 
 import type { Logger } from '../base/logger.js'
+import type { Parts } from './embedding/parts.js'
 import type { Settings } from './options/settings.js'
 
 export interface RunningServer {
@@ -16,6 +17,11 @@ export interface RunningServer {
   readonly clientConfigurationPath: string | undefined
   /** Fails readiness, waits the shutdown delay, stops accepting, lets requests end, closes the storage; `immediately` skips the waiting. */
   close(options?: { readonly immediately?: boolean }): Promise<void>
+}
+
+/** A server with what it is made of, for the embedding API. */
+export interface AssembledServer extends RunningServer {
+  readonly parts: Parts
 }
 
 /** `signal` ends a start that waits for something else to come up. */

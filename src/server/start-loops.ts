@@ -36,6 +36,8 @@ export interface RunningLoops {
   readonly counters: LoopCounters
   /** Whether they run in this server. */
   readonly isLeading: () => boolean
+  /** Whether those that run here have nothing to do now. */
+  readonly isIdle: () => boolean
 }
 
 export function startLoops({ settings, logger, closing }: Opening, { engine, catalogs, certificate, trust }: LoopSources): RunningLoops {
@@ -59,7 +61,7 @@ export function startLoops({ settings, logger, closing }: Opening, { engine, cat
     'custom-resource-definitions': customResourceDefinitions,
   })
   closing.add(() => loops.close())
-  return { counters, isLeading: () => loops.isLeading }
+  return { counters, isLeading: () => loops.isLeading, isIdle: () => loops.isIdle }
 }
 
 /** Certificates of the own authority are believed only where the operator named no other. */

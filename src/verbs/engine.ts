@@ -4,6 +4,7 @@ import type { Admission } from '../admission/admission.js'
 import type { AccountedChange, Accounts, CommitWith } from '../admission/quota/ledger.js'
 import type { Call, RuleSettings } from '../api/call.js'
 import type { ApiObject } from '../api/object.js'
+import type { User } from '../api/user.js'
 import type { Authenticator } from '../auth/authenticate.js'
 import { type Authorizer, authorizeWith, refusal } from '../auth/authorize.js'
 import type { GrantCheck } from '../auth/rbac/grant-check.js'
@@ -24,6 +25,8 @@ export interface Engine extends RuleSettings {
     readonly authenticators: readonly Authenticator[]
     readonly authorizers: readonly Authorizer[]
     readonly tallies?: AuthenticationTallies
+    /** Lets somebody in by a token, for a program that embeds the server. */
+    readonly addToken?: (token: string, user: User) => void
   }
   /** Who signs tokens of service accounts. */
   readonly issuer?: TokenIssuer

@@ -67,6 +67,11 @@ export class KeyedQueue {
     this.#counters.state = () => this.#state()
   }
 
+  /** Whether no key is being worked on or could be; keys that wait for their time do not count. */
+  get isIdle(): boolean {
+    return this.#ready.size === 0 && this.#employed === 0
+  }
+
   get hasRoom(): boolean {
     return this.#ready.size < this.#mostKeys
   }

@@ -112,6 +112,10 @@ export class KeyedLoop implements Loop {
     if (plan.resyncMs !== undefined) this.#listAfter(plan.resyncMs)
   }
 
+  get isIdle(): boolean {
+    return this.#listing === undefined && this.#queue.isIdle
+  }
+
   /** Lets nothing start any more, and waits for what runs. */
   async close(): Promise<void> {
     this.#ending.abort()

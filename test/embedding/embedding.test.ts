@@ -8,10 +8,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { startServer } from 'cluster-apiserver'
-import { clientOf } from './kit/embedded.js'
-import { configMapOf, configMaps, expectStatus, makeConfigMap, namesOf } from './kit/fixtures.js'
-import { repoRoot } from './kit/paths.js'
-import { newFolder } from './kit/server-process.js'
+import { clientOf } from '../kit/embedded.js'
+import { configMapOf, configMaps, expectStatus, makeConfigMap, namesOf } from '../kit/fixtures.js'
+import { repoRoot } from '../kit/paths.js'
+import { newFolder } from '../kit/server-process.js'
 
 const run = promisify(execFile)
 

@@ -1,0 +1,17 @@
+// What the embedding API needs of an assembled server besides what everybody sees.
+
+import type { CatalogSource } from '../../api/catalog-source.js'
+import type { Storage } from '../../storage/storage.js'
+import type { Engine } from '../../verbs/engine.js'
+import type { AdminCredential } from '../client-configuration.js'
+import type { RunningLoops } from '../start-loops.js'
+
+export interface Parts {
+  readonly engine: Engine
+  readonly catalogs: CatalogSource
+  readonly storage: Storage
+  readonly loops: RunningLoops
+  readonly credential: AdminCredential
+  readonly caPem: string
+  readonly url: string
+}

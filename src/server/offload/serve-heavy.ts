@@ -1,0 +1,168 @@
+// What runs in the thread for heavy requests: a server without a port, whose storage is that of the event loop.
+
+import { parentPort, workerData } from 'node:worker_threads'
+import type { FindOwners } from '../../admission/owner-kinds.js'
+import type { Turns } from '../../admission/quota/turns.js'
+import type { Catalog } from '../../api/catalog.js'
+import { CatalogSource } from '../../api/catalog-source.js'
+import { RbacIndex } from '../../auth/rbac/rbac-index.js'
+import { steadyClock } from '../../base/clock.js'
+import { Closing } from '../../base/closing.js'
+import { silentLogger } from '../../base/logger.js'
+import { recordFor } from '../../http/auditing.js'
+import { collectAnswer } from '../../http/collected-exchange.js'
+import type { Exchange } from '../../http/exchange.js'
+import { requestListener } from '../../http/handle.js'
+import type { OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
+import { Pressure } from '../../http/pressure.js'
+import { serveResource } from '../../http/resource-endpoint.js'
+import { ObjectStore } from '../../objects/object-store.js'
+import { type ServiceRanges, serviceRangesOf } from '../../resources/core/service-allocation.js'
+import { ClientTrust } from '../client-trust.js'
+import { makeEngine } from '../make-engine.js'
+import { readSettings } from '../options/read-settings.js'
+import type { Settings } from '../options/settings.js'
+import { servedCatalog } from '../served-catalog.js'
+import { copyOf } from './answer-question.js'
+import type { FromThread, OwnBytes, Reply, SentOutcome, ThreadStart, ToThread } from './messages.js'
+import { type StorageWrites, ThreadStorage } from './thread-storage.js'
+
+/** What is made once for all requests of the thread. */
+interface Prepared {
+  readonly start: ThreadStart
+  readonly settings: Settings
+  readonly catalog: Catalog
+  readonly serviceRanges: ServiceRanges
+  readonly trust: ClientTrust
+  readonly pressure: Pressure
+}
+
+async function prepare(start: ThreadStart): Promise<Prepared> {
+  const settings = { ...(await readSettings(start.flags, start.texts)), dataDir: start.dataDir }
+  return {
+    start,
+    settings,
+    catalog: servedCatalog(settings).current,
+    serviceRanges: serviceRangesOf(settings.network),
+    trust: new ClientTrust(settings.authentication, start.ownCa, silentLogger),
+    pressure: new Pressure({
+      bodyBytes: Number.POSITIVE_INFINITY,
+      answerBytes: Number.POSITIVE_INFINITY,
+      answerMs: settings.timeouts.requestMs,
+    }),
+  }
+}
+
+/** What is given away is not copied. */
+const say = (message: FromThread, given: readonly ArrayBuffer[] = []): void => parentPort?.postMessage(message, given)
+
+const unanswered = new Map<number, (reply: Reply<never>) => void>()
+let questions = 0
+
+const ask = <T>(make: (id: number) => FromThread, given?: readonly ArrayBuffer[]): Promise<Reply<T>> =>
+  new Promise((resolve) => {
+    const id = ++questions
+    unanswered.set(id, resolve)
+    say(make(id), given)
+  })
+
+/** A slice of memory that others have a part of cannot be given away. */
+const ownBytes = (bytes: Uint8Array): OwnBytes =>
+  bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength ? (bytes as OwnBytes) : copyOf(bytes)
+
+const writes: StorageWrites = {
+  commit: (sent) =>
+    ask<SentOutcome>(
+      (id) => ({ kind: 'commit', id, writes: sent }),
+      sent.flatMap(({ value }) => value?.buffer ?? []),
+    ),
+  readIndex: (purpose) => ask<number>((id) => ({ kind: 'readIndex', id, purpose })),
+}
+
+/** The event loop has the turns, so that nobody there writes in between. */
+const turns: Turns = {
+  async take(namespace, work) {
+    let turn = 0
+    await ask<undefined>((id) => {
+      turn = id
+      return { kind: 'turn', id, namespace }
+    })
+    try {
+      return await work()
+    } finally {
+      say({ kind: 'turnOver', id: turn })
+    }
+  },
+}
+
+async function serve(prepared: Prepared, request: OffloadedRequest): Promise<OffloadedAnswer> {
+  const { start, settings, catalog, serviceRanges, trust, pressure } = prepared
+  const storage = new ThreadStorage(start, writes)
+  // Of its own, for whoever listens to it goes with the request.
+  const catalogs = new CatalogSource(catalog)
+  const store = new ObjectStore({ storage, clock: steadyClock, readCacheBytes: 0, eventTtlSeconds: settings.eventTtlSeconds })
+  const closing = new Closing()
+  const rbac = new RbacIndex(store, catalog)
+  const { credential } = start
+  const findOwners: FindOwners = (apiVersion, kind) => storage.owners(apiVersion, kind)
+  const engine = makeEngine(settings, {
+    store,
+    catalogs,
+    credential,
+    serviceRanges,
+    trust,
+    rbac,
+    closing,
+    logger: silentLogger,
+    turns,
+    findOwners,
+  })
+  const resources = { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs }
+  let served: Exchange | undefined
+  let panic: string | undefined
+  const listener = requestListener({
+    filters: [
+      (exchange) => {
+        served = exchange
+        exchange.user = request.user
+        if (request.audit !== undefined) exchange.audited = recordFor(exchange, request.audit)
+        return serveResource(resources, exchange)
+      },
+    ],
+    hooks: [
+      {
+        panic: (_exchange, thrown) => {
+          panic = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)
+        },
+      },
+    ],
+    catalogs,
+    clock: { now: () => request.now },
+    requestTimeoutMs: settings.timeouts.requestMs,
+    pressure,
+  })
+  try {
+    const answer = await collectAnswer(listener, request)
+    return { ...answer, annotations: [...(served?.annotations ?? [])], audited: served?.audited?.kept, panic }
+  } finally {
+    store.close()
+    await closing.close()
+  }
+}
+
+/** Serves what the thread is sent, until it ends. */
+export async function serveHeavy(): Promise<void> {
+  const prepared = await prepare(workerData as ThreadStart)
+  parentPort?.on('message', (message: ToThread) => {
+    if (message.kind === 'request') {
+      void serve(prepared, message.request).then((answer) => {
+        const body = ownBytes(answer.body)
+        say({ kind: 'answer', answer: { ...answer, body } }, [body.buffer])
+      })
+      return
+    }
+    const answer = unanswered.get(message.id)
+    unanswered.delete(message.id)
+    answer?.(message.reply as Reply<never>)
+  })
+}

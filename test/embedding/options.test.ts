@@ -1,0 +1,136 @@
+// What startServer is asked for: objects to begin with, users without files, a logger; and what it refuses.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { type ServerOptions, startServer } from 'cluster-apiserver'
+import { ApiClient } from '../kit/api-client.js'
+import { clientOf } from '../kit/embedded.js'
+import { expectFailure, expectStatus, namesOf } from '../kit/fixtures.js'
+import { newFolder } from '../kit/server-process.js'
+
+const refuses = (options: unknown, message: RegExp): Promise<void> => assert.rejects(startServer(options as ServerOptions), message)
+
+test('options that do not exist or are of another type are refused, with the one that was meant', async () => {
+  await refuses({ datadir: '/tmp/x' }, /^TypeError: startServer: there is no option "datadir"; is "dataDir" meant\?$/)
+  await refuses({ verbose: true }, /there is no option "verbose"; those that there are: dataDir, etcd, port/)
+  await refuses({ port: '80' }, /the option "port" must be a port/)
+  await refuses({ identity: 'other' }, /"identity" must be "cluster" or "kubernetes"/)
+  await refuses({ etcd: { server: 'x' } }, /etcd: there is no option "server"/)
+  await refuses({ etcd: {} }, /"etcd.servers" must be a list/)
+  await refuses({ logger: {} }, /"logger" must be/)
+  await refuses('memory', /the options must be an object/)
+})
+
+const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
+const definition = {
+  apiVersion: 'apiextensions.cluster.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'wares.shop.example.com' },
+  spec: {
+    group: 'shop.example.com',
+    scope: 'Namespaced',
+    names: { plural: 'wares', singular: 'ware', kind: 'Ware' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', properties: { price: { type: 'integer' } } } },
+        subresources: {},
+      },
+    ],
+  },
+}
+
+test('a server begins with objects from values, files and folders, in whatever order they are named', async () => {
+  const folder = newFolder()
+  mkdirSync(join(folder, 'more', 'deep'), { recursive: true })
+  writeFileSync(
+    join(folder, 'ware.yaml'),
+    'apiVersion: shop.example.com/v1\nkind: Ware\nmetadata: {name: apple, namespace: shop}\nprice: 3\n',
+  )
+  const map = (name: string): string =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n  namespace: shop\ndata:\n  text: |\n    ---\n`
+  writeFileSync(join(folder, 'more', 'two.yml'), `# two of them\n---\n${map('one')}---\n# nothing\n---\n${map('two')}`)
+  const list = { apiVersion: 'v1', kind: 'List', items: [{ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key', uid: 'old' } }] }
+  writeFileSync(join(folder, 'more', 'deep', 'list.json'), JSON.stringify(list))
+  writeFileSync(join(folder, 'more', 'README.md'), 'not an object')
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, status: { capacity: { cpu: '4' } } }
+  const server = await startServer({ objects: [join(folder, 'ware.yaml'), join(folder, 'more'), definition, node, shop] })
+  const client = clientOf(server)
+  try {
+    assert.equal(expectStatus(await client.get('/apis/shop.example.com/v1/namespaces/shop/wares/apple'), 200).json['price'], 3)
+    assert.deepEqual(namesOf((await client.get('/api/v1/namespaces/shop/configmaps')).json), ['one', 'two'])
+    expectStatus(await client.get('/api/v1/namespaces/default/secrets/key'), 200)
+    const { json } = expectStatus(await client.get('/api/v1/nodes/n1'), 200)
+    assert.deepEqual((json['status'] as { capacity: unknown }).capacity, { cpu: '4' })
+  } finally {
+    client.close()
+    await server.close()
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('objects that cannot be are refused with the place they come from', async () => {
+  const folder = newFolder()
+  const file = join(folder, 'bad.yaml')
+  writeFileSync(file, `${JSON.stringify(shop)}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndat: {}\n`)
+  await refuses({ objects: [file] }, new RegExp(`objects: ${file}:2: .*\\.dat: field not declared`))
+  writeFileSync(file, 'a: [1\n')
+  await refuses({ objects: [file] }, new RegExp(`objects: ${file}: yaml: `))
+  await refuses({ objects: [join(folder, 'none')] }, /objects: cannot read .*none: ENOENT/)
+  mkdirSync(join(folder, 'empty'))
+  await refuses({ objects: [join(folder, 'empty')] }, /has no file that ends in/)
+  await refuses({ objects: [{ kind: 'Pod' }] }, /objects\[0\]: it has no apiVersion/)
+  await refuses({ objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: {} }] }, /objects\[0\]: it has no metadata.name/)
+  await refuses({ objects: [{ apiVersion: 'v2', kind: 'Pod', metadata: { name: 'a' } }] }, /there is no kind "Pod" in version "v2"/)
+  await refuses(
+    { objects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'none' } }] },
+    /objects\[0\]: .*"none"/,
+  )
+  rmSync(folder, { recursive: true })
+})
+
+const reader = {
+  apiVersion: 'rbac.authorization.cluster.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: { name: 'devs-read' },
+  roleRef: { apiGroup: 'rbac.authorization.cluster.io', kind: 'ClusterRole', name: 'view' },
+  subjects: [{ apiGroup: 'rbac.authorization.cluster.io', kind: 'Group', name: 'dev' }],
+}
+
+test('a program is whoever it wants to be, without files', async () => {
+  const server = await startServer({ objects: [reader] })
+  const asked = ({ token }: { readonly token: string }): ApiClient => new ApiClient({ url: server.url, ca: server.caPem, token })
+  const clients = [server, server.as('alice', ['dev']), server.as('bob'), server.as('root', ['system:masters'])].map(asked)
+  const [admin, alice, bob, root] = clients as [ApiClient, ApiClient, ApiClient, ApiClient]
+  try {
+    assert.equal(server.as('alice', ['dev']), server.as('alice', ['dev']), 'one token for each')
+    assert.notEqual(server.as('alice').token, server.as('alice', ['dev']).token)
+    assert.match(server.as('alice').clientConfiguration, /name: "alice"/)
+    expectStatus(await admin.get('/api/v1/nodes'), 200)
+    expectStatus(await root.get('/api/v1/nodes'), 200)
+    expectStatus(await alice.get('/api/v1/configmaps'), 200)
+    expectFailure(await alice.post('/api/v1/namespaces', shop), 403, 'Forbidden')
+    const { message } = expectFailure(await bob.get('/api/v1/configmaps'), 403, 'Forbidden')
+    assert.match(message ?? '', /User "bob" cannot list/)
+    assert.throws(() => server.as(''), TypeError)
+  } finally {
+    for (const client of clients) client.close()
+    await server.close()
+  }
+})
+
+test('the log goes where it is wanted', async () => {
+  const lines: string[] = []
+  const say = (_fields: unknown, message: string): void => void lines.push(message)
+  const server = await startServer({ logger: { debug: say, info: say, warn: say, error: say }, flags: ['--v=6'] })
+  const client = clientOf(server)
+  await client.get('/api/v1/namespaces')
+  client.close()
+  await server.close()
+  assert.deepEqual(lines, ['request'])
+  await (await startServer({ logger: console })).close()
+})

@@ -1,0 +1,192 @@
+// server.reset(): everything is as after the start, whoever looks, and quickly enough to be called before each test.
+
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type EmbeddedServer, startServer } from 'cluster-apiserver'
+import { ApiClient } from '../kit/api-client.js'
+import { clientOf } from '../kit/embedded.js'
+import { expectFailure, expectStatus, until } from '../kit/fixtures.js'
+import { newFolder } from '../kit/server-process.js'
+import type { Wire } from '../kit/wire.js'
+
+const rbac = 'rbac.authorization.cluster.io'
+const quota = {
+  apiVersion: 'v1',
+  kind: 'ResourceQuota',
+  metadata: { name: 'few', namespace: 'shop' },
+  spec: { hard: { configmaps: '2' } },
+}
+const kind = (plural: string, name: string) => ({
+  apiVersion: 'apiextensions.cluster.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.example.com` },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural, singular: name.toLowerCase(), kind: name },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+})
+const definitions = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
+const shopMaps = '/api/v1/namespaces/shop/configmaps'
+
+let server: EmbeddedServer
+let client: ApiClient
+before(async () => {
+  const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
+  const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'g', namespace: 'shop' } }
+  server = await startServer({ objects: [shop, quota, kind('gadgets', 'Gadget'), gadget] })
+  client = clientOf(server)
+})
+after(async () => {
+  client.close()
+  await server.close()
+})
+
+/** Every object of the server without its version, by kind and name. */
+async function everything(): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  const { groups } = (await client.get('/apis')).json as unknown as { readonly groups: readonly Group[] }
+  const versions = groups.flatMap((group) => group.versions.map(({ groupVersion }) => `/apis/${groupVersion}`))
+  for (const version of ['/api/v1', ...versions]) {
+    const { resources } = (await client.get(version)).json as unknown as { readonly resources: readonly Kind[] }
+    // The lease of the server is renewed, and the states of components are asked for.
+    for (const { name, verbs } of resources) {
+      if (!verbs.includes('list') || name === 'leases' || name === 'componentstatuses') continue
+      const { items } = expectStatus(await client.get(`${version}/${name}`), 200).json
+      for (const { metadata, ...rest } of items as readonly Wire[]) {
+        const place = `${version}/${name} ${metadata.namespace ?? ''}/${metadata.name}`
+        found.set(place, JSON.stringify({ ...rest, metadata: { ...metadata, resourceVersion: '' } }))
+      }
+    }
+  }
+  return found
+}
+
+interface Group {
+  readonly versions: readonly { readonly groupVersion: string }[]
+}
+
+interface Kind {
+  readonly name: string
+  readonly verbs: readonly string[]
+}
+
+test('all objects are what they were, also those of the server itself, their uids included', async () => {
+  const before = await everything()
+  assert.ok(before.size > 150)
+  assert.ok(before.has('/apis/example.com/v1/gadgets shop/g'))
+  for (const name of ['a', 'b']) expectStatus(await client.post('/api/v1/namespaces', { metadata: { name } }), 201)
+  await until(
+    () => client.get('/api/v1/namespaces/a/serviceaccounts/default'),
+    ({ status }) => status === 200,
+  )
+  expectStatus(await client.post(`/api/v1/namespaces/a/services`, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } }), 201)
+  expectStatus(await client.post(definitions, kind('widgets', 'Widget')), 201)
+  const widgets = '/apis/example.com/v1/namespaces/a/widgets'
+  await until(
+    () => client.get(widgets),
+    ({ status }) => status === 200,
+  )
+  expectStatus(
+    await client.post(widgets, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w', finalizers: ['example.com/x'] } }),
+    201,
+  )
+  expectStatus(await client.delete(`/apis/${rbac}/v1/clusterroles/view`), 200)
+  expectStatus(await client.delete('/api/v1/namespaces/default/services/cluster'), 200)
+  expectStatus(await client.patch('/api/v1/namespaces/default', 'application/merge-patch+json', { metadata: { labels: { x: 'y' } } }), 200)
+  expectStatus(await client.delete(`${definitions}/gadgets.example.com`), 200)
+  expectStatus(await client.delete('/api/v1/namespaces/shop'), 200)
+  await server.reset()
+  assert.deepEqual(await everything(), before)
+  expectStatus(await client.get(widgets), 404)
+})
+
+test('watches see what goes, and those of kinds that are gone end', async () => {
+  expectStatus(await client.post(definitions, kind('widgets', 'Widget')), 201)
+  const widgets = '/apis/example.com/v1/namespaces/shop/widgets'
+  await until(
+    () => client.get(widgets),
+    ({ status }) => status === 200,
+  )
+  const [maps, custom, kept] = await Promise.all([
+    client.watch(`${shopMaps}?watch=1`),
+    client.watch(`${widgets}?watch=1`),
+    client.watch('/apis/example.com/v1/gadgets?watch=1'),
+  ])
+  expectStatus(await client.post(shopMaps, { metadata: { name: 'm' } }), 201)
+  expectStatus(await client.post(widgets, { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'w' } }), 201)
+  await Promise.all([maps.atLeast(1), custom.atLeast(1)])
+  await server.reset()
+  await Promise.all([maps.atLeast(2), custom.ended])
+  assert.equal(maps.summary(), 'ADDED m, DELETED m')
+  assert.equal(custom.summary(), 'ADDED w, DELETED w')
+  // It goes on, and nothing falls between.
+  expectStatus(await client.post(shopMaps, { metadata: { name: 'next' } }), 201)
+  await maps.atLeast(3)
+  assert.equal(maps.summary(), 'ADDED m, DELETED m, ADDED next')
+  assert.equal(kept.isEnded, false)
+  for (const watch of [maps, kept]) watch.close()
+  await server.reset()
+})
+
+test('quotas, rights and addresses are as they were', async () => {
+  const alice = new ApiClient({ url: server.url, ca: server.caPem, token: server.as('alice', ['dev']).token })
+  const service = { metadata: { name: 's' }, spec: { clusterIP: '10.0.0.77', ports: [{ port: 80 }] } }
+  const binding = {
+    metadata: { name: 'x' },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'view' },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: 'alice' }],
+  }
+  for (let round = 0; round < 3; round++) {
+    expectFailure(await alice.get(shopMaps), 403, 'Forbidden')
+    for (const name of ['one', 'two']) expectStatus(await client.post(shopMaps, { metadata: { name } }), 201)
+    expectFailure(await client.post(shopMaps, { metadata: { name: 'three' } }), 403, 'Forbidden')
+    expectStatus(await client.post('/api/v1/namespaces/shop/services', service), 201)
+    expectStatus(await client.post(`/apis/${rbac}/v1/clusterrolebindings`, binding), 201)
+    expectStatus(await alice.get(shopMaps), 200)
+    await server.reset()
+    const { json } = await client.get('/api/v1/namespaces/shop/resourcequotas/few')
+    assert.deepEqual((json['status'] as { used: unknown }).used, { configmaps: '0' })
+  }
+  alice.close()
+})
+
+test('versions only grow', async () => {
+  const versionOf = async (): Promise<number> => Number((await client.get(shopMaps)).json.metadata.resourceVersion)
+  const before = await versionOf()
+  expectStatus(await client.post(shopMaps, { metadata: { name: 'm' } }), 201)
+  await server.reset()
+  assert.ok((await versionOf()) > before)
+})
+
+test('a hundred resets, with what a test leaves behind, take less than two seconds; of one, less than ten milliseconds', async () => {
+  const times: number[] = []
+  for (let i = 0; i < 100; i++) {
+    await Promise.all([
+      client.post('/api/v1/namespaces', { metadata: { name: `n-${i}` } }),
+      client.post(shopMaps, { metadata: { name: 'a' } }),
+      client.post('/api/v1/namespaces/shop/secrets', { metadata: { name: 'a' } }),
+    ])
+    const begunMs = performance.now()
+    await server.reset()
+    times.push(performance.now() - begunMs)
+  }
+  const sum = times.reduce((a, b) => a + b, 0)
+  const median = times.sort((a, b) => a - b)[50] as number
+  assert.ok(sum < 2000, `${sum} ms in all`)
+  assert.ok(median < 10, `${median} ms`)
+})
+
+test('many objects go, too', async () => {
+  const post = (name: string) => client.post('/api/v1/namespaces/default/configmaps', { metadata: { name } })
+  for (let i = 0; i < 30; i++) await Promise.all(Array.from({ length: 50 }, (_, k) => post(`m-${i}-${k}`)))
+  await server.reset()
+  assert.equal((await client.get('/api/v1/namespaces/default/configmaps')).json.items.length, 0)
+})
+
+test('what is kept on disk is not reset', async () => {
+  const other = await startServer({ dataDir: newFolder() })
+  await assert.rejects(other.reset(), /only a server in memory can be reset/)
+  await other.close()
+})
