@@ -11,6 +11,8 @@ export interface Loop {
   close(): Promise<void>
   /** Whether there is nothing that it could do now: what it does later, it does because of something else or because time has passed. */
   readonly isIdle?: boolean
+  /** What it would do within so long, it does now. */
+  hurry?(withinMs: number): void
 }
 
 export interface LeaseState {
@@ -74,6 +76,10 @@ export class LeaderElection implements Loop {
   /** Those that run elsewhere are not known here. */
   get isIdle(): boolean {
     return (this.#loops ?? []).every(({ isIdle = true }) => isIdle)
+  }
+
+  hurry(withinMs: number): void {
+    for (const loop of this.#loops ?? []) loop.hurry?.(withinMs)
   }
 
   get isLeading(): boolean {

@@ -13,6 +13,7 @@ export type Loops = { readonly [Name in ControllerName]: (parts: LoopParts) => L
 export interface ElectedLoops extends Loop {
   readonly isLeading: boolean
   readonly isIdle: boolean
+  hurry(withinMs: number): void
 }
 
 export function runLoops({ storage, identity, dataDir, controllers }: Settings, parts: LoopParts, loopsByName: Loops): ElectedLoops {
@@ -24,6 +25,9 @@ export function runLoops({ storage, identity, dataDir, controllers }: Settings, 
     isLeading: true,
     get isIdle() {
       return loops.every(({ isIdle = true }) => isIdle)
+    },
+    hurry: (withinMs) => {
+      for (const loop of loops) loop.hurry?.(withinMs)
     },
     close: async () => {
       await Promise.all(loops.map((loop) => loop.close()))

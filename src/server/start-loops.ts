@@ -38,6 +38,8 @@ export interface RunningLoops {
   readonly isLeading: () => boolean
   /** Whether those that run here have nothing to do now. */
   readonly isIdle: () => boolean
+  /** What those would do within so long, they do now. */
+  readonly hurry: (withinMs: number) => void
 }
 
 export function startLoops({ settings, logger, closing }: Opening, { engine, catalogs, certificate, trust }: LoopSources): RunningLoops {
@@ -61,7 +63,7 @@ export function startLoops({ settings, logger, closing }: Opening, { engine, cat
     'custom-resource-definitions': customResourceDefinitions,
   })
   closing.add(() => loops.close())
-  return { counters, isLeading: () => loops.isLeading, isIdle: () => loops.isIdle }
+  return { counters, isLeading: () => loops.isLeading, isIdle: () => loops.isIdle, hurry: (withinMs) => loops.hurry(withinMs) }
 }
 
 /** Certificates of the own authority are believed only where the operator named no other. */

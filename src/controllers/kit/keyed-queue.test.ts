@@ -247,3 +247,17 @@ test('counters tell what was asked for, how long it waited and took, and how oft
   await queue.close()
   assert.deepEqual(counters.state(), { depth: 0, unfinishedSeconds: 0, longestRunningSeconds: 0 })
 })
+
+test('it says when there is nothing to do, and does what was put off when it is told to hurry', async () => {
+  const { queue, begun, next } = setUp()
+  assert.equal(queue.isIdle, true)
+  queue.addAfter('soon', 300)
+  queue.addAfter('late', 5000)
+  assert.equal(queue.isIdle, true)
+  queue.hurry(1000)
+  assert.equal(queue.isIdle, false)
+  ;(await next()).end()
+  await settle()
+  assert.equal(queue.isIdle, true)
+  assert.deepEqual(begun, ['soon'])
+})

@@ -72,6 +72,12 @@ export class KeyedQueue {
     return this.#ready.size === 0 && this.#employed === 0
   }
 
+  /** Keys whose time would come within so long are worked on now. */
+  hurry(withinMs: number): void {
+    const untilMs = this.#timers.now() + withinMs
+    for (const [key, { atMs }] of [...this.#delayed]) if (atMs <= untilMs) this.add(key)
+  }
+
   get hasRoom(): boolean {
     return this.#ready.size < this.#mostKeys
   }

@@ -116,6 +116,10 @@ export class KeyedLoop implements Loop {
     return this.#listing === undefined && this.#queue.isIdle
   }
 
+  hurry(withinMs: number): void {
+    this.#queue.hurry(withinMs)
+  }
+
   /** Lets nothing start any more, and waits for what runs. */
   async close(): Promise<void> {
     this.#ending.abort()
