@@ -51,10 +51,15 @@ export function apiVersionOf(entry: EntryBytes): string | undefined {
 /** The uids of the owners of an entry, each once. Throws for an entry that is too old to say: the store was not upgraded. */
 export function ownersOf(entry: EntryBytes): readonly string[] {
   if (!hasMeta(entry)) throw new RangeError('an entry of an older format does not tell its owners')
-  const owners: string[] = []
-  eachOwner(entry, (start, end) => void owners.push(textAt(entry.bytes, start, end)))
-  return owners
+  let owners: string[] | undefined
+  eachOwner(entry, (start, end) => {
+    owners ??= []
+    owners.push(textAt(entry.bytes, start, end))
+  })
+  return owners ?? nobody
 }
+
+const nobody: readonly string[] = []
 
 /** Whether one of the owners has this uid, given as its UTF-8 bytes: nothing is decoded. */
 export function isOwnedBy(entry: EntryBytes, uid: Uint8Array): boolean {

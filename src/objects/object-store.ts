@@ -15,6 +15,7 @@ import { ListCache } from './list-cache.js'
 import type { AwaitedSteps, Reads } from './list-source.js'
 import { ObjectCache } from './object-cache.js'
 import { orderedItems } from './ordered-items.js'
+import { OwnerIndex, type OwnerListener } from './owner-index.js'
 import { type StoreOperation, StoreTallies } from './store-tallies.js'
 import { encodeStored, StoredObject } from './stored-object.js'
 import { noUniqueKeys, storageKeyOf, type UniqueKey, type UniqueKeyChanges } from './unique-keys.js'
@@ -80,6 +81,7 @@ export class ObjectStore {
   private readonly labels: LabelIndex
   private readonly reads: Reads
   private readonly recent: ObjectCache
+  private owners: OwnerIndex | undefined
   private readonly kept: ItemCache
   private readonly hub: WatchHub
   /** What waits for slow watchers. */
@@ -108,6 +110,7 @@ export class ObjectStore {
       this.kept.drop(change.key)
       this.labels.update(change)
       this.recent.update(change)
+      this.owners?.update(change)
     })
   }
 
@@ -249,6 +252,14 @@ export class ObjectStore {
     ...watcher
   }: Omit<Watcher, 'range' | 'resource'> & Pick<HistoryQuery, 'resource' | 'namespace'>): () => void {
     return this.hub.add({ ...watcher, resource, range: rangeOf(resource, namespace) })
+  }
+
+  /** Follows who owns whom, for the one loop that collects what has lost its owners. */
+  followOwners(listener: OwnerListener): OwnerIndex {
+    this.owners = new OwnerIndex(this.storage, listener, (index) => {
+      if (this.owners === index) this.owners = undefined
+    })
+    return this.owners
   }
 
   /** The bytes of an object; equal bytes mean that a write would change nothing. */

@@ -75,6 +75,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
     reservers: serviceReservers(serviceRanges, Math.random),
     onDemand: new OnDemand(),
     deletionWorkers: settings.deletionWorkers,
+    ignoresDependents: !settings.collectsGarbage,
     newUid: randomUUID,
     randomSuffix,
   }

@@ -7,6 +7,7 @@ import { clusterRoleAggregation } from '../controllers/cluster-role-aggregation.
 import { customResourceDefinitions } from '../controllers/custom-resources/definition-status.js'
 import { defaultAccounts } from '../controllers/default-accounts.js'
 import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
+import { garbageCollection } from '../controllers/garbage-collection/garbage-collection.js'
 import { LoopCounters } from '../controllers/kit/counters.js'
 import type { LoopParts } from '../controllers/kit/loop.js'
 import type { Loop } from '../controllers/leader-election.js'
@@ -50,6 +51,7 @@ export function startLoops({ settings, logger, closing }: Opening, { engine, cat
   const rootCa = { pem: () => certificate.rootPem, onChange: (listener: () => void) => certificate.onChange(listener) }
   if (settings.controllers.includes('root-ca-cert-publisher')) closing.add(publishRootCa(engine, catalogs, rootCa))
   const loops = runLoops(settings, parts, {
+    garbagecollector: garbageCollection,
     namespace: namespaceDeletion,
     serviceaccount: defaultAccounts,
     'root-ca-cert-publisher': rootCaMaps(rootCa),

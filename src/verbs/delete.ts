@@ -58,7 +58,7 @@ async function removeOnce(engine: Engine, call: Call, { current, isAdmitted }: R
   const problem = call.resource.definition.deleteProblem?.(live)
   if (problem !== undefined) throw forbidden(call.resource.subject, call.name, problem)
   if (!isAdmitted) await admit(engine, call, live)
-  const { object, stays } = planDeletion(call, live)
+  const { object, stays } = planDeletion(call, live, engine.ignoresDependents)
   if (stays) return hold(engine, call, { current, marked: object })
   if (isDryRun(options)) return { done: true, deleted: { removed: true, result: { object } } }
   call.throwIfAborted()

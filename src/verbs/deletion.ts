@@ -19,10 +19,11 @@ export interface DeletionPlan {
   readonly stays: boolean
 }
 
-export function planDeletion(call: Call, live: ApiObject): DeletionPlan {
+/** `ignoresDependents`: nobody collects garbage, so nothing may wait for that. */
+export function planDeletion(call: Call, live: ApiObject, ignoresDependents = false): DeletionPlan {
   const { resource } = call
-  const finalizers = finalizersFor(call, live)
   const before = live.metadata?.finalizers ?? []
+  const finalizers = ignoresDependents ? before : finalizersFor(call, live)
   const isChanged = finalizers.length !== before.length || finalizers.some((name, i) => name !== before[i])
   if (resource.definition.gracePeriodSeconds !== undefined) return planGrace(call, live, finalizers)
   if (resource.definition.firstDeleteMarks) {

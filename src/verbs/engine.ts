@@ -40,6 +40,8 @@ export interface Engine extends RuleSettings {
   readonly accounts?: Accounts
   /** What is made when somebody asks for it. */
   readonly onDemand?: OnDemand
+  /** Whether an object that is deleted never waits for its dependents, because nobody would see to them. */
+  readonly ignoresDependents?: boolean
   /** How many objects of a collection are deleted at once. */
   readonly deletionWorkers?: number
   readonly newUid: () => string

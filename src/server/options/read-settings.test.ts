@@ -219,6 +219,18 @@ for (const row of [
     pick: (s: Settings) => s.controllers,
     value: usualLoops.filter((name) => name !== 'root-ca-cert-publisher'),
   },
+  {
+    name: 'no loop that a controller manager has',
+    argv: ['--external-controller-manager', '--controllers=*,tokencleaner'],
+    pick: (s: Settings) => s.controllers,
+    value: ['flow-schema-status', 'custom-resource-definitions'],
+  },
+  {
+    name: 'nobody collects garbage',
+    argv: ['--enable-garbage-collector=false', '--controllers=namespace,garbagecollector'],
+    pick: (s: Settings) => [s.controllers, s.collectsGarbage],
+    value: [['namespace'], false],
+  },
   { name: 'one loop', argv: ['--controllers=namespace'], pick: (s: Settings) => s.controllers, value: ['namespace'] },
   { name: 'endpoints', argv: [], pick: (s: Settings) => s.keepsEndpoints, value: true },
   { name: 'no endpoints', argv: ['--endpoint-reconciler-type=none'], pick: (s: Settings) => s.keepsEndpoints, value: false },

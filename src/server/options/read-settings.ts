@@ -13,7 +13,7 @@ import { keepingTexts, type ReadText, readKept } from './file-texts.js'
 import { flagError } from './flag.js'
 import { readFlagFiles } from './flag-files.js'
 import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
-import { controllerNames, namedControllers } from './flags/api.js'
+import { controllerNames, namedControllers, ownControllers } from './flags/api.js'
 import type { ParsedFlags } from './parse-flags.js'
 import { readAdmission } from './read-admission.js'
 import { readAudit } from './read-audit.js'
@@ -65,7 +65,8 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
     bindAddress: values['bind-address'],
     advertiseAddress: values['advertise-address'],
     keepsEndpoints: readKeepsEndpoints(values),
-    controllers: readControllers(values['controllers']),
+    collectsGarbage: values['enable-garbage-collector'],
+    controllers: readControllers(values),
     ownLease: readOwnLease(values),
     securePort: values['secure-port'],
     dataDir: storage === 'memory' && !given.has('data-dir') ? undefined : resolve(values['data-dir']),
@@ -131,10 +132,15 @@ function atLeast(ms: number, flag: 'event-ttl' | 'request-timeout', values: Flag
 const longestTimerMs = 2 ** 31 - 1
 
 /** What is said of one counts before what is said of all. */
-const readControllers = (wanted: readonly string[]): readonly ControllerName[] =>
-  controllerNames.filter(
-    (name) => wanted.includes(name) || (wanted.includes('*') && !wanted.includes(`-${name}`) && !namedControllers.includes(name)),
-  )
+function readControllers(values: FlagValues): readonly ControllerName[] {
+  const wanted: readonly string[] = values['controllers']
+  const isWanted = (name: string): boolean =>
+    wanted.includes(name) || (wanted.includes('*') && !wanted.includes(`-${name}`) && !namedControllers.includes(name))
+  const isLeftToOthers = (name: string): boolean =>
+    (values['external-controller-manager'] && !ownControllers.includes(name)) ||
+    (name === 'garbagecollector' && !values['enable-garbage-collector'])
+  return controllerNames.filter((name) => isWanted(name) && !isLeftToOthers(name))
+}
 
 function readKeepsEndpoints(values: FlagValues): boolean {
   const type = values['endpoint-reconciler-type']

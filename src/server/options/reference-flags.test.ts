@@ -53,7 +53,6 @@ const laterFlags = new Set([
   'client-ca-file',
   'enable-admission-plugins',
   'enable-bootstrap-token-auth',
-  'enable-garbage-collector',
 ])
 
 const isLater = (name: string): boolean => laterGroups.test(name) || laterFlags.has(name)
@@ -108,8 +107,8 @@ test('flags that are accepted are so together, and the rest is named', async () 
     return value === undefined ? [] : [`--${name}=${value}`]
   })
   assert.ok(argv.length > 45, String(argv.length))
-  const { laterFlags: named } = await readSettings(parseFlags([...argv, '--enable-garbage-collector=true', '--kubelet-timeout=1s']))
-  assert.deepEqual([...named].sort(), ['--enable-garbage-collector', '--kubelet-timeout'])
+  const { laterFlags: named } = await readSettings(parseFlags([...argv, '--enable-aggregator-routing=true', '--kubelet-timeout=1s']))
+  assert.deepEqual([...named].sort(), ['--enable-aggregator-routing', '--kubelet-timeout'])
 })
 
 for (const { argv, reason } of [

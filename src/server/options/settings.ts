@@ -36,6 +36,8 @@ export interface Settings {
   readonly advertiseAddress: string | undefined
   /** Whether the server keeps the endpoints of its own service. */
   readonly keepsEndpoints: boolean
+  /** Whether dependents are seen to when their owners are deleted, by this server or another program. */
+  readonly collectsGarbage: boolean
   /** The loops to run. */
   readonly controllers: readonly ControllerName[]
   /** That this server runs, among the objects. */

@@ -5,6 +5,7 @@ import type { FlagDefinition } from '../flag.js'
 
 /** The loops of the server, by the names that controllers of the original system have, where it has them. */
 export const controllerNames = [
+  'garbagecollector',
   'namespace',
   'serviceaccount',
   'root-ca-cert-publisher',
@@ -17,6 +18,9 @@ export const controllerNames = [
   'resourcequota',
   'custom-resource-definitions',
 ] as const
+
+/** Those that no controller manager has: they are the API server's own. */
+export const ownControllers: readonly string[] = ['flow-schema-status', 'custom-resource-definitions']
 
 /** Those that run only where they are named, as in the original system. */
 export const namedControllers: readonly string[] = ['tokencleaner', 'bootstrapsigner']
@@ -69,6 +73,13 @@ export const apiFlags = [
     default: '*',
     effect: 'now',
     help: 'loops of the server to run: * for all but tokencleaner and bootstrapsigner, a name for one, -name for all but one; switch those off that another program runs',
+  },
+  {
+    name: 'external-controller-manager',
+    kind: 'boolean',
+    default: 'false',
+    effect: 'now',
+    help: 'a controller manager runs beside the server: of the loops that --controllers names, those run that it does not have',
   },
   {
     name: 'identity-lease-duration-seconds',

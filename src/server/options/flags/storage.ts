@@ -65,7 +65,13 @@ export const storageFlags = [
     effect: 'now',
     help: 'deletions at once within one deletion of a collection',
   },
-  { name: 'enable-garbage-collector', kind: 'boolean', default: 'true', effect: 'later', help: 'delete objects whose owners are gone' },
+  {
+    name: 'enable-garbage-collector',
+    kind: 'boolean',
+    default: 'true',
+    effect: 'now',
+    help: 'see to what depends on an object that is deleted; if off, its dependents stay as they are, whatever the request says',
+  },
   {
     name: 'encryption-provider-config',
     kind: 'file',

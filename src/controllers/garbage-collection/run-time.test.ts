@@ -1,0 +1,110 @@
+// Kinds that come while the server runs, more dependents than a queue holds, and a store that does not answer.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { box, boxes, definition, put } from '../../objects/fixture.js'
+import { settle } from '../kit/timers.fixture.js'
+import { Theatre } from './play.fixture.js'
+
+const boxOwner = { of: 'x', as: { kind: 'Box', uid: 'uid-1' } }
+
+async function until(theatre: Theatre, isDone: () => boolean): Promise<void> {
+  for (let i = 0; i < 400 && !isDone(); i++) await theatre.timers.advance(1000)
+  assert.ok(isDone())
+}
+
+test('owners of a kind that comes later are looked for then', async () => {
+  const theatre = await Theatre.open()
+  await put(theatre.stage.engine.store, box('x'))
+  await theatre.make({ name: 'kept', owners: [boxOwner] })
+  await theatre.make({ name: 'lost', owners: [{ of: 'y', as: { kind: 'Box' } }] })
+  await theatre.timers.advance(60_000)
+  assert.deepEqual(theatre.left, ['kept', 'lost'])
+  theatre.stage.catalogs.change({ put: [definition] })
+  await until(theatre, () => theatre.left.length === 1)
+  assert.deepEqual(theatre.left, ['kept'])
+  await theatre.stop()
+})
+
+test('dependents of a kind that comes later are collected, those that were there before and those that come', async () => {
+  const theatre = await Theatre.open()
+  const { store } = theatre.stage.engine
+  await theatre.make({ name: 'a' })
+  const owned = (name: string) => ({
+    ...box(name),
+    metadata: {
+      ...box(name).metadata,
+      ownerReferences: [theatre.refer('a') as { apiVersion: string; kind: string; name: string; uid: string }],
+    },
+  })
+  await put(store, owned('before'))
+  theatre.stage.catalogs.change({ put: [definition] })
+  await put(store, owned('behind'))
+  await theatre.timers.advance(5000)
+  assert.equal(store.count(boxes, ''), 2)
+  await theatre.remove('a')
+  await until(theatre, () => store.count(boxes, '') === 0)
+  await theatre.stop()
+})
+
+test('however many depend on one, all of them go, and the queue stays short', async () => {
+  const theatre = await Theatre.open()
+  await theatre.make({ name: 'a' })
+  for (let i = 0; i < 3000; i++) await theatre.make({ name: `b${i}`, owners: ['a'] })
+  await theatre.timers.advance(2000)
+  await theatre.remove('a')
+  await until(theatre, () => theatre.left.length === 0)
+  assert.ok(theatre.counters.of('garbage_collector_attempt_to_delete').adds < 3100)
+  await theatre.stop()
+})
+
+test('what the queue has no room for is found by going through everything', async () => {
+  const theatre = await Theatre.open()
+  const many = 12_000
+  for (let i = 0; i < many; i++) await theatre.make({ name: `b${i}`, owners: [{ of: `nobody-${i}` }] })
+  await until(theatre, () => theatre.left.length === 0)
+  await theatre.stop()
+})
+
+test('one that may not be deleted does not save the others, and is tried again', async () => {
+  const theatre = await Theatre.open()
+  await theatre.make({ name: 'a' })
+  for (const name of ['b', 'c', 'd']) await theatre.make({ name, owners: ['a'] })
+  let refusals = 0
+  const { admission } = theatre.stage.engine
+  Object.assign(admission, {
+    validate: ({ call }: { readonly call: { readonly name: string } }) => {
+      if (call.name !== 'c' || refusals === 3) return undefined
+      refusals += 1
+      throw new Error('not this one')
+    },
+  })
+  await theatre.remove('a')
+  await theatre.timers.advance(350)
+  assert.deepEqual(theatre.left, ['c'])
+  await until(theatre, () => theatre.left.length === 0)
+  assert.equal(refusals, 3)
+  await theatre.stop()
+})
+
+test('nothing is done after the end', async () => {
+  const theatre = await Theatre.open()
+  await theatre.make({ name: 'a' })
+  await theatre.make({ name: 'b', owners: ['a'] })
+  await theatre.remove('a')
+  await theatre.stop()
+  await theatre.timers.advance(10_000)
+  await settle()
+  assert.deepEqual(theatre.left, ['b'])
+  assert.equal(theatre.timers.size, 0)
+})
+
+test('where nobody sees to dependents, an owner does not wait for them', async () => {
+  const theatre = await Theatre.open()
+  await theatre.stop()
+  Object.assign(theatre.stage.engine, { ignoresDependents: true })
+  await theatre.make({ name: 'a' })
+  await theatre.make({ name: 'b', owners: ['a'] })
+  await theatre.remove('a', 'Foreground')
+  assert.deepEqual(theatre.left, ['b'])
+})

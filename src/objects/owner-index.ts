@@ -1,0 +1,193 @@
+// Who depends on whom, by the uids of owners: keys of entries and nothing else, kept true by every change as long as somebody collects garbage.
+
+import type { OwnerReference } from '../api/object.js'
+import type { Change, KeyRange, Storage } from '../storage/storage.js'
+import { bytesOf, type EntryBytes, ownersOf } from './entry-header.js'
+import { collectionOf, keyAfter } from './keys.js'
+import { isGoing, mayHaveFinalizers, ownerReferencesIn, uidOf } from './owner-fields.js'
+
+/** Who is told of changes, in the turn in which they happen: it must be quick, and must not throw. */
+export interface OwnerListener {
+  /** Whether a collection holds objects that are looked at. */
+  isFollowed(collection: string): boolean
+  /** An object came that has owners, or it has others than before. */
+  onOwners(key: string): void
+  /** An object is gone on which others depend. */
+  onGone(uid: string): void
+  /** An object was written that was deleted and is held by something. */
+  onGoing(key: string): void
+  /** A dependent changed or went of an object that waits for them. */
+  onDependent(ownerKey: string): void
+}
+
+/** What an entry says of itself, to whoever collects garbage. */
+export interface OwnedEntry {
+  readonly key: string
+  readonly revision: number
+  readonly uid: string
+  readonly isGoing: boolean
+  readonly mayHaveFinalizers: boolean
+  readonly references: readonly OwnerReference[]
+}
+
+const nobody: readonly string[] = []
+/** Looked at between two yields: less than a millisecond. */
+const entriesPerStep = 500
+
+export class OwnerIndex {
+  readonly #storage: Storage
+  readonly #listener: OwnerListener
+  readonly #close: (index: OwnerIndex) => void
+  /** Most owners have few dependents: one of them is kept as it is. */
+  readonly #dependents = new Map<string, string | Set<string>>()
+  /** The keys of owners that wait for their dependents, by uid. */
+  readonly #waiting = new Map<string, string>()
+
+  constructor(storage: Storage, listener: OwnerListener, close: (index: OwnerIndex) => void) {
+    this.#storage = storage
+    this.#listener = listener
+    this.#close = close
+  }
+
+  /** How many pairs of a dependent and an owner it knows. */
+  get size(): number {
+    let total = 0
+    for (const found of this.#dependents.values()) total += typeof found === 'string' ? 1 : found.size
+    return total
+  }
+
+  /** The keys of those that depend on an owner; it may change while it is gone through. */
+  dependentsOf(uid: string): Iterable<string> {
+    const found = this.#dependents.get(uid)
+    return found === undefined ? nobody : typeof found === 'string' ? [found] : found
+  }
+
+  hasDependents(uid: string): boolean {
+    return this.#dependents.has(uid)
+  }
+
+  /** Tells from now on of everything that happens to the dependents of an owner. */
+  watchDependents(uid: string, ownerKey: string): void {
+    this.#waiting.set(uid, ownerKey)
+  }
+
+  /** What lies under a key; undefined where nothing does. */
+  look(key: string): OwnedEntry | undefined {
+    const entry = this.#storage.read(key)
+    if (entry === undefined) return undefined
+    const bytes = bytesOf(entry)
+    return {
+      key,
+      revision: entry.revision,
+      uid: uidOf(bytes),
+      isGoing: isGoing(bytes),
+      mayHaveFinalizers: mayHaveFinalizers(bytes),
+      references: ownersOf(bytes).length === 0 ? [] : ownerReferencesIn(bytes),
+    }
+  }
+
+  /** The uid of what lies under a key: less work than to look at it. */
+  uidAt(key: string): string | undefined {
+    const entry = this.#storage.read(key)
+    return entry === undefined ? undefined : uidOf(bytesOf(entry))
+  }
+
+  /** Takes in what a range holds, and yields after each step the keys of those that have owners and of those that are going. */
+  *scan(range: KeyRange): Generator<{ readonly owned: readonly string[]; readonly going: readonly string[] }, void, void> {
+    for (let start: string | undefined = range.start; start !== undefined; ) {
+      const owned: string[] = []
+      const going: string[] = []
+      let left = entriesPerStep
+      let next: string | undefined
+      this.#storage.scan({ start, end: range.end }, (scanned) => {
+        const owners = ownersOf(scanned)
+        for (const uid of owners) this.#add(uid, scanned.key)
+        if (owners.length > 0) owned.push(scanned.key)
+        if (isGoing(scanned)) going.push(scanned.key)
+        left -= 1
+        if (left === 0) next = keyAfter(scanned.key)
+        return left > 0
+      })
+      yield { owned, going }
+      start = next
+    }
+  }
+
+  /** Finds objects by their uids in a range, step by step. */
+  *find(range: KeyRange, uids: ReadonlySet<string>): Generator<readonly string[], void, void> {
+    for (let start: string | undefined = range.start; start !== undefined; ) {
+      const found: string[] = []
+      let left = entriesPerStep
+      let next: string | undefined
+      this.#storage.scan({ start, end: range.end }, (scanned) => {
+        if (uids.has(uidOf(scanned))) found.push(scanned.key)
+        left -= 1
+        if (left === 0) next = keyAfter(scanned.key)
+        return left > 0
+      })
+      yield found
+      start = next
+    }
+  }
+
+  /** Called with every change, before anybody else hears of it. */
+  update(change: Change): void {
+    if (!this.#listener.isFollowed(collectionOf(change.key))) return
+    const before = change.previous === undefined ? undefined : bytesOf(change.previous)
+    const after = change.value === undefined ? undefined : bytesOf({ value: change.value })
+    const isMoved = this.#updateOwners(change.key, before, after)
+    if (after === undefined) {
+      if (before !== undefined) this.#forget(uidOf(before))
+      return
+    }
+    if (isMoved) this.#listener.onOwners(change.key)
+    if (isGoing(after)) this.#listener.onGoing(change.key)
+  }
+
+  close(): void {
+    this.#close(this)
+    this.#dependents.clear()
+    this.#waiting.clear()
+  }
+
+  /** Whether it has owners that it did not have before. */
+  #updateOwners(key: string, before: EntryBytes | undefined, after: EntryBytes | undefined): boolean {
+    const old = before === undefined ? nobody : ownersOf(before)
+    const current = after === undefined ? nobody : ownersOf(after)
+    if (old.length === 0 && current.length === 0) return false
+    let isMoved = false
+    for (const uid of old) if (!current.includes(uid)) this.#remove(uid, key)
+    for (const uid of current) {
+      if (old.includes(uid)) continue
+      isMoved = true
+      this.#add(uid, key)
+    }
+    if (this.#waiting.size > 0) for (const uid of old) this.#tellOwner(uid)
+    return isMoved
+  }
+
+  #tellOwner(uid: string): void {
+    const ownerKey = this.#waiting.get(uid)
+    if (ownerKey !== undefined) this.#listener.onDependent(ownerKey)
+  }
+
+  #forget(uid: string): void {
+    this.#waiting.delete(uid)
+    if (this.#dependents.has(uid)) this.#listener.onGone(uid)
+  }
+
+  #add(uid: string, key: string): void {
+    const found = this.#dependents.get(uid)
+    if (found === undefined) this.#dependents.set(uid, key)
+    else if (typeof found !== 'string') found.add(key)
+    else if (found !== key) this.#dependents.set(uid, new Set([found, key]))
+  }
+
+  #remove(uid: string, key: string): void {
+    const found = this.#dependents.get(uid)
+    if (found === key) this.#dependents.delete(uid)
+    if (found === undefined || typeof found === 'string') return
+    found.delete(key)
+    if (found.size === 0) this.#dependents.delete(uid)
+  }
+}
