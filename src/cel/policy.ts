@@ -1,6 +1,7 @@
 // What expressions of admission policies see: the object, the one before, the request and parameters.
 
 import type { Environment } from './check.js'
+import { CelCompileError, compileExpression, type Program } from './compile.js'
 import { boolType, dynType, listOf, mapOf, objectNamed, stringType, type Type } from './types.js'
 
 const kind: { readonly [field: string]: Type } = { group: stringType, version: stringType, kind: stringType }
@@ -33,12 +34,24 @@ const objects: { readonly [name: string]: { readonly [field: string]: Type } } =
 
 const variables = { object: dynType, oldObject: dynType, request: objectNamed('kubernetes.AdmissionRequest') }
 
-/** `params` can be named only where a policy has a kind for it. */
-export const policyEnvironment = (hasParams: boolean): Environment => ({
-  variables: hasParams ? { ...variables, params: dynType } : variables,
+const environmentWith = (names: Environment['variables']): Environment => ({
+  variables: names,
   fieldType: (object, field) => {
     const fields = Object.hasOwn(objects, object) ? objects[object] : undefined
     return fields !== undefined && Object.hasOwn(fields, field) ? fields[field] : undefined
   },
   hasObject: (name) => Object.hasOwn(objects, name),
 })
+
+const plain = environmentWith(variables)
+const withParams = environmentWith({ ...variables, params: dynType })
+
+/** `params` can be named only where a policy has a kind for it. */
+export const policyEnvironment = (hasParams: boolean): Environment => (hasParams ? withParams : plain)
+
+/** Throws {@link CelCompileError}. */
+export function compilePolicyExpression(text: string, hasParams: boolean): Program {
+  const program = compileExpression(text, policyEnvironment(hasParams))
+  if (program.type.kind !== 'bool') throw new CelCompileError('cel expression must evaluate to a bool')
+  return program
+}

@@ -3,7 +3,7 @@
 import { CelCompileError, compileExpression } from '../../src/cel/compile.js'
 import { valueOfData, valueOfJson } from '../../src/cel/data.js'
 import { estimateCost } from '../../src/cel/estimate.js'
-import { policyEnvironment } from '../../src/cel/policy.js'
+import { compilePolicyExpression } from '../../src/cel/policy.js'
 import { environmentOf, maxOccurrences, typeOfSchema, type ValueSchema, withTypeAndMetadata } from '../../src/cel/schema-type.js'
 import { formatTimestamp } from '../../src/cel/time-text.js'
 import { formatType } from '../../src/cel/types.js'
@@ -124,8 +124,7 @@ export function replayPolicy(row: Members): Difference {
   const expected = row['compile'] as Members
   let program: ReturnType<typeof compileExpression>
   try {
-    program = compileExpression(row['expression'] as string, policyEnvironment(row['hasParams'] === true))
-    if (program.type.kind !== 'bool') throw new CelCompileError('cel expression must evaluate to a bool')
+    program = compilePolicyExpression(row['expression'] as string, row['hasParams'] === true)
   } catch (thrown) {
     if (!(thrown instanceof CelCompileError)) throw thrown
     return same('compile error', thrown.message, expected['error'] ?? 'none')

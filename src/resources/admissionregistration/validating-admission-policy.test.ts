@@ -1,4 +1,4 @@
-// What policies and their bindings default to and must say, but for their expressions.
+// What policies and their bindings default to and must say.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -53,6 +53,20 @@ const rows: readonly { readonly title: string; readonly spec: Partial<PolicySpec
       'validations[1].reason: Unsupported value: "Teapot": supported values: "Forbidden", "Invalid", "RequestEntityTooLarge"',
       'validations[2].message: Invalid value: " ": message must be non-empty if specified',
     ],
+  },
+  {
+    title: 'expressions that do not compile',
+    spec: { validations: [{ expression: 'nothing == 1' }, { expression: '1 + 1' }, { expression: 'params.x == 1' }] },
+    found: [
+      `validations[0].expression: Invalid value: "nothing == 1": compilation failed: ERROR: <input>:1:1: undeclared reference to 'nothing' (in container '')\n | nothing == 1\n | ^`,
+      'validations[1].expression: Invalid value: "1 + 1": cel expression must evaluate to a bool',
+      `validations[2].expression: Invalid value: "params.x == 1": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params.x == 1\n | ^`,
+    ],
+  },
+  {
+    title: 'expressions over parameters',
+    spec: { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' }, validations: [{ expression: 'params.x == object.x' }] },
+    found: [],
   },
   {
     title: 'names twice, and one that is no name',

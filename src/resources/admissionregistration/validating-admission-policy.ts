@@ -10,6 +10,8 @@ import { noErrors } from '../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameBySchema } from '../../api/validation/same-by-schema.js'
 import { dns1035Label, dnsSubdomain } from '../../api/validation/text-rules.js'
+import { CelCompileError } from '../../cel/compile.js'
+import { compilePolicyExpression } from '../../cel/policy.js'
 import { withChanged, withMissing } from '../core/pod-spec/missing-members.js'
 import { validateMatchResources, withMatchDefaults } from './match-resources.js'
 import {
@@ -37,7 +39,9 @@ function validateSpec(spec: ValidatingAdmissionPolicySpec): readonly FieldError[
           validateMatchResources(matchConstraints, 'spec.matchConstraints'),
           (matchConstraints.resourceRules ?? []).length === 0 ? [required('spec.matchConstraints.resourceRules')] : noErrors,
         ),
-    validations.length === 0 ? [required('spec.validations')] : checkEach(validations, 'spec.validations', validateValidation),
+    validations.length === 0
+      ? [required('spec.validations')]
+      : checkEach(validations, 'spec.validations', (validation, at) => validateValidation(validation, at, spec.paramKind !== undefined)),
   )
 }
 
@@ -66,13 +70,27 @@ function validateGroupVersion(apiVersion: string, field: string): readonly Field
   ]
 }
 
-/** Whether the expression compiles, with `object`, `oldObject`, `request` and perhaps `params`, is to be asked here, by the room `cel`. */
-function validateValidation({ expression = '', message = '', reason }: Validation, field: string): readonly FieldError[] {
+function validateValidation(
+  { expression = '', message = '', reason }: Validation,
+  field: string,
+  hasParams: boolean,
+): readonly FieldError[] {
   return joined(
-    expression.trim() === '' ? [required(`${field}.expression`, 'expression is not specified')] : noErrors,
+    validateExpression(expression, `${field}.expression`, hasParams),
     validateMessage(message, `${field}.message`),
     reason === undefined || reasons.includes(reason) ? noErrors : [notSupported(`${field}.reason`, reason, reasons)],
   )
+}
+
+function validateExpression(expression: string, field: string, hasParams: boolean): readonly FieldError[] {
+  if (expression.trim() === '') return [required(field, 'expression is not specified')]
+  try {
+    compilePolicyExpression(expression, hasParams)
+    return noErrors
+  } catch (thrown) {
+    if (!(thrown instanceof CelCompileError)) throw thrown
+    return [invalid(field, expression, thrown.message)]
+  }
 }
 
 function validateMessage(message: string, field: string): readonly FieldError[] {
