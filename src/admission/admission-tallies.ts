@@ -2,6 +2,7 @@
 
 import { Histogram } from '../base/histogram.js'
 import type { Operation } from './admission.js'
+import { PolicyTallies } from './policy/policy-tallies.js'
 
 /** As metrics call the two steps. */
 export type StepType = 'admit' | 'validate'
@@ -53,6 +54,7 @@ export class AdmissionTally {
 
 export class AdmissionTallies {
   readonly #plugins = new Map<string, AdmissionTally>()
+  readonly policies = new PolicyTallies()
   readonly steps = { admit: new AdmissionTally('', 'admit'), validate: new AdmissionTally('', 'validate') } as const
 
   of(name: string, type: StepType): AdmissionTally {

@@ -37,6 +37,8 @@ import { securityContextDeny } from './plugins/security-context-deny.js'
 import { serviceAccount } from './plugins/service-account.js'
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.js'
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.js'
+import { validatingAdmissionPolicy } from './plugins/validating-admission-policy.js'
+import { PolicyTallies } from './policy/policy-tallies.js'
 import type { QuotaLedger } from './quota/ledger.js'
 
 export interface AdmissionParts extends PluginChoice {
@@ -47,6 +49,8 @@ export interface AdmissionParts extends PluginChoice {
   /** Undefined where there are no quotas. */
   readonly ledger?: QuotaLedger | undefined
   readonly ask: AskAccess
+  /** What policies did; left out where nobody counts. */
+  readonly policyTallies?: PolicyTallies
   /** Left out: the catalog knows all kinds. */
   readonly findOwners?: FindOwners | undefined
   readonly createNamespace: (name: string) => Promise<void>
@@ -70,6 +74,7 @@ export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
     persistentVolumeClaimResize(lookup),
     defaultIngressClass(lookup),
     denyServiceExternalIPs,
+    ...onPolicies(parts),
     ...(parts.ledger === undefined ? [] : [resourceQuota(parts.ledger)]),
     alwaysDeny,
   ]
@@ -87,6 +92,17 @@ function onNamespaces({ store, catalogs: { current }, createNamespace, config }:
     namespaceExists(store, namespaces),
     podSecurity({ store, namespaces, pods, settings: config.podSecurity }),
   ]
+}
+
+/** Nothing where policies are not served. */
+function onPolicies({ store, catalogs, policyTallies = new PolicyTallies() }: AdmissionParts): readonly Plugin[] {
+  const { current } = catalogs
+  const group = current.identity.group({ stem: 'admissionregistration' })
+  const policies = current.find(group, 'v1alpha1', 'validatingadmissionpolicies')
+  const bindings = current.find(group, 'v1alpha1', 'validatingadmissionpolicybindings')
+  const namespaces = current.find('', 'v1', 'namespaces')
+  if (policies === undefined || bindings === undefined || namespaces === undefined) return []
+  return [validatingAdmissionPolicy({ store, catalogs, namespaces, policies, bindings, tallies: policyTallies })]
 }
 
 function onPods(parts: AdmissionParts, lookup: Lookup): readonly Plugin[] {

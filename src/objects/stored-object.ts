@@ -171,13 +171,16 @@ export class StoredObject implements ItemSource {
   makeItem(form: ItemForm): Uint8Array {
     if (form.isStored) return this.render(form.storedHead ?? openBrace, closeBrace, form.resource)
     const { resource } = form
-    if (resource.conversion !== undefined) {
-      const object = this.as(resource, resource.conversion.version)
-      return form.item(resource.fromStored?.(object) ?? object)
-    }
-    if (resource.fromStored !== undefined) return form.item(resource.fromStored(this.decode(resource)))
+    if (resource.conversion !== undefined || resource.fromStored !== undefined) return form.item(this.shown(resource))
     const quickly = form.ignoresZeros && this.decodedAs !== resource.storedSchema ? this.parseQuickly(resource) : undefined
     return form.item(quickly ?? this.decode(resource))
+  }
+
+  /** As clients of a version see it; where somebody else converts, it was converted before (see convert-ahead). */
+  shown(resource: Resource): ApiObject {
+    const { conversion, fromStored } = resource
+    const own = conversion === undefined ? this.decode(resource) : this.as(resource, conversion.version)
+    return fromStored?.(own) ?? own
   }
 
   /** Bytes that can be copied: an entry that was written in another version is written anew, for the moment. */

@@ -3,6 +3,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { askWith } from '../admission/access.js'
 import { admissionOf } from '../admission/admission.js'
+import { AdmissionTallies } from '../admission/admission-tallies.js'
 import { pluginsInOrder } from '../admission/order.js'
 import type { FindOwners } from '../admission/owner-kinds.js'
 import { chosenPlugins } from '../admission/plugin-table.js'
@@ -49,6 +50,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
   const { authenticators, issuer, tallies, list } = makeAuthenticators(settings, parts)
   const authorizers = makeAuthorizers(settings, parts)
   const ledger = makeLedger(settings, parts)
+  const admissionTallies = new AdmissionTallies()
   const engine: Engine = {
     store,
     identity: settings.identity,
@@ -61,11 +63,13 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
         catalogs,
         randomSuffix,
         ledger,
+        policyTallies: admissionTallies.policies,
         ask: askWith(authorizers),
         findOwners: parts.findOwners,
         createNamespace: (name) => createNamespace(engine, catalogs, name),
         ...settings.admission,
       }),
+      admissionTallies,
     ),
     ...(ledger === undefined ? {} : { accounts: ledger }),
     access: { authenticators, authorizers, tallies, addToken: (token, user) => list.add(token, user) },

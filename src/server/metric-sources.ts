@@ -1,6 +1,7 @@
 // What the parts of a server let be read of them on `/metrics`, besides requests and watches, which are counted where they are served.
 
 import { AdmissionTallies, type TalliedDurations } from '../admission/admission-tallies.js'
+import type { PolicyTallies } from '../admission/policy/policy-tallies.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { featureGates } from '../api/feature-gates.js'
 import type { Audit } from '../audit/audit.js'
@@ -194,6 +195,42 @@ function admissionFamilies(tallies: AdmissionTallies): readonly Family[] {
       help: 'How long all plugins of a step took together, and whether one of them refused.',
       labels,
       rows: Array.from(tallies.wholeSteps(), (tallied) => ({ labels: inWords(tallied), value: tallied.durations })),
+    },
+    ...policyFamilies(tallies.policies),
+  ]
+}
+
+/** None where there was never a policy. */
+function policyFamilies(tallies: PolicyTallies): readonly Family[] {
+  if (tallies.definitions === 0) return []
+  const name = (part: string): string => `apiserver_validating_admission_policy_${part}`
+  const labels = ['enforcement_action', 'policy', 'policy_binding', 'state']
+  const checks = Array.from(tallies.checks(), ({ policy, binding, action, durations }) => ({
+    labels: [action, policy, binding, 'active'],
+    durations,
+  }))
+  const total = ({ counts }: Histogram): number => counts.reduce((sum, count) => sum + count, 0)
+  return [
+    {
+      name: name('definition_total'),
+      type: 'counter',
+      help: 'Policies that were seen, by whether they are in force and what they do.',
+      labels: ['enforcement_action', 'state'],
+      rows: [{ labels: ['deny', 'active'], value: tallies.definitions }],
+    },
+    {
+      name: name('check_total'),
+      type: 'counter',
+      help: 'Expressions of policies that refused, or that failed and let pass.',
+      labels,
+      rows: checks.map((check) => ({ labels: check.labels, value: total(check.durations) })),
+    },
+    {
+      name: name('check_duration_seconds'),
+      type: 'histogram',
+      help: 'How long those expressions took.',
+      labels,
+      rows: checks.map((check) => ({ labels: check.labels, value: check.durations })),
     },
   ]
 }

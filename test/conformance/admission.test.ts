@@ -5,8 +5,8 @@ import { checkReplay } from './check.js'
 import { findRecordings, identities } from './replay.js'
 
 const root = findRecordings()
-// Files about webhooks and policies wait for minutes for what nobody does yet.
-const scope = { profiles: ['default'], filter: '^admission-(?!webhook|policy)' }
+// Files about webhooks wait for minutes for what nobody does yet.
+const scope = { profiles: ['default'], filter: '^admission-(?!webhook)' }
 
 for (const identity of identities) {
   test(

@@ -1,0 +1,166 @@
+// Policies that are written as expressions: a request that one of them is about must satisfy each, for every binding that is about it.
+
+import { ApiError, forbidden } from '../../api/api-error.js'
+import { nowOrInPieces, Pieces } from '../../base/pieces.js'
+import type { Promised } from '../../base/promised.js'
+import type { Value } from '../../cel/values.js'
+import type { AdmissionRequest, Plugin } from '../admission.js'
+import { type Criteria, type MatchSource, match } from '../matching/match.js'
+import type { SeenAs } from '../matching/seen-as.js'
+import type { CompiledBinding, CompiledPolicy } from '../policy/compiled-policy.js'
+import { type Decision, evaluatePolicy } from '../policy/evaluate-policy.js'
+import { ConfigurationError, paramResource, readParams } from '../policy/params.js'
+import { type BoundPolicy, type PolicySource, policiesInForce } from '../policy/policies-in-force.js'
+import { RequestValues } from '../policy/request-values.js'
+
+export interface PolicyParts extends MatchSource, PolicySource {}
+
+export function validatingAdmissionPolicy(parts: PolicyParts): Plugin {
+  const inForce = policiesInForce(parts)
+  // A bad policy could not be mended if it were asked about itself.
+  const exempt = new Set([parts.policies.collection, parts.bindings.collection])
+  return {
+    name: 'ValidatingAdmissionPolicy',
+    validate: (request) => {
+      const policies = inForce()
+      if (policies.length === 0 || exempt.has(request.resource.collection)) return
+      const pieces = new Pieces(() => request.call.throwIfAborted())
+      return nowOrInPieces(check(policies, request, parts), pieces)
+    },
+  }
+}
+
+interface Refusal extends Pick<Decision, 'message' | 'reason'> {
+  readonly policy: CompiledPolicy
+  readonly binding: CompiledBinding | undefined
+}
+
+type Work<T> = Generator<unknown, T, void>
+
+/** Everybody is asked, and the first refusal is told. */
+function* check(policies: readonly BoundPolicy[], request: AdmissionRequest, parts: PolicyParts): Work<void> {
+  let refusal: Refusal | undefined
+  const subject = { request, values: new RequestValues(request), parts }
+  for (const bound of policies) {
+    const found = yield* checkPolicy(bound, subject)
+    refusal ??= found
+    yield
+  }
+  if (refusal !== undefined) throw refuse(request, refusal)
+}
+
+interface Subject {
+  readonly request: AdmissionRequest
+  readonly values: RequestValues
+  readonly parts: PolicyParts
+}
+
+function* checkPolicy({ policy, bindings }: BoundPolicy, subject: Subject): Work<Refusal | undefined> {
+  const { request, parts } = subject
+  const misconfigured = (thrown: unknown, binding: CompiledBinding | undefined): Refusal | undefined => {
+    const what = binding === undefined ? 'policy' : 'binding'
+    return policy.isLenient
+      ? undefined
+      : { policy, binding, reason: 'Invalid', message: `failed to configure ${what}: ${messageOf(thrown)}` }
+  }
+  let as: SeenAs | undefined
+  let refusal: Refusal | undefined
+  try {
+    as = match(policy.criteria, request, parts)
+    if (as === undefined) return undefined
+    if (policy.paramKind !== undefined) paramResource(policy.paramKind, parts)
+  } catch (thrown) {
+    return misconfigured(thrown, undefined)
+  }
+  for (const binding of bindings) {
+    yield
+    try {
+      if (!isBound(binding.criteria, request, parts)) continue
+      const found = yield* checkBinding({ policy, binding, as }, subject)
+      refusal ??= found
+    } catch (thrown) {
+      refusal ??= misconfigured(thrown, binding)
+    }
+  }
+  return refusal
+}
+
+const isBound = (criteria: Criteria | undefined, request: AdmissionRequest, parts: PolicyParts): boolean =>
+  criteria === undefined || match(criteria, request, parts) !== undefined
+
+interface Bound {
+  readonly policy: CompiledPolicy
+  readonly binding: CompiledBinding
+  readonly as: SeenAs
+}
+
+function* checkBinding({ policy, binding, as }: Bound, { values, parts }: Subject): Work<Refusal | undefined> {
+  const { paramKind } = policy
+  const { paramRef } = binding
+  const params =
+    paramKind === undefined || paramRef === undefined
+      ? null
+      : yield* settled(() => readParams(paramResource(paramKind, parts), paramRef, parts))
+  yield* policy.validations()
+  const variables: { readonly [name: string]: Value } = {
+    object: policy.mentions('object') ? yield* converted(() => values.object(as)) : null,
+    oldObject: policy.mentions('oldObject') ? yield* converted(() => values.old(as)) : null,
+    request: policy.mentions('request') ? values.asked : null,
+    params,
+  }
+  let refusal: Refusal | undefined
+  for (const { isDenied, message, reason, seconds } of yield* evaluatePolicy(policy, variables)) {
+    parts.tallies.took(policy.name, binding.name, isDenied ? 'deny' : 'allow', seconds)
+    if (isDenied) refusal ??= { policy, binding, message, reason }
+  }
+  return refusal
+}
+
+/** A value that may have to be waited for. */
+function* settled(ask: () => Promised<Value>): Work<Value> {
+  const asked = ask()
+  if (!(asked instanceof Promise)) return asked
+  let outcome: { readonly value: Value } | { readonly thrown: unknown } = { value: null }
+  yield asked.then(
+    (value) => {
+      outcome = { value }
+    },
+    (thrown: unknown) => {
+      outcome = { thrown }
+    },
+  )
+  if ('thrown' in outcome) throw outcome.thrown
+  return outcome.value
+}
+
+function* converted(ask: () => Promised<Value>): Work<Value> {
+  try {
+    return yield* settled(ask)
+  } catch (thrown) {
+    throw new ConfigurationError(`failed to evaluate CEL expression: ${messageOf(thrown)}`)
+  }
+}
+
+/** What is wrong with the policy or what it asks for; anything else is nobody's configuration. */
+function messageOf(thrown: unknown): string {
+  if (thrown instanceof ConfigurationError || thrown instanceof ApiError) return thrown.message
+  throw thrown
+}
+
+const codes = new Map([
+  ['Unauthorized', 401],
+  ['Forbidden', 403],
+  ['RequestEntityTooLarge', 413],
+])
+
+function refuse(request: AdmissionRequest, { policy, binding, message, reason }: Refusal): ApiError {
+  const by = binding === undefined ? '' : ` with binding '${binding.name}'`
+  const text = `ValidatingAdmissionPolicy '${policy.name}'${by} denied request: ${message}`
+  const { status } = forbidden(request.resource.subject, request.name, text)
+  return new ApiError({
+    ...status,
+    reason,
+    code: codes.get(reason) ?? 422,
+    details: { ...status.details, causes: [{ message: text }] },
+  })
+}

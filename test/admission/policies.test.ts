@@ -1,0 +1,105 @@
+// Policies in a whole server: in force on the next request, with parameters and objects of custom kinds, and counted.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ApiClient } from '../kit/api-client.js'
+import { startEmbedded } from '../kit/embedded.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, newNamespace, until } from '../kit/fixtures.js'
+import { readMetrics } from '../kit/metrics-text.js'
+
+const flags = ['--feature-gates=ValidatingAdmissionPolicy=true', '--runtime-config=api/alpha=true']
+const base = '/apis/admissionregistration.cluster.io/v1alpha1'
+const policies = `${base}/validatingadmissionpolicies`
+const bindings = `${base}/validatingadmissionpolicybindings`
+const merge = { 'content-type': 'application/merge-patch+json' }
+
+const policyOf = (name: string, expression: string, [apiGroup, version, resource]: readonly string[], more: object = {}) => ({
+  metadata: { name },
+  spec: {
+    matchConstraints: {
+      resourceRules: [{ operations: ['CREATE', 'UPDATE'], apiGroups: [apiGroup], apiVersions: [version], resources: [resource] }],
+    },
+    validations: [{ expression }],
+    ...more,
+  },
+})
+
+async function putInForce(client: ApiClient, policy: ReturnType<typeof policyOf>, more: object = {}): Promise<void> {
+  expectStatus(await client.post(policies, policy), 201)
+  const { name } = policy.metadata
+  expectStatus(await client.post(bindings, { metadata: { name }, spec: { policyName: name, ...more } }), 201)
+}
+
+const inCore = ['', 'v1', 'configmaps']
+
+test('a policy holds on the next request, for small objects and large ones, until its binding is gone', async () => {
+  const { client, close } = await startEmbedded('memory', flags)
+  const namespace = await newNamespace(client)
+  const path = configMaps(namespace)
+  await putInForce(client, policyOf('few', 'size(object.data) < 3', inCore))
+  const refusal = expectFailure(await client.post(path, configMapOf('many', { data: { a: '', b: '', c: '' } })), 422, 'Invalid')
+  assert.match(
+    refusal.message ?? '',
+    /"many" is forbidden: ValidatingAdmissionPolicy 'few' with binding 'few' denied request: failed expression/,
+  )
+  expectStatus(await client.post(path, configMapOf('two', { data: { a: '', b: '' } })), 201)
+  expectFailure(await client.send({ method: 'PATCH', path: `${path}/two`, headers: merge, body: { data: { c: '' } } }), 422, 'Invalid')
+  // What is too heavy for the event loop is refused elsewhere.
+  const large = configMapOf('large', { data: { a: 'a'.repeat(700_000), b: '', c: '' } })
+  expectFailure(await client.post(path, large), 422, 'Invalid')
+  const { samples } = readMetrics((await client.get('/metrics')).text)
+  const sampleOf = (metric: string) => samples.find(({ name }) => name === `apiserver_validating_admission_policy_${metric}`)
+  assert.equal(sampleOf('definition_total')?.value, 1)
+  assert.deepEqual(sampleOf('check_total')?.labels, { enforcement_action: 'deny', policy: 'few', policy_binding: 'few', state: 'active' })
+  expectStatus(await client.send({ method: 'DELETE', path: `${bindings}/few` }), 200)
+  expectStatus(await client.post(path, large), 201)
+  await close()
+})
+
+test('objects and parameters of custom kinds', async () => {
+  const { client, close } = await startEmbedded('memory', flags)
+  const kind = (plural: string, Kind: string, scope: string) => ({
+    apiVersion: 'apiextensions.cluster.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.example.com` },
+    spec: {
+      group: 'example.com',
+      scope,
+      names: { plural, kind: Kind },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+        },
+      ],
+    },
+  })
+  for (const definition of [kind('shops', 'Shop', 'Namespaced'), kind('limits', 'Limit', 'Cluster')])
+    expectStatus(await client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', definition), 201)
+  const limits = '/apis/example.com/v1/limits'
+  const isServed = ({ status }: { status: number }): boolean => status !== 404
+  const limit = { apiVersion: 'example.com/v1', kind: 'Limit', metadata: { name: 'l' }, most: 3 }
+  expectStatus(await until(() => client.post(limits, limit), isServed), 201)
+  const namespace = await newNamespace(client)
+  const shops = `/apis/example.com/v1/namespaces/${namespace}/shops`
+  const expression = 'object.size <= params.most && !has(object.metadata.resourceVersion) && object.metadata.name == request.name'
+  const paramKind = { apiVersion: 'example.com/v1', kind: 'Limit' }
+  await putInForce(client, policyOf('size', expression, ['example.com', '*', 'shops'], { paramKind }), { paramRef: { name: 'l' } })
+  const shop = (name: string, size: number) => ({ apiVersion: 'example.com/v1', kind: 'Shop', metadata: { name }, size })
+  expectStatus(await until(() => client.post(shops, shop('small', 3)), isServed), 201)
+  expectFailure(await client.post(shops, shop('large', 4)), 422, 'Invalid')
+  expectStatus(await client.send({ method: 'PATCH', path: `${limits}/l`, headers: merge, body: { most: 4 } }), 200)
+  expectStatus(await client.post(shops, shop('large', 4)), 201)
+  expectStatus(await client.send({ method: 'DELETE', path: `${limits}/l` }), 200)
+  const { message } = expectFailure(await client.post(shops, shop('more', 1)), 422, 'Invalid')
+  assert.match(message ?? '', /denied request: failed to configure binding: l not found$/)
+  await close()
+})
+
+test('without its gate there is no policy', async () => {
+  const { client, close } = await startEmbedded('memory', ['--runtime-config=api/alpha=true'])
+  expectStatus(await client.get(policies), 404)
+  await close()
+})
