@@ -10,6 +10,7 @@ import { hasPassed, type Line, renderTable, say } from './report.js'
 import { measureAccess } from './workloads/access.js'
 import { measureAudit } from './workloads/audit.js'
 import { measureIdentity } from './workloads/identity.js'
+import { measureLoops } from './workloads/loops.js'
 import { measureFullMemory, measureIdleMemory, measureListedMemory } from './workloads/memory.js'
 import { measureProtobuf } from './workloads/protobuf.js'
 import { bigBody, measureGet, measureList, measurePages, measureSelector } from './workloads/reads.js'
@@ -62,6 +63,7 @@ const workloads: { readonly [name: string]: Workload } = {
   },
   'watch-etcd': async (lab) => (await import('./workloads/etcd.js')).measureWatchOnEtcd(lab),
   etcd: async (lab) => (await import('./workloads/etcd.js')).measureEtcd(lab),
+  loops: measureLoops,
   large: async (lab) => (await import('./workloads/large.js')).measureLarge(lab),
   memory: async (lab) => measureFullMemory(lab, await big(lab)),
 }

@@ -4,11 +4,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import { EtcdCluster, whyNoEtcd } from '../../test/etcd/etcd-cluster.js'
 import { commandPath } from '../../test/kit/paths.js'
 import type { RequestParts } from '../connection.js'
 import { fetchOnce, fill, type Lab, makeNamespace, type Tested } from '../lab.js'
+import { Prober } from '../prober.js'
 import { protobufType } from '../protobuf-body.js'
 import { type Line, milliseconds, say } from '../report.js'
 
@@ -22,31 +22,6 @@ const body = (index: number): string =>
     metadata: { name: nameOf(index), labels: { app: 'shop', group: `g${index % 100}` } },
     data: { key: 'value '.repeat(10) },
   })
-
-/** The longest wait of a get, from one question to the next. */
-class Prober {
-  private readonly worker: Worker
-
-  constructor({ served }: Tested, parts: RequestParts) {
-    this.worker = new Worker(new URL('../get-prober.js', import.meta.url), { workerData: { target: served, parts } })
-  }
-
-  async longestDuring(work: () => Promise<unknown>): Promise<number> {
-    await this.ask('report')
-    await work()
-    return this.ask('report')
-  }
-
-  close(): Promise<number> {
-    return this.ask('end')
-  }
-
-  private async ask(message: 'report' | 'end'): Promise<number> {
-    this.worker.postMessage(message)
-    const [longestMs] = (await once(this.worker, 'message')) as [number]
-    return longestMs
-  }
-}
 
 interface Store {
   readonly name: string
@@ -74,9 +49,9 @@ async function measureStore(lab: Lab, { name, flags }: Store): Promise<readonly 
   await fill(served, { path, count, body })
   await fill(served, { path: doomedPath, count: doomed, body })
   const probed = { method: 'GET', path: '/api/v1/namespaces/default' }
-  const prober = new Prober(server, probed)
+  const prober = new Prober(served, probed)
   await sleep(500)
-  const quiet = await prober.longestDuring(() => sleep(quietMs))
+  const quiet = await longestDuring(prober, () => sleep(quietMs))
   const lines: Line[] = []
   const line = (what: string, longestMs: number): void => {
     lines.push({
@@ -92,11 +67,11 @@ async function measureStore(lab: Lab, { name, flags }: Store): Promise<readonly 
     const { status } = await fetchOnce(served, { method: 'GET', ...parts })
     if (status !== 200) throw new Error(`${parts.path} is answered with ${status}`)
   }
-  for (const { what, parts } of readsOf(path, first.metadata.resourceVersion)) line(what, await prober.longestDuring(() => get(parts)))
-  if (name === 'embedded') line('a backup', await prober.longestDuring(() => backUp(lab, server)))
+  for (const { what, parts } of readsOf(path, first.metadata.resourceVersion)) line(what, await longestDuring(prober, () => get(parts)))
+  if (name === 'embedded') line('a backup', await longestDuring(prober, () => backUp(lab, server)))
   line(
     `the deletion of a namespace with ${doomed.toLocaleString('en')}`,
-    await prober.longestDuring(async () => {
+    await longestDuring(prober, async () => {
       await fetchOnce(served, { method: 'DELETE', path: '/api/v1/namespaces/doomed' })
       while ((await fetchOnce(served, { method: 'GET', path: '/api/v1/namespaces/doomed' })).status !== 404) await sleep(200)
     }),
@@ -108,13 +83,15 @@ async function measureStore(lab: Lab, { name, flags }: Store): Promise<readonly 
   const again = await lab.startIn(dataDir, [...flags, `--etcd-compaction-interval=${compactionSeconds}s`])
   const startMs = performance.now() - begunMs
   lines.push({ workload: `start with all of them, ${name}`, floor: '', server: milliseconds(startMs) })
-  const second = new Prober(again, probed)
+  const second = new Prober(again.served, probed)
   // The first compaction comes after one interval; it forgets how everything was made.
-  line('a compaction', await second.longestDuring(() => sleep(4 * compactionSeconds * 1000)))
+  line('a compaction', await longestDuring(second, () => sleep(4 * compactionSeconds * 1000)))
   await second.close()
   await again.process.stop()
   return lines
 }
+
+const longestDuring = async (prober: Prober, work: () => Promise<unknown>): Promise<number> => (await prober.during(work)).longestMs
 
 const tableType = 'application/json;as=Table;v=v1;g=meta.cluster.io'
 

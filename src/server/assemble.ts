@@ -76,6 +76,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
   const url = urlOf(port.address, port.port)
   state.address = publicAddress(settings.serving, url)
   state.hasStarted = true
+  loops.begin()
   const clientConfiguration = renderClientConfiguration({ identity, url, caPem: certificate.caPem, credential })
   return {
     address: port.address,

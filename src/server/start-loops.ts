@@ -1,4 +1,4 @@
-// The loops that keep the server true to its own objects, by name.
+// The loops that keep the server true to its own objects, by name. They begin when it is ready, and catch up behind that.
 
 import type { CatalogSource } from '../api/catalog-source.js'
 import { certificateSigning } from '../controllers/certificate-signing.js'
@@ -23,7 +23,7 @@ import { signerOf } from './certificates.js'
 import type { ClientTrust } from './client-trust.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
-import { runLoops } from './run-loops.js'
+import { type ElectedLoops, type Loops, runLoops } from './run-loops.js'
 import type { ChangingCertificate } from './serving-certificate.js'
 
 export interface LoopSources {
@@ -41,6 +41,8 @@ export interface RunningLoops {
   readonly isIdle: () => boolean
   /** What those would do within so long, they do now. */
   readonly hurry: (withinMs: number) => void
+  /** To be called when requests are answered, which they shall not delay. */
+  readonly begin: () => void
 }
 
 export function startLoops({ settings, logger, closing }: Opening, { engine, catalogs, certificate, trust }: LoopSources): RunningLoops {
@@ -50,7 +52,7 @@ export function startLoops({ settings, logger, closing }: Opening, { engine, cat
   closing.add(() => published.close())
   const rootCa = { pem: () => certificate.rootPem, onChange: (listener: () => void) => certificate.onChange(listener) }
   if (settings.controllers.includes('root-ca-cert-publisher')) closing.add(publishRootCa(engine, catalogs, rootCa))
-  const loops = runLoops(settings, parts, {
+  const loopsByName: Loops = {
     garbagecollector: garbageCollection,
     namespace: namespaceDeletion,
     serviceaccount: defaultAccounts,
@@ -63,9 +65,24 @@ export function startLoops({ settings, logger, closing }: Opening, { engine, cat
     bootstrapsigner: clusterInfoSigner,
     resourcequota: quotaStatus,
     'custom-resource-definitions': customResourceDefinitions,
+  }
+  let loops: ElectedLoops | undefined
+  let beginning: NodeJS.Immediate | undefined
+  closing.add(async () => {
+    clearImmediate(beginning)
+    await loops?.close()
   })
-  closing.add(() => loops.close())
-  return { counters, isLeading: () => loops.isLeading, isIdle: () => loops.isIdle, hurry: (withinMs) => loops.hurry(withinMs) }
+  return {
+    counters,
+    isLeading: () => loops?.isLeading ?? false,
+    isIdle: () => loops?.isIdle ?? false,
+    hurry: (withinMs) => loops?.hurry(withinMs),
+    begin: () => {
+      beginning = setImmediate(() => {
+        loops = runLoops(settings, parts, loopsByName)
+      })
+    },
+  }
 }
 
 /** Certificates of the own authority are believed only where the operator named no other. */

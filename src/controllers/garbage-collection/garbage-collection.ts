@@ -65,6 +65,7 @@ class GarbageCollection implements Loop {
   #nextScan: (() => void) | undefined
   /** Resolves when the index knows every dependent: before that nobody can be said to have none. */
   #complete: Promise<void>
+  #isComplete = false
 
   constructor(parts: LoopParts, times: CollectionTimes) {
     this.#parts = parts
@@ -93,6 +94,15 @@ class GarbageCollection implements Loop {
     this.#unsubscribe = parts.catalogs.onChange(() => {
       this.#complete = this.#complete.then(() => this.#followAll())
     })
+  }
+
+  get isIdle(): boolean {
+    return this.#isComplete && this.#scanning === undefined && this.#deletions.isIdle && this.#orphans.isIdle
+  }
+
+  hurry(withinMs: number): void {
+    this.#deletions.hurry(withinMs)
+    this.#orphans.hurry(withinMs)
   }
 
   async close(): Promise<void> {
@@ -149,9 +159,11 @@ class GarbageCollection implements Loop {
 
   /** Nothing is decided before all kinds are taken in. */
   async #followAll(): Promise<void> {
+    this.#isComplete = false
     while (!this.#isClosed) {
       try {
         await this.#follow(this.#parts.catalogs.current)
+        this.#isComplete = true
         return
       } catch (err) {
         this.#parts.logger.warn({ loop: 'garbagecollector', err }, 'loop cannot read the owners of objects; retrying')
