@@ -4,7 +4,9 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
+import { noApiServices } from '../api/api-services.js'
 import { CatalogSource } from '../api/catalog-source.js'
+import { nothingDiscovered } from '../api/discovered.js'
 import { identityOf } from '../api/identity.js'
 import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
 import { aggregatedDiscovery, aggregatedFormat, discoveredGroup, groupsBelow, serveAggregated } from './aggregated-discovery.js'
@@ -36,30 +38,33 @@ describe('what it says', () => {
   const catalog = thingsCatalog()
 
   test('the core alone', () => {
-    assert.deepEqual(groupsBelow(catalog, 'api').map(discoveredGroup), [
-      {
-        metadata: {},
-        versions: [
-          {
-            version: 'v1',
-            resources: [
-              {
-                resource: 'boxes',
-                responseKind: { group: '', version: 'v1', kind: 'Box' },
-                scope: 'Cluster',
-                singularResource: '',
-                verbs: ['create', 'delete', 'get', 'list', 'watch'],
-              },
-            ],
-            freshness: 'Current',
-          },
-        ],
-      },
-    ])
+    assert.deepEqual(
+      groupsBelow({ catalog, services: noApiServices }, 'api').map((group) => discoveredGroup(group, nothingDiscovered)),
+      [
+        {
+          metadata: {},
+          versions: [
+            {
+              version: 'v1',
+              resources: [
+                {
+                  resource: 'boxes',
+                  responseKind: { group: '', version: 'v1', kind: 'Box' },
+                  scope: 'Cluster',
+                  singularResource: '',
+                  verbs: ['create', 'delete', 'get', 'list', 'watch'],
+                },
+              ],
+              freshness: 'Current',
+            },
+          ],
+        },
+      ],
+    )
   })
 
   test('the other groups, in the order of the catalog, with their subresources', () => {
-    const groups = groupsBelow(catalog, 'apis').map(discoveredGroup)
+    const groups = groupsBelow({ catalog, services: noApiServices }, 'apis').map((group) => discoveredGroup(group, nothingDiscovered))
     assert.deepEqual(
       groups.map(({ metadata }) => metadata.name),
       ['small.things.cluster.io', 'apiregistration.cluster.io', 'shop.example.com'],
@@ -86,7 +91,8 @@ test('it is sent with its media type and a tag', async () => {
     requestListener({
       filters: [
         (exchange) => {
-          if (!serveAggregated(discovery, exchange, exchange.info.path === '/api' ? 'api' : 'apis')) exchange.response.writeHead(418).end()
+          const root = exchange.info.path === '/api' ? 'api' : 'apis'
+          if (!serveAggregated(discovery, exchange, { root, services: noApiServices })) exchange.response.writeHead(418).end()
           return true
         },
       ],

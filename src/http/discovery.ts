@@ -2,10 +2,12 @@
 // tells of has changed: that is another value then.
 
 import { createHash } from 'node:crypto'
-import type { Catalog, GroupVersion, Resource, ServedGroup, ServedVersion, Subresource } from '../api/catalog.js'
+import type { ApiServices } from '../api/api-services.js'
+import type { Catalog, GroupVersion, Resource, ServedVersion, Subresource } from '../api/catalog.js'
 import { getOrInsert } from '../base/get-or-insert.js'
 import { onceFor } from '../base/once-for.js'
 import { compareText } from '../base/text-order.js'
+import { type DiscoverableGroup, discoverableGroups } from './discoverable-groups.js'
 
 export type Document = { readonly [key: string]: unknown }
 
@@ -19,23 +21,26 @@ export const versionsDocument = (catalog: Catalog, serverAddress: string): Docum
 /** A server has one address once it listens. */
 const versionsByAddress = onceFor((_catalog: Catalog) => new Map<string, Document>())
 
-export const groupListDocument = onceFor(
-  (catalog: Catalog): Document => ({
+export const groupListDocument = (catalog: Catalog, services: ApiServices): Document =>
+  documentOfGroups(discoverableGroups(catalog, services))
+
+const documentOfGroups = onceFor(
+  (groups: ReadonlyMap<string, DiscoverableGroup>): Document => ({
     kind: 'APIGroupList',
     apiVersion: 'v1',
-    groups: [...catalog.groups().values()].filter(({ name }) => name !== '').map(describeGroup),
+    groups: [...groups.values()].filter(({ name }) => name !== '').map(describeGroup),
   }),
 )
 
-export function groupDocument(catalog: Catalog, name: string): Document | undefined {
-  const group = name === '' ? undefined : catalog.groups().get(name)
+export function groupDocument(catalog: Catalog, services: ApiServices, name: string): Document | undefined {
+  const group = name === '' ? undefined : discoverableGroups(catalog, services).get(name)
   return group && documentOfGroup(group)
 }
 
-const documentOfGroup = onceFor((group: ServedGroup): Document => ({ kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) }))
+const documentOfGroup = onceFor((group: DiscoverableGroup): Document => ({ kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group) }))
 
-function describeGroup({ name, versions: served }: ServedGroup): Document {
-  const versions = Array.from(served.keys(), (version) => ({ groupVersion: `${name}/${version}`, version }))
+function describeGroup({ name, versions: served }: DiscoverableGroup): Document {
+  const versions = Array.from(served, ({ version }) => ({ groupVersion: `${name}/${version}`, version }))
   return { name, versions, preferredVersion: versions[0] }
 }
 

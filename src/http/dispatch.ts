@@ -1,6 +1,7 @@
 // The last filter: paths of resources go to their verbs, the few other paths to their own answers.
 
 import { ApiError } from '../api/api-error.js'
+import { type ApiServices, noApiServices } from '../api/api-services.js'
 import type { Catalog } from '../api/catalog.js'
 import { readQuery } from '../api/options/query.js'
 import { onceFor } from '../base/once-for.js'
@@ -9,6 +10,7 @@ import { negotiate } from '../codec/negotiation.js'
 import { type AggregatedDiscovery, serveAggregated } from './aggregated-discovery.js'
 import type { Document } from './discovery.js'
 import type { Exchange } from './exchange.js'
+import type { Extensions } from './extensions.js'
 import { serveDump } from './flow/dumps.js'
 import type { FlowControl } from './flow/flow-control.js'
 import { answerAll, answerOne, type HealthChecks, type HealthPath } from './health.js'
@@ -20,7 +22,7 @@ import type { Answered, Filter } from './pipeline.js'
 import type { Profiles } from './profiles.js'
 import { serveResource } from './resource-endpoint.js'
 import { send, sendPlain, sendStream } from './respond.js'
-import { discoveryDocument, rootPaths, sendDiscovery } from './serve-discovery.js'
+import { type Discoverable, discoveryDocument, rootPaths, sendDiscovery } from './serve-discovery.js'
 import { methodNotAllowed, type ResourceServer } from './target.js'
 
 export interface Site {
@@ -37,19 +39,27 @@ export interface Site {
   readonly openId?: OpenIdSite | undefined
   /** Present while its gate is on. */
   readonly aggregated: AggregatedDiscovery | undefined
+  /** Who else answers, and for what; left out: nobody does. */
+  readonly extensions?: Extensions | undefined
   /** Host and port under which clients reach the server. */
   readonly address: () => string
 }
 
 /** The site with what is made once for each catalog. */
 interface OpenSite extends Site {
-  readonly root: (catalog: Catalog) => Buffer
+  readonly root: (catalog: Catalog, services: ApiServices) => Buffer
 }
 
+const servicesOf = ({ extensions }: Site): ApiServices => extensions?.services.current ?? noApiServices
+
 export function dispatch(site: Site): Filter {
-  const open = { ...site, root: onceFor((catalog: Catalog) => indented({ paths: rootPaths(catalog, site) })) }
+  const rootOf = onceFor((catalog: Catalog) => onceFor((services: ApiServices) => indented({ paths: rootPaths(catalog, services, site) })))
+  const open = { ...site, root: (catalog: Catalog, services: ApiServices) => rootOf(catalog)(services) }
+  const { extensions } = site
   return (exchange) => {
     const { info, catalog } = exchange
+    const remote = extensions?.find(exchange)
+    if (extensions !== undefined && remote !== undefined) return extensions.serve(exchange, remote)
     if (!info.isResource) return serveOther(open, exchange)
     // Such a path leads nowhere, whatever its words mean without the slashes.
     if (info.path.startsWith('//')) return pageNotFound(exchange)
@@ -84,14 +94,23 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
       return serveOpenId(site.openId, exchange).then((isAnswered) => isAnswered || pageNotFound(exchange))
     case 'api':
     case 'apis':
-      if (words.length === 1 && site.aggregated !== undefined && serveAggregated(site.aggregated, exchange, first)) return true
+      if (words.length === 1 && isAggregated(site, exchange, first)) return true
       return serveDiscovery(site, exchange, words)
     case undefined:
-      return sendJson(exchange, site.root(exchange.catalog))
+      return sendJson(exchange, site.root(exchange.catalog, servicesOf(site)))
     default:
       return pageNotFound(exchange)
   }
 }
+
+function isAggregated({ aggregated, extensions }: Site, exchange: Exchange, root: 'api' | 'apis'): Answered {
+  if (aggregated === undefined) return false
+  const remote = extensions?.discovered()
+  const services = extensions?.services.current ?? noApiServices
+  return serveAggregated(aggregated, exchange, { root, services, ...(remote === undefined ? {} : { remote }) })
+}
+
+const discoverable = (site: Site, { catalog }: Exchange): Discoverable => ({ catalog, services: servicesOf(site), address: site.address() })
 
 function serveDebug(site: Site, exchange: Exchange, words: readonly string[]): Answered | Promise<Answered> | undefined {
   const name = words.slice(2).join('/')
@@ -104,13 +123,13 @@ function notGet(site: Site, exchange: Exchange, words: readonly string[]): Answe
   if (words.length === 0) return plain(exchange, 405, '405 method not allowed\n')
   if (words.length === 1 && words[0] === 'version') throw methodNotAllowed()
   if (site.openId !== undefined && openIdPaths.some((path) => path === exchange.info.path)) throw methodNotAllowed()
-  if (discoveryDocument(exchange.catalog, words, site.address()) === undefined) return pageNotFound(exchange)
+  if (discoveryDocument(discoverable(site, exchange), words) === undefined) return pageNotFound(exchange)
   throw methodNotAllowed()
 }
 
 function serveDiscovery(site: Site, exchange: Exchange, words: readonly string[]): Answered {
   const { catalog } = exchange
-  const document = discoveryDocument(catalog, words, site.address())
+  const document = discoveryDocument(discoverable(site, exchange), words)
   if (document !== undefined) {
     sendDiscovery(exchange, document)
     return true

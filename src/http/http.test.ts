@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noApiServices } from '../api/api-services.js'
 import { Catalog } from '../api/catalog.js'
 import { identityOf } from '../api/identity.js'
 import { readQuery } from '../api/options/query.js'
@@ -67,10 +68,10 @@ test('discovery names what is served, in both identities', () => {
     ['kubernetes', 'k8s.io'],
   ] as const) {
     const catalog = new Catalog({ identity: identityOf(name), definitions, isServed: ({ version }) => !version.includes('alpha') })
-    const names = (groupListDocument(catalog)['groups'] as { name: string }[]).map((group) => group.name)
+    const names = (groupListDocument(catalog, noApiServices)['groups'] as { name: string }[]).map((group) => group.name)
     assert.ok(names.includes(`coordination.${suffix}`))
     assert.ok(!names.includes(`resource.${suffix}`))
-    assert.equal(groupDocument(catalog, 'resource.example.com'), undefined)
+    assert.equal(groupDocument(catalog, noApiServices, 'resource.example.com'), undefined)
     const core = resourceListDocument(catalog, { group: '', version: 'v1' })?.['resources'] as { name: string }[]
     assert.deepEqual(
       core.map((resource) => resource.name),

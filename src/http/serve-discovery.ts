@@ -1,6 +1,7 @@
 // GET of the documents of discovery, from those of the catalog that the request began with. A document is rendered once in each form in which
 // it is asked for, and is the same value until what it tells of changes.
 
+import type { ApiServices } from '../api/api-services.js'
 import type { Catalog } from '../api/catalog.js'
 import { readQuery } from '../api/options/query.js'
 import { getOrInsert } from '../base/get-or-insert.js'
@@ -14,16 +15,24 @@ import { type OpenIdSite, openIdPaths } from './openid.js'
 import { type Represented, representDocument } from './represent.js'
 import { send } from './respond.js'
 
-/** The document at a path of discovery, given as its words; `address` is where clients reach the server. */
-export function discoveryDocument(catalog: Catalog, words: readonly string[], address: string): Document | undefined {
+/** What documents of discovery are made from. */
+export interface Discoverable {
+  readonly catalog: Catalog
+  readonly services: ApiServices
+  /** Where clients reach the server. */
+  readonly address: string
+}
+
+/** The document at a path of discovery, given as its words. */
+export function discoveryDocument({ catalog, services, address }: Discoverable, words: readonly string[]): Document | undefined {
   const [root, group = '', version = ''] = words
   if (root === 'api') {
     if (words.length === 1) return versionsDocument(catalog, address)
     return words.length === 2 ? resourceListDocument(catalog, { group: '', version: group }) : undefined
   }
   if (root !== 'apis') return undefined
-  if (words.length === 1) return groupListDocument(catalog)
-  if (words.length === 2) return groupDocument(catalog, group)
+  if (words.length === 1) return groupListDocument(catalog, services)
+  if (words.length === 2) return groupDocument(catalog, services, group)
   return words.length === 3 && group !== '' ? resourceListDocument(catalog, { group, version }) : undefined
 }
 
@@ -51,10 +60,11 @@ interface RootSite {
 }
 
 /** Every path that is served but for the objects themselves. */
-export function rootPaths(catalog: Catalog, { health, openId }: RootSite): readonly string[] {
+export function rootPaths(catalog: Catalog, services: ApiServices, { health, openId }: RootSite): readonly string[] {
   const paths = new Set(['/api', '/api/v1', '/apis', '/apis/', '/metrics', '/openapi/v2', '/openapi/v3', '/openapi/v3/', '/version'])
   if (openId !== undefined) for (const path of openIdPaths) paths.add(path)
   for (const { group, version } of catalog.groupVersions()) if (group !== '') paths.add(`/apis/${group}`).add(`/apis/${group}/${version}`)
+  for (const { group, version } of services.remotes) if (group !== '') paths.add(`/apis/${group}`).add(`/apis/${group}/${version}`)
   for (const path of healthPaths) {
     paths.add(`/${path}`)
     for (const { name } of health[path]) paths.add(`/${path}/${name}`)

@@ -1,4 +1,4 @@
-// A serving certificate in two files that somebody else renews: read again when they change, kept as it was while they are wrong.
+// A certificate in two files that somebody else renews: read again when they change, kept as it was while they are wrong.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -13,6 +13,8 @@ export interface CertificateFiles {
 export interface ReloadOptions {
   readonly logger: Logger
   readonly onChange: (certificate: KeyPair) => void
+  /** How the log calls it; `serving certificate` if left out. */
+  readonly what?: string
   /** How often the files are read. Reading is easier to get right than being told: files are replaced, linked and mounted. */
   readonly everyMs?: number
 }
@@ -39,18 +41,18 @@ export class ReloadingCertificate {
   }
 
   #look(): void {
-    const { logger, onChange } = this.#options
+    const { logger, onChange, what = 'serving certificate' } = this.#options
     try {
       const next = readKeyPair(this.#files, this.#current)
       this.#problem = ''
       if (next === this.#current) return
       onChange(next)
       this.#current = next
-      logger.info({ file: this.#files.certFile }, 'serving certificate reloaded')
+      logger.info({ file: this.#files.certFile }, `${what} reloaded`)
     } catch (thrown) {
       const error = (thrown as Error).message
       // Between the replacement of one file and of the other this is normal; there will be another look.
-      if (error !== this.#problem) logger.warn({ error }, 'cannot reload serving certificate; keeping the previous one')
+      if (error !== this.#problem) logger.warn({ error }, `cannot reload ${what}; keeping the previous one`)
       this.#problem = error
     }
   }

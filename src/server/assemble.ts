@@ -14,6 +14,7 @@ import { joinCluster } from './join-cluster.js'
 import { makeEngine } from './make-engine.js'
 import { makeListener, type ServerState } from './make-listener.js'
 import { HeavyThread } from './offload/heavy-thread.js'
+import { openExtensions } from './open-extensions.js'
 import { openPort } from './open-port.js'
 import { openStore } from './open-store.js'
 import type { Opening } from './opening.js'
@@ -47,13 +48,14 @@ async function open(opening: Opening): Promise<AssembledServer> {
   closing.add(() => trust.close())
   const builtIn = catalogs.current
   closing.add(serveCustomKinds(store, catalogs))
+  const extensions = openExtensions(opening, store, catalogs)
   const rbac = new RbacIndex(store, catalogs.current)
   const turns = new QuotaTurns()
   const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger, turns })
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
   // Read once, before anybody waits for it.
   rbac.open()
-  const loops = startLoops(opening, { engine, catalogs, certificate, trust })
+  const loops = startLoops(opening, { engine, catalogs, certificate, trust, extensions })
   const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }
   const offload = new HeavyThread({
     flags: settings.flags,
@@ -70,7 +72,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
     requestMs: timeouts.requestMs,
   })
   closing.add(() => offload.close())
-  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload })
+  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions })
   const port = await openPort(opening, { listener, certificate, trust, store, state })
 
   const url = urlOf(port.address, port.port)

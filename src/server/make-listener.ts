@@ -1,12 +1,15 @@
 // From the engine to what answers requests: the list of filters, the hooks beside it, and what they share.
 
 import type { CatalogSource } from '../api/catalog-source.js'
+import { nothingDiscovered } from '../api/discovered.js'
 import { anonymous } from '../api/user.js'
 import { steadyClock } from '../base/clock.js'
 import { aggregatedDiscovery } from '../http/aggregated-discovery.js'
 import { auditing } from '../http/auditing.js'
 import { dispatch, type Site } from '../http/dispatch.js'
+import { Extensions } from '../http/extensions.js'
 import { authentication, authorization } from '../http/filters.js'
+import { ForwardingRoom } from '../http/forward-exchange.js'
 import { type RequestListener, requestListener } from '../http/handle.js'
 import { type HealthChecks, healthChecks } from '../http/health.js'
 import { impersonation } from '../http/impersonation.js'
@@ -29,14 +32,18 @@ import type { Storage } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
 import { metricSources } from './metric-sources.js'
 import { openAudit } from './open-audit.js'
+import type { OpenExtensions } from './open-extensions.js'
 import { openFlowControl } from './open-flow-control.js'
 import type { Opening } from './opening.js'
-import type { Settings } from './options/settings.js'
+import type { RequestHeaderSettings, Settings } from './options/settings.js'
 import { servingFilters } from './serving-parts.js'
 import type { RunningLoops } from './start-loops.js'
 import { startTracing } from './start-tracing.js'
 
 const memoryLimits = { bodyBytes: 128 << 20, answerBytes: 256 << 20 }
+
+/** Watches and changed protocols that extension servers answer at a time. */
+const mostForwarded = 10_000
 
 /** How far the server has come; written by whoever starts and stops it. */
 export interface ServerState {
@@ -57,6 +64,7 @@ export interface ListenerParts {
   readonly loops: RunningLoops
   /** Who carries out what is too heavy for the event loop. */
   readonly offload: Offload
+  readonly extensions: OpenExtensions
 }
 
 export async function makeListener(opening: Opening, parts: ListenerParts): Promise<RequestListener> {
@@ -98,7 +106,7 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
       ...(flow === undefined ? [lag.shed] : []),
       inflight.filter,
       authorization(access.authorizers),
-      dispatch({ ...siteOf(settings, parts, metrics), flow: flow?.control }),
+      dispatch({ ...siteOf(opening, parts, metrics), flow: flow?.control }),
     ],
     hooks: [
       inflight.hooks,
@@ -116,8 +124,17 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
 }
 
 /** Everything that has a path. */
-function siteOf(settings: Settings, { engine, state, offload }: ListenerParts, metrics: ServerMetrics): Site {
+function siteOf({ settings, closing }: Opening, { engine, state, offload, extensions }: ListenerParts, metrics: ServerMetrics): Site {
   const version = versionDocument()
+  const passOn = new Extensions({
+    ...extensions,
+    locate: extensions.finder.locate,
+    discovered: () => nothingDiscovered,
+    rejectsRedirects: settings.aggregation.rejectsRedirects,
+    isVouching: vouchingHeaders(settings.authentication.requestHeader),
+    room: new ForwardingRoom(mostForwarded),
+  })
+  closing.add(() => passOn.close())
   return {
     resources: {
       engine,
@@ -133,8 +150,16 @@ function siteOf(settings: Settings, { engine, state, offload }: ListenerParts, m
     openApi: openApiDocuments({ describe: describeType, release: String(version['gitVersion']) }),
     openId: openIdOf(settings, engine, state),
     aggregated: settings.gates('AggregatedDiscoveryEndpoint') ? aggregatedDiscovery(apiGroupDiscovery) : undefined,
+    extensions: passOn,
     address: () => state.address,
   }
+}
+
+/** The headers of authenticating proxies: extension servers are told to believe them from this server as well. */
+function vouchingHeaders(settings: RequestHeaderSettings | undefined): (name: string) => boolean {
+  const names = new Set([...(settings?.usernameHeaders ?? []), ...(settings?.groupHeaders ?? [])].map((name) => name.toLowerCase()))
+  const prefixes = (settings?.extraHeaderPrefixes ?? []).map((prefix) => prefix.toLowerCase())
+  return (name) => names.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
 }
 
 /** Tokens of an issuer that has no address can be checked by nobody but this server. */

@@ -1,6 +1,8 @@
 // The loops that keep the server true to its own objects, by name. They begin when it is ready, and catch up behind that.
 
 import type { CatalogSource } from '../api/catalog-source.js'
+import { apiServiceAvailability } from '../controllers/aggregation/availability.js'
+import { customApiServices } from '../controllers/aggregation/register-custom.js'
 import { certificateSigning } from '../controllers/certificate-signing.js'
 import { clusterInfoSigner } from '../controllers/cluster-info-signer.js'
 import { clusterRoleAggregation } from '../controllers/cluster-role-aggregation.js'
@@ -21,6 +23,7 @@ import type { KeyPair } from '../net/issue-certificate.js'
 import type { Engine } from '../verbs/engine.js'
 import { signerOf } from './certificates.js'
 import type { ClientTrust } from './client-trust.js'
+import type { OpenExtensions } from './open-extensions.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
 import { type ElectedLoops, type Loops, runLoops } from './run-loops.js'
@@ -31,6 +34,7 @@ export interface LoopSources {
   readonly catalogs: CatalogSource
   readonly certificate: ChangingCertificate
   readonly trust: ClientTrust
+  readonly extensions: OpenExtensions
 }
 
 export interface RunningLoops {
@@ -45,7 +49,8 @@ export interface RunningLoops {
   readonly begin: () => void
 }
 
-export function startLoops({ settings, logger, closing }: Opening, { engine, catalogs, certificate, trust }: LoopSources): RunningLoops {
+export function startLoops({ settings, logger, closing }: Opening, sources: LoopSources): RunningLoops {
+  const { engine, catalogs, certificate, trust, extensions } = sources
   const counters = new LoopCounters()
   const parts: LoopParts = { engine, catalogs, logger, counters }
   const published = keepTrust(parts, { current: () => trust.published, onChange: (listener) => trust.onChange(listener) })
@@ -65,6 +70,8 @@ export function startLoops({ settings, logger, closing }: Opening, { engine, cat
     bootstrapsigner: clusterInfoSigner,
     resourcequota: quotaStatus,
     'custom-resource-definitions': customResourceDefinitions,
+    'apiservice-registration': customApiServices,
+    'apiservice-status-available': apiServiceAvailability(extensions),
   }
   let loops: ElectedLoops | undefined
   let beginning: NodeJS.Immediate | undefined

@@ -44,18 +44,26 @@ export function apiServices(catalog: Catalog): readonly Wanted[] {
   const own = identity.group(group)
   const label = automanagedLabel(catalog)
   return catalog.groupVersions().flatMap(({ group: name, version }) => {
-    if (name === own) return []
+    // Those of custom kinds come and go with their definitions (aggregation/register-custom).
+    if (name === own || catalog.isCustomGroup(name)) return []
     const stem = Object.keys(priorities).find((known) => name === known || name === identity.group({ stem: known })) ?? name
     const [groupPriorityMinimum, byVersion] = priorities[stem] ?? [1000, {}]
     const versionPriority = byVersion[version] ?? usualPriority(version)
     const spec = { ...(name === '' ? {} : { group: name }), version, groupPriorityMinimum, versionPriority }
     const object: APIService = { metadata: { name: `${version}.${name}`, labels: { [label]: 'onstart' } }, spec }
-    return [{ group, version: 'v1', resource: 'apiservices', shape: name === '' ? 'core' : 'named', object, reconcile }]
+    return [
+      { group, version: 'v1', resource: 'apiservices', shape: name === '' ? 'core' : 'named', object, reconcile: reconcileWith(label) },
+    ]
   })
 }
 
-const reconcile = (stored: APIService, wanted: APIService): APIService =>
-  sameValue(stored.spec, wanted.spec) || wanted.spec === undefined ? stored : { ...stored, spec: wanted.spec }
+/** One that somebody put in its place, without the label, is left as it is. */
+const reconcileWith =
+  (label: string) =>
+  (stored: APIService, wanted: APIService): APIService =>
+    stored.metadata?.labels?.[label] === undefined || sameValue(stored.spec, wanted.spec) || wanted.spec === undefined
+      ? stored
+      : { ...stored, spec: wanted.spec }
 
 /** Those that an earlier start made for versions that are served no longer. */
 export async function removeStale(engine: Engine, catalog: Catalog): Promise<void> {

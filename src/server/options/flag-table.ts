@@ -2,6 +2,7 @@
 
 import type { FlagDefinition, FlagGroup, FlagValue } from './flag.js'
 import { admissionFlags } from './flags/admission.js'
+import { aggregationFlags } from './flags/aggregation.js'
 import { apiFlags } from './flags/api.js'
 import { authenticationFlags } from './flags/authentication.js'
 import { authorizationFlags } from './flags/authorization.js'
@@ -19,6 +20,7 @@ export const flagGroups = [
   { title: 'Serving', flags: servingFlags },
   { title: 'Storage', flags: storageFlags },
   { title: 'API', flags: apiFlags },
+  { title: 'Extension servers', flags: aggregationFlags },
   { title: 'Requests and shutdown', flags: requestFlags },
   { title: 'Authentication', flags: authenticationFlags },
   { title: 'Authorization', flags: authorizationFlags },

@@ -299,6 +299,7 @@ for (const row of [
     argv: [`--requestheader-client-ca-file=${cert}`],
     problem: '--requestheader-client-ca-file: needs --requestheader-username-headers, too',
   },
+  { argv: [`--proxy-client-cert-file=${cert}`], problem: '--proxy-client-cert-file: needs --proxy-client-key-file, too' },
   { argv: ['--service-account-issuer=http://a b'], problem: '--service-account-issuer: "http://a b" is not a URL' },
   { argv: ['--service-cluster-ip-range=10.0.0.0'], problem: '--service-cluster-ip-range: "10.0.0.0" is not a range such as 10.0.0.0/24' },
   { argv: ['--service-cluster-ip-range=10.0.0.0/8,11.0.0.0/8'], problem: '--service-cluster-ip-range: both ranges are of the same family' },

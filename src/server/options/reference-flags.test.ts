@@ -44,9 +44,8 @@ service-account-signing-key-file service-cluster-ip-range service-node-port-rang
 
 const refused = ['admission-control', 'cloud-config', 'cloud-provider', 'etcd-servers-overrides', 'kubernetes-service-node-port', 'vmodule']
 
-/** Groups of later issues: authentication, authorization, admission, audit, aggregation, node agents, fairness, garbage. */
-const laterGroups =
-  /^(?:oidc-|requestheader-|service-account-|authentication-|authorization-|kubelet-|proxy-client-|aggregator-|enable-aggregator-|egress-)/
+/** Groups of later issues: authentication, authorization, admission, audit, node agents, fairness, garbage. */
+const laterGroups = /^(?:oidc-|requestheader-|service-account-|authentication-|authorization-|kubelet-|egress-)/
 const laterFlags = new Set([
   'admission-control-config-file',
   'api-audiences',
@@ -107,8 +106,8 @@ test('flags that are accepted are so together, and the rest is named', async () 
     return value === undefined ? [] : [`--${name}=${value}`]
   })
   assert.ok(argv.length > 45, String(argv.length))
-  const { laterFlags: named } = await readSettings(parseFlags([...argv, '--enable-aggregator-routing=true', '--kubelet-timeout=1s']))
-  assert.deepEqual([...named].sort(), ['--enable-aggregator-routing', '--kubelet-timeout'])
+  const { laterFlags: named } = await readSettings(parseFlags([...argv, '--kubelet-timeout=1s']))
+  assert.deepEqual([...named].sort(), ['--kubelet-timeout'])
 })
 
 for (const { argv, reason } of [

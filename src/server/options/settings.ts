@@ -72,6 +72,7 @@ export interface Settings {
   readonly authorization: AuthorizationSettings
   readonly admission: AdmissionSettings
   readonly network: NetworkSettings
+  readonly aggregation: AggregationSettings
   /** Undefined: nothing is audited. */
   readonly audit: AuditSettings | undefined
   readonly allowPrivileged: boolean
@@ -251,6 +252,14 @@ export interface NetworkSettings {
   /** One or two, such as `10.0.0.0/24`. */
   readonly serviceRanges: readonly string[]
   readonly nodePorts: { readonly first: number; readonly last: number }
+}
+
+export interface AggregationSettings {
+  /** What is shown to other servers; undefined: nothing, and they believe nothing. */
+  readonly clientFiles: CertificateFiles | undefined
+  /** Straight to endpoints, and not to the address of a service. */
+  readonly toEndpoints: boolean
+  readonly rejectsRedirects: boolean
 }
 
 export interface AuditSettings {

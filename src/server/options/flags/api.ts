@@ -17,6 +17,8 @@ export const controllerNames = [
   'bootstrapsigner',
   'resourcequota',
   'custom-resource-definitions',
+  'apiservice-registration',
+  'apiservice-status-available',
 ] as const
 
 /** Those that no controller manager has: they are the API server's own. */
@@ -118,28 +120,6 @@ export const apiFlags = [
     refused: 'this server knows no cloud; leave the flag out',
     help: 'refused: this server knows no cloud',
   },
-  {
-    name: 'enable-aggregator-routing',
-    kind: 'boolean',
-    default: 'false',
-    effect: 'later',
-    help: 'reach extension servers by endpoint and not by service address',
-  },
-  {
-    name: 'aggregator-reject-forwarding-redirect',
-    kind: 'boolean',
-    default: 'true',
-    effect: 'later',
-    help: 'refuse redirects from extension servers',
-  },
-  {
-    name: 'proxy-client-cert-file',
-    kind: 'file',
-    content: 'certificates',
-    effect: 'later',
-    help: 'certificate shown to extension servers',
-  },
-  { name: 'proxy-client-key-file', kind: 'file', content: 'private-key', effect: 'later', help: 'key of that certificate' },
   { name: 'egress-selector-config-file', kind: 'file', content: 'yaml', effect: 'later', help: 'how the server reaches other networks' },
   {
     name: 'kubelet-certificate-authority',

@@ -1,0 +1,72 @@
+// Questions of this server itself to the servers behind API services: with the certificate of its proxy, and in its own name.
+
+import type { RemoteTarget, ServiceAddress } from '../../api/api-services.js'
+import { mastersGroup } from '../../api/user.js'
+import { getDocument, type ReceivedDocument } from '../../net/get-document.js'
+import type { ServiceFinder } from './find-service.js'
+
+export interface ClientPair {
+  /** PEM. */
+  readonly cert: string
+  readonly key: string
+}
+
+export interface ExtensionAsker {
+  /** The document at a path of the server behind a target. */
+  readonly ask: (target: RemoteTarget, question: Question) => Promise<ReceivedDocument>
+  /** The same for any certificate that it shows: nothing but whether it answers is taken from it. Names the address that was asked. */
+  readonly probe: (target: RemoteTarget, path: string, signal: AbortSignal) => Promise<Probed>
+}
+
+export interface Question {
+  readonly path: string
+  readonly accept: string
+  /** Of what is known already; empty: nothing is. */
+  readonly tag?: string
+  readonly timeoutMs: number
+  readonly mostBytes: number
+  readonly signal?: AbortSignal
+}
+
+export interface Probed {
+  readonly url: string
+  readonly status: number
+}
+
+export interface AskerParts {
+  readonly finder: ServiceFinder
+  /** What is shown now; undefined: nothing. */
+  readonly clientPair: () => ClientPair | undefined
+  /** Who asks. */
+  readonly user: string
+}
+
+const probeMs = 5000
+
+export const serverNameOf = ({ name, namespace }: ServiceAddress): string => `${name}.${namespace}.svc`
+
+export function extensionAsker({ finder, clientPair, user }: AskerParts): ExtensionAsker {
+  const identity = { 'X-Remote-User': user, 'X-Remote-Group': mastersGroup }
+  return {
+    ask: async ({ service, ca, isInsecure }, { path, accept, tag = '', ...limits }) =>
+      getDocument({
+        url: `https://${finder.locate(service)}${path}`,
+        ...clientPair(),
+        ...(ca === '' ? {} : { ca }),
+        insecure: isInsecure,
+        serverName: serverNameOf(service),
+        headers: { ...identity, Accept: accept, ...(tag === '' ? {} : { 'If-None-Match': tag }) },
+        ...limits,
+      }),
+    probe: async ({ service }, path, signal) => {
+      const url = `https://${finder.locate(service)}${path}`
+      try {
+        const request = { url, ...clientPair(), insecure: true, serverName: serverNameOf(service), headers: identity }
+        const { status } = await getDocument({ ...request, timeoutMs: probeMs, mostBytes: 0, signal })
+        return { url, status }
+      } catch (thrown) {
+        throw new Error(`failing or missing response from ${url}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+      }
+    },
+  }
+}

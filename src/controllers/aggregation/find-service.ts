@@ -1,0 +1,95 @@
+// Where the service behind an API service is, and what must be there of it before anybody is asked: in the words of the reference.
+
+import type { ServiceAddress } from '../../api/api-services.js'
+import type { CatalogSource } from '../../api/catalog-source.js'
+import type { ObjectStore } from '../../objects/object-store.js'
+import type { Endpoints, Service } from '../../resources/core/v1.schema.js'
+
+export interface ServiceFinder {
+  /** Host and port of the address where it is reached now; throws one sentence where there is none. */
+  readonly locate: (address: ServiceAddress) => string
+  /** Why it cannot be available, as far as its objects tell. */
+  readonly findProblem: (address: ServiceAddress) => ServiceProblem | undefined
+}
+
+export interface ServiceProblem {
+  readonly reason: string
+  readonly message: string
+}
+
+export interface FinderParts {
+  readonly store: ObjectStore
+  readonly catalogs: Pick<CatalogSource, 'current'>
+  /** Straight to one of the endpoints, and not to the address that the cluster gives the service. */
+  readonly toEndpoints: boolean
+  /** From 0 to below 1. */
+  readonly random?: () => number
+}
+
+export function serviceFinder({ store, catalogs, toEndpoints, random = Math.random }: FinderParts): ServiceFinder {
+  const read = <T>(plural: string, { namespace, name }: ServiceAddress): T | undefined => {
+    const resource = catalogs.current.find('', 'v1', plural)
+    return resource === undefined ? undefined : (store.read({ resource, namespace, name })?.decode(resource) as T | undefined)
+  }
+  return {
+    locate: (address) => {
+      const service = read<Service>('services', address)
+      if (service === undefined) throw new Error(`service ${JSON.stringify(address.name)} not found`)
+      if (service.spec?.type === 'ExternalName') return `${service.spec.externalName ?? ''}:${address.port}`
+      if (!toEndpoints) return clusterAddress(service, address)
+      const { name } = portOf(service, address)
+      return pickEndpoint(read<Endpoints>('endpoints', address), { service: address.name, portName: name ?? '', random })
+    },
+    findProblem: (address) => {
+      const service = read<Service>('services', address)
+      const place = `service/${address.name} in ${JSON.stringify(address.namespace)}`
+      if (service === undefined) return { reason: 'ServiceNotFound', message: `${place} is not present` }
+      // Of others it is not known here who answers.
+      if (service.spec?.type !== 'ClusterIP') return undefined
+      const port = service.spec.ports?.find((each) => each.port === address.port)
+      if (port === undefined) return { reason: 'ServicePortError', message: `${place} is not listening on port ${address.port}` }
+      const endpoints = read<Endpoints>('endpoints', address)
+      if (endpoints === undefined) return { reason: 'EndpointsNotFound', message: `cannot find endpoints for ${place}` }
+      const portName = port.name ?? ''
+      if (readySubsets(endpoints, portName).length > 0) return undefined
+      const message = `endpoints for ${place} have no addresses with port name ${JSON.stringify(portName)}`
+      return { reason: 'MissingEndpoints', message }
+    },
+  }
+}
+
+type ServicePort = NonNullable<NonNullable<Service['spec']>['ports']>[number]
+type Subset = NonNullable<Endpoints['subsets']>[number]
+
+function portOf({ spec }: Service, { name, port }: ServiceAddress): ServicePort {
+  const found = spec?.ports?.find((each) => each.port === port)
+  if (found === undefined) throw new Error(`no service port ${port} found for service ${JSON.stringify(name)}`)
+  return found
+}
+
+function clusterAddress(service: Service, address: ServiceAddress): string {
+  const { clusterIP = '' } = service.spec ?? {}
+  if (clusterIP === 'None') throw new Error('cannot route to service with ClusterIP "None"')
+  return `${bracketed(clusterIP)}:${portOf(service, address).port}`
+}
+
+const bracketed = (ip: string): string => (ip.includes(':') ? `[${ip}]` : ip)
+
+const readySubsets = ({ subsets = [] }: Endpoints, portName: string): readonly Subset[] =>
+  subsets.filter(({ addresses = [], ports = [] }) => addresses.length > 0 && ports.some(({ name = '' }) => name === portName))
+
+interface Picking {
+  readonly service: string
+  readonly portName: string
+  readonly random: () => number
+}
+
+/** Any of them, so that the work is spread. */
+function pickEndpoint(endpoints: Endpoints | undefined, { service, portName, random }: Picking): string {
+  const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)]
+  const subset = pick(readySubsets(endpoints ?? {}, portName))
+  const ip = pick(subset?.addresses ?? [])?.ip
+  const port = subset?.ports?.find(({ name = '' }) => name === portName)?.port
+  if (ip === undefined || port === undefined) throw new Error(`no endpoints available for service ${JSON.stringify(service)}`)
+  return `${bracketed(ip)}:${port}`
+}

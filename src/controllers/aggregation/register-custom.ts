@@ -1,0 +1,128 @@
+// An API service for every version that a definition of a custom kind serves: made, put into order and taken away with it.
+
+import { ApiError } from '../../api/api-error.js'
+import { customPriorities } from '../../api/api-services.js'
+import type { Resource } from '../../api/catalog.js'
+import { type ApiObject, withMetadata } from '../../api/object.js'
+import { sameValue } from '../../api/validation/same-value.js'
+import { partsOf } from '../../objects/keys.js'
+import { everything } from '../../objects/selection.js'
+import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
+import type { APIService, APIServiceSpec } from '../../resources/apiregistration/v1.schema.js'
+import { create } from '../../verbs/create.js'
+import { remove } from '../../verbs/delete.js'
+import { update } from '../../verbs/update.js'
+import { automanagedLabel } from '../bootstrap/api-services.js'
+import { definitionsResource, isOwnGroup } from '../custom-resources/custom-kinds.js'
+import { KeyedLoop, type LoopParts, type Run } from '../kit/loop.js'
+import type { Loop } from '../leader-election.js'
+import { ownCall } from '../own-call.js'
+import { apiServicesResource } from './follow-api-services.js'
+
+/** The label of those that are kept as they are wanted all the time, and not at a start alone. */
+const kept = 'true'
+
+/** A name is the plural or the version, a dot, and the group, which is the key. */
+const groupIn = (name: string): string => name.slice(name.indexOf('.') + 1)
+
+export const customApiServices = (parts: LoopParts): Loop =>
+  new KeyedLoop(parts, {
+    name: 'autoregister',
+    sources: (catalog) => {
+      const definitions = definitionsResource(parts.catalogs)
+      const services = apiServicesResource(catalog)
+      if (definitions === undefined || services === undefined) return []
+      const label = automanagedLabel(catalog)
+      return [
+        { resource: definitions, namespace: '', keyOf: ({ key }) => groupIn(partsOf(definitions, key).name) },
+        {
+          resource: services,
+          namespace: '',
+          matches: (object) => object.labels()?.[label] === kept,
+          keyOf: ({ key }) => groupIn(partsOf(services, key).name),
+        },
+      ]
+    },
+    work: async (group, run) => {
+      const definitions = definitionsResource(parts.catalogs)
+      const services = apiServicesResource(parts.catalogs.current)
+      if (definitions === undefined || services === undefined || isOwnGroup(parts.catalogs.current, group)) return undefined
+      await tendGroup({ ...parts, definitions, services, run }, group)
+      return undefined
+    },
+  })
+
+interface Tending extends LoopParts {
+  readonly definitions: Resource
+  readonly services: Resource
+  readonly run: Run
+}
+
+async function tendGroup(tending: Tending, group: string): Promise<void> {
+  const wanted = new Set<string>()
+  for (const { spec } of ofGroup<CustomResourceDefinition>(tending, tending.definitions, group))
+    for (const { name, served } of spec?.versions ?? []) if (served === true && name !== undefined) wanted.add(name)
+  const label = automanagedLabel(tending.catalogs.current)
+  const stored = new Map(
+    ofGroup<APIService>(tending, tending.services, group).map((service) => [service.spec?.version ?? '', service] as const),
+  )
+  for (const version of wanted) await put(tending, { group, version, label }, stored.get(version))
+  for (const [version, service] of stored) {
+    if (!wanted.has(version) && service.metadata?.labels?.[label] === kept) await drop(tending, service)
+  }
+}
+
+/** Those of a kind whose names end with the group, and which say so, too. */
+function ofGroup<T extends APIService | CustomResourceDefinition>(tending: Tending, resource: Resource, group: string): readonly T[] {
+  const found: T[] = []
+  for (const object of tending.engine.store.look({ resource, namespace: '', selection: everything })) {
+    if (object === undefined || !partsOf(resource, object.key).name.endsWith(`.${group}`)) continue
+    const decoded = object.decode(resource) as T
+    if (decoded.spec?.group === group) found.push(decoded)
+  }
+  return found
+}
+
+interface Wanted {
+  readonly group: string
+  readonly version: string
+  readonly label: string
+}
+
+async function put(tending: Tending, { group, version, label }: Wanted, stored: APIService | undefined): Promise<void> {
+  const { groupPriority: groupPriorityMinimum, versionPriority } = customPriorities
+  const spec: APIServiceSpec = { group, version, groupPriorityMinimum, versionPriority }
+  const name = `${version}.${group}`
+  const call = callFor(tending, name)
+  if (stored === undefined) {
+    const object = { metadata: { name, labels: { [label]: kept } }, spec } as ApiObject
+    await unlessOvertaken(create(tending.engine, call, { object }))
+    return
+  }
+  // Somebody put their own in its place.
+  if (stored.metadata?.labels?.[label] !== kept || sameValue(stored.spec, spec)) return
+  await unlessOvertaken(update(tending.engine, call, { object: { ...stored, spec } as ApiObject }))
+}
+
+async function drop(tending: Tending, service: APIService): Promise<void> {
+  const { name = '', uid } = withMetadata(service as ApiObject, {}).metadata ?? {}
+  const options = uid === undefined ? {} : { preconditions: { uid } }
+  await unlessOvertaken(remove(tending.engine, callFor(tending, name).with({ options })))
+}
+
+const callFor = ({ engine, services, run }: Tending, name: string) =>
+  ownCall(engine, {
+    resource: services,
+    name,
+    options: { fieldManager: engine.identity.prefixed('apiserver') },
+    signal: run.signal,
+  })
+
+/** Whoever was quicker made a change that comes as a key of its own. */
+async function unlessOvertaken(write: Promise<unknown>): Promise<void> {
+  try {
+    await write
+  } catch (thrown) {
+    if (!(thrown instanceof ApiError) || (thrown.status.code !== 404 && thrown.status.code !== 409)) throw thrown
+  }
+}

@@ -1,0 +1,154 @@
+// Requests for versions that another server answers for: found before anything of ours is, and passed on to it.
+
+import type { ApiServiceSource, RemoteTarget, RemoteVersion, ServiceAddress } from '../api/api-services.js'
+import type { RemoteDiscovery } from '../api/discovered.js'
+import { removeHeader } from '../net/forwarded-headers.js'
+import { type AnswerHead, isUpgradable } from '../net/reverse-proxy.js'
+import { Upstream } from '../net/upstream.js'
+import { UpstreamError } from '../net/upstream-error.js'
+import type { Exchange } from './exchange.js'
+import { extensionHeaders, pathToForward } from './extension-request.js'
+import { type ForwardingRoom, forwardExchange } from './forward-exchange.js'
+import type { Answered } from './pipeline.js'
+import { isLongRunning } from './priority.js'
+import { sendPlain } from './respond.js'
+
+export interface ExtensionParts {
+  readonly services: ApiServiceSource
+  /** What the others have said of what they serve. */
+  readonly discovered: () => RemoteDiscovery
+  /** Host and port where a service is reached now; throws where there is none. */
+  readonly locate: (service: ServiceAddress) => string
+  /** PEM of what this server shows the others; undefined: nothing. The same value until it changes. */
+  readonly clientPair: () => ClientPair | undefined
+  readonly rejectsRedirects: boolean
+  /** Whether a header, in small letters, is one by which extension servers would believe somebody else's word on who the user is. */
+  readonly isVouching: (name: string) => boolean
+  readonly room: ForwardingRoom
+}
+
+interface ClientPair {
+  readonly cert: string
+  readonly key: string
+}
+
+/** Whoever wants to know what is served does not wait for somebody who cannot say. */
+const discoveryMs = 5000
+
+export class Extensions {
+  readonly services: ApiServiceSource
+  readonly discovered: () => RemoteDiscovery
+  private readonly parts: ExtensionParts
+  private readonly upstreams = new Map<RemoteTarget, { readonly pair: ClientPair | undefined; readonly upstream: Upstream }>()
+  private readonly unfollow: () => void
+
+  constructor(parts: ExtensionParts) {
+    this.services = parts.services
+    this.discovered = parts.discovered
+    this.parts = parts
+    this.unfollow = parts.services.onChange(({ remotes }) => this.forget(remotes))
+  }
+
+  /** Who answers, if it is not this server. */
+  find({ info }: Exchange): RemoteVersion | undefined {
+    const { current } = this.services
+    if (current.remotes.length === 0 || info.path.startsWith('//')) return undefined
+    if (info.isResource) return current.remote(info.group, info.version)
+    const [, root, group = '', version = '', ...rest] = info.path.split('/')
+    if (root === 'api') return current.remote('', 'v1')
+    return root === 'apis' && version !== '' && rest.every((word) => word === '') ? current.remote(group, version) : undefined
+  }
+
+  async serve(exchange: Exchange, version: RemoteVersion): Promise<Answered> {
+    if (!version.isAvailable) return plain(exchange, 503, 'service unavailable\n')
+    const path = pathToForward(exchange)
+    if (path === undefined) return plain(exchange, 404, '404 page not found\n')
+    let host: string
+    try {
+      host = this.parts.locate(version.remote.service)
+    } catch {
+      return plain(exchange, 503, 'service unavailable\n')
+    }
+    const { info } = exchange
+    exchange.isLongRunning = isLongRunning(info) || isUpgradable(exchange.response)
+    if (exchange.isLongRunning) this.parts.room.enter(exchange)
+    const stopWaiting = info.isResource ? undefined : answerSoon(exchange)
+    try {
+      await forwardExchange(exchange, {
+        upstream: this.upstreamFor(version.remote),
+        url: new URL(`https://${host}`),
+        path,
+        changeHeaders: (headers) => extensionHeaders(headers, { exchange, host, isVouching: this.parts.isVouching }),
+        inspect: (head) => this.inspect(head),
+      })
+    } catch (thrown) {
+      return answerFailure(exchange, thrown)
+    } finally {
+      stopWaiting?.()
+    }
+    return true
+  }
+
+  close(): void {
+    this.unfollow()
+    for (const { upstream } of this.upstreams.values()) upstream.close()
+    this.upstreams.clear()
+  }
+
+  private inspect(head: AnswerHead): void {
+    const isRedirect = head.code >= 300 && head.code <= 399 && head.headers.some((name, i) => i % 2 === 0 && /^location$/i.test(name))
+    if (isRedirect && this.parts.rejectsRedirects) throw new RedirectError()
+    for (const name of notPassedBack) removeHeader(head.headers, name)
+  }
+
+  /** Connections are kept as long as both sides show the same. */
+  private upstreamFor(target: RemoteTarget): Upstream {
+    const pair = this.parts.clientPair()
+    const known = this.upstreams.get(target)
+    if (known !== undefined && known.pair === pair) return known.upstream
+    const { service, ca, isInsecure } = target
+    const serverName = `${service.name}.${service.namespace}.svc`
+    const upstream = new Upstream({ ...pair, ...(ca === '' ? {} : { ca }), insecure: isInsecure, serverName })
+    this.upstreams.set(target, { pair, upstream })
+    return upstream
+  }
+
+  /** What is under way to one that is gone comes to its own end; connections without a request end after a while. */
+  private forget(remotes: readonly RemoteVersion[]): void {
+    if (this.upstreams.size === 0) return
+    const wanted = new Set(remotes.map(({ remote }) => remote))
+    for (const target of this.upstreams.keys()) if (!wanted.has(target)) this.upstreams.delete(target)
+  }
+}
+
+class RedirectError extends Error {}
+
+/** Said by this server already, or for it to say: who may read its answers in a browser. */
+const notPassedBack = [
+  'audit-id',
+  'cache-control',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-origin',
+]
+
+function answerFailure(exchange: Exchange, thrown: unknown): Answered {
+  if (thrown instanceof RedirectError) return plain(exchange, 502, 'the backend attempted to redirect this request, which is not permitted')
+  if (!(thrown instanceof UpstreamError)) throw thrown
+  return plain(exchange, 503, `error trying to reach service: ${thrown.message}\n`)
+}
+
+/** Gives what ends it. */
+function answerSoon(exchange: Exchange): () => void {
+  const timer = setTimeout(() => {
+    if (exchange.response.headersSent) exchange.cut()
+    else plain(exchange, 503, 'error trying to reach service: context deadline exceeded\n')
+  }, discoveryMs)
+  return () => clearTimeout(timer)
+}
+
+function plain(exchange: Exchange, code: number, text: string): Answered {
+  sendPlain(exchange, code, text)
+  return true
+}

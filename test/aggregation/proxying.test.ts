@@ -1,0 +1,221 @@
+// Requests for a version that another server answers for: who it is told the user is, what it is never shown, and what comes back.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:https'
+import type { Socket } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { ApiClient } from '../kit/api-client.js'
+import { type Embedded, startEmbedded, tokenOf } from '../kit/embedded.js'
+import { expectFailure, expectStatus, until } from '../kit/fixtures.js'
+import { FlagFiles, newAuthority, newClient } from '../security/make-pki.js'
+import { conditionOf, ExtensionServer, register, type Seen, waitFor } from './extension-server.js'
+
+const proxies = newAuthority('proxies')
+const group = 'gadgets.example'
+const gadgets = `/apis/${group}/v1/namespaces/default/gadgets`
+
+describe('a version that another server answers for', () => {
+  const files = new FlagFiles()
+  const pair = newClient(proxies, 'aggregator')
+  let running: Embedded
+  let extension: ExtensionServer
+  let client: ApiClient
+  let bob: ApiClient
+  let path: string
+  before(async () => {
+    extension = await ExtensionServer.start(group, proxies.cert)
+    running = await startEmbedded('memory', [
+      `--token-auth-file=${files.write('tokens.csv', 'bob-token,bob,bob-uid,"devs,ops"\n')}`,
+      `--proxy-client-cert-file=${files.write('proxy.crt', pair.cert)}`,
+      `--proxy-client-key-file=${files.write('proxy.key', pair.key)}`,
+      `--requestheader-client-ca-file=${files.write('proxies.crt', proxies.cert)}`,
+      '--requestheader-username-headers=X-Remote-User,X-Alt-User',
+      '--requestheader-group-headers=X-Remote-Group,X-Alt-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-,X-Alt-Extra-',
+    ])
+    client = running.client
+    bob = new ApiClient({ url: running.server.url, ca: running.server.caPem, token: 'bob-token' })
+    path = await register(client, { server: extension })
+    const rules = [{ apiGroups: [group], resources: ['gadgets'], verbs: ['get', 'list', 'watch'] }]
+    const rbac = '/apis/rbac.authorization.cluster.io/v1'
+    expectStatus(await client.post(`${rbac}/clusterroles`, { metadata: { name: 'gadget-reader' }, rules }), 201)
+    const subjects = [{ kind: 'User', name: 'bob' }]
+    const roleRef = { apiGroup: 'rbac.authorization.cluster.io', kind: 'ClusterRole', name: 'gadget-reader' }
+    expectStatus(await client.post(`${rbac}/clusterrolebindings`, { metadata: { name: 'gadget-readers' }, subjects, roleRef }), 201)
+  })
+  after(async () => {
+    bob.close()
+    await running.close()
+    extension.close()
+    files.remove()
+  })
+
+  const lastAt = (url: string): Seen => {
+    const seen = extension.seenAt(url).at(-1)
+    assert.ok(seen, `${url} was not asked for`)
+    return seen
+  }
+
+  test('is available when its discovery answers, and is asked with the certificate of the proxy', async () => {
+    assert.deepEqual(
+      { ...(await conditionOf(client, path)), lastTransitionTime: undefined },
+      {
+        type: 'Available',
+        status: 'True',
+        lastTransitionTime: undefined,
+        reason: 'Passed',
+        message: 'all checks passed',
+      },
+    )
+    const { headers, client: shown } = extension.seenAt(`/apis/${group}/v1`)[0] as Seen
+    assert.equal(shown, 'aggregator')
+    assert.equal(headers['x-remote-user'], 'system:cluster-aggregator')
+    assert.equal(headers['x-remote-group'], 'system:masters')
+  })
+
+  test('the user is told, and no credential of the client', async () => {
+    const url = `${gadgets}?limit=5`
+    const asked = await bob.get(url, {
+      'x-remote-user': 'root',
+      'x-remote-group': 'system:masters',
+      'x-remote-extra-scope': 'all',
+      'x-alt-user': 'root',
+      'x-alt-group': 'system:masters',
+      'x-alt-extra-scope': 'all',
+      'proxy-authorization': 'Basic x',
+      'x-own': 'kept',
+    })
+    assert.equal(expectStatus(asked, 200).json.kind, 'GadgetList')
+    const { headers, rawHeaders, client: shown } = lastAt(url)
+    assert.equal(shown, 'aggregator')
+    assert.equal(headers['x-remote-user'], 'bob')
+    const groups = rawHeaders.filter((_, i) => rawHeaders[i - 1]?.toLowerCase() === 'x-remote-group' && i % 2 === 1)
+    assert.deepEqual(groups, ['devs', 'ops', 'system:authenticated'])
+    assert.equal(headers['x-own'], 'kept')
+    assert.equal(headers['audit-id'], asked.headers['audit-id'])
+    assert.equal(headers.host, `localhost:${extension.port}`)
+    const hidden = ['authorization', 'proxy-authorization', 'x-alt-user', 'x-alt-group', 'x-alt-extra-scope', 'x-remote-extra-scope']
+    for (const name of hidden) assert.equal(headers[name], undefined, name)
+    assert.ok(!JSON.stringify(rawHeaders).includes('bob-token'))
+  })
+
+  test('whoever may not ask is refused here, and nothing is passed on', async () => {
+    const url = `${gadgets}/never-seen`
+    expectFailure(await bob.delete(url), 403, 'Forbidden')
+    assert.deepEqual(extension.seenAt(url), [])
+    const stranger = new ApiClient({ url: running.server.url, ca: running.server.caPem, token: 'wrong' })
+    expectFailure(await stranger.get(url), 401, 'Unauthorized')
+    assert.deepEqual(extension.seenAt(url), [])
+    stranger.close()
+  })
+
+  test('who acts as somebody else is that one, with all that is known of them', async () => {
+    const url = `${gadgets}?as=jane`
+    const acting = {
+      'impersonate-user': 'jäne',
+      'impersonate-group': 'system:masters',
+      'impersonate-extra-acme.com%2fproject': 'p',
+    }
+    expectStatus(await client.get(url, acting), 200)
+    const { headers } = lastAt(url)
+    assert.equal(Buffer.from(headers['x-remote-user'] as string, 'latin1').toString(), 'jäne')
+    assert.equal(headers['x-remote-extra-acme.com%2fproject'], 'p')
+    assert.deepEqual(
+      Object.keys(headers).filter((name) => name.startsWith('impersonate-')),
+      [],
+    )
+  })
+
+  test('objects are made, read, watched and deleted there', async () => {
+    const watch = await client.watch(`${gadgets}?watch=1`)
+    const made = expectStatus(await client.post(gadgets, { metadata: { name: 'one' }, spec: { size: 3 } }), 201)
+    assert.equal(made.json.kind, 'Gadget')
+    assert.equal(made.headers['cache-control'], 'no-cache, private')
+    expectStatus(await client.get(`${gadgets}/one`), 200)
+    expectStatus(await client.delete(`${gadgets}/one`), 200)
+    expectStatus(await client.get(`${gadgets}/one`), 404)
+    const events = await until(
+      async () => watch.events,
+      (seen) => seen.length >= 2,
+    )
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['ADDED', 'DELETED'],
+    )
+    watch.close()
+    await until(
+      async () => extension.watching,
+      (watching) => watching === 0,
+    )
+  })
+
+  test('an escaped path is what was allowed, and no path leads out of the version', async () => {
+    extension.seen.length = 0
+    expectStatus(await client.get(`${gadgets}/a%2Fb`), 404)
+    assert.equal(extension.seen.at(-1)?.url, `${gadgets}/a/b`)
+    extension.seen.length = 0
+    for (const tricky of [`/apis/${group}/v1/../../../api/v1/secrets`, `/apis/${group}/v1/%2e%2e/x`, `//apis/${group}/v1/gadgets`])
+      expectStatus(await client.get(tricky), 404)
+    assert.deepEqual(extension.seen, [])
+  })
+
+  test('another protocol is spoken through it', async () => {
+    const sent = request(`${running.server.url}${gadgets}/one/exec`, {
+      ca: running.server.caPem,
+      headers: { authorization: `Bearer ${tokenOf(running.server)}`, connection: 'Upgrade', upgrade: 'echo', 'x-remote-user': 'root' },
+    })
+    sent.end()
+    const [, socket] = (await once(sent, 'upgrade')) as [unknown, Socket]
+    socket.write('hello')
+    const [echoed] = (await once(socket, 'data')) as [Buffer]
+    assert.equal(echoed.toString(), 'hello')
+    const { headers, client: shown } = lastAt(`${gadgets}/one/exec`)
+    assert.equal(headers['x-remote-user'], 'admin')
+    assert.equal(headers.authorization, undefined)
+    assert.equal(shown, 'aggregator')
+    socket.destroy()
+  })
+
+  test('redirects are not passed on', async () => {
+    extension.behaviour = ({ url }, response) => {
+      if (url !== `${gadgets}/moved`) return undefined
+      response.writeHead(302, { location: 'https://elsewhere.example/' }).end()
+      return true
+    }
+    const { text } = expectStatus(await client.get(`${gadgets}/moved`), 502)
+    assert.equal(text, 'the backend attempted to redirect this request, which is not permitted')
+    extension.behaviour = () => undefined
+  })
+
+  test('what cannot be reached is a plain 503, and when it is noticed, unavailable', async () => {
+    const dead = await ExtensionServer.start('dead.example')
+    const deadPath = await register(client, { server: dead })
+    dead.close()
+    const { text, headers } = expectStatus(await client.get('/apis/dead.example/v1/gadgets'), 503)
+    assert.equal(headers['content-type'], 'text/plain; charset=utf-8')
+    assert.match(text, /^error trying to reach service: dial tcp .*: connect: connection refused\n$/)
+    // Any change is a reason to look again.
+    await client.patch(deadPath, 'application/merge-patch+json', { spec: { versionPriority: 11 } })
+    const condition = await waitFor(client, deadPath, 'FailedDiscoveryCheck')
+    const url = `https://localhost:${dead.port}/apis/dead.example/v1`
+    assert.ok(condition?.message.startsWith(`failing or missing response from ${url}: Get "${url}": dial tcp `), condition?.message)
+    assert.equal(expectStatus(await client.get('/apis/dead.example/v1'), 503).text, 'service unavailable\n')
+    await client.delete(deadPath)
+    expectStatus(await client.get('/apis/dead.example/v1'), 404)
+  })
+
+  test('a certificate of somebody else is not believed', async () => {
+    const other = await ExtensionServer.start('other.example')
+    const otherPath = await register(client, { server: other, changes: { caBundle: Buffer.from(extension.ca).toString('base64') } })
+    const { text } = expectStatus(await client.get('/apis/other.example/v1/gadgets'), 503)
+    assert.equal(text, 'error trying to reach service: x509: certificate signed by unknown authority\n')
+    await client.patch(otherPath, 'application/merge-patch+json', { spec: { caBundle: null, insecureSkipTLSVerify: true } })
+    await until(
+      () => client.get('/apis/other.example/v1/gadgets'),
+      ({ status }) => status === 200,
+    )
+    await client.delete(otherPath)
+    other.close()
+  })
+})
