@@ -10,22 +10,51 @@ import { AdmissionTallies, type AdmissionTally } from './admission-tallies.js'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
+/** Whether the mutating plugins run a second time, because a webhook has changed what those before it saw. */
+export interface Rounds {
+  /** Whether this is the second time. */
+  isAgain: boolean
+  wantsAgain: boolean
+}
+
 /** A write on its way in. `object` is what will be stored (absent on delete), `old` what is stored (absent on create). */
 export class AdmissionRequest {
   readonly call: Call
   readonly operation: Operation
   readonly object: ApiObject | undefined
   readonly old: ApiObject | undefined
+  /** What it was before plugins changed it. */
+  private readonly first: AdmissionRequest | undefined
+  private begun: Rounds | undefined
 
-  constructor(call: Call, operation: Operation, { object, old }: Pick<AdmissionRequest, 'object' | 'old'>) {
+  constructor(
+    call: Call,
+    operation: Operation,
+    { object, old }: Pick<AdmissionRequest, 'object' | 'old'>,
+    first: AdmissionRequest | undefined = undefined,
+  ) {
     this.call = call
     this.operation = operation
     this.object = object
     this.old = old
+    this.first = first
+    this.begun = undefined
   }
 
   withObject(object: ApiObject | undefined): AdmissionRequest {
-    return object === this.object ? this : new AdmissionRequest(this.call, this.operation, { object, old: this.old })
+    return object === this.object ? this : new AdmissionRequest(this.call, this.operation, { object, old: this.old }, this.first ?? this)
+  }
+
+  /** The same for all that became of one request; made where somebody asks. */
+  get rounds(): Rounds {
+    const first = this.first ?? this
+    first.begun ??= { isAgain: false, wantsAgain: false }
+    return first.begun
+  }
+
+  /** Whether somebody asked for a second round. */
+  get wantsAgain(): boolean {
+    return (this.first ?? this).begun?.wantsAgain ?? false
   }
 
   get resource(): Resource {
@@ -98,7 +127,12 @@ export function admissionOf(plugins: readonly Plugin[], tallies = new AdmissionT
         ),
       }
     })
-  const mutate = (request: AdmissionRequest) => mutateFrom(concernedBy(request).mutating, 0, request)
+  const mutate = (request: AdmissionRequest) => {
+    const { mutating } = concernedBy(request)
+    const mutated = mutateFrom(mutating, 0, request)
+    // Whoever wants a second round was waited for.
+    return mutated instanceof Promise ? mutated.then((object) => mutateAgain(mutating, request, object)) : mutated
+  }
   const validate = (request: AdmissionRequest) => validateFrom(concernedBy(request).validating, 0, request)
   return {
     tallies,
@@ -168,6 +202,17 @@ function mutateFrom(
     object = next ?? object
   }
   return object
+}
+
+/** All of them once more, at most once. */
+function mutateAgain(
+  plugins: Concerned['mutating'],
+  request: AdmissionRequest,
+  object: ApiObject | undefined,
+): ApiObject | undefined | Promise<ApiObject | undefined> {
+  if (!request.wantsAgain) return object
+  request.rounds.isAgain = true
+  return mutateFrom(plugins, 0, request.withObject(object))
 }
 
 function validateFrom(plugins: Concerned['validating'], from: number, request: AdmissionRequest): void | Promise<void> {

@@ -40,6 +40,7 @@ import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.js'
 import { validatingAdmissionPolicy } from './plugins/validating-admission-policy.js'
 import { PolicyTallies } from './policy/policy-tallies.js'
 import type { QuotaLedger } from './quota/ledger.js'
+import { type WebhookSources, webhookPlugins } from './webhooks/webhook-plugins.js'
 
 export interface AdmissionParts extends PluginChoice {
   readonly store: ObjectStore
@@ -54,6 +55,8 @@ export interface AdmissionParts extends PluginChoice {
   /** Left out: the catalog knows all kinds. */
   readonly findOwners?: FindOwners | undefined
   readonly createNamespace: (name: string) => Promise<void>
+  /** Undefined where no hook is called. */
+  readonly webhooks?: WebhookSources | undefined
   readonly notReadyTolerationSeconds: number
   readonly unreachableTolerationSeconds: number
 }
@@ -76,6 +79,7 @@ export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
     denyServiceExternalIPs,
     ...onPolicies(parts),
     ...(parts.ledger === undefined ? [] : [resourceQuota(parts.ledger)]),
+    ...(parts.webhooks === undefined ? [] : webhookPlugins(parts, parts.webhooks)),
     alwaysDeny,
   ]
   return chosenPlugins(parts).flatMap((chosen) => made.filter(({ name }) => name === chosen))

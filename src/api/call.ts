@@ -23,6 +23,8 @@ export interface Caller {
    */
   readonly signal: AbortSignal | undefined
   throwIfAborted(): void
+  /** When its time is up, by `performance.now()`; left out where it did not say, and always later than what others are waited for. */
+  readonly deadlineMs?: number | undefined
   /** A text for a `Warning` header. */
   readonly warn: (text: string) => void
   /** A remark for the audit log, or only for one that tells at least so much. The first remark under a key counts. */

@@ -9,7 +9,7 @@ import type { AuditEvent } from './record.js'
 
 export interface AuditEndpoint {
   /** JSON there; rejects when nobody answers. */
-  post(json: string, signal?: AbortSignal): Promise<Pick<EndpointAnswer, 'status' | 'retryAfter'>>
+  post(json: string): Promise<Pick<EndpointAnswer, 'status' | 'retryAfter'>>
   close(): void
 }
 

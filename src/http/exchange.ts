@@ -167,6 +167,10 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     if (this.isGone) throw requestTimedOut()
   }
 
+  get deadlineMs(): number | undefined {
+    return this.timeoutMs === undefined ? undefined : this.begunMs + this.timeoutMs
+  }
+
   get isTimedOut(): boolean {
     return this.timeout !== undefined
   }

@@ -207,8 +207,11 @@ export function headersOf(exchange: Exchange, contentType: string): string[] {
 const warningsOf = ({ warnings }: Exchange): readonly string[] => Array.from(warnings).flatMap((text) => ['Warning', warning(text)])
 const warning = (text: string): string => `299 - ${quoted(text)}`
 
-/** A quoted string of HTTP: what cannot stand in a header is left out. */
-const quoted = (text: string): string => `"${text.replace(/[^\x20-\x7e\t\u00a0-\u00ff]/g, ' ').replace(/(["\\])/g, '\\$1')}"`
+/** A quoted string of HTTP: what cannot stand in a header is left out, and what is not ASCII goes as UTF-8. */
+const quoted = (text: string): string => `"${inBytes(text.replace(/[^\P{Cc}\t]/gu, ' ')).replace(/(["\\])/g, '\\$1')}"`
+
+/** Node writes each character of a header as a byte. */
+const inBytes = (text: string): string => (/[^\t\x20-\x7e]/.test(text) ? Buffer.from(text).toString('latin1') : text)
 
 export function writeHead(exchange: Exchange, code: number, headers: string[]): void {
   const { response } = exchange

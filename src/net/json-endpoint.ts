@@ -1,11 +1,14 @@
-// A service of somebody else that is asked over HTTP: one JSON document there, one back, within a time and a size. Connections are kept.
+// A service of somebody else that is asked over HTTP: one JSON document there, one back, within a time and a size. Connections are kept, and
+// redirects are not followed: they are answers like others.
 
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 
 /** Where a service is, and how each side knows the other. */
 export interface EndpointSettings {
   readonly url: string
+  /** Where the connection goes, where that is another place than the URL names. */
+  readonly address?: { readonly host: string; readonly port: number }
   /** PEM; left out: the authorities of this machine. */
   readonly ca?: string
   /** Whatever certificate it shows is taken. */
@@ -17,6 +20,7 @@ export interface EndpointSettings {
   readonly key?: string
   /** What stands in `Authorization`, asked for with each request; left out: nothing. */
   readonly authorization?: () => string
+  readonly userAgent?: string
 }
 
 export interface EndpointLimits {
@@ -25,6 +29,23 @@ export interface EndpointLimits {
   readonly maxSockets?: number
   /** Of an answer. */
   readonly maxBytes?: number
+  /** What answers of several endpoints may take together. */
+  readonly room?: AnswerRoom
+}
+
+/** Room for answers that are being read. */
+export interface AnswerRoom {
+  /** False where there is none. */
+  take(bytes: number): boolean
+  give(bytes: number): void
+}
+
+export interface PostOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Instead of that of the endpoint. */
+  readonly timeoutMs?: number
+  /** Path and query, instead of those of the URL. */
+  readonly path?: string
 }
 
 export interface EndpointAnswer {
@@ -32,22 +53,39 @@ export interface EndpointAnswer {
   readonly body: Buffer
   /** In seconds, where the answer says when to come again. */
   readonly retryAfter: number | undefined
+  /** Empty where it says none. */
+  readonly contentType?: string
+}
+
+/** Nobody answered in time. */
+export class EndpointTimeoutError extends Error {
+  override readonly name = 'EndpointTimeoutError'
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs} ms`)
+  }
 }
 
 const mostAnswerBytes = 4 << 20
 const usualSockets = 64
+/** A kept connection that nobody uses is closed then. */
+const idleMs = 60_000
+/** A kept connection may have been closed by the other side just before it is used: then another one is tried. */
+const mostAttempts = 3
 
 export class JsonEndpoint {
   readonly #settings: EndpointSettings
   readonly #limits: EndpointLimits
   readonly #url: URL
+  readonly #place: { readonly hostname: string; readonly port: string | number; readonly path: string }
   readonly #agent: HttpAgent | HttpsAgent
 
   constructor(settings: EndpointSettings, limits: EndpointLimits) {
     this.#settings = settings
     this.#limits = limits
     this.#url = new URL(settings.url)
-    const common = { keepAlive: true, maxSockets: limits.maxSockets ?? usualSockets, maxFreeSockets: 4 }
+    const { hostname, port, pathname, search } = this.#url
+    this.#place = { hostname: hostname.replace(/^\[|\]$/g, ''), port, path: `${pathname}${search}` }
+    const common = { keepAlive: true, maxSockets: limits.maxSockets ?? usualSockets, maxFreeSockets: 4, timeout: idleMs }
     const { ca, insecure = false, serverName, cert, key } = settings
     this.#agent =
       this.#url.protocol === 'http:'
@@ -63,15 +101,17 @@ export class JsonEndpoint {
   }
 
   /** Rejects with one sentence when nobody answers in time, or with more than there may be. A text is JSON already. */
-  async post(document: unknown, signal?: AbortSignal): Promise<EndpointAnswer> {
+  async post(document: unknown, options: PostOptions = {}): Promise<EndpointAnswer> {
     const body = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
-    const { timeoutMs } = this.#limits
-    const ending = AbortSignal.timeout(timeoutMs)
-    try {
-      return await this.#send(body, signal === undefined ? ending : AbortSignal.any([ending, signal]))
-    } catch (thrown) {
-      if (ending.aborted) throw new Error(`no answer within ${timeoutMs} ms`)
-      throw thrown
+    const { timeoutMs = this.#limits.timeoutMs } = options
+    const lateAt = performance.now() + timeoutMs
+    for (let attempts = 1; ; attempts++) {
+      const sending = new Sending(this.#limits, options.signal)
+      try {
+        return await sending.run(this.#request(body, options.path), body, { timeoutMs, leftMs: lateAt - performance.now() })
+      } catch (thrown) {
+        if (!sending.wasStale || attempts >= mostAttempts) throw thrown
+      }
     }
   }
 
@@ -79,38 +119,103 @@ export class JsonEndpoint {
     this.#agent.destroy()
   }
 
-  #send(body: Buffer, signal: AbortSignal): Promise<EndpointAnswer> {
-    const { authorization } = this.#settings
+  #request(body: Buffer, path = this.#place.path): ClientRequest {
+    const { authorization, address, userAgent } = this.#settings
     const headers = {
+      ...(address === undefined ? {} : { host: this.#url.host }),
       'content-type': 'application/json',
-      accept: 'application/json',
+      accept: 'application/json, */*',
       'content-length': String(body.length),
+      ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
       ...(authorization === undefined ? {} : { authorization: authorization() }),
     }
-    const request = this.#url.protocol === 'http:' ? requestHttp : requestHttps
+    const { host: hostname, port } = address ?? { host: this.#place.hostname, port: this.#place.port }
+    const options = { method: 'POST', agent: this.#agent, headers, hostname, port, path }
+    return this.#url.protocol === 'http:' ? requestHttp(options) : requestHttps(options)
+  }
+}
+
+/** One request on its way. */
+class Sending {
+  /** Whether a kept connection turned out to be closed before anything came back. */
+  wasStale = false
+  readonly #limits: EndpointLimits
+  readonly #signal: AbortSignal | undefined
+  #taken = 0
+
+  constructor(limits: EndpointLimits, signal: AbortSignal | undefined) {
+    this.#limits = limits
+    this.#signal = signal
+  }
+
+  run(
+    sent: ClientRequest,
+    body: Buffer,
+    { timeoutMs, leftMs }: { readonly timeoutMs: number; readonly leftMs: number },
+  ): Promise<EndpointAnswer> {
+    const signal = this.#signal
     return new Promise((resolve, reject) => {
-      const sent = request(this.#url, { method: 'POST', agent: this.#agent, headers, signal }, (response) => {
-        this.#read(response).then(resolve, reject)
+      const leave = (): void => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', abort)
+        this.#limits.room?.give(this.#taken)
+        this.#taken = 0
+      }
+      const fail = (why: unknown): void => {
+        leave()
+        reject(why)
+        sent.destroy()
+      }
+      const abort = (): void => fail(signal?.reason)
+      const timer = setTimeout(() => fail(new EndpointTimeoutError(timeoutMs)), leftMs)
+      let hasAnswer = false
+      sent.on('response', (response) => {
+        hasAnswer = true
+        this.#read(
+          response,
+          (answer) => {
+            leave()
+            resolve(answer)
+          },
+          fail,
+        )
       })
-      sent.on('error', reject)
-      sent.end(body)
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        this.wasStale = sent.reusedSocket && !hasAnswer && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+        fail(error)
+      })
+      signal?.addEventListener('abort', abort, { once: true })
+      if (signal?.aborted) abort()
+      else sent.end(body)
     })
   }
 
-  async #read(response: IncomingMessage): Promise<EndpointAnswer> {
-    const most = this.#limits.maxBytes ?? mostAnswerBytes
+  #read(response: IncomingMessage, done: (answer: EndpointAnswer) => void, fail: (why: Error) => void): void {
+    const { maxBytes = mostAnswerBytes, room } = this.#limits
     const parts: Buffer[] = []
     let bytes = 0
-    for await (const part of response as AsyncIterable<Buffer>) {
+    response.on('data', (part: Buffer) => {
       bytes += part.length
-      if (bytes > most) throw new Error(`the answer is longer than ${most} bytes`)
+      if (bytes > maxBytes) {
+        fail(new Error(`the answer is longer than ${maxBytes} bytes`))
+        return
+      }
+      if (room?.take(part.length) === false) {
+        fail(new Error('there is no room for the answer'))
+        return
+      }
+      this.#taken += part.length
       parts.push(part)
-    }
-    const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
-    return {
-      status: response.statusCode ?? 0,
-      body: Buffer.concat(parts),
-      retryAfter: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : undefined,
-    }
+    })
+    response.on('error', fail)
+    response.on('end', () => {
+      const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
+      done({
+        status: response.statusCode ?? 0,
+        body: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts),
+        retryAfter: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : undefined,
+        contentType: response.headers['content-type'] ?? '',
+      })
+    })
   }
 }

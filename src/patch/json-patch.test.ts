@@ -329,6 +329,6 @@ test('thousands of operations on a great list', () => {
 test('a path that is not there is told by its beginning', () => {
   assert.throws(
     () => jsonPatch({}, [remove(`/${'x'.repeat(100_000)}`)]),
-    (thrown) => thrown instanceof PatchError && thrown.message.length < 400,
+    (thrown) => thrown instanceof PatchError && thrown.message.length < 700,
   )
 })

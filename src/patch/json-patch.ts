@@ -81,7 +81,7 @@ function perform(state: State, operation: Operation): void {
 function test(state: State, path: readonly string[], value: unknown): void {
   const found = findMember(state, path, 'test') ?? null
   if (typeof value === 'object') requireDepth(found)
-  if (!isEqual(plain(state, found), value)) throw new PatchError('test-failed', `testing value ${print(path)} failed`)
+  if (!isEqual(plain(state, found), value)) throw new PatchError('test-failed', `testing value ${print(path)} failed: test failed`)
 }
 
 /** An operation that says no value sets null. */
@@ -162,9 +162,12 @@ function replace(state: State, path: readonly string[], value: unknown): void {
 }
 
 function remove(state: State, path: readonly string[]): void {
-  findFor(state, path, 'remove')
   const last = path.at(-1)
   if (last === undefined) throw missing('remove', path)
+  if (findMember(state, path, 'remove') === undefined) {
+    const why = `Unable to remove nonexistent key: ${shorten(last)}: missing value`
+    throw new PatchError('missing-path', `error in remove for path: '${print(path)}': ${why}`)
+  }
   const parent = containerAt(state, path, 'remove')
   if (!isList(parent)) delete parent[last]
   else if (parent instanceof LongList) parent.remove(positionOf(last, parent.length) ?? 0)
@@ -259,4 +262,4 @@ const print = (path: readonly string[]): string =>
   shorten(path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''))
 
 const missing = (op: string, path: readonly string[]): PatchError =>
-  new PatchError('missing-path', `${op} operation does not apply: doc is missing path: ${print(path)}`)
+  new PatchError('missing-path', `${op} operation does not apply: doc is missing path: "${print(path)}": missing value`)

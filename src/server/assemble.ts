@@ -11,7 +11,7 @@ import { serviceRangesOf } from '../resources/core/service-allocation.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { ClientTrust } from './client-trust.js'
 import { joinCluster } from './join-cluster.js'
-import { makeEngine } from './make-engine.js'
+import { makeEngine, openHooks } from './make-engine.js'
 import { makeListener, type ServerState } from './make-listener.js'
 import { HeavyThread } from './offload/heavy-thread.js'
 import { openExtensions } from './open-extensions.js'
@@ -51,7 +51,10 @@ async function open(opening: Opening): Promise<AssembledServer> {
   const extensions = openExtensions(opening, store, catalogs)
   const rbac = new RbacIndex(store, catalogs.current)
   const turns = new QuotaTurns()
-  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger, turns })
+  let isServing = false
+  const hooks = openHooks(identity, () => isServing)
+  closing.add(() => hooks.clients.close())
+  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger, turns, hooks })
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
   // Read once, before anybody waits for it.
   rbac.open()
@@ -72,7 +75,8 @@ async function open(opening: Opening): Promise<AssembledServer> {
     requestMs: timeouts.requestMs,
   })
   closing.add(() => offload.close())
-  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions })
+  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks: hooks.tallies })
+  isServing = true
   const port = await openPort(opening, { listener, certificate, trust, store, state })
 
   const url = urlOf(port.address, port.port)

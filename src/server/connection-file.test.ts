@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { readConnection } from './connection-file.js'
+import { readConnection, readCredentials } from './connection-file.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'connection-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -60,3 +60,19 @@ const wrong: readonly { readonly text: string; readonly says: RegExp }[] = [
 ]
 
 for (const { text, says } of wrong) test(`refused: ${text.slice(0, 120)}`, () => assert.throws(() => read(text), says))
+
+test('users that are named after hosts are found by host and port, by a star, and by default', () => {
+  const user = (name: string): string => `- {name: "${name}", user: {token: "${name}"}}`
+  const names = ['a.example.com:8443', '*.example.com:8443', 'b.example.com', '*.svc', 'last']
+  const text = `users:\n${names.map(user).join('\n')}\ncontexts: [{name: c, context: {user: last}}]\ncurrent-context: c`
+  const find = readCredentials(join(folder, 'config.yaml'), text)
+  const found = (target: string): string | undefined => find(target)?.authorization?.()
+  assert.deepEqual(
+    ['a.example.com:8443', 'z.example.com:8443', 'b.example.com:443', 'b.example.com:444', 's.n.svc:443', 'other:1'].map(found),
+    ['a.example.com:8443', '*.example.com:8443', 'b.example.com', 'last', '*.svc', 'last'].map((name) => `Bearer ${name}`),
+  )
+  const withDefault = readCredentials(join(folder, 'config.yaml'), `users:\n${user('*')}\n- {name: x:1, user: {username: u, password: p}}`)
+  assert.equal(withDefault('y:2')?.authorization?.(), 'Bearer *')
+  assert.equal(withDefault('x:1')?.authorization?.(), `Basic ${Buffer.from('u:p').toString('base64')}`)
+  assert.equal(readCredentials(join(folder, 'c'), 'users: []')('y:2'), undefined)
+})

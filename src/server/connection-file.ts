@@ -16,19 +16,56 @@ export function readConnection(path: string, text: string, readText: ReadText = 
   const server = textIn(cluster, 'server')
   if (server === '') throw new Error('it names no server to reach')
   if (textIn(cluster, 'proxy-url') !== '') throw new Error('"proxy-url" is not supported')
-  for (const plugin of ['exec', 'auth-provider']) if (user[plugin] !== undefined) throw new Error(`"${plugin}" is not supported for a user`)
   const place = { folder: dirname(path), readText }
   const ca = material(place, cluster, 'certificate-authority')
-  const cert = material(place, user, 'client-certificate')
-  const key = material(place, user, 'client-key')
-  if ((cert === undefined) !== (key === undefined)) throw new Error('a client certificate and its key go together')
   const serverName = textIn(cluster, 'tls-server-name')
-  const authorization = authorizationOf(place, user)
   return {
     url: server,
     insecure: cluster['insecure-skip-tls-verify'] === true,
     ...(ca === undefined ? {} : { ca }),
     ...(serverName === '' ? {} : { serverName }),
+    ...credentialsOf(place, user),
+  }
+}
+
+/** As whom the server comes to others, by where they are. */
+export type FindCredentials = (target: string) => Credentials | undefined
+
+export type Credentials = Pick<EndpointSettings, 'cert' | 'key' | 'authorization'>
+
+/** The users of a configuration that are named after hosts: `host:port`, `*.example.com:443`, `*`; the current context names the last resort. */
+export function readCredentials(path: string, text: string, readText: ReadText = readFromDisk): FindCredentials {
+  const configuration = fieldsOf(readYaml(text).value) ?? {}
+  const place = { folder: dirname(path), readText }
+  const users = new Map<string, Credentials>()
+  for (const item of itemsOf(configuration, 'users')) users.set(textIn(item, 'name'), credentialsOf(place, fieldsOf(item['user']) ?? {}))
+  const current = named(configuration, 'contexts', textIn(configuration, 'current-context'))
+  const lastResort = textIn(fieldsOf(current?.['context']) ?? {}, 'user')
+  return (target) => {
+    const withoutPort = target.endsWith(usualPort) ? [target.slice(0, -usualPort.length)] : []
+    for (const name of [target, ...withoutPort].flatMap(spellingsOf)) {
+      const found = users.get(name)
+      if (found !== undefined) return found
+    }
+    return users.get('*') ?? users.get(lastResort)
+  }
+}
+
+const usualPort = ':443'
+
+/** Itself, and with a star for its first words. */
+function spellingsOf(target: string): readonly string[] {
+  const words = target.split('.')
+  return [target, ...words.slice(1).map((_, i) => `*.${words.slice(i + 1).join('.')}`)]
+}
+
+function credentialsOf(place: Place, user: Fields): Credentials {
+  for (const plugin of ['exec', 'auth-provider']) if (user[plugin] !== undefined) throw new Error(`"${plugin}" is not supported for a user`)
+  const cert = material(place, user, 'client-certificate')
+  const key = material(place, user, 'client-key')
+  if ((cert === undefined) !== (key === undefined)) throw new Error('a client certificate and its key go together')
+  const authorization = authorizationOf(place, user)
+  return {
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
     ...(authorization === undefined ? {} : { authorization }),
   }

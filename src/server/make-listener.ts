@@ -1,5 +1,6 @@
 // From the engine to what answers requests: the list of filters, the hooks beside it, and what they share.
 
+import type { HookTallies } from '../admission/webhooks/hook-tallies.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { nothingDiscovered } from '../api/discovered.js'
 import { anonymous } from '../api/user.js'
@@ -58,6 +59,7 @@ export interface ServerState {
 
 export interface ListenerParts {
   readonly engine: Engine
+  readonly hooks: HookTallies
   readonly catalogs: CatalogSource
   readonly state: ServerState
   readonly storage: Storage

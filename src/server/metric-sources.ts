@@ -1,7 +1,7 @@
 // What the parts of a server let be read of them on `/metrics`, besides requests and watches, which are counted where they are served.
 
-import { AdmissionTallies, type TalliedDurations } from '../admission/admission-tallies.js'
-import type { PolicyTallies } from '../admission/policy/policy-tallies.js'
+import { AdmissionTallies } from '../admission/admission-tallies.js'
+import type { HookTallies } from '../admission/webhooks/hook-tallies.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { featureGates } from '../api/feature-gates.js'
 import type { Audit } from '../audit/audit.js'
@@ -19,6 +19,7 @@ import type { ObjectStore } from '../objects/object-store.js'
 import type { CollectionTally } from '../objects/store-tallies.js'
 import type { Storage, StorageSize } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
+import { admissionFamilies, hookFamilies } from './admission-metrics.js'
 import { authenticationFamilies } from './authentication-metrics.js'
 import type { OpenFlowControl } from './open-flow-control.js'
 import type { Settings } from './options/settings.js'
@@ -28,6 +29,7 @@ export interface MeasuredParts {
   readonly settings: Pick<Settings, 'identity' | 'gates' | 'metrics'>
   readonly storage: Storage
   readonly engine: Pick<Engine, 'store' | 'admission' | 'access'>
+  readonly hooks: HookTallies
   readonly catalogs: CatalogSource
   readonly loops: RunningLoops
   readonly inflight: Pick<Inflight, 'readOnly' | 'mutating'>
@@ -50,6 +52,7 @@ export function metricSources(parts: MeasuredParts): readonly MetricSource[] {
     () => loopFamilies(parts),
     () => (parts.engine.access.tallies === undefined ? [] : authenticationFamilies(parts.engine.access.tallies)),
     () => admissionFamilies(parts.engine.admission.tallies ?? new AdmissionTallies()),
+    () => hookFamilies(parts.hooks),
     () => (parts.flow === undefined ? [] : flowFamilies(parts.flow.control, parts.flow.configs.tallies.values())),
     () => (parts.audit === undefined ? [] : auditFamilies(parts.audit.tallies)),
   ]
@@ -175,63 +178,6 @@ function loopFamilies({ loops, settings }: MeasuredParts): readonly Family[] {
     labelled('gauge', { name: 'leader_election_master_status', help: 'Whether the loops run in this server.', label: 'name' }, [
       row(settings.identity.prefixed('apiserver-loops'), loops.isLeading() ? 1 : 0),
     ]),
-  ]
-}
-
-function admissionFamilies(tallies: AdmissionTallies): readonly Family[] {
-  const inWords = ({ operation, rejected, type }: TalliedDurations): readonly string[] => [operation, String(rejected), type]
-  const labels = ['operation', 'rejected', 'type']
-  return [
-    {
-      name: 'apiserver_admission_controller_admission_duration_seconds',
-      type: 'histogram',
-      help: 'How long each admission plugin took, by name and step, and whether it refused.',
-      labels: ['name', ...labels],
-      rows: Array.from(tallies.plugins(), (tallied) => ({ labels: [tallied.name, ...inWords(tallied)], value: tallied.durations })),
-    },
-    {
-      name: 'apiserver_admission_step_admission_duration_seconds',
-      type: 'histogram',
-      help: 'How long all plugins of a step took together, and whether one of them refused.',
-      labels,
-      rows: Array.from(tallies.wholeSteps(), (tallied) => ({ labels: inWords(tallied), value: tallied.durations })),
-    },
-    ...policyFamilies(tallies.policies),
-  ]
-}
-
-/** None where there was never a policy. */
-function policyFamilies(tallies: PolicyTallies): readonly Family[] {
-  if (tallies.definitions === 0) return []
-  const name = (part: string): string => `apiserver_validating_admission_policy_${part}`
-  const labels = ['enforcement_action', 'policy', 'policy_binding', 'state']
-  const checks = Array.from(tallies.checks(), ({ policy, binding, action, durations }) => ({
-    labels: [action, policy, binding, 'active'],
-    durations,
-  }))
-  const total = ({ counts }: Histogram): number => counts.reduce((sum, count) => sum + count, 0)
-  return [
-    {
-      name: name('definition_total'),
-      type: 'counter',
-      help: 'Policies that were seen, by whether they are in force and what they do.',
-      labels: ['enforcement_action', 'state'],
-      rows: [{ labels: ['deny', 'active'], value: tallies.definitions }],
-    },
-    {
-      name: name('check_total'),
-      type: 'counter',
-      help: 'Expressions of policies that refused, or that failed and let pass.',
-      labels,
-      rows: checks.map((check) => ({ labels: check.labels, value: total(check.durations) })),
-    },
-    {
-      name: name('check_duration_seconds'),
-      type: 'histogram',
-      help: 'How long those expressions took.',
-      labels,
-      rows: checks.map((check) => ({ labels: check.labels, value: check.durations })),
-    },
   ]
 }
 

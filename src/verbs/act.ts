@@ -3,8 +3,9 @@
 import { AdmissionRequest } from '../admission/admission.js'
 import type { Call } from '../api/call.js'
 import type { Catalog } from '../api/catalog.js'
-import type { ApiObject } from '../api/object.js'
+import { type ApiObject, withMetadata } from '../api/object.js'
 import { type Engine, upToDate } from './engine.js'
+import { trackBody } from './managed-fields.js'
 import type { Action } from './special/signatures.js'
 
 export interface Acting {
@@ -16,8 +17,9 @@ export interface Acting {
 export async function perform(engine: Engine, call: Call, { act, body, catalog }: Acting): Promise<ApiObject | undefined> {
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
-  const sent = new AdmissionRequest(call, 'CREATE', { object: body, old: undefined })
-  const admitted = sent.withObject((await engine.admission.mutate(sent)) ?? body)
+  const placed = trackBody(call, body.metadata?.namespace ? body : withMetadata(body, { namespace: call.namespace }))
+  const sent = new AdmissionRequest(call, 'CREATE', { object: placed, old: undefined })
+  const admitted = sent.withObject((await engine.admission.mutate(sent)) ?? placed)
   call.throwIfAborted()
-  return act(engine, call, { body: admitted.object ?? body, catalog, validate: () => engine.admission.validate(admitted) })
+  return act(engine, call, { body: admitted.object ?? placed, catalog, validate: () => engine.admission.validate(admitted) })
 }

@@ -35,7 +35,9 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
   const dryRun = isDryRun(call.options)
   const admission = new AdmissionRequest(call, 'CREATE', { object: placed, old: undefined })
   const pending = engine.admission.mutate(admission)
-  const admitted = (pending instanceof Promise ? await pending : pending) ?? placed
+  const mutated = (pending instanceof Promise ? await pending : pending) ?? placed
+  // A plugin may name the object anew, and not put it elsewhere.
+  const admitted = mutated === placed ? placed : inNamespace(call, mutated)
   const granted = engine.checkGrant?.(call, { next: admitted, old: undefined })
   if (granted !== undefined) await granted
   for (let tries = 1; ; tries++) {

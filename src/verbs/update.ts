@@ -157,7 +157,7 @@ async function shape(engine: Engine, call: Call, shaping: Shaping): Promise<Rese
   })
   const pending = isAdmitted ? shown : engine.admission.mutate(admission)
   const mutated = (pending instanceof Promise ? await pending : pending) ?? shown
-  const written = mutated === shown ? wanted : withShown(call, wanted, mutated)
+  const written = mutated === shown ? wanted : withShown(call, wanted, inNamespace(call, mutated))
   const admitted = written instanceof Promise ? await written : written
   const granted = isAdmitted ? undefined : engine.checkGrant?.(call, { next: admitted, old: live })
   if (granted !== undefined) await granted

@@ -5,8 +5,7 @@ import { checkReplay } from './check.js'
 import { findRecordings, identities } from './replay.js'
 
 const root = findRecordings()
-// Files about webhooks wait for minutes for what nobody does yet.
-const scope = { profiles: ['default'], filter: '^admission-(?!webhook)' }
+const scope = { profiles: ['default'], filter: '^admission-' }
 
 for (const identity of identities) {
   test(

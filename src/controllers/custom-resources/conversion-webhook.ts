@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../api/api-error.js'
 import type { BatchConversion, ConversionVersions } from '../../api/conversion.js'
 import type { ApiObject, ObjectMeta } from '../../api/object.js'
-import { JsonEndpoint } from '../../net/json-endpoint.js'
+import { type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
 import type { CustomResourceDefinition, WebhookClientConfig } from '../../resources/apiextensions/v1.schema.js'
 import { isRecord } from '../../schema/read.js'
 import { writeAny } from '../../schema/write.js'
@@ -15,7 +15,9 @@ const mostAnswerBytes = 64 << 20
 const knownReviews = ['v1', 'v1beta1']
 
 /** Where a service of the cluster answers: an address, and the name that its certificate must have. */
-export type LocateService = (service: NonNullable<WebhookClientConfig['service']>) => { readonly url: string; readonly serverName: string }
+export type LocateService = (service: NonNullable<WebhookClientConfig['service']>) => ServicePlace
+
+export type ServicePlace = Pick<EndpointSettings, 'url' | 'serverName' | 'address'>
 
 export interface ConversionWebhook {
   readonly convert: BatchConversion
@@ -60,7 +62,7 @@ class WebhookCaller {
   private readonly config: WebhookClientConfig
   private readonly locate: LocateService
   private endpoint: JsonEndpoint | undefined
-  private url = ''
+  private key = ''
   private inFlight = 0
   private isClosed = false
 
@@ -87,11 +89,12 @@ class WebhookCaller {
 
   private open(): JsonEndpoint {
     const { url, service, caBundle } = this.config
-    const place = service === undefined ? { url: url ?? '' } : this.locate(service)
-    if (this.endpoint !== undefined && this.url === place.url) return this.endpoint
+    const place: ServicePlace = service === undefined ? { url: url ?? '' } : this.locate(service)
+    const key = `${place.url} ${place.address?.host} ${place.address?.port}`
+    if (this.endpoint !== undefined && this.key === key) return this.endpoint
     // Whoever is on the way to where it was before comes to an end there.
     if (this.inFlight <= 1) this.endpoint?.close()
-    this.url = place.url
+    this.key = key
     const ca = caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64').toString()
     const target = new URL(place.url)
     target.searchParams.set('timeout', `${timeoutMs / 1000}s`)

@@ -19,7 +19,7 @@ import { serveResource } from '../../http/resource-endpoint.js'
 import { ObjectStore } from '../../objects/object-store.js'
 import { type ServiceRanges, serviceRangesOf } from '../../resources/core/service-allocation.js'
 import { ClientTrust } from '../client-trust.js'
-import { makeEngine } from '../make-engine.js'
+import { type HookParts, makeEngine, openHooks } from '../make-engine.js'
 import { readSettings } from '../options/read-settings.js'
 import type { Settings } from '../options/settings.js'
 import { servedCatalog } from '../served-catalog.js'
@@ -35,6 +35,7 @@ interface Prepared {
   readonly serviceRanges: ServiceRanges
   readonly trust: ClientTrust
   readonly pressure: Pressure
+  readonly hooks: HookParts
 }
 
 async function prepare(start: ThreadStart): Promise<Prepared> {
@@ -50,6 +51,7 @@ async function prepare(start: ThreadStart): Promise<Prepared> {
       answerBytes: Number.POSITIVE_INFINITY,
       answerMs: settings.timeouts.requestMs,
     }),
+    hooks: openHooks(settings.identity, () => true),
   }
 }
 
@@ -96,7 +98,7 @@ const turns: Turns = {
 }
 
 async function serve(prepared: Prepared, request: OffloadedRequest): Promise<OffloadedAnswer> {
-  const { start, settings, catalog, serviceRanges, trust, pressure } = prepared
+  const { start, settings, catalog, serviceRanges, trust, pressure, hooks } = prepared
   const storage = new ThreadStorage(start, writes)
   // Of its own, for whoever listens to it goes with the request.
   const catalogs = new CatalogSource(catalog)
@@ -116,6 +118,7 @@ async function serve(prepared: Prepared, request: OffloadedRequest): Promise<Off
     logger: silentLogger,
     turns,
     findOwners,
+    hooks,
   })
   const resources = { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs }
   let served: Exchange | undefined

@@ -60,6 +60,7 @@ test('every kind of configuration is read', () => {
     limitedResources: [{ resource: 'pods', matchScopes: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] }],
   }
   assert.deepEqual(read(plugin('ResourceQuota', quota)).config.limitedResources[0]?.matchScopes, quota.limitedResources[0]?.matchScopes)
+  writeFileSync(join(folder, 'k'), JSON.stringify(connection))
   const images = { imagePolicy: { kubeConfigFile: 'k', allowTTL: -1, retryBackoff: 7 } }
   assert.deepEqual(read(plugin('ImagePolicyWebhook', images)).config.imagePolicy, {
     kubeConfigFile: join(folder, 'k'),
@@ -68,8 +69,22 @@ test('every kind of configuration is read', () => {
     retryBackoffMs: 7,
     defaultAllow: false,
   })
-  const hooks = { apiVersion: 'apiserver.config.cluster.io/v1', kind: 'WebhookAdmissionConfiguration', kubeConfigFile: '/k' }
-  assert.deepEqual(read(plugin('MutatingAdmissionWebhook', hooks)).config.mutatingWebhooks, { kubeConfigFile: '/k' })
+  const hooks = { apiVersion: 'apiserver.config.cluster.io/v1', kind: 'WebhookAdmissionConfiguration', kubeConfigFile: 'k' }
+  const { config, hookCredentials } = read(plugin('MutatingAdmissionWebhook', hooks))
+  assert.deepEqual(config.mutatingWebhooks, { kubeConfigFile: join(folder, 'k') })
+  assert.equal(hookCredentials.mutating('a.example.com:8443')?.authorization?.(), 'Bearer secret')
+  assert.equal(hookCredentials.validating('a.example.com:8443'), undefined)
+  assert.equal(read(plugin('ImagePolicyWebhook', images)).imagePolicy?.url, 'https://images.example.com/')
+})
+
+const connection = {
+  clusters: [{ name: 'c', cluster: { server: 'https://images.example.com/' } }],
+  users: [{ name: '*', user: { token: 'secret' } }],
+}
+
+test('a connection that cannot be read is told with its file', () => {
+  const hooks = { apiVersion: 'apiserver.config.cluster.io/v1', kind: 'WebhookAdmissionConfiguration', kubeConfigFile: 'nowhere' }
+  assert.throws(() => read(plugin('MutatingAdmissionWebhook', hooks)), /kubeConfigFile .*nowhere: ENOENT/)
 })
 
 const eventKind = { apiVersion: 'eventratelimit.admission.cluster.io/v1alpha1', kind: 'Configuration' }

@@ -13,6 +13,8 @@ import { checkKind, listOf, mappingOf, onlyFields, requiredText, textOf } from '
 import { pluginNames } from '../../admission/plugin-table.js'
 import type { Identity } from '../../api/identity.js'
 import { readYaml } from '../../codec/yaml/read-yaml.js'
+import type { EndpointSettings } from '../../net/json-endpoint.js'
+import { type FindCredentials, readConnection, readCredentials } from '../connection-file.js'
 import { type ReadText, readFromDisk } from './file-texts.js'
 import { flagError } from './flag.js'
 import type { SettingsInput } from './read-settings.js'
@@ -35,8 +37,32 @@ export function readAdmission(
     enabled,
     disabled,
     config,
+    ...connectionsOf(config, readText),
     notReadyTolerationSeconds: values['default-not-ready-toleration-seconds'],
     unreachableTolerationSeconds: values['default-unreachable-toleration-seconds'],
+  }
+}
+
+/** The files that configurations of plugins name for connections to others. */
+function connectionsOf(
+  { mutatingWebhooks, validatingWebhooks, imagePolicy }: AdmissionConfig,
+  readText: ReadText,
+): Pick<AdmissionSettings, 'hookCredentials' | 'imagePolicy'> {
+  const read = <T>(path: string | undefined, parse: (path: string, text: string, readText: ReadText) => T, otherwise: T): T => {
+    if (path === undefined) return otherwise
+    try {
+      return parse(path, readText(path), readText)
+    } catch (thrown) {
+      throw flagError('admission-control-config-file', `kubeConfigFile ${path}: ${(thrown as Error).message}`)
+    }
+  }
+  const nobody: FindCredentials = () => undefined
+  return {
+    hookCredentials: {
+      mutating: read(mutatingWebhooks.kubeConfigFile, readCredentials, nobody),
+      validating: read(validatingWebhooks.kubeConfigFile, readCredentials, nobody),
+    },
+    imagePolicy: read<EndpointSettings | undefined>(imagePolicy?.kubeConfigFile, readConnection, undefined),
   }
 }
 

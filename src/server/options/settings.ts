@@ -17,6 +17,7 @@ import type { TlsVersion } from '../../net/tls-names.js'
 import type { Policy as AuditPolicy } from '../../resources/audit/v1.schema.js'
 import type { EncryptionRules } from '../../storage/encryption/encryption.js'
 import type { EtcdTls } from '../../storage/etcd/endpoint.js'
+import type { FindCredentials } from '../connection-file.js'
 import type { controllerNames } from './flags/api.js'
 import type { authorizationModes } from './flags/authorization.js'
 import type { ParsedFlags } from './parse-flags.js'
@@ -244,6 +245,10 @@ export interface AdmissionSettings {
   readonly enabled: readonly string[]
   readonly disabled: readonly string[]
   readonly config: AdmissionConfig
+  /** As whom hooks are called. */
+  readonly hookCredentials: { readonly mutating: FindCredentials; readonly validating: FindCredentials }
+  /** Who is asked about images; undefined: nobody. */
+  readonly imagePolicy: EndpointSettings | undefined
   readonly notReadyTolerationSeconds: number
   readonly unreachableTolerationSeconds: number
 }

@@ -10,7 +10,6 @@ import { validateTokenRequest } from '../../resources/authentication/token-reque
 import type { BoundObjectReference, TokenRequest } from '../../resources/authentication/v1.schema.js'
 import { timeOf } from '../../schema/scalars.js'
 import { addressOf, type Engine } from '../engine.js'
-import { trackBody } from '../managed-fields.js'
 import type { ActionRequest } from './signatures.js'
 
 /** Programs ask for this long where somebody put their token into the pod for them: those may not know yet that tokens end. */
@@ -64,7 +63,7 @@ function checkNames(call: Call, { metadata }: ApiObject): void {
 }
 
 function complete(call: Call, body: TokenRequest, audiences: readonly string[]): TokenRequest {
-  const { status: _, ...sent } = trackBody(call, body as ApiObject) as TokenRequest
+  const { status: _, ...sent } = body
   const placed = withMetadata(sent as ApiObject, { name: call.name, namespace: call.namespace, creationTimestamp: timeOf(call.now) })
   return { ...placed, spec: { ...sent.spec, audiences: sent.spec?.audiences?.length ? sent.spec.audiences : audiences } } as TokenRequest
 }

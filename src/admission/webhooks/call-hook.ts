@@ -1,0 +1,78 @@
+// One hook is asked about one request: sent the review, waited for within its time and that of the request, and its answer read.
+
+import { badRequest } from '../../api/api-error.js'
+import { quote } from '../../api/field-error.js'
+import { type EndpointAnswer, EndpointTimeoutError } from '../../net/json-endpoint.js'
+import { describeNetworkFailure } from '../../net/network-failure.js'
+import type { AdmissionResponse } from '../../resources/admission/v1.schema.js'
+import type { ServiceObjects } from '../../resources/core/locate-service.js'
+import type { AdmissionRequest } from '../admission.js'
+import type { FindCredentials, HookClients } from './hook-clients.js'
+import { HookCallError, rejection } from './hook-errors.js'
+import type { Candidate } from './hook-list.js'
+import { BadAnswerError, checkResponse, readReview } from './review-answer.js'
+import { reviewApiVersion, reviewText } from './review-text.js'
+
+export interface CallParts {
+  readonly clients: HookClients
+  readonly credentials: FindCredentials
+  readonly services: ServiceObjects
+  readonly newUid: () => string
+  readonly mayPatch: boolean
+}
+
+const badStatus = 400
+/** What no header can say is not said. */
+const control = /\p{Cc}/u
+/** What remarks of one answer may take together in the audit log. */
+const mostRemarkLength = 64 << 10
+
+/** What an allowing hook says. Rejects with a HookCallError, a HookRejection, or an error that no policy forgives. */
+export async function callHook({ hook, as }: Candidate, request: AdmissionRequest, parts: CallParts): Promise<AdmissionResponse> {
+  const { name, review: version } = hook
+  if (request.dryRun && !hook.allowsDryRun) throw badRequest(`admission webhook ${quote(name)} does not support dry run`)
+  if (version === undefined) {
+    const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)'
+    throw new HookCallError(name, `could not create admission objects: ${why}`, badStatus)
+  }
+  const uid = parts.newUid()
+  const apiVersion = reviewApiVersion(request.identity, version)
+  const text = await reviewText(request, { uid, version, as })
+  const answer = await post({ hook, as }, request, text, parts)
+  let response: AdmissionResponse
+  try {
+    response = checkResponse(readReview(answer, apiVersion), { uid, version, apiVersion, mayPatch: parts.mayPatch })
+  } catch (thrown) {
+    if (thrown instanceof BadAnswerError) throw new HookCallError(name, thrown.message, thrown.code)
+    throw thrown
+  }
+  remark(request, name, response)
+  for (const warning of response.warnings ?? []) if (!control.test(warning)) request.call.warn(warning)
+  if (response.allowed !== true) throw rejection(name, response.status)
+  return response
+}
+
+async function post({ hook }: Candidate, request: AdmissionRequest, text: string, parts: CallParts): Promise<EndpointAnswer> {
+  const { signal, deadlineMs } = request.call.caller
+  const leftMs = deadlineMs === undefined ? hook.timeoutMs : Math.max(1, deadlineMs - performance.now())
+  const timeoutMs = Math.min(hook.timeoutMs, leftMs)
+  const place = parts.clients.placeOf(hook.client, timeoutMs)
+  try {
+    return await place.post({ text, timeoutMs, signal, credentials: parts.credentials, services: parts.services })
+  } catch (thrown) {
+    // The request itself is over: that is no failure of the hook.
+    if (signal?.aborted) throw signal.reason
+    const why = thrown instanceof EndpointTimeoutError ? 'context deadline exceeded' : describeNetworkFailure(thrown)
+    throw new HookCallError(hook.name, `failed to call webhook: Post ${quote(place.url)}: ${why}`, badStatus, { cause: thrown })
+  }
+}
+
+/** A hook may say something for the audit log, under its own name. */
+function remark(request: AdmissionRequest, name: string, { auditAnnotations = {} }: AdmissionResponse): void {
+  let length = 0
+  for (const [key, value] of Object.entries(auditAnnotations)) {
+    length += key.length + value.length
+    if (length > mostRemarkLength) return
+    request.annotate(`${name}/${key}`, value)
+  }
+}
