@@ -152,7 +152,10 @@ export class ValueMap extends CelMap {
 
   override find(key: Value): Value | undefined {
     const text = keyText(key)
-    return text === undefined ? noSuchOverload : this.entries.get(text)?.[1]
+    if (text !== undefined) return this.entries.get(text)?.[1]
+    // A key of another type is found by itself only.
+    for (const [own, value] of this.entries.values()) if (own === key) return value
+    return noSuchOverload
   }
 }
 

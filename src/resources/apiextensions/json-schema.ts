@@ -78,3 +78,6 @@ export const isIntOrString = (schema: JsonSchema): boolean => schema['x-kubernet
 
 /** The members that every object of the API has, whatever its schema says. */
 export const isResourceMember = (name: string): boolean => name === 'apiVersion' || name === 'kind' || name === 'metadata'
+
+/** What is filled in; a default of null is none. */
+export const defaultOf = (schema: JsonSchema | undefined): unknown => schema?.default ?? undefined

@@ -1,7 +1,7 @@
 // Lists and maps that merge: how a schema says whether a list is one value, a set, or a map with keys, and what that asks of its items.
 
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../api/field-error.js'
-import { itemSchema, itemSchemas, type JsonSchema } from './json-schema.js'
+import { defaultOf, itemSchema, itemSchemas, type JsonSchema } from './json-schema.js'
 
 const listTypes = ['atomic', 'set', 'map']
 const mapTypes = ['atomic', 'granular']
@@ -91,7 +91,7 @@ function validateMergedItems(schema: JsonSchema, { listType, keys }: MergedList,
     const property = items.properties?.[key]
     if (property === undefined) return []
     const at = `${path}.items.properties[${key}]`
-    const isThere = property.default !== undefined || (items.required ?? []).includes(key)
+    const isThere = defaultOf(property) !== undefined || (items.required ?? []).includes(key)
     return [
       ...(isThere
         ? []

@@ -1,7 +1,16 @@
 // What a schema may say, keyword by keyword and level by level, whether or not it is structural.
 
 import { type FieldError, forbidden, invalid, notSupported } from '../../api/field-error.js'
-import { additionalSchema, isEmbedded, isResourceMember, itemSchema, itemSchemas, type JsonSchema, schemasOf } from './json-schema.js'
+import {
+  additionalSchema,
+  defaultOf,
+  isEmbedded,
+  isResourceMember,
+  itemSchema,
+  itemSchemas,
+  type JsonSchema,
+  schemasOf,
+} from './json-schema.js'
 import { validateListRules } from './list-rules.js'
 import { validateExpressions } from './schema-expressions.js'
 import { innerSchemas } from './schema-search.js'
@@ -74,7 +83,8 @@ function validateKeywords(schema: JsonSchema, { path, isInMeta, noDefaults }: Pl
   const { type = '' } = schema
   const errors: FieldError[] = []
   if (type !== '' && !types.includes(type)) errors.push(notSupported(`${path}.type`, type, types))
-  if (schema.default !== undefined && noDefaults !== undefined) errors.push(forbidden(`${path}.default`, `must not be set ${noDefaults}`))
+  if (defaultOf(schema) !== undefined && noDefaults !== undefined)
+    errors.push(forbidden(`${path}.default`, `must not be set ${noDefaults}`))
   for (const name of refused) {
     if (schema[name] !== undefined && schema[name] !== '') errors.push(forbidden(`${path}.${name}`, `${name} is not supported`))
   }

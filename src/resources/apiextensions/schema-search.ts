@@ -1,6 +1,6 @@
 // Looking for something anywhere in a schema.
 
-import { additionalSchema, itemSchema, itemSchemas, type JsonSchema, schemasOf } from './json-schema.js'
+import { additionalSchema, defaultOf, itemSchema, itemSchemas, type JsonSchema, schemasOf } from './json-schema.js'
 
 /** The schemas directly inside of a schema. */
 export const innerSchemas = (schema: JsonSchema): readonly JsonSchema[] =>
@@ -15,7 +15,7 @@ export const innerSchemas = (schema: JsonSchema): readonly JsonSchema[] =>
     ...schemasOf(schema.properties).map(([, inner]) => inner),
   ].filter((inner) => inner !== undefined)
 
-export const hasDefaults = (schema: JsonSchema): boolean => schema.default !== undefined || innerSchemas(schema).some(hasDefaults)
+export const hasDefaults = (schema: JsonSchema): boolean => defaultOf(schema) !== undefined || innerSchemas(schema).some(hasDefaults)
 
 /** The schema with each of those directly inside of it changed. */
 export function mapSchemas(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema {

@@ -10,9 +10,11 @@ import { writeValue } from '../../../schema/write.js'
 import type { JsonSchema } from '../json-schema.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
 import { customResourceDefinition } from '../v1.schema.js'
+import { validateDefaults } from '../values/default-rules.js'
 import { customKind } from './custom-kind.js'
 import { structOfKind } from './custom-schema.js'
 import { compileJsonPath } from './json-path.js'
+import { JsonPathError } from './json-path-syntax.js'
 
 const spec: JsonSchema = {
   type: 'object',
@@ -154,6 +156,82 @@ describe('a custom kind', () => {
   })
 })
 
+describe('values that fit nowhere', () => {
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: {
+      ports: { type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['n'], items: { type: 'object' } },
+      template: { type: 'object', 'x-kubernetes-embedded-resource': true, 'x-kubernetes-preserve-unknown-fields': true },
+      size: { type: 'integer', default: null },
+    },
+  }
+  const own = define([version('v1', { schema: { openAPIV3Schema: { type: 'object', properties: { spec: schema } } } })])
+
+  it('are told where items of keyed lists are no objects', () => {
+    const errors = own.validate?.(object({ spec: { ports: [{ n: 1 }, 'x'] } }), context) ?? []
+    assert.deepEqual(
+      errors.map(({ reason, field }) => `${field} ${reason}`),
+      ['spec.ports[1] FieldValueTypeInvalid', 'spec.ports[1] FieldValueInvalid'],
+    )
+  })
+
+  it('are not read where they should say what an embedded object is', () => {
+    assert.throws(
+      () => readValue(own.versions[0]?.schema as never, object({ spec: { template: { apiVersion: 5, kind: 'Pod' } } })),
+      /apiVersion/,
+    )
+  })
+
+  it('are not filled in for a default of null', () => {
+    assert.deepEqual(own.versions[0]?.defaults?.(object({ spec: {} }), context), object({ spec: {} }))
+    assert.deepEqual(validateDefaults(schema, 'x'), [])
+  })
+})
+
+describe('paths of columns', () => {
+  const data = {
+    name: 'alpha',
+    list: ['a', 'b', 'c'],
+    empty: '',
+    map: { k: 'v' },
+    'dotted.key': 'd',
+    objects: [
+      { name: 'n1', port: 80 },
+      { name: 'n2', port: 443 },
+    ],
+  }
+  const rows: readonly (readonly [path: string, ...found: unknown[]])[] = [
+    ['.name', 'alpha'],
+    ['.name} and {.list', 'alpha'],
+    ['$.name', 'alpha'],
+    ['.', ...[]],
+    ['name', ...[]],
+    ['.list[]', 'a'],
+    ['.list[-1]', 'c'],
+    ['.list[0:2]', 'a', 'b'],
+    ['.list[::2]', 'a', 'c'],
+    ['.list[2,0]', 'c', 'a'],
+    ['.list[7,0]', ...[]],
+    ['.list[7]', ...[]],
+    ['.map[*]', ...[]],
+    ['.map.*', 'v'],
+    ['.dotted\\.key', 'd'],
+    ["['name']", 'alpha'],
+    ["'text'", 'text'],
+    ['..name', 'n1', 'n2', 'alpha'],
+    ['.objects[?(@.port==443)].name', 'n2'],
+    ['.objects[?(@.port==80.0)].name', ...[]],
+    ['.objects[?(@.port="80")].name', ...[]],
+    ['.objects[?(@.gone)].name', ...[]],
+    ['.objects[?(@.port)].name', 'n1', 'n2'],
+    ['range .list[*]', ...[]],
+  ]
+  for (const [path, ...found] of rows) it(path, () => assert.deepEqual(new Set(compileJsonPath(path)(data)), new Set(found)))
+
+  for (const path of ['.list[', '.list[x]', '.list["a"]', '.a....b', '.objects[?(@.port', "'open", '#', '..*', 'x'.repeat(5000)])
+    it(`${path.slice(0, 20)} is none`, () => assert.throws(() => compileJsonPath(path), JsonPathError))
+})
+
 describe('hostile definitions', () => {
   it('are read back in time that grows with their depth, and not with its power', () => {
     const nested = (depth: number): object => (depth === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(depth - 1) } })
@@ -169,6 +247,6 @@ describe('hostile definitions', () => {
   it('have columns that look at no more than some values', () => {
     let value: object = {}
     for (let i = 0; i < 60; i++) value = { a: value }
-    assert.equal(compileJsonPath(`.spec${'..'.repeat(8)}`)({ spec: value }).length, 10_000)
+    assert.equal(compileJsonPath(`.spec${'..a'.repeat(8)}`)({ spec: value }).length, 10_000)
   })
 })

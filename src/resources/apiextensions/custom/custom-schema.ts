@@ -7,6 +7,7 @@ import { objectMeta } from '../../../api/meta.schema.js'
 import type { Field, FieldTable, ListNode, SchemaNode, StructNode } from '../../../schema/node.js'
 import {
   additionalSchema,
+  defaultOf,
   isEmbedded,
   isIntOrString,
   isResourceMember,
@@ -19,11 +20,14 @@ import {
 const anything: SchemaNode = { type: 'any', form: 'json', granular: true }
 const looseString: SchemaNode = { type: 'string', loose: true }
 
+/** What an object is must be a text wherever it stands: no other value is even read. */
+const word: SchemaNode = { type: 'string' }
+
 /** Fields keep what was sent, zero values included. */
 const field = (node: SchemaNode, schema: JsonSchema): Field => ({
   node,
   pointer: true,
-  ...(schema.default === undefined ? {} : { default: schema.default as never }),
+  ...(defaultOf(schema) === undefined ? {} : { default: schema.default as never }),
 })
 
 /** The objects of one version of a custom kind. */
@@ -46,7 +50,7 @@ const fieldsOf = (schemas: readonly (readonly [name: string, schema: JsonSchema]
 const nodeOf = (schema: JsonSchema, name: string): SchemaNode => {
   const node = plainNode(schema, name)
   // In place of a null that may not be there a default is filled in.
-  return (schema.nullable === true || schema.default !== undefined) && node.type !== 'any'
+  return (schema.nullable === true || defaultOf(schema) !== undefined) && node.type !== 'any'
     ? ({ ...node, nullable: true } as SchemaNode)
     : node
 }
@@ -81,8 +85,8 @@ function objectNode(schema: JsonSchema, name: string): SchemaNode {
     : schemasOf(schema.properties)
   const resource: FieldTable = isEmbedded(schema)
     ? {
-        apiVersion: field(looseString, {}),
-        kind: field(looseString, {}),
+        apiVersion: field(word, {}),
+        kind: field(word, {}),
         metadata: { node: { ...objectMeta, loose: true }, pointer: true },
       }
     : {}

@@ -5,9 +5,11 @@ import { ageOf } from '../../../api/human-duration.js'
 import { ageColumn, nameColumn } from '../../../api/table-columns.js'
 import { sortTexts } from '../../../base/text-order.js'
 import { isRecord } from '../../../schema/read.js'
+import { readTime } from '../../../schema/scalars.js'
 import { writeAny } from '../../../schema/write.js'
 import type { CustomResourceColumnDefinition } from '../v1.schema.js'
-import { compileJsonPath, JsonPathError } from './json-path.js'
+import { compileJsonPath } from './json-path.js'
+import { JsonPathError, LiteralNumber } from './json-path-syntax.js'
 
 interface CustomColumn {
   readonly column: Column
@@ -61,25 +63,55 @@ function columnOf({
 
 /** Only the first match is shown. */
 function cellOf({ type }: Column, found: readonly unknown[], now: number): unknown {
-  const [first] = found
   if (found.length === 0) return null
+  const first = found[0] instanceof LiteralNumber && !found[0].isWhole ? found[0].value : found[0]
   switch (type) {
     case 'integer':
-      return typeof first === 'bigint' ? first : typeof first === 'number' ? Math.trunc(first) : null
+      return typeof first === 'bigint' ? first : typeof first === 'number' ? wholeOf(first) : null
     case 'number':
-      return typeof first === 'number' || typeof first === 'bigint' ? first : null
+      return typeof first === 'number' || typeof first === 'bigint' ? Number(first) : null
     case 'boolean':
       return typeof first === 'boolean' ? first : null
     case 'date':
-      return typeof first === 'string' ? ageOrInvalid(first, now) : null
+      return typeof first === 'string' ? ageIn(first, now) : null
     case 'string':
-      return first === null ? '<no value>' : typeof first === 'string' ? first : writeAny(sorted(first))
+      return textOf(first)
     default:
       return null
   }
 }
 
-const ageOrInvalid = (text: string, now: number): string => (Number.isNaN(Date.parse(text)) ? '<invalid>' : ageOf(text, now))
+const leastInteger = -(1n << 63n)
+
+/** What no integer of 64 bits can hold is shown as the least of them, as machines have it. */
+function wholeOf(number: number): number | bigint {
+  const whole = Math.trunc(number)
+  return Math.abs(whole) < 2 ** 63 ? whole : leastInteger
+}
+
+function textOf(value: unknown): string {
+  if (value instanceof LiteralNumber) return String(value.value)
+  if (value === null) return '<no value>'
+  if (typeof value === 'number') return numberText(value)
+  return typeof value === 'string' ? value : writeAny(sorted(value))
+}
+
+/** With an exponent of two digits at least, from a hundred-thousandth down. */
+function numberText(value: number): string {
+  if (value === 0 || Math.abs(value) >= 1e-4) return String(value)
+  const [digits = '', exponent = ''] = value.toExponential().split('e-')
+  return `${digits}e-${exponent.padStart(2, '0')}`
+}
+
+/** A time that is not set has no age. */
+function ageIn(text: string, now: number): string {
+  if (text === '' || text === 'null') return '<unknown>'
+  const time = readTime(text, false)
+  if (time === undefined) return '<invalid>'
+  return Date.parse(time) === zeroTime ? '<unknown>' : ageOf(time, now)
+}
+
+const zeroTime = Date.parse('0001-01-01T00:00:00Z')
 
 /** Members in the order of their names. */
 function sorted(value: unknown): unknown {

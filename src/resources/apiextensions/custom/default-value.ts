@@ -1,7 +1,7 @@
 // Defaults of structural schemas: what an object leaves out is filled in, and null where none may be counts as left out.
 
 import { isRecord, setMember } from '../../../schema/read.js'
-import { additionalSchema, isEmbedded, isResourceMember, itemSchema, type JsonSchema } from '../json-schema.js'
+import { additionalSchema, defaultOf, isEmbedded, isResourceMember, itemSchema, type JsonSchema } from '../json-schema.js'
 
 /** Schemas without any default need no walk. */
 const defaulting = new WeakMap<JsonSchema, boolean>()
@@ -11,7 +11,7 @@ function hasDefaults(schema: JsonSchema | undefined): boolean {
   const known = defaulting.get(schema)
   if (known !== undefined) return known
   const has =
-    schema.default !== undefined ||
+    defaultOf(schema) !== undefined ||
     hasDefaults(itemSchema(schema)) ||
     hasDefaults(additionalSchema(schema)) ||
     Object.values(schema.properties ?? {}).some(hasDefaults)
@@ -33,7 +33,7 @@ function mapped(items: readonly unknown[], map: (item: unknown) => unknown): rea
 
 /** In place of a null that may not be there. */
 const nullOrDefault = (value: unknown, schema: JsonSchema | undefined): unknown =>
-  value === null && schema?.nullable !== true && schema?.default !== undefined ? schema.default : value
+  value === null && schema?.nullable !== true ? (defaultOf(schema) ?? value) : value
 
 function withMembers(value: Record<string, unknown>, schema: JsonSchema): Record<string, unknown> {
   let next: Record<string, unknown> | undefined
@@ -47,7 +47,7 @@ function withMembers(value: Record<string, unknown>, schema: JsonSchema): Record
     const isThere = Object.hasOwn(value, name)
     const member = isThere ? value[name] : undefined
     const needs = !isThere || (member === null && own.nullable !== true)
-    const filled = withDefaults(needs && own.default !== undefined ? structuredClone(own.default) : member, own)
+    const filled = withDefaults(needs && defaultOf(own) !== undefined ? structuredClone(own.default) : member, own)
     if (filled !== member) put(name, filled)
   }
   const additional = additionalSchema(schema)

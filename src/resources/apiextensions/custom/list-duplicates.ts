@@ -1,6 +1,6 @@
 // Items of sets and keyed lists must differ: what merging such lists relies on.
 
-import { duplicate, type FieldError } from '../../../api/field-error.js'
+import { duplicate, type FieldError, invalid } from '../../../api/field-error.js'
 import { isRecord } from '../../../schema/read.js'
 import { writeAny } from '../../../schema/write.js'
 import { additionalSchema, itemSchema, type JsonSchema } from '../json-schema.js'
@@ -24,6 +24,9 @@ export function validateLists(value: unknown, schema: JsonSchema | undefined, pa
 function findDuplicates(items: readonly unknown[], schema: JsonSchema, path: string): readonly FieldError[] {
   const type = schema['x-kubernetes-list-type']
   if (type !== 'set' && type !== 'map') return []
+  const strays =
+    type === 'set' ? [] : items.flatMap((item, i) => (item === null || isRecord(item) ? [] : [strayItem(item, `${path}[${i}]`)]))
+  if (strays.length > 0) return strays
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const keyOf = (item: unknown): unknown =>
     type === 'set' || !isRecord(item)
@@ -39,3 +42,5 @@ function findDuplicates(items: readonly unknown[], schema: JsonSchema, path: str
   })
   return errors
 }
+
+const strayItem = (item: unknown, path: string): FieldError => invalid(path, item, 'must be an object for an array of list-type map')

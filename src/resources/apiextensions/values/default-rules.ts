@@ -2,7 +2,7 @@
 
 import { type FieldError, invalid } from '../../../api/field-error.js'
 import { checkDefault } from '../custom/expression-rules.js'
-import { isEmbedded, isResourceMember, itemSchema, type JsonSchema, schemasOf } from '../json-schema.js'
+import { defaultOf, isEmbedded, isResourceMember, itemSchema, type JsonSchema, schemasOf } from '../json-schema.js'
 import { validateEmbedded } from './embedded-resource.js'
 import { pruneValue } from './prune-value.js'
 import { validateValue } from './validate-value.js'
@@ -29,7 +29,7 @@ function validateAt(schema: JsonSchema, path: string, outer: Surroundings): read
   const around = isEmbedded(schema) ? resourceOf(schema) : outer
   const items = itemSchema(schema)
   return [
-    ...(schema.default === undefined ? [] : validateDefault(schema, `${path}.default`, around)),
+    ...(defaultOf(schema) === undefined ? [] : validateDefault(schema, `${path}.default`, around)),
     ...(items === undefined ? [] : validateAt(items, `${path}.items`, { ...around, with: (value) => around.with([value]) })),
     ...schemasOf(schema.properties).flatMap(([name, property]) =>
       validateAt(property, `${path}.properties[${name}]`, {

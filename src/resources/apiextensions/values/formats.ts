@@ -56,6 +56,18 @@ const isIsbn13: FormatRule = (text) => {
   return /^\d{13}$/.test(isbn) && sum % 10 === 0
 }
 
+const plainLetter = '[a-zA-Z0-9\\p{S}\\p{L}]'
+const letterOrDash = '[a-zA-Z0-9\\p{S}\\p{L}-]'
+const oneLabel = new RegExp(`^${plainLetter}-?${plainLetter}{0,62}$`, 'u')
+const manyLabels = new RegExp(`^(?:${plainLetter}(?:${letterOrDash}{0,61}${plainLetter})?\\.)+[a-zA-Z\\p{L}]{2,63}$`, 'u')
+
+/** One label with a dash at most behind its first letter, or several, the last of which has two letters at least: as the reference has it. */
+function isHostname(text: string): boolean {
+  const bytes = (part: string): number => new TextEncoder().encode(part).length
+  if (text.length > 255 || bytes(text) > 255) return false
+  return (oneLabel.test(text) || manyLabels.test(text)) && text.split('.').every((label) => bytes(label) <= 63)
+}
+
 const byteOfColor = '\\s*(0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])\\s*'
 
 /** By the name without dashes, as `date-time` and `datetime` are one. */
@@ -69,9 +81,7 @@ const formats: { readonly [name: string]: FormatRule } = {
   duration: isDuration,
   email: matches(/^[^\s@<>()[\],;:"]+@[^\s@<>()[\],;:"]+$/),
   hexcolor: matches(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/),
-  hostname: (text) =>
-    text.length < 255 &&
-    /^([a-zA-Z0-9\u00a1-\uffff](-*[a-zA-Z0-9\u00a1-\uffff])*\.)*[a-zA-Z0-9\u00a1-\uffff](-*[a-zA-Z0-9\u00a1-\uffff])*\.?$/.test(text),
+  hostname: isHostname,
   ipv4: (text) => text.includes('.') && parseIp(text) !== undefined,
   ipv6: (text) => text.includes(':') && parseIp(text) !== undefined,
   isbn: (text) => isIsbn10(text) || isIsbn13(text),

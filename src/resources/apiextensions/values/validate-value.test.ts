@@ -28,6 +28,14 @@ const rows: readonly Row[] = [
     value: 1.5,
     found: 'x: Invalid value: "number": x in body must be of type integer: "number"',
   },
+  { title: 'a host', schema: { type: 'string', format: 'hostname' }, value: 'a-b.example.com' },
+  { title: 'a host of one label', schema: { type: 'string', format: 'hostname' }, value: 'a-b' },
+  {
+    title: 'a host whose last label is one letter',
+    schema: { type: 'string', format: 'hostname' },
+    value: 'a.b',
+    found: 'x: Invalid value: "a.b": x in body must be of type hostname: "a.b"',
+  },
   { title: 'an integer for a number', schema: { type: 'number' }, value: 2 },
   { title: 'a large integer', schema: { type: 'integer', minimum: 0 }, value: 9223372036854775807n },
   {
