@@ -18,6 +18,7 @@ const longest = [
   'test/crash/',
   'test/etcd/',
   'test/clients/',
+  'test/embedding/',
   'test/soak/',
   'test/fuzz',
   'test/bad-input',

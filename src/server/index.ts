@@ -2,13 +2,13 @@
 
 import type { IdentityName } from '../api/identity.js'
 import { type LogFields, type Logger, silentLogger } from '../base/logger.js'
-import { type Access, type EmbeddedServer, embeddedServer } from './embedding/embedded-server.js'
+import { embeddedServer } from './embedding/embedded-server.js'
 import { readObjects } from './embedding/read-objects.js'
 import { checkOptions, type EtcdLocation, type FirstObject, type ObjectValue, type ServerOptions } from './embedding/server-options.js'
 import { parseFlags } from './options/parse-flags.js'
 import { readSettings } from './options/read-settings.js'
 import { makePrivateFolder } from './private-files.js'
-import type { RunningServer } from './running-server.js'
+import type { Access, EmbeddedServer, RunningServer } from './running-server.js'
 
 export type {
   Access,

@@ -1,5 +1,6 @@
 // The command: flags become settings, settings become a running server, and signals end it.
 
+import type { Assemble } from './embedding/parts.js'
 import { type FaultSource, watchFaults } from './faults.js'
 import { renderGreeting } from './greeting.js'
 import { letHeapGrow } from './heap-growth.js'
@@ -11,7 +12,7 @@ import { type ParsedFlags, parseFlags } from './options/parse-flags.js'
 import { readSettings } from './options/read-settings.js'
 import type { Settings } from './options/settings.js'
 import { makePrivateFolder } from './private-files.js'
-import type { Assemble, RunningServer } from './running-server.js'
+import type { RunningServer } from './running-server.js'
 import { explainStartFailure } from './start-failure.js'
 import { packageVersion } from './version.js'
 

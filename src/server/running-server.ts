@@ -1,9 +1,5 @@
 // What a started server shows to whoever started it: the command line, or a program that embeds it.
 
-import type { Logger } from '../base/logger.js'
-import type { Parts } from './embedding/parts.js'
-import type { Settings } from './options/settings.js'
-
 export interface RunningServer {
   /** The address that the port is bound to. */
   readonly address: string
@@ -19,10 +15,23 @@ export interface RunningServer {
   close(options?: { readonly immediately?: boolean }): Promise<void>
 }
 
-/** A server with what it is made of, for the embedding API. */
-export interface AssembledServer extends RunningServer {
-  readonly parts: Parts
+/** How somebody speaks to the server. */
+export interface Access {
+  readonly user: string
+  readonly groups: readonly string[]
+  readonly token: string
+  /** For clients that read a file. */
+  readonly clientConfiguration: string
 }
 
-/** `signal` ends a start that waits for something else to come up. */
-export type Assemble = (settings: Settings, logger: Logger, signal?: AbortSignal) => Promise<RunningServer>
+/** A running server as the program sees that embeds it: with a token for everybody it wants to be, and a way back to the beginning. */
+export interface EmbeddedServer extends RunningServer, Access {
+  /** Somebody else, who may do what the rules of the server say; members of `system:masters` may do everything. */
+  as(user: string, groups?: readonly string[]): Access
+  /**
+   * Puts all objects back to what they were when `startServer` resolved. Watches see what goes and what changes; revisions go on. Only in
+   * memory.
+   */
+  reset(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}

@@ -1,30 +1,11 @@
-// A running server as the program sees that embeds it: with a token for everybody it wants to be, and a way back to the beginning.
+// Makes of an assembled server what the program sees that embeds it.
 
 import { randomBytes } from 'node:crypto'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { renderClientConfiguration } from '../client-configuration.js'
-import type { AssembledServer, RunningServer } from '../running-server.js'
+import type { Access, EmbeddedServer } from '../running-server.js'
+import type { AssembledServer } from './parts.js'
 import { StartState } from './start-state.js'
-
-/** How somebody speaks to the server. */
-export interface Access {
-  readonly user: string
-  readonly groups: readonly string[]
-  readonly token: string
-  /** For clients that read a file. */
-  readonly clientConfiguration: string
-}
-
-export interface EmbeddedServer extends RunningServer, Access {
-  /** Somebody else, who may do what the rules of the server say; members of `system:masters` may do everything. */
-  as(user: string, groups?: readonly string[]): Access
-  /**
-   * Puts all objects back to what they were when `startServer` resolved. Watches see what goes and what changes; revisions go on. Only in
-   * memory.
-   */
-  reset(): Promise<void>
-  [Symbol.asyncDispose](): Promise<void>
-}
 
 export function embeddedServer(assembled: AssembledServer, isInMemory: boolean): EmbeddedServer {
   const { parts, ...server } = assembled

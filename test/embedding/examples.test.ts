@@ -1,0 +1,94 @@
+// The examples are run as their readers would run them: with the published package, each with its own test runner and client.
+
+import assert from 'node:assert/strict'
+import { cpSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { obtainKubectl } from '../clients/obtain-kubectl.js'
+import { obtainPython } from '../clients/obtain-python.js'
+import { install, type Obtained, obtain, runToEnd } from '../clients/obtaining.js'
+import { repoRoot } from '../kit/paths.js'
+import { addPackages, obtainPacked } from './packed.js'
+
+const packed = await obtainPacked()
+const examples = join(packed.path, 'examples')
+
+/** What a package of the distribution brings, installed where that can be. */
+const fromDebian = (names: readonly string[], isThere: () => Promise<boolean>): Promise<Obtained> =>
+  obtain(names.join(' and '), async () => {
+    if (await isThere()) return ''
+    if (process.getuid?.() !== 0) throw new Error('it is not installed, and installing it needs root')
+    await install('apt-get', ['install', '--yes', '--quiet', '--no-install-recommends', ...names])
+    if (!(await isThere())) throw new Error('it was installed, but cannot be used')
+    return ''
+  })
+
+const succeeds = async (command: string, args: readonly string[]): Promise<boolean> => (await runToEnd(command, args)).code === 0
+
+const tried: string[] = []
+
+describe('the examples', { skip: packed.skip }, () => {
+  if (packed.skip === false) cpSync(join(repoRoot, 'examples'), examples, { recursive: true })
+  after(() => rmSync(packed.path, { recursive: true, force: true }))
+
+  const env = { ...process.env, CLUSTER_APISERVER: join(packed.path, 'node_modules', '.bin', 'cluster-apiserver') }
+  const passes = async (command: string, args: readonly string[], prints: RegExp, cwd = packed.path): Promise<void> => {
+    const { NODE_TEST_CONTEXT: _, ...rest } = env as NodeJS.ProcessEnv
+    const { code, stdout, stderr } = await runToEnd(command, args, { cwd, env: { ...rest, CI: '1', NO_COLOR: '1' } })
+    assert.equal(code, 0, `${stdout}\n${stderr}`)
+    assert.match(`${stdout}${stderr}`, prints)
+  }
+
+  test('node-test', async () => {
+    tried.push('node-test')
+    await passes(process.execPath, ['--test', 'examples/node-test/shop.test.mjs'], /# pass 3\n|pass 3/)
+  })
+
+  test('vitest', async (context) => {
+    tried.push('vitest')
+    const { skip } = await addPackages(packed.path, ['vitest@4'])
+    if (skip !== false) return context.skip(skip)
+    await passes(join('node_modules', '.bin', 'vitest'), ['run', 'examples/vitest'], /Tests\s+3 passed/)
+  })
+
+  test('jest', async (context) => {
+    tried.push('jest')
+    const { skip } = await addPackages(packed.path, ['jest@29'])
+    if (skip !== false) return context.skip(skip)
+    await passes(join('node_modules', '.bin', 'jest'), ['examples/jest'], /Tests:\s+3 passed/)
+  })
+
+  test('pytest', async (context) => {
+    tried.push('pytest')
+    const python = await obtainPython()
+    if (python.skip !== false) return context.skip(python.skip)
+    const { skip } = await fromDebian(['python3-pytest'], () => succeeds(python.path, ['-c', 'import pytest']))
+    if (skip !== false) return context.skip(skip)
+    await passes(python.path, ['-B', '-m', 'pytest', '-p', 'no:cacheprovider', 'examples/pytest'], /3 passed/)
+  })
+
+  test('go', async (context) => {
+    tried.push('go')
+    const library = '/usr/share/gocode/src/k8s.io/client-go/kubernetes/clientset.go'
+    const { skip } = await fromDebian(
+      ['golang-go', 'golang-k8s-client-go-dev'],
+      async () => (await succeeds('go', ['version'])) && (await succeeds('test', ['-e', library])),
+    )
+    if (skip !== false) return context.skip(skip)
+    Object.assign(env, { GOPATH: '/usr/share/gocode', GO111MODULE: 'off', GOFLAGS: '-mod=mod' })
+    await passes('go', ['test', './...'], /ok/, join(examples, 'go'))
+  })
+
+  test('shell', async (context) => {
+    tried.push('shell')
+    const kubectl = await obtainKubectl()
+    if (kubectl.skip !== false) return context.skip(kubectl.skip)
+    Object.assign(env, { KUBECTL: kubectl.path })
+    await passes('sh', ['examples/shell/shop.sh'], /the shop is open/)
+  })
+
+  test('there is no example that is not run', () => {
+    const folders = readdirSync(join(repoRoot, 'examples'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    assert.deepEqual(folders.map(({ name }) => name).sort(), tried.sort())
+  })
+})

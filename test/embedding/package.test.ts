@@ -1,0 +1,103 @@
+// What is published: it installs without a compiler, is small, runs as a command and as a library both ways, and its types are sound.
+
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { runToEnd } from '../clients/obtaining.js'
+import { repoRoot } from '../kit/paths.js'
+import { obtainPacked } from './packed.js'
+
+const packed = await obtainPacked()
+const place = (...names: readonly string[]): string => join(packed.path, ...names)
+
+interface Lock {
+  readonly packages: { readonly [path: string]: { readonly optional?: boolean } }
+}
+
+describe('the published package', { skip: packed.skip }, () => {
+  after(() => rmSync(packed.path, { recursive: true, force: true }))
+
+  test('it asks for no compiler, and is at most 45 MB and 30 packages', () => {
+    assert.ok(!existsSync(place('compilers-asked')))
+    const { packages } = JSON.parse(readFileSync(place('node_modules', '.package-lock.json'), 'utf8')) as Lock
+    assert.ok(Object.keys(packages).length <= 30, Object.keys(packages).join(' '))
+    let blocks = 0
+    for (const name of readdirSync(place('node_modules'), { recursive: true, encoding: 'utf8' }))
+      blocks += statSync(place('node_modules', name), { throwIfNoEntry: false })?.blocks ?? 0
+    assert.ok(blocks * 512 <= 45e6, `${(blocks * 512) / 1e6} MB`)
+  })
+
+  test('no test, no source and no tool is in it', () => {
+    const names = readdirSync(place('node_modules', 'cluster-apiserver'), { recursive: true, encoding: 'utf8' })
+    assert.deepEqual(
+      names.filter((name) => /\.test\.|\.fixture\.|\.contract\.|tsbuildinfo|^src|^test|(?<!\.d)\.ts$/.test(name)),
+      [],
+    )
+  })
+
+  test('the command runs, with compiled code beside it', async () => {
+    const { stdout, code } = await runToEnd(place('node_modules', '.bin', 'cluster-apiserver'), ['--version'])
+    assert.equal(code, 0)
+    assert.match(stdout, /^cluster-apiserver \d/)
+    const bundle = readdirSync(place('node_modules', 'cluster-apiserver', 'dist', 'bundle'))
+    assert.equal(bundle.filter((name) => name.endsWith('.cache')).length, 1)
+  })
+
+  const deeds = `
+    const server = await startServer({ objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }] })
+    await server.reset()
+    const kept = await startServer({ dataDir: process.argv[2] })
+    await Promise.all([server.close(), kept.close()])
+    console.log('done')`
+  for (const [name, program] of [
+    ['by-import.mjs', `import { startServer } from 'cluster-apiserver'\n${deeds}`],
+    ['by-require.cjs', `const { startServer } = require('cluster-apiserver')\n;(async () => {${deeds}\n})()`],
+  ] as const) {
+    test(`a server in memory and one on disk run ${name.replace('-', ' ').slice(0, -4)}`, async () => {
+      writeFileSync(place(name), program)
+      const { stdout, stderr } = await runToEnd(process.execPath, [place(name), place(`data-${name}`)])
+      assert.equal(`${stderr}${stdout}`, 'done\n')
+    })
+  }
+
+  test('types pass the strictest compiler, libraries included, for modules and for CommonJS', async () => {
+    const folder = place('types')
+    mkdirSync(folder)
+    const program = `
+      import { type Access, type EmbeddedServer, type EtcdLocation, type FirstObject, type IdentityName, type LogFields, type Logger, type ObjectValue,
+        type RunningServer, type ServerOptions, startServer } from 'cluster-apiserver'
+      export async function play(): Promise<readonly [Access, EmbeddedServer, RunningServer]> {
+        const logger: Logger = { debug() {}, info(_fields: LogFields, message: string) { message.trim() }, warn() {}, error() {} }
+        const identity: IdentityName = 'kubernetes'
+        const value: ObjectValue = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
+        const objects: readonly FirstObject[] = ['folder', value]
+        const etcd: EtcdLocation = { servers: [] }
+        const options: ServerOptions = { logger, identity, objects, etcd, port: 0 }
+        await using server = await startServer(options)
+        // @ts-expect-error there is no such option
+        await startServer({ datadir: 'x' })
+        return [server.as('alice', ['dev']), server, server]
+      }`
+    for (const name of ['module.mts', 'common.cts']) writeFileSync(join(folder, name), program)
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      target: 'es2022',
+      lib: ['es2023', 'esnext.disposable'],
+      module: 'nodenext',
+      types: ['node'],
+      typeRoots: [join(repoRoot, 'node_modules', '@types')],
+    }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['module.mts', 'common.cts'] }))
+    const { stdout, stderr, code } = await runToEnd(process.execPath, [
+      join(repoRoot, 'node_modules', 'typescript', 'bin', 'tsc'),
+      '-p',
+      folder,
+    ])
+    assert.equal(code, 0, `${stdout}${stderr}`)
+  })
+})

@@ -1,0 +1,52 @@
+// The package as it is published, installed into a folder as a user would: without a compiler, and without anything of this repository.
+
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Obtained, obtain, runToEnd } from '../clients/obtaining.js'
+import { repoRoot } from '../kit/paths.js'
+
+/** Nothing may be downloaded that takes long to fail; scripts of packages run, as they would. */
+const flags = [
+  '--no-audit',
+  '--no-fund',
+  '--loglevel=error',
+  '--fetch-retries=1',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-retry-maxtimeout=5000',
+]
+
+async function npm(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
+  const { code, stdout, stderr } = await runToEnd('npm', args, { cwd, env })
+  if (code !== 0) throw new Error(`npm ${args[0]}: ${stderr.trim().split('\n').at(0)}`)
+  return stdout
+}
+
+/** An environment whose compilers do nothing but fail, and leave a note. */
+function withoutCompiler(folder: string): NodeJS.ProcessEnv {
+  const bin = join(folder, 'no-compiler')
+  mkdirSync(bin)
+  for (const name of ['cc', 'gcc', 'g++', 'c++', 'clang', 'make', 'cmake', 'node-gyp', 'python', 'python3']) {
+    writeFileSync(join(bin, name), `#!/bin/sh\necho ${name} >> ${join(folder, 'compilers-asked')}\nexit 1\n`)
+    chmodSync(join(bin, name), 0o755)
+  }
+  return { ...process.env, PATH: `${bin}:${process.env['PATH']}` }
+}
+
+/** A folder of its own with the package installed; `path` is that folder. */
+export const obtainPacked = (): Promise<Obtained> =>
+  obtain('the packed package', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'packed-'))
+    await npm(['pack', '--ignore-scripts', '--pack-destination', folder], repoRoot)
+    const archive = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
+    writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')
+    await npm(['install', '--prefer-offline', ...flags, join(folder, archive)], folder, withoutCompiler(folder))
+    return folder
+  })
+
+/** Further packages of npm beside it, such as a test runner; they come from npm's own cache when they were there before. */
+export const addPackages = (folder: string, names: readonly string[]): Promise<Obtained> =>
+  obtain(names.join(' and '), async () => {
+    await npm(['install', '--prefer-offline', '--ignore-scripts', ...flags, ...names], folder)
+    return folder
+  })
