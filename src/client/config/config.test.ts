@@ -1,0 +1,219 @@
+// Client configurations: what files say, alone and together, and which connection follows from it.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, test } from 'node:test'
+import { identityNames, identityOf } from '../../api/identity.js'
+import { ConfigError } from '../errors.js'
+import { credentialsOf } from '../node/credentials.js'
+import { environmentProxy } from '../node/environment-proxy.js'
+import { inClusterConnection } from '../node/in-cluster.js'
+import { configFiles, loadConfig } from '../node/load-config.js'
+import { chooseConnection } from './choose-connection.js'
+import { readConfigText } from './config-entries.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'client-config-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const write = (name: string, text: string): string => {
+  const path = join(folder, name)
+  mkdirSync(join(path, '..'), { recursive: true })
+  writeFileSync(path, text)
+  return path
+}
+
+const first = write(
+  'first/config',
+  `apiVersion: v1
+kind: Config
+current-context: one
+clusters:
+- name: shared
+  cluster: { server: "https://first:6443", certificate-authority: pki/ca.crt }
+contexts:
+- name: one
+  context: { cluster: shared, user: alice, namespace: shop }
+users:
+- name: alice
+  user: { token: from-first }
+`,
+)
+const second = write(
+  'second/config',
+  `current-context: two
+clusters:
+- name: shared
+  cluster: { server: "https://second:6443", tls-server-name: other }
+- name: own
+  cluster: { server: "https://own:6443", insecure-skip-tls-verify: true, proxy-url: "socks5://proxy:1080" }
+contexts:
+- name: two
+  context: { cluster: own, user: bob }
+users:
+- name: alice
+  user: { username: alice, password: secret }
+- name: bob
+  user: { client-certificate: bob.crt, client-key: bob.key, as: carol, as-groups: [dev], as-user-extra: { scope: [a, b] } }
+- name: plugin
+  user: { exec: { apiVersion: x, command: ./bin/plugin } }
+`,
+)
+
+describe('files', () => {
+  test('the environment lists them, in either vocabulary, and what is not there is left out', () => {
+    assert.deepEqual(configFiles({ environment: { KUBECONFIG: `${first}:${second}` } }), [first, second])
+    assert.deepEqual(configFiles({ environment: { KUBECONFIG: first, CLUSTERCONFIG: second } }), [second])
+    assert.deepEqual(configFiles({ file: second, environment: { KUBECONFIG: first } }), [second])
+    const config = loadConfig({ environment: { KUBECONFIG: `${join(folder, 'none')}:${first}` } })
+    assert.equal(config.currentContext, 'one')
+  })
+
+  test('in the home folder otherwise', () => {
+    const home = join(folder, 'home')
+    write('home/.kube/config', 'current-context: kube')
+    assert.equal(loadConfig({ environment: { HOME: home } }).currentContext, 'kube')
+    write('home/.cluster/config', 'current-context: cluster')
+    assert.equal(loadConfig({ environment: { HOME: home } }).currentContext, 'cluster')
+    assert.deepEqual([...loadConfig({ environment: { HOME: join(folder, 'empty') } }).contexts], [])
+  })
+
+  test('a file that is named alone must be there', () => {
+    assert.throws(() => loadConfig({ file: join(folder, 'none') }), /none does not exist/)
+  })
+
+  test('the first to say something is right, entry by entry', () => {
+    const config = loadConfig({ environment: { KUBECONFIG: `${first}:${second}` } })
+    assert.equal(config.currentContext, 'one')
+    assert.deepEqual(config.clusters.get('shared'), {
+      server: 'https://first:6443',
+      'certificate-authority': join(folder, 'first/pki/ca.crt'),
+    })
+    assert.deepEqual(config.users.get('alice'), { token: 'from-first' })
+    assert.deepEqual([...config.contexts.keys()], ['one', 'two'])
+  })
+
+  test('paths are meant from the folder of their file', () => {
+    const { users } = loadConfig({ file: second })
+    assert.equal(users.get('bob')?.['client-key'], join(folder, 'second/bob.key'))
+    assert.equal(users.get('plugin')?.exec?.command, join(folder, 'second/bin/plugin'))
+  })
+
+  test('what is wrong is said with its place', () => {
+    const fails = (text: string, message: RegExp): void =>
+      assert.throws(
+        () => readConfigText(text, 'my.conf'),
+        (error) => error instanceof ConfigError && message.test(error.message),
+      )
+    fails('a: [', /^my\.conf: /)
+    fails('- a', /^my\.conf: the document is no mapping/)
+    fails('kind: Pod', /my\.conf: it is a Pod/)
+    fails('clusters: {}', /my\.conf: clusters is no list/)
+    fails('clusters: [{ name: a, cluster: { server: 7 } }]', /my\.conf: clusters\[0\]\.cluster\.server is no text/)
+    fails('clusters: [{ name: a, cluster: { certificate-authority-data: "?" } }]', /certificate-authority-data is no base64/)
+    fails('users: [{ name: a, user: { as-groups: dev } }]', /users\[0\]\.user\.as-groups is no list of texts/)
+    fails('users: [{ name: a, user: { exec: { env: [a] } } }]', /users\[0\]\.user\.exec\.env\[0\] is no mapping/)
+  })
+})
+
+describe('the connection', () => {
+  const config = loadConfig({ environment: { KUBECONFIG: `${first}:${second}` } })
+
+  test('is that of the context, or of another one', () => {
+    const { cluster, namespace, userName } = chooseConnection(config)
+    assert.deepEqual([cluster.server, namespace, userName], ['https://first:6443', 'shop', 'alice'])
+    const other = chooseConnection(config, { context: 'two', namespace: 'mine' })
+    assert.deepEqual([other.cluster['proxy-url'], other.namespace, other.userName], ['socks5://proxy:1080', 'mine', 'bob'])
+    assert.deepEqual(other.impersonate, { user: 'carol', groups: ['dev'], extra: { scope: ['a', 'b'] } })
+  })
+
+  test('has what the caller says over it', () => {
+    const { cluster, user } = chooseConnection(config, {
+      clusterEntry: { server: 'http://here' },
+      userEntry: { username: 'me', password: 'x' },
+    })
+    assert.equal(cluster.server, 'http://here')
+    assert.deepEqual(user, { username: 'me', password: 'x' })
+  })
+
+  test('is refused where it is not clear', () => {
+    const fails = (text: string, message: RegExp): void =>
+      assert.throws(
+        () => chooseConnection(readConfigText(text, 'x')),
+        (error) => error instanceof ConfigError && message.test(error.message),
+      )
+    const whole = (cluster: string, user: string): string =>
+      `current-context: c\ncontexts: [{ name: c, context: { cluster: k, user: u } }]\nclusters: [{ name: k, cluster: ${cluster} }]\nusers: [{ name: u, user: ${user} }]`
+    assert.throws(() => chooseConnection(config, { context: 'three' }), /context "three" does not exist; there are one, two/)
+    assert.throws(() => chooseConnection(config, { cluster: 'three' }), /cluster "three" of context "one" does not exist/)
+    fails('{}', /there is no client configuration/)
+    fails('contexts: [{ name: a, context: {} }]', /no context is chosen: there are a/)
+    fails(whole('{}', '{}'), /cluster "k" names no server/)
+    fails(whole('{ server: s, certificate-authority: a, insecure-skip-tls-verify: true }', '{}'), /contradict each other/)
+    fails(whole('{ server: s, proxy-url: "ftp://a" }', '{}'), /proxy-url "ftp:\/\/a" is no address/)
+    fails(whole('{ server: s }', '{ client-key: a }'), /user "u": a client certificate and its key go together, and there is only the key/)
+    fails(whole('{ server: s }', '{ token: a, username: b }'), /more than one way to log in/)
+    fails(whole('{ server: s }', '{ auth-provider: { name: gcp } }'), /auth-provider is not supported/)
+    fails(whole('{ server: s }', '{ as-groups: [a] }'), /need a user to act as/)
+  })
+})
+
+describe('credentials', () => {
+  const of = (user: Parameters<typeof chooseConnection>[1] & object) =>
+    credentialsOf(chooseConnection(readConfigText('{}', 'x'), { ...user, clusterEntry: { server: 'https://a' } }), undefined)
+
+  test('tokens, passwords, certificates', () => {
+    assert.deepEqual(of({ userEntry: { token: 'abc' } })?.current(), { authorization: 'Bearer abc' })
+    assert.deepEqual(of({ userEntry: { username: 'a', password: 'b' } })?.current(), { authorization: 'Basic YTpi' })
+    const cert = Buffer.from('CERT').toString('base64')
+    const key = write('pair/key', 'KEY')
+    const source = of({ userEntry: { 'client-certificate-data': cert, 'client-key': key } })
+    assert.deepEqual(source?.current(), { certificate: { cert: 'CERT', key: 'KEY' } })
+    assert.equal(of({}), undefined)
+  })
+
+  test('a token file is read again when its token is refused, and goes before the token beside it', () => {
+    const path = write('token', 'first\n')
+    const source = of({ userEntry: { tokenFile: path, token: 'fallback' } })
+    assert.deepEqual(source?.current(), { authorization: 'Bearer first' })
+    assert.equal(source?.refuse?.({}), false)
+    writeFileSync(path, 'second\n')
+    assert.deepEqual(source?.current(), { authorization: 'Bearer first' })
+    assert.equal(source?.refuse?.({}), true)
+    assert.deepEqual(source?.current(), { authorization: 'Bearer second' })
+    rmSync(path)
+    assert.equal(source?.refuse?.({}), false)
+    assert.deepEqual(source?.current(), { authorization: 'Bearer second' })
+    assert.deepEqual(of({ userEntry: { tokenFile: path, token: 'fallback' } })?.current(), { authorization: 'Bearer fallback' })
+    assert.throws(() => of({ userEntry: { tokenFile: path } })?.current(), /tokenFile: ENOENT/)
+  })
+})
+
+test('in a pod, what the kubelet puts there, in either vocabulary', () => {
+  for (const name of identityNames) {
+    const { label, self } = identityOf(name)
+    const secrets = join(folder, `secrets-${name}`)
+    for (const [file, text] of Object.entries({ token: 'abc', 'ca.crt': 'CA', namespace: 'shop\n' })) {
+      write(join(`secrets-${name}`, label('serviceaccount'), file), text)
+    }
+    const environment = { [`${self.toUpperCase()}_SERVICE_HOST`]: 'fd00::1', [`${self.toUpperCase()}_SERVICE_PORT`]: '443' }
+    const found = inClusterConnection({ secrets, environment })
+    assert.equal(found?.cluster.server, 'https://[fd00::1]:443')
+    assert.equal(found?.namespace, 'shop')
+    assert.equal(found?.user.tokenFile, join(secrets, label('serviceaccount'), 'token'))
+    assert.equal(inClusterConnection({ secrets, environment: {} }), undefined)
+  }
+})
+
+test('the proxy of the environment', () => {
+  const environment = { HTTPS_PROXY: 'proxy:3128', NO_PROXY: 'internal.example,.local,10.0.0.0/8,10.9.9.9:1' }
+  const of = (server: string): string | undefined => environmentProxy(server, environment)
+  assert.equal(of('https://api.example'), 'http://proxy:3128')
+  assert.equal(of('http://api.example'), undefined)
+  for (const host of ['internal.example', 'a.internal.example', 'x.local', '10.1.2.3', 'localhost', '127.0.0.1']) {
+    assert.equal(of(`https://${host}:6443`), undefined, host)
+  }
+  assert.equal(of('https://notinternal.example'), 'http://proxy:3128')
+  assert.equal(of('https://11.1.2.3'), 'http://proxy:3128')
+})

@@ -1,0 +1,248 @@
+// What a server serves: groups, versions, resources; read in one request where the server can, and kept.
+
+import { type IdentityName, identityNames, identityOf } from '../api/identity.js'
+import type { APIGroupList, APIResourceList, APIVersions } from '../api/meta.schema.js'
+import { inParallel } from '../base/in-parallel.js'
+import { StatusError } from './errors.js'
+import { aggregatedDiscoveryAccept } from './media-types.js'
+import type { RequestOptions } from './query.js'
+import type { Requester } from './requester.js'
+import { apiVersionOf, type ResourceRef, splitApiVersion } from './resource-ref.js'
+
+export interface ServedResource extends ResourceRef {
+  readonly group: string
+  readonly singular: string
+  readonly verbs: readonly string[]
+  readonly shortNames: readonly string[]
+  readonly categories: readonly string[]
+  /** The version that the server would rather be asked for. */
+  readonly isPreferred: boolean
+  /** Their names, such as `status`. */
+  readonly subresources: readonly ServedSubresource[]
+}
+
+export interface ServedSubresource {
+  readonly name: string
+  readonly kind: string
+  readonly verbs: readonly string[]
+}
+
+/** Group versions that could not be read: their server does not answer. */
+export interface DiscoveryFailure {
+  readonly apiVersion: string
+  readonly error: unknown
+}
+
+export interface Discovered {
+  readonly resources: readonly ServedResource[]
+  /** In the server's order, the preferred version of a group first. */
+  readonly apiVersions: readonly string[]
+  readonly failures: readonly DiscoveryFailure[]
+}
+
+export class Discovery {
+  private readonly requester: Requester
+  private known: Promise<Discovered> | undefined
+
+  constructor(requester: Requester) {
+    this.requester = requester
+  }
+
+  /** All that is served, as it was when first asked for; `refresh` asks again. */
+  all(options: RequestOptions & { readonly refresh?: boolean } = {}): Promise<Discovered> {
+    if (this.known === undefined || options.refresh === true) {
+      const reading = readAll(this.requester, options)
+      this.known = reading
+      reading.catch(() => {
+        if (this.known === reading) this.known = undefined
+      })
+    }
+    return this.known
+  }
+
+  async resources(options: RequestOptions = {}): Promise<readonly ServedResource[]> {
+    return (await this.all(options)).resources
+  }
+
+  /** Which vocabulary the server speaks; the neutral one where nothing tells. */
+  async identity(options: RequestOptions = {}): Promise<IdentityName> {
+    const { apiVersions } = await this.all(options)
+    const suffixed = (name: IdentityName): boolean =>
+      apiVersions.some((apiVersion) => splitApiVersion(apiVersion).group.endsWith(`.${identityOf(name).groupSuffix}`))
+    return identityNames.find(suffixed) ?? 'cluster'
+  }
+
+  /** The resource of a kind. */
+  async ofKind(apiVersion: string, kind: string, options: RequestOptions = {}): Promise<ServedResource | undefined> {
+    const { group, version } = splitApiVersion(apiVersion)
+    const isIt = (one: ServedResource): boolean => one.group === group && one.version === version && one.kind === kind
+    return this.search((resources) => resources.find(isIt), options)
+  }
+
+  /**
+   * What people type: a plural, singular, short name or kind, with a group and a version where that is not enough: `deploy`,
+   * `deployments.apps`, `deployments.v1.apps`.
+   */
+  async find(words: string, options: RequestOptions = {}): Promise<ServedResource | undefined> {
+    return this.search((resources) => findByWords(resources, words), options)
+  }
+
+  /** A kind that was defined a moment ago is not known yet: what is not found is looked for once more. */
+  private async search(
+    find: (resources: readonly ServedResource[]) => ServedResource | undefined,
+    options: RequestOptions,
+  ): Promise<ServedResource | undefined> {
+    const hadBefore = this.known !== undefined
+    const found = find(await this.resources(options))
+    if (found !== undefined || !hadBefore) return found
+    return find((await this.all({ ...options, refresh: true })).resources)
+  }
+}
+
+export function findByWords(resources: readonly ServedResource[], words: string): ServedResource | undefined {
+  const [name = '', ...rest] = words.toLowerCase().split('.')
+  const suffix = rest.join('.')
+  const isPlace = ({ group, version }: ServedResource): boolean =>
+    suffix === '' || group === suffix || group.startsWith(`${suffix}.`) || (rest[0] === version && group === rest.slice(1).join('.'))
+  const candidates = resources.filter(isPlace)
+  const byName = (matches: (resource: ServedResource) => boolean): ServedResource | undefined => {
+    const found = candidates.filter(matches)
+    return found.find(({ isPreferred }) => isPreferred) ?? found[0]
+  }
+  return (
+    byName(({ resource }) => resource === name) ??
+    byName(({ singular, kind }) => singular === name || kind.toLowerCase() === name) ??
+    byName(({ shortNames }) => shortNames.includes(name))
+  )
+}
+
+/** As the aggregated document has it. */
+interface GroupDiscovery {
+  readonly metadata?: { readonly name?: string }
+  readonly versions?: readonly {
+    readonly version: string
+    readonly freshness?: string
+    readonly resources?: readonly {
+      readonly resource: string
+      readonly responseKind?: { readonly kind?: string }
+      readonly scope?: string
+      readonly singularResource?: string
+      readonly verbs?: readonly string[]
+      readonly shortNames?: readonly string[]
+      readonly categories?: readonly string[]
+      readonly subresources?: readonly {
+        readonly subresource: string
+        readonly responseKind?: { readonly kind?: string }
+        readonly verbs?: readonly string[]
+      }[]
+    }[]
+  }[]
+}
+
+type Document = { readonly kind?: string; readonly items?: readonly GroupDiscovery[] }
+
+async function readAll(requester: Requester, options: RequestOptions): Promise<Discovered> {
+  const ask = { ...options, accept: aggregatedDiscoveryAccept }
+  const [core, groups] = await Promise.all([
+    requester.json<Document & APIVersions>({ ...ask, path: '/api' }),
+    requester.json<Document & APIGroupList>({ ...ask, path: '/apis' }),
+  ])
+  if (core.kind === 'APIGroupDiscoveryList' && groups.kind === 'APIGroupDiscoveryList') {
+    return fromAggregated([...(core.items ?? []), ...(groups.items ?? [])])
+  }
+  return fromSingle(requester, options, { core, groups })
+}
+
+function fromAggregated(groups: readonly GroupDiscovery[]): Discovered {
+  const resources: ServedResource[] = []
+  const apiVersions: string[] = []
+  const failures: DiscoveryFailure[] = []
+  for (const { metadata, versions = [] } of groups) {
+    const group = metadata?.name ?? ''
+    for (const [index, { version, resources: served = [], freshness }] of versions.entries()) {
+      const apiVersion = apiVersionOf(group, version)
+      apiVersions.push(apiVersion)
+      if (freshness === 'Stale')
+        failures.push({ apiVersion, error: new Error('what it serves may have changed: its server does not answer') })
+      for (const one of served) {
+        resources.push({
+          group,
+          version,
+          resource: one.resource,
+          kind: one.responseKind?.kind ?? '',
+          namespaced: one.scope === 'Namespaced',
+          singular: one.singularResource ?? '',
+          verbs: one.verbs ?? [],
+          shortNames: one.shortNames ?? [],
+          categories: one.categories ?? [],
+          isPreferred: index === 0,
+          subresources: (one.subresources ?? []).map(({ subresource, responseKind, verbs }) => ({
+            name: subresource,
+            kind: responseKind?.kind ?? '',
+            verbs: verbs ?? [],
+          })),
+        })
+      }
+    }
+  }
+  return { resources, apiVersions, failures }
+}
+
+/** Servers of old are asked version by version. */
+async function fromSingle(
+  requester: Requester,
+  options: RequestOptions,
+  { core, groups }: { readonly core: APIVersions; readonly groups: APIGroupList },
+): Promise<Discovered> {
+  const places = [
+    ...(core.versions ?? []).map((version) => ({ group: '', version, isPreferred: true })),
+    ...(groups.groups ?? []).flatMap(({ name = '', versions = [], preferredVersion }) =>
+      versions.map(({ version = '' }) => ({ group: name, version, isPreferred: version === preferredVersion?.version })),
+    ),
+  ]
+  const lists = new Map<(typeof places)[number], readonly ServedResource[]>()
+  const failures: DiscoveryFailure[] = []
+  await inParallel(places, 8, async (place) => {
+    const apiVersion = apiVersionOf(place.group, place.version)
+    try {
+      const path = place.group === '' ? `/api/${place.version}` : `/apis/${apiVersion}`
+      lists.set(place, readResources(place, await requester.json<APIResourceList>({ ...options, path })))
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error
+      failures.push({ apiVersion, error })
+    }
+  })
+  return {
+    resources: places.flatMap((place) => lists.get(place) ?? []),
+    apiVersions: places.map(({ group, version }) => apiVersionOf(group, version)),
+    failures,
+  }
+}
+
+function readResources(
+  place: Pick<ServedResource, 'group' | 'version' | 'isPreferred'>,
+  { resources = [] }: APIResourceList,
+): readonly ServedResource[] {
+  const subresources = new Map<string, ServedSubresource[]>()
+  for (const { name = '', kind = '', verbs = [] } of resources) {
+    const [resource = '', subresource] = name.split('/', 2)
+    if (subresource !== undefined) {
+      const known = subresources.get(resource) ?? []
+      known.push({ name: subresource, kind, verbs })
+      subresources.set(resource, known)
+    }
+  }
+  return resources
+    .filter(({ name = '' }) => !name.includes('/'))
+    .map(({ name = '', kind = '', namespaced = false, singularName = '', verbs = [], shortNames = [], categories = [] }) => ({
+      ...place,
+      resource: name,
+      kind,
+      namespaced,
+      singular: singularName,
+      verbs,
+      shortNames,
+      categories,
+      subresources: subresources.get(name) ?? [],
+    }))
+}

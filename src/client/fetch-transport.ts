@@ -1,0 +1,176 @@
+// Requests over `fetch` and the built-in WebSocket: for browsers, and for every other place that has them. Certificates are the browser's own.
+
+import { identityNames, identityOf } from '../api/identity.js'
+import { ConnectionError } from './errors.js'
+import { connectionError } from './requester.js'
+import type { MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from './transport.js'
+
+export interface FetchTransportSettings {
+  /** Left out: the place that the page comes from. */
+  readonly server?: string
+  /** Such as `include`, where cookies of a proxy say who it is. */
+  readonly credentials?: 'include' | 'omit' | 'same-origin'
+}
+
+/** The part of the built-in WebSocket that is used. */
+interface BuiltInSocket {
+  binaryType: string
+  readonly protocol: string
+  readonly bufferedAmount: number
+  onopen: (() => void) | null
+  onerror: (() => void) | null
+  onclose: ((event: { readonly code: number; readonly reason: string; readonly wasClean: boolean }) => void) | null
+  onmessage: ((event: { readonly data: ArrayBuffer | string }) => void) | null
+  send(data: Uint8Array): void
+  close(): void
+}
+
+interface Surroundings {
+  readonly WebSocket?: new (url: string, protocols: readonly string[]) => BuiltInSocket
+  readonly location?: { readonly origin: string }
+}
+
+export class FetchTransport implements Transport {
+  private readonly settings: FetchTransportSettings
+  private readonly server: string
+  private readonly controller = new AbortController()
+
+  constructor(settings: FetchTransportSettings = {}) {
+    this.settings = settings
+    this.server = (settings.server ?? (globalThis as Surroundings).location?.origin ?? '').replace(/\/$/, '')
+  }
+
+  async send(request: TransportRequest): Promise<TransportResponse> {
+    const { credentials } = this.settings
+    const { signal: own } = this.controller
+    try {
+      const response = await fetch(`${this.server}${request.path}`, {
+        method: request.method,
+        headers: headersOf(request.headers),
+        ...(request.body === undefined ? {} : { body: request.body }),
+        ...(credentials === undefined ? {} : { credentials }),
+        signal: request.signal === undefined ? own : AbortSignal.any([own, request.signal]),
+      })
+      return responseOf(response, (thrown) => connectionError(thrown, `the answer of ${this.server} broke off`, request.signal))
+    } catch (thrown) {
+      throw connectionError(thrown, `${request.method} ${this.server}`, request.signal)
+    }
+  }
+
+  /** A browser can send no headers with it: a token goes in the name of a protocol. */
+  openSocket({ path, protocols, credential, signal }: SocketRequest): Promise<MessageSocket> {
+    const { WebSocket: Socket } = globalThis as Surroundings
+    if (Socket === undefined) return Promise.reject(new ConnectionError('there is no WebSocket here'))
+    const token = /^Bearer (.+)$/.exec(credential.authorization ?? '')?.[1]
+    const offered = token === undefined ? protocols : [...protocols, ...tokenProtocols(token)]
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted()
+      const socket = new Socket(`${this.server.replace(/^http/, 'ws')}${path}`, offered)
+      socket.binaryType = 'arraybuffer'
+      socket.onopen = () => resolve(new BrowserMessageSocket(socket))
+      socket.onerror = () => reject(new ConnectionError(`cannot connect to ${this.server}`))
+      signal?.addEventListener('abort', () => {
+        socket.close()
+        reject(signal.reason)
+      })
+    })
+  }
+
+  close(): void {
+    this.controller.abort(new ConnectionError('the client was closed'))
+  }
+}
+
+function headersOf(headers: TransportRequest['headers']): Headers {
+  const sent = new Headers()
+  for (const [name, value] of Object.entries(headers)) for (const one of typeof value === 'string' ? [value] : value) sent.append(name, one)
+  return sent
+}
+
+const tokenProtocols = (token: string): readonly string[] => {
+  const text = btoa(token).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+  return identityNames.map((name) => `base64url.bearer.authorization.${identityOf(name).groupSuffix}.${text}`)
+}
+
+function responseOf(response: Response, explain: (thrown: unknown) => unknown): TransportResponse {
+  return {
+    status: response.status,
+    header: (name) => response.headers.get(name) ?? '',
+    text: () =>
+      response.text().catch((thrown: unknown) => {
+        throw explain(thrown)
+      }),
+    chunks: () => readChunks(response, explain),
+    discard: () => void response.body?.cancel().catch(() => undefined),
+  }
+}
+
+async function* readChunks(response: Response, explain: (thrown: unknown) => unknown): AsyncGenerator<string> {
+  const reader = response.body?.getReader()
+  if (reader === undefined) return
+  const decoder = new TextDecoder()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      yield decoder.decode(value as Uint8Array, { stream: true })
+    }
+  } catch (thrown) {
+    throw explain(thrown)
+  } finally {
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+/** What may wait to be sent before the caller is asked to wait. */
+const mostBuffered = 1024 * 1024
+
+class BrowserMessageSocket implements MessageSocket {
+  readonly protocol: string
+  private readonly socket: BuiltInSocket
+  private readonly waiting: Uint8Array[] = []
+  private wake: () => void = () => undefined
+  private hasEnded = false
+  private failure: ConnectionError | undefined
+
+  constructor(socket: BuiltInSocket) {
+    this.socket = socket
+    this.protocol = socket.protocol
+    socket.onmessage = ({ data }) => {
+      this.waiting.push(typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data))
+      this.wake()
+    }
+    socket.onclose = ({ wasClean, code, reason }) => {
+      this.hasEnded = true
+      if (!wasClean) this.failure = new ConnectionError(`the connection was cut off (${code}${reason === '' ? '' : `: ${reason}`})`)
+      this.wake()
+    }
+  }
+
+  async send(message: Uint8Array): Promise<void> {
+    if (this.hasEnded) throw this.failure ?? new ConnectionError('the connection is closed')
+    this.socket.send(message)
+    while (this.socket.bufferedAmount > mostBuffered && !this.hasEnded) await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+
+  async *messages(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const message = this.waiting.shift()
+        if (message !== undefined) yield message
+        else if (this.failure !== undefined) throw this.failure
+        else if (this.hasEnded) return
+        else
+          await new Promise<void>((resolve) => {
+            this.wake = resolve
+          })
+      }
+    } finally {
+      this.close()
+    }
+  }
+
+  close(): void {
+    this.socket.close()
+  }
+}

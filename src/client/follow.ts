@@ -1,0 +1,70 @@
+// A watch that never loses sight: each event once and in order, over disconnects, and over a gap by comparing with a new list.
+
+import { StatusError } from './errors.js'
+import { type ApiObject, keyOf, type ObjectList, type WatchEvent } from './objects.js'
+import { type ReflectOptions, reflect, type Told, type Watchable } from './reflect.js'
+
+export interface FollowOptions<T> extends ReflectOptions {
+  /** A list that the caller has: the watch tells what happened since. */
+  readonly since?: ObjectList<T>
+  /** A version instead, of objects that the watch does not know. When it is not kept any more, the watch ends with that error (410). */
+  readonly resourceVersion?: string
+  /** Bookmarks are events, too. */
+  readonly bookmarks?: boolean
+}
+
+/** What is known of an object, to tell after a gap whether it is the same. */
+interface Known {
+  readonly uid: string
+  readonly resourceVersion: string
+}
+
+export async function* follow<T extends ApiObject>(
+  source: Watchable<T>,
+  { since, resourceVersion, bookmarks = false, ...options }: FollowOptions<T>,
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const known = new Map<string, Known>()
+  const knowsAll = resourceVersion === undefined
+  for (const object of since?.items ?? []) known.set(keyOf(object), knownOf(object))
+  for await (const told of reflect(source, options, resourceVersion ?? since?.metadata.resourceVersion)) {
+    if (told.type === 'list') {
+      if (!knowsAll)
+        throw new StatusError({ code: 410, reason: 'Expired', message: 'what happened since that version is not kept any more' })
+      yield* compare(known, told)
+      continue
+    }
+    for (const event of told.events) {
+      if (event.type === 'BOOKMARK') {
+        if (bookmarks) yield event
+        continue
+      }
+      if (event.type === 'DELETED') known.delete(keyOf(event.object))
+      else if (knowsAll) known.set(keyOf(event.object), knownOf(event.object))
+      yield event
+    }
+  }
+}
+
+const knownOf = ({ metadata }: ApiObject): Known => ({ uid: metadata?.uid ?? '', resourceVersion: metadata?.resourceVersion ?? '' })
+
+/** What must have happened between what was known and a list. Of an object that is gone only its name and uid are known. */
+function* compare<T extends ApiObject>(known: Map<string, Known>, { items }: Extract<Told<T>, { type: 'list' }>): Generator<WatchEvent<T>> {
+  const before = new Map(known)
+  known.clear()
+  for (const object of items) known.set(keyOf(object), knownOf(object))
+  for (const [key, { uid }] of before) {
+    if (known.get(key)?.uid !== uid) yield { type: 'DELETED', object: tombOf<T>(key, uid) }
+  }
+  for (const object of items) {
+    const old = before.get(keyOf(object))
+    const { uid, resourceVersion } = knownOf(object)
+    if (old === undefined || old.uid !== uid) yield { type: 'ADDED', object }
+    else if (old.resourceVersion !== resourceVersion) yield { type: 'MODIFIED', object }
+  }
+}
+
+function tombOf<T>(key: string, uid: string): T {
+  const slash = key.indexOf('/')
+  const metadata = slash < 0 ? { name: key, uid } : { namespace: key.slice(0, slash), name: key.slice(slash + 1), uid }
+  return { metadata } as T
+}

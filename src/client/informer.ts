@@ -1,0 +1,141 @@
+// A copy of a collection that is kept up to date, with listeners that are told of each change after the copy has it.
+
+import { type Change, type Index, ObjectStore } from './object-store.js'
+import { type ApiObject, keyOf } from './objects.js'
+import { type ReflectOptions, reflect, type Told, type Watchable } from './reflect.js'
+
+export interface InformerOptions<T> extends ReflectOptions {
+  readonly indexes?: { readonly [name: string]: Index<T> }
+  /** What is kept of an object, for callers who need only a part of it. */
+  readonly transform?: (object: T) => T
+}
+
+export type ChangeListener<T> = (change: Change<T>) => void
+
+export class Informer<T extends ApiObject> {
+  /** What is there, as far as is known now. */
+  readonly store: ObjectStore<T>
+  /** Resolves when the first list is in the store; rejects where the informer ends before that. */
+  readonly ready: Promise<void>
+  /** Resolves when the informer was closed, and rejects with an error that ended it. */
+  readonly ended: Promise<void>
+  private readonly listeners = new Set<ChangeListener<T>>()
+  private readonly controller = new AbortController()
+  private readonly options: InformerOptions<T>
+  private version = ''
+  private isReady = false
+  private waiters: (() => void)[] = []
+
+  constructor(source: Watchable<T>, options: InformerOptions<T> = {}) {
+    this.options = options
+    this.store = new ObjectStore(options.indexes)
+    const { signal } = options
+    const follow = (): void => this.controller.abort(signal?.reason)
+    if (signal?.aborted === true) follow()
+    signal?.addEventListener('abort', follow, { once: true })
+    let becomeReady: () => void = () => undefined
+    let fail: (error: unknown) => void = () => undefined
+    this.ready = new Promise((resolve, reject) => {
+      becomeReady = resolve
+      fail = reject
+    })
+    // Who does not ask must not be ended by it.
+    this.ready.catch(() => undefined)
+    this.ended = this.run(source, becomeReady).finally(() => {
+      signal?.removeEventListener('abort', follow)
+      for (const wake of this.waiters.splice(0)) wake()
+    })
+    this.ended.then(() => fail(new Error('the informer was closed before it was ready')), fail)
+  }
+
+  /** The version up to which the store is true. */
+  get resourceVersion(): string {
+    return this.version
+  }
+
+  /** Whether the first list is in the store. */
+  get hasSynced(): boolean {
+    return this.isReady
+  }
+
+  get(name: string, namespace?: string): T | undefined {
+    return this.store.get(name, namespace)
+  }
+
+  list(namespace?: string): readonly T[] {
+    return this.store.list(namespace)
+  }
+
+  byIndex(name: string, value: string): readonly T[] {
+    return this.store.byIndex(name, value)
+  }
+
+  /** Called for each change, in order, once the store has it; with `replay` first for each object that is there already. The answer ends it. */
+  onChange(listener: ChangeListener<T>, { replay = false }: { readonly replay?: boolean } = {}): () => void {
+    if (replay) for (const object of this.store.values()) listener({ type: 'add', object })
+    this.listeners.add(listener)
+    return () => this.listeners.delete(listener)
+  }
+
+  /** Resolves as soon as the store is as wanted. */
+  async until(isThere: (store: ObjectStore<T>) => boolean, signal?: AbortSignal): Promise<void> {
+    const { signal: own } = this.controller
+    while (!(this.isReady && isThere(this.store))) {
+      signal?.throwIfAborted()
+      if (own.aborted) throw new Error('the informer was closed')
+      await new Promise<void>((resolve) => {
+        this.waiters.push(resolve)
+        signal?.addEventListener('abort', () => resolve(), { once: true })
+        own.addEventListener('abort', () => resolve(), { once: true })
+      })
+    }
+  }
+
+  close(): void {
+    this.controller.abort()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+
+  private async run(source: Watchable<T>, becomeReady: () => void): Promise<void> {
+    const { signal } = this.controller
+    for await (const told of reflect(source, { ...this.options, signal })) {
+      if (signal.aborted) return
+      this.take(told)
+      if (!this.isReady) {
+        this.isReady = true
+        becomeReady()
+      }
+      if (this.waiters.length > 0) for (const wake of this.waiters.splice(0)) wake()
+    }
+  }
+
+  private take(told: Told<T>): void {
+    const { transform } = this.options
+    if (told.type === 'list') {
+      this.version = told.resourceVersion
+      for (const change of this.store.replace(transform === undefined ? told.items : told.items.map(transform))) this.tell(change)
+      return
+    }
+    for (const { type, object } of told.events) {
+      this.version = object.metadata?.resourceVersion ?? this.version
+      if (type === 'BOOKMARK') continue
+      const kept = transform === undefined ? (object as T) : transform(object as T)
+      const change = type === 'DELETED' ? this.store.remove(keyOf(kept), kept) : this.store.put(kept)
+      if (change !== undefined) this.tell(change)
+    }
+  }
+
+  /** A listener that throws does not keep the others, nor the store, from what comes next. */
+  private tell(change: Change<T>): void {
+    for (const listener of this.listeners) {
+      try {
+        listener(change)
+      } catch (thrown) {
+        this.options.onError?.(thrown)
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// The connections of a transport: kept for the next request, with TLS, and through a proxy where there is one.
+
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import type { Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import type { Credential } from '../transport.js'
+import type { TlsSettings } from './http-transport.js'
+import { openTunnel } from './proxy.js'
+
+export type Agents = HttpAgent
+
+export interface AgentSettings {
+  readonly tls?: TlsSettings | undefined
+  readonly proxyUrl?: string | undefined
+  readonly certificate: Credential['certificate']
+}
+
+/** Kept connections that nobody uses are closed after this time. */
+const idleMs = 60_000
+
+export function makeAgents(server: URL, { tls = {}, proxyUrl, certificate }: AgentSettings): Agents {
+  const common = { keepAlive: true, keepAliveMsecs: 15_000, timeout: idleMs, scheduling: 'lifo' as const }
+  const isTls = server.protocol === 'https:'
+  const secure: ConnectionOptions = {
+    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+    ...(tls.insecure === true ? { rejectUnauthorized: false } : {}),
+    ...(tls.serverName === undefined || tls.serverName === '' ? {} : { servername: tls.serverName }),
+    ...(certificate === undefined ? {} : { cert: certificate.cert, key: certificate.key }),
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: ['http/1.1'],
+  }
+  const agent = isTls ? new HttpsAgent({ ...common, ...secure }) : new HttpAgent(common)
+  if (proxyUrl !== undefined) goThrough(agent, { server, proxyUrl, secure: isTls ? secure : undefined })
+  return agent
+}
+
+interface Detour {
+  readonly server: URL
+  readonly proxyUrl: string
+  readonly secure: ConnectionOptions | undefined
+}
+
+type Connected = (error: Error | null, socket?: Socket) => void
+
+/** Also plain HTTP goes through a tunnel: a proxy sees where to, and nothing else. */
+function goThrough(agent: HttpAgent, { server, proxyUrl, secure }: Detour): void {
+  const host = server.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(server.port || (secure === undefined ? 80 : 443))
+  const connect = async (): Promise<Socket> => {
+    const tunnel = await openTunnel(new URL(proxyUrl), { host, port })
+    if (secure === undefined) return tunnel
+    return connectTls({ servername: /^[\d.]+$|:/.test(host) ? '' : host, ...secure, host, socket: tunnel })
+  }
+  Object.assign(agent, {
+    createConnection: (_options: unknown, callback: Connected): void => {
+      connect().then(
+        (socket) => callback(null, socket),
+        (error: Error) => callback(error),
+      )
+    },
+  })
+}

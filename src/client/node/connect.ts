@@ -1,0 +1,61 @@
+// The way in for programs on Node: a client for the server that the configuration names.
+
+import type { ClientSettings } from '../client.js'
+import { type ChosenConnection, type ConnectionOverrides, chooseConnection } from '../config/choose-connection.js'
+import type { ClientConfig } from '../config/config-entries.js'
+import { readConfigText } from '../config/config-entries.js'
+import { makeTypedClient, type TypedClient } from '../typed/typed-client.js'
+import { authorityOf, credentialsOf } from './credentials.js'
+import { environmentProxy } from './environment-proxy.js'
+import { HttpTransport } from './http-transport.js'
+import { inClusterConnection } from './in-cluster.js'
+import { type ConfigLocation, loadConfig } from './load-config.js'
+
+export interface ConnectOptions
+  extends ConnectionOverrides,
+    ConfigLocation,
+    Omit<ClientSettings, 'transport' | 'credentials' | 'impersonate' | 'namespace'> {
+  /** The text of a configuration, instead of files. */
+  readonly text?: string | undefined
+  /** A configuration that was read already, instead of files. */
+  readonly config?: ClientConfig | undefined
+}
+
+/** Reads the configuration, and makes a client of it; nothing is sent yet. Without any configuration, that of the pod we run in. */
+export function connect(options: ConnectOptions = {}): TypedClient {
+  return connectTo(findConnection(options), options)
+}
+
+/** Server, user and namespace as the files and the caller say. Throws a ConfigError where they do not. */
+export function findConnection({ text, config, ...options }: ConnectOptions = {}): ChosenConnection {
+  const known = config ?? (text === undefined ? loadConfig(options) : readConfigText(text, 'the configuration'))
+  const isEmpty = known.contexts.size === 0 && known.clusters.size === 0 && options.clusterEntry?.server === undefined
+  if (isEmpty && (options.context ?? '') === '') {
+    const inCluster = inClusterConnection({ environment: options.environment })
+    if (inCluster !== undefined) return inCluster
+  }
+  return chooseConnection(known, options)
+}
+
+export function connectTo(connection: ChosenConnection, options: Omit<ClientSettings, 'transport' | 'credentials'> = {}): TypedClient {
+  return makeTypedClient(settingsFor(connection, options))
+}
+
+/** Everything that a client needs to reach the server as that user. */
+export function settingsFor(connection: ChosenConnection, options: Omit<ClientSettings, 'transport' | 'credentials'> = {}): ClientSettings {
+  const { cluster, namespace, impersonate } = connection
+  const ca = authorityOf(connection)
+  const transport = new HttpTransport({
+    server: cluster.server,
+    tls: { ca, insecure: cluster['insecure-skip-tls-verify'], serverName: cluster['tls-server-name'] },
+    proxyUrl: cluster['proxy-url'] || environmentProxy(cluster.server),
+  })
+  return {
+    namespace,
+    impersonate,
+    userAgent: 'cluster-apiserver-client',
+    ...options,
+    transport,
+    credentials: credentialsOf(connection, ca),
+  }
+}

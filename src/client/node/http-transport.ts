@@ -1,0 +1,146 @@
+// Requests over Node's own HTTP: connections are kept and used again, and closed when the certificate changes that they were made with.
+
+import { type ClientRequest, type RequestOptions as HttpOptions, type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { ConnectionError } from '../errors.js'
+import { connectionError } from '../requester.js'
+import type { Credential, MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from '../transport.js'
+import { type Agents, makeAgents } from './agents.js'
+import { upgradeToSocket } from './web-socket.js'
+
+export interface TlsSettings {
+  /** PEM; left out: those of the system. */
+  readonly ca?: string | undefined
+  /** Any certificate of the server will do. */
+  readonly insecure?: boolean | undefined
+  /** The name that the server's certificate must have, where it is not that of the address. */
+  readonly serverName?: string | undefined
+}
+
+export interface HttpTransportSettings {
+  /** Such as `https://127.0.0.1:6443`, with a path where the API lies below one. */
+  readonly server: string
+  readonly tls?: TlsSettings | undefined
+  /** `http:`, `https:` or `socks5:`, with user and password where it wants them. */
+  readonly proxyUrl?: string | undefined
+  /** How many connections there are at most for requests that end; by default 64. Watches have their own. */
+  readonly maxConnections?: number | undefined
+}
+
+export class HttpTransport implements Transport {
+  private readonly settings: HttpTransportSettings
+  private readonly url: URL
+  private readonly basePath: string
+  private certificate: Credential['certificate']
+  private agents: Agents | undefined
+
+  constructor(settings: HttpTransportSettings) {
+    this.settings = settings
+    this.url = readServerUrl(settings.server)
+    this.basePath = this.url.pathname.replace(/\/$/, '')
+  }
+
+  send(request: TransportRequest): Promise<TransportResponse> {
+    return new Promise((resolve, reject) => {
+      const fail = (thrown: unknown): void => reject(connectionError(thrown, `${request.method} ${this.settings.server}`, request.signal))
+      const { body } = request
+      // Said by us, because Node does not say it for every method that may have a body.
+      const length = body === undefined ? undefined : { 'content-length': String(Buffer.byteLength(body)) }
+      const sent = this.start(request, length === undefined ? request.headers : { ...request.headers, ...length })
+      let hasAnswer = false
+      sent.on('error', (error: Error) => {
+        // A connection that was kept too long is closed by the other side just as it is used again; to read once more does no harm.
+        if (sent.reusedSocket && !hasAnswer && request.method === 'GET' && (error as { code?: string }).code === 'ECONNRESET') {
+          this.send(request).then(resolve, reject)
+        } else fail(error)
+      })
+      sent.on('response', (message) => {
+        hasAnswer = true
+        resolve(responseOf(message, this.settings.server, request.signal))
+      })
+      sent.end(body)
+    })
+  }
+
+  openSocket(request: SocketRequest): Promise<MessageSocket> {
+    return upgradeToSocket(request.protocols, (headers) =>
+      this.start({ ...request, method: 'GET' }, { ...request.headers, ...headers }),
+    ).catch((thrown: unknown) => {
+      throw connectionError(thrown, `cannot connect to ${this.settings.server}`, request.signal)
+    })
+  }
+
+  close(): void {
+    this.agents?.destroy()
+    this.agents = undefined
+  }
+
+  private start(request: Omit<TransportRequest, 'headers'>, headers: TransportRequest['headers']): ClientRequest {
+    const { protocol, hostname, port } = this.url
+    const options: HttpOptions = {
+      method: request.method,
+      protocol,
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      ...(port === '' ? {} : { port }),
+      path: `${this.basePath}${request.path}`,
+      headers: headers as Record<string, string | string[]>,
+      agent: this.agentFor(request.credential),
+      ...(request.signal === undefined ? {} : { signal: request.signal }),
+    }
+    return protocol === 'https:' ? requestHttps(options) : requestHttp(options)
+  }
+
+  /** With another certificate than before, what was connected with the old one is over. */
+  private agentFor({ certificate }: Credential): Agents {
+    const known = this.certificate
+    if (this.agents !== undefined && known?.cert === certificate?.cert && known?.key === certificate?.key) return this.agents
+    this.agents?.destroy()
+    this.certificate = certificate
+    this.agents = makeAgents(this.url, { ...this.settings, certificate })
+    return this.agents
+  }
+}
+
+function readServerUrl(server: string): URL {
+  const text = server.includes('://') ? server : `http://${server}`
+  if (!URL.canParse(text)) throw new ConnectionError(`${JSON.stringify(server)} is no address of a server`)
+  const url = new URL(text)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    throw new ConnectionError(`${JSON.stringify(server)} is neither http nor https`)
+  return url
+}
+
+function responseOf(message: IncomingMessage, server: string, signal: AbortSignal | undefined): TransportResponse {
+  const explain = (thrown: unknown): unknown => connectionError(thrown, `the answer of ${server} broke off`, signal)
+  return {
+    status: message.statusCode ?? 0,
+    header: (name) => {
+      const value = message.headers[name]
+      return value === undefined ? '' : typeof value === 'string' ? value : value.join(', ')
+    },
+    text: () => readText(message, explain),
+    chunks: () => readChunks(message, explain),
+    discard: () => message.resume(),
+  }
+}
+
+function readText(message: IncomingMessage, explain: (thrown: unknown) => unknown): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    message.on('data', (chunk: Buffer) => chunks.push(chunk))
+    message.on('error', (error) => reject(explain(error)))
+    message.on('aborted', () => reject(explain(new Error('it was cut off'))))
+    message.on('end', () => resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString('utf8')))
+  })
+}
+
+async function* readChunks(message: IncomingMessage, explain: (thrown: unknown) => unknown): AsyncGenerator<string> {
+  message.setEncoding('utf8')
+  try {
+    for await (const chunk of message) yield chunk as string
+  } catch (thrown) {
+    throw explain(thrown)
+  } finally {
+    message.destroy()
+  }
+}

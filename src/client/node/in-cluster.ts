@@ -1,0 +1,41 @@
+// The configuration of a program that runs in a pod: what the kubelet puts there, in either vocabulary.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { identityNames, identityOf } from '../../api/identity.js'
+import type { ChosenConnection } from '../config/choose-connection.js'
+
+export interface PodSurroundings {
+  readonly environment?: { readonly [name: string]: string | undefined } | undefined
+  /** Below which the folder of secrets lies; by default `/var/run/secrets`. */
+  readonly secrets?: string | undefined
+}
+
+/** Undefined where this is no pod, or one without a service account. */
+export function inClusterConnection({
+  environment = process.env,
+  secrets = '/var/run/secrets',
+}: PodSurroundings = {}): ChosenConnection | undefined {
+  for (const name of identityNames) {
+    const { self, label } = identityOf(name)
+    const host = environment[`${self.toUpperCase()}_SERVICE_HOST`] ?? ''
+    const port = environment[`${self.toUpperCase()}_SERVICE_PORT`] ?? ''
+    const folder = join(secrets, label('serviceaccount'))
+    const tokenFile = join(folder, 'token')
+    if (host === '' || port === '' || !existsSync(tokenFile)) continue
+    const ca = join(folder, 'ca.crt')
+    const namespaceFile = join(folder, 'namespace')
+    return {
+      context: '',
+      cluster: {
+        server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+        ...(existsSync(ca) ? { 'certificate-authority': ca } : {}),
+      },
+      user: { tokenFile },
+      userName: '',
+      namespace: existsSync(namespaceFile) ? readFileSync(namespaceFile, 'utf8').trim() : undefined,
+      impersonate: undefined,
+    }
+  }
+  return undefined
+}

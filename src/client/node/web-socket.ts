@@ -1,0 +1,152 @@
+// The client's side of WebSocket (RFC 6455) over a request of Node's HTTP: binary messages both ways, with back-pressure.
+
+import { createHash, randomBytes } from 'node:crypto'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { ProtocolError, type StatusAnswer, StatusError } from '../errors.js'
+import type { MessageSocket } from '../transport.js'
+import { FrameReader, opcodes, writeFrame } from './web-socket-frames.js'
+
+const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+type Headers = { readonly [name: string]: string | readonly string[] }
+
+/** Sends the request that `start` makes with the headers it is given, and resolves when the server has changed the protocol. */
+export function upgradeToSocket(protocols: readonly string[], start: (headers: Headers) => ClientRequest): Promise<MessageSocket> {
+  const key = randomBytes(16).toString('base64')
+  return new Promise((resolve, reject) => {
+    const sent = start({
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': key,
+      ...(protocols.length === 0 ? {} : { 'sec-websocket-protocol': protocols.join(', ') }),
+    })
+    sent.on('error', reject)
+    sent.on('response', (message) => refusalOf(message).then(reject, reject))
+    sent.on('upgrade', (message: IncomingMessage, socket: Socket, head: Buffer) => {
+      const expected = createHash('sha1').update(`${key}${acceptSuffix}`).digest('base64')
+      if (message.headers['sec-websocket-accept'] !== expected) {
+        socket.destroy()
+        reject(new ProtocolError('the server does not speak WebSocket'))
+        return
+      }
+      const protocol = message.headers['sec-websocket-protocol'] ?? ''
+      resolve(new NodeMessageSocket(socket, head, protocol))
+    })
+    sent.end()
+  })
+}
+
+/** An ordinary answer: the server says why there is no connection. */
+async function refusalOf(message: IncomingMessage): Promise<StatusError> {
+  let text = ''
+  for await (const chunk of message.setEncoding('utf8')) if (text.length < 100_000) text += chunk
+  const code = message.statusCode ?? 500
+  try {
+    const status = JSON.parse(text) as StatusAnswer
+    if (status.kind === 'Status') return new StatusError(status, code)
+  } catch {
+    // A text, which is told as it is.
+  }
+  return new StatusError({ code, message: text.trim().slice(0, 1000) || `the server answered ${code} instead of a connection` }, code)
+}
+
+/** The other side stops sending when so many messages wait to be read. */
+const mostWaiting = 64
+
+class NodeMessageSocket implements MessageSocket {
+  readonly protocol: string
+  private readonly socket: Socket
+  private readonly reader: FrameReader
+  private readonly waiting: Uint8Array[] = []
+  private wake: () => void = () => undefined
+  private failure: Error | undefined
+  private hasEnded = false
+  private hasClosed = false
+
+  constructor(socket: Socket, head: Buffer, protocol: string) {
+    this.socket = socket
+    this.protocol = protocol
+    this.reader = new FrameReader((opcode, payload) => this.take(opcode, payload))
+    socket.setNoDelay(true)
+    socket.on('data', this.feed)
+    socket.on('error', (error) => this.end(error))
+    socket.on('close', () => this.end(this.hasClosed ? undefined : new Error('the connection was cut off')))
+    if (head.length > 0) this.feed(head)
+  }
+
+  send(message: Uint8Array): Promise<void> {
+    return this.write(opcodes.binary, message)
+  }
+
+  async *messages(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const message = this.waiting.shift()
+        if (message !== undefined) {
+          if (this.waiting.length < mostWaiting) this.socket.resume()
+          yield message
+        } else if (this.failure !== undefined) throw this.failure
+        else if (this.hasEnded) return
+        else
+          await new Promise<void>((resolve) => {
+            this.wake = resolve
+          })
+      }
+    } finally {
+      this.close()
+    }
+  }
+
+  close(): void {
+    if (this.hasClosed) return
+    this.hasClosed = true
+    // 1000: all is well.
+    if (!this.socket.destroyed) this.socket.end(writeFrame(opcodes.close, Uint8Array.of(3, 232)))
+    setTimeout(() => this.socket.destroy(), 1000).unref()
+    this.socket.resume()
+    this.end()
+  }
+
+  private write(opcode: number, payload: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.hasEnded || this.hasClosed) return reject(this.failure ?? new Error('the connection is closed'))
+      if (this.socket.write(writeFrame(opcode, payload))) return resolve()
+      const done = (): void => {
+        this.socket.off('drain', done)
+        this.socket.off('close', done)
+        resolve()
+      }
+      this.socket.once('drain', done)
+      this.socket.once('close', done)
+    })
+  }
+
+  private readonly feed = (chunk: Buffer): void => {
+    try {
+      this.reader.feed(chunk)
+    } catch (error) {
+      this.end(error as Error)
+      this.socket.destroy()
+    }
+  }
+
+  private take(opcode: number, payload: Uint8Array): void {
+    if (opcode === opcodes.ping) void this.write(opcodes.pong, payload).catch(() => undefined)
+    else if (opcode === opcodes.close) {
+      this.close()
+    } else if (opcode !== opcodes.pong && !this.hasClosed) {
+      this.waiting.push(payload)
+      if (this.waiting.length >= mostWaiting) this.socket.pause()
+      this.wake()
+    }
+  }
+
+  private end(error?: Error): void {
+    if (this.hasEnded) return
+    this.hasEnded = true
+    this.failure = error
+    this.wake()
+  }
+}

@@ -1,0 +1,119 @@
+// The one loop behind watches and informers: list, watch from there, and when the watch ends, go on where it was; when that is too long ago,
+// list again. Whoever uses it is told of lists and of events, in order, and of nothing twice.
+
+import { BackOff, type BackOffSettings } from './back-off.js'
+import { ConnectionError, isExpired, StatusError } from './errors.js'
+import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
+import type { ListOptions, RequestOptions, SelectOptions } from './query.js'
+import type { RawWatchOptions } from './watch-stream.js'
+
+/** What is listed and watched. */
+export interface Watchable<T> {
+  list(options: ListOptions): Promise<ObjectList<T>>
+  openWatch(options: RawWatchOptions): Promise<AsyncIterable<readonly WatchEvent<T>[]>>
+}
+
+export interface ReflectOptions extends SelectOptions, Pick<RequestOptions, 'signal'> {
+  /** Of the pages in which objects are listed; by default 500. */
+  readonly limit?: number
+  /** Told of what went wrong before it is tried again. What is not worth a try (403, 404, 400) ends the watch instead, and is thrown. */
+  readonly onError?: (error: unknown) => void
+  readonly backOff?: BackOffSettings
+  /** Each watch is ended by the server after about this time, so that lost connections are noticed; by default 300. */
+  readonly timeoutSeconds?: number
+}
+
+export type Told<T> =
+  /** Everything that there is; what is not in it is gone. */
+  | { readonly type: 'list'; readonly items: readonly T[]; readonly resourceVersion: string }
+  | { readonly type: 'events'; readonly events: readonly WatchEvent<T>[] }
+
+const usualTimeoutSeconds = 300
+/** A connection that says nothing for this long after the server should have ended the watch is dead. */
+const graceSeconds = 30
+const steadyMs = 5000
+
+/** Ends only by the signal, or by an error that is not worth a try. `from`: the version of a list that the caller has already. */
+export async function* reflect<T extends ApiObject>(
+  source: Watchable<T>,
+  options: ReflectOptions,
+  from?: string,
+): AsyncGenerator<Told<T>, void, undefined> {
+  const { signal, onError } = options
+  const backOff = new BackOff(options.backOff)
+  let version = from
+  for (;;) {
+    try {
+      if (version === undefined) {
+        const list = await listAll(source, options)
+        version = list.resourceVersion
+        yield list
+      }
+      const beganAt = performance.now()
+      for await (const events of oneWatch(source, options, version)) {
+        version = events.at(-1)?.object.metadata?.resourceVersion ?? version
+        backOff.reset()
+        yield { type: 'events', events }
+      }
+      // A server that ends watches as soon as they have begun is not asked again and again.
+      if (performance.now() - beganAt > steadyMs) backOff.reset()
+    } catch (thrown) {
+      if (signal?.aborted === true) return
+      if (isExpired(thrown)) {
+        version = undefined
+        onError?.(thrown)
+      } else if (isWorthATry(thrown)) onError?.(thrown)
+      else throw thrown
+    }
+    if (signal?.aborted === true) return
+    try {
+      await backOff.wait(signal)
+    } catch {
+      return
+    }
+  }
+}
+
+/** Connections come back, and so do servers; what a client may not do it will not be allowed to do in a moment. */
+const isWorthATry = (thrown: unknown): boolean =>
+  thrown instanceof ConnectionError ||
+  (thrown instanceof StatusError && (thrown.code >= 500 || thrown.code === 429 || thrown.code === 401 || thrown.code === 408))
+
+async function listAll<T>(source: Watchable<T>, options: ReflectOptions): Promise<Extract<Told<T>, { type: 'list' }>> {
+  const selection = selectionOf(options)
+  const limit = options.limit ?? 500
+  const items: T[] = []
+  let page = await source.list({ ...selection, limit })
+  for (;;) {
+    for (const item of page.items) items.push(item)
+    const next = page.metadata.continue ?? ''
+    if (next === '') return { type: 'list', items, resourceVersion: page.metadata.resourceVersion ?? '' }
+    page = await source.list({ ...selection, limit, continue: next })
+  }
+}
+
+async function* oneWatch<T>(
+  source: Watchable<T>,
+  options: ReflectOptions,
+  resourceVersion: string,
+): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
+  const timeoutSeconds = options.timeoutSeconds ?? usualTimeoutSeconds
+  const silence = new AbortController()
+  const { signal } = options
+  const stop = (): void => silence.abort(signal?.reason)
+  signal?.addEventListener('abort', stop, { once: true })
+  const timer = setTimeout(() => silence.abort(new ConnectionError('the watch went silent')), (timeoutSeconds + graceSeconds) * 1000)
+  try {
+    const watch = await source.openWatch({ ...selectionOf(options), resourceVersion, timeoutSeconds, signal: silence.signal })
+    yield* watch as AsyncIterable<readonly WatchEvent<T>[]>
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
+const selectionOf = ({ labelSelector, fieldSelector, signal }: ReflectOptions): SelectOptions & RequestOptions => ({
+  ...(labelSelector === undefined ? {} : { labelSelector }),
+  ...(fieldSelector === undefined ? {} : { fieldSelector }),
+  ...(signal === undefined ? {} : { signal }),
+})
