@@ -3,6 +3,7 @@
 // `body` is what stands between the braces of the wire form after `kind` and `apiVersion`; `splice` is the place in it where
 // `"resourceVersion":"…",` belongs. So GET, LIST and WATCH are answered by copying three slices, without parsing. See entry-header.
 
+import { ApiError } from '../api/api-error.js'
 import type { KnownVersion, Resource } from '../api/catalog.js'
 import type { BatchConversion } from '../api/conversion.js'
 import { indexVersionFor } from '../api/index-version.js'
@@ -242,7 +243,8 @@ export class StoredObject implements ItemSource {
   private versionOf(resource: StoredKind): KnownVersion {
     const apiVersion = this.writtenAs(resource)
     const version = resource.versions.get(apiVersion)
-    if (version === undefined) throw new Error(`${this.key} is stored as ${resource.kind} of ${apiVersion}, a version that is not known`)
+    if (version === undefined)
+      throw new ApiError({ code: 500, message: `request to convert CR from an invalid group/version: ${apiVersion}` })
     return version
   }
 

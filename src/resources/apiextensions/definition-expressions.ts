@@ -122,7 +122,7 @@ class DefinitionCheck {
     if (this.sum <= schemaLimit) return []
     const name = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema'
     const blame = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema'
-    return [forbidden(path, tooDear(name, this.sum, schemaLimit)), ...this.dearest.map((rule) => forbidden(rule.path, blame))]
+    return [...this.dearest.map((rule) => forbidden(rule.path, blame)), forbidden(path, tooDear(name, this.sum, schemaLimit))]
   }
 }
 

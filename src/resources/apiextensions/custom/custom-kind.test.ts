@@ -156,6 +156,20 @@ describe('a custom kind', () => {
   })
 })
 
+describe('the status of a custom object', () => {
+  it('is written alone, and whoever wrote it owns it', () => {
+    const status = kind.subresources?.find(({ name }) => name === 'status')
+    const old = object({ metadata: { name: 'b', labels: { l: '1' } }, spec: { size: 1 } })
+    const managedFields = [{ manager: 'm', subresource: 'status' }]
+    const next = object({ metadata: { name: 'b', labels: { l: '2' }, managedFields }, spec: { size: 2 }, status: { size: 3 } })
+    assert.deepEqual(status?.prepareUpdate(next, old, context), {
+      metadata: { name: 'b', labels: { l: '1' }, managedFields },
+      spec: { size: 1 },
+      status: { size: 3 },
+    })
+  })
+})
+
 describe('values that fit nowhere', () => {
   const schema: JsonSchema = {
     type: 'object',

@@ -85,7 +85,8 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
   const statusSubresource: SubresourceDefinition = {
     name: 'status',
     verbs: ['get', 'patch', 'update'],
-    prepareUpdate: (next, old) => withOldMetadata({ ...old, status: (next as { status?: unknown }).status } as ApiObject, old),
+    prepareUpdate: (next, old) =>
+      withOldMetadata({ ...old, metadata: next.metadata, status: (next as { status?: unknown }).status } as ApiObject, old),
     validateUpdate,
     resetFields: ['spec'],
   }
