@@ -55,6 +55,8 @@ export interface AdmissionParts extends PluginChoice {
   /** Left out: the catalog knows all kinds. */
   readonly findOwners?: FindOwners | undefined
   readonly createNamespace: (name: string) => Promise<void>
+  /** Made once for all engines of a thread; undefined where nobody is asked about images. */
+  readonly imagePolicy?: Plugin | undefined
   /** Undefined where no hook is called. */
   readonly webhooks?: WebhookSources | undefined
   readonly notReadyTolerationSeconds: number
@@ -67,6 +69,7 @@ export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
     ...onNamespaces(parts),
     ...onPods(parts, lookup),
     ...onRights(parts),
+    ...(parts.imagePolicy === undefined ? [] : [parts.imagePolicy]),
     alwaysAdmit,
     nodeRestriction(lookup),
     taintNodesByCondition,

@@ -1,5 +1,5 @@
 // Every admission plugin of the reference, in the order in which they run, and whether it runs when nobody says. Flags and `order.ts` read
-// this table; those that have no line in `order.ts` are known by name only.
+// this table.
 
 import { compareText } from '../base/text-order.js'
 
@@ -56,11 +56,6 @@ export interface PluginChoice {
   readonly enabled: readonly string[]
   readonly disabled: readonly string[]
 }
-
-/** Known by name only: whoever asks for one of them is told that it does nothing. */
-const unmade = ['ImagePolicyWebhook']
-
-export const unmadeAmong = (names: readonly string[]): readonly string[] => names.filter((name) => unmade.includes(name))
 
 /** The names of the plugins that shall run, in their order. */
 export const chosenPlugins = ({ enabled, disabled }: PluginChoice): readonly string[] =>

@@ -12,10 +12,11 @@ import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientCon
 import { ClientTrust } from './client-trust.js'
 import type { AssembledServer } from './embedding/parts.js'
 import { joinCluster } from './join-cluster.js'
-import { makeEngine, openHooks } from './make-engine.js'
+import { makeEngine } from './make-engine.js'
 import { makeListener, type ServerState } from './make-listener.js'
 import { HeavyThread } from './offload/heavy-thread.js'
 import { openExtensions } from './open-extensions.js'
+import { openHooks } from './open-hooks.js'
 import { openPort } from './open-port.js'
 import { openStore } from './open-store.js'
 import type { Opening } from './opening.js'
@@ -52,8 +53,8 @@ async function open(opening: Opening): Promise<AssembledServer> {
   const rbac = new RbacIndex(store, catalogs.current)
   const turns = new QuotaTurns()
   let isServing = false
-  const hooks = openHooks(identity, () => isServing)
-  closing.add(() => hooks.clients.close())
+  const hooks = openHooks(settings, () => isServing)
+  closing.add(() => hooks.close())
   const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger, turns, hooks })
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
   // Read once, before anybody waits for it.

@@ -9,10 +9,7 @@ import type { FindOwners } from '../admission/owner-kinds.js'
 import { chosenPlugins } from '../admission/plugin-table.js'
 import { QuotaLedger } from '../admission/quota/ledger.js'
 import type { Turns } from '../admission/quota/turns.js'
-import { HookClients } from '../admission/webhooks/hook-clients.js'
-import { HookTallies } from '../admission/webhooks/hook-tallies.js'
 import type { CatalogSource } from '../api/catalog-source.js'
-import type { Identity } from '../api/identity.js'
 import { grantCheck } from '../auth/rbac/grant-check.js'
 import type { RbacIndex } from '../auth/rbac/rbac-index.js'
 import { systemClock } from '../base/clock.js'
@@ -30,6 +27,7 @@ import type { AdminCredential } from './client-configuration.js'
 import type { ClientTrust } from './client-trust.js'
 import { makeAuthenticators } from './make-authenticators.js'
 import { makeAuthorizers } from './make-authorizers.js'
+import type { HookParts } from './open-hooks.js'
 import type { Settings } from './options/settings.js'
 
 export interface EngineParts {
@@ -48,20 +46,6 @@ export interface EngineParts {
   /** Connections to hooks, and what is counted of them. */
   readonly hooks: HookParts
 }
-
-/** What outlives an engine where there is one for each request. */
-export interface HookParts {
-  readonly clients: HookClients
-  readonly tallies: HookTallies
-  /** False as long as the server only writes what it needs itself. */
-  readonly isServing: () => boolean
-}
-
-export const openHooks = (identity: Identity, isServing: () => boolean): HookParts => ({
-  clients: new HookClients({ userAgent: identity.prefixed('apiserver-admission') }),
-  tallies: new HookTallies(),
-  isServing,
-})
 
 export function makeEngine(settings: Settings, parts: EngineParts): Engine {
   const { store, catalogs, serviceRanges, rbac } = parts
@@ -88,6 +72,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
         createNamespace: (name) => createNamespace(engine, catalogs, name),
         webhooks: { ...parts.hooks, credentials: settings.admission.hookCredentials, newUid: randomUUID },
         ...settings.admission,
+        imagePolicy: parts.hooks.imagePolicy,
       }),
       admissionTallies,
     ),

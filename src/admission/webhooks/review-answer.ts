@@ -1,14 +1,13 @@
 // What a hook answered, checked: it is an AdmissionReview of the version that was sent, for the request that was sent.
 
 import { quote } from '../../api/field-error.js'
-import type { Status } from '../../api/meta.schema.js'
-import { status as statusSchema } from '../../api/meta.schema.js'
 import { shorten } from '../../base/shorten.js'
 import { parseJson } from '../../codec/json.js'
 import type { EndpointAnswer } from '../../net/json-endpoint.js'
 import { type AdmissionResponse, type AdmissionReview, admissionReview } from '../../resources/admission/v1.schema.js'
 import { JsonSyntaxError } from '../../schema/json-parse.js'
 import { isRecord, readValue, SchemaReadError } from '../../schema/read.js'
+import { describeStatus, readStatus } from './error-answer.js'
 import type { ReviewVersion } from './hook.js'
 import { reviewKind } from './review-text.js'
 
@@ -93,53 +92,3 @@ function asFirstVersion(response: AdmissionResponse, { mayPatch }: ExpectedAnswe
 }
 
 const invalid = (why: string): BadAnswerError => new BadAnswerError(`received invalid webhook response: ${why}`, unavailable)
-
-const messages: { readonly [status: number]: string } = {
-  400: 'the server rejected our request for an unknown reason',
-  401: 'the server has asked for the client to provide credentials',
-  404: 'the server could not find the requested resource',
-  405: 'the server does not allow this method on the requested resource',
-  409: 'the server reported a conflict',
-  422: 'the server rejected our request due to an error in our request',
-  429: 'the server has received too many requests and has asked us to try again later',
-  503: 'the server is currently unable to handle the request',
-  504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
-}
-const mostShown = 2048
-
-/** What an error of HTTP says, in the words of the reference: its own where it is a Status. */
-function describeStatus({ status, body, contentType = '' }: EndpointAnswer): string {
-  const said = statusIn(body)
-  if (said !== undefined) return said
-  const isText = contentType === '' || contentType.trim().toLowerCase().startsWith('text/')
-  const text = isText ? shorten(body.subarray(0, mostShown).toString().trim()) : 'unknown'
-  if (status === 403 || status === 415 || (status === 406 && text !== 'unknown' && text !== '')) return text
-  if (status === 406) return 'the server was unable to respond with a content type that the client supports'
-  const known = messages[status]
-  if (known !== undefined) return known
-  return status >= 500
-    ? `an error on the server (${quote(text)}) has prevented the request from succeeding`
-    : `the server responded with the status code ${status} but did not return more information`
-}
-
-function statusIn(body: Uint8Array): string | undefined {
-  try {
-    const { status, message = '' } = readStatus(parseJson(body).value) ?? {}
-    return status === 'Failure' ? shorten(message) : undefined
-  } catch (thrown) {
-    if (thrown instanceof JsonSyntaxError) return undefined
-    throw thrown
-  }
-}
-
-function readStatus(value: unknown): Status | undefined {
-  if (!isRecord(value)) return undefined
-  const { kind = 'Status' } = value
-  if (kind !== 'Status') return undefined
-  try {
-    return readValue(statusSchema, value).value as Status
-  } catch (thrown) {
-    if (thrown instanceof SchemaReadError) return undefined
-    throw thrown
-  }
-}

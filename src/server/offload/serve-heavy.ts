@@ -19,7 +19,8 @@ import { serveResource } from '../../http/resource-endpoint.js'
 import { ObjectStore } from '../../objects/object-store.js'
 import { type ServiceRanges, serviceRangesOf } from '../../resources/core/service-allocation.js'
 import { ClientTrust } from '../client-trust.js'
-import { type HookParts, makeEngine, openHooks } from '../make-engine.js'
+import { makeEngine } from '../make-engine.js'
+import { type HookParts, openHooks } from '../open-hooks.js'
 import { readSettings } from '../options/read-settings.js'
 import type { Settings } from '../options/settings.js'
 import { servedCatalog } from '../served-catalog.js'
@@ -51,7 +52,7 @@ async function prepare(start: ThreadStart): Promise<Prepared> {
       answerBytes: Number.POSITIVE_INFINITY,
       answerMs: settings.timeouts.requestMs,
     }),
-    hooks: openHooks(settings.identity, () => true),
+    hooks: openHooks(settings, () => true),
   }
 }
 

@@ -2,7 +2,6 @@
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
-import { unmadeAmong } from '../../admission/plugin-table.js'
 import type { FeatureGates } from '../../api/definition.js'
 import { parseFeatureGates } from '../../api/feature-gates.js'
 import { type Identity, identityOf } from '../../api/identity.js'
@@ -103,7 +102,6 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
       .filter((flag) => flag.effect === 'later' && (given as ReadonlySet<string>).has(flag.name))
       .map((flag) => `--${flag.name}`),
     warnings: [
-      ...unmadeAmong(values['enable-admission-plugins']).map((name) => `--enable-admission-plugins: ${name} does nothing yet`),
       ...unknownEncrypted(encryption?.rules ?? new Map(), identity).map(
         (name) => `--encryption-provider-config: there is no resource ${JSON.stringify(name)}`,
       ),
