@@ -46,7 +46,7 @@ test('a cold process is ready within 250 ms, and another server within 60 ms', {
       startServer().then(async (first) => {
         const cold = Math.min(cpuMs(), performance.now())
         const times = []
-        for (let i = 0; i < 5; i++) {
+        for (let i = 0; i < 12; i++) {
           const begun = [performance.now(), cpuMs()]
           const server = await startServer()
           times.push(Math.min(performance.now() - begun[0], cpuMs() - begun[1]))
