@@ -1,7 +1,7 @@
 // The same with vitest, in TypeScript.
 
-import { request } from 'node:https'
 import { type EmbeddedServer, startServer } from 'cluster-apiserver'
+import { isInvalid } from 'cluster-apiserver/client'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
 let server: EmbeddedServer
@@ -11,31 +11,14 @@ beforeAll(async () => {
 beforeEach(() => server.reset())
 afterAll(() => server.close())
 
-interface Answer {
-  readonly status: number | undefined
-  readonly json: { readonly data?: unknown; readonly reason?: string }
-}
-
-function ask(method: string, path: string, body?: unknown): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' }
-    request(`${server.url}${path}`, { method, headers, ca: server.caPem, agent: false }, async (response) => {
-      resolve({ status: response.statusCode, json: JSON.parse((await response.toArray()).join('')) })
-    })
-      .on('error', reject)
-      .end(body === undefined ? undefined : JSON.stringify(body))
-  })
-}
-
-const maps = '/api/v1/namespaces/shop/configmaps'
-
 test.each([1, 2])('a test finds the server as it was started, round %i', async () => {
-  expect((await ask('POST', maps, { metadata: { name: 'prices' }, data: { apple: '3' } })).status).toBe(201)
-  expect((await ask('GET', `${maps}/prices`)).json.data).toEqual({ apple: '3' })
+  const maps = server.client.core.v1.configMaps('shop')
+  await maps.create({ metadata: { name: 'prices' }, data: { apple: '3' } })
+  expect((await maps.get('prices')).data).toEqual({ apple: '3' })
 })
 
 test('what the rules of the API forbid is refused', async () => {
-  const { status, json } = await ask('POST', maps, { metadata: { name: 'No Such Name' } })
-  expect(status).toBe(422)
-  expect(json.reason).toBe('Invalid')
+  const refused = server.client.core.v1.configMaps('shop').create({ metadata: { name: 'No Such Name' } })
+  await expect(refused).rejects.toMatchObject({ code: 422, reason: 'Invalid' })
+  expect(isInvalid(new Error('of another kind'))).toBe(false)
 })

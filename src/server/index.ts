@@ -2,7 +2,6 @@
 
 import type { IdentityName } from '../api/identity.js'
 import { type LogFields, type Logger, silentLogger } from '../base/logger.js'
-import { embeddedServer } from './embedding/embedded-server.js'
 import { readObjects } from './embedding/read-objects.js'
 import { checkOptions, type EtcdLocation, type FirstObject, type ObjectValue, type ServerOptions } from './embedding/server-options.js'
 import { parseFlags } from './options/parse-flags.js'
@@ -41,7 +40,7 @@ export async function startServer(options: ServerOptions = {}): Promise<Embedded
       ...(options.flags ?? []),
     ]),
   )
-  const { assemble } = await import('./assemble.js')
+  const [{ assemble }, { embeddedServer }] = await Promise.all([import('./assemble.js'), import('./embedding/embedded-server.js')])
   // A folder is used only where one was named, and not the one that the command has by default.
   const named = dataDir === undefined ? { ...settings, dataDir: undefined } : settings
   const assembled = await assemble(named, options.logger ?? silentLogger, options.signal)

@@ -1,5 +1,7 @@
 // What a started server shows to whoever started it: the command line, or a program that embeds it.
 
+import type { TypedClient } from '../client/typed/typed-client.js'
+
 export interface RunningServer {
   /** The address that the port is bound to. */
   readonly address: string
@@ -22,6 +24,8 @@ export interface Access {
   readonly token: string
   /** For clients that read a file. */
   readonly clientConfiguration: string
+  /** Made when it is first asked for, and closed with the server. */
+  readonly client: TypedClient
 }
 
 /** A running server as the program sees that embeds it: with a token for everybody it wants to be, and a way back to the beginning. */

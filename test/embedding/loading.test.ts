@@ -55,10 +55,15 @@ test('a cold process is ready within 250 ms, and another server within 60 ms', {
         await first.close()
         console.log(JSON.stringify({ cold, warm: Math.min(...times) }))
       })`)
+  // Where the machine is so busy that even an empty program takes long, so does this.
+  const { empty } = measured(
+    `const { user, system } = process.cpuUsage(); console.log(JSON.stringify({ empty: (user + system) / 1000 })); process.exit()`,
+  )
+  const slowness = Math.max(1, (empty as number) / 130)
   const runs = [run(), run(), run()]
   const best = (name: string): number => Math.min(...runs.map((found) => found[name] as number))
-  assert.ok(best('cold') < 250, `cold: ${best('cold')} ms`)
-  assert.ok(best('warm') < 60, `warm: ${best('warm')} ms`)
+  assert.ok(best('cold') < 250 * slowness, `cold: ${best('cold')} ms`)
+  assert.ok(best('warm') < 60 * slowness, `warm: ${best('warm')} ms`)
 })
 
 test('fifty servers in one process take less than 5 MB each', { timeout: 60_000 }, () => {

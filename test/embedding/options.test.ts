@@ -117,6 +117,9 @@ test('a program is whoever it wants to be, without files', async () => {
     const { message } = expectFailure(await bob.get('/api/v1/configmaps'), 403, 'Forbidden')
     assert.match(message ?? '', /User "bob" cannot list/)
     assert.throws(() => server.as(''), TypeError)
+    assert.equal(server.client, server.client)
+    assert.equal((await server.client.core.v1.configMaps('default').list()).items.length, 0)
+    await assert.rejects(server.as('bob').client.core.v1.configMaps('default').list(), { reason: 'Forbidden' })
   } finally {
     for (const client of clients) client.close()
     await server.close()

@@ -2,8 +2,10 @@
 
 import { randomBytes } from 'node:crypto'
 import { getOrInsert } from '../../base/get-or-insert.js'
+import { connect } from '../../client/node/connect.js'
+import type { TypedClient } from '../../client/typed/typed-client.js'
 import { renderClientConfiguration } from '../client-configuration.js'
-import type { Access, EmbeddedServer } from '../running-server.js'
+import type { Access, EmbeddedServer, RunningServer } from '../running-server.js'
 import type { AssembledServer } from './parts.js'
 import { StartState } from './start-state.js'
 
@@ -18,10 +20,25 @@ export function embeddedServer(assembled: AssembledServer, isInMemory: boolean):
     const somebody = { name: user, uid: '', groups, extra: {} }
     engine.access.addToken?.(token, somebody)
     const clientConfiguration = renderClientConfiguration({ identity: engine.identity, url, caPem, credential: { token, user: somebody } })
-    return { user, groups, token, clientConfiguration }
+    return withClient({ user, groups, token, clientConfiguration })
   }
-  return {
+  const clients: TypedClient[] = []
+  const withClient = <T extends { readonly clientConfiguration: string }>(whom: T): T & Pick<Access, 'client'> => {
+    let client: TypedClient | undefined
+    const make = (): TypedClient => {
+      client = connect({ text: whom.clientConfiguration, identity: engine.identity.name, environment: {} })
+      clients.push(client)
+      return client
+    }
+    return Object.defineProperty(whom, 'client', { get: () => client ?? make(), enumerable: true }) as T & Pick<Access, 'client'>
+  }
+  const close: RunningServer['close'] = async (options) => {
+    for (const client of clients.splice(0)) client.close()
+    await server.close(options)
+  }
+  return withClient<Omit<EmbeddedServer, 'client'>>({
     ...server,
+    close,
     user: credential.user.name,
     groups: credential.user.groups,
     token: credential.token,
@@ -36,6 +53,6 @@ export function embeddedServer(assembled: AssembledServer, isInMemory: boolean):
       })
       await resetting
     },
-    [Symbol.asyncDispose]: () => server.close({ immediately: true }),
-  }
+    [Symbol.asyncDispose]: () => close({ immediately: true }),
+  })
 }
