@@ -4,11 +4,20 @@ import type { Resource } from '../api/catalog.js'
 import type { ListMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import type { Promised } from '../base/promised.js'
+import type { Representation } from './negotiation.js'
+import type { IncludeObject } from './table.js'
+
+/** Which form of a kind it is, as a value: what is made of the same words elsewhere is the same form. */
+export interface FormWish extends Pick<Representation, 'format' | 'as'> {
+  readonly includeObject?: IncludeObject
+}
 
 /** There is one value for each form of a kind: what was made in it is found again by it. */
 export interface ItemForm {
   /** The kind, in the version that is shown. */
   readonly resource: Resource
+  /** Left out: items can be made here alone. */
+  readonly wish?: FormWish
   /** Items are the JSON that is stored, with its version: nothing is decoded for them, and to keep one would save nothing. */
   readonly isStored?: boolean
   /** What such an item begins with; left out: a brace. */

@@ -4,30 +4,59 @@
 // which begin with the comma between them, and the end. A list without items may come as one piece.
 
 import type { Json } from '../api/object.js'
-import { whenThere } from '../base/promised.js'
+import { type Promised, whenThere } from '../base/promised.js'
 import type { Pieces } from './item-form.js'
 import { parseWrittenJson } from './json.js'
-import { prettyPrinter } from './pretty.js'
+import { printAt } from './pretty.js'
 import { compareKeys } from './yaml/key-order.js'
 import { writeYaml } from './yaml/write-yaml.js'
 
-/** Takes the pieces of a text one by one; answers with what can be said by then. */
+/** Some items of a list, with the commas between them, as they stand in it. */
+export interface ItemsText {
+  readonly format: 'pretty' | 'yaml'
+  readonly items: string
+}
+
+/** Whoever writes long texts beside the event loop. */
+export interface TextWriting {
+  writeItems(text: ItemsText): Promise<Uint8Array>
+}
+
+/** Of small items a piece has 128 KiB at most; larger ones are of one large object. */
+const mostTextLength = 160 << 10
+
+/** The members of a list, and of its items. */
+const itemDepth = 2
+
+export const writeItems = ({ format, items }: ItemsText): string =>
+  format === 'pretty' ? printAt(items, itemDepth) : writeYaml(parseWrittenJson(`[${items.startsWith(',') ? items.slice(1) : items}]`))
+
+/** Takes the pieces of a text one by one; answers with what can be said by then, in parts of which long ones may be written elsewhere. */
 interface TextWriter {
-  piece(text: string): string
+  piece(text: string): readonly (string | ItemsText)[]
   end(): string
 }
 
 /** The pieces of a list in JSON as indented JSON or YAML. */
-export function textPieces(pieces: Pieces, format: 'pretty' | 'yaml'): Pieces {
+export function textPieces(pieces: Pieces, format: 'pretty' | 'yaml', elsewhere?: TextWriting): Pieces {
   const writer = format === 'pretty' ? prettyWriter() : yamlWriter()
+  const write = (part: string | ItemsText): Promised<Uint8Array> => {
+    if (typeof part === 'string') return encoder.encode(part)
+    return elsewhere !== undefined && part.items.length > mostTextLength ? elsewhere.writeItems(part) : encoder.encode(writeItems(part))
+  }
+  /** Said, and not given yet. */
+  let parts: (string | ItemsText)[] = []
   let isDone = false
   const take = (piece: Uint8Array | undefined): ReturnType<Pieces> => {
     isDone = piece === undefined
-    const text = piece === undefined ? writer.end() : writer.piece(decoder.decode(piece))
-    if (text !== '') return encoder.encode(text)
-    return isDone ? undefined : next()
+    parts = (piece === undefined ? [writer.end()] : [...writer.piece(decoder.decode(piece))]).filter((part) => part !== '')
+    return next()
   }
-  const next: Pieces = () => (isDone ? undefined : whenThere(pieces(), take))
+  const next: Pieces = () => {
+    const part = parts.shift()
+    if (part !== undefined) return write(part)
+    return isDone ? undefined : whenThere(pieces(), take)
+  }
   return next
 }
 
@@ -35,20 +64,26 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const encoder = new TextEncoder()
 
 function prettyWriter(): TextWriter {
-  const print = prettyPrinter()
   let head: string | undefined
+  let hasItems = false
   return {
     piece(text) {
       if (head === undefined) {
         head = text
-        return ''
+        return []
       }
       // Whether a bracket is closed at once is seen only together with what follows.
-      const printed = print(head + text)
+      if (text.startsWith(']')) {
+        const end = hasItems ? printAt(text, itemDepth) : printAt(head + text, 0)
+        head = ''
+        return [end]
+      }
+      const front = hasItems ? '' : printAt(head, 0)
+      hasItems = true
       head = ''
-      return printed
+      return [front, { format: 'pretty', items: text }]
     },
-    end: () => (head === undefined || head === '' ? '' : print(head)),
+    end: () => (head === undefined || head === '' ? '' : printAt(head, 0)),
   }
 }
 
@@ -68,13 +103,11 @@ function yamlWriter(): TextWriter {
     piece(text) {
       if (head === undefined) {
         head = text
-        return ''
+        return []
       }
       const items = last
       last = text
-      if (items === undefined) return ''
-      const front = member === '' ? begin() : ''
-      return front + writeYaml(parseWrittenJson(`[${items.startsWith(',') ? items.slice(1) : items}]`))
+      return items === undefined ? [] : [member === '' ? begin() : '', { format: 'yaml', items }]
     },
     end() {
       const rest = `${head ?? ''}${last ?? ''}`

@@ -4,17 +4,12 @@ const indentUnit = '  '
 const indents: string[] = []
 
 /** Two spaces a level, a space behind each colon, `{}` and `[]` closed; everything inside quotes stays as it is. */
-export const prettyJson = (compact: string): string => prettyPrinter()(compact)
+export const prettyJson = (compact: string): string => printAt(compact, 0)
 
-/** The same for a text in pieces, which are cut between items of a list. */
-export function prettyPrinter(): (piece: string) => string {
-  const place = { depth: 0 }
-  return (piece) => print(piece, place)
-}
-
-function print(compact: string, place: { depth: number }): string {
+/** The same for a part of a text that stands so many levels deep, and is cut between items of a list. */
+export function printAt(compact: string, from: number): string {
   const parts: string[] = []
-  let { depth } = place
+  let depth = from
   let at = 0
   while (at < compact.length) {
     const char = compact.charAt(at)
@@ -35,7 +30,6 @@ function print(compact: string, place: { depth: number }): string {
     else if (char === ':') parts.push(': ')
     else if (!isSpace(char)) parts.push(char)
   }
-  place.depth = depth
   return parts.join('')
 }
 

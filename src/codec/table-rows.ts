@@ -28,6 +28,7 @@ export function rowFormOf(resource: Resource, wish: TableWish): RowForm {
     const table = tableFormOf({ ...resource, table: resource.definition.table }, { ...wish, rules })
     return {
       resource,
+      wish: { format: 'json', as: { kind: 'Table', version: wish.version }, includeObject: wish.includeObject },
       table,
       separator: comma,
       order: resource.definition.table?.order,

@@ -11,7 +11,17 @@ import { getOrInsert } from '../base/get-or-insert.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { StructNode } from '../schema/node.js'
 import { writeAny, writeStoredFields, writeValue } from '../schema/write.js'
-import { comma, type ItemSlices, type ItemSource, type ListForm, noSeparator, onePiece, type Pieces, piecesAround } from './item-form.js'
+import {
+  comma,
+  type FormWish,
+  type ItemSlices,
+  type ItemSource,
+  type ListForm,
+  noSeparator,
+  onePiece,
+  type Pieces,
+  piecesAround,
+} from './item-form.js'
 import type { Representation } from './negotiation.js'
 import {
   type MetadataForm,
@@ -48,13 +58,13 @@ export function wireFormOf(resource: Resource, { format, as }: Representation, i
   }
   const isBinary = format === 'protobuf'
   if (as === undefined) {
-    if (!isBinary) known.json ??= jsonForm(resource, wholeContent(resource))
-    else known.protobuf ??= protobufForm(resource, wholeContent(resource))
+    if (!isBinary) known.json ??= jsonForm(resource, wholeContent(resource), { format: 'json' })
+    else known.protobuf ??= protobufForm(resource, wholeContent(resource), { format })
     return (isBinary ? known.protobuf : known.json) as WireForm
   }
   return getOrInsert(known.metadata, `${isBinary} ${as.version} ${identity.name}`, () => {
     const content = metadataContent(metadataFormOf(resource, { identity, version: as.version }))
-    return isBinary ? protobufForm(resource, content) : jsonForm(resource, content)
+    return isBinary ? protobufForm(resource, content, { format, as }) : jsonForm(resource, content, { format: 'json', as })
   })
 }
 
@@ -99,9 +109,10 @@ const metadataContent = (form: MetadataForm): Content => ({
   isMetadata: true,
 })
 
-function protobufForm(resource: Resource, { type, listType, schema, shown, listNumbers: numbers }: Content): WireForm {
+function protobufForm(resource: Resource, { type, listType, schema, shown, listNumbers: numbers }: Content, wish: FormWish): WireForm {
   const form: WireForm = {
     resource,
+    wish,
     ignoresZeros: true,
     separator: noSeparator,
     item: (object) => encodeListItem(schema, shown(object), numbers),
@@ -124,7 +135,7 @@ const listEnd = encoder.encode(']}\n')
 
 const typeJson = ({ kind, apiVersion }: ObjectType): string => `{"kind":"${kind}","apiVersion":"${apiVersion}",`
 
-function jsonForm(resource: Resource, { type, listType, schema, shown, typedItems, isMetadata }: Content): WireForm {
+function jsonForm(resource: Resource, { type, listType, schema, shown, typedItems, isMetadata }: Content, wish: FormWish): WireForm {
   const itemHead = typedItems ? typeJson(type) : '{'
   const head = encoder.encode(typeJson(type))
   const frameHeads = new Map<string, Uint8Array>()
@@ -138,6 +149,7 @@ function jsonForm(resource: Resource, { type, listType, schema, shown, typedItem
     typedItems && !isMetadata ? writeAny({ continue: '', ...metadata }) : writeValue(listMeta, metadata)
   const form: WireForm = {
     resource,
+    wish,
     isStored,
     ...(typedItems ? { storedHead: head } : {}),
     ignoresZeros: true,

@@ -1,9 +1,10 @@
 // Requests that are too heavy for the event loop: they are carried out in another thread, and what that answers is passed on.
 
-import type { Catalog, Resource } from '../api/catalog.js'
+import type { Resource } from '../api/catalog.js'
 import type { User } from '../api/user.js'
 import type { Ruling } from '../audit/policy.js'
 import type { KeptParts } from '../audit/record.js'
+import type { TextWriting } from '../codec/list-text.js'
 import type { Annotation, Exchange } from './exchange.js'
 import type { Answered } from './pipeline.js'
 import { sendRelayed } from './respond.js'
@@ -36,9 +37,9 @@ export interface OffloadedAnswer {
 }
 
 /** Whoever can carry out requests beside the event loop. */
-export interface Offload {
-  /** Whether the resource is known there, and is the same. */
-  knows(catalog: Catalog, resource: Resource): boolean
+export interface Offload extends TextWriting {
+  /** Whether requests on a resource can be carried out there. */
+  serves(resource: Resource): boolean
   /** Rejects with a 429 when too many wait. Nothing is written any more when nobody wants the answer. */
   serve(request: OffloadedRequest, isWanted: () => boolean): Promise<OffloadedAnswer>
 }

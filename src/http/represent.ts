@@ -10,7 +10,7 @@ import type { Query } from '../api/options/query.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { ListForm, Pieces } from '../codec/item-form.js'
 import { parseWrittenJson } from '../codec/json.js'
-import { textPieces } from '../codec/list-text.js'
+import { type TextWriting, textPieces } from '../codec/list-text.js'
 import { mediaTypeOf, type Representation, type Transform } from '../codec/negotiation.js'
 import { metadataFormOf, notThatMany, partialMetadata } from '../codec/partial-metadata.js'
 import { prettyJson } from '../codec/pretty.js'
@@ -154,12 +154,12 @@ export function listFormOf(form: ObjectForm): ListForm | undefined {
   return wireFormOf(form.resource, form.representation, form.identity)
 }
 
-/** A list in pieces; the page must have been read in the form that {@link listFormOf} says. */
-export function listPieces(form: ObjectForm, page: ListedPage): Promised<Pieces> {
+/** A list in pieces; the page must have been read in the form that {@link listFormOf} says. `elsewhere`: where long texts are written. */
+export function listPieces(form: ObjectForm, page: ListedPage, elsewhere?: TextWriting): Promised<Pieces> {
   const { as, format, pretty } = form.representation
   if (as?.kind === 'PartialObjectMetadata') throw notThatMany(as.kind, `${form.resource.kind}List`)
   const shown = as?.kind === 'Table' ? rowsOf(form, as) : wireFormOf(form.resource, form.representation, form.identity)
   const pieces = shown.list(listMetadata(page), page.items, form.rules.now)
-  if (format === 'yaml') return whenThere(pieces, (plain) => textPieces(plain, 'yaml'))
-  return pretty ? whenThere(pieces, (plain) => textPieces(plain, 'pretty')) : pieces
+  if (format === 'yaml') return whenThere(pieces, (plain) => textPieces(plain, 'yaml', elsewhere))
+  return pretty ? whenThere(pieces, (plain) => textPieces(plain, 'pretty', elsewhere)) : pieces
 }

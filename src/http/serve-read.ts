@@ -65,7 +65,7 @@ export function serveList(target: Target): Answered | Promise<Answered> {
 
 function sendList(target: Target, form: ObjectForm, page: ListedPage, clock = piecesOf(target.call)): Promised<Answered> {
   const answer = { code: 200, contentType: mediaTypeOf(form.representation.format, form.identity), isObject: true }
-  return whenThere(listPieces(form, page), (pieces) =>
+  return whenThere(listPieces(form, page, target.exchange.offload), (pieces) =>
     whenThere(page.items.measure(onePieceBytes), (size) =>
       size === undefined
         ? sendStream(target.exchange, { ...answer, pieces, clock }).then(() => true as const)
@@ -115,7 +115,7 @@ function startWatch(
   const begin = (): Answered => {
     const roomBytes = server.watches?.bytesEach ?? streamRoomBytes
     const sent = server.sentEvents?.(form.resource)
-    startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine.clock), timeoutMs, roomBytes, sent })
+    startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine), timeoutMs, roomBytes, sent })
     return true
   }
   const waiting = watch.prepare()

@@ -65,7 +65,7 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   checkMethod(exchange, resource, subresource)
   warnOfDeprecation(exchange, resource, server.engine.identity)
   const namespace = resource.namespaced ? info.namespace : ''
-  exchange.offload = server.offload?.knows(exchange.catalog, resource) ? server.offload : undefined
+  exchange.offload = server.offload?.serves(resource) ? server.offload : undefined
   const call = new Call(server.engine, exchange, { resource, subresource, namespace, name, options: noOptions })
   const target = { server, exchange, call, query: readQuery(info.query) }
   checkNames(target)

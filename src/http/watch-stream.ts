@@ -4,7 +4,6 @@ import { ApiError } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import { status } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
-import type { Clock } from '../base/clock.js'
 import type { Promised } from '../base/promised.js'
 import type { ItemSource } from '../codec/item-form.js'
 import { type Format, streamMediaTypeOf } from '../codec/negotiation.js'
@@ -13,6 +12,7 @@ import { encodeListItem, wrapFrame } from '../codec/protobuf.js'
 import { frameKey, tableFrame } from '../codec/table-rows.js'
 import { wireFormOf } from '../codec/wire-form.js'
 import { writeAny, writeStoredFields } from '../schema/write.js'
+import type { Engine } from '../verbs/engine.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
 import { type ObjectForm, rowsOf } from './represent.js'
@@ -114,19 +114,23 @@ export function startWatchStream(
   if (!exchange.isGone) watch.start(sink, input.timeoutMs)
 }
 
+/** Of the engine, as much as watches need. */
+type WatchParts = Pick<Engine, 'clock'> & { readonly store: Pick<Engine['store'], 'heavy'> }
+
 /** How events look to one request. What does not depend on the request is made once and shared by all watchers. */
-export function watchFormOf(form: ObjectForm, clock: Clock): WatchForm {
+export function watchFormOf(form: ObjectForm, engine: WatchParts): WatchForm {
   const { resource, representation, identity } = form
   const { as, format } = representation
   if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, resource.kind)
   const contentType = streamMediaTypeOf(format, identity)
   const error = (thrown: ApiError): Uint8Array => errorFrame(format, thrown)
-  if (as?.kind === 'Table') return { contentType, error, ...tableFrames(form, as, clock) }
+  if (as?.kind === 'Table') return { contentType, error, ...tableFrames(form, as, engine) }
+  const { heavy } = engine.store
   // A stream is never indented.
   const wire = wireFormOf(resource, representation, identity)
   const bookmark = (revision: number): Uint8Array => wire.frame('BOOKMARK', markSource(resource, revision))
   const frames = (batch: EventBatch): Promised<Uint8Array> => {
-    const waiting = batch.ready(resource)
+    const waiting = batch.ready(wire, heavy)
     return waiting === undefined ? batch.frames(wire) : waiting.then(() => batch.frames(wire))
   }
   return { contentType, bookmark, error, frames }
@@ -148,7 +152,11 @@ const markSource = ({ schema }: Resource, revision: number): ItemSource => ({
 })
 
 /** The columns come with the first event only. The row is shared, and the frame by all who want it in the same second. */
-function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: Clock): Pick<WatchForm, 'frames' | 'bookmark'> {
+function tableFrames(
+  form: ObjectForm,
+  as: Parameters<typeof rowsOf>[1],
+  { clock, store: { heavy } }: WatchParts,
+): Pick<WatchForm, 'frames' | 'bookmark'> {
   const rows = rowsOf(form, as)
   let withoutColumns = false
   const write = (type: string, resourceVersion: string, row: Uint8Array): Uint8Array =>
@@ -166,7 +174,7 @@ function tableFrames(form: ObjectForm, as: Parameters<typeof rowsOf>[1], clock: 
     // Whoever comes later in the same second finds them made.
     frames: (batch) => {
       const join = (): Uint8Array => once(batch.once(frameKey(rows, clock.now(), withoutColumns), frameOf))
-      const waiting = batch.ready(rows.resource)
+      const waiting = batch.ready(rows, heavy)
       return waiting === undefined ? join() : waiting.then(join)
     },
     bookmark: (revision) => once(write('BOOKMARK', String(revision), rows.item(markAt(revision)))),

@@ -36,9 +36,13 @@ export class ItemCache {
     const found = this.find(object, form)
     if (found !== undefined) return found
     const made = object.makeItem(form)
-    // A past version that is read by pages is not worth the room that the newest one has.
-    if ((this.kept.get(object.key)?.revision ?? 0) <= object.revision) this.keep(object, form, made)
+    this.add(object, form, made)
     return made
+  }
+
+  /** Keeps what was made. A past version that is read by pages is not worth the room that the newest one has. */
+  add(object: StoredObject, form: ItemForm, made: Uint8Array): void {
+    if ((this.kept.get(object.key)?.revision ?? 0) <= object.revision) this.keep(object, form, made)
   }
 
   /** The item of this version of an object, if it is there. */

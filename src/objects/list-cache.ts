@@ -7,6 +7,7 @@ import { getOrInsert } from '../base/get-or-insert.js'
 import { compareText, comparisonOf, countBefore } from '../base/text-order.js'
 import type { ItemForm } from '../codec/item-form.js'
 import type { KeyRange, ScannedEntry, Storage } from '../storage/storage.js'
+import type { HeavyItems } from './heavy-items.js'
 import { collectionOf, keyAfter } from './keys.js'
 import type { ListSlice } from './page-slices.js'
 import { isCurrent, mostAdded, openBrace, renderItemInto, StoredObject } from './stored-object.js'
@@ -49,22 +50,31 @@ export class ListCache {
   private heldBytes = 0
   private period = 0
   private scratch = newScratch()
+  private readonly heavy: Pick<HeavyItems, 'isHeavy'>
 
-  constructor(storage: Storage, maxBytes: number) {
+  constructor(storage: Storage, maxBytes: number, heavy: Pick<HeavyItems, 'isHeavy'> = { isHeavy: () => false }) {
     this.storage = storage
     this.maxBytes = maxBytes
+    this.heavy = heavy
   }
 
   get bytes(): number {
     return this.heldBytes
   }
 
-  /** The items of a range at the present revision, slice by slice, at most `limit` of them. */
-  *slices(range: KeyRange, limit: number, form: ItemForm): Generator<ListSlice> {
+  /** The items of a range at the present revision, slice by slice, at most `limit` of them; of one that is too heavy to be made here, its key. */
+  *slices(range: KeyRange, limit: number, form: ItemForm): Generator<ListSlice | string> {
     let cursor = range.start
     let left = limit
     while (left > 0 && compareText(cursor, range.end) < 0) {
       const segment = this.segmentAt(cursor, range.end, form)
+      if (typeof segment === 'string') {
+        if (compareText(segment, range.end) >= 0) return
+        cursor = keyAfter(segment)
+        left -= 1
+        yield segment
+        continue
+      }
       for (let isLast = false; !isLast && left > 0; ) {
         const slice = sliceOf(segment, { start: cursor, end: range.end }, left)
         isLast = slice?.isLast ?? true
@@ -114,13 +124,18 @@ export class ListCache {
     this.heldBytes = 0
   }
 
-  private segmentAt(cursor: string, end: string, form: ItemForm): Segment {
+  /** Or the key of the first, where its item cannot be made here. */
+  private segmentAt(cursor: string, end: string, form: ItemForm): Segment | string {
     const collection = collectionOf(cursor)
     const segments = this.segmentsOf(collection, form)
     const at = lastAtOrBefore(segments, cursor)
     const found = segments[at]
     if (found !== undefined && compareText(cursor, found.end) < 0) {
-      if (found.isStale) return this.renew(found, segments, at)
+      if (found.isStale) {
+        const renewed = this.renew(found, segments, at)
+        // What came in front of the cursor may have moved the end of the segment there, too.
+        return reaches(renewed, cursor) ? renewed : this.segmentAt(cursor, end, form)
+      }
       this.recent.delete(found)
       this.recent.add(found)
       found.usedIn = this.period
@@ -129,16 +144,16 @@ export class ListCache {
     const next = segments[at + 1]
     const range = { start: cursor, end: next !== undefined && compareText(next.start, end) < 0 ? next.start : end }
     const segment = this.load({ collection, form, range, before: undefined })
-    this.keep(segment, segments, at + 1)
+    if (typeof segment !== 'string') this.keep(segment, segments, at + 1)
     return segment
   }
 
   /** What is true now of the keys that a stale segment spoke for, or of the first of them. */
-  private renew(stale: Segment, segments: Segment[], at: number): Segment {
+  private renew(stale: Segment, segments: Segment[], at: number): Segment | string {
     const { collection, form, start, end } = stale
     const segment = this.load({ collection, form, range: { start, end }, before: stale })
     this.evict(stale, segments, at)
-    this.keep(segment, segments, at)
+    if (typeof segment !== 'string') this.keep(segment, segments, at)
     return segment
   }
 
@@ -147,19 +162,25 @@ export class ListCache {
   }
 
   /** What is stored is looked at in place; the items are put together in memory that is used again and again. */
-  private load({ collection, form, range, before }: Loading): Segment {
+  private load({ collection, form, range, before }: Loading): Segment | string {
     const keys: string[] = []
     const offsets = [0]
     const revisions: number[] = []
     let used = 0
     let decoded = 0
     let isComplete = true
+    let heavyKey: string | undefined
     this.storage.scan(range, (scanned) => {
       if (keys.length === segmentObjects || used > segmentMaxBytes || decoded > segmentMaxDecoded) {
         isComplete = false
         return false
       }
       const isCopied = form.isStored && isCurrent(scanned, form.resource)
+      if (!isCopied && this.heavy.isHeavy(form, scanned)) {
+        heavyKey = scanned.key
+        isComplete = false
+        return false
+      }
       if (!isCopied) decoded += scanned.end - scanned.start
       used = isCopied ? this.copyItem(used, form, scanned) : this.append(used, form, itemOf(scanned, form, before))
       keys.push(scanned.key)
@@ -167,6 +188,7 @@ export class ListCache {
       if (!form.isStored) revisions.push(scanned.revision)
       return true
     })
+    if (heavyKey !== undefined && keys.length === 0) return heavyKey
     const end = isComplete ? range.end : keyAfter(keys.at(-1) ?? range.start)
     const bytes = Buffer.allocUnsafeSlow(used)
     this.scratch.copy(bytes, 0, 0, used)
@@ -213,6 +235,10 @@ export class ListCache {
     if (segments.length === 0) this.collections.get(segment.collection)?.delete(cacheKeyOf(segment.form))
   }
 }
+
+/** Whether the key, or one that the segment speaks for, stands at a place or behind it. */
+const reaches = (found: Segment | string, cursor: string): boolean =>
+  typeof found === 'string' ? compareText(found, cursor) >= 0 : compareText(cursor, found.end) < 0
 
 /** A few bytes, for which a call of the platform would cost more. */
 function putInto(out: Uint8Array, place: number, bytes: Uint8Array): number {

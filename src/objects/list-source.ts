@@ -2,11 +2,12 @@
 
 import type { Resource } from '../api/catalog.js'
 import { mostConvertedBytes, mostConvertedObjects } from '../api/conversion.js'
-import type { Promised } from '../base/promised.js'
+import { type Promised, whenThere } from '../base/promised.js'
 import type { ItemForm } from '../codec/item-form.js'
 import { isInRange } from '../storage/key-order.js'
 import type { KeyRange, Storage } from '../storage/storage.js'
 import { convertAhead } from './convert-ahead.js'
+import type { HeavyItems } from './heavy-items.js'
 import type { ItemCache } from './item-cache.js'
 import { collectionOf, keyAfter, keyOf, rangeOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
@@ -22,6 +23,7 @@ export interface Reads {
   readonly cache: ListCache
   readonly labels: LabelIndex
   readonly kept: ItemCache
+  readonly heavy: HeavyItems
   readonly tallies: StoreTallies
 }
 
@@ -64,36 +66,49 @@ function countListed(tally: CollectionTally, count: number): void {
 }
 
 /** Everything in a range. */
-export function* rangeSlices(reads: Reads, at: RangeAtRevision, { form, limit }: Wanted): Steps<ListSlice> {
+export function* rangeSlices(reads: Reads, at: RangeAtRevision, { form, limit }: Wanted): Steps<Promised<ListSlice>> {
   let { start } = at.range
   let left = limit
   const tally = tallyOf(reads, at)
   if (isNow(reads, at)) {
     for (const slice of reads.cache.slices(at.range, limit, form)) {
-      start = keyAfter(slice.lastKey)
-      left -= slice.count
-      countListed(tally, slice.count)
-      yield slice
+      const key = typeof slice === 'string' ? slice : slice.lastKey
+      const count = typeof slice === 'string' ? 1 : slice.count
+      start = keyAfter(key)
+      left -= count
+      countListed(tally, count)
+      if (typeof slice !== 'string') yield slice
+      else {
+        const object = objectAt(reads, slice)
+        if (object !== undefined) yield sliceOfItem(keyedItem(reads, object, form))
+      }
       if (!isNow(reads, at)) break
     }
     if (isNow(reads, at)) return
   }
-  if (left > 0) yield* objectSlices(tally, streamObjects(reads, { ...at, range: { start, end: at.range.end } }), { form, limit: left })
+  if (left > 0) yield* objectSlices(reads, at, streamObjects(reads, { ...at, range: { start, end: at.range.end } }), { form, limit: left })
 }
 
-export const selectedSlices = (reads: Reads, at: Selected, wanted: Wanted): Steps<ListSlice> =>
-  objectSlices(tallyOf(reads, at), selected(reads, at), wanted)
+const sliceOfItem = (item: Promised<KeyedItem>): Promised<ListSlice> =>
+  whenThere(item, ({ key, pieces }) => ({ bytes: Buffer.concat(pieces), count: 1, lastKey: key }))
+
+export const selectedSlices = (reads: Reads, at: Selected, wanted: Wanted): Steps<Promised<ListSlice>> =>
+  objectSlices(reads, at, selected(reads, at), wanted)
 
 /** The objects of some keys, which are all that are selected; those that lie in the cache are not read. */
 export function* knownSlices(
   reads: Reads,
   at: Selected,
   { keys, form }: { readonly keys: KeyList; readonly form: ItemForm },
-): Steps<ListSlice> {
+): Steps<Promised<ListSlice>> {
   yield* chunks(knownItems(reads, at, { keys, form }))
 }
 
-function* knownItems(reads: Reads, at: Selected, { keys, form }: { readonly keys: KeyList; readonly form: ItemForm }): Steps<KeyedItem> {
+function* knownItems(
+  reads: Reads,
+  at: Selected,
+  { keys, form }: { readonly keys: KeyList; readonly form: ItemForm },
+): Steps<Promised<KeyedItem>> {
   let { start } = at.range
   const tally = tallyOf(reads, at)
   for (const key of keys.from(start)) {
@@ -105,24 +120,30 @@ function* knownItems(reads: Reads, at: Selected, { keys, form }: { readonly keys
     if (kept !== undefined) yield { key, pieces: [kept] }
     else {
       const object = objectAt(reads, key)
-      if (object !== undefined) yield keyedItem(object, form)
+      if (object !== undefined) yield keyedItem(reads, object, form)
     }
   }
   if (isNow(reads, at)) return
-  for (const object of selected(reads, { ...at, range: { start, end: at.range.end } })) yield object && keyedItem(object, form)
+  for (const object of selected(reads, { ...at, range: { start, end: at.range.end } })) yield object && keyedItem(reads, object, form)
 }
 
-function* objectSlices(tally: CollectionTally, objects: Iterable<StoredObject | undefined>, wanted: Wanted): Steps<ListSlice> {
-  for (const slice of chunks(firstItems(objects, wanted))) {
-    tally.returned += slice?.count ?? 0
+function* objectSlices(
+  reads: Reads,
+  at: RangeAtRevision,
+  objects: Iterable<StoredObject | undefined>,
+  wanted: Wanted,
+): Steps<Promised<ListSlice>> {
+  const tally = tallyOf(reads, at)
+  for (const slice of chunks(firstItems(reads, objects, wanted))) {
+    if (slice !== undefined) tally.returned += slice instanceof Promise ? 1 : slice.count
     yield slice
   }
 }
 
-function* firstItems(objects: Iterable<StoredObject | undefined>, { form, limit }: Wanted): Steps<KeyedItem> {
+function* firstItems(reads: Reads, objects: Iterable<StoredObject | undefined>, { form, limit }: Wanted): Steps<Promised<KeyedItem>> {
   let left = limit
   for (const object of objects) {
-    yield object && keyedItem(object, form)
+    yield object && keyedItem(reads, object, form)
     if (object === undefined) continue
     left -= 1
     if (left === 0) return
@@ -172,13 +193,19 @@ interface KeyedItem {
   readonly pieces: readonly Uint8Array[]
 }
 
-const keyedItem = (object: StoredObject, form: ItemForm): KeyedItem => ({ key: object.key, pieces: [form.separator, object.item(form)] })
+/** To be waited for where it is too heavy to be made here. */
+function keyedItem({ heavy }: Reads, object: StoredObject, form: ItemForm): Promised<KeyedItem> {
+  const { key } = object
+  const waiting = heavy.ahead(object, form)
+  if (waiting === undefined) return { key, pieces: [form.separator, object.item(form)] }
+  return waiting.then(() => ({ key, pieces: [form.separator, object.item(form)] }))
+}
 
 const chunkObjects = 256
 const chunkBytes = 128 * 1024
 
 /** Several together, as many as are worth a piece of an answer. */
-function* chunks(items: Iterable<KeyedItem | undefined>): Steps<ListSlice> {
+function* chunks(items: Iterable<Promised<KeyedItem> | undefined>): Steps<Promised<ListSlice>> {
   let pieces: Uint8Array[] = []
   let count = 0
   let bytes = 0
@@ -186,6 +213,15 @@ function* chunks(items: Iterable<KeyedItem | undefined>): Steps<ListSlice> {
   for (const item of items) {
     if (item === undefined) {
       yield undefined
+      continue
+    }
+    if (item instanceof Promise) {
+      // What is waited for goes by itself, behind those that are there.
+      if (count > 0) yield { bytes: Buffer.concat(pieces, bytes), count, lastKey }
+      pieces = []
+      count = 0
+      bytes = 0
+      yield sliceOfItem(item)
       continue
     }
     for (const piece of item.pieces) {

@@ -7,6 +7,7 @@ import type { Clock } from '../base/clock.js'
 import { atOnce, nowOrInPieces, type Pieces } from '../base/pieces.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
+import { HeavyItems } from './heavy-items.js'
 import { ItemCache } from './item-cache.js'
 import { collectionOf, keyOf, rangeOf } from './keys.js'
 import { LabelIndex } from './label-index.js'
@@ -18,7 +19,7 @@ import { orderedItems } from './ordered-items.js'
 import { OwnerIndex, type OwnerListener } from './owner-index.js'
 import { type StoreOperation, StoreTallies } from './store-tallies.js'
 import { encodeStored, StoredObject } from './stored-object.js'
-import { noUniqueKeys, storageKeyOf, type UniqueKey, type UniqueKeyChanges } from './unique-keys.js'
+import { noUniqueKeys, storageKeyOf, type UniqueKey, type UniqueKeyChanges, writesOf } from './unique-keys.js'
 import { WatchBacklog } from './watch-backlog.js'
 import { type Watcher, WatchHub } from './watch-hub.js'
 
@@ -83,6 +84,7 @@ export class ObjectStore {
   private readonly recent: ObjectCache
   private owners: OwnerIndex | undefined
   private readonly kept: ItemCache
+  readonly heavy = new HeavyItems()
   private readonly hub: WatchHub
   /** What waits for slow watchers. */
   readonly backlog = new WatchBacklog(mostBacklogBytes)
@@ -99,11 +101,18 @@ export class ObjectStore {
     const labelBytes = Math.floor(options.readCacheBytes / 4)
     const recentBytes = Math.floor(options.readCacheBytes / 16)
     const keptBytes = Math.floor(options.readCacheBytes / 8)
-    this.cache = new ListCache(options.storage, options.readCacheBytes - labelBytes - recentBytes - keptBytes)
+    this.cache = new ListCache(options.storage, options.readCacheBytes - labelBytes - recentBytes - keptBytes, this.heavy)
     this.kept = new ItemCache(keptBytes)
     this.recent = new ObjectCache(recentBytes, this.kept)
     this.labels = new LabelIndex(options.storage, labelBytes)
-    this.reads = { storage: this.storage, cache: this.cache, labels: this.labels, kept: this.kept, tallies: this.tallies }
+    this.reads = {
+      storage: this.storage,
+      cache: this.cache,
+      labels: this.labels,
+      kept: this.kept,
+      heavy: this.heavy,
+      tallies: this.tallies,
+    }
     this.periods = setInterval(() => this.releaseUnused(), cachePeriodMs).unref()
     this.hub = new WatchHub(options.storage, (change) => {
       this.cache.drop(change.key)
@@ -386,11 +395,6 @@ function within(timeoutMs: number, work: Promise<unknown>): Promise<string | und
 const changed = ({ stored, value }: Alongside): Write => ({ key: stored.key, value, expect: stored.revision })
 
 const isAmong = (alongside: readonly Alongside[], key: string): boolean => alongside.some(({ stored }) => stored.key === key)
-
-const writesOf = (owner: string, { gained, released }: UniqueKeyChanges): readonly Write[] => [
-  ...gained.map((uniqueKey) => ({ key: storageKeyOf(uniqueKey), value: Buffer.from(owner), expect: 0 })),
-  ...released.map((uniqueKey) => ({ key: storageKeyOf(uniqueKey), value: undefined, expect: undefined })),
-]
 
 const objectOf = (entry: Entry | undefined, kept?: ItemCache): StoredObject | undefined =>
   entry === undefined ? undefined : new StoredObject(entry, kept)

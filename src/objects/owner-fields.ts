@@ -2,7 +2,7 @@
 //
 // The version of an object belongs right behind its uid, and its times, labels, owners and finalizers follow in the order of the schema.
 
-import type { OwnerReference } from '../api/object.js'
+import type { ApiObject, OwnerReference } from '../api/object.js'
 import { bodyStartOf, type EntryBytes, spliceOf } from './entry-header.js'
 
 const placeMask = 0x3fff_ffff
@@ -82,3 +82,12 @@ function standsAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
 
 const viewOf = ({ bytes }: EntryBytes, start: number, end: number): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.max(0, end - start))
+
+const noUids: readonly string[] = []
+
+/** The uids of the owners of an object, each once. */
+export function ownerUids({ metadata }: ApiObject): readonly string[] {
+  const owners = metadata?.ownerReferences
+  if (owners === undefined || owners.length === 0) return noUids
+  return [...new Set(owners.map(({ uid }) => uid ?? ''))]
+}

@@ -32,6 +32,7 @@ import {
   spliceOf,
 } from './entry-header.js'
 import type { ItemCache } from './item-cache.js'
+import { ownerUids } from './owner-fields.js'
 
 /** In the upper bits of the splice: what a plain parse of the body would get wrong. */
 const longNumberFlag = 0x8000_0000
@@ -64,6 +65,8 @@ export class StoredObject implements ItemSource {
   private decodedAs: StructNode | undefined
   private decodedVersion: string | undefined
   private decodedBy: BatchConversion | undefined
+  /** What was made of it elsewhere. */
+  private made: Map<ItemForm, Uint8Array> | undefined
   /** What it was encoded from, until somebody wants it decoded. */
   private encodedFrom: ApiObject | undefined
   private parsedIndex: SelectorIndex | undefined
@@ -162,10 +165,19 @@ export class StoredObject implements ItemSource {
 
   /** Its item, if it was kept. */
   keptItem(form: ItemForm): Uint8Array | undefined {
-    return this.kept?.find(this, form)
+    return this.made?.get(form) ?? this.kept?.find(this, form)
+  }
+
+  /** Its item was made elsewhere. */
+  keepItem(form: ItemForm, item: Uint8Array): void {
+    this.made ??= new Map()
+    this.made.set(form, item)
+    this.kept?.add(this, form, item)
   }
 
   item(form: ItemForm): Uint8Array {
+    const made = this.made?.get(form)
+    if (made !== undefined) return made
     return (form.isStored ? undefined : this.kept?.item(this, form)) ?? this.makeItem(form)
   }
 
@@ -359,15 +371,6 @@ export function encodeStored(resource: StoredKind, object: ApiObject): Buffer {
   const before = text.slice(0, found + uid.length)
   const behind = text.slice(endOfVersion(text, before.length))
   return joinEntry(headOf(resource), { owners: ownerUids(object), index: encodeIndex(resource, object), before, behind, flags })
-}
-
-const nobody: readonly string[] = []
-
-/** The uids of the owners of an object, each once. */
-export function ownerUids({ metadata }: ApiObject): readonly string[] {
-  const references = metadata?.ownerReferences
-  if (references === undefined || references.length === 0) return nobody
-  return [...new Set(references.map(({ uid }) => uid ?? ''))]
 }
 
 const versionStart = '"resourceVersion":"'

@@ -1,6 +1,8 @@
 // Values of which only one object may have each: an address, a port. A unique key is a key of its own in the store, written together with the object
 // that holds it, so that no value is ever held twice, by whichever server and across any crash.
 
+import type { Write } from '../storage/storage.js'
+
 export interface UniqueKey {
   /** Such as `service-addresses`. */
   readonly kind: string
@@ -16,3 +18,9 @@ export interface UniqueKeyChanges {
 }
 
 export const noUniqueKeys: UniqueKeyChanges = { gained: [], released: [] }
+
+/** For one object, which is written in the same commit. */
+export const writesOf = (owner: string, { gained, released }: UniqueKeyChanges): readonly Write[] => [
+  ...gained.map((uniqueKey) => ({ key: storageKeyOf(uniqueKey), value: Buffer.from(owner), expect: 0 })),
+  ...released.map((uniqueKey) => ({ key: storageKeyOf(uniqueKey), value: undefined, expect: undefined })),
+]

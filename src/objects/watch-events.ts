@@ -3,9 +3,11 @@
 
 import type { Resource } from '../api/catalog.js'
 import { getOrInsert } from '../base/get-or-insert.js'
+import type { ItemForm } from '../codec/item-form.js'
 import type { WireForm } from '../codec/wire-form.js'
 import type { Change } from '../storage/storage.js'
 import { convertAhead } from './convert-ahead.js'
+import type { HeavyItems } from './heavy-items.js'
 import type { Matcher } from './selection.js'
 import { StoredObject } from './stored-object.js'
 
@@ -38,6 +40,10 @@ export class WatchEvent {
     return getOrInsert(this.#made, key, make)
   }
 
+  isMade(key: object): boolean {
+    return this.#made?.has(key) === true
+  }
+
   /** The same bytes at another place: what was made before is not held twice. */
   moved(key: object, bytes: Uint8Array): void {
     this.#made?.set(key, bytes)
@@ -54,9 +60,18 @@ export class EventBatch {
     this.events = events
   }
 
-  /** Makes the events ready to be shown to clients of a resource, once for all of them; undefined where nothing has to be waited for. */
-  ready(resource: Resource): Promise<void> | undefined {
-    if (resource.conversion === undefined) return undefined
+  /** Makes the events ready to be shown in a form, once for all who want it; undefined where nothing has to be waited for. */
+  ready(form: ItemForm, heavy: Pick<HeavyItems, 'ahead'>): Promise<void> | undefined {
+    if (form.resource.conversion !== undefined) return this.#converted(form.resource)
+    let waiting: Promise<void>[] | undefined
+    for (const event of this.events) {
+      const made = event.isMade(form) ? undefined : heavy.ahead(event.object, form)
+      if (made !== undefined) waiting = [...(waiting ?? []), made]
+    }
+    return waiting && Promise.all(waiting).then(() => undefined)
+  }
+
+  #converted(resource: Resource): Promise<void> | undefined {
     const known = this.#converting?.get(resource)
     if (known !== undefined) return known
     const waiting = convertAhead(

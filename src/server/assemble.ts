@@ -47,7 +47,6 @@ async function open(opening: Opening): Promise<AssembledServer> {
   closing.add(() => certificate.close())
   const trust = new ClientTrust(settings.authentication, certificate.authority.cert, logger)
   closing.add(() => trust.close())
-  const builtIn = catalogs.current
   closing.add(serveCustomKinds(store, catalogs))
   const extensions = openExtensions(opening, store, catalogs)
   const rbac = new RbacIndex(store, catalogs.current)
@@ -71,11 +70,11 @@ async function open(opening: Opening): Promise<AssembledServer> {
     store,
     turns,
     logger,
-    catalog: builtIn,
     catalogs,
     requestMs: timeouts.requestMs,
   })
   closing.add(() => offload.close())
+  store.heavy.maker = offload
   const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks: hooks.tallies })
   isServing = true
   const port = await openPort(opening, { listener, certificate, trust, store, state })

@@ -16,8 +16,10 @@ before(async () => {
 after(() => server.stop())
 
 const count = 20_000
-const many = (value: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(Array.from({ length: count }, (_, i) => [`key-${i}`, value]))
+const many = (value: string, keys = count): Readonly<Record<string, string>> =>
+  Object.fromEntries(Array.from({ length: keys }, (_, i) => [`key-${i}`, value]))
+/** As many as fit into an object. */
+const most = 60_000
 
 /** Heavy, though not by much. */
 const few = (value: string): Readonly<Record<string, string>> =>
@@ -55,6 +57,76 @@ test('nobody waits for a heavy request, whichever it is', async () => {
     if (turnMs > mostTurnMs) slow[name] = turnMs
   }
   assert.deepEqual(slow, {})
+})
+
+/** Each is made anew for what has just changed. */
+const forms: Readonly<Record<string, { readonly query?: string; readonly accept: string }>> = {
+  YAML: { accept: 'application/yaml' },
+  'indented JSON': { query: '?pretty=true', accept: 'application/json' },
+  Protobuf: { accept: 'application/vnd.cluster.protobuf' },
+  'a table': { query: '?includeObject=Object', accept: 'application/json;as=Table;g=meta.cluster.io;v=v1' },
+  'a table in YAML': { accept: 'application/yaml;as=Table;g=meta.cluster.io;v=v1' },
+  metadata: { accept: 'application/json;as=PartialObjectMetadataList;g=meta.cluster.io;v=v1' },
+}
+
+test('nobody waits for a list with a heavy object, in whichever form', async () => {
+  const { client } = server
+  const namespace = await newNamespace(client)
+  for (const name of ['a', 'z']) expectStatus(await client.post(configMaps(namespace), configMapOf(name)), 201)
+  expectStatus(await client.post(configMaps(namespace), configMapOf('heavy', { data: many('v', most) })), 201)
+  const slow: Record<string, number> = {}
+  let writes = 0
+  for (const [name, { query = '', accept }] of Object.entries(forms)) {
+    for (const selected of name === 'Protobuf' ? ['', 'fieldSelector=metadata.name!=z', 'limit=2'] : ['']) {
+      const path = `${configMaps(namespace)}${query === '' ? '?' : `${query}&`}${selected}`
+      const once = async (): Promise<void> => {
+        const labels = { value: `v${++writes}` }
+        expectStatus(await client.patch(configMaps(namespace, 'heavy'), 'application/merge-patch+json', { metadata: { labels } }), 200)
+        const { status, text } = await client.get(path, { accept })
+        assert.equal(status, 200, text.slice(0, 300))
+        assert.ok(text.length > 300_000 || name.includes('table in') || name === 'metadata', `${name}: ${text.length}`)
+      }
+      const turnMs = await longestTurnMs(server, once, mostTurnMs)
+      if (turnMs > mostTurnMs) slow[`${name} ${selected}`] = turnMs
+    }
+  }
+  assert.deepEqual(slow, {})
+})
+
+test('nobody waits for watches of heavy objects, and of custom ones, and all see them', async () => {
+  const { client } = server
+  const group = 'heavy.example.com'
+  const names = { plural: 'loads', singular: 'load', kind: 'Load', listKind: 'LoadList' }
+  const openAPIV3Schema = { type: 'object', properties: { data: { type: 'object', additionalProperties: { type: 'string' } } } }
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }]
+  const definition = { metadata: { name: `loads.${group}` }, spec: { group, scope: 'Namespaced', names, versions } }
+  expectStatus(await client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', definition), 201)
+  const namespace = await newNamespace(client)
+  const loads = `/apis/${group}/v1/namespaces/${namespace}/loads`
+  await until(
+    () => client.get(loads),
+    ({ status }) => status === 200,
+  )
+  const accept = 'application/json;as=Table;g=meta.cluster.io;v=v1'
+  for (const [path, apiVersion, kind] of [
+    [configMaps(namespace), 'v1', 'ConfigMap'],
+    [loads, `${group}/v1`, 'Load'],
+  ] as const) {
+    const watches = await Promise.all([1, 2].map(() => client.watch(`${path}?watch=true&includeObject=Object`, { accept })))
+    const heavy = { apiVersion, kind, metadata: { name: 'heavy' }, data: many('v', most) }
+    expectStatus(await client.post(path, heavy), 201)
+    let writes = 0
+    const once = async (): Promise<void> => {
+      expectStatus(await client.patch(`${path}/heavy`, 'application/merge-patch+json', { data: { 'key-9': `v${++writes}` } }), 200)
+      for (const watch of watches) {
+        const event = (await watch.atLeast(writes + 1))[writes]
+        assert.ok(JSON.stringify(event).includes(`"key-9":"v${writes}"`), 'the event is that of the write')
+      }
+    }
+    const turnMs = await longestTurnMs(server, once, mostTurnMs)
+    assert.ok(turnMs <= mostTurnMs, `${kind}: ${turnMs} ms`)
+    for (const watch of watches) watch.close()
+  }
 })
 
 test('a heavy request is answered, refused and told to watchers like any other', async () => {

@@ -9,7 +9,7 @@ import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
-import { type ConversionWebhook, conversionWebhook } from './conversion-webhook.js'
+import { type ConversionWebhook, conversionWebhook, type WebhookParts } from './conversion-webhook.js'
 import { serviceLocator } from './locate-service.js'
 
 export const definitionsResource = (catalogs: Pick<CatalogSource, 'current'>): Resource | undefined => {
@@ -43,16 +43,59 @@ interface Served {
   readonly state: { isGone: boolean }
 }
 
-/** Gives what ends it. */
-export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource): () => void {
-  const definitions = definitionsResource(catalogs)
-  if (definitions === undefined) return () => undefined
-  const served = new Map<string, Served>()
-  const isServed = (definition: CustomResourceDefinition): boolean =>
-    isEstablished(definition) && !isOwnGroup(catalogs.current, definition.spec?.group ?? '')
-  const parts = { reviewGroup: definitions.group, locate: serviceLocator(store, catalogs) }
-  const make = (definition: CustomResourceDefinition): Served => {
-    const webhook = conversionWebhook(definition, parts)
+/** What a catalog has of custom kinds, kept true to the definitions that it is told of. */
+export class CustomKinds {
+  readonly #catalogs: CatalogSource
+  readonly #parts: WebhookParts
+  readonly #served = new Map<string, Served>()
+
+  constructor(catalogs: CatalogSource, parts: WebhookParts) {
+    this.#catalogs = catalogs
+    this.#parts = parts
+  }
+
+  /** What is there at the beginning, all at once. */
+  begin(definitions: Iterable<readonly [string, CustomResourceDefinition]>): void {
+    const found: ResourceDefinition[] = []
+    for (const [key, definition] of definitions) {
+      if (!this.#isServed(definition)) continue
+      const made = this.#make(definition)
+      this.#served.set(key, made)
+      found.push(made.kind)
+    }
+    if (found.length > 0) this.#catalogs.change({ put: found })
+  }
+
+  /** A definition has come or changed; undefined: it is gone. */
+  follow(key: string, definition: CustomResourceDefinition | undefined): void {
+    const before = this.#served.get(key)
+    if (definition === undefined || !this.#isServed(definition)) {
+      if (before === undefined) return
+      this.#served.delete(key)
+      before.state.isGone = true
+      before.webhook?.close()
+      this.#catalogs.change({ remove: [before.kind] })
+      return
+    }
+    if (before?.fingerprint === fingerprint(definition)) return
+    const made = this.#make(definition)
+    this.#served.set(key, made)
+    if (before !== undefined) before.state.isGone = definition.metadata?.deletionTimestamp !== undefined
+    before?.webhook?.close()
+    const isMoved = before !== undefined && !isSamePlace(before.kind, made.kind)
+    this.#catalogs.change({ put: [made.kind], ...(isMoved ? { remove: [before.kind] } : {}) })
+  }
+
+  close(): void {
+    for (const { webhook } of this.#served.values()) webhook?.close()
+  }
+
+  #isServed(definition: CustomResourceDefinition): boolean {
+    return isEstablished(definition) && !isOwnGroup(this.#catalogs.current, definition.spec?.group ?? '')
+  }
+
+  #make(definition: CustomResourceDefinition): Served {
+    const webhook = conversionWebhook(definition, this.#parts)
     const state = { isGone: false }
     const isTerminating = definition.metadata?.deletionTimestamp !== undefined
     const checkCreatable = (): void => {
@@ -63,45 +106,32 @@ export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource): (
     const kind = { ...customKind(definition, webhook?.convert), checkCreatable }
     return { fingerprint: fingerprint(definition), kind, webhook, state }
   }
-  const follow = (key: string, definition: CustomResourceDefinition | undefined): void => {
-    const before = served.get(key)
-    if (definition === undefined || !isServed(definition)) {
-      if (before === undefined) return
-      served.delete(key)
-      before.state.isGone = true
-      before.webhook?.close()
-      catalogs.change({ remove: [before.kind] })
-      return
-    }
-    if (before?.fingerprint === fingerprint(definition)) return
-    const made = make(definition)
-    served.set(key, made)
-    if (before !== undefined) before.state.isGone = definition.metadata?.deletionTimestamp !== undefined
-    before?.webhook?.close()
-    const isMoved = before !== undefined && !isSamePlace(before.kind, made.kind)
-    catalogs.change({ put: [made.kind], ...(isMoved ? { remove: [before.kind] } : {}) })
-  }
+}
+
+/** Gives what ends it. */
+export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource): () => void {
+  const definitions = definitionsResource(catalogs)
+  if (definitions === undefined) return () => undefined
+  const kinds = new CustomKinds(catalogs, { reviewGroup: definitions.group, locate: serviceLocator(store, catalogs) })
   const read = (object: StoredObject): CustomResourceDefinition => object.decode(definitions) as CustomResourceDefinition
   const unwatch = store.watch({
     resource: definitions,
     namespace: '',
     matches: undefined,
-    deliver: ({ type, object }) => follow(object.key, type === 'DELETED' ? undefined : read(object)),
+    deliver: ({ type, object }) => kinds.follow(object.key, type === 'DELETED' ? undefined : read(object)),
   })
-  const found: ResourceDefinition[] = []
-  for (const object of store.look({ resource: definitions, namespace: '', selection: everything })) {
-    if (object === undefined) continue
-    const definition = read(object)
-    if (!isServed(definition)) continue
-    const made = make(definition)
-    served.set(object.key, made)
-    found.push(made.kind)
-  }
-  if (found.length > 0) catalogs.change({ put: found })
+  kinds.begin(found(store.look({ resource: definitions, namespace: '', selection: everything }), read))
   return () => {
     unwatch()
-    for (const { webhook } of served.values()) webhook?.close()
+    kinds.close()
   }
+}
+
+function* found(
+  objects: Iterable<StoredObject | undefined>,
+  read: (object: StoredObject) => CustomResourceDefinition,
+): Generator<readonly [string, CustomResourceDefinition]> {
+  for (const object of objects) if (object !== undefined) yield [object.key, read(object)]
 }
 
 const isSamePlace = (a: ResourceDefinition, b: ResourceDefinition): boolean => a.group === b.group && a.resource === b.resource

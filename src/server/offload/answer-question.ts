@@ -1,10 +1,10 @@
 // What the event loop answers to questions of the thread for heavy requests about the storage.
 
 import { ownersIn } from '../../admission/owner-kinds.js'
-import { ApiError } from '../../api/api-error.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
-import { CompactedError, type Entry, type Storage } from '../../storage/storage.js'
-import type { Failure, OwnBytes, Question, Reply, SentEntry } from './messages.js'
+import type { Entry, Storage } from '../../storage/storage.js'
+import { failureOf } from './failure.js'
+import type { OwnBytes, Question, Reply, SentEntry } from './messages.js'
 
 export interface Asked {
   readonly storage: Storage
@@ -20,12 +20,6 @@ export function answerQuestion({ storage, catalogs }: Asked, question: Question)
 }
 
 export const replyOf = <T>({ revision, compacted }: Storage, value: T): Reply<T> => ({ value, state: { revision, compacted } })
-
-export function failureOf(thrown: unknown): Failure {
-  const { name, message } = thrown instanceof Error ? thrown : new Error(String(thrown))
-  if (thrown instanceof ApiError) return { name, message, status: thrown.status }
-  return thrown instanceof CompactedError ? { name, message, compacted: thrown.compacted } : { name, message }
-}
 
 function find({ storage, catalogs }: Asked, question: Question): unknown {
   switch (question.about) {

@@ -43,7 +43,6 @@ async function threadWith(mostHeapMiB?: number, args: readonly string[] = [], ke
     store: { noteWrite: (thrown) => void problems.push(thrown) },
     turns: new QuotaTurns(),
     logger: silentLogger,
-    catalog: servedCatalog(settings).current,
     catalogs: servedCatalog(settings),
     requestMs: 60_000,
     ...(mostHeapMiB === undefined ? {} : { mostHeapMiB }),

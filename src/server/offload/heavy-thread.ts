@@ -8,17 +8,22 @@ import type { Turns } from '../../admission/quota/turns.js'
 import { requestTimedOut, unavailable } from '../../api/api-error.js'
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
-import type { User } from '../../api/user.js'
+import { mastersGroup, type User } from '../../api/user.js'
 import type { Logger } from '../../base/logger.js'
+import type { ItemForm } from '../../codec/item-form.js'
+import type { ItemsText } from '../../codec/list-text.js'
 import type { Offload, OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
 import { OverloadedError } from '../../http/pressure.js'
+import type { ItemMaker } from '../../objects/heavy-items.js'
 import type { ObjectStore } from '../../objects/object-store.js'
+import type { StoredObject } from '../../objects/stored-object.js'
 import type { Storage } from '../../storage/storage.js'
 import type { AdminCredential } from '../client-configuration.js'
 import type { ParsedFlags } from '../options/parse-flags.js'
-import { answerQuestion, failureOf, replyOf, sentEntry } from './answer-question.js'
+import { answerQuestion, copyOf, replyOf, sentEntry } from './answer-question.js'
+import { errorOf, failureOf } from './failure.js'
 import { HeavyQueue } from './heavy-queue.js'
-import type { FromThread, Question, Reply, SentEntry, SentOutcome, SentWrite, ToThread } from './messages.js'
+import type { FromThread, Question, Reply, SentEntry, SentOutcome, SentWrite, Task, ToThread } from './messages.js'
 
 export interface HeavyThreadParts {
   readonly flags: ParsedFlags
@@ -34,10 +39,8 @@ export interface HeavyThreadParts {
   /** Those in which the event loop charges quotas. */
   readonly turns: Turns
   readonly logger: Logger
-  /** What the thread serves: kinds that came later are unknown to it. */
-  readonly catalog: Catalog
-  /** What is served now. */
-  readonly catalogs: Pick<CatalogSource, 'current'>
+  /** What is served now, and when that changes. */
+  readonly catalogs: Pick<CatalogSource, 'current' | 'onChange'>
   /** How long a request may take. */
   readonly requestMs: number
   /** What is made of a request may be large, and is not the memory of the server. */
@@ -45,12 +48,14 @@ export interface HeavyThreadParts {
 }
 
 interface Job {
-  readonly request: OffloadedRequest
+  readonly task: Unnumbered<Task>
   readonly user: User
   readonly isWanted: () => boolean
-  readonly resolve: (answer: OffloadedAnswer) => void
+  readonly resolve: (answer: never) => void
   readonly reject: (reason: unknown) => void
 }
+
+type Unnumbered<T> = T extends Task ? Omit<T, 'catalog'> : never
 
 interface Thread {
   readonly worker: Worker
@@ -66,28 +71,58 @@ const idleMs = 30_000
 const graceMs = 10_000
 const defaultHeapMiB = 768
 
-export class HeavyThread implements Offload {
+/**
+ * For whom parts of lists and watches are made: they have a turn like a user, and are never refused, for there are no more of them than requests
+ * that wait for one.
+ */
+const everybody: User = { name: 'system:heavy-items', uid: '', groups: [mastersGroup], extra: {} }
+
+export class HeavyThread implements Offload, ItemMaker {
   readonly #parts: HeavyThreadParts
   readonly #waiting = new HeavyQueue<Job>(mostWaiting, ({ reject }) => reject(requestTimedOut()))
   #current: Job | undefined
   #thread: Thread | undefined
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
+  /** Of the kinds that are served. */
+  #catalogNumber = 0
+  readonly #unfollow: () => void
 
   constructor(parts: HeavyThreadParts) {
     this.#parts = parts
+    this.#unfollow = parts.catalogs.onChange(() => {
+      this.#catalogNumber += 1
+    })
   }
 
-  knows(catalog: Catalog, resource: Resource): boolean {
-    const own = this.#parts.catalog
-    if (this.#parts.dataDir === undefined && needsKeys(resource)) return false
-    return catalog === own || own.find(resource.group, resource.version, resource.subject.resource) === resource
+  serves(resource: Resource): boolean {
+    return this.#parts.dataDir !== undefined || !needsKeys(resource)
   }
 
   serve(request: OffloadedRequest, isWanted: () => boolean): Promise<OffloadedAnswer> {
+    return this.#do({ kind: 'request', request }, request.user, isWanted)
+  }
+
+  /** What somebody else converts is made where the answer comes. */
+  knows({ wish, resource }: ItemForm): boolean {
+    return wish !== undefined && resource.conversion === undefined && isFound(this.#parts.catalogs.current, resource)
+  }
+
+  make({ wish: form, resource }: ItemForm, { entry }: StoredObject): Promise<Uint8Array> {
+    const { group, version, subject } = resource
+    if (form === undefined) return Promise.reject(new Error('a form that cannot be described was to be made elsewhere'))
+    const item = { group, version, resource: subject.resource, form, entry: { ...entry, value: copyOf(entry.value) } }
+    return this.#do({ kind: 'item', item }, everybody, () => true)
+  }
+
+  writeItems(text: ItemsText): Promise<Uint8Array> {
+    return this.#do({ kind: 'text', text }, everybody, () => true)
+  }
+
+  #do<T>(task: Unnumbered<Task>, user: User, isWanted: () => boolean): Promise<T> {
     if (this.#isClosed) return Promise.reject(unavailable('the server is shutting down'))
-    return new Promise((resolve, reject) => {
-      const hasRoom = this.#waiting.add({ request, user: request.user, isWanted, resolve, reject })
+    return new Promise((resolve: (answer: T) => void, reject) => {
+      const hasRoom = this.#waiting.add({ task, user, isWanted, resolve, reject })
       if (hasRoom) this.#next()
       else reject(new OverloadedError())
     })
@@ -95,6 +130,7 @@ export class HeavyThread implements Offload {
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#unfollow()
     for (const { reject } of this.#waiting.clear()) reject(unavailable('the server is shutting down'))
     await this.#end()
   }
@@ -113,7 +149,7 @@ export class HeavyThread implements Offload {
     this.#thread ??= this.#start()
     // Somebody waits for it.
     this.#thread.worker.ref()
-    const message: ToThread = { kind: 'request', request: job.request }
+    const message = { ...job.task, catalog: this.#catalogNumber } as Task
     this.#thread.worker.postMessage(message)
   }
 
@@ -143,10 +179,11 @@ export class HeavyThread implements Offload {
   }
 
   async #hear(thread: Thread, message: FromThread): Promise<void> {
-    if (message.kind === 'answer') {
+    if (message.kind === 'answer' || message.kind === 'made' || message.kind === 'failed') {
       const job = this.#current
       this.#current = undefined
-      job?.resolve(message.answer)
+      if (message.kind === 'failed') job?.reject(errorOf(message.failure))
+      else job?.resolve((message.kind === 'answer' ? message.answer : message.bytes) as never)
       this.#next()
       return
     }
@@ -218,6 +255,10 @@ const givenAway = (reply: Reply<unknown>): readonly ArrayBuffer[] =>
   'value' in reply && typeof reply.value === 'object' && reply.value !== null && 'value' in reply.value
     ? [(reply.value as SentEntry).value.buffer]
     : []
+
+/** Whether it is what is served under its name. */
+const isFound = (catalog: Catalog, resource: Resource): boolean =>
+  catalog.find(resource.group, resource.version, resource.subject.resource) === resource
 
 /** Tokens are signed and looked into with keys that another thread has only where they are kept in a folder. */
 const needsKeys = ({ definition, kind }: Resource): boolean => definition.review !== undefined || kind === 'ServiceAccount'

@@ -2,6 +2,8 @@
 
 import type { MessagePort } from 'node:worker_threads'
 import type { StatusBody } from '../../api/api-error.js'
+import type { FormWish } from '../../codec/item-form.js'
+import type { ItemsText } from '../../codec/list-text.js'
 import type { OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
 import type { ChangesQuery, CommitOutcome, Entry, KeyRange, RangeQuery, Write } from '../../storage/storage.js'
 import type { AdminCredential } from '../client-configuration.js'
@@ -58,12 +60,28 @@ export type SentOutcome =
   | Extract<CommitOutcome, { ok: true }>
   | { readonly ok: false; readonly key: string; readonly current: SentEntry | undefined }
 
-export type ToThread =
-  | { readonly kind: 'request'; readonly request: OffloadedRequest }
-  | { readonly kind: 'done'; readonly id: number; readonly reply: Reply<SentOutcome | number | undefined> }
+/** The item of an object, in a form that is known by its words. */
+export interface WantedItem {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly form: FormWish
+  readonly entry: SentEntry
+}
+
+/** One at a time. `catalog` is another number whenever the kinds that are served have changed. */
+export type Task =
+  | { readonly kind: 'request'; readonly catalog: number; readonly request: OffloadedRequest }
+  | { readonly kind: 'item'; readonly catalog: number; readonly item: WantedItem }
+  | { readonly kind: 'text'; readonly catalog: number; readonly text: ItemsText }
+
+export type ToThread = Task | { readonly kind: 'done'; readonly id: number; readonly reply: Reply<SentOutcome | number | undefined> }
 
 export type FromThread =
   | { readonly kind: 'answer'; readonly answer: OffloadedAnswer }
+  /** What a task gave that is no request. */
+  | { readonly kind: 'made'; readonly bytes: OwnBytes }
+  | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'commit'; readonly id: number; readonly writes: readonly SentWrite[] }
   /** Asks for the turn at the quotas of a namespace, and gives it back. */
   | { readonly kind: 'turn'; readonly id: number; readonly namespace: string }

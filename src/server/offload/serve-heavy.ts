@@ -3,21 +3,22 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import type { FindOwners } from '../../admission/owner-kinds.js'
 import type { Turns } from '../../admission/quota/turns.js'
-import type { Catalog } from '../../api/catalog.js'
 import { CatalogSource } from '../../api/catalog-source.js'
 import { RbacIndex } from '../../auth/rbac/rbac-index.js'
 import { steadyClock } from '../../base/clock.js'
 import { Closing } from '../../base/closing.js'
 import { silentLogger } from '../../base/logger.js'
+import { writeItems } from '../../codec/list-text.js'
 import { recordFor } from '../../http/auditing.js'
 import { collectAnswer } from '../../http/collected-exchange.js'
 import type { Exchange } from '../../http/exchange.js'
 import { requestListener } from '../../http/handle.js'
-import type { OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
+import type { OffloadedAnswer } from '../../http/offload.js'
 import { Pressure } from '../../http/pressure.js'
 import { serveResource } from '../../http/resource-endpoint.js'
 import { ObjectStore } from '../../objects/object-store.js'
 import { type ServiceRanges, serviceRangesOf } from '../../resources/core/service-allocation.js'
+import type { Storage } from '../../storage/storage.js'
 import { ClientTrust } from '../client-trust.js'
 import { makeEngine } from '../make-engine.js'
 import { type HookParts, openHooks } from '../open-hooks.js'
@@ -25,14 +26,17 @@ import { readSettings } from '../options/read-settings.js'
 import type { Settings } from '../options/settings.js'
 import { servedCatalog } from '../served-catalog.js'
 import { copyOf } from './answer-question.js'
-import type { FromThread, OwnBytes, Reply, SentOutcome, ThreadStart, ToThread } from './messages.js'
+import { failureOf } from './failure.js'
+import { makeHeavyItem } from './make-heavy-item.js'
+import type { FromThread, OwnBytes, Reply, SentOutcome, Task, ThreadStart, ToThread } from './messages.js'
+import { ThreadCatalog } from './thread-catalog.js'
 import { type StorageWrites, ThreadStorage } from './thread-storage.js'
 
 /** What is made once for all requests of the thread. */
 interface Prepared {
   readonly start: ThreadStart
   readonly settings: Settings
-  readonly catalog: Catalog
+  readonly catalog: ThreadCatalog
   readonly serviceRanges: ServiceRanges
   readonly trust: ClientTrust
   readonly pressure: Pressure
@@ -44,7 +48,7 @@ async function prepare(start: ThreadStart): Promise<Prepared> {
   return {
     start,
     settings,
-    catalog: servedCatalog(settings).current,
+    catalog: new ThreadCatalog(servedCatalog(settings)),
     serviceRanges: serviceRangesOf(settings.network),
     trust: new ClientTrust(settings.authentication, start.ownCa, silentLogger),
     pressure: new Pressure({
@@ -98,12 +102,16 @@ const turns: Turns = {
   },
 }
 
-async function serve(prepared: Prepared, request: OffloadedRequest): Promise<OffloadedAnswer> {
-  const { start, settings, catalog, serviceRanges, trust, pressure, hooks } = prepared
+const storeOf = ({ settings }: Prepared, storage: Storage): ObjectStore =>
+  new ObjectStore({ storage, clock: steadyClock, readCacheBytes: 0, eventTtlSeconds: settings.eventTtlSeconds })
+
+async function serve(prepared: Prepared, { request, catalog: number }: Extract<Task, { kind: 'request' }>): Promise<OffloadedAnswer> {
+  const { start, settings, serviceRanges, trust, pressure, hooks } = prepared
   const storage = new ThreadStorage(start, writes)
+  const store = storeOf(prepared, storage)
+  const catalog = prepared.catalog.at(number, store)
   // Of its own, for whoever listens to it goes with the request.
   const catalogs = new CatalogSource(catalog)
-  const store = new ObjectStore({ storage, clock: steadyClock, readCacheBytes: 0, eventTtlSeconds: settings.eventTtlSeconds })
   const closing = new Closing()
   const rbac = new RbacIndex(store, catalog)
   const { credential } = start
@@ -154,15 +162,39 @@ async function serve(prepared: Prepared, request: OffloadedRequest): Promise<Off
   }
 }
 
+/** What is made of an object for a list or a watch that the event loop sends. */
+function make(prepared: Prepared, task: Exclude<Task, { kind: 'request' }>): Uint8Array {
+  if (task.kind === 'text') return Buffer.from(writeItems(task.text))
+  const store = storeOf(prepared, new ThreadStorage(prepared.start, writes))
+  try {
+    return makeHeavyItem(prepared.settings, prepared.catalog.at(task.catalog, store), task.item)
+  } finally {
+    store.close()
+  }
+}
+
+function sayMade(prepared: Prepared, task: Exclude<Task, { kind: 'request' }>): void {
+  try {
+    const bytes = ownBytes(make(prepared, task))
+    say({ kind: 'made', bytes }, [bytes.buffer])
+  } catch (thrown) {
+    say({ kind: 'failed', failure: failureOf(thrown) })
+  }
+}
+
 /** Serves what the thread is sent, until it ends. */
 export async function serveHeavy(): Promise<void> {
   const prepared = await prepare(workerData as ThreadStart)
   parentPort?.on('message', (message: ToThread) => {
     if (message.kind === 'request') {
-      void serve(prepared, message.request).then((answer) => {
+      void serve(prepared, message).then((answer) => {
         const body = ownBytes(answer.body)
         say({ kind: 'answer', answer: { ...answer, body } }, [body.buffer])
       })
+      return
+    }
+    if (message.kind !== 'done') {
+      sayMade(prepared, message)
       return
     }
     const answer = unanswered.get(message.id)

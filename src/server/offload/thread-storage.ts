@@ -2,7 +2,6 @@
 
 import { receiveMessageOnPort } from 'node:worker_threads'
 import type { OwnerResource } from '../../admission/owner-kinds.js'
-import { ApiError } from '../../api/api-error.js'
 import { silentLogger } from '../../base/logger.js'
 import { createFollowers } from '../../storage/followers.js'
 import {
@@ -11,7 +10,6 @@ import {
   type ChangesPage,
   type ChangesQuery,
   type CommitOutcome,
-  CompactedError,
   type Entry,
   type KeyRange,
   type RangePage,
@@ -23,7 +21,8 @@ import {
   type Write,
 } from '../../storage/storage.js'
 import { copyOf } from './answer-question.js'
-import type { Failure, Question, Reply, SentEntry, SentOutcome, SentWrite, StorageState, ThreadStart } from './messages.js'
+import { errorOf } from './failure.js'
+import type { Question, Reply, SentEntry, SentOutcome, SentWrite, StorageState, ThreadStart } from './messages.js'
 
 /** What is waited for without standing still. */
 export interface StorageWrites {
@@ -159,9 +158,3 @@ const receivedEntry = ({ key, revision, value }: SentEntry): Entry => ({
 })
 
 const received = (entry: SentEntry | undefined): Entry | undefined => (entry === undefined ? undefined : receivedEntry(entry))
-
-function errorOf({ name, message, compacted, status }: Failure): Error {
-  if (status !== undefined) return new ApiError(status)
-  if (compacted !== undefined) return new CompactedError(compacted)
-  return name === 'StorageUnavailableError' ? new StorageUnavailableError(message) : new Error(message)
-}
