@@ -4,16 +4,22 @@ import type { CatalogSource } from '../api/catalog-source.js'
 import { apiServiceAvailability } from '../controllers/aggregation/availability.js'
 import { customApiServices } from '../controllers/aggregation/register-custom.js'
 import { certificateSigning } from '../controllers/certificate-signing.js'
+import { certificateApproval } from '../controllers/certificates/approve-requests.js'
+import { certificateCleaner } from '../controllers/certificates/clean-requests.js'
 import { clusterInfoSigner } from '../controllers/cluster-info-signer.js'
 import { clusterRoleAggregation } from '../controllers/cluster-role-aggregation.js'
 import { customResourceDefinitions } from '../controllers/custom-resources/definition-status.js'
 import { defaultAccounts } from '../controllers/default-accounts.js'
+import { disruptionBudgets } from '../controllers/disruption/disruption.js'
+import { finishedJobs } from '../controllers/finished-jobs.js'
 import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
 import { garbageCollection } from '../controllers/garbage-collection/garbage-collection.js'
 import { LoopCounters } from '../controllers/kit/counters.js'
 import type { LoopParts } from '../controllers/kit/loop.js'
 import type { Loop } from '../controllers/leader-election.js'
 import { namespaceDeletion } from '../controllers/namespace-deletion.js'
+import { claimProtection } from '../controllers/protection/claim-protection.js'
+import { volumeProtection } from '../controllers/protection/volume-protection.js'
 import { quotaStatus } from '../controllers/resource-quota.js'
 import { publishRootCa, rootCaMaps } from '../controllers/root-ca.js'
 import { tokenCleaner } from '../controllers/token-cleaner.js'
@@ -69,6 +75,12 @@ export function startLoops({ settings, logger, closing }: Opening, sources: Loop
     tokencleaner: tokenCleaner,
     bootstrapsigner: clusterInfoSigner,
     resourcequota: quotaStatus,
+    'ttl-after-finished': finishedJobs,
+    disruption: disruptionBudgets,
+    'pvc-protection': claimProtection,
+    'pv-protection': volumeProtection,
+    csrapproving: certificateApproval,
+    csrcleaner: certificateCleaner,
     'custom-resource-definitions': customResourceDefinitions,
     'apiservice-registration': customApiServices,
     'apiservice-status-available': apiServiceAvailability(extensions),

@@ -1,6 +1,6 @@
 // What all parts of the garbage collector share: the kinds that are served, and the index of owners that follows every change.
 
-import type { Catalog, Resource, ServedVersion } from '../../api/catalog.js'
+import type { Catalog, Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import { onceFor } from '../../base/once-for.js'
 import { collectionOf, type KeyParts, partsOf } from '../../objects/keys.js'
@@ -42,19 +42,3 @@ export function locate({ catalogs }: Pick<Graph, 'catalogs'>, key: string): Depe
   const resource = collectedKinds(catalogs.current).get(collectionOf(key))
   return resource === undefined ? undefined : { key, resource, ...partsOf(resource, key) }
 }
-
-/** The resource of a kind; undefined where nobody serves it. */
-export function resourceOfKind(catalog: Catalog, apiVersion: string, kind: string): Resource | undefined {
-  const slash = apiVersion.indexOf('/')
-  const group = slash < 0 ? '' : apiVersion.slice(0, slash)
-  const version = catalog
-    .groups()
-    .get(group)
-    ?.versions.get(apiVersion.slice(slash + 1))
-  return version === undefined ? undefined : byKind(version).get(kind)
-}
-
-const byKind = onceFor(
-  ({ resources }: ServedVersion): ReadonlyMap<string, Resource> =>
-    new Map([...resources.values()].filter(({ verbs }) => verbs.includes('get')).map((resource) => [resource.kind, resource])),
-)

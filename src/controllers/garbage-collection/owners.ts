@@ -3,8 +3,9 @@
 import type { Resource } from '../../api/catalog.js'
 import type { OwnerReference } from '../../api/object.js'
 import { keyOf } from '../../objects/keys.js'
+import { resourceOfKind } from '../kit/kinds.js'
 import { isForeground } from './finalizers.js'
-import { type Dependent, type Graph, resourceOfKind } from './graph.js'
+import type { Dependent, Graph } from './graph.js'
 
 export interface Standing {
   readonly solid: readonly OwnerReference[]
