@@ -151,7 +151,6 @@ for (const { flag, says } of [
   { flag: '--strict-transport-security-directives=includeSubDomains', says: /needs max-age=<seconds>/ },
   { flag: '--strict-transport-security-directives=forever', says: /"forever" is none of/ },
   { flag: '--external-hostname=a b', says: /--external-hostname: "a b" is not a host name/ },
-  { flag: '--max-connection-bytes-per-sec=5', says: /--max-connection-bytes-per-sec: only 0 is possible/ },
   ...(Number(process.versions.node.split('.')[0]) < 23
     ? [{ flag: '--permit-port-sharing', says: /--permit-port-sharing: needs Node\.js 23\.1/ }]
     : []),

@@ -28,7 +28,7 @@ export class ForwardingRoom {
   }
 }
 
-export interface Destination extends Pick<Forwarding, 'transform' | 'bytesPerSecond'> {
+export interface Destination extends Pick<Forwarding, 'transforms' | 'bytesPerSecond' | 'isRefusal' | 'isOwn'> {
   readonly upstream: Upstream
   /** Where it is; the path of it counts where no other is given. */
   readonly url: URL
@@ -38,12 +38,14 @@ export interface Destination extends Pick<Forwarding, 'transform' | 'bytesPerSec
   readonly changeHeaders?: (headers: RawHeaders) => void
   /** Looks at the answer before anything of it is sent, and may change it or throw. */
   readonly inspect?: (head: AnswerHead) => void
+  /** Writes another head than that of the answer. */
+  readonly begin?: () => void
 }
 
 /** Rejects with an `UpstreamError` where nothing was answered; resolves when all is over. */
 export async function forwardExchange(exchange: Exchange, destination: Destination): Promise<void> {
   const { request, response } = exchange
-  const { upstream, url, path, changeHeaders, inspect, transform, bytesPerSecond } = destination
+  const { upstream, url, path, changeHeaders, inspect, begin, transforms, bytesPerSecond, isRefusal, isOwn } = destination
   const headers = headersToForward(request, isCredential)
   withoutTokenProtocol(headers)
   changeHeaders?.(headers)
@@ -56,12 +58,15 @@ export async function forwardExchange(exchange: Exchange, destination: Destinati
     headers,
     begin: (head) => {
       inspect?.(head)
-      writeHead(exchange, head.code, [...headersBeside(exchange), ...head.headers])
+      if (begin !== undefined) begin()
+      else writeHead(exchange, head.code, [...headersBeside(exchange), ...head.headers])
     },
     onData: (bytes) => {
       exchange.sentBytes += bytes
     },
-    transform,
+    transforms,
+    isRefusal,
+    isOwn,
     bytesPerSecond,
     onUpgrade: () => exchange.lifecycle.tell('responseStarted', exchange),
   })

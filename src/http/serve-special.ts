@@ -1,20 +1,19 @@
 // Subresources that are actions or connections: the body is of a kind of their own, or there is none.
 
 import { ApiError, badRequest } from '../api/api-error.js'
-import type { ConnectionName } from '../api/definition.js'
 import type { ApiObject } from '../api/object.js'
 import { parseCreateOptions } from '../api/options/write-options.js'
 import { decodeBody } from '../codec/decode-body.js'
 import type { ExpectedType } from '../codec/decode-object.js'
 import { allFormats, negotiateBody } from '../codec/negotiation.js'
 import { perform } from '../verbs/act.js'
-import { connect } from '../verbs/connect.js'
 import { actions } from '../verbs/special/special.js'
 import { auditSent } from './audited-bodies.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
 import { type Form, representAnswer, representDocument } from './represent.js'
-import { send, sendNothing } from './respond.js'
+import { send } from './respond.js'
+import { serveConnection } from './serve-connection.js'
 import { statusObject } from './status.js'
 import { formOf, methodNotAllowed, type Target } from './target.js'
 
@@ -24,16 +23,6 @@ export const isSpecial = ({ call }: Target): boolean => call.subresource?.body !
 export function serveSpecial(target: Target): Answered | Promise<Answered> {
   const to = target.call.subresource?.connection
   return to === undefined ? serveAction(target) : serveConnection(target, to)
-}
-
-async function serveConnection(target: Target, to: ConnectionName): Promise<Answered> {
-  const { exchange, server, query } = target
-  const isUpgrade = exchange.header('upgrade') !== ''
-  const text = await connect(server.engine, target.call, { to, catalog: exchange.catalog, query, isUpgrade })
-  // What there is nothing of has neither a type nor a length.
-  if (text === '') sendNothing(exchange)
-  else send(exchange, { code: 200, contentType: 'text/plain', body: Buffer.from(text) })
-  return true
 }
 
 async function serveAction(target: Target): Promise<Answered> {

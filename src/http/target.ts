@@ -12,6 +12,7 @@ import type { Engine } from '../verbs/engine.js'
 import type { Exchange } from './exchange.js'
 import type { Offload } from './offload.js'
 import type { ObjectForm } from './represent.js'
+import type { Reach } from './serve-connection.js'
 import type { WatchRoom } from './watch-room.js'
 import type { SentEvents } from './watch-stream.js'
 
@@ -22,6 +23,8 @@ export interface ResourceServer {
   readonly sentEvents?: (resource: Resource) => SentEvents
   /** Left out: any number of them. */
   readonly watches?: WatchRoom
+  /** Left out: nothing is passed on to anybody else. */
+  readonly reach?: Reach | undefined
   /** Left out: whatever is asked for is done on the event loop. */
   readonly offload?: Offload | undefined
 }
@@ -74,6 +77,8 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
 
 function checkMethod({ info }: Exchange, resource: Resource, subresource: Subresource | undefined): void {
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
+  // What is passed on is for others to understand.
+  if (info.subresource === 'proxy' && (info.method === 'HEAD' || info.method === 'OPTIONS')) return
   if (info.method === 'HEAD' || !verbs.includes(info.verb as Verb)) throw methodNotAllowed()
   if (info.verb === 'watch' && info.method !== 'GET') throw methodNotAllowed()
   const needsName = info.verb === 'update' || info.verb === 'patch' || info.verb === 'delete'

@@ -35,7 +35,7 @@ export function getDocument({ url, headers = {}, timeoutMs, mostBytes, signal, .
       leave()
       reject(new Error(`Get ${JSON.stringify(url)}: ${why}`))
     }
-    const failWith = (error: unknown): void => fail(upstreamError(error, { url: new URL(url), isConnected }).message)
+    const failWith = (error: unknown): void => fail(upstreamError(error, isConnected).message)
     const abort = (): void => fail('context canceled')
     const sent = request(url, { agent: false, headers: headers as { [name: string]: string | string[] }, ...tlsOptions(tls) })
     sent.on('socket', (socket) => {

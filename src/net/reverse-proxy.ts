@@ -3,14 +3,14 @@
 // A request that asks for another protocol is passed on as such; from the other server's 101 on the two connections are one.
 
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import type { Transform, Writable } from 'node:stream'
+import type { Readable, Transform, Writable } from 'node:stream'
 import { endToEndHeaders, headerOf, type RawHeaders } from './forwarded-headers.js'
 import { joinConnections } from './join-connections.js'
 import type { Request, Response } from './listen.js'
 import { setRoom, streamRoomBytes } from './socket-room.js'
 import { offeredConnection } from './upgrade.js'
 import type { Upstream } from './upstream.js'
-import { UpstreamError, upstreamError } from './upstream-error.js'
+import { UpstreamError, UpstreamRefusal, upstreamError } from './upstream-error.js'
 
 /** The beginning of the other server's answer. */
 export interface AnswerHead {
@@ -31,8 +31,12 @@ export interface Forwarding {
   readonly headers: RawHeaders
   /** Writes the head of the answer. May throw instead, and then nothing of the answer is passed on. */
   readonly begin: (head: AnswerHead) => void
-  /** What the body goes through; asked before `begin`, and may change the head. */
-  readonly transform?: ((head: AnswerHead) => Transform | undefined) | undefined
+  /** What the body goes through, one after the other; asked before `begin`, and may change the head. */
+  readonly transforms?: ((head: AnswerHead) => readonly Transform[]) | undefined
+  /** Of an answer that is none the beginning is read, and thrown as an `UpstreamRefusal`. */
+  readonly isRefusal?: ((head: AnswerHead) => boolean) | undefined
+  /** The request is this server's own: a GET without a body and without a change of protocol, whatever the client sent. */
+  readonly isOwn?: boolean | undefined
   /** A part of the answer's body has come. */
   readonly onData?: ((bytes: number) => void) | undefined
   /** The protocol is about to change; the head is passed on as it came. */
@@ -46,22 +50,24 @@ export const isUpgradable = (response: Response): boolean => offeredConnection(r
 
 /** Resolves when all is over, whoever ended it; rejects with an `UpstreamError` where nothing was answered. */
 export function forward(forwarding: Forwarding): Promise<void> {
-  return isUpgradable(forwarding.response) ? forwardUpgrade(forwarding) : forwardPlain(forwarding)
+  return isUpgradable(forwarding.response) && !forwarding.isOwn ? forwardUpgrade(forwarding) : forwardPlain(forwarding)
 }
 
 async function forwardPlain(forwarding: Forwarding): Promise<void> {
-  const { request } = forwarding
-  const hasBody = !hasNoBody(request)
+  const { request, isOwn } = forwarding
+  const hasBody = !isOwn && !hasNoBody(request)
   try {
     await send(forwarding, { hasBody, isFresh: false })
   } catch (thrown) {
     // A kept connection may have been closed while it was chosen. Nothing is lost where nothing was sent but a question.
-    if (!(thrown instanceof StaleConnectionError) || hasBody || !isSafe(request.method)) throw thrown
+    if (!(thrown instanceof StaleConnectionError) || hasBody || !isSafe(methodOf(forwarding))) throw thrown
     await send(forwarding, { hasBody, isFresh: true })
   }
 }
 
 class StaleConnectionError extends UpstreamError {}
+
+const methodOf = ({ request, isOwn }: Forwarding): string => (isOwn ? 'GET' : (request.method ?? 'GET'))
 
 const isSafe = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
 
@@ -76,9 +82,9 @@ function send(forwarding: Forwarding, { hasBody, isFresh }: { readonly hasBody: 
   const headers = [...forwarding.headers]
   const hasLength = headerOf(headers, 'content-length') !== undefined
   if (hasBody && !hasLength) headers.push('Transfer-Encoding', 'chunked')
-  else if (!hasBody && !hasLength && !isSafe(request.method)) headers.push('Content-Length', '0')
+  else if (!hasBody && !hasLength && !isSafe(methodOf(forwarding))) headers.push('Content-Length', '0')
   return new Promise((resolve, reject) => {
-    const sent = upstream.request({ url, path, method: request.method ?? 'GET', headers, isFresh })
+    const sent = upstream.request({ url, path, method: methodOf(forwarding), headers, isFresh })
     const watch = watchHead(sent, upstream)
     const leave = (): void => void sent.destroy()
     response.once('close', leave)
@@ -88,7 +94,7 @@ function send(forwarding: Forwarding, { hasBody, isFresh }: { readonly hasBody: 
     }
     sent.on('error', (error) => {
       finish()
-      const failure = upstreamError(error, { url, isConnected: watch.isConnected })
+      const failure = upstreamError(error, watch.isConnected)
       if (response.headersSent) cut(response)
       // Nobody waits for the answer any more.
       if (response.headersSent || isGone(response)) resolve()
@@ -132,7 +138,7 @@ interface HeadWatch {
 /** Ends a request whose answer does not begin in time, or of which nothing is heard any more. */
 function watchHead(sent: ClientRequest, { limits }: Upstream): HeadWatch {
   let isConnected = false
-  let timer = setTimeout(() => sent.destroy(new UpstreamError(`dial tcp: i/o timeout`)), limits.connectMs)
+  let timer = setTimeout(() => sent.destroy(new UpstreamError('dial tcp: i/o timeout', { isConnected: false })), limits.connectMs)
   const connected = (): void => {
     isConnected = true
     clearTimeout(timer)
@@ -163,25 +169,57 @@ function passBack(forwarding: Forwarding, answer: IncomingMessage): Promise<void
     answer.on('error', nothing)
     try {
       const head = headOf(answer)
-      const transform = forwarding.transform?.(head)
+      if (forwarding.isRefusal?.(head)) {
+        readRefusal(answer, head).then(reject, reject)
+        return
+      }
+      const transforms = forwarding.transforms?.(head) ?? noTransforms
       forwarding.begin(head)
       response.once('close', resolve)
       response.once('finish', resolve)
       answer.on('error', () => cut(response))
-      pass(answer, forwarding, transform)
+      pass(answer, forwarding, transforms)
     } catch (thrown) {
       reject(thrown as Error)
     }
   })
 }
 
-function pass(answer: IncomingMessage, { response, onData }: Forwarding, transform: Transform | undefined): void {
+const noTransforms: readonly Transform[] = []
+
+/** How much of a refusal is read, and for how long. */
+const mostRefusalBytes = 50_000
+const refusalMs = 10_000
+
+async function readRefusal(answer: IncomingMessage, { code }: AnswerHead): Promise<UpstreamRefusal> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  const late = setTimeout(() => answer.destroy(), refusalMs)
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      if (bytes >= mostRefusalBytes) break
+    }
+  } catch {
+    // What came counts.
+  } finally {
+    clearTimeout(late)
+  }
+  return new UpstreamRefusal(code, Buffer.concat(chunks).subarray(0, mostRefusalBytes).toString('utf8'))
+}
+
+function pass(answer: IncomingMessage, { response, onData }: Forwarding, transforms: readonly Transform[]): void {
   const target = response as Writable
-  if (transform !== undefined) {
-    transform.on('error', () => cut(response))
-    answer.on('aborted', () => transform.destroy())
-    response.once('close', () => transform.destroy())
-    answer.pipe(transform).pipe(target)
+  if (transforms.length > 0) {
+    for (const transform of transforms) transform.on('error', () => cut(response))
+    const stop = (): void => transforms.forEach((transform) => void transform.destroy())
+    answer.on('aborted', () => {
+      stop()
+      cut(response)
+    })
+    response.once('close', stop)
+    transforms.reduce((from: Readable, to) => from.pipe(to), answer).pipe(target)
     return
   }
   let isBegun = false
@@ -230,7 +268,7 @@ function forwardUpgrade(forwarding: Forwarding): Promise<void> {
       watch.stop()
       if (response.headersSent) cut(response)
       if (response.headersSent || isGone(response)) resolve()
-      else reject(upstreamError(error, { url, isConnected: watch.isConnected }))
+      else reject(upstreamError(error, watch.isConnected))
     })
     sent.once('response', (answer) => {
       watch.stop()

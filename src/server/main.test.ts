@@ -130,13 +130,15 @@ test('help and version end by themselves', async () => {
 
 test('says where it listens, how to connect, and what has no effect yet', async () => {
   const { surroundings, said, complained } = stage()
-  await main([`--data-dir=${folder}`, '--kubelet-timeout=5s', '--enable-aggregator-routing'], surroundings)
+  const selector = `${folder}/egress.yaml`
+  writeFileSync(selector, 'kind: EgressSelectorConfiguration\napiVersion: apiserver.cluster.io/v1beta1\n')
+  await main([`--data-dir=${folder}`, `--egress-selector-config-file=${selector}`], surroundings)
   const [first, second, third] = said().split('\n')
   assert.match(first ?? '', /^cluster-apiserver [\d.]+ listens on https:\/\/127\.0\.0\.1:6443 \(identity cluster, data in .*my main /)
   assert.equal(second, `  client configuration: ${folder}/admin.conf`)
   assert.ok(third?.startsWith(`  try: curl --cacert '${folder}/pki/ca.crt' -H "Authorization: Bearer $(cat '${folder}/`), third)
   assert.match(said(), /\nready after \d+ ms\n$/)
-  assert.equal(complained(), 'cluster-apiserver: without effect yet: --enable-aggregator-routing, --kubelet-timeout\n')
+  assert.equal(complained(), 'cluster-apiserver: without effect yet: --egress-selector-config-file\n')
 })
 
 test('with nothing but memory the client configuration is printed', async () => {

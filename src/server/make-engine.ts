@@ -27,6 +27,7 @@ import type { AdminCredential } from './client-configuration.js'
 import type { ClientTrust } from './client-trust.js'
 import { makeAuthenticators } from './make-authenticators.js'
 import { makeAuthorizers } from './make-authorizers.js'
+import { agentFinding } from './make-reach.js'
 import type { HookParts } from './open-hooks.js'
 import type { Settings } from './options/settings.js'
 
@@ -81,6 +82,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
     checkGrant: grantCheck({ index: rbac, authorizers }),
     issuer,
     components: controlPlane,
+    agents: agentFinding(settings.agents),
     reservers: serviceReservers(serviceRanges, Math.random),
     onDemand: new OnDemand(),
     deletionWorkers: settings.deletionWorkers,

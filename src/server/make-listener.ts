@@ -17,6 +17,7 @@ import { impersonation } from '../http/impersonation.js'
 import { Inflight } from '../http/inflight.js'
 import { loggingHooks } from '../http/lifecycle.js'
 import { LoopLag } from '../http/loop-lag.js'
+import { podLogFamilies } from '../http/metrics/pod-log-tallies.js'
 import { ServerMetrics } from '../http/metrics/server-metrics.js'
 import type { Offload } from '../http/offload.js'
 import { openApiDocuments } from '../http/openapi/documents.js'
@@ -31,6 +32,7 @@ import { apiGroupDiscovery } from '../resources/apidiscovery/v2beta1.schema.js'
 import { describeType } from '../resources/descriptions/describe-type.js'
 import type { Storage } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
+import { makeReach, type OpenReach } from './make-reach.js'
 import { metricSources } from './metric-sources.js'
 import { openAudit } from './open-audit.js'
 import type { OpenExtensions } from './open-extensions.js'
@@ -89,8 +91,13 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
     })
   const audit = openAudit(opening)
   const audited = audit && auditing({ audit, identity: settings.identity, clock: engine.clock })
+  const reach = makeReach(settings.agents, closing)
   const metrics = new ServerMetrics({
-    sources: [...metricSources({ ...parts, settings, inflight, lag, audit, flow }), ...tracing.sources],
+    sources: [
+      ...metricSources({ ...parts, settings, inflight, lag, audit, flow }),
+      ...tracing.sources,
+      podLogFamilies(reach.logTallies, settings.identity),
+    ],
     disabled: settings.metrics.disabled,
     allowed: settings.metrics.allowedLabels,
   })
@@ -108,7 +115,7 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
       ...(flow === undefined ? [lag.shed] : []),
       inflight.filter,
       authorization(access.authorizers),
-      dispatch({ ...siteOf(opening, parts, metrics), flow: flow?.control }),
+      dispatch({ ...siteOf(opening, parts, { metrics, reach }), flow: flow?.control }),
     ],
     hooks: [
       inflight.hooks,
@@ -126,7 +133,11 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
 }
 
 /** Everything that has a path. */
-function siteOf({ settings, closing }: Opening, { engine, state, offload, extensions }: ListenerParts, metrics: ServerMetrics): Site {
+function siteOf(
+  { settings, closing }: Opening,
+  { engine, state, offload, extensions }: ListenerParts,
+  { metrics, reach }: { readonly metrics: ServerMetrics; readonly reach: OpenReach },
+): Site {
   const version = versionDocument()
   const passOn = new Extensions({
     ...extensions,
@@ -144,6 +155,7 @@ function siteOf({ settings, closing }: Opening, { engine, state, offload, extens
       sentEvents: (resource) => metrics.watches.of(resource),
       watches: new WatchRoom(settings.limits.watches || Number.POSITIVE_INFINITY),
       offload,
+      reach,
     },
     health: healthOf(settings, engine, state),
     metrics,

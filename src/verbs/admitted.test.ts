@@ -129,7 +129,7 @@ for (const deletionWorkers of [1, 3]) {
 
 test('a connection is asked for with its options; a log is read', async () => {
   const { engine, catalog, asked, call } = await stage()
-  const request = { catalog, query: readQuery('container=c&command=ls&command=-l&stdin=true'), isUpgrade: false }
+  const request = { catalog, query: readQuery('container=c&command=ls&command=-l&stdin=true'), subpath: '' }
   const seen: unknown[] = []
   const looking: Engine = { ...engine, admission: { ...engine.admission, validate: ({ object }) => void seen.push(object) } }
   await assert.rejects(connect(looking, call('exec'), { to: 'exec', ...request }), ApiError)

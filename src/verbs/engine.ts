@@ -34,6 +34,8 @@ export interface Engine extends RuleSettings {
   readonly checkGrant?: GrantCheck
   /** Other parts of the control plane, which are asked whether they are well. */
   readonly components?: readonly ComponentProbe[]
+  /** How the agents on nodes are found; left out: as usual. */
+  readonly agents?: AgentFinding
   /** The kinds that take what only one object may have. */
   readonly reservers: readonly Reserver[]
   /** Who counts what a namespace uses; left out: nobody does. */
@@ -47,6 +49,13 @@ export interface Engine extends RuleSettings {
   readonly newUid: () => string
   /** A random letter or digit sequence for generated names. */
   readonly randomSuffix: (length: number) => string
+}
+
+export interface AgentFinding {
+  /** Which addresses of a node are tried, in this order. */
+  readonly addressTypes: readonly string[]
+  /** The addresses of a name; rejects where there is none. */
+  readonly lookup: (host: string) => Promise<readonly string[]>
 }
 
 export interface ComponentProbe {

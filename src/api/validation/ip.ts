@@ -92,3 +92,21 @@ export function checkReachableIp(text: string, field: string): readonly FieldErr
   const found = specialRanges.find((range) => (isFour ? range.v4(a, b, c) : range.v6(ip)))
   return found === undefined ? noErrors : [invalid(field, text, found.problem)]
 }
+
+/** Whether an address can be somebody else's: neither this machine's own, nor of its neighbours, nor of many at once. */
+export function isGlobalUnicast(ip: IpBytes): boolean {
+  if (!isIpv4(ip)) return !ip.every((byte) => byte === 0) && ip[0] !== 0xff && !isSpecial(ip)
+  const [a = 0] = ip.slice(12)
+  return !ip.slice(12).every((byte) => byte === 0) && !ip.slice(12).every((byte) => byte === 255) && (a < 224 || a > 239) && !isSpecial(ip)
+}
+
+function isSpecial(ip: IpBytes): boolean {
+  const [a = 0, b = 0, c = 0] = ip.slice(12)
+  return specialRanges.some((range) => (isIpv4(ip) ? range.v4(a, b, c) : range.v6(ip)))
+}
+
+/** The one way to write an address that everybody reads alike: others take `010` for eight. */
+export const ipText = (ip: IpBytes): string =>
+  isIpv4(ip)
+    ? ip.slice(12).join('.')
+    : Array.from({ length: 8 }, (_, i) => (((ip[2 * i] ?? 0) << 8) | (ip[2 * i + 1] ?? 0)).toString(16)).join(':')

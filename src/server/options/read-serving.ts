@@ -6,8 +6,6 @@ import { type SettingsInput, under } from './read-settings.js'
 import type { NamedCertificateFiles, ServingSettings } from './settings.js'
 
 export function readServing({ values }: SettingsInput): ServingSettings {
-  if (values['max-connection-bytes-per-sec'] > 0)
-    throw flagError('max-connection-bytes-per-sec', 'only 0 is possible, because this server does not proxy connections yet')
   const certDir = values['cert-dir']
   return {
     certificates: values['tls-sni-cert-key'].map((text) => under('tls-sni-cert-key', () => parseNamedCertificate(text))),

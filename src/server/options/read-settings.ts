@@ -15,6 +15,7 @@ import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
 import { controllerNames, namedControllers, ownControllers } from './flags/api.js'
 import type { ParsedFlags } from './parse-flags.js'
 import { readAdmission } from './read-admission.js'
+import { readAgents } from './read-agents.js'
 import { readAggregation } from './read-aggregation.js'
 import { readAudit } from './read-audit.js'
 import { readAuthentication } from './read-authentication.js'
@@ -91,6 +92,7 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
     admission: readAdmission(input, identity),
     network: readNetwork(values),
     aggregation: readAggregation(input),
+    agents: readAgents(input),
     audit,
     allowPrivileged: values['allow-privileged'],
     profiling: values['profiling'],

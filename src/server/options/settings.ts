@@ -74,6 +74,8 @@ export interface Settings {
   readonly admission: AdmissionSettings
   readonly network: NetworkSettings
   readonly aggregation: AggregationSettings
+  /** How the agents on nodes are reached. */
+  readonly agents: AgentSettings
   /** Undefined: nothing is audited. */
   readonly audit: AuditSettings | undefined
   readonly allowPrivileged: boolean
@@ -265,6 +267,19 @@ export interface AggregationSettings {
   /** Straight to endpoints, and not to the address of a service. */
   readonly toEndpoints: boolean
   readonly rejectsRedirects: boolean
+}
+
+export interface AgentSettings {
+  /** PEM; undefined: their certificates are not checked. */
+  readonly ca: string | undefined
+  /** PEM, both or none. */
+  readonly cert: string | undefined
+  readonly key: string | undefined
+  /** Which addresses of a node are tried, in this order. */
+  readonly addressTypes: readonly string[]
+  readonly connectMs: number
+  /** Of each connection that is passed through in another protocol; undefined: any number. */
+  readonly bytesPerSecond: number | undefined
 }
 
 export interface AuditSettings {

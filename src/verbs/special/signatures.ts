@@ -28,16 +28,32 @@ export type Action = (engine: Engine, call: Call, request: ActionRequest) => Pro
 export interface ConnectRequest {
   readonly catalog: Catalog
   readonly query: Query
-  /** Whether the client asks to speak another protocol from here on. */
-  readonly isUpgrade: boolean
+  /** What stands behind the subresource in the path, decoded: empty, or with a slash in front. */
+  readonly subpath: string
 }
 
 /** A way that begins at an object. */
 export interface Way extends ConnectRequest {
   readonly engine: Engine
   readonly call: Call
-  readonly object: ApiObject
 }
 
-/** The text of an answer where there is one without going anywhere. */
-export type Connect = (way: Way) => string
+/** Who is at the other end: node agents, who know this server, with and without a look at their certificates; or anybody, who does not. */
+export type Trust = 'agent' | 'uncheckedAgent' | 'anybody'
+
+/** Where a way leads. */
+export interface Location {
+  readonly scheme: 'http' | 'https'
+  /** A name or an address, without brackets. */
+  readonly host: string
+  /** Undefined: the usual one. */
+  readonly port: string | undefined
+  /** Decoded. */
+  readonly path: string
+  /** Encoded; undefined: what the client asked with. */
+  readonly query: string | undefined
+  readonly trust: Trust
+}
+
+/** Undefined: there is nothing to be found at the end of it, and nobody needs to be asked for that. */
+export type Connect = (way: Way) => Location | undefined | Promise<Location | undefined>

@@ -7,9 +7,10 @@ import type { definitions } from '../../resources/index.js'
 import { reviewOwnAccess, reviewOwnRules, reviewSubjectAccess } from './access-reviews.js'
 import { bind } from './binding.js'
 import { componentStatuses } from './component-statuses.js'
-import { attachTo, forwardPorts, proxyToNode, proxyToPod, proxyToService, readLog } from './connections.js'
 import { evict } from './eviction.js'
 import { issueToken } from './issue-token.js'
+import { attachTo, forwardPorts, readLog, runCommand } from './pod-connections.js'
+import { proxyToNode, proxyToPod, proxyToService } from './proxies.js'
 import type { Action, Compute, Connect, Review } from './signatures.js'
 import { reviewToken } from './token-review.js'
 
@@ -38,7 +39,7 @@ export const actions: { readonly [Name in ActionName]: Action } = {
 
 export const connections: { readonly [Name in ConnectionName]: Connect } = {
   attach: attachTo,
-  exec: attachTo,
+  exec: runCommand,
   log: readLog,
   portforward: forwardPorts,
   proxyToNode,

@@ -63,6 +63,6 @@ export const requestFlags = [
     min: 0,
     default: '0',
     effect: 'now',
-    help: 'limit of bytes a second for each proxied connection; only 0, as nothing is proxied yet',
+    help: 'limit of bytes a second and direction for each connection that is passed through in another protocol; 0 for none',
   },
 ] as const satisfies readonly FlagDefinition[]

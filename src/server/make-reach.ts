@@ -1,0 +1,38 @@
+// How the server reaches what runs somewhere else: agents on nodes, and whatever pods and services listen on.
+
+import { lookup } from 'node:dns/promises'
+import type { Closing } from '../base/closing.js'
+import { ForwardingRoom } from '../http/forward-exchange.js'
+import { PodLogTallies } from '../http/metrics/pod-log-tallies.js'
+import type { Reach } from '../http/serve-connection.js'
+import { Upstream } from '../net/upstream.js'
+import type { AgentFinding } from '../verbs/engine.js'
+import type { AgentSettings } from './options/settings.js'
+
+/** Each holds two connections for as long as both sides like; the port takes no more than 10,000 altogether. */
+const mostForwarded = 4_000
+
+export interface OpenReach extends Reach {
+  readonly logTallies: PodLogTallies
+}
+
+export function makeReach({ ca, cert, key, connectMs, bytesPerSecond }: AgentSettings, closing: Closing): OpenReach {
+  const limits = { connectMs: connectMs || usualConnectMs }
+  const upstreams = {
+    // Without an authority nobody's certificate can be checked.
+    agent: new Upstream({ ca, insecure: ca === undefined, cert, key }, limits),
+    uncheckedAgent: new Upstream({ insecure: true, cert, key }, limits),
+    anybody: new Upstream({ insecure: true }),
+  }
+  closing.add(() => {
+    for (const upstream of Object.values(upstreams)) upstream.close()
+  })
+  return { upstreams, room: new ForwardingRoom(mostForwarded), bytesPerSecond, logTallies: new PodLogTallies() }
+}
+
+const usualConnectMs = 5_000
+
+export const agentFinding = ({ addressTypes }: AgentSettings): AgentFinding => ({
+  addressTypes,
+  lookup: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+})

@@ -1,0 +1,216 @@
+// The part of SPDY/3.1 that node agents and their clients speak: streams with headers, on a connection that was upgraded. Windows are not
+// kept, as the clients do not keep them, either.
+
+import { EventEmitter } from 'node:events'
+import type { Duplex } from 'node:stream'
+import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib'
+
+const words = [
+  ...'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow'.split(' '),
+  ...'authorization cache-control connection content-base content-encoding content-language content-length'.split(' '),
+  ...'content-location content-md5 content-range content-type date etag expect expires from host if-match'.split(' '),
+  ...'if-modified-since if-none-match if-range if-unmodified-since last-modified location max-forwards pragma'.split(' '),
+  ...'proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding upgrade'.split(' '),
+  ...'user-agent vary via warning www-authenticate method get status'.split(' '),
+  ...['200 OK', 'version', 'HTTP/1.1', 'url', 'public', 'set-cookie', 'keep-alive', 'origin'],
+]
+const rest =
+  '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505' +
+  '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found' +
+  '500 Internal Server Error501 Not Implemented503 Service UnavailableJan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 ' +
+  'Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMTchunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,' +
+  'text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
+
+const dictionary = Buffer.concat([...words.flatMap((word) => [uint32(word.length), Buffer.from(word)]), Buffer.from(rest)])
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+type Headers = { readonly [name: string]: string }
+
+const types = { open: 1, reply: 2, reset: 3, ping: 6, goAway: 7 }
+const fin = 1
+
+/** Emits `data`, `end` and `reset`. */
+export class SpdyStream extends EventEmitter {
+  readonly id: number
+  readonly headers: Headers
+  readonly #connection: SpdyConnection
+  isEnded = false
+
+  constructor(connection: SpdyConnection, id: number, headers: Headers) {
+    super()
+    this.#connection = connection
+    this.id = id
+    this.headers = headers
+  }
+
+  reply(): Promise<void> {
+    return this.#connection.reply(this.id)
+  }
+
+  /** False while the connection has no room. */
+  write(bytes: Buffer | string): boolean {
+    return this.#connection.writeData(this.id, Buffer.from(bytes), 0)
+  }
+
+  end(): void {
+    if (this.isEnded) return
+    this.isEnded = true
+    this.#connection.writeData(this.id, Buffer.alloc(0), fin)
+  }
+}
+
+/** Emits `stream` for each that the other side opens, and `close`. */
+export class SpdyConnection extends EventEmitter {
+  readonly socket: Duplex
+  readonly #streams = new Map<number, SpdyStream>()
+  readonly #inflate: Inflate = createInflate({ dictionary })
+  readonly #deflate: Deflate = createDeflate({ dictionary })
+  #nextId: number
+  #unread: Buffer = Buffer.alloc(0)
+  #reading: Promise<void> = Promise.resolve()
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(socket: Duplex, { isServer }: { readonly isServer: boolean }) {
+    super()
+    this.socket = socket
+    this.#nextId = isServer ? 2 : 1
+    socket.on('data', (chunk: Buffer) => {
+      this.#reading = this.#reading.then(() => this.#read(chunk)).catch(() => void socket.destroy())
+    })
+    socket.on('error', () => undefined)
+    socket.on('close', () => this.emit('close'))
+  }
+
+  /** Opens a stream; it may be written to at once. */
+  open(headers: Headers): SpdyStream {
+    const stream = new SpdyStream(this, this.#nextId, headers)
+    this.#nextId += 2
+    this.#streams.set(stream.id, stream)
+    this.#writing = this.#writing.then(async () => {
+      const block = await this.#packHeaders(headers)
+      this.#writeControl(types.open, 0, Buffer.concat([uint32(stream.id), uint32(0), Buffer.alloc(2), block]))
+    })
+    return stream
+  }
+
+  async reply(id: number): Promise<void> {
+    this.#writing = this.#writing.then(async () => {
+      this.#writeControl(types.reply, 0, Buffer.concat([uint32(id), await this.#packHeaders({})]))
+    })
+    await this.#writing
+  }
+
+  writeData(id: number, bytes: Buffer, flags: number): boolean {
+    if (this.socket.destroyed) return true
+    const head = Buffer.concat([uint32(id), uint32(bytes.length)])
+    head[4] = flags
+    // Behind the headers of the stream, which are packed in turn.
+    this.#writing = this.#writing.then(() => void this.socket.write(Buffer.concat([head, bytes])))
+    return !this.socket.writableNeedDrain
+  }
+
+  async flushed(): Promise<void> {
+    await this.#writing
+  }
+
+  end(): void {
+    void this.#writing.then(() => this.socket.end())
+  }
+
+  #writeControl(type: number, flags: number, body: Buffer): void {
+    const head = Buffer.alloc(8)
+    head.writeUInt16BE(0x8003)
+    head.writeUInt16BE(type, 2)
+    head.writeUInt32BE(body.length, 4)
+    head[4] = flags
+    if (!this.socket.destroyed) this.socket.write(Buffer.concat([head, body]))
+  }
+
+  async #read(chunk: Buffer): Promise<void> {
+    this.#unread = this.#unread.length === 0 ? chunk : Buffer.concat([this.#unread, chunk])
+    while (this.#unread.length >= 8) {
+      const length = this.#unread.readUInt32BE(4) & 0xffffff
+      if (this.#unread.length < 8 + length) return
+      const frame = this.#unread.subarray(0, 8 + length)
+      this.#unread = this.#unread.subarray(8 + length)
+      await this.#take(frame)
+    }
+  }
+
+  async #take(frame: Buffer): Promise<void> {
+    const flags = frame[4] ?? 0
+    const body = frame.subarray(8)
+    if (((frame[0] ?? 0) & 0x80) === 0) {
+      const stream = this.#streams.get(frame.readUInt32BE(0))
+      if (body.length > 0) stream?.emit('data', body)
+      if (flags & fin) stream?.emit('end')
+      return
+    }
+    switch (frame.readUInt16BE(2)) {
+      case types.open: {
+        const stream = new SpdyStream(this, body.readUInt32BE(0), await this.#unpackHeaders(body.subarray(10)))
+        this.#streams.set(stream.id, stream)
+        this.emit('stream', stream)
+        if (flags & fin) stream.emit('end')
+        return
+      }
+      case types.reply:
+        await this.#unpackHeaders(body.subarray(4))
+        return
+      case types.reset:
+        this.#streams.get(body.readUInt32BE(0))?.emit('reset')
+        return
+      case types.ping:
+        this.#writeControl(types.ping, 0, body)
+        return
+      case types.goAway:
+        this.emit('goAway')
+        return
+    }
+  }
+
+  async #packHeaders(headers: Headers): Promise<Buffer> {
+    const entries = Object.entries(headers)
+    const plain = entries.flatMap(([name, value]) =>
+      [name.toLowerCase(), value].flatMap((text) => [uint32(Buffer.byteLength(text)), Buffer.from(text)]),
+    )
+    return pass(this.#deflate, Buffer.concat([uint32(entries.length), ...plain]))
+  }
+
+  async #unpackHeaders(block: Buffer): Promise<Headers> {
+    const plain = await pass(this.#inflate, block)
+    const headers: Record<string, string> = {}
+    let at = 4
+    const text = (): string => {
+      const length = plain.readUInt32BE(at)
+      at += 4 + length
+      return plain.subarray(at - length, at).toString('utf8')
+    }
+    for (let left = plain.readUInt32BE(0); left > 0; left--) {
+      const name = text()
+      headers[name] = text()
+    }
+    return headers
+  }
+}
+
+/** One block through a stream that keeps its memory of those before. */
+function pass(through: Inflate | Deflate, block: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const keep = (chunk: Buffer): void => void chunks.push(chunk)
+    through.on('data', keep)
+    through.once('error', reject)
+    through.write(block)
+    through.flush(constants.Z_SYNC_FLUSH, () => {
+      through.off('data', keep)
+      through.off('error', reject)
+      resolve(Buffer.concat(chunks))
+    })
+  })
+}
