@@ -15,7 +15,7 @@ export const auditUsers: readonly TokenUser[] = [
 ]
 
 /** Where the webhooks of the table are, and where nobody is. */
-const webhookPort = /https:\/\/127\.0\.0\.1:9550\//g
+const webhookPort = /https:\/\/127\.0\.0\.1:9[56]50\//g
 
 export class AuditSender {
   private readonly agent: Agent
@@ -41,6 +41,11 @@ export class AuditSender {
   /** Everything before the requests whose events are compared. */
   async prepare({ setup = [], requests = [], webhooks = {}, note = '' }: AuditCase): Promise<void> {
     this.hooks.answers = webhooks
+    // Those of other cases were gone: hooks are counted.
+    for (const kind of ['mutating', 'validating']) {
+      const path = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`
+      await this.send({ user: 'admin', method: 'DELETE', path, body: undefined })
+    }
     for (const request of setup) await this.send(request)
     for (const { user } of requests) {
       const account = /^system:serviceaccount:([^:]+):(.+)$/.exec(user)
@@ -123,7 +128,7 @@ class WebhookServer {
     request.on('end', () => {
       const said = this.answers[new URL(request.url ?? '/', 'https://hook').pathname.slice(1)]
       if (said?.response === undefined) {
-        response.writeHead(said?.httpStatus ?? 404).end()
+        response.writeHead(said?.httpStatus ?? 404, { 'Content-Type': 'application/json' }).end()
         return
       }
       const { apiVersion, request: asked } = JSON.parse(Buffer.concat(chunks).toString()) as {

@@ -10,6 +10,7 @@ import { PatchError } from '../../patch/patch-error.js'
 import type { AdmissionResponse } from '../../resources/admission/v1.schema.js'
 import { JsonSyntaxError } from '../../schema/json-parse.js'
 import { isRecord, readValue, SchemaReadError } from '../../schema/read.js'
+import { timeOf } from '../../schema/scalars.js'
 import { writeAny, writeValue } from '../../schema/write.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { SeenAs } from '../matching/seen-as.js'
@@ -28,11 +29,17 @@ const badStatus = 400
 /** As much as a client could have sent. */
 const mostBytes = 3 << 20
 
+export interface Patching {
+  readonly hook: string
+  readonly as: SeenAs
+  /** Whether the object was never read from a patched document before. */
+  readonly isFirst: boolean
+}
+
 /** Undefined where there is nothing to do. Errors of a patch are no failures to call the hook: its policy does not forgive them. */
 export async function applyPatch(
-  hook: string,
   request: AdmissionRequest,
-  as: SeenAs,
+  { hook, as, isFirst }: Patching,
   { patch = '', patchType }: AdmissionResponse,
 ): Promise<Patched | undefined> {
   if (patch === '') return undefined
@@ -46,8 +53,19 @@ export async function applyPatch(
   const after = readPatched(patchedValue(before, operations), as)
   const text = textOf(after, as)
   if (text.length > mostBytes) throw internal(`admission webhook ${quote(hook)} made the object longer than ${mostBytes} bytes`)
-  return { object: await storedObject(request, completed(after, request, as), as), isChanged: text !== before, operations }
+  return {
+    object: await storedObject(request, completed(after, request, as), as),
+    isChanged: text !== before || (isFirst && isStamped(request)),
+    operations,
+  }
 }
+
+/**
+ * Times are known more exactly to the reference than they are written, until the first patch: what was stamped for this request
+ * counts as changed by it, and who counts calls and reads audit logs knows it so.
+ */
+const isStamped = ({ object, call }: AdmissionRequest): boolean =>
+  object?.metadata?.managedFields?.some(({ time }) => time === timeOf(call.now)) ?? false
 
 const internal = (why: string): ApiError => ApiError.from(new Error(why))
 

@@ -2,6 +2,7 @@
 
 import { badRequest } from '../../api/api-error.js'
 import { quote } from '../../api/field-error.js'
+import { qualifiedName } from '../../api/validation/text-rules.js'
 import { type EndpointAnswer, EndpointTimeoutError } from '../../net/json-endpoint.js'
 import { describeNetworkFailure } from '../../net/network-failure.js'
 import type { AdmissionResponse } from '../../resources/admission/v1.schema.js'
@@ -67,12 +68,13 @@ async function post({ hook }: Candidate, request: AdmissionRequest, text: string
   }
 }
 
-/** A hook may say something for the audit log, under its own name. */
+/** A hook may say something for the audit log, under its own name; what makes no name with that is left out. */
 function remark(request: AdmissionRequest, name: string, { auditAnnotations = {} }: AdmissionResponse): void {
   let length = 0
   for (const [key, value] of Object.entries(auditAnnotations)) {
+    const full = `${name}/${key}`
     length += key.length + value.length
     if (length > mostRemarkLength) return
-    request.annotate(`${name}/${key}`, value)
+    if (qualifiedName(full).length === 0) request.annotate(full, value)
   }
 }

@@ -30,9 +30,11 @@ interface HookRounds {
   eligible: Set<string>
   /** Those that are asked again. */
   readonly again: Set<string>
+  /** Whether a patch was applied before. */
+  wasPatched: boolean
 }
 
-const roundsOf = onceFor((_rounds: Rounds): HookRounds => ({ last: undefined, eligible: new Set(), again: new Set() }))
+const roundsOf = onceFor((_rounds: Rounds): HookRounds => ({ last: undefined, eligible: new Set(), again: new Set(), wasPatched: false }))
 
 export function mutatingWebhooks(parts: WebhookParts): Plugin {
   return {
@@ -57,7 +59,7 @@ async function mutateBy(candidates: readonly Candidate[], request: AdmissionRequ
     const { hook } = candidate
     if (!matchesSelectors(hook.criteria, seen, parts.source)) continue
     if (rounds.isAgain && !state.again.has(hook.id)) continue
-    const object = await mutateByOne(candidate, seen, { ...parts, round })
+    const object = await mutateByOne(candidate, seen, { ...parts, round, state })
     if (object !== undefined) {
       requireAgain(state)
       rounds.wantsAgain = true
@@ -79,7 +81,7 @@ function requireAgain(state: HookRounds): void {
 async function mutateByOne(
   candidate: Candidate,
   request: AdmissionRequest,
-  parts: WebhookParts & { readonly round: number },
+  parts: WebhookParts & { readonly round: number; readonly state: HookRounds },
 ): Promise<ApiObject | undefined> {
   const { hook, as } = candidate
   const key = (prefix: string): string =>
@@ -90,10 +92,11 @@ async function mutateByOne(
   try {
     const patched = await askHook(hook, request, { tallies: parts.tallies, step: 'admit', failedOpen }, async () => {
       const response = await callHook(candidate, request, { ...parts.call, mayPatch: true })
-      return applyPatch(hook.name, request, as, response)
+      return applyPatch(request, { hook: hook.name, as, isFirst: !parts.state.wasPatched }, response)
     })
     if (patched === undefined) return undefined
     mutated = patched.isChanged
+    parts.state.wasPatched = true
     request.call.caller.annotate(key('patch'), writeAny({ ...about, patch: patched.operations, patchType: 'JSONPatch' }), 'Request')
     return mutated ? patched.object : undefined
   } finally {
