@@ -134,7 +134,12 @@ export class Informer<T extends ApiObject> {
       try {
         listener(change)
       } catch (thrown) {
-        this.options.onError?.(thrown)
+        const { onError } = this.options
+        if (onError !== undefined) onError(thrown)
+        else
+          queueMicrotask(() => {
+            throw thrown
+          })
       }
     }
   }

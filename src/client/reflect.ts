@@ -2,7 +2,7 @@
 // list again. Whoever uses it is told of lists and of events, in order, and of nothing twice.
 
 import { BackOff, type BackOffSettings } from './back-off.js'
-import { ConnectionError, isExpired, StatusError } from './errors.js'
+import { ConnectionError, isExpired, StatusError, TimeoutError } from './errors.js'
 import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
 import type { ListOptions, RequestOptions, SelectOptions } from './query.js'
 import type { RawWatchOptions } from './watch-stream.js'
@@ -21,6 +21,8 @@ export interface ReflectOptions extends SelectOptions, Pick<RequestOptions, 'sig
   readonly backOff?: BackOffSettings
   /** Each watch is ended by the server after about this time, so that lost connections are noticed; by default 300. */
   readonly timeoutSeconds?: number
+  /** How long each page of a list may take; by default 60 s. */
+  readonly listTimeoutMs?: number
 }
 
 export type Told<T> =
@@ -31,6 +33,7 @@ export type Told<T> =
 const usualTimeoutSeconds = 300
 /** A connection that says nothing for this long after the server should have ended the watch is dead. */
 const graceSeconds = 30
+const usualListTimeoutMs = 60_000
 const steadyMs = 5000
 
 /** Ends only by the signal, or by an error that is not worth a try. `from`: the version of a list that the caller has already. */
@@ -77,18 +80,20 @@ export async function* reflect<T extends ApiObject>(
 /** Connections come back, and so do servers; what a client may not do it will not be allowed to do in a moment. */
 const isWorthATry = (thrown: unknown): boolean =>
   thrown instanceof ConnectionError ||
+  thrown instanceof TimeoutError ||
   (thrown instanceof StatusError && (thrown.code >= 500 || thrown.code === 429 || thrown.code === 401 || thrown.code === 408))
 
 async function listAll<T>(source: Watchable<T>, options: ReflectOptions): Promise<Extract<Told<T>, { type: 'list' }>> {
   const selection = selectionOf(options)
   const limit = options.limit ?? 500
   const items: T[] = []
-  let page = await source.list({ ...selection, limit })
+  const { listTimeoutMs: timeoutMs = usualListTimeoutMs } = options
+  let page = await source.list({ ...selection, limit, timeoutMs })
   for (;;) {
     for (const item of page.items) items.push(item)
     const next = page.metadata.continue ?? ''
     if (next === '') return { type: 'list', items, resourceVersion: page.metadata.resourceVersion ?? '' }
-    page = await source.list({ ...selection, limit, continue: next })
+    page = await source.list({ ...selection, limit, continue: next, timeoutMs })
   }
 }
 
@@ -101,6 +106,7 @@ async function* oneWatch<T>(
   const silence = new AbortController()
   const { signal } = options
   const stop = (): void => silence.abort(signal?.reason)
+  if (signal?.aborted === true) stop()
   signal?.addEventListener('abort', stop, { once: true })
   const timer = setTimeout(() => silence.abort(new ConnectionError('the watch went silent')), (timeoutSeconds + graceSeconds) * 1000)
   try {

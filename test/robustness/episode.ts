@@ -5,6 +5,7 @@ import { configMapOf } from '../kit/fixtures.js'
 import { randomFrom } from '../kit/seeded-random.js'
 import { Addresses } from './addresses.js'
 import { judge } from './checker.js'
+import { Informers } from './informers.js'
 import { Recorder, versionOf } from './recorder.js'
 import type { Replica } from './replica.js'
 import type { Fault, Subject } from './subject.js'
@@ -25,6 +26,8 @@ export interface EpisodeResult {
   readonly faults: ReadonlyMap<string, number>
   readonly writes: { readonly ok: number; readonly refused: number; readonly unknown: number }
   readonly services: number
+  /** That informers told of. */
+  readonly informed: number
   readonly reads: number
   readonly lists: number
   readonly watches: number
@@ -52,6 +55,7 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
   const working = Array.from({ length: workers }, (_, i) => new Worker(inputOf(`w${i}`, i)).work())
   const addresses = new Addresses(inputOf('addresses', 800))
   const addressing = addresses.work()
+  const informers = new Informers(subject.replicas, 'robust')
   const visiting = Array.from({ length: visitors }, (_, i) => visit(inputOf(`v${i}`, 100 + i)))
   const faults = new Map<string, number>()
   const onFault = (name: string): unknown => faults.set(name, (faults.get(name) ?? 0) + 1)
@@ -65,7 +69,9 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
     late = await agree(subject, { auditors, recorder })
     const [replica] = subject.replicas
     if (replica !== undefined) await addresses.finish(replica)
+    await informers.finish(performance.now() + settleMs)
   } finally {
+    await informers.close()
     recorder.isOver = true
     for (const auditor of auditors) auditor.stop()
   }
@@ -78,7 +84,7 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
     ...subject.replicas.flatMap((replica) => replica.surprises),
     ...failedStarts.filter((text) => !isExcused(text)).map((text) => `a start failed: ${text}`),
   ]
-  return resultOf(recorder, { base, faults, late, surprises, addresses, forgets: subject.forgets })
+  return resultOf(recorder, { base, faults, late, surprises, addresses, informers, forgets: subject.forgets })
 }
 
 async function prepare({ replicas }: Subject): Promise<number> {
@@ -171,10 +177,14 @@ interface Judging {
   readonly late: readonly string[]
   readonly surprises: readonly string[]
   readonly addresses: Addresses
+  readonly informers: Informers
   readonly forgets: boolean
 }
 
-function resultOf({ records, troubles, wrongs }: Recorder, { base, faults, late, surprises, addresses, forgets }: Judging): EpisodeResult {
+function resultOf(
+  { records, troubles, wrongs }: Recorder,
+  { base, faults, late, surprises, addresses, informers, forgets }: Judging,
+): EpisodeResult {
   const verdict = judge({ records, base })
   const extra = (rule: string, texts: readonly string[]): Violation[] => texts.map((text) => ({ rule, text, story: [] }))
   const tooEarly = forgets ? [] : [...troubles.keys()].filter((what) => /\b410\b/.test(what))
@@ -183,6 +193,7 @@ function resultOf({ records, troubles, wrongs }: Recorder, { base, faults, late,
     ...extra('no recovery', late),
     ...extra('a read that needs nobody failed', wrongs.slice(0, 5)),
     ...extra('addresses of services', addresses.problems),
+    ...extra('informers', informers.problems.slice(0, 5)),
     ...extra('history forgotten too early', tooEarly),
     ...verdict.violations,
   ]
@@ -194,6 +205,7 @@ function resultOf({ records, troubles, wrongs }: Recorder, { base, faults, late,
     faults,
     writes: { ok: count('ok'), refused: count('refused'), unknown: count('unknown') },
     services: addresses.made,
+    informed: informers.changes,
     reads: records.filter(({ what }) => what === 'read').length,
     lists: records.filter(({ what }) => what === 'list').length,
     watches: records.filter(({ what }) => what === 'watch').length,
