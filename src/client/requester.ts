@@ -1,6 +1,6 @@
 // From what a caller wants to what is sent, and from what comes back to a value or an error: credentials, impersonation, warnings, retries.
 
-import { ConnectionError, ProtocolError, type StatusAnswer, StatusError, TimeoutError } from './errors.js'
+import { ConnectionError, isClientError, ProtocolError, type StatusAnswer, StatusError, TimeoutError } from './errors.js'
 import { type Impersonation, impersonationHeaders } from './impersonation.js'
 import { type Query, queryText, type RequestOptions } from './query.js'
 import type { Credential, CredentialSource, MessageSocket, Transport, TransportResponse } from './transport.js'
@@ -225,9 +225,9 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** What a transport throws: the reason of an abort as it is, everything else as a ConnectionError. */
+/** What a transport throws: the reason of an abort and errors of this library as they are, everything else as a ConnectionError. */
 export function connectionError(thrown: unknown, where: string, signal: AbortSignal | undefined): unknown {
   if (signal?.aborted === true) return signal.reason
-  if (thrown instanceof ConnectionError) return thrown
+  if (isClientError(thrown)) return thrown
   return new ConnectionError(`${where}: ${thrown instanceof Error ? thrown.message : String(thrown)}`, thrown)
 }

@@ -14,13 +14,15 @@ export interface AgentSettings {
   readonly tls?: TlsSettings | undefined
   readonly proxyUrl?: string | undefined
   readonly certificate: Credential['certificate']
+  /** False: for one request. */
+  readonly keepAlive?: boolean
 }
 
 /** Kept connections that nobody uses are closed after this time. */
 const idleMs = 60_000
 
-export function makeAgents(server: URL, { tls = {}, proxyUrl, certificate }: AgentSettings): Agents {
-  const common = { keepAlive: true, keepAliveMsecs: 15_000, timeout: idleMs, scheduling: 'lifo' as const }
+export function makeAgents(server: URL, { tls = {}, proxyUrl, certificate, keepAlive = true }: AgentSettings): Agents {
+  const common = { keepAlive, keepAliveMsecs: 15_000, timeout: idleMs, scheduling: 'lifo' as const }
   const isTls = server.protocol === 'https:'
   const secure: ConnectionOptions = {
     ...(tls.ca === undefined ? {} : { ca: tls.ca }),

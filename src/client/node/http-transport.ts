@@ -2,6 +2,7 @@
 
 import { type ClientRequest, type RequestOptions as HttpOptions, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import type { Socket } from 'node:net'
 import { ConnectionError } from '../errors.js'
 import { connectionError } from '../requester.js'
 import type { Credential, MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from '../transport.js'
@@ -23,8 +24,6 @@ export interface HttpTransportSettings {
   readonly tls?: TlsSettings | undefined
   /** `http:`, `https:` or `socks5:`, with user and password where it wants them. */
   readonly proxyUrl?: string | undefined
-  /** How many connections there are at most for requests that end; by default 64. Watches have their own. */
-  readonly maxConnections?: number | undefined
 }
 
 export class HttpTransport implements Transport {
@@ -33,6 +32,7 @@ export class HttpTransport implements Transport {
   private readonly basePath: string
   private certificate: Credential['certificate']
   private agents: Agents | undefined
+  private readonly upgraded = new Set<Socket>()
 
   constructor(settings: HttpTransportSettings) {
     this.settings = settings
@@ -46,7 +46,11 @@ export class HttpTransport implements Transport {
       const { body } = request
       // Said by us, because Node does not say it for every method that may have a body.
       const length = body === undefined ? undefined : { 'content-length': String(Buffer.byteLength(body)) }
-      const sent = this.start(request, length === undefined ? request.headers : { ...request.headers, ...length })
+      const sent = this.start(
+        request,
+        length === undefined ? request.headers : { ...request.headers, ...length },
+        this.agentFor(request.credential),
+      )
       let hasAnswer = false
       sent.on('error', (error: Error) => {
         // A connection that was kept too long is closed by the other side just as it is used again; to read once more does no harm.
@@ -63,9 +67,19 @@ export class HttpTransport implements Transport {
   }
 
   openSocket(request: SocketRequest): Promise<MessageSocket> {
-    return upgradeToSocket(request.protocols, (headers) =>
-      this.start({ ...request, method: 'GET' }, { ...request.headers, ...headers }),
-    ).catch((thrown: unknown) => {
+    // Never over a kept connection, which the other side may be about to close: what was begun twice would run twice.
+    const agent = makeAgents(this.url, { ...this.settings, certificate: this.useCertificate(request.credential), keepAlive: false })
+    const start = (headers: TransportRequest['headers']): ClientRequest =>
+      this.start({ ...request, method: 'GET' }, { ...request.headers, ...headers }, agent)
+    return upgradeToSocket(request.protocols, start, (socket) => {
+      this.upgraded.add(socket)
+      const stop = (): unknown => socket.destroy()
+      request.signal?.addEventListener('abort', stop, { once: true })
+      socket.once('close', () => {
+        this.upgraded.delete(socket)
+        request.signal?.removeEventListener('abort', stop)
+      })
+    }).catch((thrown: unknown) => {
       throw connectionError(thrown, `cannot connect to ${this.settings.server}`, request.signal)
     })
   }
@@ -73,9 +87,10 @@ export class HttpTransport implements Transport {
   close(): void {
     this.agents?.destroy()
     this.agents = undefined
+    for (const socket of this.upgraded) socket.destroy()
   }
 
-  private start(request: Omit<TransportRequest, 'headers'>, headers: TransportRequest['headers']): ClientRequest {
+  private start(request: Omit<TransportRequest, 'headers'>, headers: TransportRequest['headers'], agent: Agents): ClientRequest {
     const { protocol, hostname, port } = this.url
     const options: HttpOptions = {
       method: request.method,
@@ -84,20 +99,26 @@ export class HttpTransport implements Transport {
       ...(port === '' ? {} : { port }),
       path: `${this.basePath}${request.path}`,
       headers: headers as Record<string, string | string[]>,
-      agent: this.agentFor(request.credential),
+      agent,
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     }
     return protocol === 'https:' ? requestHttps(options) : requestHttp(options)
   }
 
-  /** With another certificate than before, what was connected with the old one is over. */
-  private agentFor({ certificate }: Credential): Agents {
-    const known = this.certificate
-    if (this.agents !== undefined && known?.cert === certificate?.cert && known?.key === certificate?.key) return this.agents
-    this.agents?.destroy()
-    this.certificate = certificate
-    this.agents = makeAgents(this.url, { ...this.settings, certificate })
+  private agentFor(credential: Credential): Agents {
+    const certificate = this.useCertificate(credential)
+    this.agents ??= makeAgents(this.url, { ...this.settings, certificate })
     return this.agents
+  }
+
+  /** With another certificate than before, what was connected with the old one is over. */
+  private useCertificate({ certificate }: Credential): Credential['certificate'] {
+    const known = this.certificate
+    if (known?.cert !== certificate?.cert || known?.key !== certificate?.key) {
+      this.close()
+      this.certificate = certificate
+    }
+    return certificate
   }
 }
 

@@ -20,12 +20,12 @@ export async function openTunnel(proxy: URL, target: Target): Promise<Socket> {
   const reader = new SocketReader(socket, longestHead)
   try {
     await (proxy.protocol.startsWith('socks5') ? askSocks(socket, reader, proxy, target) : askHttp(socket, reader, proxy, target))
+    reader.release()
   } catch (cause) {
     socket.destroy()
     const { host, protocol } = proxy
     throw new ConnectionError(`through the proxy ${protocol}//${host}: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
   }
-  reader.release()
   socket.setTimeout(0)
   return socket
 }

@@ -1,4 +1,4 @@
-// Reads the first bytes of a conversation one answer at a time, and gives back to the socket what it did not take.
+// Reads the first bytes of a conversation one answer at a time, before the socket is handed on.
 
 import type { Socket } from 'node:net'
 
@@ -28,13 +28,12 @@ export class SocketReader {
     return this.cut(end + mark.length).toString('latin1')
   }
 
-  /** Whoever comes next finds what was not read. */
+  /** From now on the socket is somebody else's, who speaks first: there can be nothing left to read. */
   release(): void {
     this.socket.off('data', this.take)
     this.socket.off('error', this.fail)
     this.socket.off('close', this.end)
-    this.socket.pause()
-    if (this.kept.length > 0) this.socket.unshift(this.kept)
+    if (this.kept.length > 0) throw new Error('it goes on talking')
   }
 
   private cut(length: number): Buffer {

@@ -12,7 +12,11 @@ const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 type Headers = { readonly [name: string]: string | readonly string[] }
 
 /** Sends the request that `start` makes with the headers it is given, and resolves when the server has changed the protocol. */
-export function upgradeToSocket(protocols: readonly string[], start: (headers: Headers) => ClientRequest): Promise<MessageSocket> {
+export function upgradeToSocket(
+  protocols: readonly string[],
+  start: (headers: Headers) => ClientRequest,
+  onOpen: (socket: Socket) => void,
+): Promise<MessageSocket> {
   const key = randomBytes(16).toString('base64')
   return new Promise((resolve, reject) => {
     const sent = start({
@@ -32,6 +36,7 @@ export function upgradeToSocket(protocols: readonly string[], start: (headers: H
         return
       }
       const protocol = message.headers['sec-websocket-protocol'] ?? ''
+      onOpen(socket)
       resolve(new NodeMessageSocket(socket, head, protocol))
     })
     sent.end()
