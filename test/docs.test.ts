@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
+import { until } from './kit/fixtures.js'
 import { repoRoot } from './kit/paths.js'
 import { runCommand, ServerProcess } from './kit/server-process.js'
 
@@ -114,3 +115,20 @@ for (const { document, prints } of [
     assert.match(stdout, prints)
   })
 }
+
+test('docs/loops.md names the queue of every loop', async () => {
+  const server = await ServerProcess.start({ flags: ['--controllers=*,tokencleaner,bootstrapsigner'] })
+  try {
+    const metrics = async (): Promise<string> => (await server.client.get('/metrics')).text
+    const queues = async (): Promise<readonly string[]> =>
+      [...(await metrics()).matchAll(/^workqueue_adds_total\{name="(\w+)"/gm)].map(([, name = '']) => name)
+    const found = await until(queues, (names) => names.includes('csrcleaner'))
+    const text = read('docs/loops.md')
+    assert.deepEqual(
+      found.filter((name) => !text.includes(`\`${name}\``)),
+      [],
+    )
+  } finally {
+    await server.stop()
+  }
+})

@@ -36,14 +36,21 @@ export function terminationConditions({ before, remaining, now }: Progress): rea
   ]
 }
 
-function describe({ objects, finalizers, failures }: Remaining): readonly Condition[] {
+function describe({ objects, finalizers, failures, undiscovered = [] }: Remaining): readonly Condition[] {
   return [
-    {
-      type: 'NamespaceDeletionDiscoveryFailure',
-      status: 'False',
-      reason: 'ResourcesDiscovered',
-      message: 'All resources successfully discovered',
-    },
+    undiscovered.length > 0
+      ? {
+          type: 'NamespaceDeletionDiscoveryFailure',
+          status: 'True',
+          reason: 'DiscoveryFailed',
+          message: `Discovery failed for some groups, ${undiscovered.length} failing: ${discoveryProblem(undiscovered)}`,
+        }
+      : {
+          type: 'NamespaceDeletionDiscoveryFailure',
+          status: 'False',
+          reason: 'ResourcesDiscovered',
+          message: 'All resources successfully discovered',
+        },
     {
       type: 'NamespaceDeletionGroupVersionParsingFailure',
       status: 'False',
@@ -86,6 +93,12 @@ function describe({ objects, finalizers, failures }: Remaining): readonly Condit
         },
   ]
 }
+
+/** What other servers do not tell, in one sentence. */
+export const discoveryProblem = (versions: readonly string[]): string =>
+  `unable to retrieve the complete list of server APIs: ${sortTexts(
+    versions.map((version) => `${version}: the server is currently unable to handle the request`),
+  ).join(', ')}`
 
 function listed(counts: ReadonlyMap<string, number>, describeOne: (name: string, count: number) => string): string {
   return [...counts]

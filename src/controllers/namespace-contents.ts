@@ -26,6 +26,8 @@ export interface Remaining {
   readonly finalizers: ReadonlyMap<string, number>
   /** One for each resource that could not be deleted. */
   readonly failures: readonly unknown[]
+  /** Versions of groups of which nobody knows what they hold, because their servers do not answer; left out: none. */
+  readonly undiscovered?: readonly string[]
 }
 
 const width = 16

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Catalog, type Resource } from '../api/catalog.js'
 import { CatalogSource } from '../api/catalog-source.js'
+import type { ApiObject } from '../api/object.js'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
 import { create } from '../verbs/create.js'
@@ -105,6 +106,56 @@ test('a namespace waits for what is held in it, ever more rarely, and says so', 
   if (held !== undefined) await engine.store.remove(held)
   await timers.advance(10_000)
   await until(() => !isThere('n'))
+  await loop.close()
+})
+
+test('what the servers of others hold is not known while they do not answer: the namespace stays and says whose', async () => {
+  const { engine, catalog, timers, parts, doomed, isThere, until } = await setUp()
+  const resource = catalog.find('apiregistration.cluster.io', 'v1', 'apiservices') as Resource
+  const name = 'v1.other.example'
+  const write = async (status: string): Promise<void> => {
+    const before = engine.store.read({ resource, namespace: '', name })
+    const metadata = { name, uid: 'service', creationTimestamp: '2026-01-01T00:00:00Z' }
+    const spec = { group: 'other.example', version: 'v1', service: { name: 's', namespace: 'n', port: 443 } }
+    const object = { metadata, spec, status: { conditions: [{ type: 'Available', status }] } } as ApiObject
+    await engine.store.put({ resource, namespace: '', name }, engine.store.encode(resource, object), { expect: before?.revision ?? 0 })
+  }
+  await write('False')
+  const loop = namespaceDeletion(parts, times)
+  await doomed('n')
+  await timers.advance(20_000)
+  assert.ok(isThere('n'))
+  const namespaces = catalog.find('', 'v1', 'namespaces') as Resource
+  const stored = engine.store.read({ resource: namespaces, namespace: '', name: 'n' })
+  assert.match(
+    JSON.stringify(stored?.decode(namespaces)),
+    /Discovery failed for some groups, 1 failing: .*: other\.example\/v1: the server is/,
+  )
+  await write('True')
+  await timers.advance(20_000)
+  await until(() => !isThere('n'))
+  await loop.close()
+})
+
+test('pods go before what they use', async () => {
+  const { engine, catalog, timers, parts, make, doomed, isThere, until, configMaps } = await setUp()
+  const pods = catalog.find('', 'v1', 'pods') as Resource
+  const gone: string[] = []
+  for (const resource of [configMaps, pods])
+    engine.store.watch({
+      resource,
+      namespace: '',
+      matches: undefined,
+      deliver: ({ type, object }) => void (type === 'DELETED' && gone.push(object.key)),
+    })
+  await make(configMaps, 'n', 'a')
+  const metadata = { name: 'p', namespace: 'n', uid: 'pod', creationTimestamp: '2026-01-01T00:00:00Z' }
+  await engine.store.put({ resource: pods, namespace: 'n', name: 'p' }, engine.store.encode(pods, { metadata } as ApiObject), { expect: 0 })
+  const loop = namespaceDeletion(parts, times)
+  await doomed('n')
+  await timers.advance(1000)
+  await until(() => !isThere('n'))
+  assert.deepEqual(gone, ['pods/n/p', 'configmaps/n/a'])
   await loop.close()
 })
 

@@ -3,17 +3,18 @@
 // Progress is what is stored: objects that are gone, and what the namespace says of itself. Another server, or this one after a restart, goes on
 // from there.
 
-import { ApiError } from '../api/api-error.js'
-import type { Resource } from '../api/catalog.js'
+import { ApiError, unavailable } from '../api/api-error.js'
+import type { Catalog, Resource } from '../api/catalog.js'
 import { type ApiObject, members } from '../api/object.js'
 import { partsOf } from '../objects/keys.js'
+import { everything } from '../objects/selection.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import type { Engine } from '../verbs/engine.js'
 import { update } from '../verbs/update.js'
 import type { Outcome } from './kit/keyed-queue.js'
 import { KeyedLoop, type Later, type LoopParts, type Run } from './kit/loop.js'
 import type { Loop } from './leader-election.js'
-import { terminationConditions } from './namespace-conditions.js'
+import { discoveryProblem, terminationConditions } from './namespace-conditions.js'
 import { deleteContents, deleteOrphans, type Remaining } from './namespace-contents.js'
 import { ownCall } from './own-call.js'
 
@@ -62,22 +63,50 @@ async function work({ engine, catalogs }: LoopParts, name: string, run: Run): Pr
   if (resource === undefined) return undefined
   const namespaces = { engine, resource }
   const isGone = (): boolean => engine.store.read({ resource, namespace: '', name }) === undefined
-  const collections = catalog.collections().filter(({ namespaced, verbs }) => namespaced && verbs.includes('deletecollection'))
+  const collections = podsFirst(catalog.collections().filter(({ namespaced, verbs }) => namespaced && verbs.includes('deletecollection')))
   if (isGone()) {
     await deleteOrphans(engine, { name, collections, run, isGone })
     return undefined
   }
   const namespace = read(namespaces, name)
   if (namespace === undefined || !isTerminating(namespace, engine.identity.self)) return undefined
-  const remaining = await deleteContents(engine, { name, collections, run })
-  if (remaining === undefined) return undefined
+  const contents = await deleteContents(engine, { name, collections, run })
+  if (contents === undefined) return undefined
+  const undiscovered = unavailableVersions(engine, catalog)
+  const remaining = { ...contents, undiscovered }
   await reportProgress(namespaces, name, remaining)
   const [failure] = remaining.failures
   if (failure !== undefined) throw failure
+  // What their servers hold in the namespace is not known.
+  if (undiscovered.length > 0) throw unavailable(discoveryProblem(undiscovered))
   // What was written meanwhile was allowed before the namespace began to go.
   if (collections.some((collection) => engine.store.count(collection, name) > 0)) return 'again'
   await letGo(namespaces, name)
   return undefined
+}
+
+/** Nobody works on what goes: pods stop before what they use is taken from them. */
+function podsFirst(collections: readonly Resource[]): readonly Resource[] {
+  const isPods = ({ group, name }: Resource): boolean => group === '' && name === 'pods'
+  return [...collections.filter(isPods), ...collections.filter((resource) => !isPods(resource))]
+}
+
+interface ServedElsewhere extends ApiObject {
+  readonly spec?: { readonly group?: string; readonly version?: string; readonly service?: object }
+  readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] }
+}
+
+/** The versions of groups that other servers serve, and which do not answer. */
+function unavailableVersions({ store, identity }: Engine, catalog: Catalog): readonly string[] {
+  const resource = catalog.find(identity.group({ stem: 'apiregistration' }), 'v1', 'apiservices')
+  if (resource === undefined) return []
+  const versions: string[] = []
+  for (const stored of store.list({ resource, namespace: '', selection: everything, limit: 0 }).objects()) {
+    const { spec, status } = stored.decode(resource) as ServedElsewhere
+    const isAvailable = status?.conditions?.some((each) => each.type === 'Available' && each.status === 'True') ?? false
+    if (spec?.service !== undefined && !isAvailable) versions.push(`${spec.group}/${spec.version}`)
+  }
+  return versions
 }
 
 interface Namespaces {

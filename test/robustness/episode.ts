@@ -5,6 +5,7 @@ import { configMapOf } from '../kit/fixtures.js'
 import { randomFrom } from '../kit/seeded-random.js'
 import { Addresses } from './addresses.js'
 import { judge } from './checker.js'
+import { Families } from './families.js'
 import { Informers } from './informers.js'
 import { Recorder, versionOf } from './recorder.js'
 import type { Replica } from './replica.js'
@@ -28,6 +29,7 @@ export interface EpisodeResult {
   readonly services: number
   /** That informers told of. */
   readonly informed: number
+  readonly families: number
   readonly reads: number
   readonly lists: number
   readonly watches: number
@@ -56,6 +58,8 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
   const addresses = new Addresses(inputOf('addresses', 800))
   const addressing = addresses.work()
   const informers = new Informers(subject.replicas, 'robust')
+  const families = Array.from({ length: 3 }, (_, i) => new Families(inputOf(`f${i}`, 850 + i)))
+  const owning = families.map((each) => each.work())
   const visiting = Array.from({ length: visitors }, (_, i) => visit(inputOf(`v${i}`, 100 + i)))
   const faults = new Map<string, number>()
   const onFault = (name: string): unknown => faults.set(name, (faults.get(name) ?? 0) + 1)
@@ -65,11 +69,12 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
     await Promise.all(subject.faults.map((row, i) => misbehave(row, { seed: seed * 1000 + 500 + i, endMs, onFault, say })))
     await subject.heal()
     recorder.isOver = true
-    await Promise.all([...working, ...visiting, addressing])
+    await Promise.all([...working, ...visiting, addressing, ...owning])
     late = await agree(subject, { auditors, recorder })
     const [replica] = subject.replicas
     if (replica !== undefined) await addresses.finish(replica)
     await informers.finish(performance.now() + settleMs)
+    if (replica !== undefined) await Promise.all(families.map((each) => each.finish(replica)))
   } finally {
     await informers.close()
     recorder.isOver = true
@@ -84,7 +89,7 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
     ...subject.replicas.flatMap((replica) => replica.surprises),
     ...failedStarts.filter((text) => !isExcused(text)).map((text) => `a start failed: ${text}`),
   ]
-  return resultOf(recorder, { base, faults, late, surprises, addresses, informers, forgets: subject.forgets })
+  return resultOf(recorder, { base, faults, late, surprises, addresses, informers, families, forgets: subject.forgets })
 }
 
 async function prepare({ replicas }: Subject): Promise<number> {
@@ -178,13 +183,12 @@ interface Judging {
   readonly surprises: readonly string[]
   readonly addresses: Addresses
   readonly informers: Informers
+  readonly families: readonly Families[]
   readonly forgets: boolean
 }
 
-function resultOf(
-  { records, troubles, wrongs }: Recorder,
-  { base, faults, late, surprises, addresses, informers, forgets }: Judging,
-): EpisodeResult {
+function resultOf({ records, troubles, wrongs }: Recorder, judging: Judging): EpisodeResult {
+  const { base, faults, late, surprises, addresses, informers, families, forgets } = judging
   const verdict = judge({ records, base })
   const extra = (rule: string, texts: readonly string[]): Violation[] => texts.map((text) => ({ rule, text, story: [] }))
   const tooEarly = forgets ? [] : [...troubles.keys()].filter((what) => /\b410\b/.test(what))
@@ -194,6 +198,10 @@ function resultOf(
     ...extra('a read that needs nobody failed', wrongs.slice(0, 5)),
     ...extra('addresses of services', addresses.problems),
     ...extra('informers', informers.problems.slice(0, 5)),
+    ...extra(
+      'owners and what they own',
+      families.flatMap(({ problems }) => problems),
+    ),
     ...extra('history forgotten too early', tooEarly),
     ...verdict.violations,
   ]
@@ -206,6 +214,7 @@ function resultOf(
     writes: { ok: count('ok'), refused: count('refused'), unknown: count('unknown') },
     services: addresses.made,
     informed: informers.changes,
+    families: families.reduce((sum, { made }) => sum + made, 0),
     reads: records.filter(({ what }) => what === 'read').length,
     lists: records.filter(({ what }) => what === 'list').length,
     watches: records.filter(({ what }) => what === 'watch').length,

@@ -2,11 +2,23 @@
 
 import type { EpisodeResult } from './episode.js'
 
-export function summaryOf({ writes, reads, lists, watches, events, faults, troubles, holes, services, informed }: EpisodeResult): string {
+export function summaryOf({
+  writes,
+  reads,
+  lists,
+  watches,
+  events,
+  faults,
+  troubles,
+  holes,
+  services,
+  informed,
+  families,
+}: EpisodeResult): string {
   const total = (counts: ReadonlyMap<string, number>): string =>
     [...counts].map(([what, count]) => `${count} × ${what}`).join(', ') || 'none'
   return [
-    `  writes: ${writes.ok} acknowledged, ${writes.refused} refused, ${writes.unknown} in doubt; ${reads} reads, ${lists} lists; ${watches} watches with ${events} events; ${services} services; informers told of ${informed} changes`,
+    `  writes: ${writes.ok} acknowledged, ${writes.refused} refused, ${writes.unknown} in doubt; ${reads} reads, ${lists} lists; ${watches} watches with ${events} events; ${services} services, ${families} families; informers told of ${informed} changes`,
     `  faults: ${total(faults)}`,
     `  answers and failures beside that: ${total(troubles)}`,
     ...(holes > 0 ? [`  ${holes} stretches of history were seen by no watch, and checked less strictly`] : []),

@@ -224,7 +224,7 @@ for (const row of [
     name: 'no loop that a controller manager has',
     argv: ['--external-controller-manager', '--controllers=*,tokencleaner'],
     pick: (s: Settings) => s.controllers,
-    value: ['flow-schema-status', 'custom-resource-definitions'],
+    value: ['flow-schema-status', 'custom-resource-definitions', 'apiservice-registration', 'apiservice-status-available'],
   },
   {
     name: 'nobody collects garbage',

@@ -28,7 +28,12 @@ export const controllerNames = [
 ] as const
 
 /** Those that no controller manager has: they are the API server's own. */
-export const ownControllers: readonly string[] = ['flow-schema-status', 'custom-resource-definitions']
+export const ownControllers: readonly string[] = [
+  'flow-schema-status',
+  'custom-resource-definitions',
+  'apiservice-registration',
+  'apiservice-status-available',
+]
 
 /** Those that run only where they are named, as in the original system. */
 export const namedControllers: readonly string[] = ['tokencleaner', 'bootstrapsigner']
