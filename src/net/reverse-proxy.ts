@@ -2,7 +2,7 @@
 //
 // A request that asks for another protocol is passed on as such; from the other server's 101 on the two connections are one.
 
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable, Transform, Writable } from 'node:stream'
 import { endToEndHeaders, headerOf, type RawHeaders } from './forwarded-headers.js'
 import { joinConnections } from './join-connections.js'
@@ -292,7 +292,7 @@ function forwardUpgrade(forwarding: Forwarding): Promise<void> {
       }
       response.statusCode = 101
       onUpgrade?.()
-      client.socket.write(rawHead(answer))
+      writeSwitch(response as ServerResponse, answer)
       if (early.length > 0) client.socket.write(early)
       if (client.early.length > 0) socket.write(client.early)
       joinConnections(client.socket, socket, { idleMs: upstream.limits.upgradedIdleMs, bytesPerSecond }).then(resolve, resolve)
@@ -301,8 +301,9 @@ function forwardUpgrade(forwarding: Forwarding): Promise<void> {
   })
 }
 
-function rawHead({ statusCode, statusMessage, rawHeaders }: IncomingMessage): Buffer {
-  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`]
-  for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+/** The head as it came; what follows it goes past the answer. */
+function writeSwitch(response: ServerResponse, { statusMessage, rawHeaders }: IncomingMessage): void {
+  response.sendDate = false
+  response.writeHead(101, statusMessage ?? '', rawHeaders)
+  response.flushHeaders()
 }

@@ -13,6 +13,7 @@ import { AuthenticationTallies } from '../auth/tallies.js'
 import { TokenIssuer } from '../auth/token-issuer.js'
 import { TokenList } from '../auth/token-list.js'
 import { webhookTokens } from '../auth/webhook-tokens.js'
+import { webSocketTokens } from '../auth/websocket-tokens.js'
 import { systemClock } from '../base/clock.js'
 import type { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
@@ -54,33 +55,35 @@ export function makeAuthenticators(
   const digests = new TokenDigests()
   const tallies = new AuthenticationTallies()
   const list = new TokenList(new Map([...tokens, [credential.token, credential.user]]), { digests, audiences })
+  const tokensFound = bearerTokens({
+    digests,
+    audiences,
+    clock: systemClock,
+    tally: tallies.tokens,
+    authenticators: [
+      list.authenticate,
+      serviceAccountTokens({
+        identity,
+        issuers,
+        keys,
+        audiences,
+        lookup: serviceAccounts.lookup,
+        objects,
+        counters: tallies.accounts,
+      }),
+      ...(authentication.bootstrapTokens ? [bootstrapTokens({ identity, objects, audiences })] : []),
+      ...(authentication.oidc === undefined ? [] : [makeOidc(authentication.oidc, audiences, logger)]),
+      ...(authentication.tokenWebhook === undefined ? [] : [askedOver(settings, authentication.tokenWebhook, audiences, closing)]),
+    ],
+  })
   return {
     tallies,
     list,
     authenticators: [
       ...proxied(settings, trust),
       clientCertificates(trust.clients, { clock: systemClock, remaining: tallies.certificates }),
-      bearerTokens({
-        digests,
-        audiences,
-        clock: systemClock,
-        tally: tallies.tokens,
-        authenticators: [
-          list.authenticate,
-          serviceAccountTokens({
-            identity,
-            issuers,
-            keys,
-            audiences,
-            lookup: serviceAccounts.lookup,
-            objects,
-            counters: tallies.accounts,
-          }),
-          ...(authentication.bootstrapTokens ? [bootstrapTokens({ identity, objects, audiences })] : []),
-          ...(authentication.oidc === undefined ? [] : [makeOidc(authentication.oidc, audiences, logger)]),
-          ...(authentication.tokenWebhook === undefined ? [] : [askedOver(settings, authentication.tokenWebhook, audiences, closing)]),
-        ],
-      }),
+      tokensFound,
+      webSocketTokens(identity, tokensFound),
     ],
     issuer: new TokenIssuer({
       identity,

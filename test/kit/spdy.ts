@@ -84,6 +84,7 @@ export class SpdyConnection extends EventEmitter {
     })
     socket.on('error', () => undefined)
     socket.on('close', () => this.emit('close'))
+    socket.resume()
   }
 
   /** Opens a stream; it may be written to at once. */
