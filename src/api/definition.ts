@@ -18,6 +18,18 @@ export interface RuleContext {
   readonly version: string
   /** Containers may not be privileged on this server. */
   readonly forbidsPrivileged?: boolean
+  /** Told of each rule that is written as an expression when it was asked; left out where nobody wants to know. */
+  readonly onExpression?: (asked: AskedExpression) => void
+}
+
+export interface AskedExpression {
+  /** The value that it was asked about; empty for the whole object. */
+  readonly path: string
+  readonly text: string
+  readonly cost: number
+  readonly holds: boolean
+  /** What its parts gave. */
+  readonly trace: () => readonly { readonly text: string; readonly value: string }[]
 }
 
 export type FeatureGates = (name: string) => boolean

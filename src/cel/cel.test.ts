@@ -5,8 +5,11 @@ import { describe, it } from 'node:test'
 import { CelCompileError, compileExpression } from './compile.js'
 import { valueOfData, valueOfJson } from './data.js'
 import { estimateCost } from './estimate.js'
+import { parseExpression } from './parse.js'
 import { policyEnvironment } from './policy.js'
+import { printExpression } from './print-expression.js'
 import { environmentOf, type SizedType, typeOfSchema, type ValueSchema } from './schema-type.js'
+import { traceExpression } from './trace.js'
 import { CelError, CelList, type Value } from './values.js'
 
 const schema: ValueSchema = {
@@ -279,4 +282,46 @@ describe('expressions that would make too much', () => {
   it('look for no large pattern in a long text', () => {
     assert.equal(evaluateOn("object.findAll('a.{0,900}b|a').size()", long), 'error: the regular expression is too large for the text')
   })
+})
+
+describe('traces', () => {
+  it('tell what the parts of an expression gave', () => {
+    const program = compileExpression(
+      'object.a > 1 && (object.l.all(x, x < 3) || !has(object.b)) && object.m["k"] in ["v", "w"] && (object.a + 1) * 2 == 6',
+      policyEnvironment(false),
+    )
+    const object = valueOfJson({ a: 2, l: [1, 5], b: null, m: { k: 'v' } })
+    assert.deepEqual(
+      traceExpression(program, { object }, 1_000_000).map(({ text, value }) => `${text} = ${value}`),
+      [
+        'object.a > 1 && (object.l.all(x, x < 3) || !has(object.b)) = false',
+        'object.a > 1 = true',
+        'object.a = 2',
+        'object.l.all(x, x < 3) || !has(object.b) = false',
+        'object.l.all(x, x < 3) = false',
+        'object.l = [1, 5]',
+        '!has(object.b) = false',
+        'has(object.b) = true',
+        'object.m["k"] in ["v", "w"] && (object.a + 1) * 2 == 6 = true',
+        'object.m["k"] in ["v", "w"] = true',
+        'object.m["k"] = "v"',
+        '(object.a + 1) * 2 == 6 = true',
+        '(object.a + 1) * 2 = 6',
+        'object.a + 1 = 3',
+      ],
+    )
+  })
+
+  for (const text of [
+    'a.map(x, x + 1)',
+    'a.map(x, x > 1, x + 1)',
+    'a.filter(x, x > 1)',
+    'a.exists_one(x, x > 1)',
+    'a.exists(x, x > 1)',
+    'a ? b : c',
+    '-a.b[1] - (2 - 3)',
+    '{"a": [1, 2u, 1.5, true, null]}',
+    'size(a) % 2 == 0 || a.matches("x")',
+  ])
+    it(`print ${text}`, () => assert.equal(printExpression(parseExpression(text)), text))
 })

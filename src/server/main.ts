@@ -41,6 +41,7 @@ export async function main(argv: readonly string[], others: Partial<Surroundings
   const surroundings = { ...processSurroundings, ...others }
   ignoreClosedOutput()
   const [command = '', ...args] = argv
+  if (command === 'check') return runCheck(args, surroundings)
   if (command === 'codec') return runCodec(args, surroundings)
   if (command === 'credentials') return runCredentials(args, surroundings)
   if (isMoveCommand(command)) return runMove(command, args, surroundings)
@@ -60,6 +61,12 @@ export async function main(argv: readonly string[], others: Partial<Surroundings
 async function runCodec(args: readonly string[], { complain, exit }: Surroundings): Promise<void> {
   const [{ runCodecCommand }, { findSchema }] = await Promise.all([import('./codec-command.js'), import('./codec-schemas.js')])
   exit(await runCodecCommand(args, { input: process.stdin, print: (bytes) => void process.stdout.write(bytes), complain }, findSchema))
+}
+
+/** Objects held against all rules; no server is asked. */
+async function runCheck(args: readonly string[], { print, complain, exit }: Surroundings): Promise<void> {
+  const { runCheckCommand } = await import('./check/check-command.js')
+  exit(await runCheckCommand(args, { print, complain }))
 }
 
 /** A client configuration for somebody. */

@@ -8,12 +8,15 @@ import type { AdmissionRequest, Plugin } from '../admission.js'
 import { type Criteria, type MatchSource, match } from '../matching/match.js'
 import type { SeenAs } from '../matching/seen-as.js'
 import type { CompiledBinding, CompiledPolicy } from '../policy/compiled-policy.js'
-import { type Decision, evaluatePolicy } from '../policy/evaluate-policy.js'
+import { type Asked, type Decision, evaluatePolicy } from '../policy/evaluate-policy.js'
 import { ConfigurationError, paramResource, readParams } from '../policy/params.js'
 import { type BoundPolicy, type PolicySource, policiesInForce } from '../policy/policies-in-force.js'
 import { RequestValues } from '../policy/request-values.js'
 
-export interface PolicyParts extends MatchSource, PolicySource {}
+export interface PolicyParts extends MatchSource, PolicySource {
+  /** Told of each expression when it was asked; left out where nobody wants to know. */
+  readonly observe?: (policy: CompiledPolicy, asked: Asked) => void
+}
 
 export function validatingAdmissionPolicy(parts: PolicyParts): Plugin {
   const inForce = policiesInForce(parts)
@@ -30,7 +33,7 @@ export function validatingAdmissionPolicy(parts: PolicyParts): Plugin {
   }
 }
 
-interface Refusal extends Pick<Decision, 'message' | 'reason'> {
+export interface Refusal extends Pick<Decision, 'message' | 'reason'> {
   readonly policy: CompiledPolicy
   readonly binding: CompiledBinding | undefined
 }
@@ -39,14 +42,20 @@ type Work<T> = Generator<unknown, T, void>
 
 /** Everybody is asked, and the first refusal is told. */
 function* check(policies: readonly BoundPolicy[], request: AdmissionRequest, parts: PolicyParts): Work<void> {
-  let refusal: Refusal | undefined
+  const [first] = yield* refusalsOf(policies, request, parts)
+  if (first !== undefined) throw refuse(request, first)
+}
+
+/** One for each policy that refuses. */
+export function* refusalsOf(policies: readonly BoundPolicy[], request: AdmissionRequest, parts: PolicyParts): Work<readonly Refusal[]> {
+  const refusals: Refusal[] = []
   const subject = { request, values: new RequestValues(request), parts }
   for (const bound of policies) {
     const found = yield* checkPolicy(bound, subject)
-    refusal ??= found
+    if (found !== undefined) refusals.push(found)
     yield
   }
-  if (refusal !== undefined) throw refuse(request, refusal)
+  return refusals
 }
 
 interface Subject {
@@ -109,7 +118,7 @@ function* checkBinding({ policy, binding, as }: Bound, { values, parts }: Subjec
     params,
   }
   let refusal: Refusal | undefined
-  for (const { isDenied, message, reason, seconds } of yield* evaluatePolicy(policy, variables)) {
+  for (const { isDenied, message, reason, seconds } of yield* evaluatePolicy(policy, variables, parts.observe)) {
     parts.tallies.took(policy.name, binding.name, isDenied ? 'deny' : 'allow', seconds)
     if (isDenied) refusal ??= { policy, binding, message, reason }
   }
@@ -153,9 +162,15 @@ const codes = new Map([
   ['RequestEntityTooLarge', 413],
 ])
 
-function refuse(request: AdmissionRequest, { policy, binding, message, reason }: Refusal): ApiError {
+/** In one sentence. */
+export function describeRefusal({ policy, binding, message }: Refusal): string {
   const by = binding === undefined ? '' : ` with binding '${binding.name}'`
-  const text = `ValidatingAdmissionPolicy '${policy.name}'${by} denied request: ${message}`
+  return `ValidatingAdmissionPolicy '${policy.name}'${by} denied request: ${message}`
+}
+
+function refuse(request: AdmissionRequest, refusal: Refusal): ApiError {
+  const { reason } = refusal
+  const text = describeRefusal(refusal)
   const { status } = forbidden(request.resource.subject, request.name, text)
   return new ApiError({
     ...status,

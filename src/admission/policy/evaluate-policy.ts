@@ -18,10 +18,12 @@ export interface Decision {
 }
 
 /** For whoever wants to know what an expression gave and cost. */
-export interface Observed {
+export interface Asked {
   readonly index: number
+  readonly compiled: CompiledValidation
   readonly value: Value
   readonly cost: number
+  readonly variables: Variables
 }
 
 export type Variables = { readonly [name: string]: Value }
@@ -30,7 +32,7 @@ export type Variables = { readonly [name: string]: Value }
 export function* evaluatePolicy(
   policy: CompiledPolicy,
   variables: Variables,
-  observe?: (observed: Observed) => void,
+  observe?: (policy: CompiledPolicy, asked: Asked) => void,
 ): Pieces<readonly Decision[]> {
   const decisions: Decision[] = []
   let budget = policyBudget
@@ -47,7 +49,7 @@ export function* evaluatePolicy(
       continue
     }
     const { value, cost } = yield* compiled.program.evaluateInPieces(variables, expressionLimit)
-    observe?.({ index, value, cost })
+    observe?.(policy, { index, compiled, value, cost, variables })
     budget -= cost
     yield
     if (budget < 0) {

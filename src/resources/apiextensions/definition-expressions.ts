@@ -26,6 +26,20 @@ export function validateRuleExpressions(schema: JsonSchema, path: string): reado
   return [...check.errors, ...check.total(path)]
 }
 
+export interface EstimatedRule {
+  readonly path: string
+  readonly text: string
+  /** For the largest object that the schema allows. */
+  readonly cost: bigint
+}
+
+/** What each rule that compiles can cost at worst. */
+export function estimateRules(schema: JsonSchema, path: string): readonly EstimatedRule[] {
+  const check = new DefinitionCheck()
+  check.schema(schema, { path, isRoot: true, occurrences: 1n, uncorrelated: undefined })
+  return check.estimated
+}
+
 interface Place {
   readonly path: string
   readonly isRoot: boolean
@@ -42,6 +56,7 @@ const times = (occurrences: bigint | undefined, most: number | undefined): bigin
 
 class DefinitionCheck {
   readonly errors: FieldError[] = []
+  readonly estimated: EstimatedRule[] = []
   private sum = 0n
   private dearest: { readonly path: string; readonly cost: bigint }[] = []
 
@@ -91,6 +106,7 @@ class DefinitionCheck {
     if (program === undefined) return
     const cost = capped(estimateCost(program.checked, type) * (occurrences ?? BigInt(maxOccurrences(type))))
     if (cost > ruleLimit) this.errors.push(forbidden(path, tooDear('estimated rule cost', cost, ruleLimit)))
+    this.estimated.push({ path, text, cost })
     this.observe(path, cost)
     if (uncorrelated !== undefined && program.mentions('oldSelf')) {
       const problem = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`

@@ -56,6 +56,7 @@ const intro = [
   'Usage: cluster-apiserver [--flag=value | --flag value | --boolean-flag]…',
   '       cluster-apiserver backup|restore|migrate   moves what is stored; --help says how',
   '       cluster-apiserver credentials              a client certificate for a user; --help says how',
+  '       cluster-apiserver check <file>…            holds manifests against all rules, without a server',
   '       cluster-apiserver codec                    objects from one form to another; --help says how',
   '',
   ...wrap('A list is separated by commas, or the flag is given several times. A duration is written like 90s, 5m or 1h30m.', width),

@@ -117,7 +117,11 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     prepareUpdate,
     validate: (object, context) => validateObject(object, ruleOf(context)),
     expressions: (object, old, context, errors) =>
-      checkExpressions({ schema: ruleOf(context).schema, object: withType(object), old: old && withType(old) }, errors),
+      checkExpressions(
+        { schema: ruleOf(context).schema, object: withType(object), old: old && withType(old) },
+        errors,
+        context.onExpression,
+      ),
     validateUpdate,
     ...(hasStatus ? { resetFields: ['status'] } : {}),
     subresources: [

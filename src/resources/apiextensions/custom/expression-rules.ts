@@ -1,10 +1,12 @@
 // Rules of custom kinds that are written as expressions, over the values of an object and, for rules about changes, over those before.
 
+import type { AskedExpression } from '../../../api/definition.js'
 import { type FieldError, invalid } from '../../../api/field-error.js'
 import { CelCompileError, compileExpression, type Program } from '../../../cel/compile.js'
 import { valueOfData } from '../../../cel/data.js'
 import { environmentOf, typeOfSchema, type ValueSchema, withTypeAndMetadata } from '../../../cel/schema-type.js'
 import type { Pieces } from '../../../cel/step.js'
+import { traceExpression } from '../../../cel/trace.js'
 import { CelError, type Value } from '../../../cel/values.js'
 import { isRecord } from '../../../schema/read.js'
 import { writeAny } from '../../../schema/write.js'
@@ -65,15 +67,21 @@ export interface RuleSubject {
   readonly old: unknown
 }
 
+export type ExpressionObserver = (asked: AskedExpression) => void
+
 /** What the rules find; gives way where it yields. `errors` is what other checks have found. */
-export function* checkExpressions(subject: RuleSubject, errors: readonly FieldError[]): Pieces<readonly FieldError[]> {
+export function* checkExpressions(
+  subject: RuleSubject,
+  errors: readonly FieldError[],
+  observe?: ExpressionObserver,
+): Pieces<readonly FieldError[]> {
   if (!hasExpressions(subject.schema)) return []
   if (errors.some(({ reason }) => blocking.has(reason))) {
     const message =
       'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
     return [invalid('<nil>', null, message)]
   }
-  const check = new ExpressionCheck()
+  const check = new ExpressionCheck(observe)
   yield* check.value(subject.schema, subject.object, subject.old, '', true)
   return check.errors
 }
@@ -89,7 +97,12 @@ export function checkDefault(schema: JsonSchema, value: unknown, path: string): 
 
 class ExpressionCheck {
   readonly errors: FieldError[] = []
+  private readonly observe: ExpressionObserver | undefined
   private budget = objectBudget
+
+  constructor(observe?: ExpressionObserver) {
+    this.observe = observe
+  }
 
   private get isOver(): boolean {
     return this.budget < 0
@@ -143,6 +156,13 @@ class ExpressionCheck {
       if (program === undefined) fail(`rule compile error: ${problem}`)
       else if (!isTransition || old !== undefined) {
         const { value: result, cost } = yield* program.evaluateInPieces(variables, callLimit)
+        this.observe?.({
+          path,
+          text: rule.rule ?? '',
+          cost,
+          holds: result === true,
+          trace: () => traceExpression(program, variables, callLimit),
+        })
         if (cost > this.budget) {
           fail(exhausted)
           this.budget = -1
