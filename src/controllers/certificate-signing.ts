@@ -4,7 +4,7 @@ import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { ApiError } from '../api/api-error.js'
 import type { Identity } from '../api/identity.js'
 import { type ApiObject, members } from '../api/object.js'
-import { type Authority, type CertificateRequest as Certificate, certifyKey } from '../net/issue-certificate.js'
+import { type Authority, type CertificateRequest as Certificate, certifyKey, type SigningAuthority } from '../net/issue-certificate.js'
 import { partsOf } from '../objects/keys.js'
 import { type CertificateRequest, readCertificateRequest, SignedDataError } from '../resources/certificates/signed-data.js'
 import type { CertificateSigningRequest } from '../resources/certificates/v1.schema.js'
@@ -15,13 +15,18 @@ import type { Loop } from './leader-election.js'
 import { ownCall } from './own-call.js'
 import { signerRules } from './signer-rules.js'
 
-const yearSeconds = 365 * 24 * 3600
 const leastSeconds = 600
 /** For clients whose clock is behind. */
 const backdateMs = 300_000
 
+export interface Signing {
+  readonly authority: Authority | SigningAuthority
+  /** How long its certificates are valid at most. */
+  readonly seconds: number
+}
+
 export const certificateSigning =
-  (authority: Authority) =>
+  (signing: Signing) =>
   (parts: LoopParts): Loop =>
     new KeyedLoop(parts, {
       name: 'csrsigning',
@@ -31,19 +36,19 @@ export const certificateSigning =
         return [{ resource, namespace: '', keyOf: ({ key }, seen) => (seen === 'DELETED' ? undefined : partsOf(resource, key).name) }]
       },
       work: async (name) => {
-        await signIfApproved(parts, authority, name)
+        await signIfApproved(parts, signing, name)
         return undefined
       },
     })
 
-async function signIfApproved({ engine, catalogs }: LoopParts, authority: Authority, name: string): Promise<void> {
+async function signIfApproved({ engine, catalogs }: LoopParts, signing: Signing, name: string): Promise<void> {
   const { identity, clock } = engine
   const resource = catalogs.current.find(identity.group({ stem: 'certificates' }), 'v1', 'certificatesigningrequests')
   const stored = resource && engine.store.read({ resource, namespace: '', name })
   if (resource === undefined || stored === undefined) return
   const request = stored.decode(resource) as CertificateSigningRequest
   if (!isWaiting(request)) return
-  const outcome = issue(identity, authority, { request, now: clock.now() })
+  const outcome = issue(identity, signing, { request, now: clock.now() })
   if (outcome === undefined) return
   const status = { ...(members(request as ApiObject)['status'] as object), ...outcome(request) }
   try {
@@ -64,10 +69,10 @@ type Outcome = (request: CertificateSigningRequest) => object
 /** What becomes of its status; undefined: it is for other signers. */
 function issue(
   identity: Identity,
-  authority: Authority,
+  { authority, seconds: most }: Signing,
   { request, now }: { readonly request: CertificateSigningRequest; readonly now: number },
 ): Outcome | undefined {
-  const { signerName = '', usages = [], expirationSeconds = yearSeconds } = request.spec ?? {}
+  const { signerName = '', usages = [], expirationSeconds = most } = request.spec ?? {}
   const rule = signerRules(identity).get(signerName)
   if (rule === undefined) return undefined
   try {
@@ -75,7 +80,7 @@ function issue(
     const publicKey = ownedKey(wanted)
     const problem = rule.problemOf(wanted, usages)
     if (problem !== undefined) return failed(problem)
-    const seconds = Math.max(leastSeconds, Math.min(expirationSeconds, yearSeconds))
+    const seconds = Math.max(leastSeconds, Math.min(expirationSeconds, most))
     const certificate: Certificate = {
       commonName: wanted.commonName,
       organizations: wanted.organizations,

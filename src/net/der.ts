@@ -13,6 +13,7 @@ export const sequence = (...members: readonly Buffer[]): Buffer => tagged(0x30, 
 export const set = (...members: readonly Buffer[]): Buffer => tagged(0x31, Buffer.concat(members))
 export const octets = (content: Buffer): Buffer => tagged(0x04, content)
 export const text = (content: string): Buffer => tagged(0x0c, Buffer.from(content, 'utf8'))
+export const nothing = tagged(0x05, Buffer.alloc(0))
 export const boolean = (value: boolean): Buffer => tagged(0x01, Buffer.from([value ? 0xff : 0]))
 /** A whole number that is not negative, from its bytes: a leading zero keeps the first bit from reading as a sign. */
 export const integer = (bytes: Buffer): Buffer => tagged(0x02, (bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.from([0]), bytes]) : bytes)

@@ -27,6 +27,8 @@ export interface CertificateRequest {
 
 const ids = {
   ecdsaWithSha256: der.objectId('1.2.840.10045.4.3.2'),
+  rsaWithSha256: der.objectId('1.2.840.113549.1.1.11'),
+  ed25519: der.objectId('1.3.101.112'),
   commonName: der.objectId('2.5.4.3'),
   organization: der.objectId('2.5.4.10'),
   subjectKey: der.objectId('2.5.29.14'),
@@ -41,7 +43,15 @@ const ids = {
 
 export type Authority = KeyPair & { readonly commonName: string }
 
-type Signer = Pick<Authority, 'key' | 'commonName'> & Pick<CertificateRequest, 'organizations'>
+type OwnName = Pick<Authority, 'key' | 'commonName'> & Pick<CertificateRequest, 'organizations'>
+
+/** One that was made elsewhere, with any kind of key; its name as it is written in its certificate. */
+export interface SigningAuthority {
+  readonly key: string
+  readonly name: Buffer
+}
+
+type Signer = OwnName | SigningAuthority
 
 /** Signed by `authority`, or by itself when that is left out. */
 export function issueCertificate(request: CertificateRequest, authority?: Authority): KeyPair {
@@ -54,18 +64,33 @@ export function issueCertificate(request: CertificateRequest, authority?: Author
 /** A certificate for a key of somebody else's, of which only the public half is known. */
 export function certifyKey(request: CertificateRequest, publicKey: KeyObject, authority: Signer): string {
   const signer = createPrivateKey(authority.key)
-  const algorithm = der.sequence(ids.ecdsaWithSha256)
+  const algorithm = algorithmOf(signer)
   const body = der.sequence(
     der.explicit(0, der.integer(Buffer.from([2]))),
     der.integer(serialNumber()),
     algorithm,
-    nameOf(authority),
+    'name' in authority ? authority.name : nameOf(authority),
     der.sequence(der.time(request.notBefore), der.time(request.notAfter)),
     nameOf(request),
     publicKey.export({ type: 'spki', format: 'der' }),
-    der.explicit(3, der.sequence(...extensions(request, publicKey, createPublicKey(signer)))),
+    // Others may have named their key in another way.
+    der.explicit(3, der.sequence(...extensions(request, publicKey, 'name' in authority ? undefined : createPublicKey(signer)))),
   )
-  return pem(der.sequence(body, algorithm, der.bits(sign('sha256', body, signer))))
+  const digest = signer.asymmetricKeyType === 'ed25519' ? null : 'sha256'
+  return pem(der.sequence(body, algorithm, der.bits(sign(digest, body, signer))))
+}
+
+function algorithmOf({ asymmetricKeyType }: KeyObject): Buffer {
+  switch (asymmetricKeyType) {
+    case 'ec':
+      return der.sequence(ids.ecdsaWithSha256)
+    case 'rsa':
+      return der.sequence(ids.rsaWithSha256, der.nothing)
+    case 'ed25519':
+      return der.sequence(ids.ed25519)
+    default:
+      throw new Error(`certificates cannot be signed with a key of type ${asymmetricKeyType}`)
+  }
 }
 
 /** Random, positive, and never with a leading zero byte, which DER would not allow. */
@@ -80,7 +105,7 @@ function nameOf({ commonName, organizations = [] }: Pick<CertificateRequest, 'co
   return der.sequence(...organizations.map((organization) => part(ids.organization, organization)), part(ids.commonName, commonName))
 }
 
-function extensions(request: CertificateRequest, own: KeyObject, signer: KeyObject): readonly Buffer[] {
+function extensions(request: CertificateRequest, own: KeyObject, signer: KeyObject | undefined): readonly Buffer[] {
   const critical = (id: Buffer, content: Buffer): Buffer => der.sequence(id, der.boolean(true), der.octets(content))
   const plain = (id: Buffer, content: Buffer): Buffer => der.sequence(id, der.octets(content))
   const isAuthority = request.use === 'authority'
@@ -92,7 +117,7 @@ function extensions(request: CertificateRequest, own: KeyObject, signer: KeyObje
     ...(request.use === 'authority' ? [] : [plain(ids.extendedUsage, der.sequence(ids[request.use]))]),
     ...(hosts.length === 0 ? [] : [plain(ids.hosts, der.sequence(...hosts.map(hostName)))]),
     plain(ids.subjectKey, der.octets(keyId(own))),
-    plain(ids.authorityKey, der.sequence(der.implicit(0, keyId(signer)))),
+    ...(signer === undefined ? [] : [plain(ids.authorityKey, der.sequence(der.implicit(0, keyId(signer))))]),
   ]
 }
 

@@ -6,11 +6,13 @@ import { customApiServices } from '../controllers/aggregation/register-custom.js
 import { certificateSigning } from '../controllers/certificate-signing.js'
 import { certificateApproval } from '../controllers/certificates/approve-requests.js'
 import { certificateCleaner } from '../controllers/certificates/clean-requests.js'
+import { readAuthority } from '../controllers/certificates/read-authority.js'
 import { clusterInfoSigner } from '../controllers/cluster-info-signer.js'
 import { clusterRoleAggregation } from '../controllers/cluster-role-aggregation.js'
 import { customResourceDefinitions } from '../controllers/custom-resources/definition-status.js'
 import { defaultAccounts } from '../controllers/default-accounts.js'
 import { disruptionBudgets } from '../controllers/disruption/disruption.js'
+import { expiredLeases } from '../controllers/expired-leases.js'
 import { finishedJobs } from '../controllers/finished-jobs.js'
 import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
 import { garbageCollection } from '../controllers/garbage-collection/garbage-collection.js'
@@ -81,6 +83,7 @@ export function startLoops({ settings, logger, closing }: Opening, sources: Loop
     'pv-protection': volumeProtection,
     csrapproving: certificateApproval,
     csrcleaner: certificateCleaner,
+    'identity-lease-garbage-collector': expiredLeases,
     'custom-resource-definitions': customResourceDefinitions,
     'apiservice-registration': customApiServices,
     'apiservice-status-available': apiServiceAvailability(extensions),
@@ -105,5 +108,8 @@ export function startLoops({ settings, logger, closing }: Opening, sources: Loop
 }
 
 /** Certificates of the own authority are believed only where the operator named no other. */
-const signing = ({ authentication: { clientCa } }: Settings, authority: KeyPair): ((parts: LoopParts) => Loop) =>
-  clientCa === undefined ? certificateSigning(signerOf(authority)) : () => ({ close: async () => undefined })
+function signing({ authentication: { clientCa }, signing: named }: Settings, own: KeyPair): (parts: LoopParts) => Loop {
+  const { pair, seconds } = named
+  if (pair !== undefined) return certificateSigning({ authority: readAuthority(pair), seconds })
+  return clientCa === undefined ? certificateSigning({ authority: signerOf(own), seconds }) : () => ({ close: async () => undefined })
+}

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { ApiClient } from '../kit/api-client.js'
 import { type Embedded, startEmbedded } from '../kit/embedded.js'
@@ -78,7 +79,6 @@ describe('requests for certificates', () => {
       name: 'jane',
       groups: ['devs', 'readers', 'system:authenticated'],
     })
-    const { X509Certificate } = await import('node:crypto')
     const leftMs = Date.parse(new X509Certificate(cert).validTo) - Date.now()
     assert.ok(leftMs > 3_500_000 && leftMs <= 3_600_000)
   })
@@ -135,7 +135,6 @@ describe('requests for certificates', () => {
     await ask('serving-good', serving, made.csr)
     await decide('serving-good', 'Approved')
     const issued = Buffer.from((await outcome('serving-good')).certificate ?? '', 'base64').toString()
-    const { X509Certificate } = await import('node:crypto')
     assert.equal(new X509Certificate(issued).subjectAltName, 'DNS:n.test, IP Address:10.0.0.7, IP Address:FD00:0:0:0:0:0:0:7')
     assert.equal((await identify(running.server, { cert: issued, key: made.key })).status, 401, 'it is for servers')
   })
@@ -166,6 +165,45 @@ test('where the operator named an authority the own one signs nothing', async ()
     files.remove()
   }
 })
+
+for (const [type, ...parameters] of [['rsa:2048'], ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'], ['ed25519']] as const) {
+  test(`an authority that the operator names signs, with a key of type ${type}`, async () => {
+    const folder = newFolder()
+    const file = (name: string): string => `${folder}/${name}`
+    const openssl = (...words: readonly string[]): string =>
+      execFileSync('openssl', words, { stdio: ['ignore', 'pipe', 'ignore'] }).toString()
+    const authority = ['-x509', '-newkey', type, ...parameters, '-nodes', '-subj', '/C=XX/O=Some authority/CN=ca', '-days', '30']
+    openssl('req', ...authority, '-keyout', file('ca.key'), '-out', file('ca.crt'))
+    openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', file('k'), '-out', file('c'), '-subj', '/O=devs/CN=dave')
+    const flags = ['cert', 'key'].map((word) => `--cluster-signing-${word}-file=${file(word === 'cert' ? 'ca.crt' : 'ca.key')}`)
+    const running = await startEmbedded('memory', [
+      ...openFlags,
+      ...flags,
+      '--cluster-signing-duration=1h',
+      `--client-ca-file=${file('ca.crt')}`,
+    ])
+    try {
+      const request = readFileSync(file('c')).toString('base64')
+      const spec = { request, signerName: 'cluster.io/cluster-apiserver-client', usages: ['client auth'], expirationSeconds: 86_400 }
+      expectStatus(await running.client.post(requests, { metadata: { name: 'x' }, spec }), 201)
+      const patch = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'r' }] } }
+      expectStatus(await running.client.patch(`${requests}/x/approval`, 'application/merge-patch+json', patch), 200)
+      const issued = await until(
+        async () => statusOf((await running.client.get(`${requests}/x`)).json).certificate,
+        (certificate) => certificate !== undefined,
+      )
+      const cert = Buffer.from(issued ?? '', 'base64').toString()
+      writeFileSync(file('issued.crt'), cert)
+      assert.match(openssl('verify', '-CAfile', file('ca.crt'), '-purpose', 'sslclient', file('issued.crt')), /OK/)
+      const { validFrom, validTo } = new X509Certificate(cert)
+      assert.ok(Date.parse(validTo) - Date.parse(validFrom) <= 3_600_000 + 300_000, 'no longer than the operator wants')
+      assert.equal((await identify(running.server, { cert, key: readFileSync(file('k'), 'utf8') })).name, 'dave')
+    } finally {
+      await running.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+}
 
 describe('secrets with tokens of accounts', () => {
   let running: Embedded

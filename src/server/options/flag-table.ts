@@ -9,6 +9,7 @@ import { authorizationFlags } from './flags/authorization.js'
 import { observabilityFlags } from './flags/observability.js'
 import { requestFlags } from './flags/requests.js'
 import { servingFlags } from './flags/serving.js'
+import { signingFlags } from './flags/signing.js'
 import { storageFlags } from './flags/storage.js'
 
 const generalFlags = [
@@ -23,6 +24,7 @@ export const flagGroups = [
   { title: 'Extension servers', flags: aggregationFlags },
   { title: 'Requests and shutdown', flags: requestFlags },
   { title: 'Authentication', flags: authenticationFlags },
+  { title: 'Certificates for others', flags: signingFlags },
   { title: 'Authorization', flags: authorizationFlags },
   { title: 'Admission', flags: admissionFlags },
   { title: 'Logs, audit, metrics', flags: observabilityFlags },

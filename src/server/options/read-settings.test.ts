@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, test } from 'node:test'
 import { issueCertificate } from '../../net/issue-certificate.js'
-import { controllerNames, namedControllers } from './flags/api.js'
+import { controllerNames, namedControllers, ownControllers } from './flags/api.js'
 import { parseFlags } from './parse-flags.js'
 import { readSettings } from './read-settings.js'
 import type { Settings } from './settings.js'
@@ -224,7 +224,7 @@ for (const row of [
     name: 'no loop that a controller manager has',
     argv: ['--external-controller-manager', '--controllers=*,tokencleaner'],
     pick: (s: Settings) => s.controllers,
-    value: ['flow-schema-status', 'custom-resource-definitions', 'apiservice-registration', 'apiservice-status-available'],
+    value: ownControllers,
   },
   {
     name: 'nobody collects garbage',

@@ -24,6 +24,7 @@ import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
 import { readNetwork } from './read-network.js'
 import { readLogging, readMetrics } from './read-observability.js'
 import { readServing } from './read-serving.js'
+import { readSigning } from './read-signing.js'
 import { readStorage } from './read-storage.js'
 import { parseTracingConfig } from './read-tracing.js'
 import type {
@@ -68,6 +69,7 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
     keepsEndpoints: readKeepsEndpoints(values),
     collectsGarbage: values['enable-garbage-collector'],
     controllers: readControllers(values),
+    signing: readSigning(input),
     ownLease: readOwnLease(values),
     securePort: values['secure-port'],
     dataDir: storage === 'memory' && !given.has('data-dir') ? undefined : resolve(values['data-dir']),

@@ -11,6 +11,7 @@ import type { Rotation } from '../../audit/log-file.js'
 import type { Truncation } from '../../audit/truncated.js'
 import type { Policy } from '../../auth/abac/policies.js'
 import type { LoggedRequests } from '../../http/request-log.js'
+import type { KeyPair } from '../../net/issue-certificate.js'
 import type { EndpointSettings } from '../../net/json-endpoint.js'
 import type { CertificateFiles } from '../../net/reloading-certificate.js'
 import type { TlsVersion } from '../../net/tls-names.js'
@@ -39,6 +40,8 @@ export interface Settings {
   readonly keepsEndpoints: boolean
   /** Whether dependents are seen to when their owners are deleted, by this server or another program. */
   readonly collectsGarbage: boolean
+  /** Who signs approved requests for certificates, and for how long at most; no pair: the server's own authority. */
+  readonly signing: { readonly pair: KeyPair | undefined; readonly seconds: number }
   /** The loops to run. */
   readonly controllers: readonly ControllerName[]
   /** That this server runs, among the objects. */

@@ -22,6 +22,7 @@ export const controllerNames = [
   'pv-protection',
   'csrapproving',
   'csrcleaner',
+  'identity-lease-garbage-collector',
   'custom-resource-definitions',
   'apiservice-registration',
   'apiservice-status-available',
@@ -30,6 +31,7 @@ export const controllerNames = [
 /** Those that no controller manager has: they are the API server's own. */
 export const ownControllers: readonly string[] = [
   'flow-schema-status',
+  'identity-lease-garbage-collector',
   'custom-resource-definitions',
   'apiservice-registration',
   'apiservice-status-available',
