@@ -87,7 +87,9 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
       if (exchange.info.method !== 'GET') throw methodNotAllowed()
       return serveVersion(site, exchange)
     case 'openapi':
-      return serveOpenApi(site.openApi, exchange, words).then((isAnswered) => isAnswered || pageNotFound(exchange))
+      return serveOpenApi({ documents: site.openApi, remote: site.extensions?.documents.openApi }, exchange, words).then(
+        (isAnswered) => isAnswered || pageNotFound(exchange),
+      )
     case '.well-known':
     case 'openid':
       if (site.openId === undefined) return pageNotFound(exchange)
@@ -105,7 +107,7 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
 
 function isAggregated({ aggregated, extensions }: Site, exchange: Exchange, root: 'api' | 'apis'): Answered {
   if (aggregated === undefined) return false
-  const remote = extensions?.discovered()
+  const remote = extensions?.documents.discovery
   const services = extensions?.services.current ?? noApiServices
   return serveAggregated(aggregated, exchange, { root, services, ...(remote === undefined ? {} : { remote }) })
 }

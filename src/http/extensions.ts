@@ -2,6 +2,7 @@
 
 import type { ApiServiceSource, RemoteTarget, RemoteVersion, ServiceAddress } from '../api/api-services.js'
 import type { RemoteDiscovery } from '../api/discovered.js'
+import type { RemoteOpenApi } from '../api/remote-openapi.js'
 import { removeHeader } from '../net/forwarded-headers.js'
 import { type AnswerHead, isUpgradable } from '../net/reverse-proxy.js'
 import { Upstream } from '../net/upstream.js'
@@ -16,7 +17,7 @@ import { sendPlain } from './respond.js'
 export interface ExtensionParts {
   readonly services: ApiServiceSource
   /** What the others have said of what they serve. */
-  readonly discovered: () => RemoteDiscovery
+  readonly documents: { readonly discovery: RemoteDiscovery; readonly openApi: RemoteOpenApi }
   /** Host and port where a service is reached now; throws where there is none. */
   readonly locate: (service: ServiceAddress) => string
   /** PEM of what this server shows the others; undefined: nothing. The same value until it changes. */
@@ -37,14 +38,14 @@ const discoveryMs = 5000
 
 export class Extensions {
   readonly services: ApiServiceSource
-  readonly discovered: () => RemoteDiscovery
+  readonly documents: ExtensionParts['documents']
   private readonly parts: ExtensionParts
   private readonly upstreams = new Map<RemoteTarget, { readonly pair: ClientPair | undefined; readonly upstream: Upstream }>()
   private readonly unfollow: () => void
 
   constructor(parts: ExtensionParts) {
     this.services = parts.services
-    this.discovered = parts.discovered
+    this.documents = parts.documents
     this.parts = parts
     this.unfollow = parts.services.onChange(({ remotes }) => this.forget(remotes))
   }
@@ -56,7 +57,14 @@ export class Extensions {
     if (info.isResource) return current.remote(info.group, info.version)
     const [, root, group = '', version = '', ...rest] = info.path.split('/')
     if (root === 'api') return current.remote('', 'v1')
+    if (root === 'openapi') return this.findDocument(group, [version, ...rest])
     return root === 'apis' && version !== '' && rest.every((word) => word === '') ? current.remote(group, version) : undefined
+  }
+
+  /** Documents of version 3 belong to who answers for what they tell of. */
+  private findDocument(version: string, [root, group = '', name = '', ...rest]: readonly string[]): RemoteVersion | undefined {
+    if (version !== 'v3' || root !== 'apis' || rest.length > 0) return undefined
+    return this.documents.openApi.addresses.has(`apis/${group}/${name}`) ? this.services.current.remote(group, name) : undefined
   }
 
   async serve(exchange: Exchange, version: RemoteVersion): Promise<Answered> {

@@ -2,7 +2,6 @@
 
 import type { HookTallies } from '../admission/webhooks/hook-tallies.js'
 import type { CatalogSource } from '../api/catalog-source.js'
-import { nothingDiscovered } from '../api/discovered.js'
 import { anonymous } from '../api/user.js'
 import { steadyClock } from '../base/clock.js'
 import { aggregatedDiscovery } from '../http/aggregated-discovery.js'
@@ -10,7 +9,6 @@ import { auditing } from '../http/auditing.js'
 import { dispatch, type Site } from '../http/dispatch.js'
 import { Extensions } from '../http/extensions.js'
 import { authentication, authorization } from '../http/filters.js'
-import { ForwardingRoom } from '../http/forward-exchange.js'
 import { type RequestListener, requestListener } from '../http/handle.js'
 import { type HealthChecks, healthChecks } from '../http/health.js'
 import { impersonation } from '../http/impersonation.js'
@@ -44,9 +42,6 @@ import type { RunningLoops } from './start-loops.js'
 import { startTracing } from './start-tracing.js'
 
 const memoryLimits = { bodyBytes: 128 << 20, answerBytes: 256 << 20 }
-
-/** Watches and changed protocols that extension servers answer at a time. */
-const mostForwarded = 10_000
 
 /** How far the server has come; written by whoever starts and stops it. */
 export interface ServerState {
@@ -142,10 +137,9 @@ function siteOf(
   const passOn = new Extensions({
     ...extensions,
     locate: extensions.finder.locate,
-    discovered: () => nothingDiscovered,
     rejectsRedirects: settings.aggregation.rejectsRedirects,
     isVouching: vouchingHeaders(settings.authentication.requestHeader),
-    room: new ForwardingRoom(mostForwarded),
+    room: reach.room,
   })
   closing.add(() => passOn.close())
   return {

@@ -20,7 +20,9 @@ import type { CollectionTally } from '../objects/store-tallies.js'
 import type { Storage, StorageSize } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
 import { admissionFamilies, hookFamilies } from './admission-metrics.js'
+import { aggregationFamilies } from './aggregation-metrics.js'
 import { authenticationFamilies } from './authentication-metrics.js'
+import type { OpenExtensions } from './open-extensions.js'
 import type { OpenFlowControl } from './open-flow-control.js'
 import type { Settings } from './options/settings.js'
 import type { RunningLoops } from './start-loops.js'
@@ -32,6 +34,7 @@ export interface MeasuredParts {
   readonly hooks: HookTallies
   readonly catalogs: CatalogSource
   readonly loops: RunningLoops
+  readonly extensions: Pick<OpenExtensions, 'services' | 'tallies'>
   readonly inflight: Pick<Inflight, 'readOnly' | 'mutating'>
   readonly flow: OpenFlowControl | undefined
   readonly lag: LoopLag
@@ -50,6 +53,7 @@ export function metricSources(parts: MeasuredParts): readonly MetricSource[] {
     () => serverFamilies(parts),
     async () => storeFamilies(parts.engine.store, { objects: await counted(), sizes: await measured() }),
     () => loopFamilies(parts),
+    () => aggregationFamilies(parts.extensions),
     () => (parts.engine.access.tallies === undefined ? [] : authenticationFamilies(parts.engine.access.tallies)),
     () => admissionFamilies(parts.engine.admission.tallies ?? new AdmissionTallies()),
     () => hookFamilies(parts.hooks),

@@ -5,6 +5,7 @@ import type { CatalogSource } from '../api/catalog-source.js'
 import { type ClientPair, type ExtensionAsker, extensionAsker } from '../controllers/aggregation/ask-extension.js'
 import { type ServiceFinder, serviceFinder } from '../controllers/aggregation/find-service.js'
 import { followApiServices } from '../controllers/aggregation/follow-api-services.js'
+import { RemoteDocuments } from '../controllers/aggregation/remote-documents.js'
 import { AggregationTallies } from '../controllers/aggregation/tallies.js'
 import { ReloadingCertificate } from '../net/reloading-certificate.js'
 import type { ObjectStore } from '../objects/object-store.js'
@@ -16,18 +17,23 @@ export interface OpenExtensions {
   readonly finder: ServiceFinder
   readonly asker: ExtensionAsker
   readonly tallies: AggregationTallies
+  readonly documents: RemoteDocuments
   /** What is shown to other servers now. */
   readonly clientPair: () => ClientPair | undefined
 }
 
 export function openExtensions(opening: Opening, store: ObjectStore, catalogs: CatalogSource): OpenExtensions {
-  const { settings, closing } = opening
+  const { settings, logger, closing } = opening
   const services = new ApiServiceSource()
   closing.add(followApiServices(store, catalogs.current, services))
   const clientPair = openClientPair(opening)
   const finder = serviceFinder({ store, catalogs, toEndpoints: settings.aggregation.toEndpoints })
   const user = `system:${settings.identity.prefixed('aggregator')}`
-  return { services, finder, asker: extensionAsker({ finder, clientPair, user }), tallies: new AggregationTallies(), clientPair }
+  const asker = extensionAsker({ finder, clientPair, user })
+  const tallies = new AggregationTallies()
+  const documents = new RemoteDocuments({ services, asker, tallies, logger })
+  closing.add(() => documents.close())
+  return { services, finder, asker, tallies, documents, clientPair }
 }
 
 function openClientPair({ settings, logger, closing }: Opening): () => ClientPair | undefined {

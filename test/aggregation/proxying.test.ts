@@ -201,6 +201,11 @@ describe('a version that another server answers for', () => {
     const url = `https://localhost:${dead.port}/apis/dead.example/v1`
     assert.ok(condition?.message.startsWith(`failing or missing response from ${url}: Get "${url}": dial tcp `), condition?.message)
     assert.equal(expectStatus(await client.get('/apis/dead.example/v1'), 503).text, 'service unavailable\n')
+    const metrics = (await client.get('/metrics')).text
+    assert.match(metrics, /^aggregator_unavailable_apiservice\{name="v1\.dead\.example"\} 1$/m)
+    assert.match(metrics, /^aggregator_unavailable_apiservice\{name="v1\.gadgets\.example"\} 0$/m)
+    assert.match(metrics, /^aggregator_unavailable_apiservice_total\{name="v1\.dead\.example",reason="FailedDiscoveryCheck"\} 1$/m)
+    assert.match(metrics, /^aggregator_openapi_v2_regeneration_count\{apiservice="v1\.gadgets\.example",reason="add"\} 1$/m)
     await client.delete(deadPath)
     expectStatus(await client.get('/apis/dead.example/v1'), 404)
   })

@@ -146,7 +146,7 @@ describe('documents that are kept', () => {
 
   test('are built once, also for those who ask at the same time', async () => {
     const documents = openApiDocuments(source)
-    const [first, second] = await Promise.all([documents.v2(catalog, 'json'), documents.v2(catalog, 'json')])
+    const [first, second] = await Promise.all([documents.v2({ catalog }, 'json'), documents.v2({ catalog }, 'json')])
     assert.equal(first, second)
     assert.deepEqual(JSON.parse(textOf(first)), JSON.parse(JSON.stringify(documentV2(blueprintOf(catalog, source)))))
     assert.match(first.hash, /^[0-9A-F]{128}$/)
@@ -156,19 +156,19 @@ describe('documents that are kept', () => {
 
   test('are listed with their hashes', async () => {
     const documents = openApiDocuments(source)
-    const paths = pathsOf(await documents.index(catalog))
+    const paths = pathsOf(await documents.index({ catalog }))
     assert.deepEqual(Object.keys(paths), [...v3.keys()].sort())
-    const document = await documents.v3(catalog, 'api/v1', 'json')
+    const document = await documents.v3({ catalog }, 'api/v1', 'json')
     assert.equal(paths['api/v1']?.['serverRelativeURL'], `/openapi/v3/api/v1?hash=${document?.hash}`)
-    assert.equal((await documents.v3(catalog, 'api/v1', 'protobuf'))?.hash, document?.hash)
-    assert.equal(await documents.v3(catalog, 'apis/none/v1', 'json'), undefined)
+    assert.equal((await documents.v3({ catalog }, 'api/v1', 'protobuf'))?.hash, document?.hash)
+    assert.equal(await documents.v3({ catalog }, 'apis/none/v1', 'json'), undefined)
   })
 
   const names = [...v3.keys()]
   const changed = async (documents: OpenApiDocuments, before: Catalog, after: Catalog): Promise<readonly string[]> => {
     const found: string[] = []
     for (const name of names) {
-      const [old, now] = [await documents.v3(before, name, 'json'), await documents.v3(after, name, 'json')]
+      const [old, now] = [await documents.v3({ catalog: before }, name, 'json'), await documents.v3({ catalog: after }, name, 'json')]
       if (old !== now) found.push(name)
       assert.equal(old?.hash === now?.hash, old === now || name === 'apis/shop.example.com', name)
     }
@@ -178,10 +178,10 @@ describe('documents that are kept', () => {
   test('stay as they are when a custom kind comes, but for those that tell of it', async () => {
     const documents = openApiDocuments(source)
     const after = catalog.with({ put: [gadget] })
-    const [v2Before, v2After] = [await documents.v2(catalog, 'json'), await documents.v2(after, 'json')]
+    const [v2Before, v2After] = [await documents.v2({ catalog }, 'json'), await documents.v2({ catalog: after }, 'json')]
     assert.ok(!textOf(v2Before).includes('Gadget') && textOf(v2After).includes('com.example.shop.v1beta1.Gadget'))
     assert.deepEqual(await changed(documents, catalog, after), ['apis/shop.example.com', 'apis/shop.example.com/v1beta1'])
-    const [indexBefore, indexAfter] = [await documents.index(catalog), await documents.index(after)]
+    const [indexBefore, indexAfter] = [await documents.index({ catalog }), await documents.index({ catalog: after })]
     assert.notEqual(indexBefore.hash, indexAfter.hash)
     const differing = Object.entries(pathsOf(indexBefore)).filter(
       ([name, { serverRelativeURL }]) => pathsOf(indexAfter)[name]?.['serverRelativeURL'] !== serverRelativeURL,
@@ -191,8 +191,8 @@ describe('documents that are kept', () => {
       ['apis/shop.example.com/v1beta1'],
     )
     const back = after.with({ remove: [gadget] })
-    assert.equal((await documents.index(back)).hash, indexBefore.hash)
-    assert.equal((await documents.v2(back, 'json')).hash, v2Before.hash)
+    assert.equal((await documents.index({ catalog: back })).hash, indexBefore.hash)
+    assert.equal((await documents.v2({ catalog: back }, 'json')).hash, v2Before.hash)
   })
 
   test('are others when a kind of theirs is one of another version, too', async () => {
@@ -206,7 +206,7 @@ describe('documents that are kept', () => {
     ])
     const fresh = blueprintOf(after, source)
     for (const [name, routes] of routesByDocument(fresh)) {
-      const kept = (await documents.v3(after, name, 'json')) as KeptDocument
+      const kept = (await documents.v3({ catalog: after }, name, 'json')) as KeptDocument
       assert.deepEqual(JSON.parse(textOf(kept)), JSON.parse(JSON.stringify(documentV3(fresh, routes))))
     }
   })

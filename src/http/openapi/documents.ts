@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Catalog } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
+import { noRemoteOpenApi, type RemoteOpenApi } from '../../api/remote-openapi.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { onceFor } from '../../base/once-for.js'
 import { inPieces } from '../../base/pieces.js'
@@ -12,8 +13,10 @@ import { sortTexts } from '../../base/text-order.js'
 import type { StructNode } from '../../schema/node.js'
 import type { JsonSchema, PublishedKind } from '../../schema/openapi.js'
 import { type Blueprint, blueprintOf, type DocumentSource, type KindsOf } from './blueprint.js'
+import { convertSpec } from './convert-spec.js'
 import { partsOfV2 } from './document-v2.js'
 import { partsOfV3 } from './document-v3.js'
+import { mergeRemote } from './merge-remote.js'
 import { encodeV2 } from './protobuf-v2.js'
 import { encodeV3 } from './protobuf-v3.js'
 import { openPublisher } from './publisher.js'
@@ -30,11 +33,18 @@ export type DocumentForm = 'json' | 'protobuf'
 
 /** The documents about a catalog. Of one that has changed only those are built again that say something else. */
 export interface OpenApiDocuments {
-  readonly v2: (catalog: Catalog, form: DocumentForm) => Promise<KeptDocument>
+  readonly v2: (about: Published, form: DocumentForm) => Promise<KeptDocument>
   /** Which documents of version 3 there are, and where: with their hashes, so that they can be kept for good. */
-  readonly index: (catalog: Catalog) => Promise<KeptDocument>
+  readonly index: (about: Published) => Promise<KeptDocument>
   /** A document of version 3, such as `apis/apps/v1`. */
-  readonly v3: (catalog: Catalog, name: string, form: DocumentForm) => Promise<KeptDocument | undefined>
+  readonly v3: (about: Published, name: string, form: DocumentForm) => Promise<KeptDocument | undefined>
+}
+
+/** What documents tell of, at one moment. */
+export interface Published {
+  readonly catalog: Catalog
+  /** Left out: nothing was heard of other servers. */
+  readonly remote?: RemoteOpenApi
 }
 
 export const addressV3 = (name: string, hash: string): string => `/openapi/v3/${name}?hash=${hash}`
@@ -42,11 +52,23 @@ export const addressV3 = (name: string, hash: string): string => `/openapi/v3/${
 export function openApiDocuments(source: DocumentSource): OpenApiDocuments {
   const publisherOf = onceFor((identity: Identity) => openPublisher(identity, source.describe))
   const knownV3 = onceFor((_of: object) => new Map<string, BuiltV3>())
-  const about = onceFor((catalog: Catalog) => new Documents(blueprintOf(catalog, source, publisherOf(catalog.identity)), knownV3))
+  const about = onceFor((catalog: Catalog) => {
+    const blueprint = onDemand(() => blueprintOf(catalog, source, publisherOf(catalog.identity)))
+    return onceFor((remote: RemoteOpenApi) => new Documents(blueprint(), remote, knownV3))
+  })
+  const find = ({ catalog, remote = noRemoteOpenApi }: Published): Documents => about(catalog)(remote)
   return {
-    v2: (catalog, form) => about(catalog).v2(form),
-    index: (catalog) => about(catalog).index(),
-    v3: (catalog, name, form) => about(catalog).v3(name, form),
+    v2: (published, form) => find(published).v2(form),
+    index: (published) => find(published).index(),
+    v3: (published, name, form) => find(published).v3(name, form),
+  }
+}
+
+function onDemand<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 
@@ -67,16 +89,19 @@ class Documents {
   private listed: Promise<KeptDocument> | undefined
   /** What was built for this catalog or for others, by what its paths follow from. */
   private readonly knownV3: (of: object) => Map<string, BuiltV3>
+  private readonly remote: RemoteOpenApi
+  private readonly converted = new Map<string, Promise<KeptDocument>>()
 
-  constructor(blueprint: Blueprint, knownV3: (of: object) => Map<string, BuiltV3>) {
+  constructor(blueprint: Blueprint, remote: RemoteOpenApi, knownV3: (of: object) => Map<string, BuiltV3>) {
     this.blueprint = blueprint
+    this.remote = remote
     this.sources = new Map(blueprint.sources.flatMap((source) => (source.document === undefined ? [] : [[source.document, source]])))
     this.knownV3 = knownV3
   }
 
   v2(form: DocumentForm): Promise<KeptDocument> {
     return getOrInsert(this.built, form, async () => {
-      const parts = partsOfV2(this.blueprint)
+      const parts = mergeRemote(partsOfV2(this.blueprint), this.remote.specs)
       return keep(await inPieces<Uint8Array>(form === 'json' ? documentJson(parts) : encodeV2(parts)))
     })
   }
@@ -88,11 +113,17 @@ class Documents {
 
   async v3(name: string, form: DocumentForm): Promise<KeptDocument | undefined> {
     const source = this.sources.get(name)
-    if (source === undefined) return undefined
+    if (source === undefined) return form === 'json' ? this.convert(name) : undefined
     const built = await getOrInsert(this.chosen, name, () => this.chooseV3(source, name))
     if (form === 'json') return built.json
     built.protobuf ??= built.json.then(async ({ hash }) => keep(await inPieces(encodeV3(partsOfV3(this.blueprint, source.routes()))), hash))
     return built.protobuf
+  }
+
+  /** Of a server that speaks version 2 alone. */
+  private convert(name: string): Promise<KeptDocument> | undefined {
+    const spec = this.remote.specs.find(({ group, version }) => `apis/${group}/${version}` === name)
+    return spec && getOrInsert(this.converted, name, () => keep(JSON.stringify(convertSpec(spec))))
   }
 
   /** What was built for another catalog, or else a new one. */
@@ -126,9 +157,14 @@ class Documents {
   /** One after the other: compressing happens elsewhere, so that other requests get their turn between two documents. */
   private async buildIndex(): Promise<KeptDocument> {
     const paths: { [name: string]: JsonSchema } = {}
-    for (const name of sortTexts([...this.sources.keys()])) {
-      const document = await this.v3(name, 'json')
-      if (document !== undefined) paths[name] = { serverRelativeURL: addressV3(name, document.hash) }
+    const { specs, addresses } = this.remote
+    const names = new Set([...this.sources.keys(), ...addresses.keys(), ...specs.map(({ group, version }) => `apis/${group}/${version}`)])
+    for (const name of sortTexts([...names])) {
+      // Who answers for a version has its document, too.
+      const address = addresses.get(name)
+      const document = address === undefined ? await this.v3(name, 'json') : undefined
+      const serverRelativeURL = address ?? (document && addressV3(name, document.hash))
+      if (serverRelativeURL !== undefined) paths[name] = { serverRelativeURL }
     }
     return keep(JSON.stringify({ paths }))
   }

@@ -46,8 +46,29 @@ export function* documentJson({ head, paths, tail }: DocumentParts): Generator<u
       pieces.push(Buffer.from(`${pieces.length > 1 ? ',' : ''}${JSON.stringify(rendered[0])}:${JSON.stringify(rendered[1])}`))
     yield
   }
-  pieces.push(Buffer.from(`},${JSON.stringify(tail()).slice(1)}`))
+  pieces.push(Buffer.from('},'))
+  let isFirst = true
+  for (const text of membersJson(tail(), 2)) {
+    pieces.push(Buffer.from(isFirst ? text.slice(1) : text))
+    isFirst = false
+    yield
+  }
   return Buffer.concat(pieces)
+}
+
+/** The JSON of an object in parts: one for each member, and of those that are objects themselves for each of theirs, down to some depth. */
+function* membersJson(value: object, depth: number): Generator<string, void, void> {
+  let before = '{'
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    const head = `${before}${JSON.stringify(name)}:`
+    before = ','
+    if (depth > 0 && typeof member === 'object' && member !== null && !Array.isArray(member)) {
+      yield head
+      yield* membersJson(member as object, depth - 1)
+    } else yield `${head}${JSON.stringify(member)}`
+  }
+  yield before === '{' ? '{}' : '}'
 }
 
 export const sorted = (definitions: ReadonlyMap<string, JsonSchema>): JsonSchema =>

@@ -28,7 +28,7 @@ describe('what is answered below /openapi', () => {
     const listener = requestListener({
       filters: [
         async (exchange) => {
-          const isAnswered = await serveOpenApi(documents, exchange, exchange.info.path.split('/').filter(Boolean))
+          const isAnswered = await serveOpenApi({ documents }, exchange, exchange.info.path.split('/').filter(Boolean))
           if (!isAnswered) exchange.response.writeHead(418).end()
           return true
         },

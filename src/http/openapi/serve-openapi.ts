@@ -4,18 +4,32 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { readQuery } from '../../api/options/query.js'
+import type { RemoteOpenApi } from '../../api/remote-openapi.js'
 import { parseAccept } from '../../codec/accept.js'
 import type { Exchange } from '../exchange.js'
 import type { Answered } from '../pipeline.js'
 import { acceptsGzip, writeHead } from '../respond.js'
-import { addressV3, type DocumentForm, type KeptDocument, type OpenApiDocuments } from './documents.js'
+import { addressV3, type DocumentForm, type KeptDocument, type OpenApiDocuments, type Published } from './documents.js'
+
+export interface OpenApiSite {
+  readonly documents: OpenApiDocuments
+  /** What other servers have said; left out: there are none. */
+  readonly remote?: RemoteOpenApi | undefined
+}
 
 /** True when there was something to answer; `words` are the parts of the path, with `openapi` first. */
-export async function serveOpenApi(documents: OpenApiDocuments, exchange: Exchange, words: readonly string[]): Promise<Answered> {
+export async function serveOpenApi({ documents, remote }: OpenApiSite, exchange: Exchange, words: readonly string[]): Promise<Answered> {
   const [, version, ...rest] = words
-  if (version === 'v2' && rest.length === 0) return exchange.info.path.endsWith('/') ? false : serveV2(documents, exchange)
+  const asked: Asked = { documents, about: { catalog: exchange.catalog, ...(remote === undefined ? {} : { remote }) }, exchange }
+  if (version === 'v2' && rest.length === 0) return exchange.info.path.endsWith('/') ? false : serveV2(asked)
   if (version !== 'v3') return false
-  return rest.length === 0 ? serveIndex(documents, exchange) : serveV3(documents, exchange, rest.join('/'))
+  return rest.length === 0 ? serveIndex(asked) : serveV3(asked, rest.join('/'))
+}
+
+interface Asked {
+  readonly documents: OpenApiDocuments
+  readonly about: Published
+  readonly exchange: Exchange
 }
 
 /** By these names clients ask for Protobuf; the older one has a character in it that no media type may have. */
@@ -40,19 +54,19 @@ function formFor(exchange: Exchange, version: keyof typeof protobufNames): Docum
   return undefined
 }
 
-async function serveV2(documents: OpenApiDocuments, exchange: Exchange): Promise<Answered> {
+async function serveV2({ documents, about, exchange }: Asked): Promise<Answered> {
   const form = formFor(exchange, 'v2')
   if (form === undefined) return notAcceptable(exchange, varying)
-  return sendDocument(exchange, await documents.v2(exchange.catalog, form), { contentType: contentTypes[form], varied: varying })
+  return sendDocument(exchange, await documents.v2(about, form), { contentType: contentTypes[form], varied: varying })
 }
 
-const serveIndex = async (documents: OpenApiDocuments, exchange: Exchange): Promise<Answered> =>
-  sendDocument(exchange, await documents.index(exchange.catalog), { contentType: contentTypes.json, varied: [] })
+const serveIndex = async ({ documents, about, exchange }: Asked): Promise<Answered> =>
+  sendDocument(exchange, await documents.index(about), { contentType: contentTypes.json, varied: [] })
 
-async function serveV3(documents: OpenApiDocuments, exchange: Exchange, name: string): Promise<Answered> {
+async function serveV3({ documents, about, exchange }: Asked, name: string): Promise<Answered> {
   const form = formFor(exchange, 'v3')
   if (form === undefined) return notAcceptable(exchange, ['Accept'])
-  const document = await documents.v3(exchange.catalog, name, form)
+  const document = await documents.v3(about, name, form)
   if (document === undefined) return answer(exchange, { code: 404, headers: [] })
   const wanted = readQuery(exchange.info.query).first('hash') ?? ''
   if (wanted !== '' && wanted !== document.hash) return redirect(exchange, addressV3(name, document.hash))

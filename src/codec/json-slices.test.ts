@@ -1,0 +1,52 @@
+// Members are found where they are, whatever stands between them, and what is no document is refused.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { atOnce } from '../base/pieces.js'
+import { sliceMembers } from './json-slices.js'
+
+const limits = { depth: 10 }
+const slice = (text: string, ...wanted: readonly string[]) =>
+  Object.fromEntries(
+    Array.from(atOnce(sliceMembers(Buffer.from(text), new Set(wanted), limits)), ([name, members]) => [
+      name,
+      Object.fromEntries(Array.from(members, ([inner, bytes]) => [inner, JSON.parse(Buffer.from(bytes).toString()) as unknown])),
+    ]),
+  )
+
+test('members of the wanted members, and of no others', () => {
+  const document = {
+    swagger: '2.0',
+    paths: { '/a': { get: { paths: { deep: [1, { definitions: {} }] } } }, '/b "\\': [], '/c': 'x,}{"', '/d': 7, '/e': null },
+    other: { '/a': 1 },
+    definitions: {},
+    list: [{ paths: { no: 1 } }],
+    end: { ä: '\u2028' },
+  }
+  for (const space of [0, 2]) {
+    const text = JSON.stringify(document, undefined, space)
+    assert.deepEqual(slice(text, 'paths', 'definitions', 'end'), {
+      paths: document.paths,
+      definitions: {},
+      end: document.end,
+    })
+  }
+})
+
+test('a wanted member that is no object has no members', () => {
+  assert.deepEqual(slice('{"paths":[{"a":1}],"definitions":3}', 'paths', 'definitions'), {})
+})
+
+test('texts may end with escapes', () => {
+  const document = { paths: { a: '\\', 'b\\"': '\\\\"', c: '"' } }
+  assert.deepEqual(slice(JSON.stringify(document), 'paths'), document)
+})
+
+for (const [why, text] of [
+  ['is cut short', '{"paths":{"a":1}'],
+  ['ends within a text', '{"paths":{"a'],
+  ['is no object', '[1]'],
+  ['is cut short', ''],
+  ['nests more than 10 levels deep', `{"a":${'['.repeat(20)}${']'.repeat(20)}}`],
+] as const)
+  test(`what ${why} is refused: ${text.slice(0, 20)}`, () => assert.throws(() => slice(text, 'paths'), new RegExp(`the document ${why}`)))

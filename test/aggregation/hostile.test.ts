@@ -1,0 +1,236 @@
+// Servers behind API services that misbehave: what they do reaches nobody but who asks them.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:https'
+import { createServer, type Server, type Socket } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ApiClient } from '../kit/api-client.js'
+import { type Embedded, startEmbedded, tokenOf } from '../kit/embedded.js'
+import { expectStatus, until } from '../kit/fixtures.js'
+import { longestTurnMs, turnWatchFlags } from '../kit/longest-turn.js'
+import { ServerProcess } from '../kit/server-process.js'
+import { type Behaviour, conditionOf, ExtensionServer, register, waitFor } from './extension-server.js'
+
+const nothing: Behaviour = () => undefined
+
+/** How long a request of somebody else takes at worst while something happens. */
+async function slowestDuring(client: ApiClient, happens: Promise<unknown>): Promise<number> {
+  let isOver = false
+  let slowest = 0
+  void happens.finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    const begun = performance.now()
+    expectStatus(await client.get('/api/v1/namespaces/default'), 200)
+    slowest = Math.max(slowest, performance.now() - begun)
+    await sleep(2)
+  }
+  await happens
+  return slowest
+}
+
+describe('hostile extension servers', () => {
+  let running: Embedded
+  let client: ApiClient
+  let extension: ExtensionServer
+  let silent: Server
+  const silentSockets = new Set<Socket>()
+  const path = '/apis/bad.example/v1/namespaces/default/gadgets'
+  before(async () => {
+    running = await startEmbedded('memory', ['--request-timeout=2s'])
+    client = running.client
+    extension = await ExtensionServer.start('bad.example')
+    await register(client, { server: extension })
+    // Takes connections and says nothing.
+    silent = createServer((socket) => {
+      silentSockets.add(socket)
+      socket.on('error', () => undefined)
+    })
+    await once(silent.listen(0, '127.0.0.1'), 'listening')
+  })
+  after(async () => {
+    await running.close()
+    extension.close()
+    silent.close()
+    for (const socket of silentSockets) socket.destroy()
+  })
+
+  test('one that never answers is unavailable, and nobody waits for it', async () => {
+    const port = (silent.address() as { port: number }).port
+    const spec = {
+      group: 'silent.example',
+      version: 'v1',
+      groupPriorityMinimum: 1,
+      versionPriority: 1,
+      service: { namespace: 'default', name: 'gadgets', port },
+      insecureSkipTLSVerify: true,
+    }
+    const services = '/apis/apiregistration.cluster.io/v1/apiservices'
+    expectStatus(await client.post(services, { metadata: { name: 'v1.silent.example' }, spec }), 201)
+    assert.equal(expectStatus(await client.get('/apis/silent.example/v1/things'), 503).text, 'service unavailable\n')
+    expectStatus(await client.get('/apis'), 200)
+    expectStatus(await client.get('/openapi/v3'), 200)
+    const probed = waitFor(client, `${services}/v1.silent.example`, 'FailedDiscoveryCheck')
+    const slowest = await slowestDuring(client, probed)
+    assert.match((await probed)?.message ?? '', /Get "https:\/\/localhost:\d+\/apis\/silent\.example\/v1": context deadline exceeded/)
+    assert.ok(slowest < 1000, `another request took ${slowest} ms`)
+    // However often it is asked, few connections are open at a time.
+    assert.ok(silentSockets.size <= 10, `${silentSockets.size} connections`)
+    await client.delete(`${services}/v1.silent.example`)
+  })
+
+  test('a request that it does not answer ends with the patience of this server', async () => {
+    extension.behaviour = ({ url }) => url === `${path}/slow` || url === '/apis/bad.example/v1'
+    const { json } = expectStatus(await client.get(`${path}/slow`), 504)
+    assert.equal(json.reason, 'Timeout')
+    extension.behaviour = nothing
+  })
+
+  test('an answer that breaks off is no whole answer', async () => {
+    extension.behaviour = ({ url }, response) => {
+      if (url !== `${path}/broken`) return undefined
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+      response.write('{"half":')
+      setTimeout(() => extension.resetConnections(), 20)
+      return true
+    }
+    await assert.rejects(client.get(`${path}/broken`))
+    extension.behaviour = nothing
+    expectStatus(await client.get(path), 200)
+  })
+
+  test('an endless answer is passed on no faster than it is read', async () => {
+    let written = 0
+    extension.behaviour = ({ url }, response) => {
+      if (!url?.startsWith(`${path}?watch=1&endless`)) return undefined
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const chunk = Buffer.alloc(64 << 10, 0x20)
+      const write = (): void => {
+        while (!response.destroyed) {
+          written += chunk.length
+          if (!response.write(chunk)) break
+        }
+      }
+      response.on('drain', write)
+      write()
+      return true
+    }
+    const sent = request(`${running.server.url}${path}?watch=1&endless=1`, {
+      ca: running.server.caPem,
+      headers: { authorization: `Bearer ${tokenOf(running.server)}` },
+      agent: false,
+    })
+    sent.end()
+    const [response] = (await once(sent, 'response')) as [import('node:http').IncomingMessage]
+    response.pause()
+    let before = -1
+    await until(
+      async () => {
+        const isStill = written === before
+        before = written
+        await sleep(300)
+        return isStill
+      },
+      (isStill) => isStill,
+    )
+    assert.ok(written < 32 << 20, `${written} bytes are on the way`)
+    sent.destroy()
+    extension.behaviour = nothing
+  })
+
+  const documents = ['/openapi/v2', '/openapi/v3', '/apis/bad.example/v1']
+  const filling = (bytes: number) => Buffer.alloc(bytes, ' ')
+  for (const [title, behave] of [
+    ['endless', (response) => void endless(response)],
+    ['garbage', (response) => void response.end('<html>no</html>')],
+    ['huge', (response) => void response.end(filling(40 << 20))],
+    ['deep', (response) => void response.end('{"paths":'.repeat(100_000))],
+    ['an error', (response) => void response.writeHead(500).end()],
+    ['a redirect', (response) => void response.writeHead(302, { location: 'https://127.0.0.1:1/' }).end()],
+    ['never there', () => undefined],
+  ] as readonly (readonly [string, (response: import('node:http').ServerResponse) => void])[]) {
+    test(`documents that are ${title} leave ours as they are`, async () => {
+      const other = await ExtensionServer.start('docs.example')
+      other.behaviour = ({ url }, response) => {
+        // The probe and the first list are answered, so that it is available.
+        if (!documents.includes(url ?? '')) return undefined
+        if (url === '/apis/bad.example/v1') return undefined
+        behave(response)
+        return true
+      }
+      const service = await register(client, { server: other })
+      const slowest = await slowestDuring(client, sleep(400))
+      assert.ok(slowest < 1000, `another request took ${slowest} ms`)
+      assert.ok(other.seenAt('/openapi/v2').length > 0)
+      const { json } = expectStatus(await client.get('/openapi/v3'), 200)
+      assert.ok(JSON.stringify(json).includes('apis/apps/v1'))
+      assert.equal((await conditionOf(client, service))?.status, 'True')
+      await client.delete(service)
+      other.close()
+    })
+  }
+
+  test('a large document is read in pieces', async (t) => {
+    const large = await ExtensionServer.start('large.example')
+    t.after(() => large.close())
+    const definitions = Object.fromEntries(
+      Array.from({ length: 12_000 }, (_, i) => [`com.example.T${i}`, { type: 'object', description: 'd'.repeat(1000) }]),
+    )
+    const properties = Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`p${i}`, { $ref: `#/definitions/com.example.T${i}` }]))
+    const own = large.openApiV2() as { definitions: object }
+    const gadget = { type: 'object', properties }
+    const body = JSON.stringify({ ...own, definitions: { ...own.definitions, ...definitions, 'com.example.large.v1.Gadget': gadget } })
+    assert.ok(body.length > 12 << 20 && body.length < 16 << 20)
+    large.behaviour = ({ url }, response) => {
+      if (url !== '/openapi/v2') return undefined
+      response.end(body)
+      return true
+    }
+    const server = await ServerProcess.start({ nodeFlags: turnWatchFlags })
+    t.after(() => server.stop())
+    // What is made of our own types for the first time is another matter.
+    await server.client.get('/openapi/v2')
+    let service = ''
+    const isRead = async (): Promise<void> => {
+      if (service !== '') await server.client.delete(service)
+      service = await register(server.client, { server: large })
+      const document = await until(
+        () => server.client.get('/openapi/v2'),
+        ({ text }) => text.includes('com.example.T1999'),
+      )
+      assert.ok(!document.text.includes('com.example.T2000'))
+    }
+    const longest = await longestTurnMs(server, isRead, 60)
+    assert.ok(longest < 100, `the event loop was held for ${longest} ms`)
+  })
+
+  test('a protocol that is spoken for ever does not hold the server when it ends', async () => {
+    const other = await startEmbedded('memory')
+    const talking = await ExtensionServer.start('talk.example')
+    await register(other.client, { server: talking })
+    const sent = request(`${other.server.url}/apis/talk.example/v1/namespaces/default/gadgets/one/exec`, {
+      ca: other.server.caPem,
+      headers: { authorization: `Bearer ${tokenOf(other.server)}`, connection: 'Upgrade', upgrade: 'echo' },
+    })
+    sent.end()
+    const [, socket] = (await once(sent, 'upgrade')) as [unknown, Socket]
+    socket.on('error', () => undefined)
+    socket.resume()
+    const begun = performance.now()
+    await other.close()
+    assert.ok(performance.now() - begun < 5000)
+    if (!socket.destroyed) await once(socket, 'close')
+    talking.close()
+  })
+})
+
+function endless(response: import('node:http').ServerResponse): void {
+  const write = (): void => {
+    while (!response.destroyed && response.write(Buffer.alloc(64 << 10, ' ')));
+  }
+  response.on('drain', write)
+  write()
+}
