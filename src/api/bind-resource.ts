@@ -46,8 +46,9 @@ export function bindCollection(
   for (const definition of definitions) {
     const group = identity.group(definition.group)
     for (const version of definition.versions) {
-      if (version.unserved !== true && isServed({ group, version: version.name, resource: definition.resource }))
-        served.push(bind({ identity, definition, version, indexedFields, versions }))
+      // What a definition in the store describes is served as the definition says, whatever the version is called.
+      const isWanted = definition.custom !== undefined || isServed({ group, version: version.name, resource: definition.resource })
+      if (version.unserved !== true && isWanted) served.push(bind({ identity, definition, version, indexedFields, versions }))
     }
   }
   return served

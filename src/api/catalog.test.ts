@@ -115,3 +115,16 @@ test('what a subresource shows is bound once', () => {
   assert.deepEqual([shown?.apiVersion, shown?.kind, shown?.name], ['autoscaling/v1', 'Scale', 'ants'])
   assert.equal(find(before.with({ put: [thing('bees')] }), 'ants').subresources.get('scale')?.shown, shown)
 })
+
+test('versions that nobody wants are left out, but not those of custom kinds', () => {
+  const versions = [
+    { name: 'v1', schema, stored: true },
+    { name: 'v0', schema },
+  ]
+  const custom = thing('bees', { versions, custom: { singular: 'bee', listKind: 'BeeList' } })
+  assert.deepEqual(pathsOf(catalogOf(thing('ants', { versions }), custom)), [
+    'things.example.com/v1/ants',
+    'things.example.com/v1/bees',
+    'things.example.com/v0/bees',
+  ])
+})
