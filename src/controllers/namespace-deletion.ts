@@ -11,6 +11,7 @@ import { everything } from '../objects/selection.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import type { Engine } from '../verbs/engine.js'
 import { update } from '../verbs/update.js'
+import type { DeleteElsewhere } from './aggregation/remote-contents.js'
 import type { Outcome } from './kit/keyed-queue.js'
 import { KeyedLoop, type Later, type LoopParts, type Run } from './kit/loop.js'
 import type { Loop } from './leader-election.js'
@@ -32,7 +33,8 @@ interface Namespace extends ApiObject {
   readonly status?: { readonly phase?: string }
 }
 
-export const namespaceDeletion = (parts: LoopParts, times: NamespaceTimes = usualTimes): Loop =>
+/** `elsewhere`: what other servers hold in a namespace; left out: only whether they answer is known. */
+export const namespaceDeletion = (parts: LoopParts, times: NamespaceTimes = usualTimes, elsewhere?: DeleteElsewhere): Loop =>
   new KeyedLoop(parts, {
     name: 'namespace',
     concurrency: 4,
@@ -54,10 +56,10 @@ export const namespaceDeletion = (parts: LoopParts, times: NamespaceTimes = usua
         },
       ]
     },
-    work: (name, run) => work(parts, name, run),
+    work: (name, run) => work({ ...parts, elsewhere }, name, run),
   })
 
-async function work({ engine, catalogs }: LoopParts, name: string, run: Run): Promise<Outcome> {
+async function work({ engine, catalogs, elsewhere }: Emptying, name: string, run: Run): Promise<Outcome> {
   const catalog = catalogs.current
   const resource = catalog.find('', 'v1', 'namespaces')
   if (resource === undefined) return undefined
@@ -72,17 +74,29 @@ async function work({ engine, catalogs }: LoopParts, name: string, run: Run): Pr
   if (namespace === undefined || !isTerminating(namespace, engine.identity.self)) return undefined
   const contents = await deleteContents(engine, { name, collections, run })
   if (contents === undefined) return undefined
-  const undiscovered = unavailableVersions(engine, catalog)
-  const remaining = { ...contents, undiscovered }
+  const others = await elsewhere?.(name, run.signal)
+  if (run.signal.aborted) return undefined
+  const undiscovered = others?.undiscovered ?? unavailableVersions(engine, catalog)
+  const remaining = {
+    ...contents,
+    objects: new Map([...contents.objects, ...(others?.objects ?? [])]),
+    failures: [...contents.failures, ...(others?.failures ?? [])],
+    undiscovered,
+  }
   await reportProgress(namespaces, name, remaining)
   const [failure] = remaining.failures
   if (failure !== undefined) throw failure
   // What their servers hold in the namespace is not known.
   if (undiscovered.length > 0) throw unavailable(discoveryProblem(undiscovered))
+  if (others !== undefined && others.objects.size > 0) return 'again'
   // What was written meanwhile was allowed before the namespace began to go.
   if (collections.some((collection) => engine.store.count(collection, name) > 0)) return 'again'
   await letGo(namespaces, name)
   return undefined
+}
+
+interface Emptying extends LoopParts {
+  readonly elsewhere: DeleteElsewhere | undefined
 }
 
 /** Nobody works on what goes: pods stop before what they use is taken from them. */

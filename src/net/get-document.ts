@@ -1,4 +1,4 @@
-// GET of a document from a server of the cluster, over HTTPS and within a time and a size: where it has not changed since, it is not sent again.
+// GET of a document from a server of the cluster, or another method without a body, over HTTPS and within a time and a size: where it has not changed since, it is not sent again.
 
 import { type RequestOptions, request } from 'node:https'
 import type { UpstreamTls } from './upstream.js'
@@ -6,6 +6,8 @@ import { upstreamError } from './upstream-error.js'
 
 export interface DocumentRequest extends UpstreamTls {
   readonly url: string
+  /** GET if left out. */
+  readonly method?: string
   readonly headers?: { readonly [name: string]: string | readonly string[] }
   /** Of everything, from the look-up of the name to the last byte. */
   readonly timeoutMs: number
@@ -23,7 +25,15 @@ export interface ReceivedDocument {
 }
 
 /** The document in time, whatever its status; redirects are not followed. Rejects with one sentence in the words of the reference. */
-export function getDocument({ url, headers = {}, timeoutMs, mostBytes, signal, ...tls }: DocumentRequest): Promise<ReceivedDocument> {
+export function getDocument({
+  url,
+  method = 'GET',
+  headers = {},
+  timeoutMs,
+  mostBytes,
+  signal,
+  ...tls
+}: DocumentRequest): Promise<ReceivedDocument> {
   let isConnected = false
   return new Promise((resolve, reject) => {
     const leave = (): void => {
@@ -33,11 +43,11 @@ export function getDocument({ url, headers = {}, timeoutMs, mostBytes, signal, .
     }
     const fail = (why: string): void => {
       leave()
-      reject(new Error(`Get ${JSON.stringify(url)}: ${why}`))
+      reject(new Error(`${verbOf(method)} ${JSON.stringify(url)}: ${why}`))
     }
     const failWith = (error: unknown): void => fail(upstreamError(error, isConnected).message)
     const abort = (): void => fail('context canceled')
-    const sent = request(url, { agent: false, headers: headers as { [name: string]: string | string[] }, ...tlsOptions(tls) })
+    const sent = request(url, { agent: false, method, headers: headers as { [name: string]: string | string[] }, ...tlsOptions(tls) })
     sent.on('socket', (socket) => {
       socket.once('secureConnect', () => {
         isConnected = true
@@ -73,6 +83,8 @@ export function getDocument({ url, headers = {}, timeoutMs, mostBytes, signal, .
     else sent.end()
   })
 }
+
+const verbOf = (method: string): string => `${method.charAt(0)}${method.slice(1).toLowerCase()}`
 
 function tlsOptions({ ca, insecure = false, serverName, cert, key }: UpstreamTls): RequestOptions {
   return {

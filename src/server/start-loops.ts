@@ -3,6 +3,7 @@
 import type { CatalogSource } from '../api/catalog-source.js'
 import { apiServiceAvailability } from '../controllers/aggregation/availability.js'
 import { customApiServices } from '../controllers/aggregation/register-custom.js'
+import { deleteElsewhere } from '../controllers/aggregation/remote-contents.js'
 import { certificateSigning } from '../controllers/certificate-signing.js'
 import { certificateApproval } from '../controllers/certificates/approve-requests.js'
 import { certificateCleaner } from '../controllers/certificates/clean-requests.js'
@@ -67,7 +68,7 @@ export function startLoops({ settings, logger, closing }: Opening, sources: Loop
   if (settings.controllers.includes('root-ca-cert-publisher')) closing.add(publishRootCa(engine, catalogs, rootCa))
   const loopsByName: Loops = {
     garbagecollector: garbageCollection,
-    namespace: namespaceDeletion,
+    namespace: (loopParts) => namespaceDeletion(loopParts, undefined, deleteElsewhere(extensions.services, extensions.asker)),
     serviceaccount: defaultAccounts,
     'root-ca-cert-publisher': rootCaMaps(rootCa),
     'flow-schema-status': flowSchemaStatus,

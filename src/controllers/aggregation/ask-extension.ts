@@ -19,6 +19,8 @@ export interface ExtensionAsker {
 }
 
 export interface Question {
+  /** GET if left out. */
+  readonly method?: string
   readonly path: string
   readonly accept: string
   /** Of what is known already; empty: nothing is. */
