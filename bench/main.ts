@@ -13,6 +13,7 @@ import { measureIdentity } from './workloads/identity.js'
 import { measureLoops } from './workloads/loops.js'
 import { measureFullMemory, measureIdleMemory, measureListedMemory } from './workloads/memory.js'
 import { measureProtobuf } from './workloads/protobuf.js'
+import { measureProxy } from './workloads/proxy.js'
 import { bigBody, measureGet, measureList, measurePages, measureSelector } from './workloads/reads.js'
 import { measureStart } from './workloads/start.js'
 import { measureWatch } from './workloads/watches.js'
@@ -55,6 +56,7 @@ const workloads: { readonly [name: string]: Workload } = {
   access: measureAccess,
   audit: measureAudit,
   identity: measureIdentity,
+  proxy: measureProxy,
   // Loaded when it is its turn: it may have to install etcd.
   lone: async (lab) => (await import('./workloads/lone-writer.js')).measureLoneWriter(lab),
   pages: async (lab) => {

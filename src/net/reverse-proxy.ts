@@ -3,11 +3,12 @@
 // A request that asks for another protocol is passed on as such; from the other server's 101 on the two connections are one.
 
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Readable, Transform, Writable } from 'node:stream'
 import { endToEndHeaders, headerOf, type RawHeaders } from './forwarded-headers.js'
 import { joinConnections } from './join-connections.js'
 import type { Request, Response } from './listen.js'
-import { setRoom, streamRoomBytes } from './socket-room.js'
+import { answerRoomBytes, setRoom, streamRoomBytes } from './socket-room.js'
 import { offeredConnection } from './upgrade.js'
 import type { Upstream } from './upstream.js'
 import { UpstreamError, UpstreamRefusal, upstreamError } from './upstream-error.js'
@@ -222,6 +223,7 @@ function pass(answer: IncomingMessage, { response, onData }: Forwarding, transfo
     transforms.reduce((from: Readable, to) => from.pipe(to), answer).pipe(target)
     return
   }
+  if ('assignSocket' in response && response.socket !== null) keepLittle(response, response.socket)
   let isBegun = false
   answer.on('data', (chunk: Buffer) => {
     isBegun = true
@@ -237,6 +239,12 @@ function pass(answer: IncomingMessage, { response, onData }: Forwarding, transfo
   answer.on('aborted', () => cut(response))
   // The head goes with the first part of the body where that is there already, and alone where it is not.
   setImmediate(() => isBegun || isGone(response) || flush(response))
+}
+
+/** Whoever writes here waits for room, so little of it needs to wait in the connection; later answers on it have room again. */
+function keepLittle(response: ServerResponse, socket: Socket): void {
+  setRoom(socket, streamRoomBytes)
+  response.once('close', () => setRoom(socket, answerRoomBytes))
 }
 
 function flush(response: Response): void {
