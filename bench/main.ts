@@ -67,6 +67,7 @@ const workloads: { readonly [name: string]: Workload } = {
   etcd: async (lab) => (await import('./workloads/etcd.js')).measureEtcd(lab),
   loops: measureLoops,
   large: async (lab) => (await import('./workloads/large.js')).measureLarge(lab),
+  client: async (lab) => (await import('./workloads/client.js')).measureClient(lab),
   memory: async (lab) => measureFullMemory(lab, await big(lab)),
 }
 

@@ -12,7 +12,15 @@ const packageName = '@kubernetes/client-node'
 const version = '1.4.0'
 
 /** Without the network it is to fail soon; nothing that comes from there is run while installing. */
-const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', '--fetch-retries=1', '--fetch-retry-maxtimeout=5000']
+const flags = [
+  '--no-audit',
+  '--no-fund',
+  '--ignore-scripts',
+  '--loglevel=error',
+  '--fetch-retries=1',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-retry-maxtimeout=5000',
+]
 
 export interface ClientNode {
   readonly KubeConfig: new () => KubeConfig

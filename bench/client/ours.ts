@@ -1,0 +1,21 @@
+// The work through our own client.
+
+import { connect } from 'cluster-apiserver/client'
+import { perform } from './task.js'
+
+await perform(async ({ configuration, namespace }) => {
+  const maps = connect({ file: configuration }).core.v1.configMaps(namespace)
+  return {
+    list: async () => (await maps.list()).items.length,
+    watch: async ({ resourceVersion, count }) => {
+      let seen = 0
+      for await (const _ of maps.watch({ resourceVersion })) if (++seen === count) break
+      return seen
+    },
+    get: async ({ count }) => {
+      let seen = 0
+      for (let i = 0; i < count; i++) if ((await maps.get(`object-${i}`)).data !== undefined) seen++
+      return seen
+    },
+  }
+})
