@@ -68,6 +68,9 @@ await build({
   banner: { js: "const ownUrl = require('node:url').pathToFileURL(__filename).href;" },
 })
 
+/** The client, too: many small modules take longer to load, and more memory, than the requests of a short program. */
+await build({ ...common, entryPoints: ['dist/client/index.js'], outfile: `${outdir}/client.mjs`, format: 'esm' })
+
 /** The few lines around it; in this folder, what ends in `.js` is no module. */
 const files = {
   'package.json': '{ "type": "commonjs" }\n',

@@ -5,8 +5,10 @@ import { isConflict, isNotFound } from './errors.js'
 import { type FollowOptions, follow } from './follow.js'
 import { Informer, type InformerOptions } from './informer.js'
 import { listPages } from './list-pages.js'
+import { readList } from './list-reader.js'
 import { deleteBody, metadataAccept, metadataListAccept, patchMediaTypes, tableAccept } from './media-types.js'
 import type { ApiObject, DynamicObject, ObjectList, PartialObjectMetadata, Status, Table, WatchEvent } from './objects.js'
+import { OneByOne } from './one-by-one.js'
 import {
   type ApplyOptions,
   type DeleteOptions,
@@ -89,8 +91,8 @@ export class Collection<T extends ApiObject = DynamicObject> {
 
   /** One list, or one page of it where there is a `limit`. */
   async list(options: ListOptions = {}): Promise<ObjectList<T>> {
-    const list = await this.json<ObjectList<T>>(await this.request({}, options, { query: listQuery(options) }))
-    return withTypes(list)
+    const request = await this.request({}, options, { query: listQuery(options) })
+    return withTypes(await this.settings.session.requester.within(request, (response) => readList<T>(response.chunks())))
   }
 
   /** Page after page, all of them as they were when the first was read. */
@@ -99,15 +101,15 @@ export class Collection<T extends ApiObject = DynamicObject> {
   }
 
   /** Every object, read page by page. */
-  async *items(options: ListOptions = {}): AsyncGenerator<T, void, undefined> {
-    for await (const { items } of this.pages(options)) yield* items
+  items(options: ListOptions = {}): AsyncIterableIterator<T, void, undefined> {
+    return new OneByOne(itemsOf(this.pages(options)))
   }
 
   /**
    * What happens to the objects, for as long as the caller wants to know: over lost connections and over versions that are not kept any more.
    * Begins with an ADDED event for each object that is there, or with what happened since a list.
    */
-  watch(options: FollowOptions<T> = {}): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  watch(options: FollowOptions<T> = {}): AsyncIterableIterator<WatchEvent<T>, void, undefined> {
     return follow(this, options)
   }
 
@@ -247,13 +249,18 @@ const requestOptions = ({ signal, timeoutMs }: RequestOptions): RequestOptions =
   ...(timeoutMs === undefined ? {} : { timeoutMs }),
 })
 
-/** Items of a list come without kind and apiVersion, which the list itself says. */
-export function withTypes<T>(list: ObjectList<T>): ObjectList<T> {
+async function* itemsOf<T>(pages: AsyncIterable<ObjectList<T>>): AsyncGenerator<readonly T[], void, undefined> {
+  for await (const { items } of pages) yield items
+}
+
+/** Items of a list come without kind and apiVersion, which the list itself says. They were just made, and are nobody else's yet. */
+function withTypes<T>(list: ObjectList<T>): ObjectList<T> {
   const { apiVersion, kind } = list
-  // A list of lists of kinds does not exist, and items of a list of metadata say their own.
   if (kind === undefined || apiVersion === undefined || !kind.endsWith('List')) return list
-  const items = list.items as unknown as { kind?: string; apiVersion?: string }[]
   const itemKind = kind.slice(0, -4)
-  if (items === null || items.length === 0 || items[0]?.kind !== undefined) return items === null ? { ...list, items: [] } : list
-  return { ...list, items: items.map((item) => ({ kind: itemKind, apiVersion, ...item })) as unknown as readonly T[] }
+  for (const item of list.items as readonly { kind?: string; apiVersion?: string }[]) {
+    item.kind ??= itemKind
+    item.apiVersion ??= apiVersion
+  }
+  return list
 }

@@ -107,28 +107,35 @@ export class CredentialError extends Error {
 /** Everything that requests fail with, but for the reason of the caller's own AbortSignal. */
 export type ClientError = StatusError | ConnectionError | ProtocolError | TimeoutError | ConfigError | CredentialError
 
+const kinds: ReadonlySet<unknown> = new Set<ClientError['kind']>([
+  'status',
+  'connection',
+  'protocol',
+  'timeout',
+  'configuration',
+  'credential',
+])
+
+/** By what they say they are: two copies of this library in one process know each other's errors. */
 export const isClientError = (thrown: unknown): thrown is ClientError =>
-  thrown instanceof StatusError ||
-  thrown instanceof ConnectionError ||
-  thrown instanceof ProtocolError ||
-  thrown instanceof TimeoutError ||
-  thrown instanceof ConfigError ||
-  thrown instanceof CredentialError
+  thrown instanceof Error && kinds.has((thrown as Partial<ClientError>).kind)
+
+const isStatusError = (thrown: unknown): thrown is StatusError => isClientError(thrown) && thrown.kind === 'status'
 
 const hasReason =
-  (...reasons: readonly Reason[]) =>
+  (reason: Reason) =>
   (thrown: unknown): thrown is StatusError =>
-    thrown instanceof StatusError && (reasons as readonly string[]).includes(thrown.reason)
+    isStatusError(thrown) && thrown.reason === reason
 
-export const isNotFound = (thrown: unknown): thrown is StatusError => thrown instanceof StatusError && thrown.code === 404
+export const isNotFound = (thrown: unknown): thrown is StatusError => isStatusError(thrown) && thrown.code === 404
 export const isAlreadyExists = hasReason('AlreadyExists')
 export const isConflict = hasReason('Conflict')
 export const isForbidden = hasReason('Forbidden')
 export const isInvalid = hasReason('Invalid')
-export const isUnauthorized = (thrown: unknown): thrown is StatusError => thrown instanceof StatusError && thrown.code === 401
+export const isUnauthorized = (thrown: unknown): thrown is StatusError => isStatusError(thrown) && thrown.code === 401
 /** The version from which a list or a watch was to go on is not kept any more. */
 export const isExpired = (thrown: unknown): thrown is StatusError =>
-  thrown instanceof StatusError && (thrown.code === 410 || thrown.reason === 'Expired' || thrown.reason === 'Gone')
+  isStatusError(thrown) && (thrown.code === 410 || thrown.reason === 'Expired' || thrown.reason === 'Gone')
 
 /** How a request ended, for callers who would rather branch than catch. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ClientError }

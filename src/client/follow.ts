@@ -2,6 +2,7 @@
 
 import { StatusError } from './errors.js'
 import { type ApiObject, keyOf, type ObjectList, type WatchEvent } from './objects.js'
+import { OneByOne } from './one-by-one.js'
 import { type ReflectOptions, reflect, type Told, type Watchable } from './reflect.js'
 
 export interface FollowOptions<T> extends ReflectOptions {
@@ -19,10 +20,17 @@ interface Known {
   readonly resourceVersion: string
 }
 
-export async function* follow<T extends ApiObject>(
+export function follow<T extends ApiObject>(
+  source: Watchable<T>,
+  options: FollowOptions<T>,
+): AsyncIterableIterator<WatchEvent<T>, void, undefined> {
+  return new OneByOne(batchesOf(source, options))
+}
+
+async function* batchesOf<T extends ApiObject>(
   source: Watchable<T>,
   { since, resourceVersion, bookmarks = false, ...options }: FollowOptions<T>,
-): AsyncGenerator<WatchEvent<T>, void, undefined> {
+): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
   const known = new Map<string, Known>()
   const knowsAll = resourceVersion === undefined
   for (const object of since?.items ?? []) known.set(keyOf(object), knownOf(object))
@@ -30,19 +38,18 @@ export async function* follow<T extends ApiObject>(
     if (told.type === 'list') {
       if (!knowsAll)
         throw new StatusError({ code: 410, reason: 'Expired', message: 'what happened since that version is not kept any more' })
-      yield* compare(known, told)
+      yield [...compare(known, told)]
       continue
     }
-    for (const event of told.events) {
-      if (event.type === 'BOOKMARK') {
-        if (bookmarks) yield event
-        continue
-      }
-      if (event.type === 'DELETED') known.delete(keyOf(event.object))
-      else if (knowsAll) known.set(keyOf(event.object), knownOf(event.object))
-      yield event
-    }
+    if (knowsAll) for (const { type, object } of told.events) note(known, type, object)
+    const isOnlyChanges = bookmarks || told.events.every(({ type }) => type !== 'BOOKMARK')
+    yield isOnlyChanges ? told.events : told.events.filter(({ type }) => type !== 'BOOKMARK')
   }
+}
+
+function note(known: Map<string, Known>, type: WatchEvent<unknown>['type'], object: ApiObject): void {
+  if (type === 'DELETED') known.delete(keyOf(object))
+  else if (type !== 'BOOKMARK') known.set(keyOf(object), knownOf(object))
 }
 
 const knownOf = ({ metadata }: ApiObject): Known => ({ uid: metadata?.uid ?? '', resourceVersion: metadata?.resourceVersion ?? '' })

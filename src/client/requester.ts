@@ -41,23 +41,19 @@ export class Requester {
   }
 
   /** The answer as JSON. */
-  async json<T>(request: ApiRequest): Promise<T> {
-    const deadline = new Deadline(request, this.settings.timeoutMs)
-    try {
-      const response = await this.send(request, deadline.signal)
-      const text = await response.text()
-      return parseJson(text) as T
-    } catch (thrown) {
-      throw deadline.explain(thrown)
-    } finally {
-      deadline.clear()
-    }
+  json<T>(request: ApiRequest): Promise<T> {
+    return this.within(request, async (response) => parseJson(await response.text()) as T)
   }
 
-  async text(request: ApiRequest): Promise<string> {
+  text(request: ApiRequest): Promise<string> {
+    return this.within(request, (response) => response.text())
+  }
+
+  /** What `read` makes of the answer, within the time that the request has. */
+  async within<T>(request: ApiRequest, read: (response: TransportResponse) => Promise<T>): Promise<T> {
     const deadline = new Deadline(request, this.settings.timeoutMs)
     try {
-      return await (await this.send(request, deadline.signal)).text()
+      return await read(await this.send(request, deadline.signal))
     } catch (thrown) {
       throw deadline.explain(thrown)
     } finally {

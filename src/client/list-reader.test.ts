@@ -1,0 +1,53 @@
+// Lists read item by item are what the parser makes of the whole text, wherever the text is cut.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ListReader } from './list-reader.js'
+
+const read = (text: string, length: number, batchLength?: number): unknown => {
+  const reader = new ListReader(batchLength)
+  for (let at = 0; at < text.length; at += length) reader.take(text.slice(at, at + length))
+  return reader.end()
+}
+
+const item = (name: string, more: object = {}): object => ({
+  metadata: { name, annotations: { a: 'b]"},{\\', '"items":[': '\\"' } },
+  items: [1, [2, {}]],
+  ...more,
+})
+
+const lists: readonly object[] = [
+  { kind: 'AList', apiVersion: 'v1', metadata: { resourceVersion: '7', items: ['no'] }, items: [] },
+  { kind: 'AList', metadata: {}, items: [item('a')] },
+  { items: [item('a'), item('b', { text: 'ä€😀\n' }), item('c')], kind: 'AList', metadata: { continue: 'x' } },
+  { items: null, metadata: {} },
+  { metadata: { resourceVersion: '1' } },
+  {
+    kind: 'items',
+    items: Array.from({ length: 2000 }, (_, i) => item(`object-${i}`, { data: { text: 'x'.repeat(i % 300) } })),
+    metadata: { remainingItemCount: 3 },
+  },
+]
+
+test('wherever it is cut, and however it is written', () => {
+  for (const list of lists) {
+    for (const text of [JSON.stringify(list), JSON.stringify(list, null, 2)]) {
+      const wanted = { ...list, items: (list as { items?: unknown[] | null }).items ?? [] }
+      const lengths = text.length < 2000 ? Array.from({ length: 60 }, (_, i) => i + 1) : [1000, 4096, 65_536, 10_000_000]
+      for (const length of lengths) for (const batch of [1, 200, undefined]) assert.deepEqual(read(text, length, batch), wanted)
+    }
+  }
+})
+
+test('what is no list is refused', () => {
+  for (const text of ['', '[', 'null', '{"items":[{]}', '{"items":[{}', '{"items":[{"a":1 "b"}]}'])
+    assert.throws(() => read(text, 3), /list/, text)
+})
+
+test('one very long item takes no longer than its length', () => {
+  const text = JSON.stringify({ items: [{ data: 'x'.repeat(4 * 1024 * 1024) }] })
+  const began = process.cpuUsage()
+  read(text, 16_384)
+  const { user } = process.cpuUsage(began)
+  assert.ok(user < 5_000_000, `${user / 1000} ms`)
+})
