@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setRoom, streamRoomBytes } from './socket-room.js'
+import { bePatientWith } from './stalled-connections.js'
 
 export interface Joining {
   /** How long nothing may come from either. */
@@ -44,6 +45,7 @@ export function joinConnections(a: Socket, b: Duplex, { idleMs, bytesPerSecond, 
       side.on('error', cut)
       side.once('close', closed)
       setRoom(side, streamRoomBytes)
+      bePatientWith(side)
       if ('setKeepAlive' in side) (side as Socket).setTimeout(0).setKeepAlive(true, keepAliveMs)
     }
     const pass = (from: Duplex, to: Duplex): void => {

@@ -93,6 +93,8 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   let { certificate: shown, clientCa } = options
   const secure = () => tlsOptions({ ...options, clientCa }, shown)
   const silent = new Set<Socket>()
+  /** On these nobody speaks HTTP any more. */
+  const taken = new Set<Socket>()
   const turns = new FairTurns()
   const https = createHttps({ ...secure(), ...http1Options(limits) }, (request, response) => {
     const { socket } = request
@@ -123,7 +125,10 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
       serveHttp1(socket)
       return
     }
-    const response = answerOn(socket, request, head)
+    const response = answerOn(socket, request, head, () => {
+      taken.add(socket)
+      socket.once('close', () => taken.delete(socket))
+    })
     if (request.rawHeaders.length > 2 * limits.maxHeaders) refuseHeaders(response)
     else turns.run(socket, socket, () => serve(request, response))
   })
@@ -142,7 +147,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
       clientCa = pem
       https.setSecureContext(secure())
     },
-    close: ({ graceMs = 0 } = {}) => drain({ https, sessions, sockets, silent, graceMs }).finally(() => stalled.close()),
+    close: ({ graceMs = 0 } = {}) => drain({ https, sessions, sockets, ended: [silent, taken], graceMs }).finally(() => stalled.close()),
   }
 }
 
@@ -263,14 +268,15 @@ interface Draining {
   readonly https: Server
   readonly sessions: Http2Sessions
   readonly sockets: ReadonlySet<Socket>
-  readonly silent: ReadonlySet<Socket>
+  /** Those that end at once: nobody has asked for anything on them, or what was asked for has no end. */
+  readonly ended: readonly ReadonlySet<Socket>[]
   readonly graceMs: number
 }
 
-async function drain({ https, sessions, sockets, silent, graceMs }: Draining): Promise<void> {
+async function drain({ https, sessions, sockets, ended, graceMs }: Draining): Promise<void> {
   const closed = new Promise<void>((resolve) => https.close(() => resolve()))
   sessions.close()
-  for (const socket of silent) socket.destroy()
+  for (const socket of ended.flatMap((some) => [...some])) socket.destroy()
   const cut = (): void => sockets.forEach((socket) => void socket.destroy())
   // Node closes connections that are idle now; those that become idle are looked for again and again.
   const sweeping = setInterval(() => https.closeIdleConnections(), 20)

@@ -9,6 +9,7 @@ import { endToEndHeaders, headerOf, type RawHeaders } from './forwarded-headers.
 import { joinConnections } from './join-connections.js'
 import type { Request, Response } from './listen.js'
 import { answerRoomBytes, setRoom, streamRoomBytes } from './socket-room.js'
+import { bePatientWith, endPatienceWith } from './stalled-connections.js'
 import { offeredConnection } from './upgrade.js'
 import type { Upstream } from './upstream.js'
 import { UpstreamError, UpstreamRefusal, upstreamError } from './upstream-error.js'
@@ -244,7 +245,11 @@ function pass(answer: IncomingMessage, { response, onData }: Forwarding, transfo
 /** Whoever writes here waits for room, so little of it needs to wait in the connection; later answers on it have room again. */
 function keepLittle(response: ServerResponse, socket: Socket): void {
   setRoom(socket, streamRoomBytes)
-  response.once('close', () => setRoom(socket, answerRoomBytes))
+  bePatientWith(socket)
+  response.once('close', () => {
+    setRoom(socket, answerRoomBytes)
+    endPatienceWith(socket)
+  })
 }
 
 function flush(response: Response): void {

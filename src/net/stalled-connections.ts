@@ -11,6 +11,12 @@ interface Progress {
   readonly looks: number
 }
 
+/** Whose clients may take as long as they like: whoever writes to them waits, and holds hardly anything meanwhile. */
+const patient = new WeakSet<object>()
+
+export const bePatientWith = (socket: object): void => void patient.add(socket)
+export const endPatienceWith = (socket: object): void => void patient.delete(socket)
+
 export class StalledConnections {
   readonly #stallLooks: number
   readonly #timer: NodeJS.Timeout
@@ -32,7 +38,7 @@ export class StalledConnections {
 
   #look(): void {
     for (const [socket, before] of this.#sockets) {
-      const waitingBytes = socket.writableLength
+      const waitingBytes = patient.has(socket) ? 0 : socket.writableLength
       if (waitingBytes === 0) {
         if (before !== undefined) this.#sockets.set(socket, undefined)
         continue

@@ -15,13 +15,15 @@ const offered = new WeakMap<object, OfferedConnection>()
 /** A connection that may be taken. It is read from meanwhile, so that it is noticed when its client goes. */
 export class OfferedConnection {
   readonly #socket: Socket
+  readonly #onTake: () => void
   readonly #keep = (chunk: Buffer): void => this.#add(chunk)
   readonly #leave = (): void => void this.#socket.destroy()
   #early: Buffer[] = []
   #bytes = 0
 
-  constructor(socket: Socket, head: Buffer) {
+  constructor(socket: Socket, head: Buffer, onTake: () => void) {
     this.#socket = socket
+    this.#onTake = onTake
     if (head.length > 0) this.#add(head)
     socket.on('data', this.#keep)
     socket.once('end', this.#leave)
@@ -34,6 +36,7 @@ export class OfferedConnection {
     this.#socket.off('end', this.#leave)
     const early = Buffer.concat(this.#early)
     this.#early = []
+    this.#onTake()
     return { socket: this.#socket, early }
   }
 
@@ -47,13 +50,13 @@ export class OfferedConnection {
 /** The connection under an answer, where its client asked for another protocol. */
 export const offeredConnection = (response: Response): OfferedConnection | undefined => offered.get(response)
 
-/** An answer on a connection that Node has let go of. */
-export function answerOn(socket: Socket, request: IncomingMessage, head: Buffer): ServerResponse {
+/** An answer on a connection that Node has let go of. `onTake`: somebody speaks another protocol on it from now on. */
+export function answerOn(socket: Socket, request: IncomingMessage, head: Buffer, onTake: () => void): ServerResponse {
   const response = new ServerResponse(request)
   response.shouldKeepAlive = false
   socket.on('error', nothing)
   response.assignSocket(socket)
-  offered.set(response, new OfferedConnection(socket, head))
+  offered.set(response, new OfferedConnection(socket, head, onTake))
   // Node's own listener for this went with its parser.
   socket.on('drain', () => response.writableNeedDrain && response.emit('drain'))
   response.once('finish', () => socket.destroySoon())
