@@ -41,6 +41,8 @@ export interface RuleSettings {
   readonly gates: FeatureGates
   /** Containers may not be privileged on this server. */
   readonly forbidsPrivileged: boolean
+  /** For development: webhooks on this machine need no TLS. */
+  readonly allowsPlainHooks?: boolean
 }
 
 /** What a request may say besides its body, whichever its verb. */
@@ -60,6 +62,7 @@ export class Call implements RuleContext, CallTarget {
   readonly identity: Identity
   readonly gates: FeatureGates
   readonly forbidsPrivileged: boolean
+  readonly allowsPlainHooks: boolean
   readonly user: User
   readonly now: number
   /** The version in which the caller speaks. */
@@ -77,6 +80,7 @@ export class Call implements RuleContext, CallTarget {
     this.identity = settings.identity
     this.gates = settings.gates
     this.forbidsPrivileged = settings.forbidsPrivileged
+    this.allowsPlainHooks = settings.allowsPlainHooks ?? false
     this.user = caller.user
     this.now = caller.now
     this.version = target.resource.version

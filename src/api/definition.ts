@@ -18,6 +18,8 @@ export interface RuleContext {
   readonly version: string
   /** Containers may not be privileged on this server. */
   readonly forbidsPrivileged?: boolean
+  /** For development: webhooks on this machine need no TLS. */
+  readonly allowsPlainHooks?: boolean
   /** Told of each rule that is written as an expression when it was asked; left out where nobody wants to know. */
   readonly onExpression?: (asked: AskedExpression) => void
 }

@@ -31,6 +31,8 @@ export interface Site {
   readonly metrics: ServerMetrics
   /** Left out: they are not served. */
   readonly profiles?: Profiles | undefined
+  /** The last reviews that hooks were sent, as JSON; left out: they are not kept. */
+  readonly reviews?: (() => string) | undefined
   /** Whose state is shown; left out: nobody's. */
   readonly flow?: FlowControl | undefined
   readonly version: Document
@@ -117,6 +119,7 @@ const discoverable = (site: Site, { catalog }: Exchange): Discoverable => ({ cat
 function serveDebug(site: Site, exchange: Exchange, words: readonly string[]): Answered | Promise<Answered> | undefined {
   const name = words.slice(2).join('/')
   if (words[1] === 'pprof') return site.profiles?.serve(exchange, name)
+  if (words[1] === 'admission' && name === 'reviews' && site.reviews !== undefined) return sendJson(exchange, Buffer.from(site.reviews()))
   return words[1] === 'api_priority_and_fairness' && site.flow !== undefined && serveDump(site.flow, exchange, name)
 }
 

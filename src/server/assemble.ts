@@ -75,7 +75,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
   })
   closing.add(() => offload.close())
   store.heavy.maker = offload
-  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks: hooks.tallies })
+  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks })
   isServing = true
   const port = await openPort(opening, { listener, certificate, trust, store, state })
 

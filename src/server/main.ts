@@ -42,6 +42,7 @@ export async function main(argv: readonly string[], others: Partial<Surroundings
   ignoreClosedOutput()
   const [command = '', ...args] = argv
   if (command === 'check') return runCheck(args, surroundings)
+  if (command === 'admission') return runAdmission(args, surroundings)
   if (command === 'codec') return runCodec(args, surroundings)
   if (command === 'credentials') return runCredentials(args, surroundings)
   if (isMoveCommand(command)) return runMove(command, args, surroundings)
@@ -67,6 +68,12 @@ async function runCodec(args: readonly string[], { complain, exit }: Surrounding
 async function runCheck(args: readonly string[], { print, complain, exit }: Surroundings): Promise<void> {
   const { runCheckCommand } = await import('./check/check-command.js')
   exit(await runCheckCommand(args, { print, complain }))
+}
+
+/** Reviews that were recorded, sent again to a hook. */
+async function runAdmission(args: readonly string[], { print, complain, exit }: Surroundings): Promise<void> {
+  const { runAdmissionCommand } = await import('./admission-command.js')
+  exit(await runAdmissionCommand(args, { print, complain }))
 }
 
 /** A client configuration for somebody. */

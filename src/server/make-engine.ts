@@ -60,6 +60,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
     identity: settings.identity,
     gates: settings.gates,
     forbidsPrivileged: !settings.allowPrivileged,
+    allowsPlainHooks: settings.admission.allowsPlainHooks,
     clock: systemClock,
     admission: admissionOf(
       pluginsInOrder({

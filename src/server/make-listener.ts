@@ -1,6 +1,5 @@
 // From the engine to what answers requests: the list of filters, the hooks beside it, and what they share.
 
-import type { HookTallies } from '../admission/webhooks/hook-tallies.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { anonymous } from '../api/user.js'
 import { steadyClock } from '../base/clock.js'
@@ -35,6 +34,7 @@ import { metricSources } from './metric-sources.js'
 import { openAudit } from './open-audit.js'
 import type { OpenExtensions } from './open-extensions.js'
 import { openFlowControl } from './open-flow-control.js'
+import type { HookParts } from './open-hooks.js'
 import type { Opening } from './opening.js'
 import type { RequestHeaderSettings, Settings } from './options/settings.js'
 import { servingFilters } from './serving-parts.js'
@@ -56,7 +56,7 @@ export interface ServerState {
 
 export interface ListenerParts {
   readonly engine: Engine
-  readonly hooks: HookTallies
+  readonly hooks: Pick<HookParts, 'tallies' | 'recorder'>
   readonly catalogs: CatalogSource
   readonly state: ServerState
   readonly storage: Storage
@@ -89,7 +89,7 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
   const reach = makeReach(settings.agents, closing)
   const metrics = new ServerMetrics({
     sources: [
-      ...metricSources({ ...parts, settings, inflight, lag, audit, flow }),
+      ...metricSources({ ...parts, hooks: parts.hooks.tallies, settings, inflight, lag, audit, flow }),
       ...tracing.sources,
       podLogFamilies(reach.logTallies, settings.identity),
     ],
@@ -130,7 +130,7 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
 /** Everything that has a path. */
 function siteOf(
   { settings, closing }: Opening,
-  { engine, state, offload, extensions }: ListenerParts,
+  { engine, state, offload, extensions, hooks: { recorder } }: ListenerParts,
   { metrics, reach }: { readonly metrics: ServerMetrics; readonly reach: OpenReach },
 ): Site {
   const version = versionDocument()
@@ -154,6 +154,7 @@ function siteOf(
     health: healthOf(settings, engine, state),
     metrics,
     profiles: settings.profiling ? new Profiles() : undefined,
+    reviews: recorder === undefined ? undefined : () => recorder.text(),
     version,
     openApi: openApiDocuments({ describe: describeType, release: String(version['gitVersion']) }),
     openId: openIdOf(settings, engine, state),

@@ -5,12 +5,15 @@ import type { Plugin } from '../admission/admission.js'
 import { imagePolicyWebhook } from '../admission/plugins/image-policy-webhook.js'
 import { HookClients } from '../admission/webhooks/hook-clients.js'
 import { HookTallies } from '../admission/webhooks/hook-tallies.js'
+import { ReviewRecorder } from '../admission/webhooks/review-recorder.js'
 import { JsonEndpoint } from '../net/json-endpoint.js'
 import type { Settings } from './options/settings.js'
 
 export interface HookParts {
   readonly clients: HookClients
   readonly tallies: HookTallies
+  /** Undefined where no review is recorded. */
+  readonly recorder: ReviewRecorder | undefined
   /** Undefined where nobody is asked about images. */
   readonly imagePolicy: Plugin | undefined
   /** False as long as the server only writes what it needs itself. */
@@ -22,11 +25,12 @@ export interface HookParts {
 const imagesMs = 30_000
 
 export function openHooks({ identity, admission }: Settings, isServing: () => boolean): HookParts {
-  const clients = new HookClients({ userAgent: identity.prefixed('apiserver-admission') })
+  const clients = new HookClients({ userAgent: identity.prefixed('apiserver-admission'), allowsPlain: admission.allowsPlainHooks })
   const images = admission.imagePolicy === undefined ? undefined : new JsonEndpoint(admission.imagePolicy, { timeoutMs: imagesMs })
   return {
     clients,
     tallies: new HookTallies(),
+    recorder: admission.recordedReviews === 0 ? undefined : new ReviewRecorder(admission.recordedReviews),
     imagePolicy: images === undefined ? undefined : imagePolicyOf(admission, images),
     isServing,
     close: () => {

@@ -12,6 +12,7 @@ import type { FindCredentials, HookClients } from './hook-clients.js'
 import { HookCallError, rejection } from './hook-errors.js'
 import type { Candidate } from './hook-list.js'
 import { BadAnswerError, checkResponse, readReview } from './review-answer.js'
+import type { ReviewRecorder } from './review-recorder.js'
 import { reviewApiVersion, reviewText } from './review-text.js'
 
 export interface CallParts {
@@ -20,6 +21,8 @@ export interface CallParts {
   readonly services: ServiceObjects
   readonly newUid: () => string
   readonly mayPatch: boolean
+  /** Left out: nothing is recorded. */
+  readonly recorder?: ReviewRecorder | undefined
 }
 
 const badStatus = 400
@@ -39,7 +42,7 @@ export async function callHook({ hook, as }: Candidate, request: AdmissionReques
   const uid = parts.newUid()
   const apiVersion = reviewApiVersion(request.identity, version)
   const text = await reviewText(request, { uid, version, as })
-  const answer = await post({ hook, as }, request, text, parts)
+  const answer = await recorded({ hook, as }, request, text, parts)
   let response: AdmissionResponse
   try {
     response = checkResponse(readReview(answer, apiVersion), { uid, version, apiVersion, mayPatch: parts.mayPatch })
@@ -51,6 +54,23 @@ export async function callHook({ hook, as }: Candidate, request: AdmissionReques
   for (const warning of response.warnings ?? []) if (!control.test(warning)) request.call.warn(warning)
   if (response.allowed !== true) throw rejection(name, response.status)
   return response
+}
+
+function recorded(candidate: Candidate, request: AdmissionRequest, text: string, parts: CallParts): Promise<EndpointAnswer> {
+  const { recorder } = parts
+  const posting = post(candidate, request, text, parts)
+  if (recorder === undefined) return posting
+  const step = parts.mayPatch ? 'admit' : 'validating'
+  return posting.then(
+    (answer) => {
+      recorder.record(candidate.hook, step, text, { answer })
+      return answer
+    },
+    (thrown: unknown) => {
+      recorder.record(candidate.hook, step, text, { error: thrown instanceof Error ? thrown.message : String(thrown) })
+      throw thrown
+    },
+  )
 }
 
 async function post({ hook }: Candidate, request: AdmissionRequest, text: string, parts: CallParts): Promise<EndpointAnswer> {

@@ -69,3 +69,12 @@ const parts: readonly { readonly text: string; readonly parts: object | undefine
 ]
 
 for (const row of parts) test(`the parts of ${JSON.stringify(row.text)}`, () => assert.deepEqual(parseUrl(row.text), row.parts))
+
+test('one on this machine may do without TLS where that is allowed', () => {
+  for (const url of ['http://127.0.0.1:8080/x', 'http://[::1]/x', 'http://localhost:1']) {
+    assert.deepEqual(lines(validateWebhookTarget({ url }, 't', true)), [])
+    assert.equal(validateWebhookTarget({ url }, 't').length, 1)
+  }
+  for (const url of ['http://example.com', 'http://127.0.0.1.example.com', 'http://10.0.0.1', 'ftp://localhost', 'http://localhost.evil'])
+    assert.equal(validateWebhookTarget({ url }, 't', true).length, 1)
+})

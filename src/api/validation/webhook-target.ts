@@ -18,20 +18,23 @@ export interface WebhookTarget {
   readonly service?: ServiceTarget
 }
 
-/** Exactly one of the two ways to name the place. */
-export function validateWebhookTarget({ url, service }: WebhookTarget, field: string): readonly FieldError[] {
-  if (url !== undefined && service === undefined) return validateWebhookUrl(url, `${field}.url`)
+/** Exactly one of the two ways to name the place. `allowsPlain`: one on this machine may do without TLS. */
+export function validateWebhookTarget({ url, service }: WebhookTarget, field: string, allowsPlain = false): readonly FieldError[] {
+  if (url !== undefined && service === undefined) return validateWebhookUrl(url, `${field}.url`, allowsPlain)
   if (url === undefined && service !== undefined) return validateServiceTarget(service, `${field}.service`)
   return [required(field, 'exactly one of url or service is required')]
 }
 
 const desiredForm = '; desired format: https://host[/path]'
 
-function validateWebhookUrl(text: string, field: string): readonly FieldError[] {
+const loopback = /^(127\.0\.0\.1|\[::1\]|localhost)(:\d+)?$/
+
+function validateWebhookUrl(text: string, field: string, allowsPlain: boolean): readonly FieldError[] {
   const url = parseUrl(text)
   if (url === undefined) return [required(field, `url must be a valid URL${desiredForm}`)]
   const errors: FieldError[] = []
-  if (url.scheme !== 'https') errors.push(invalid(field, url.scheme, `'https' is the only allowed URL scheme${desiredForm}`))
+  const isPlain = allowsPlain && url.scheme === 'http' && loopback.test(url.host)
+  if (url.scheme !== 'https' && !isPlain) errors.push(invalid(field, url.scheme, `'https' is the only allowed URL scheme${desiredForm}`))
   if (url.host === '') errors.push(invalid(field, '', `host must be specified${desiredForm}`))
   if (url.user !== undefined) errors.push(invalid(field, url.user, 'user information is not permitted in the URL'))
   if (url.fragment !== '') errors.push(invalid(field, url.fragment, 'fragments are not permitted in the URL'))

@@ -20,7 +20,7 @@ export const validatingWebhookConfiguration = defineResource<ValidatingWebhookCo
   defaults: (configuration) => withChanged(configuration, 'webhooks', (webhooks) => changedItems(webhooks, withWebhookDefaults)),
   prepareCreate: asFirstGeneration,
   prepareUpdate: (next, old) => (isSameWebhooks(schema.fields.webhooks.node, next, old) ? next : asNextGeneration(next, old)),
-  validate: ({ webhooks }) => validateWebhooks(webhooks),
+  validate: ({ webhooks }, context) => validateWebhooks(webhooks, context),
   anyFinalizer: true,
   checks: { update: ['metadata', 'own'] },
   versionRequiredOnUpdate: true,

@@ -1,6 +1,7 @@
 // What both kinds of webhooks share: how one is completed and what it must say.
 
 import { changedItems } from '../../api/changed-items.js'
+import type { RuleContext } from '../../api/definition.js'
 import { duplicate, type FieldError, invalid, notSupported, required } from '../../api/field-error.js'
 import { checkEach, checkOptionalChoice, joined } from '../../api/validation/collect.js'
 import { noErrors } from '../../api/validation/fields.js'
@@ -47,7 +48,10 @@ export const isSameWebhooks = (node: SchemaNode, next: Webhooks, old: Webhooks):
   !isSentEmpty(next, 'webhooks') && !hasSentEmpty(next.webhooks) && sameBySchema(node, next.webhooks ?? [], old.webhooks ?? [])
 
 /** Everything about the webhooks of one configuration, which are told apart by name. */
-export function validateWebhooks(webhooks: readonly MutatingWebhook[] | undefined): readonly FieldError[] {
+export function validateWebhooks(
+  webhooks: readonly MutatingWebhook[] | undefined,
+  { allowsPlainHooks = false }: Pick<RuleContext, 'allowsPlainHooks'> = {},
+): readonly FieldError[] {
   const names = new Set<string>()
   return checkEach(webhooks, 'webhooks', (webhook, field) => {
     const { name = '' } = webhook
@@ -55,6 +59,7 @@ export function validateWebhooks(webhooks: readonly MutatingWebhook[] | undefine
     names.add(name)
     return joined(
       validateWebhook(webhook, field),
+      validateWebhookTarget(webhook.clientConfig ?? {}, `${field}.clientConfig`, allowsPlainHooks),
       validateReviewVersions(webhook.admissionReviewVersions ?? [], `${field}.admissionReviewVersions`, missingVersions),
       isSecond ? [duplicate(`${field}.name`, name)] : noErrors,
     )
@@ -72,7 +77,6 @@ const validateWebhook = (webhook: MutatingWebhook, field: string): readonly Fiel
     validateLabelSelector(webhook.namespaceSelector, `${field}.namespaceSelector`),
     validateLabelSelector(webhook.objectSelector, `${field}.objectSelector`),
     checkOptionalChoice(webhook.reinvocationPolicy, `${field}.reinvocationPolicy`, reinvocationPolicies),
-    validateWebhookTarget(webhook.clientConfig ?? {}, `${field}.clientConfig`),
   )
 
 /** A domain of three parts at least, so that names of different owners do not meet. */

@@ -38,6 +38,8 @@ export function readAdmission(
     disabled,
     config,
     ...connectionsOf(config, readText),
+    allowsPlainHooks: values['insecure-loopback-webhooks'],
+    recordedReviews: values['recorded-admission-reviews'],
     notReadyTolerationSeconds: values['default-not-ready-toleration-seconds'],
     unreachableTolerationSeconds: values['default-unreachable-toleration-seconds'],
   }

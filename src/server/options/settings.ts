@@ -252,6 +252,10 @@ export interface AdmissionSettings {
   readonly config: AdmissionConfig
   /** As whom hooks are called. */
   readonly hookCredentials: { readonly mutating: FindCredentials; readonly validating: FindCredentials }
+  /** For development: hooks on this machine may be asked without TLS. */
+  readonly allowsPlainHooks: boolean
+  /** For development: how many reviews that hooks were sent are kept. */
+  readonly recordedReviews: number
   /** Who is asked about images; undefined: nobody. */
   readonly imagePolicy: EndpointSettings | undefined
   readonly notReadyTolerationSeconds: number

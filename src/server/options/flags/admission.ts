@@ -21,6 +21,22 @@ export const admissionFlags = [
   },
   { name: 'admission-control-config-file', kind: 'file', content: 'yaml', effect: 'now', help: 'configuration of the plugins' },
   {
+    name: 'insecure-loopback-webhooks',
+    kind: 'boolean',
+    default: 'false',
+    effect: 'now',
+    help: 'for development: the url of an admission webhook may be http://127.0.0.1, http://[::1] or http://localhost, without TLS',
+  },
+  {
+    name: 'recorded-admission-reviews',
+    kind: 'integer',
+    min: 0,
+    max: 1000,
+    default: '0',
+    effect: 'now',
+    help: 'for development: how many of the last reviews that webhooks were sent are kept, for /debug/admission/reviews and `admission replay`',
+  },
+  {
     name: 'default-not-ready-toleration-seconds',
     kind: 'integer',
     min: 0,

@@ -1,0 +1,56 @@
+// Recorded reviews: as many as are wanted, and nothing that is secret.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Hook } from './hook.js'
+import { hooksOf } from './hook.js'
+import { type RecordedReview, ReviewRecorder } from './review-recorder.js'
+
+const [hook] = hooksOf([{ metadata: { name: 'c' }, webhooks: [{ name: 'h.example.com' }] } as object]) as readonly [Hook]
+
+const reviewOf = (kind: string, object: object, uid = 'u') =>
+  JSON.stringify({ kind: 'AdmissionReview', request: { uid, kind: { kind }, object } })
+
+const itemsOf = (recorder: ReviewRecorder): readonly RecordedReview[] => JSON.parse(recorder.text()).items
+
+test('the last ones are kept, with what was answered', () => {
+  const recorder = new ReviewRecorder(2)
+  for (const uid of ['1', '2', '3'])
+    recorder.record(hook, 'admit', reviewOf('ConfigMap', { data: { a: 'b' } }, uid), {
+      answer: { status: 200, body: Buffer.from('{"response":{}}'), retryAfter: undefined },
+    })
+  recorder.record(hook, 'validating', reviewOf('ConfigMap', {}, '4'), { error: 'nobody there' })
+  const [first, second] = itemsOf(recorder)
+  assert.deepEqual(first, {
+    time: first?.time,
+    configuration: 'c',
+    webhook: 'h.example.com',
+    type: 'admit',
+    answer: { response: {} },
+    review: JSON.parse(reviewOf('ConfigMap', { data: { a: 'b' } }, '3')),
+  })
+  assert.deepEqual([second?.error, second?.type, itemsOf(recorder).length], ['nobody there', 'validating', 2])
+})
+
+test('of secrets only the names are kept, and of tokens nothing', () => {
+  const recorder = new ReviewRecorder(10)
+  const secret = {
+    metadata: { name: 's', annotations: { last: 'c2VjcmV0' } },
+    data: { password: 'c2VjcmV0' },
+    stringData: { x: 'c2VjcmV0' },
+  }
+  recorder.record(hook, 'admit', reviewOf('Secret', secret), {})
+  recorder.record(hook, 'admit', reviewOf('TokenReview', { spec: { token: 'c2VjcmV0' } }), {})
+  recorder.record(hook, 'admit', reviewOf('ConfigMap', { data: { a: 'x'.repeat(2 << 20) } }), {})
+  const text = recorder.text()
+  assert.ok(!text.includes('c2VjcmV0'))
+  assert.equal(itemsOf(recorder).length, 1)
+  assert.match(text, /"password":"cmVkYWN0ZWQ="/)
+})
+
+test('what is kept is bounded in bytes', () => {
+  const recorder = new ReviewRecorder(1000)
+  for (let i = 0; i < 100; i++) recorder.record(hook, 'admit', reviewOf('ConfigMap', { data: { a: 'x'.repeat(900_000) } }), {})
+  assert.ok(recorder.text().length < 17 << 20)
+  assert.ok(itemsOf(recorder).length > 10)
+})
