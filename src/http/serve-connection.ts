@@ -154,7 +154,7 @@ async function passProxied(exchange: Exchange, reach: Reach, location: Location)
     ...(isUpgrade
       ? {}
       : {
-          changeHeaders: (headers) => setHeader(headers, 'X-Forwarded-Uri', encodePath(join(place.prefix, location.path))),
+          changeHeaders: (headers) => setHeader(headers, 'X-Forwarded-Uri', join(place.prefix, encodePath(location.path))),
           transforms: (head) => rewriteLinks(head, place),
         }),
   }
@@ -171,7 +171,8 @@ function placeOf({ info, request }: Exchange, { path }: Location, { host }: URL)
   const suffix = asked.endsWith('/') && !path.endsWith('/') ? `${path}/` : path
   const requestHost = request.headers[':authority'] ?? request.headers.host
   return {
-    prefix: suffix !== '' && asked.endsWith(suffix) ? asked.slice(0, -suffix.length) : asked,
+    // It becomes a part of links.
+    prefix: encodePath(suffix !== '' && asked.endsWith(suffix) ? asked.slice(0, -suffix.length) : asked),
     host,
     requestHost: typeof requestHost === 'string' ? requestHost : '',
   }

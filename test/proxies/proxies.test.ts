@@ -81,6 +81,8 @@ describe('proxies', needsAddress, () => {
     const moved = await client.get(`${pods}/web/proxy/moved`)
     assert.deepEqual([moved.status, moved.headers.location], [302, `${pods}/web/proxy/there?x`])
     assert.equal(moved.headers['access-control-allow-origin'], undefined)
+    const crooked = await client.get(`${pods}/web/proxy/%0d%0aX:%20y"<>/../moved`)
+    assert.deepEqual([crooked.status, crooked.headers.location], [302, `${pods}/web/proxy/there?x`])
     const away = await client.get(`${pods}/web/proxy/away`)
     assert.deepEqual([away.status, away.headers.location], [302, 'http://10.255.255.1/'])
     const bare = await client.get(`${pods}/web/proxy?a=b`)
