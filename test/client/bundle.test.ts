@@ -1,0 +1,84 @@
+// The client for browsers: how large it is, that it needs nothing of Node, and that it works over `fetch`.
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { type RunningServer, startServer } from 'cluster-apiserver'
+import { build } from 'esbuild'
+import { tokenOf } from '../kit/embedded.js'
+import { repoRoot } from '../kit/paths.js'
+
+const limitBytes = 60_000
+
+/** As a browser gets it. Anything that is not there in a browser fails the build. */
+async function bundle(program: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: program, resolveDir: join(repoRoot, 'test') },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    logLevel: 'silent',
+  })
+  return outputFiles[0]?.text ?? ''
+}
+
+const gzipped = (text: string): number => gzipSync(text, { level: 9 }).length
+
+describe('in a browser', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'client-bundle-'))
+  let server: RunningServer
+  before(async () => {
+    server = await startServer()
+  })
+  after(async () => {
+    await server.close({ immediately: true })
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test(`everything together has at most ${limitBytes / 1000} kB, and parts have less`, async (t) => {
+    const whole = gzipped(await bundle("export * from 'cluster-apiserver/client'"))
+    const dynamic = gzipped(await bundle("export { Client, FetchTransport } from 'cluster-apiserver/client'"))
+    const errors = gzipped(await bundle("export { isNotFound } from 'cluster-apiserver/client'"))
+    t.diagnostic(`whole ${whole} bytes, without configuration and kinds ${dynamic}, one function ${errors}`)
+    assert.ok(whole <= limitBytes, `${whole} bytes`)
+    assert.ok(dynamic < whole * 0.75, `${dynamic} of ${whole} bytes`)
+    assert.ok(errors < 1500, `${errors} bytes`)
+  })
+
+  test('get, list, watch and write over fetch', async () => {
+    const program = `import { FetchTransport, makeTypedClient, isNotFound } from 'cluster-apiserver/client'
+const [server, token] = [process.env.SERVER, process.env.TOKEN]
+const client = makeTypedClient({ transport: new FetchTransport({ server }), credentials: { current: () => ({ authorization: 'Bearer ' + token }) } })
+const maps = client.core.v1.configMaps('default')
+const said = []
+const since = await maps.list()
+await maps.create({ metadata: { name: 'seen' }, data: { text: 'ä€😀' } })
+for await (const { type, object } of maps.watch({ since })) { said.push(type, object.data.text); break }
+await maps.patch('seen', { data: { text: null } })
+said.push(Object.keys((await maps.get('seen')).data ?? {}).length, (await maps.table()).kind)
+await maps.delete('seen')
+await maps.get('seen').catch((error) => said.push(isNotFound(error)))
+await maps.list({ signal: AbortSignal.abort(new Error('enough')) }).catch((error) => said.push(error.message))
+const gone = makeTypedClient({ transport: new FetchTransport({ server: 'http://127.0.0.1:1' }) })
+await gone.version().catch((error) => said.push(error.kind))
+client.close()
+console.log(JSON.stringify(said))
+`
+    const file = join(folder, 'page.mjs')
+    writeFileSync(file, await bundle(program))
+    writeFileSync(join(folder, 'ca.crt'), server.caPem)
+    const env = { ...process.env, SERVER: server.url, TOKEN: tokenOf(server), NODE_EXTRA_CA_CERTS: join(folder, 'ca.crt') }
+    const output = await new Promise<string>((resolve, reject) =>
+      execFile(process.execPath, [file], { env, timeout: 20_000 }, (error, stdout, stderr) =>
+        error === null ? resolve(stdout) : reject(new Error(stderr, { cause: error })),
+      ),
+    )
+    assert.deepEqual(JSON.parse(output), ['ADDED', 'ä€😀', 0, 'Table', true, 'enough', 'connection'])
+  })
+})
