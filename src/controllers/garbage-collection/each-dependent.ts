@@ -12,7 +12,8 @@ export async function eachDependent(graph: Graph, uid: string, visit: (key: stri
   const failures: unknown[] = []
   const work = async (): Promise<void> => {
     for (let next = keys.next(); next.done !== true; next = keys.next()) {
-      if (run.pieces.isOver) await run.pieces.next()
+      // One in each turn of the event loop, also where there would be time for more: whoever waits for an answer waits for one deletion.
+      await run.pieces.next()
       if (run.signal.aborted) return
       try {
         await visit(next.value)
