@@ -142,9 +142,9 @@ test('lines of one turn are written together, and counted when they are lost', a
   const written: string[] = []
   let problem: Error | undefined
   const target = {
-    append: (text: string) => {
+    append: (lines: Buffer) => {
       if (problem !== undefined) throw problem
-      written.push(text)
+      written.push(lines.toString())
       return undefined
     },
     close: async () => undefined,
@@ -154,13 +154,18 @@ test('lines of one turn are written together, and counted when they are lost', a
   const log = new LogBackend({ ...parts, isStrict: false })
   assert.deepEqual([log.process([event('a')]), log.process([event('b')])], [true, true])
   assert.deepEqual(written, [])
-  await Promise.resolve()
+  await setImmediate()
   assert.deepEqual(written, ['a\nb\n'])
+  const long = 'ä'.repeat(100_000)
+  log.process([event('before'), event(long), event('behind')])
+  await setImmediate()
+  assert.deepEqual(written.splice(0), ['a\nb\n', 'before\n', `${long}\n`, 'behind\n'])
   problem = new Error('the disk is full')
   assert.equal(log.process([event('c')]), true)
-  await Promise.resolve()
-  assert.equal(new LogBackend({ ...parts, isStrict: true }).process([event('d')]), false)
-  assert.equal(tallies.errors.get('log'), 2)
+  await setImmediate()
+  const strict = new LogBackend({ ...parts, isStrict: true })
+  assert.deepEqual([strict.process([event('d')]), strict.process([event(long)])], [false, false])
+  assert.equal(tallies.errors.get('log'), 3)
 })
 
 test('the short format', () => {

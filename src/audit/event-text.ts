@@ -3,6 +3,7 @@
 
 import type { User } from '../api/user.js'
 import { onceFor } from '../base/once-for.js'
+import { RecentMap } from '../base/recent-map.js'
 import { sortTexts } from '../base/text-order.js'
 import { writeAny, writeText } from '../schema/write.js'
 
@@ -18,21 +19,28 @@ export interface ObjectReference {
 }
 
 const member = (name: string, text: string): string => (text === '' ? '' : `,"${name}":${writeText(text)}`)
+const plainMember = (name: string, text: string): string => (text === '' ? '' : `,"${name}":"${text}"`)
+
+/** Whether the parts of a path and of its query can stand between quotes as they are, and are what they look like. */
+export const isPlainUri = (uri: string, written: string): boolean => written.length === uri.length + 2 && !uri.includes('%')
 
 /** Members that begin with a comma, as an object. */
 const object = (members: string): string => `{${members.slice(1)}}`
 
-export const objectReferenceText = (of: ObjectReference): string =>
-  object(
-    member('resource', of.resource) +
-      member('namespace', of.namespace) +
-      member('name', of.name) +
-      member('uid', of.uid) +
-      member('apiGroup', of.apiGroup) +
-      member('apiVersion', of.apiVersion) +
-      member('resourceVersion', of.resourceVersion) +
-      member('subresource', of.subresource),
+/** `isPlain`: nothing of it has to be escaped. */
+export function objectReferenceText(of: ObjectReference, isPlain: boolean): string {
+  const write = isPlain ? plainMember : member
+  return object(
+    write('resource', of.resource) +
+      write('namespace', of.namespace) +
+      write('name', of.name) +
+      write('uid', of.uid) +
+      write('apiGroup', of.apiGroup) +
+      write('apiVersion', of.apiVersion) +
+      write('resourceVersion', of.resourceVersion) +
+      write('subresource', of.subresource),
   )
+}
 
 export const userText = onceFor(({ name, uid, groups, extra }: User): string => {
   const keys = sortTexts(Object.keys(extra))
@@ -58,20 +66,41 @@ export function annotationsText(annotations: readonly (readonly [string, string]
 
 /** A moment in microseconds, of which this server knows milliseconds. */
 export function microTime(ms: number): string {
-  // Most of what is asked for in a turn is the same moment.
-  if (ms !== lastMs) {
-    lastMs = ms
-    lastTime = `${new Date(ms).toISOString().slice(0, -1)}000Z`
+  const second = Math.floor(ms / 1000)
+  // Most of what is asked for is of the same second.
+  if (second !== lastSecond) {
+    lastSecond = second
+    lastTime = new Date(second * 1000).toISOString().slice(0, -4)
   }
-  return lastTime
+  const rest = ms - second * 1000
+  return `${lastTime}${rest < 10 ? '00' : rest < 100 ? '0' : ''}${rest}000Z`
 }
 
-let lastMs = Number.NaN
+let lastSecond = Number.NaN
 let lastTime = ''
 
 const longestAgent = 1024
 
-export const agentText = (agent: string): string => (agent.length <= longestAgent ? agent : `${agent.slice(0, longestAgent)}...TRUNCATED`)
+const agentText = (agent: string): string => (agent.length <= longestAgent ? agent : `${agent.slice(0, longestAgent)}...TRUNCATED`)
+
+/** Of clients that send one request after the other: their addresses are one value for each, see source-ips. */
+const origins = new WeakMap<readonly string[], RecentMap<string, string>>()
+const mostPrograms = 16
+const longestKept = 256
+
+/** Where a request comes from, and by which program. */
+export function originText(ips: readonly string[], agent: string): string {
+  const kept = origins.get(ips)
+  const known = kept?.get(agent)
+  if (known !== undefined) return known
+  const program = agent === '' ? '' : `,"userAgent":${writeText(agentText(agent))}`
+  const text = `${ips.length === 0 ? '' : `,"sourceIPs":[${ips.map(writeText).join(',')}]`}${program}`
+  if (agent.length > longestKept) return text
+  const programs = kept ?? new RecentMap<string, string>(mostPrograms)
+  programs.set(agent, text)
+  if (kept === undefined) origins.set(ips, programs)
+  return text
+}
 
 /** The answer, where it is a Status; otherwise only its code is known. */
 export interface StatusText {

@@ -36,12 +36,12 @@ export class LinePipe implements LineTarget {
   }
 
   /** Nothing: all of it is written. It throws, or the promise rejects, where it is not and never will be. */
-  append(text: string): Promise<void> | undefined {
+  append(lines: Buffer): Promise<void> | undefined {
     // What is left of a line comes before all others.
     if (this.#isStuck) this.#drain()
     const isFirst = this.#waiting.size === 0
-    const written = isFirst ? this.#write(text) : 0
-    const length = Buffer.byteLength(text)
+    const written = isFirst ? this.#write(lines) : 0
+    const { length } = lines
     if (written === length) return undefined
     if (this.#isStuck) throw new Error('nobody reads the lines')
     if (!isFirst && this.#waitingBytes + length > this.#options.mostWaitingBytes) throw new Error('too many lines wait for their reader')
@@ -50,7 +50,7 @@ export class LinePipe implements LineTarget {
         this.#at = written
         this.#takenAtMs = performance.now()
       }
-      this.#waiting.add({ bytes: Buffer.from(text), resolve, reject })
+      this.#waiting.add({ bytes: Buffer.from(lines), resolve, reject })
       this.#waitingBytes += length
       this.#timer ??= setTimeout(() => this.#drain(), retryMs)
     })
@@ -86,9 +86,9 @@ export class LinePipe implements LineTarget {
   }
 
   /** As much as is taken now. */
-  #write(what: string | Buffer, at = 0): number {
+  #write(bytes: Buffer, at = 0): number {
     try {
-      const written = typeof what === 'string' ? writeSync(this.#options.descriptor, what) : writeSync(this.#options.descriptor, what, at)
+      const written = writeSync(this.#options.descriptor, bytes, at)
       this.#takenAtMs = performance.now()
       this.#isStuck = false
       return written

@@ -23,7 +23,7 @@ test('a file that is full is put aside under the time of day', async () => {
   let now = start
   const file = new LogFile({ ...rotation, path }, () => now)
   for (const line of ['one\n', 'two\n', 'three\n', 'a line that is longer than a file\n', 'x\n']) {
-    file.append(line)
+    file.append(Buffer.from(line))
     now += 1
   }
   await file.close()
@@ -39,8 +39,8 @@ test('what was there before is continued', async () => {
   const { folder, path } = inFolder()
   writeFileSync(path, 'before\n')
   const file = new LogFile({ ...rotation, path }, () => start)
-  file.append('a\n')
-  file.append('b\n')
+  file.append(Buffer.from('a\n'))
+  file.append(Buffer.from('b\n'))
   await file.close()
   assert.equal(readFileSync(join(folder, 'audit-2026-01-10T00-00-00.000.log'), 'utf8'), 'before\na\n')
   rmSync(folder, { recursive: true })
@@ -49,7 +49,7 @@ test('what was there before is continued', async () => {
 test('of two within a millisecond none is lost', async () => {
   const { folder, path } = inFolder()
   const file = new LogFile({ ...rotation, maxBytes: 1, path }, () => start)
-  for (const line of ['a\n', 'b\n', 'c\n']) file.append(line)
+  for (const line of ['a\n', 'b\n', 'c\n']) file.append(Buffer.from(line))
   await file.close()
   assert.equal(readdirSync(folder).length, 3)
   rmSync(folder, { recursive: true })
@@ -62,7 +62,7 @@ test('old ones are compressed, and removed by number and age', async () => {
   writeFileSync(join(folder, 'audit-other.log'), 'somebody else\n')
   const file = new LogFile({ path, maxBytes: 1, maxAgeDays: 3, maxBackups: 2, compresses: true }, () => now)
   for (const line of ['a\n', 'b\n', 'c\n', 'd\n']) {
-    file.append(line)
+    file.append(Buffer.from(line))
     now += day / 2
   }
   await file.close()

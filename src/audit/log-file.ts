@@ -36,14 +36,12 @@ export class LogFile implements LineTarget {
   }
 
   /** Writes all of it, or throws. */
-  append(text: string): undefined {
-    const length = Buffer.byteLength(text)
+  append(lines: Buffer): undefined {
+    const { length } = lines
     if (this.#bytes > 0 && this.#bytes + length > this.#rotation.maxBytes) this.#rotate()
     const descriptor = this.#descriptor ?? this.#open()
     try {
-      let at = writeSync(descriptor, text)
-      for (const bytes = at < length ? Buffer.from(text) : undefined; bytes !== undefined && at < length; )
-        at += writeSync(descriptor, bytes, at)
+      for (let at = 0; at < length; ) at += writeSync(descriptor, lines, at)
     } catch (thrown) {
       this.#drop()
       throw thrown

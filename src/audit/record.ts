@@ -4,11 +4,12 @@ import type { RequestInfo } from '../api/request-info.js'
 import type { User } from '../api/user.js'
 import { writeText } from '../schema/write.js'
 import {
-  agentText,
   annotationsText,
+  isPlainUri,
   microTime,
   type ObjectReference,
   objectReferenceText,
+  originText,
   type StatusText,
   statusText,
   userText,
@@ -20,7 +21,7 @@ import type { Ruling } from './policy.js'
 export interface AuditEvent {
   readonly text: string
   /** The same without what the client sent and was sent; undefined where that is nothing. */
-  readonly shortened: () => string | undefined
+  shortened(): string | undefined
   readonly facts: EventFacts
 }
 
@@ -93,7 +94,9 @@ export class AuditRecord {
   private readonly head: string
   private readonly middle: string
   private readonly origin: string
-  private readonly truncatedKey: string
+  /** Whether all that the path says of the object is plain. */
+  private readonly isPlain: boolean
+  private readonly apiVersion: string
   private ref: ObjectReference | undefined
   /** The same as text, and of which it is. */
   private refText: string | undefined
@@ -101,6 +104,8 @@ export class AuditRecord {
   private sentText = ''
   private answerText = ''
   private isTruncated = false
+  /** Whether the client said more of the object than the path does. */
+  private isSaid = false
 
   constructor(request: RecordedRequest, { ruling, apiVersion }: { readonly ruling: Ruling; readonly apiVersion: string }) {
     const { info, user } = request
@@ -108,11 +113,11 @@ export class AuditRecord {
     this.level = ruling.level
     this.ruling = ruling
     this.head = `{"kind":"Event","apiVersion":"${apiVersion}","level":"${ruling.level}","auditID":${writeText(request.auditId)},"stage":"`
-    this.middle = `","requestURI":${writeText(request.uri)},"verb":${writeText(request.verb)},"user":${user === undefined ? '{}' : userText(user)}`
-    const agent = request.userAgent === '' ? '' : `,"userAgent":${writeText(agentText(request.userAgent))}`
-    const ips = request.sourceIps
-    this.origin = `${ips.length === 0 ? '' : `,"sourceIPs":[${ips.map(writeText).join(',')}]`}${agent}`
-    this.truncatedKey = `${apiVersion.slice(0, apiVersion.indexOf('/'))}/truncated`
+    const uri = writeText(request.uri)
+    this.isPlain = isPlainUri(request.uri, uri)
+    this.middle = `","requestURI":${uri},"verb":${writeText(request.verb)},"user":${user === undefined ? '{}' : userText(user)}`
+    this.origin = originText(request.sourceIps, request.userAgent)
+    this.apiVersion = apiVersion
     this.ref = info.isResource ? referenceOf(info, request.name) : undefined
   }
 
@@ -132,6 +137,7 @@ export class AuditRecord {
   keepMetadata(metadata: SentMetadata | undefined): void {
     const { ref } = this
     if (ref === undefined || metadata === undefined) return
+    this.isSaid = true
     this.ref = {
       ...ref,
       namespace: ref.namespace || (metadata.namespace ?? ''),
@@ -165,6 +171,7 @@ export class AuditRecord {
   /** The request was carried out elsewhere, and this is what was kept there. */
   takeOver({ ref, status, sentText, answerText, isTruncated }: KeptParts): void {
     this.ref = ref
+    this.isSaid = true
     this.status = status
     this.sentText = sentText
     this.answerText = answerText
@@ -172,19 +179,18 @@ export class AuditRecord {
   }
 
   event(input: StageInput): AuditEvent {
-    const hasBodies = this.sentText !== '' || this.answerText !== ''
-    const isWhole = input.stage !== 'RequestReceived'
-    return {
-      text: this.text(input, isWhole),
-      shortened: () => (hasBodies && isWhole ? this.text(input, false, true) : undefined),
-      facts: this.facts(input),
-    }
+    return new StageEvent(this, input)
   }
 
-  private text({ stage, nowMs, code, actsAs, annotations }: StageInput, hasBodies: boolean, isShortened = false): string {
+  get hasBodies(): boolean {
+    return this.sentText !== '' || this.answerText !== ''
+  }
+
+  text({ stage, nowMs, code, actsAs, annotations }: StageInput, hasBodies: boolean, isShortened = false): string {
     const { user, receivedMs } = this.request
     const acting = actsAs === undefined || actsAs === user || user === undefined ? '' : `,"impersonatedUser":${userText(actsAs)}`
-    const remarks = isShortened || (this.isTruncated && hasBodies) ? [...annotations, [this.truncatedKey, 'true'] as const] : annotations
+    const remarks =
+      isShortened || (this.isTruncated && hasBodies) ? [...annotations, [truncatedKey(this.apiVersion), 'true'] as const] : annotations
     return (
       this.head +
       stage +
@@ -205,16 +211,42 @@ export class AuditRecord {
     if (this.ref === undefined) return ''
     if (this.refText === undefined || this.refTextOf !== this.ref) {
       this.refTextOf = this.ref
-      this.refText = `,"objectRef":${objectReferenceText(this.ref)}`
+      this.refText = `,"objectRef":${objectReferenceText(this.ref, this.isPlain && !this.isSaid)}`
     }
     return this.refText
   }
 
-  private facts({ stage, code, actsAs }: StageInput): EventFacts {
+  facts({ stage, code, actsAs }: StageInput): EventFacts {
     const { auditId, verb, uri, userAgent, user, sourceIps, receivedMs } = this.request
     const impersonated = actsAs === user ? undefined : actsAs
     const namespace = this.ref?.namespace ?? ''
     return { auditId, stage, verb, uri, userAgent, user, impersonated, sourceIps, namespace, receivedMs, code }
+  }
+}
+
+const truncatedKey = (apiVersion: string): string => `${apiVersion.slice(0, apiVersion.indexOf('/'))}/truncated`
+
+/** What is made of it later, of few events, is made when somebody asks. */
+class StageEvent implements AuditEvent {
+  readonly text: string
+  readonly #record: AuditRecord
+  readonly #input: StageInput
+  readonly #hasBodies: boolean
+
+  constructor(record: AuditRecord, input: StageInput) {
+    const isWhole = input.stage !== 'RequestReceived'
+    this.#record = record
+    this.#input = input
+    this.#hasBodies = isWhole && record.hasBodies
+    this.text = record.text(input, isWhole)
+  }
+
+  shortened(): string | undefined {
+    return this.#hasBodies ? this.#record.text(this.#input, false, true) : undefined
+  }
+
+  get facts(): EventFacts {
+    return this.#record.facts(this.#input)
   }
 }
 

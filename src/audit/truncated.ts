@@ -58,7 +58,7 @@ export class Truncated implements Backend {
     const { maxEventBytes } = this.#limits
     if (isWithin(event.text, maxEventBytes)) return event
     const text = event.shortened()
-    return text === undefined || !isWithin(text, maxEventBytes) ? undefined : { ...event, text }
+    return text === undefined || !isWithin(text, maxEventBytes) ? undefined : { text, shortened: () => undefined, facts: event.facts }
   }
 }
 
