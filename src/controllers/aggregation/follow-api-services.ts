@@ -1,13 +1,17 @@
 // Follows the API services in the store, on every server: who answers for what changes with the commit that says so.
 
 import type { ApiServiceSource, ListedVersion, RemoteTarget } from '../../api/api-services.js'
-import { ApiServices } from '../../api/api-services.js'
+import { ApiServices, customPriorities } from '../../api/api-services.js'
 import type { Catalog, Resource } from '../../api/catalog.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { sharedPieces } from '../../base/pieces.js'
+import { partsOf } from '../../objects/keys.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import type { APIService } from '../../resources/apiregistration/v1.schema.js'
+import { automanagedLabel, keptLabel } from '../bootstrap/api-services.js'
+import { groupIn } from '../custom-resources/names-by-group.js'
 
 export const apiServicesResource = (catalog: Catalog): Resource | undefined =>
   catalog.find(catalog.identity.group({ stem: 'apiregistration' }), 'v1', 'apiservices')
@@ -17,6 +21,7 @@ export function followApiServices(store: ObjectStore, catalog: Catalog, source: 
   const resource = apiServicesResource(catalog)
   if (resource === undefined) return () => undefined
   const own = resource.group
+  const label = automanagedLabel(catalog)
   const all = new Map<string, ListedVersion>()
   const put = (object: StoredObject): boolean => {
     const service = object.decode(resource) as APIService
@@ -37,10 +42,50 @@ export function followApiServices(store: ObjectStore, catalog: Catalog, source: 
       if (type === 'DELETED' ? remove(object) : put(object)) source.replace(new ApiServices(new Map(all)))
     },
   })
-  for (const object of store.look({ resource, namespace: '', selection: everything })) if (object !== undefined) put(object)
+  const unread: string[] = []
+  for (const object of store.look({ resource, namespace: '', selection: everything })) {
+    if (object === undefined) continue
+    if (object.labels()?.[label] !== keptLabel) put(object)
+    else {
+      // There may be hundreds, all of which say the same: they are read behind the start.
+      const expected = customVersion(partsOf(resource, object.key).name)
+      all.set(expected.name, expected)
+      unread.push(expected.name)
+    }
+  }
   source.replace(new ApiServices(new Map(all)))
-  return unwatch
+  const ending = new AbortController()
+  void readBehind(
+    unread,
+    (name) => {
+      const object = store.read({ resource, namespace: '', name })
+      if (object !== undefined && put(object)) source.replace(new ApiServices(new Map(all)))
+    },
+    ending.signal,
+  )
+  return () => {
+    ending.abort()
+    unwatch()
+  }
 }
+
+async function readBehind(names: readonly string[], read: (name: string) => void, signal: AbortSignal): Promise<void> {
+  for (const name of names) {
+    if (sharedPieces.isOver) await sharedPieces.next()
+    if (signal.aborted) return
+    read(name)
+  }
+}
+
+/** As the server itself makes it for a custom kind. */
+const customVersion = (name: string): ListedVersion => ({
+  name,
+  group: groupIn(name),
+  version: name.slice(0, name.indexOf('.')),
+  ...customPriorities,
+  isAvailable: true,
+  remote: undefined,
+})
 
 export const isAvailable = ({ status }: APIService): boolean =>
   status?.conditions?.some(({ type, status: value }) => type === 'Available' && value === 'True') === true

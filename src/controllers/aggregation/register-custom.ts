@@ -5,41 +5,42 @@ import { customPriorities } from '../../api/api-services.js'
 import type { Resource } from '../../api/catalog.js'
 import { type ApiObject, withMetadata } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
-import { partsOf } from '../../objects/keys.js'
-import { everything } from '../../objects/selection.js'
+import type { StoredObject } from '../../objects/stored-object.js'
 import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
 import type { APIService, APIServiceSpec } from '../../resources/apiregistration/v1.schema.js'
 import { create } from '../../verbs/create.js'
 import { remove } from '../../verbs/delete.js'
 import { update } from '../../verbs/update.js'
-import { automanagedLabel } from '../bootstrap/api-services.js'
+import { automanagedLabel, keptLabel as kept } from '../bootstrap/api-services.js'
 import { definitionsResource, isOwnGroup } from '../custom-resources/custom-kinds.js'
+import { groupIn, NamesByGroup } from '../custom-resources/names-by-group.js'
 import { KeyedLoop, type LoopParts, type Run } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
 import { ownCall } from '../own-call.js'
 import { apiServicesResource } from './follow-api-services.js'
 
-/** The label of those that are kept as they are wanted all the time, and not at a start alone. */
-const kept = 'true'
-
-/** A name is the plural or the version, a dot, and the group, which is the key. */
-const groupIn = (name: string): string => name.slice(name.indexOf('.') + 1)
-
-export const customApiServices = (parts: LoopParts): Loop =>
-  new KeyedLoop(parts, {
+/** The keys are groups. */
+export const customApiServices = (parts: LoopParts): Loop => {
+  const { store } = parts.engine
+  const names = { definitions: new NamesByGroup(store), services: new NamesByGroup(store) }
+  return new KeyedLoop(parts, {
     name: 'autoregister',
     sources: (catalog) => {
       const definitions = definitionsResource(parts.catalogs)
       const services = apiServicesResource(catalog)
       if (definitions === undefined || services === undefined) return []
       const label = automanagedLabel(catalog)
+      const isKept = (object: StoredObject): boolean => object.labels()?.[label] === kept
       return [
-        { resource: definitions, namespace: '', keyOf: ({ key }) => groupIn(partsOf(definitions, key).name) },
+        { resource: definitions, namespace: '', keyOf: ({ key }, seen) => groupIn(names.definitions.note(definitions, key, seen)) },
         {
           resource: services,
           namespace: '',
-          matches: (object) => object.labels()?.[label] === kept,
-          keyOf: ({ key }) => groupIn(partsOf(services, key).name),
+          keyOf: (object, seen) => {
+            const name = names.services.note(services, object.key, seen)
+            // What somebody took the label from is none of these any more, and may be in the way of one.
+            return isKept(object) || parts.catalogs.current.isCustomGroup(groupIn(name)) ? groupIn(name) : undefined
+          },
         },
       ]
     },
@@ -47,40 +48,41 @@ export const customApiServices = (parts: LoopParts): Loop =>
       const definitions = definitionsResource(parts.catalogs)
       const services = apiServicesResource(parts.catalogs.current)
       if (definitions === undefined || services === undefined || isOwnGroup(parts.catalogs.current, group)) return undefined
-      await tendGroup({ ...parts, definitions, services, run }, group)
+      await tendGroup({ ...parts, definitions, services, names, run }, group)
       return undefined
     },
   })
+}
 
 interface Tending extends LoopParts {
   readonly definitions: Resource
   readonly services: Resource
+  readonly names: { readonly definitions: NamesByGroup; readonly services: NamesByGroup }
   readonly run: Run
 }
 
 async function tendGroup(tending: Tending, group: string): Promise<void> {
   const wanted = new Set<string>()
-  for (const { spec } of ofGroup<CustomResourceDefinition>(tending, tending.definitions, group))
+  for (const { spec } of ofGroup<CustomResourceDefinition>(tending, 'definitions', group))
     for (const { name, served } of spec?.versions ?? []) if (served === true && name !== undefined) wanted.add(name)
   const label = automanagedLabel(tending.catalogs.current)
-  const stored = new Map(
-    ofGroup<APIService>(tending, tending.services, group).map((service) => [service.spec?.version ?? '', service] as const),
-  )
+  const stored = new Map(ofGroup<APIService>(tending, 'services', group).map((service) => [service.spec?.version ?? '', service] as const))
   for (const version of wanted) await put(tending, { group, version, label }, stored.get(version))
   for (const [version, service] of stored) {
     if (!wanted.has(version) && service.metadata?.labels?.[label] === kept) await drop(tending, service)
   }
 }
 
-/** Those of a kind whose names end with the group, and which say so, too. */
-function ofGroup<T extends APIService | CustomResourceDefinition>(tending: Tending, resource: Resource, group: string): readonly T[] {
-  const found: T[] = []
-  for (const object of tending.engine.store.look({ resource, namespace: '', selection: everything })) {
-    if (object === undefined || !partsOf(resource, object.key).name.endsWith(`.${group}`)) continue
-    const decoded = object.decode(resource) as T
-    if (decoded.spec?.group === group) found.push(decoded)
-  }
-  return found
+function ofGroup<T extends APIService | CustomResourceDefinition>(
+  tending: Tending,
+  kind: 'definitions' | 'services',
+  group: string,
+): readonly T[] {
+  const resource = tending[kind]
+  return tending.names[kind].of(resource, group).flatMap((name) => {
+    const object = tending.engine.store.read({ resource, namespace: '', name })?.decode(resource) as T | undefined
+    return object?.spec?.group === group ? [object] : []
+  })
 }
 
 interface Wanted {

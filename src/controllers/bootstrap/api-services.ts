@@ -2,6 +2,7 @@
 
 import type { Catalog } from '../../api/catalog.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { partsOf } from '../../objects/keys.js'
 import { everything } from '../../objects/selection.js'
 import type { APIService } from '../../resources/apiregistration/v1.schema.js'
 import type { Engine } from '../../verbs/engine.js'
@@ -36,6 +37,9 @@ const priorities: { readonly [group: string]: readonly [number, { readonly [vers
 const usualPriority = (version: string): number => (/^v\d+$/.test(version) ? 15 : 9)
 
 const group = { stem: 'apiregistration' }
+
+/** The label of those that are kept as they are wanted all the time, and not at a start alone. */
+export const keptLabel = 'true'
 
 export const automanagedLabel = ({ identity }: Catalog): string => identity.label('automanaged', identity.prefixed('aggregator'))
 
@@ -72,9 +76,6 @@ export async function removeStale(engine: Engine, catalog: Catalog): Promise<voi
   const wanted = new Set(apiServices(catalog).map(({ object }) => object.metadata?.name))
   const label = automanagedLabel(catalog)
   const stored = engine.store.list({ resource, namespace: '', selection: everything, limit: 0 }).objects()
-  const stale = [...stored].flatMap((object) => {
-    const { name = '', labels } = object.decode(resource).metadata ?? {}
-    return labels?.[label] === 'onstart' && !wanted.has(name) ? [object] : []
-  })
+  const stale = [...stored].filter((object) => object.labels()?.[label] === 'onstart' && !wanted.has(partsOf(resource, object.key).name))
   await Promise.all(stale.map((object) => engine.store.remove(object)))
 }

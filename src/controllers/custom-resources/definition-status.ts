@@ -4,8 +4,6 @@ import { ApiError } from '../../api/api-error.js'
 import { Catalog, type Resource } from '../../api/catalog.js'
 import { type ApiObject, withMetadata } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
-import { partsOf } from '../../objects/keys.js'
-import { everything } from '../../objects/selection.js'
 import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import { cleanupFinalizer } from '../../resources/apiextensions/custom-resource-definition.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../../resources/apiextensions/v1.schema.js'
@@ -17,58 +15,64 @@ import { deleteContents } from '../namespace-contents.js'
 import { ownCall } from '../own-call.js'
 import { acceptNames, refuseNames } from './accepted-names.js'
 import { definitionsResource, isOwnGroup } from './custom-kinds.js'
+import { groupIn, NamesByGroup } from './names-by-group.js'
 
 /** A key beside those of definitions: a definition of the group is gone, and its names are free. */
 const freed = (group: string): string => `*.${group}`
 
 const retryMs = 1000
 
-export const customResourceDefinitions = (parts: LoopParts): Loop =>
-  new KeyedLoop(parts, {
+export const customResourceDefinitions = (parts: LoopParts): Loop => {
+  const names = new NamesByGroup(parts.engine.store)
+  return new KeyedLoop(parts, {
     name: 'crd_naming_condition_controller',
     sources: () => {
       const resource = definitionsResource(parts.catalogs)
       if (resource === undefined) return []
-      const keyOf = (key: string): string => partsOf(resource, key).name
       return [
         {
           resource,
           namespace: '',
-          keyOf: ({ key }, seen) => (seen === 'DELETED' ? freed(keyOf(key).split('.').slice(1).join('.')) : keyOf(key)),
+          keyOf: ({ key }, seen) => {
+            const name = names.note(resource, key, seen)
+            return seen === 'DELETED' ? freed(groupIn(name)) : name
+          },
         },
       ]
     },
     work: async (key, run) => {
       const resource = definitionsResource(parts.catalogs)
       if (resource === undefined) return undefined
-      const tend = new Tending(parts, resource, run)
+      const tend = new Tending({ ...parts, names }, resource, run)
       if (!key.startsWith('*.')) return await tend.one(key)
       for (const { metadata } of tend.ofGroup(key.slice(2))) await tend.one(metadata?.name ?? '')
       return undefined
     },
   })
+}
+
+interface TendingParts extends LoopParts {
+  readonly names: NamesByGroup
+}
 
 class Tending {
-  private readonly parts: LoopParts
+  private readonly parts: TendingParts
   private readonly resource: Resource
   private readonly run: Run
 
-  constructor(parts: LoopParts, resource: Resource, run: Run) {
+  constructor(parts: TendingParts, resource: Resource, run: Run) {
     this.parts = parts
     this.resource = resource
     this.run = run
   }
 
-  /** The definitions of a group, whose names end with it. */
   ofGroup(group: string): readonly CustomResourceDefinition[] {
     const { resource } = this
-    const found: CustomResourceDefinition[] = []
-    for (const object of this.parts.engine.store.look({ resource, namespace: '', selection: everything })) {
-      if (object === undefined || !partsOf(resource, object.key).name.endsWith(`.${group}`)) continue
-      const definition = object.decode(resource) as CustomResourceDefinition
-      if (definition.spec?.group === group) found.push(definition)
-    }
-    return found
+    const { names, engine } = this.parts
+    return names.of(resource, group).flatMap((name) => {
+      const definition = engine.store.read({ resource, namespace: '', name })?.decode(resource) as CustomResourceDefinition | undefined
+      return definition?.spec?.group === group ? [definition] : []
+    })
   }
 
   async one(name: string): Promise<{ readonly afterMs: number } | undefined> {
