@@ -12,8 +12,10 @@ import { NamesByGroup } from './names-by-group.js'
 test('those that are stored, that come and that go', async () => {
   const { engine, catalog } = await stageOf('cluster', systemClock)
   const resource = catalog.find('apiextensions.cluster.io', 'v1', 'customresourcedefinitions') as Resource
-  const put = (name: string): Promise<unknown> =>
-    engine.store.put({ resource, namespace: '', name }, engine.store.encode(resource, { metadata: { name } } as ApiObject), { expect: 0 })
+  const put = (name: string): Promise<unknown> => {
+    const object = { metadata: { name, uid: name, creationTimestamp: '2026-01-01T00:00:00Z' } } as ApiObject
+    return engine.store.put({ resource, namespace: '', name }, engine.store.encode(resource, object), { expect: 0 })
+  }
   for (const name of ['a.shop.example', 'b.shop.example', 'a.example']) await put(name)
   const names = new NamesByGroup(engine.store)
   assert.equal(names.note(resource, keyOf(resource, '', 'a.shop.example'), 'LISTED'), 'a.shop.example')
