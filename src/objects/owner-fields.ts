@@ -28,6 +28,19 @@ export function uidOf(entry: EntryBytes): string {
   return viewOf(entry, start, end).toString('latin1')
 }
 
+/** Whether two entries are of the same object, and not of two that had the same name. */
+export function haveSameUid(one: EntryBytes, other: EntryBytes): boolean {
+  const end = placeBehindUid(one) - 2
+  const shift = placeBehindUid(other) - 2 - end
+  // Both stand behind the same quote, so the first byte that differs, or the quote itself, ends the walk.
+  for (let at = end; at >= one.start; at--) {
+    const byte = one.bytes[at]
+    if (byte !== other.bytes[at + shift]) return false
+    if (byte === quote && at < end) return true
+  }
+  return false
+}
+
 /** Whether it was deleted and is held by something. */
 export function isGoing(entry: EntryBytes): boolean {
   const { bytes } = entry

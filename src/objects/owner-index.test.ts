@@ -96,6 +96,21 @@ test('dependents come, change their owners and go', async () => {
   assert.deepEqual(told, [], 'nobody depended on them')
 })
 
+test('another object under the same name: the one before is gone', async () => {
+  const { told, put, follow } = await setUp()
+  const index = follow()
+  await put('a')
+  await put('b', { ownerReferences: [reference('uid-a')] })
+  told.length = 0
+  await put('a', { generation: 3 })
+  assert.deepEqual(told, [])
+  await put('a', { uid: 'uid-x' })
+  assert.deepEqual(told.splice(0), ['gone uid-a'])
+  await put('a', { uid: 'longer-uid-x' })
+  assert.deepEqual(told, [], 'nobody depended on it')
+  index.close()
+})
+
 test('who waits for dependents hears of each', async () => {
   const { told, put, remove, follow } = await setUp()
   const index = follow()

@@ -4,7 +4,7 @@ import type { OwnerReference } from '../api/object.js'
 import type { Change, KeyRange, Storage } from '../storage/storage.js'
 import { bytesOf, type EntryBytes, ownersOf } from './entry-header.js'
 import { collectionOf, keyAfter } from './keys.js'
-import { isGoing, mayHaveFinalizers, ownerReferencesIn, uidOf } from './owner-fields.js'
+import { haveSameUid, isGoing, mayHaveFinalizers, ownerReferencesIn, uidOf } from './owner-fields.js'
 
 /** Who is told of changes, in the turn in which they happen: it must be quick, and must not throw. */
 export interface OwnerListener {
@@ -140,6 +140,8 @@ export class OwnerIndex {
       if (before !== undefined) this.#forget(uidOf(before))
       return
     }
+    // A server that was cut off hears of another object under the name of one that is gone as of a change.
+    if (before !== undefined && !haveSameUid(before, after)) this.#forget(uidOf(before))
     if (isMoved) this.#listener.onOwners(change.key)
     if (isGoing(after)) this.#listener.onGoing(change.key)
   }

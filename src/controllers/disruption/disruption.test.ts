@@ -4,6 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Resource } from '../../api/catalog.js'
 import { silentLogger } from '../../base/logger.js'
+import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
+import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
 import type { PodDisruptionBudget } from '../../resources/policy/v1.schema.js'
 import { stageOf } from '../engine.fixture.js'
 import { FakeTimers, settle } from '../kit/timers.fixture.js'
@@ -117,6 +119,39 @@ test('the deployment behind a replica set is asked', async () => {
   await makePod('q', { controller: { kind: 'ReplicaSet', name: 'two', uid: 'two' } })
   await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, maxUnavailable: 9 } })
   assert.deepEqual(counts(await status()), [10, 2, 1, 1])
+  await loop.close()
+})
+
+test('a custom kind with a scale is asked, too', async () => {
+  const { stage, budgets, makePod, loop, status } = await setUp()
+  const names = { plural: 'fleets', singular: 'fleet', kind: 'Fleet', listKind: 'FleetList' }
+  const definition = {
+    metadata: { name: 'fleets.example.com', generation: 1 },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced',
+      names,
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { ships: { type: 'integer' } } } } },
+          },
+          subresources: { scale: { specReplicasPath: '.spec.ships', statusReplicasPath: '.status.ships' } },
+        },
+      ],
+    },
+    status: { acceptedNames: names },
+  } as CustomResourceDefinition
+  const catalog = stage.catalogs.change({ put: [customKind(definition)] })
+  const fleets = new RawObjects(stage, catalog.find('example.com', 'v1', 'fleets') as Resource)
+  await fleets.put({ metadata: { name: 'f', uid: 'fleet' }, spec: { ships: 4 } })
+  for (const name of ['p', 'q', 'r'])
+    await makePod(name, { controller: { apiVersion: 'example.com/v1', kind: 'Fleet', name: 'f', uid: 'fleet' } })
+  await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, maxUnavailable: '50%' } })
+  assert.deepEqual(counts(await status()), [4, 3, 2, 1])
   await loop.close()
 })
 
