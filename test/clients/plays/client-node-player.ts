@@ -1,0 +1,137 @@
+// npm's @kubernetes/client-node as a player: its client for objects of any kind, and its watch.
+
+import type { Wire } from '../../kit/wire.js'
+import { type ClientNode, importClientNode, type KubeConfig, type ObjectApi } from '../obtain-client-node.js'
+import type { Performed, Player, Step } from './play.js'
+
+const mediaTypes = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+}
+
+interface PatchingApi extends ObjectApi {
+  patch(object: unknown, pretty?: string, dryRun?: string, fieldManager?: string, force?: boolean, mediaType?: string): Promise<Wire>
+  list(apiVersion: string, kind: string, namespace: string, ...rest: readonly (string | undefined)[]): Promise<Wire>
+}
+
+export class ClientNodePlayer implements Player {
+  readonly name = '@kubernetes/client-node'
+  readonly #library: ClientNode
+  readonly #configuration: KubeConfig
+  readonly #api: PatchingApi
+
+  private constructor(library: ClientNode, configuration: KubeConfig) {
+    this.#library = library
+    this.#configuration = configuration
+    this.#api = library.KubernetesObjectApi.makeApiClient(configuration) as PatchingApi
+  }
+
+  static async open(path: string, configuration: string): Promise<ClientNodePlayer> {
+    const library = await importClientNode(path)
+    const config = new library.KubeConfig()
+    config.loadFromFile(configuration)
+    return new ClientNodePlayer(library, config)
+  }
+
+  async perform(step: Step, namespace: string): Promise<Performed> {
+    try {
+      return await this.#perform(step, namespace)
+    } catch (error) {
+      const { body } = error as { readonly body?: unknown }
+      if (body === undefined) throw error
+      const { reason } = (typeof body === 'string' ? JSON.parse(body) : body) as { readonly reason: string }
+      return { refused: reason }
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  async #perform(step: Step, namespace: string): Promise<Performed> {
+    const api = this.#api
+    switch (step.op) {
+      case 'create':
+        return { object: await api.create(within(step.object, namespace)) }
+      case 'get':
+        return { object: await api.read(headOf(step.ref, namespace)) }
+      case 'list': {
+        const { apiVersion, kind } = step.ref
+        const list = await api.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, step.selector)
+        return { names: list.items.map(({ metadata }) => metadata.name) }
+      }
+      case 'update':
+        return { object: await api.replace({ ...(await api.read(headOf(step.ref, namespace))), ...step.fields }) }
+      case 'staleUpdate': {
+        const head = headOf(step.ref, namespace)
+        const read = await api.read(head)
+        await this.#patch({ ...head, metadata: { ...head.metadata, labels: { touched: 'yes' } } }, 'merge')
+        return { object: await api.replace({ ...read, ...step.fields }) }
+      }
+      case 'patch':
+        return { object: await this.#patchAny(step, namespace) }
+      case 'apply': {
+        const type = this.#library.PatchStrategy.ServerSideApply
+        return { object: await api.patch(within(step.object, namespace), undefined, undefined, step.manager, step.force, type) }
+      }
+      case 'delete':
+        await api.delete(headOf(step.ref, namespace))
+        return { done: true }
+      case 'watch':
+        return this.#watch(step, namespace)
+    }
+  }
+
+  #patch(object: unknown, type: keyof typeof mediaTypes): Promise<Wire> {
+    return this.#api.patch(object, undefined, undefined, undefined, undefined, mediaTypes[type])
+  }
+
+  /** Its client for objects of any kind sends patches that are objects; those that are lists go through the classes. */
+  #patchAny({ ref, type, patch }: Extract<Step, { op: 'patch' }>, namespace: string): Promise<Wire> {
+    const head = headOf(ref, namespace)
+    if (type !== 'json') {
+      const { metadata, ...rest } = patch as { readonly metadata?: object }
+      return this.#patch({ ...head, ...rest, metadata: { ...metadata, ...head.metadata } }, type)
+    }
+    const api = this.#configuration.makeApiClient(this.#library.AppsV1Api)
+    return api.patchNamespacedDeployment(
+      { name: ref.name, namespace, body: patch },
+      this.#library.setHeaderOptions('Content-Type', mediaTypes.json),
+    )
+  }
+
+  async #watch({ selector, during }: Extract<Step, { op: 'watch' }>, namespace: string): Promise<Performed> {
+    const api = this.#configuration.makeApiClient(this.#library.CoreV1Api)
+    const { metadata } = await api.listNamespacedConfigMap({ namespace })
+    const events: string[] = []
+    let finish: () => void = () => undefined
+    const all = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    const watching = await new this.#library.Watch(this.#configuration).watch(
+      `/api/v1/namespaces/${namespace}/configmaps`,
+      { labelSelector: selector, resourceVersion: metadata.resourceVersion },
+      (type, object) => {
+        events.push(`${type} ${object.metadata.name}`)
+        if (events.length === during.length) finish()
+      },
+      () => undefined,
+    )
+    for (const step of during) await this.perform(step, namespace)
+    await all
+    watching.abort()
+    return { events }
+  }
+}
+
+type Head = { readonly apiVersion: string; readonly kind: string; readonly metadata: { readonly name: string; readonly namespace: string } }
+
+const headOf = ({ apiVersion, kind, name }: Extract<Step, { op: 'get' }>['ref'], namespace: string): Head => ({
+  apiVersion,
+  kind,
+  metadata: { name, namespace },
+})
+
+const within = (object: Readonly<Record<string, unknown>>, namespace: string): object => ({
+  ...object,
+  metadata: { ...(object['metadata'] as object), namespace },
+})

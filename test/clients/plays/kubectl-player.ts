@@ -1,0 +1,107 @@
+// kubectl as a player: command lines, and what they print.
+
+import type { Kubectl } from '../kubectl.js'
+import { manifest } from '../kubectl.js'
+import type { Performed, Player, Ref, Step } from './play.js'
+
+class Refusal extends Error {}
+
+const plural = ({ apiVersion, kind }: Omit<Ref, 'name'>): string => {
+  const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
+  return group === '' ? `${kind.toLowerCase()}s` : `${kind.toLowerCase()}s.${version}.${group}`
+}
+
+export class KubectlPlayer implements Player {
+  readonly name = 'kubectl'
+  readonly #kubectl: Kubectl
+
+  constructor(kubectl: Kubectl) {
+    this.#kubectl = kubectl
+  }
+
+  async perform(step: Step, namespace: string): Promise<Performed> {
+    try {
+      return await this.#perform(step, namespace)
+    } catch (error) {
+      if (error instanceof Refusal) return { refused: error.message }
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  async #perform(step: Step, namespace: string): Promise<Performed> {
+    const json = async (line: string, rest: readonly string[] = [], stdin?: unknown): Promise<Performed> => ({
+      object: await this.#json(namespace, line, rest, stdin),
+    })
+    switch (step.op) {
+      case 'create':
+        return json('create -o json --validate=false -f -', [], step.object)
+      case 'get':
+        return json(`get ${plural(step.ref)} ${step.ref.name} -o json`)
+      case 'list': {
+        const list = await this.#json(namespace, `get ${plural(step.ref)} -o json`, ['--selector', step.selector])
+        const { items } = list as { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
+        return { names: items.map(({ metadata }) => metadata.name) }
+      }
+      case 'update': {
+        const read = await this.#json(namespace, `get ${plural(step.ref)} ${step.ref.name} -o json`)
+        return json('replace -o json --validate=false -f -', [], { ...read, ...step.fields })
+      }
+      case 'staleUpdate': {
+        const read = await this.#json(namespace, `get ${plural(step.ref)} ${step.ref.name} -o json`)
+        await this.#json(namespace, `label ${plural(step.ref)} ${step.ref.name} touched=yes -o json`)
+        return json('replace -o json --validate=false -f -', [], { ...read, ...step.fields })
+      }
+      case 'patch':
+        return json(`patch ${plural(step.ref)} ${step.ref.name} -o json --type=${step.type} --patch`, [JSON.stringify(step.patch)])
+      case 'apply': {
+        const force = step.force ? ' --force-conflicts' : ''
+        return json(`apply --server-side --field-manager=${step.manager}${force} -o json --validate=false -f -`, [], step.object)
+      }
+      case 'delete':
+        await this.#run(namespace, `delete ${plural(step.ref)} ${step.ref.name}`)
+        return { done: true }
+      case 'watch':
+        return this.#watch(step, namespace)
+    }
+  }
+
+  /** It lists by itself and watches from there; what was there before comes first, and counts for nothing. */
+  async #watch({ ref, selector, during }: Extract<Step, { op: 'watch' }>, namespace: string): Promise<Performed> {
+    const line = `get ${plural(ref)} --watch --output-watch-events --no-headers --selector ${selector} -o custom-columns=TYPE:type,NAME:object.metadata.name`
+    const following = this.#kubectl.within(namespace).follow(line)
+    const lines = (): readonly string[] => following.stdout.split('\n').filter((text) => text !== '')
+    await following.until(/before/)
+    const before = lines().length
+    for (const step of during) await this.perform(step, namespace)
+    await following.until(new RegExp(`(?:.*\\n){${before + during.length}}`))
+    following.close()
+    return {
+      events: lines()
+        .slice(before)
+        .map((text) => text.trim().replace(/\s+/, ' ')),
+    }
+  }
+
+  async #json(namespace: string, line: string, rest: readonly string[] = [], stdin?: unknown): Promise<Readonly<Record<string, unknown>>> {
+    return JSON.parse(await this.#run(namespace, line, rest, stdin)) as Readonly<Record<string, unknown>>
+  }
+
+  async #run(namespace: string, line: string, rest: readonly string[] = [], stdin?: unknown): Promise<string> {
+    const { code, stdout, stderr } = await this.#kubectl
+      .within(namespace)
+      .run(line, rest, stdin === undefined ? undefined : manifest([stdin]))
+    if (code === 0) return stdout
+    throw new Refusal(reasonOf(stderr))
+  }
+}
+
+/** It tells the reason in brackets, where it does not put it into words of its own. */
+function reasonOf(stderr: string): string {
+  const [, told] = /Error from server \((\w+)\)/.exec(stderr) ?? []
+  if (told !== undefined) return told
+  if (/Apply failed with \d+ conflict/.test(stderr)) return 'Conflict'
+  if (/ is invalid(?:: |\s*$)/.test(stderr)) return 'Invalid'
+  throw new Error(`kubectl said ${stderr}`)
+}

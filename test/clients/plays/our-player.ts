@@ -1,0 +1,70 @@
+// Our own client as a player.
+
+import { type Collection, connect, type DynamicObject, isClientError, type TypedClient } from 'cluster-apiserver/client'
+import type { Performed, Player, Ref, Step } from './play.js'
+
+export class OurPlayer implements Player {
+  readonly name = 'ours'
+  readonly #client: TypedClient
+
+  constructor(configuration: string) {
+    this.#client = connect({ file: configuration })
+  }
+
+  async perform(step: Step, namespace: string): Promise<Performed> {
+    try {
+      return await this.#perform(step, namespace)
+    } catch (error) {
+      if (isClientError(error) && error.kind === 'status') return { refused: error.reason }
+      throw error
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#client.close()
+  }
+
+  #of({ apiVersion, kind }: Omit<Ref, 'name'>, namespace: string): Promise<Collection<DynamicObject>> {
+    return this.#client.ofKind(apiVersion, kind, { namespace })
+  }
+
+  async #perform(step: Step, namespace: string): Promise<Performed> {
+    const ref = step.op === 'create' || step.op === 'apply' ? (step.object as unknown as Ref) : step.ref
+    const objects = await this.#of(ref, namespace)
+    switch (step.op) {
+      case 'create':
+        return { object: await objects.create(step.object as DynamicObject) }
+      case 'get':
+        return { object: await objects.get(step.ref.name) }
+      case 'list':
+        return { names: (await objects.list({ labelSelector: step.selector })).items.map(({ metadata }) => metadata?.name ?? '') }
+      case 'update':
+        return { object: await objects.modify(step.ref.name, (object) => ({ ...object, ...step.fields })) }
+      case 'staleUpdate': {
+        const read = await objects.get(step.ref.name)
+        await objects.patch(step.ref.name, { metadata: { labels: { touched: 'yes' } } })
+        return { object: await objects.update({ ...read, ...step.fields }) }
+      }
+      case 'patch':
+        return { object: await objects.patch(step.ref.name, step.patch as object, { type: step.type }) }
+      case 'apply':
+        return { object: await objects.apply(step.object as DynamicObject, { fieldManager: step.manager, force: step.force }) }
+      case 'delete':
+        await objects.delete(step.ref.name)
+        return { done: true }
+      case 'watch': {
+        const since = await objects.list({ labelSelector: step.selector })
+        const events: string[] = []
+        const watching = (async () => {
+          for await (const { type, object } of objects.watch({ labelSelector: step.selector, since })) {
+            events.push(`${type} ${object.metadata?.name}`)
+            if (events.length === step.during.length) break
+          }
+        })()
+        for (const one of step.during) await this.perform(one, namespace)
+        await watching
+        return { events }
+      }
+    }
+  }
+}
