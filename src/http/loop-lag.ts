@@ -11,6 +11,8 @@ const tickMs = 50
 const lateMs = 100
 /** How long it has to be late, tick after tick, until work is refused. */
 const patienceMs = 1_000
+/** After so long it is plain that it did not help to refuse some of it. */
+const longPatienceMs = 2_000
 /** What one tick counts at most: a process that was stopped for an hour and goes on is not a busy one. */
 const mostPerTickMs = 400
 /** So many ticks after the last request the timer ends. */
@@ -59,6 +61,11 @@ export class LoopLag {
   /** Whether the loop has been late for so long that new work has to wait. */
   get isOverloaded(): boolean {
     return this.#lateForMs >= patienceMs
+  }
+
+  /** Whether it still is, though those were sent away whose requests wait. */
+  get isStillOverloaded(): boolean {
+    return this.#lateForMs >= longPatienceMs
   }
 
   /** A filter: whoever watches, asks for health or is an administrator goes on. It stands before everything that reads a query or a body. */

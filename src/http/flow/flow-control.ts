@@ -20,7 +20,7 @@ export interface FlowControlParts {
   /** How long a request may wait. */
   readonly maxWaitMs: number
   /** Whether the event loop has been late for so long that work has to be refused; told of every request. */
-  readonly lag: Pick<LoopLag, 'touch' | 'isOverloaded'>
+  readonly lag: Pick<LoopLag, 'touch' | 'isOverloaded' | 'isStillOverloaded'>
 }
 
 /** A request that has its seats. */
@@ -79,6 +79,8 @@ export class FlowControl {
     // Memory is bounded for everybody.
     if (this.#parts.pressure.isFull && info.verb !== 'watch' && !isProbe(exchange)) throw this.#refused(flow, 'concurrency-limit')
     if (isFree) return this.#seat(exchange, flow, 0)
+    if (this.#parts.lag.isOverloaded && info.verb !== 'watch' && this.#isShed(exchange, flow))
+      return new Promise((_resolve, reject) => this.#refuseLater(flow, reject))
     const seats = this.#seatsOf(exchange, level)
     const hasSeats = hasRoom(level, seats, this.config.levels.values())
     if (hasSeats && level.waitingCount === 0 && level.mayBeginAt(exchange.begunMs)) {
@@ -109,6 +111,12 @@ export class FlowControl {
   #stopSweeping(): void {
     clearInterval(this.#sweeper)
     this.#sweeper = undefined
+  }
+
+  /** When the loop is late, those go away first who have others of theirs waiting; if that is not enough, all that can wait. */
+  #isShed(exchange: Exchange, flow: Flow): boolean {
+    const { lag } = this.#parts
+    return (flow.isLow && lag.isStillOverloaded) || flow.level.isWaitedIn(flow.handOf(flow.distinguisherOf(exchange)))
   }
 
   #seatsOf(exchange: Exchange, { nominal }: PriorityLevel): number {
@@ -161,9 +169,7 @@ export class FlowControl {
         refuse: () => reject(new OverloadedError()),
       }
       const hand = flow.handOf(waiting.distinguisher)
-      // When the loop is late, those go away first who have others of theirs waiting.
-      const isTooMuch = this.#parts.lag.isOverloaded && level.isWaitedIn(hand)
-      if (isTooMuch || level.enqueue(waiting, { hand, hasSeats }) === undefined) {
+      if (level.enqueue(waiting, { hand, hasSeats }) === undefined) {
         this.#refuseLater(flow, reject)
         return
       }

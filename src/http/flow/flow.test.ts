@@ -158,7 +158,7 @@ function request(name: string, { url = '/api/v1/namespaces/a/pods/p', method = '
   } as unknown as Asked
 }
 
-const lag = { touch: () => undefined, isOverloaded: false }
+const lag = { touch: () => undefined, isOverloaded: false, isStillOverloaded: false }
 
 function controlOf({ seats = 1, limits = limited(), count = 0, maxWaitMs = 60_000 } = {}): FlowControl {
   const configs = new FlowConfigs(identity, seats)
@@ -175,6 +175,31 @@ function controlOf({ seats = 1, limits = limited(), count = 0, maxWaitMs = 60_00
 }
 
 const complete = (control: FlowControl, exchange: Exchange): void => control.hooks.responseComplete?.(exchange)
+
+test('when the loop stays late, what can wait is refused: not watches, probes, the exempt, and what comes before the usual', async () => {
+  const configs = new FlowConfigs(identity, 10)
+  const rulesOf = (name: string) => [{ ...everything, subjects: [{ kind: 'User', user: { name } }] }]
+  const schemas = [
+    schemaOf('catch-all'),
+    schemaOf('masters', { level: 'exempt', precedence: 1, rules: rulesOf('root') }),
+    schemaOf('nodes', { precedence: 500, rules: rulesOf('node') }),
+  ]
+  const config = configs.make({ schemas, levels: [levelOf('catch-all', limited()), levelOf('exempt', undefined)] })
+  const late = { touch: () => undefined, isOverloaded: true, isStillOverloaded: false }
+  const control = new FlowControl({ pressure: { isFull: false }, config, countOf: () => 0, maxWaitMs: 60_000, lag: late })
+  const isTaken = async (user: string, url = '/api/v1/namespaces/a/pods/p'): Promise<boolean> => {
+    return await Promise.resolve(control.filter(request(user, { url }))).then(
+      () => true,
+      () => false,
+    )
+  }
+  assert.ok(await isTaken('alice'), 'one who has nothing waiting goes on at first')
+  late.isStillOverloaded = true
+  assert.equal(await isTaken('alice'), false)
+  for (const user of ['root', 'node']) assert.ok(await isTaken(user), user)
+  for (const url of ['/api/v1/namespaces/a/pods?watch=1', '/livez']) assert.ok(await isTaken('alice', url), url)
+  control.close()
+})
 
 test('whoever finds a seat goes on at once, and has the names of his flow', () => {
   const control = controlOf()

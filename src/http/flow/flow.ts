@@ -33,6 +33,9 @@ export class FlowTally {
   }
 }
 
+/** Of a schema that says nothing. What a cluster itself runs on comes before it. */
+const usualPrecedence = 1000
+
 /** More flows than this are dealt anew. */
 const mostHands = 4_096
 
@@ -40,6 +43,8 @@ export class Flow {
   readonly name: string
   readonly level: PriorityLevel
   readonly tally: FlowTally
+  /** Whether its requests can wait when the server is late: those of schemas that do not come before the usual ones. */
+  readonly isLow: boolean
   /** Names and values in turn, for answers. */
   readonly headers: readonly string[]
   readonly #distinguisher: FlowSchemaObject['distinguisher']
@@ -47,6 +52,7 @@ export class Flow {
 
   constructor(object: FlowSchemaObject, { level, tally, identity }: { level: PriorityLevel; tally: FlowTally; identity: Identity }) {
     this.name = object.name
+    this.isLow = object.precedence >= usualPrecedence
     this.level = level
     this.tally = tally
     this.#distinguisher = object.distinguisher
