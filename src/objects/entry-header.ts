@@ -61,6 +61,20 @@ export function ownersOf(entry: EntryBytes): readonly string[] {
 
 const nobody: readonly string[] = []
 
+/** Whether two entries have the same owners, in the same order: what most changes leave as it is. Nothing is decoded. */
+export function haveSameOwners(one: EntryBytes, other: EntryBytes): boolean {
+  if (!hasMeta(one) || !hasMeta(other)) throw new RangeError('an entry of an older format does not tell its owners')
+  const [start, otherStart] = [ownersPlace(one), ownersPlace(other)]
+  const count = one.bytes[start] ?? 0
+  if (count === 0 || other.bytes[otherStart] === 0) return count === other.bytes[otherStart]
+  const end = eachOwner(one, ignore)
+  for (let at = start; at < end; at++) if (one.bytes[at] !== other.bytes[at - start + otherStart]) return false
+  return true
+}
+
+const ownersPlace = ({ bytes, start }: Pick<EntryBytes, 'bytes' | 'start'>): number =>
+  start + fixedBytes + 5 + (bytes[start + fixedBytes + 4] ?? 0)
+
 /** Whether one of the owners has this uid, given as its UTF-8 bytes: nothing is decoded. */
 export function isOwnedBy(entry: EntryBytes, uid: Uint8Array): boolean {
   if (!hasMeta(entry)) throw new RangeError('an entry of an older format does not tell its owners')
@@ -149,9 +163,8 @@ function hasMeta(entry: EntryBytes): boolean {
 }
 
 /** Answers with the place behind the owners. */
-function eachOwner({ bytes, start }: EntryBytes, visit: (start: number, end: number) => void): number {
-  const length = bytes[start + fixedBytes + 4] ?? 0
-  let at = start + fixedBytes + 5 + length
+function eachOwner({ bytes, start }: Pick<EntryBytes, 'bytes' | 'start'>, visit: (start: number, end: number) => void): number {
+  let at = ownersPlace({ bytes, start })
   let count = bytes[at] ?? 0
   if (count === 0) return at + 1
   const read = (): number => {

@@ -45,7 +45,8 @@ export function haveSameUid(one: EntryBytes, other: EntryBytes): boolean {
 export function isGoing(entry: EntryBytes): boolean {
   const { bytes } = entry
   let at = placeBehindUid(entry)
-  for (const name of [generation, creation]) if (standsAt(bytes, at, name)) at = behindComma(entry, at + name.length)
+  if (standsAt(bytes, at, generation)) at = behindComma(entry, at + generation.length)
+  if (standsAt(bytes, at, creation)) at = behindComma(entry, at + creation.length)
   return standsAt(bytes, at, deletion)
 }
 

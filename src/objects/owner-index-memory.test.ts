@@ -42,7 +42,14 @@ for (const perOwner of [1, 2, count]) {
     })
     await Promise.all(writes.splice(0))
     const before = heapBytes()
-    const index = store.followOwners({ isFollowed: () => true, onOwners: ignore, onGone: ignore, onGoing: ignore, onDependent: ignore })
+    const index = store.followOwners({
+      isFollowed: () => true,
+      onOwners: ignore,
+      onGone: ignore,
+      onGoing: ignore,
+      onDependent: ignore,
+      onFault: ignore,
+    })
     for (const _ of index.scan(rangeOf(boxes, '')));
     const each = (heapBytes() - before) / count
     assert.equal(index.size, count)

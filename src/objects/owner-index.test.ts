@@ -69,6 +69,7 @@ async function setUp() {
       onGone: (uid) => told.push(`gone ${uid}`),
       onGoing: (key) => told.push(`going ${key}`),
       onDependent: (key) => told.push(`dependent of ${key}`),
+      onFault: (key) => told.push(`fault ${key}`),
     })
   return { store, told, put, remove, follow }
 }
@@ -108,6 +109,20 @@ test('another object under the same name: the one before is gone', async () => {
   assert.deepEqual(told.splice(0), ['gone uid-a'])
   await put('a', { uid: 'longer-uid-x' })
   assert.deepEqual(told, [], 'nobody depended on it')
+  index.close()
+})
+
+test('an entry that cannot be read is told of, and others hear of it nevertheless', async () => {
+  const { store, told, put, follow } = await setUp()
+  const index = follow()
+  const seen: string[] = []
+  store.watch({ resource: boxes, namespace: '', matches: undefined, deliver: ({ object }) => void seen.push(object.key) })
+  const value = encodeStored(boxes, boxOf('odd', {}))
+  value[3] = 99
+  await store.put({ resource: boxes, namespace: 'n', name: 'odd' }, value, { expect: 0 })
+  await put('even')
+  assert.deepEqual(told, ['fault boxes/n/odd'])
+  assert.deepEqual(seen, ['boxes/n/odd', 'boxes/n/even'])
   index.close()
 })
 

@@ -2,11 +2,11 @@
 
 import type { OwnerReference } from '../api/object.js'
 import type { Change, KeyRange, Storage } from '../storage/storage.js'
-import { bytesOf, type EntryBytes, ownersOf } from './entry-header.js'
+import { bytesOf, type EntryBytes, haveSameOwners, ownersOf } from './entry-header.js'
 import { collectionOf, keyAfter } from './keys.js'
 import { haveSameUid, isGoing, mayHaveFinalizers, ownerReferencesIn, uidOf } from './owner-fields.js'
 
-/** Who is told of changes, in the turn in which they happen: it must be quick, and must not throw. */
+/** Who is told of changes, in the turn in which they happen: it must be quick. */
 export interface OwnerListener {
   /** Whether a collection holds objects that are looked at. */
   isFollowed(collection: string): boolean
@@ -18,6 +18,8 @@ export interface OwnerListener {
   onGoing(key: string): void
   /** A dependent changed or went of an object that waits for them. */
   onDependent(ownerKey: string): void
+  /** What a change means could not be found out. */
+  onFault(key: string, thrown: unknown): void
 }
 
 /** What an entry says of itself, to whoever collects garbage. */
@@ -130,8 +132,16 @@ export class OwnerIndex {
     }
   }
 
-  /** Called with every change, before anybody else hears of it. */
+  /** Called with every change, before anybody else hears of it: a fault here is nobody else's. */
   update(change: Change): void {
+    try {
+      this.#update(change)
+    } catch (thrown) {
+      this.#listener.onFault(change.key, thrown)
+    }
+  }
+
+  #update(change: Change): void {
     if (!this.#listener.isFollowed(collectionOf(change.key))) return
     const before = change.previous === undefined ? undefined : bytesOf(change.previous)
     const after = change.value === undefined ? undefined : bytesOf({ value: change.value })
@@ -154,6 +164,7 @@ export class OwnerIndex {
 
   /** Whether it has owners that it did not have before. */
   #updateOwners(key: string, before: EntryBytes | undefined, after: EntryBytes | undefined): boolean {
+    if (before !== undefined && after !== undefined && this.#waiting.size === 0 && haveSameOwners(before, after)) return false
     const old = before === undefined ? nobody : ownersOf(before)
     const current = after === undefined ? nobody : ownersOf(after)
     if (old.length === 0 && current.length === 0) return false

@@ -81,6 +81,10 @@ class GarbageCollection implements Loop {
       onOwners: (key) => this.#later('check', key),
       onGone: (uid) => this.#later('gone', uid),
       onGoing: (key) => this.#later('going', key),
+      onFault: (key, err) => {
+        parts.logger.error({ loop: 'garbagecollector', key, err }, 'loop cannot read the owners of an object')
+        this.#scanAllAfter(retryMs)
+      },
       onDependent: (key) => this.#deletions.addAfter(taskKey('unblock', key), this.#times.gatherMs),
     })
     this.#graph = {
