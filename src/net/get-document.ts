@@ -1,8 +1,9 @@
 // GET of a document from a server of the cluster, or another method without a body, over HTTPS and within a time and a size: where it has not changed since, it is not sent again.
 
-import { type RequestOptions, request } from 'node:https'
-import type { UpstreamTls } from './upstream.js'
-import { upstreamError } from './upstream-error.js'
+import { request } from 'node:https'
+import { AnswerTimeoutError, ask } from './ask.js'
+import { describeNetworkFailure } from './network-failure.js'
+import { tlsOptions, type UpstreamTls } from './upstream.js'
 
 export interface DocumentRequest extends UpstreamTls {
   readonly url: string
@@ -24,8 +25,8 @@ export interface ReceivedDocument {
   readonly body: Buffer
 }
 
-/** The document in time, whatever its status; redirects are not followed. Rejects with one sentence in the words of the reference. */
-export function getDocument({
+/** The document in time, whatever its status. Rejects with one sentence in the words of the reference. */
+export async function getDocument({
   url,
   method = 'GET',
   headers = {},
@@ -34,64 +35,21 @@ export function getDocument({
   signal,
   ...tls
 }: DocumentRequest): Promise<ReceivedDocument> {
-  let isConnected = false
-  return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-      sent.destroy()
-    }
-    const fail = (why: string): void => {
-      leave()
-      reject(new Error(`${verbOf(method)} ${JSON.stringify(url)}: ${why}`))
-    }
-    const failWith = (error: unknown): void => fail(upstreamError(error, isConnected).message)
-    const abort = (): void => fail('context canceled')
-    const sent = request(url, { agent: false, method, headers: headers as { [name: string]: string | string[] }, ...tlsOptions(tls) })
-    sent.on('socket', (socket) => {
-      socket.once('secureConnect', () => {
-        isConnected = true
-      })
-    })
-    sent.on('response', (response) => {
-      const { statusCode: status = 0, headers: received } = response
-      const chunks: Buffer[] = []
-      let bytes = 0
-      const finish = (): void => {
-        leave()
-        const { etag: tag = '', 'content-type': contentType = '' } = received
-        resolve({ status, contentType, tag, body: Buffer.concat(chunks) })
-      }
-      if (mostBytes === 0) {
-        finish()
-        return
-      }
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-        if (bytes > mostBytes) fail(`the answer is longer than ${mostBytes} bytes`)
-        else chunks.push(chunk)
-      })
-      response.on('error', (error) => failWith(error))
-      response.on('end', finish)
-    })
-    const late = (): void => fail('context deadline exceeded (Client.Timeout exceeded while awaiting headers)')
-    const timer = setTimeout(late, timeoutMs)
-    // Whatever else happens to a connection that is not needed any more concerns nobody.
-    sent.on('error', failWith)
-    signal?.addEventListener('abort', abort, { once: true })
-    if (signal?.aborted) abort()
-    else sent.end()
-  })
+  const given = headers as { [name: string]: string | string[] }
+  const sent = request(url, { agent: false, method, headers: given, ...tlsOptions(tls) })
+  try {
+    const { status, headers: received, body } = await ask(sent, { timeoutMs, mostBytes, signal })
+    const { etag: tag = '', 'content-type': contentType = '' } = received
+    return { status, contentType, tag, body }
+  } catch (thrown) {
+    throw new Error(`${verbOf(method)} ${JSON.stringify(url)}: ${describe(thrown, signal)}`, { cause: thrown })
+  }
 }
 
 const verbOf = (method: string): string => `${method.charAt(0)}${method.slice(1).toLowerCase()}`
 
-function tlsOptions({ ca, insecure = false, serverName, cert, key }: UpstreamTls): RequestOptions {
-  return {
-    rejectUnauthorized: !insecure,
-    ...(ca === undefined ? {} : { ca }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  }
+function describe(thrown: unknown, signal: AbortSignal | undefined): string {
+  if (signal?.aborted) return 'context canceled'
+  if (thrown instanceof AnswerTimeoutError) return 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)'
+  return describeNetworkFailure(thrown)
 }

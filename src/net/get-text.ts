@@ -1,6 +1,7 @@
 // GET of a small document from somebody else's server, within a time and a size.
 
 import { request } from 'node:https'
+import { ask } from './ask.js'
 
 export interface GetOptions {
   /** PEM; undefined: the authorities of this machine. */
@@ -11,35 +12,11 @@ export interface GetOptions {
 }
 
 /** Rejects with one sentence that names the address, and nothing that was sent or received. */
-export function getText(url: string, { ca, headers = {}, timeoutMs, mostBytes }: GetOptions): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const fail = (why: string): void => {
-      clearTimeout(timer)
-      sent.destroy()
-      reject(new Error(`GET ${url}: ${why}`))
-    }
-    const sent = request(url, { agent: false, headers, ...(ca === undefined ? {} : { ca }) }, (response) => {
-      const { statusCode = 0 } = response
-      if (statusCode < 200 || statusCode > 299) {
-        fail(`answered with status ${statusCode}`)
-        return
-      }
-      const chunks: Buffer[] = []
-      let bytes = 0
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-        if (bytes > mostBytes) fail(`answered with more than ${mostBytes} bytes`)
-        else chunks.push(chunk)
-      })
-      response.on('error', (error) => fail(error.message))
-      response.on('end', () => {
-        clearTimeout(timer)
-        resolve(Buffer.concat(chunks).toString('utf8'))
-      })
-    })
-    // Of everything, from the look-up of the name to the last byte.
-    const timer = setTimeout(() => fail(`no answer within ${timeoutMs} ms`), timeoutMs)
-    sent.on('error', (error) => fail(error.message))
-    sent.end()
-  })
+export async function getText(url: string, { ca, headers = {}, timeoutMs, mostBytes }: GetOptions): Promise<string> {
+  const refuse = (why: string): never => {
+    throw new Error(`GET ${url}: ${why}`)
+  }
+  const sent = request(url, { agent: false, headers, ...(ca === undefined ? {} : { ca }) })
+  const { status, body } = await ask(sent, { timeoutMs, mostBytes }).catch((error: Error) => refuse(error.message))
+  return status < 200 || status > 299 ? refuse(`answered with status ${status}`) : body.toString('utf8')
 }

@@ -1,8 +1,10 @@
 // A service of somebody else that is asked over HTTP: one JSON document there, one back, within a time and a size. Connections are kept, and
 // redirects are not followed: they are answers like others.
 
-import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
+import { type ClientRequest, Agent as HttpAgent, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { type AnswerRoom, ask, type WholeAnswer } from './ask.js'
+import { tlsOptions } from './upstream.js'
 
 /** Where a service is, and how each side knows the other. */
 export interface EndpointSettings {
@@ -33,13 +35,6 @@ export interface EndpointLimits {
   readonly room?: AnswerRoom
 }
 
-/** Room for answers that are being read. */
-export interface AnswerRoom {
-  /** False where there is none. */
-  take(bytes: number): boolean
-  give(bytes: number): void
-}
-
 export interface PostOptions {
   readonly signal?: AbortSignal | undefined
   /** Instead of that of the endpoint. */
@@ -55,14 +50,6 @@ export interface EndpointAnswer {
   readonly retryAfter: number | undefined
   /** Empty where it says none. */
   readonly contentType?: string
-}
-
-/** Nobody answered in time. */
-export class EndpointTimeoutError extends Error {
-  override readonly name = 'EndpointTimeoutError'
-  constructor(timeoutMs: number) {
-    super(`no answer within ${timeoutMs} ms`)
-  }
 }
 
 const mostAnswerBytes = 4 << 20
@@ -86,18 +73,7 @@ export class JsonEndpoint {
     const { hostname, port, pathname, search } = this.#url
     this.#place = { hostname: hostname.replace(/^\[|\]$/g, ''), port, path: `${pathname}${search}` }
     const common = { keepAlive: true, maxSockets: limits.maxSockets ?? usualSockets, maxFreeSockets: 4, timeout: idleMs }
-    const { ca, insecure = false, serverName, cert, key } = settings
-    this.#agent =
-      this.#url.protocol === 'http:'
-        ? new HttpAgent(common)
-        : new HttpsAgent({
-            ...common,
-            rejectUnauthorized: !insecure,
-            ...(ca === undefined ? {} : { ca }),
-            ...(serverName === undefined ? {} : { servername: serverName }),
-            ...(cert === undefined ? {} : { cert }),
-            ...(key === undefined ? {} : { key }),
-          })
+    this.#agent = this.#url.protocol === 'http:' ? new HttpAgent(common) : new HttpsAgent({ ...common, ...tlsOptions(settings) })
   }
 
   /** Rejects with one sentence when nobody answers in time, or with more than there may be. A text is JSON already. */
@@ -106,11 +82,22 @@ export class JsonEndpoint {
     const { timeoutMs = this.#limits.timeoutMs } = options
     const lateAt = performance.now() + timeoutMs
     for (let attempts = 1; ; attempts++) {
-      const sending = new Sending(this.#limits, options.signal)
+      let wasStale = false
       try {
-        return await sending.run(this.#request(body, options.path), body, { timeoutMs, leftMs: lateAt - performance.now() })
+        const answer = await ask(this.#request(body, options.path), {
+          body,
+          timeoutMs: lateAt - performance.now(),
+          allowedMs: timeoutMs,
+          mostBytes: this.#limits.maxBytes ?? mostAnswerBytes,
+          room: this.#limits.room,
+          signal: options.signal,
+          onStale: () => {
+            wasStale = true
+          },
+        })
+        return endpointAnswer(answer)
       } catch (thrown) {
-        if (!sending.wasStale || attempts >= mostAttempts) throw thrown
+        if (!wasStale || attempts >= mostAttempts) throw thrown
       }
     }
   }
@@ -135,87 +122,12 @@ export class JsonEndpoint {
   }
 }
 
-/** One request on its way. */
-class Sending {
-  /** Whether a kept connection turned out to be closed before anything came back. */
-  wasStale = false
-  readonly #limits: EndpointLimits
-  readonly #signal: AbortSignal | undefined
-  #taken = 0
-
-  constructor(limits: EndpointLimits, signal: AbortSignal | undefined) {
-    this.#limits = limits
-    this.#signal = signal
-  }
-
-  run(
-    sent: ClientRequest,
-    body: Buffer,
-    { timeoutMs, leftMs }: { readonly timeoutMs: number; readonly leftMs: number },
-  ): Promise<EndpointAnswer> {
-    const signal = this.#signal
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', abort)
-        this.#limits.room?.give(this.#taken)
-        this.#taken = 0
-      }
-      const fail = (why: unknown): void => {
-        leave()
-        reject(why)
-        sent.destroy()
-      }
-      const abort = (): void => fail(signal?.reason)
-      const timer = setTimeout(() => fail(new EndpointTimeoutError(timeoutMs)), leftMs)
-      let hasAnswer = false
-      sent.on('response', (response) => {
-        hasAnswer = true
-        this.#read(
-          response,
-          (answer) => {
-            leave()
-            resolve(answer)
-          },
-          fail,
-        )
-      })
-      sent.on('error', (error: NodeJS.ErrnoException) => {
-        this.wasStale = sent.reusedSocket && !hasAnswer && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-        fail(error)
-      })
-      signal?.addEventListener('abort', abort, { once: true })
-      if (signal?.aborted) abort()
-      else sent.end(body)
-    })
-  }
-
-  #read(response: IncomingMessage, done: (answer: EndpointAnswer) => void, fail: (why: Error) => void): void {
-    const { maxBytes = mostAnswerBytes, room } = this.#limits
-    const parts: Buffer[] = []
-    let bytes = 0
-    response.on('data', (part: Buffer) => {
-      bytes += part.length
-      if (bytes > maxBytes) {
-        fail(new Error(`the answer is longer than ${maxBytes} bytes`))
-        return
-      }
-      if (room?.take(part.length) === false) {
-        fail(new Error('there is no room for the answer'))
-        return
-      }
-      this.#taken += part.length
-      parts.push(part)
-    })
-    response.on('error', fail)
-    response.on('end', () => {
-      const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
-      done({
-        status: response.statusCode ?? 0,
-        body: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts),
-        retryAfter: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : undefined,
-        contentType: response.headers['content-type'] ?? '',
-      })
-    })
+function endpointAnswer({ status, headers, body }: WholeAnswer): EndpointAnswer {
+  const retryAfter = Number(headers['retry-after'] ?? Number.NaN)
+  return {
+    status,
+    body,
+    retryAfter: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : undefined,
+    contentType: headers['content-type'] ?? '',
   }
 }

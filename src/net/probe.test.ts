@@ -50,5 +50,5 @@ test('who does not end is not listened to', async () => {
 test('who is not there', async () => {
   const { isWell, message } = await probe('https://127.0.0.1:1/healthz', 2000)
   assert.equal(isWell, false)
-  assert.match(message, /^Get "https:\/\/127\.0\.0\.1:1\/healthz": .*ECONNREFUSED/)
+  assert.equal(message, 'Get "https://127.0.0.1:1/healthz": dial tcp 127.0.0.1:1: connect: connection refused')
 })

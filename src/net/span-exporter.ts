@@ -4,6 +4,7 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { request as httpsRequest, Agent as TlsAgent } from 'node:https'
 import type { Logger } from '../base/logger.js'
+import { ask } from './ask.js'
 
 export interface Span {
   /** 32 and 16 hexadecimal digits. */
@@ -31,6 +32,8 @@ export interface SpanExporterOptions {
 const mostWaiting = 2_048
 const mostInBatch = 512
 const closingMs = 2_000
+/** It says which spans it did not take, and nobody asks it. */
+const mostAnswerBytes = 1 << 20
 
 export class SpanExporter {
   /** Spans that the collector has, and spans that it never got. */
@@ -100,24 +103,12 @@ export class SpanExporter {
     else if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#send(), this.#options.batchMs ?? 5_000).unref()
   }
 
-  #post(body: string): Promise<void> {
+  async #post(body: string): Promise<void> {
     const { url, patienceMs = 10_000 } = this.#options
-    return new Promise((resolve, reject) => {
-      const headers = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
-      const sent = (isTls(url) ? httpsRequest : httpRequest)(url, { method: 'POST', agent: this.#agent, headers }, (response) => {
-        response.resume()
-        response.on('error', reject)
-        response.on('end', () => {
-          const { statusCode = 0 } = response
-          if (statusCode >= 200 && statusCode < 300) resolve()
-          else reject(new Error(`answered with status ${statusCode}`))
-        })
-      })
-      const late = setTimeout(() => sent.destroy(new Error(`no answer within ${patienceMs} ms`)), patienceMs).unref()
-      sent.on('close', () => clearTimeout(late))
-      sent.on('error', reject)
-      sent.end(body)
-    })
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }
+    const sent = (isTls(url) ? httpsRequest : httpRequest)(url, { method: 'POST', agent: this.#agent, headers })
+    const { status } = await ask(sent, { body, timeoutMs: patienceMs, mostBytes: mostAnswerBytes })
+    if (status < 200 || status > 299) throw new Error(`answered with status ${status}`)
   }
 }
 

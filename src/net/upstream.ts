@@ -88,23 +88,21 @@ export class Upstream {
     const known = this.#agents.get(name)
     if (known !== undefined) return known
     const options = { keepAlive: isKept, maxFreeSockets: freeSockets.each, timeout: freeSockets.ms }
-    const agent = protocol === 'https:' ? new HttpsAgent({ ...options, ...this.#secure() }) : new HttpAgent(options)
+    const agent = protocol === 'https:' ? new HttpsAgent({ ...options, ...tlsOptions(this.#tls) }) : new HttpAgent(options)
     if (isKept) boundFreeSockets(agent)
     this.#agents.set(name, agent)
     return agent
   }
-
-  #secure() {
-    const { ca, insecure = false, serverName, cert, key } = this.#tls
-    return {
-      rejectUnauthorized: !insecure,
-      ...(ca === undefined ? {} : { ca }),
-      ...(serverName === undefined ? {} : { servername: serverName }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-    }
-  }
 }
+
+/** What Node calls it. */
+export const tlsOptions = ({ ca, insecure = false, serverName, cert, key }: UpstreamTls) => ({
+  rejectUnauthorized: !insecure,
+  ...(ca === undefined ? {} : { ca }),
+  ...(serverName === undefined ? {} : { servername: serverName }),
+  ...(cert === undefined ? {} : { cert }),
+  ...(key === undefined ? {} : { key }),
+})
 
 /** Without the brackets that an IPv6 address has in a URL. */
 export const hostOf = ({ hostname }: URL): string => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname)

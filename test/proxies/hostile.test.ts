@@ -26,7 +26,7 @@ function pour(target: Duplex | ServerResponse): void {
 describe('hostile agents and clients', () => {
   let cluster: AgentCluster
   before(async () => {
-    cluster = await startAgentCluster()
+    cluster = await startAgentCluster({ flags: ['--kubelet-timeout=30s'] })
     await cluster.makePod('one')
   })
   after(() => cluster.close())

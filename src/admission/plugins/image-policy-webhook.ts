@@ -6,7 +6,8 @@ import type { Identity } from '../../api/identity.js'
 import { onceFor } from '../../base/once-for.js'
 import { RecentMap } from '../../base/recent-map.js'
 import { shorten } from '../../base/shorten.js'
-import { type EndpointAnswer, EndpointTimeoutError } from '../../net/json-endpoint.js'
+import { AnswerTimeoutError } from '../../net/ask.js'
+import type { EndpointAnswer } from '../../net/json-endpoint.js'
 import { describeNetworkFailure } from '../../net/network-failure.js'
 import { type ImageReview, type ImageReviewSpec, type ImageReviewStatus, imageReview } from '../../resources/imagepolicy/v1alpha1.schema.js'
 import { readValue, SchemaReadError } from '../../schema/read.js'
@@ -132,7 +133,7 @@ async function postOnce(post: () => Promise<EndpointAnswer>): Promise<EndpointAn
 }
 
 function readStatus(answer: EndpointAnswer | Error, type: { readonly kind: string; readonly apiVersion: string }): ImageReviewStatus {
-  if (answer instanceof EndpointTimeoutError) throw new Error('context deadline exceeded')
+  if (answer instanceof AnswerTimeoutError) throw new Error('context deadline exceeded')
   if (answer instanceof Error) throw new Error(describeNetworkFailure(answer))
   const { status, body } = answer
   if (status < 200 || status > 299) {

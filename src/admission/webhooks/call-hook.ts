@@ -3,7 +3,8 @@
 import { badRequest } from '../../api/api-error.js'
 import { quote } from '../../api/field-error.js'
 import { qualifiedName } from '../../api/validation/text-rules.js'
-import { type EndpointAnswer, EndpointTimeoutError } from '../../net/json-endpoint.js'
+import { AnswerTimeoutError } from '../../net/ask.js'
+import type { EndpointAnswer } from '../../net/json-endpoint.js'
 import { describeNetworkFailure } from '../../net/network-failure.js'
 import type { AdmissionResponse } from '../../resources/admission/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
@@ -83,7 +84,7 @@ async function post({ hook }: Candidate, request: AdmissionRequest, text: string
   } catch (thrown) {
     // The request itself is over: that is no failure of the hook.
     if (signal?.aborted) throw signal.reason
-    const why = thrown instanceof EndpointTimeoutError ? 'context deadline exceeded' : describeNetworkFailure(thrown)
+    const why = thrown instanceof AnswerTimeoutError ? 'context deadline exceeded' : describeNetworkFailure(thrown)
     throw new HookCallError(hook.name, `failed to call webhook: Post ${quote(place.url)}: ${why}`, badStatus, { cause: thrown })
   }
 }

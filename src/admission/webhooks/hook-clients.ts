@@ -1,6 +1,7 @@
 // Connections to hooks: kept for as long as somebody uses them, and bounded in number, in what waits and in the bytes of answers.
 
-import { type AnswerRoom, type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
+import type { AnswerRoom } from '../../net/ask.js'
+import { type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
 import type { WebhookClientConfig } from '../../resources/admissionregistration/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import { locateService, serviceName, serviceUrl } from '../../resources/core/locate-service.js'
