@@ -9,6 +9,7 @@ import { fill, Lab, makeNamespace, type Tested } from './lab.js'
 import { hasPassed, type Line, renderTable, say } from './report.js'
 import { measureAccess } from './workloads/access.js'
 import { measureAudit } from './workloads/audit.js'
+import { measureExtension } from './workloads/extension.js'
 import { measureIdentity } from './workloads/identity.js'
 import { measureLoops } from './workloads/loops.js'
 import { measureFullMemory, measureIdleMemory, measureListedMemory } from './workloads/memory.js'
@@ -57,6 +58,7 @@ const workloads: { readonly [name: string]: Workload } = {
   audit: measureAudit,
   identity: measureIdentity,
   proxy: measureProxy,
+  extension: measureExtension,
   // Loaded when it is its turn: it may have to install etcd.
   lone: async (lab) => (await import('./workloads/lone-writer.js')).measureLoneWriter(lab),
   pages: async (lab) => {

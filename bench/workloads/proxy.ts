@@ -19,7 +19,7 @@ import { compare, type Side } from '../measure.js'
 import { type Line, microseconds } from '../report.js'
 
 const bar = 1.5
-const bodyBytes = 8 << 20
+export const bodyBytes = 8 << 20
 const piece = Buffer.alloc(64 << 10, 'x')
 
 export async function measureProxy(lab: Lab): Promise<readonly Line[]> {
@@ -68,7 +68,7 @@ export async function measureProxy(lab: Lab): Promise<readonly Line[]> {
   return [...lines, proxied]
 }
 
-async function lineOf(lab: Lab, workload: string, [floorSide, serverSide]: readonly [Side, Side]): Promise<Line> {
+export async function lineOf(lab: Lab, workload: string, [floorSide, serverSide]: readonly [Side, Side]): Promise<Line> {
   const { floor, server, ratio, perSecond } = await compare(floorSide, serverSide, lab.rounds)
   return { workload, floor: microseconds(floor), server: microseconds(server), ratio, bar, note: `${perSecond.toFixed(0)} MiB/s` }
 }
@@ -94,7 +94,7 @@ async function makeNodeAndPod(served: Served, port: number): Promise<void> {
   await post('/api/v1/namespaces/default/pods/one/status', podStatus, 'PUT')
 }
 
-async function startFloor(lab: Lab, { ca, token }: Served, start: FloorProxyStart): Promise<Served> {
+export async function startFloor(lab: Lab, { ca, token }: Served, start: FloorProxyStart): Promise<Served> {
   const child: ChildProcess = fork(fileURLToPath(new URL('../floor-proxy.js', import.meta.url)), [JSON.stringify(start)])
   lab.closeLater(async () => child.disconnect())
   const [port] = (await once(child, 'message')) as [number]
@@ -133,7 +133,7 @@ const streaming = (served: Served, path: string): Side => ({
 })
 
 /** One answer after the other, on one connection. */
-const asking = (served: Served, path: string): Side => ({
+export const asking = (served: Served, path: string): Side => ({
   run: async (durationMs) => {
     const socket = await dial(served)
     const before = cpuOf(served)

@@ -9,7 +9,7 @@ import { Upstream } from '../net/upstream.js'
 import { UpstreamError } from '../net/upstream-error.js'
 import type { Exchange } from './exchange.js'
 import { extensionHeaders, pathToForward } from './extension-request.js'
-import { type ForwardingRoom, forwardExchange } from './forward-exchange.js'
+import { ForwardingRoom, forwardExchange } from './forward-exchange.js'
 import type { Answered } from './pipeline.js'
 import { isLongRunning } from './priority.js'
 import { sendPlain } from './respond.js'
@@ -33,6 +33,15 @@ interface ClientPair {
   readonly key: string
 }
 
+/** How many requests one server may have to answer at a time, but for those that last: one that does not answer shall not hold all. */
+const mostWaiting = 400
+
+interface Reached {
+  readonly pair: ClientPair | undefined
+  readonly upstream: Upstream
+  readonly room: ForwardingRoom
+}
+
 /** Whoever wants to know what is served does not wait for somebody who cannot say. */
 const discoveryMs = 5000
 
@@ -40,7 +49,7 @@ export class Extensions {
   readonly services: ApiServiceSource
   readonly documents: ExtensionParts['documents']
   private readonly parts: ExtensionParts
-  private readonly upstreams = new Map<RemoteTarget, { readonly pair: ClientPair | undefined; readonly upstream: Upstream }>()
+  private readonly upstreams = new Map<RemoteTarget, Reached>()
   private readonly unfollow: () => void
 
   constructor(parts: ExtensionParts) {
@@ -79,11 +88,14 @@ export class Extensions {
     }
     const { info } = exchange
     exchange.isLongRunning = isLongRunning(info) || isUpgradable(exchange.response)
-    if (exchange.isLongRunning) this.parts.room.enter(exchange)
+    const { upstream, room } = this.reach(version.remote)
+    if (!exchange.isLongRunning) room.enter(exchange)
+    this.parts.room.enter(exchange)
+    exchange.lifecycle.tell('delegated', exchange)
     const stopWaiting = info.isResource ? undefined : answerSoon(exchange)
     try {
       await forwardExchange(exchange, {
-        upstream: this.upstreamFor(version.remote),
+        upstream,
         url: new URL(`https://${host}`),
         path,
         changeHeaders: (headers) => extensionHeaders(headers, { exchange, host, isVouching: this.parts.isVouching }),
@@ -110,15 +122,16 @@ export class Extensions {
   }
 
   /** Connections are kept as long as both sides show the same. */
-  private upstreamFor(target: RemoteTarget): Upstream {
+  private reach(target: RemoteTarget): Reached {
     const pair = this.parts.clientPair()
     const known = this.upstreams.get(target)
-    if (known !== undefined && known.pair === pair) return known.upstream
+    if (known !== undefined && known.pair === pair) return known
     const { service, ca, isInsecure } = target
     const serverName = `${service.name}.${service.namespace}.svc`
     const upstream = new Upstream({ ...pair, ...(ca === '' ? {} : { ca }), insecure: isInsecure, serverName })
-    this.upstreams.set(target, { pair, upstream })
-    return upstream
+    const reached = { pair, upstream, room: known?.room ?? new ForwardingRoom(mostWaiting) }
+    this.upstreams.set(target, reached)
+    return reached
   }
 
   /** What is under way to one that is gone comes to its own end; connections without a request end after a while. */

@@ -77,7 +77,7 @@ export class Inflight {
   }
 
   /** Whoever is through makes room for another. */
-  readonly hooks: RequestHooks = { responseComplete: (exchange) => this.leave(exchange) }
+  readonly hooks: RequestHooks = { delegated: (exchange) => this.leave(exchange), responseComplete: (exchange) => this.leave(exchange) }
 
   /** The exchange is over. */
   leave(exchange: Exchange): void {

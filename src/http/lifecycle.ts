@@ -8,6 +8,8 @@ export interface RequestHooks {
   /** The request has come; nobody knows yet who sent it. */
   readonly received?: Hook
   readonly authenticated?: Hook
+  /** Another server answers from here on, and takes as long as it likes: this one only passes bytes on. */
+  readonly delegated?: Hook
   /** The head of the answer is about to be sent. */
   readonly responseStarted?: Hook
   /** Once for every request, at the very end: for a watch when its stream has ended. */
@@ -28,6 +30,7 @@ export class Lifecycle {
     this.hooks = {
       received: of('received'),
       authenticated: of('authenticated'),
+      delegated: of('delegated'),
       responseStarted: of('responseStarted'),
       responseComplete: of('responseComplete'),
       panic: of('panic'),

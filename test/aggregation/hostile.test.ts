@@ -6,11 +6,12 @@ import { request } from 'node:https'
 import { createServer, type Server, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ApiClient } from '../kit/api-client.js'
+import { ApiClient } from '../kit/api-client.js'
 import { type Embedded, startEmbedded, tokenOf } from '../kit/embedded.js'
 import { expectStatus, until } from '../kit/fixtures.js'
 import { longestTurnMs, turnWatchFlags } from '../kit/longest-turn.js'
 import { ServerProcess } from '../kit/server-process.js'
+import { FlagFiles } from '../security/make-pki.js'
 import { type Behaviour, conditionOf, ExtensionServer, register, waitFor } from './extension-server.js'
 
 const nothing: Behaviour = () => undefined
@@ -87,6 +88,44 @@ describe('hostile extension servers', () => {
     const { json } = expectStatus(await client.get(`${path}/slow`), 504)
     assert.equal(json.reason, 'Timeout')
     extension.behaviour = nothing
+  })
+
+  test('those who wait for it leave room for others', async (t) => {
+    const files = new FlagFiles()
+    const limits = ['--max-requests-inflight=20', '--max-mutating-requests-inflight=10', '--request-timeout=20s']
+    for (const fairness of [true, false]) {
+      const tokens = files.write('tokens.csv', 'bob-token,bob,bob-uid\nann-token,ann,ann-uid\n')
+      const flags = [
+        ...limits,
+        `--enable-priority-and-fairness=${fairness}`,
+        `--token-auth-file=${tokens}`,
+        '--authorization-mode=AlwaysAllow',
+      ]
+      const busy = await startEmbedded('memory', flags)
+      const hung = await ExtensionServer.start('hung.example')
+      t.after(() => hung.close())
+      await register(busy.client, { server: hung })
+      hung.behaviour = ({ url }) => url?.startsWith('/apis/hung.example/v1/gadgets') === true
+      const clientOf = (token: string) => new ApiClient({ url: busy.server.url, ca: busy.server.caPem, token })
+      const [bob, ann] = [clientOf('bob-token'), clientOf('ann-token')]
+      const leaving = new AbortController()
+      const asking = Array.from({ length: 150 }, (_, i) =>
+        bob.send({ path: `/apis/hung.example/v1/gadgets?${i % 2 === 0 ? 'watch=1' : ''}`, signal: leaving.signal }).catch(() => undefined),
+      )
+      await until(
+        async () => hung.seen.filter(({ url }) => url.startsWith('/apis/hung.example/v1/gadgets')).length,
+        (count) => count === 150,
+      )
+      const begun = performance.now()
+      for (let i = 0; i < 20; i++) expectStatus(await ann.get('/api/v1/namespaces/default'), 200)
+      assert.ok(performance.now() - begun < 3000, `${performance.now() - begun} ms`)
+      leaving.abort()
+      await Promise.all(asking)
+      bob.close()
+      ann.close()
+      await busy.close()
+    }
+    files.remove()
   })
 
   test('an answer that breaks off is no whole answer', async () => {

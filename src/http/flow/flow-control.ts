@@ -93,6 +93,7 @@ export class FlowControl {
 
   /** A watch has its seat until it has begun. */
   readonly hooks: RequestHooks = {
+    delegated: (exchange) => this.#leave(exchange),
     responseStarted: (exchange) => {
       if (exchange.info.verb === 'watch') this.#leave(exchange)
     },
