@@ -79,7 +79,7 @@ async function runAdmission(args: readonly string[], { print, complain, exit }: 
 /** A client configuration for somebody. */
 async function runCredentials(args: readonly string[], { print, complain, exit }: Surroundings): Promise<void> {
   const { runCredentialsCommand } = await import('./credentials-command.js')
-  exit(runCredentialsCommand(args, { print, complain, now: () => Date.now() }))
+  exit(await runCredentialsCommand(args, { print, complain, now: () => Date.now() }))
 }
 
 const isMoveCommand = (command: string): command is MoveCommand => moveCommands.includes(command as MoveCommand)

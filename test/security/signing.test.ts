@@ -305,6 +305,16 @@ test('the command for credentials gives a configuration that works', async () =>
     const anonymous = new ApiClient({ url: server.url, ca: part('certificate-authority-data') })
     assert.equal((await anonymous.get('/api')).status, 401)
     anonymous.close()
+    const account = ['credentials', '--token', `--data-dir=${server.dataDir}`]
+    const given = await runCommand([...account, '--user=system:serviceaccount:default:default', '--expires=20m'])
+    assert.equal(given.code, 0, given.stderr)
+    const token = /token: "([^"]+)"/.exec(given.stdout)?.[1] ?? ''
+    const member = await identify({ url: server.url, caPem: part('certificate-authority-data') }, { token })
+    assert.equal(member.name, 'system:serviceaccount:default:default')
+    const nobody = await runCommand([...account, '--user=system:serviceaccount:default:nobody'])
+    assert.deepEqual([nobody.code, /"nobody" not found/.test(nobody.stderr)], [1, true], nobody.stderr)
+    assert.equal((await runCommand([...account, '--user=alice'])).code, 2)
+    assert.equal((await runCommand([...account, '--user=system:serviceaccount:default:default', '--group=dev'])).code, 2)
   } finally {
     await server.stop()
   }

@@ -55,7 +55,7 @@ const intro = [
   '',
   'Usage: cluster-apiserver [--flag=value | --flag value | --boolean-flag]…',
   '       cluster-apiserver backup|restore|migrate   moves what is stored; --help says how',
-  '       cluster-apiserver credentials              a client certificate for a user; --help says how',
+  '       cluster-apiserver credentials              a certificate or token for a user; --help says how',
   '       cluster-apiserver check <file>…            holds manifests against all rules, without a server',
   '       cluster-apiserver codec                    objects from one form to another; --help says how',
   '',
