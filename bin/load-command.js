@@ -8,7 +8,7 @@ const { createRequire } = require('node:module')
 const { dirname, join } = require('node:path')
 const { Script } = require('node:vm')
 
-const path = join(__dirname, '..', 'dist', 'bundle', 'command.cjs')
+const folder = join(__dirname, '..', 'dist', 'bundle')
 /** The first line of the text. */
 const nameOf = (text) => text.slice('// '.length, text.indexOf('\n'))
 
@@ -21,12 +21,13 @@ const readOptional = (file, encoding) => {
   }
 }
 
-/** Undefined where nothing is built. */
-function loadCommand() {
+/** Undefined where nothing is built. `name`: which of the scripts. */
+function loadCommand(name = 'command') {
+  const path = join(folder, `${name}.cjs`)
   // All of it is ASCII, which is what makes this quick.
   const text = readOptional(path, 'latin1')
   if (text === undefined) return undefined
-  const cachePath = join(dirname(path), `command-${nameOf(text)}.cache`)
+  const cachePath = join(folder, `${name}-${nameOf(text)}.cache`)
   const script = new Script(`(function (exports, require, module, __filename, __dirname) {${text}\n})`, {
     filename: path,
     cachedData: readOptional(cachePath),

@@ -32,6 +32,7 @@ const stamp = {
 
 const outdir = 'dist/bundle'
 const command = `${outdir}/command.cjs`
+const client = `${outdir}/clusterctl.cjs`
 const common = { bundle: true, platform: 'node', target: 'node20', logLevel: 'warning' }
 
 /** The package of the embedded store, which every start loads. It looks for its library beside its own file. */
@@ -50,11 +51,8 @@ const entry = `
   export { startServer } from './index.js'
 `
 
-rmSync(outdir, { recursive: true, force: true })
-await build({
+const scriptOptions = {
   ...common,
-  stdin: { contents: entry, resolveDir: 'dist/server', sourcefile: 'entry.js' },
-  outfile: command,
   format: 'cjs',
   external: ['pino'],
   // A script that comes from a code cache cannot import; what is loaded on demand is required then.
@@ -66,7 +64,13 @@ await build({
   logOverride: { 'require-resolve-not-external': 'silent' },
   define: { 'import.meta.url': 'ownUrl' },
   banner: { js: "const ownUrl = require('node:url').pathToFileURL(__filename).href;" },
-})
+}
+
+rmSync(outdir, { recursive: true, force: true })
+await Promise.all([
+  build({ ...scriptOptions, stdin: { contents: entry, resolveDir: 'dist/server', sourcefile: 'entry.js' }, outfile: command }),
+  build({ ...scriptOptions, entryPoints: ['dist/cli/main.js'], outfile: client }),
+])
 
 /** The client, too: many small modules take longer to load, and more memory, than the requests of a short program. */
 await build({ ...common, entryPoints: ['dist/client/index.js'], outfile: `${outdir}/client.mjs`, format: 'esm' })
@@ -90,8 +94,10 @@ export declare const startServer: typeof server.startServer
 mkdirSync(outdir, { recursive: true })
 for (const [name, text] of Object.entries(files)) writeFileSync(`${outdir}/${name}`, text)
 // V8 knows a cache that belongs to another text by its length alone, so the text is given a name that its cache bears.
-const text = readFileSync(command)
-writeFileSync(command, `// ${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n${text}`)
+for (const script of [command, client]) {
+  const text = readFileSync(script)
+  writeFileSync(script, `// ${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n${text}`)
+}
 try {
   execFileSync(process.execPath, ['scripts/write-code-cache.cjs'], { stdio: 'inherit', timeout: 60_000 })
 } catch (error) {

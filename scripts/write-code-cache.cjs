@@ -17,6 +17,7 @@ v8.setFlagsFromString = () => undefined
 
 const folder = mkdtempSync(join(tmpdir(), 'code-cache-'))
 const { script, cachePath, exports: command } = loadCommand()
+const client = loadCommand('clusterctl')
 const listeners = new Map()
 const exited = new Promise((resolve) => {
   const surroundings = {
@@ -28,6 +29,11 @@ const exited = new Promise((resolve) => {
   command.main([`--data-dir=${join(folder, 'data')}`, '--bind-address=127.0.0.1', '--secure-port=0'], surroundings)
 })
 
+function keep({ script, cachePath }) {
+  writeFileSync(`${cachePath}.draft`, script.createCachedData())
+  renameSync(`${cachePath}.draft`, cachePath)
+}
+
 /** What is compiled for the first requests belongs to it. */
 function visit(greeting) {
   const [url] = /https:\/\/[^\s/]+/.exec(greeting) ?? []
@@ -37,9 +43,12 @@ function visit(greeting) {
     answer.on('end', async () => {
       // And for programs that embed a server in memory.
       await (await command.startServer()).close()
-      const bytes = script.createCachedData()
-      writeFileSync(`${cachePath}.draft`, bytes)
-      renameSync(`${cachePath}.draft`, cachePath)
+      keep({ script, cachePath })
+      const flags = ['--kubeconfig', join(folder, 'data', 'admin.conf'), '--cache-dir', folder]
+      const io = { out() {}, err: console.error, progress() {}, isTerminal: false, style: { bold: (text) => text } }
+      // The second time, what is served is known.
+      for (let i = 0; i < 2; i++) await client.exports.main(['get', 'namespaces', ...flags], { io })
+      keep(client)
       listeners.get('SIGTERM')()
     })
   })

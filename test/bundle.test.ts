@@ -10,12 +10,21 @@ import { repoRoot } from './kit/paths.js'
 
 const folder = join(repoRoot, 'dist', 'bundle')
 
-test('the folder holds one script, and what leads to it', () => {
+test('the folder holds a script for each command, and what leads to them', () => {
   const names = readdirSync(folder).filter((name) => !name.endsWith('.cache'))
-  assert.deepEqual(names.sort(), ['command.cjs', 'heavy-entry.js', 'index.cjs', 'index.d.cts', 'index.mjs', 'package.json'])
+  assert.deepEqual(names.sort(), [
+    'client.mjs',
+    'clusterctl.cjs',
+    'command.cjs',
+    'heavy-entry.js',
+    'index.cjs',
+    'index.d.cts',
+    'index.mjs',
+    'package.json',
+  ])
 })
 
-const cacheName = (): string => readdirSync(folder).find((name) => name.endsWith('.cache')) ?? ''
+const cacheName = (): string => readdirSync(folder).find((name) => /^command-.*\.cache$/.test(name)) ?? ''
 
 /** Loads the command of a folder in a process of its own: whether it found a code cache, and one that fits. */
 function loadIn(root: string): unknown {
@@ -26,7 +35,7 @@ function loadIn(root: string): unknown {
 
 test('the command is loaded with the code that was compiled for it', () => {
   assert.deepEqual(loadIn(repoRoot), { isRefused: false })
-  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.cache')).length, 1)
+  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.cache')).length, 2)
 })
 
 test('without that code, or with one that is not for this text, the command works as well', () => {

@@ -41,7 +41,9 @@ describe('the published package', { skip: packed.skip }, () => {
     assert.equal(code, 0)
     assert.match(stdout, /^cluster-apiserver \d/)
     const bundle = readdirSync(place('node_modules', 'cluster-apiserver', 'dist', 'bundle'))
-    assert.equal(bundle.filter((name) => name.endsWith('.cache')).length, 1)
+    assert.equal(bundle.filter((name) => name.endsWith('.cache')).length, 2)
+    const { stdout: other } = await runToEnd(place('node_modules', '.bin', 'clusterctl'), ['version', '--client'])
+    assert.match(other, /^Client Version: \d/)
   })
 
   const deeds = `

@@ -1,0 +1,5 @@
+// Sets and removes annotations.
+
+import { mapCommand } from '../change-map.js'
+
+export const command = mapCommand({ command: 'annotate', member: 'annotations', done: 'annotated', undone: 'annotated' })

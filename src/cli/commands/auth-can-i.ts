@@ -1,0 +1,110 @@
+// Says whether we may do something, or all that we may do; 1 where the answer is no.
+
+import type { DynamicObject } from '../../client/objects.js'
+import { defineCommand } from '../command.js'
+import { UsageError } from '../flags.js'
+import { alignRows, headerRow } from '../output/columns.js'
+
+interface Rule {
+  readonly verbs?: readonly string[]
+  readonly apiGroups?: readonly string[]
+  readonly resources?: readonly string[]
+  readonly resourceNames?: readonly string[]
+  readonly nonResourceURLs?: readonly string[]
+}
+
+export const command = defineCommand({
+  usage: 'auth can-i VERB (TYPE | TYPE/NAME | /PATH) [flags]',
+  about: 'say whether we may do something',
+  examples: [
+    'auth can-i create pods',
+    'auth can-i get pods/web --subresource=log',
+    'auth can-i --list',
+    'auth can-i list secrets --as alice -A',
+  ],
+  flags: {
+    subresource: { kind: 'text', help: 'such as log or scale' },
+    'all-namespaces': { kind: 'switch', short: 'A', help: 'in all namespaces' },
+    quiet: { kind: 'switch', short: 'q', help: 'only by the exit code' },
+    list: { kind: 'switch', help: 'all that we may do in the namespace' },
+    'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
+  },
+  run: async ({ args, flags, session, io }) => {
+    const group = (await session.resources.identity()).group({ stem: 'authorization' })
+    const ask = (kind: string, resource: string, spec: object): Promise<DynamicObject> =>
+      session.client
+        .collection({ group, version: 'v1', resource, kind, namespaced: false })
+        .create({ apiVersion: `${group}/v1`, kind, spec })
+    if (flags.list) {
+      const { status } = (await ask('SelfSubjectRulesReview', 'selfsubjectrulesreviews', {
+        namespace: session.namespace,
+      })) as DynamicObject & {
+        readonly status?: {
+          readonly resourceRules?: readonly Rule[]
+          readonly nonResourceRules?: readonly Rule[]
+          readonly incomplete?: boolean
+          readonly evaluationError?: string
+        }
+      }
+      if (status?.incomplete === true)
+        io.err(`Warning: the list may be incomplete${status.evaluationError === undefined ? '' : `: ${status.evaluationError}`}\n`)
+      io.out(
+        alignRows([
+          ...(flags['no-headers'] ? [] : [headerRow(['Resources', 'Non-Resource URLs', 'Resource Names', 'Verbs'], io.style)]),
+          ...rowsOf(status ?? {}),
+        ]),
+      )
+      return 0
+    }
+    const [verb, what, extraName, ...more] = args
+    if (verb === undefined || what === undefined || more.length > 0)
+      throw new UsageError('you must specify two arguments: verb and resource, or verb and path')
+    let spec: object
+    if (what.startsWith('/')) spec = { nonResourceAttributes: { path: what, verb } }
+    else {
+      const [words = '', slashName = extraName ?? ''] = what.split('/')
+      const found =
+        words === '*'
+          ? { group: '*', resource: '*', version: '*', namespaced: true }
+          : await session.resources.find(words).catch(() => undefined)
+      if (found === undefined) io.err(`Warning: the server doesn't have a resource type '${words}'\n`)
+      if (found?.namespaced === false && session.flags.namespace !== undefined)
+        io.err(`Warning: resource '${found.resource}' is not namespace scoped\n`)
+      spec = {
+        resourceAttributes: {
+          namespace: flags['all-namespaces'] || found?.namespaced === false ? '' : session.namespace,
+          verb,
+          group: found?.group ?? '',
+          resource: found?.resource ?? words,
+          ...(slashName === '' ? {} : { name: slashName }),
+          ...(flags.subresource === undefined ? {} : { subresource: flags.subresource }),
+        },
+      }
+    }
+    const { status } = (await ask('SelfSubjectAccessReview', 'selfsubjectaccessreviews', spec)) as DynamicObject & {
+      readonly status?: { readonly allowed?: boolean; readonly reason?: string; readonly evaluationError?: string }
+    }
+    const { allowed = false, reason = '', evaluationError = '' } = status ?? {}
+    if (!flags.quiet)
+      io.out(allowed ? 'yes\n' : `no${reason === '' ? '' : ` - ${reason}`}${evaluationError === '' ? '' : ` - ${evaluationError}`}\n`)
+    return allowed ? 0 : 1
+  },
+})
+
+function rowsOf({
+  resourceRules = [],
+  nonResourceRules = [],
+}: {
+  readonly resourceRules?: readonly Rule[]
+  readonly nonResourceRules?: readonly Rule[]
+}): readonly (readonly string[])[] {
+  const list = (texts: readonly string[] = []): string => `[${texts.join(' ')}]`
+  return [
+    ...resourceRules.flatMap(({ resources = [], apiGroups = [], resourceNames, verbs }) =>
+      apiGroups.flatMap((group) =>
+        resources.map((resource) => [`${resource}${group === '' ? '' : `.${group}`}`, '[]', list(resourceNames), list(verbs)]),
+      ),
+    ),
+    ...nonResourceRules.flatMap(({ nonResourceURLs = [], verbs }) => nonResourceURLs.map((url) => ['', list([url]), '[]', list(verbs)])),
+  ]
+}

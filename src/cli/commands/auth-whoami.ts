@@ -1,0 +1,43 @@
+// Says whom the server takes us for.
+
+import type { DynamicObject } from '../../client/objects.js'
+import { defineCommand } from '../command.js'
+import { Failure } from '../failure.js'
+import { alignRows, headerRow } from '../output/columns.js'
+import { printerFor } from '../output/printer.js'
+
+interface UserInfo {
+  readonly username?: string
+  readonly uid?: string
+  readonly groups?: readonly string[]
+  readonly extra?: { readonly [key: string]: readonly string[] }
+}
+
+export const command = defineCommand({
+  usage: 'auth whoami [-o json|yaml]',
+  about: 'say whom the server takes us for',
+  flags: { output: { kind: 'text', short: 'o', help: 'json, yaml or jsonpath=…' } },
+  run: async ({ flags, session, io }) => {
+    const { resources } = await session.resources.all()
+    const served = resources.find(({ resource }) => resource === 'selfsubjectreviews')
+    if (served === undefined)
+      throw new Failure(
+        'the server does not say: it offers no selfsubjectreviews (release 1.26 does with --feature-gates=APISelfSubjectReview=true and --runtime-config of that version)',
+      )
+    const apiVersion = `${served.group}/${served.version}`
+    const answer = await session.client.collection(served).create({ apiVersion, kind: served.kind })
+    if (flags.output !== undefined) {
+      io.out(printerFor({ output: flags.output, nameOf: () => '' }).print([answer], false))
+      return 0
+    }
+    const { userInfo = {} } = ((answer as DynamicObject)['status'] ?? {}) as { readonly userInfo?: UserInfo }
+    const rows = [
+      ['Username', userInfo.username ?? ''],
+      ...(userInfo.uid === undefined ? [] : [['UID', userInfo.uid]]),
+      ...(userInfo.groups === undefined ? [] : [['Groups', `[${userInfo.groups.join(' ')}]`]]),
+      ...Object.entries(userInfo.extra ?? {}).map(([key, values]) => [`Extra: ${key}`, `[${values.join(' ')}]`]),
+    ]
+    io.out(alignRows([headerRow(['ATTRIBUTE', 'VALUE'], io.style), ...rows]))
+    return 0
+  },
+})

@@ -1,0 +1,5 @@
+// Approves requests for certificates.
+
+import { approval } from '../approval.js'
+
+export const command = approval('approve')

@@ -1,0 +1,5 @@
+// Denies requests for certificates.
+
+import { approval } from '../approval.js'
+
+export const command = approval('deny')

@@ -1,0 +1,45 @@
+// Scripts by which shells complete what is typed; they ask the command itself what could come next.
+
+import { defineCommand } from '../command.js'
+import { UsageError } from '../flags.js'
+
+const scripts: { readonly [shell: string]: string } = {
+  bash: `# bash completion for clusterctl; load it with: source <(clusterctl completion bash)
+__clusterctl_complete() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do COMPREPLY+=("$line"); done < <(clusterctl __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F __clusterctl_complete clusterctl
+`,
+  zsh: `#compdef clusterctl
+# zsh completion for clusterctl; load it with: source <(clusterctl completion zsh)
+_clusterctl() {
+  local -a found
+  found=("\${(@f)$(clusterctl __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  (( \${#found[@]} )) && [[ -n "\${found[1]}" ]] && compadd -a found || _files
+}
+compdef _clusterctl clusterctl
+`,
+  fish: `# fish completion for clusterctl; load it with: clusterctl completion fish | source
+function __clusterctl_complete
+  set -l words (commandline -opc) (commandline -ct)
+  clusterctl __complete $words[2..-1] 2>/dev/null
+end
+complete -c clusterctl -f -a '(__clusterctl_complete)'
+`,
+}
+
+export const command = defineCommand({
+  usage: 'completion (bash | zsh | fish)',
+  about: 'print a script by which a shell completes what is typed',
+  examples: ['completion bash'],
+  flags: {},
+  run: async ({ args, io }) => {
+    const [shell = '', ...more] = args
+    const script = scripts[shell]
+    if (script === undefined || more.length > 0) throw new UsageError(`name one shell: ${Object.keys(scripts).join(', ')}`)
+    io.out(script)
+    return 0
+  },
+})

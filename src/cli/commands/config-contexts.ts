@@ -1,0 +1,112 @@
+// Contexts of the client configuration: which there are, which one counts, and other ones.
+
+import { loadConfig } from '../../client/node/load-config.js'
+import { defineCommand } from '../command.js'
+import { changedFile, entryOf, readDocument, withEntry, writeDocument } from '../config-file.js'
+import { Failure } from '../failure.js'
+import { UsageError } from '../flags.js'
+import { alignRows, headerRow } from '../output/columns.js'
+
+export const getContexts = defineCommand({
+  usage: 'config get-contexts [NAME]',
+  about: 'show the contexts of the configuration',
+  flags: {
+    output: { kind: 'text', short: 'o', help: 'name' },
+    'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
+  },
+  run: async ({ args, flags, io }) => {
+    const { contexts, currentContext } = loadConfig({ file: flags.kubeconfig })
+    const missing = args.find((name) => !contexts.has(name))
+    if (missing !== undefined) throw new Failure(`context ${missing} not found`)
+    const shown = [...contexts].filter(([name]) => args.length === 0 || args.includes(name))
+    if (flags.output === 'name') io.out(shown.map(([name]) => `${name}\n`).join(''))
+    else {
+      const rows = shown.map(([name, { cluster = '', user = '', namespace = '' }]) => [
+        name === currentContext ? '*' : '',
+        name,
+        cluster,
+        user,
+        namespace,
+      ])
+      io.out(
+        alignRows([
+          ...(flags['no-headers'] ? [] : [headerRow(['CURRENT', 'NAME', 'CLUSTER', 'AUTHINFO', 'NAMESPACE'], io.style)]),
+          ...rows,
+        ]),
+      )
+    }
+    return 0
+  },
+})
+
+export const currentContext = defineCommand({
+  usage: 'config current-context',
+  about: 'show the context that counts',
+  flags: {},
+  run: async ({ flags, io }) => {
+    const { currentContext: name } = loadConfig({ file: flags.kubeconfig })
+    if (name === '') throw new Failure('current-context is not set; "clusterctl config use-context" sets it')
+    io.out(`${name}\n`)
+    return 0
+  },
+})
+
+export const useContext = defineCommand({
+  usage: 'config use-context NAME',
+  about: 'let another context count',
+  flags: {},
+  run: async ({ args, flags, io }) => {
+    const [name, ...more] = args
+    if (name === undefined || more.length > 0) throw new UsageError('name one context')
+    const known = loadConfig({ file: flags.kubeconfig }).contexts
+    if (!known.has(name))
+      throw new Failure(`no context exists with the name: "${name}"; there are ${[...known.keys()].join(', ') || 'none'}`)
+    const file = changedFile(flags.kubeconfig)
+    writeDocument(file, { ...readDocument(file), 'current-context': name })
+    io.out(`Switched to context "${name}".\n`)
+    return 0
+  },
+})
+
+export const setContext = defineCommand({
+  usage: 'config set-context (NAME | --current) [--cluster=…] [--user=…] [--namespace=…]',
+  about: 'make or change a context',
+  flags: { current: { kind: 'switch', help: 'the one that counts' } },
+  run: async ({ args, flags, io }) => {
+    const file = changedFile(flags.kubeconfig)
+    const document = readDocument(file)
+    const name = flags.current ? document['current-context'] : args[0]
+    if (name === undefined || name === '' || (flags.current && args.length > 0)) throw new UsageError('name one context, or use --current')
+    const before = entryOf(document, 'contexts', name)
+    const { cluster, user, namespace } = flags
+    const entry = {
+      ...before,
+      ...(cluster === undefined ? {} : { cluster }),
+      ...(user === undefined ? {} : { user }),
+      ...(namespace === undefined ? {} : { namespace }),
+    }
+    writeDocument(file, withEntry(document, 'contexts', name, entry))
+    io.out(`Context "${name}" ${before === undefined ? 'created' : 'modified'}.\n`)
+    return 0
+  },
+})
+
+export const renameContext = defineCommand({
+  usage: 'config rename-context OLD NEW',
+  about: 'give a context another name',
+  flags: {},
+  run: async ({ args, flags, io }) => {
+    const [old, next, ...more] = args
+    if (old === undefined || next === undefined || more.length > 0) throw new UsageError('name the context, and its new name')
+    const file = changedFile(flags.kubeconfig)
+    const document = readDocument(file)
+    const entry = entryOf(document, 'contexts', old)
+    if (entry === undefined) throw new Failure(`cannot rename the context "${old}", it's not in ${file}`)
+    if (entryOf(document, 'contexts', next) !== undefined)
+      throw new Failure(`cannot rename the context "${old}", the context "${next}" already exists in ${file}`)
+    const renamed = withEntry(withEntry(document, 'contexts', old, undefined), 'contexts', next, entry)
+    writeDocument(file, { ...renamed, 'current-context': document['current-context'] === old ? next : document['current-context'] })
+    io.out(`Context "${old}" renamed to "${next}".\n`)
+    return 0
+  },
+})

@@ -1,0 +1,49 @@
+// Asks for a token of a service account.
+
+import type { DynamicObject } from '../../client/objects.js'
+import { defineCommand } from '../command.js'
+import { durationMs, type FlagTable, UsageError } from '../flags.js'
+import { printerFor } from '../output/printer.js'
+
+const flags = {
+  duration: { kind: 'text', help: 'for how long, such as 1h' },
+  audience: { kind: 'list', help: 'for whom' },
+  'bound-object-kind': { kind: 'text', help: 'Pod or Secret: the token ends with that object' },
+  'bound-object-name': { kind: 'text', help: 'its name' },
+  'bound-object-uid': { kind: 'text', help: 'its uid' },
+  output: { kind: 'text', short: 'o', help: 'json or yaml: the whole answer' },
+} as const satisfies FlagTable
+
+export const command = defineCommand({
+  usage: 'create token SERVICEACCOUNT [flags]',
+  about: 'ask for a token of a service account',
+  examples: ['create token robot --duration=1h'],
+  flags,
+  run: async ({ args, flags: given, session, io }) => {
+    const [name, ...more] = args
+    if (name === undefined || more.length > 0) throw new UsageError(`exactly one service account name is required, got ${args.length}`)
+    const kind = given['bound-object-kind']
+    if (kind === undefined && given['bound-object-name'] !== undefined)
+      throw new UsageError('--bound-object-kind is required if --bound-object-name is provided')
+    const identity = await session.resources.identity()
+    const request = {
+      apiVersion: `${identity.group({ stem: 'authentication' })}/v1`,
+      kind: 'TokenRequest',
+      spec: {
+        ...(given.audience.length === 0 ? {} : { audiences: given.audience }),
+        ...(given.duration === undefined ? {} : { expirationSeconds: Math.round(durationMs('duration', given.duration) / 1000) }),
+        ...(kind === undefined
+          ? {}
+          : { boundObjectRef: { kind, apiVersion: 'v1', name: given['bound-object-name'] ?? '', uid: given['bound-object-uid'] } }),
+      },
+    }
+    const accounts = session.client.collection(
+      { group: '', version: 'v1', resource: 'serviceaccounts', kind: 'ServiceAccount', namespaced: true },
+      session.namespace,
+    )
+    const answer = await accounts.subresource('token').createFor<DynamicObject>(name, request)
+    if (given.output !== undefined) io.out(printerFor({ output: given.output, nameOf: () => name }).print([answer], false))
+    else io.out(`${(answer['status'] as { readonly token: string }).token}\n`)
+    return 0
+  },
+})

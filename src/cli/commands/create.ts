@@ -1,0 +1,37 @@
+// Creates what files say.
+
+import { defineCommand } from '../command.js'
+import { forEach } from '../each.js'
+import { UsageError } from '../flags.js'
+import { dryRunOf, type Result, tellResults, writeFlags } from '../results.js'
+import { fileFlags, readFiled } from '../targets.js'
+import { validationOf } from './apply.js'
+
+export const command = defineCommand({
+  usage: 'create -f FILE [flags]',
+  about: 'create what files say; "create --help" of a kind for single objects',
+  examples: ['create -f shop.yaml', 'create namespace shop', 'create configmap prices --from-literal=apple=3', 'create token robot'],
+  flags: {
+    ...fileFlags,
+    ...writeFlags,
+    validate: { kind: 'text', bare: 'true', initial: 'true', help: 'true or strict: unknown fields are refused; warn; false or ignore' },
+  },
+  run: async (work) => {
+    const { flags, io, args } = work
+    if (args.length > 0) throw new UsageError(`there is no "create ${args[0]}"; write the object into a file, and use -f`)
+    if (flags.filename.length === 0) throw new UsageError('must specify -f')
+    const dryRun = dryRunOf(flags['dry-run'])
+    const results: Result[] = []
+    const code = await forEach(await readFiled(flags, work), io, async ({ resource, collection, object }) => {
+      const options = {
+        dryRun: dryRun === 'server',
+        fieldManager: flags['field-manager'] ?? '',
+        fieldValidation: validationOf(flags.validate),
+      }
+      const made = dryRun === 'client' ? object : await collection.create(object, options)
+      results.push({ resource, name: made.metadata?.name ?? '', what: 'created', object: made })
+    })
+    tellResults(results, flags, io)
+    return code
+  },
+})

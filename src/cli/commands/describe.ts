@@ -1,0 +1,56 @@
+// Shows everything about objects as people read it: their fields, and what was told about them.
+
+import type { Collection } from '../../client/collection.js'
+import type { DynamicObject } from '../../client/objects.js'
+import { defineCommand } from '../command.js'
+import { forEach } from '../each.js'
+import { type ClusterEvent, lastSeenMs, rowOfEvent } from '../event-rows.js'
+import { UsageError } from '../flags.js'
+import { alignRows } from '../output/columns.js'
+import { describeObject } from '../output/describe-object.js'
+import { fileFlags, type Named, namedOrFiled, selectFlags, wantedBy } from '../targets.js'
+
+export const command = defineCommand({
+  usage: 'describe (TYPE [NAME…] | TYPE/NAME… | TYPE -l SELECTOR | -f FILE) [flags]',
+  about: 'show everything about objects',
+  examples: ['describe pod web', 'describe nodes', 'describe -f shop.yaml'],
+  flags: { ...fileFlags, ...selectFlags, 'show-events': { kind: 'switch', initial: 'true', help: 'with what was told about them' } },
+  run: async (work) => {
+    const { flags, io, session } = work
+    if (work.args.length === 0 && flags.filename.length === 0) throw new UsageError('you must specify the type of resource to describe')
+    const named = await find()
+    if (named.length === 0)
+      io.err(flags['all-namespaces'] ? 'No resources found\n' : `No resources found in ${session.namespace} namespace.\n`)
+    let isFirst = true
+    return forEach(named, io, async ({ collection, name }) => {
+      const object = await collection.get(name)
+      const events = flags['show-events'] ? await eventsOf(object) : undefined
+      io.out(`${isFirst ? '' : '\n\n'}${describeObject(object, io.style)}${events ?? ''}`)
+      isFirst = false
+    })
+
+    async function find(): Promise<readonly Named[]> {
+      if (flags.filename.length > 0 || flags.selector !== undefined) return namedOrFiled(work.args, flags, work)
+      const { named: found, collections } = await wantedBy(work.args, { session, allNamespaces: flags['all-namespaces'] })
+      if (found.length > 0) return found
+      return namedOrFiled(work.args, { ...flags, all: collections.length > 0 }, work)
+    }
+
+    async function eventsOf({ metadata }: DynamicObject): Promise<string> {
+      const namespace = metadata?.namespace
+      const events: Collection<ClusterEvent> = session.client.collection(
+        { group: '', version: 'v1', resource: 'events', kind: 'Event', namespaced: true },
+        namespace,
+      )
+      const { items } = await events.list({ fieldSelector: `involvedObject.uid=${metadata?.uid ?? ''}` })
+      if (items.length === 0) return `${io.style.bold('Events:')}  <none>\n`
+      const rows = items
+        .toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b))
+        .map((event) => {
+          const [age = '', type = '', reason = '', , message = ''] = rowOfEvent(event, Date.now(), false)
+          return [`  ${type}`, reason, age, message]
+        })
+      return `${io.style.bold('Events:')}\n${alignRows([['  Type', 'Reason', 'Age', 'Message'], ...rows])}`
+    }
+  },
+})

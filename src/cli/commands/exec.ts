@@ -1,0 +1,54 @@
+// Runs a command in a container; its exit code is ours.
+
+import { defineCommand } from '../command.js'
+import { UsageError } from '../flags.js'
+import { containerOf, podOf } from '../pods.js'
+
+export const command = defineCommand({
+  usage: 'exec (POD | TYPE/NAME) [-c CONTAINER] [-i] [-t] -- COMMAND [ARGS…]',
+  about: 'run a command in a container',
+  examples: ['exec web -- ls /', 'exec -it deployment/shop -- sh'],
+  flags: {
+    container: { kind: 'text', short: 'c', help: 'which container' },
+    stdin: { kind: 'switch', short: 'i', help: 'the command reads our standard input' },
+    tty: { kind: 'switch', short: 't', help: 'with a terminal' },
+    quiet: { kind: 'switch', short: 'q', help: 'only what the command says' },
+  },
+  run: async ({ args, rest, flags, session, io, signal }) => {
+    const [word, ...old] = args
+    const words = rest ?? old
+    if (words.length === 0) throw new UsageError('you must specify at least one command for the container, behind --')
+    const pod = await podOf(word, session)
+    const { stdin, stdout } = process
+    const tty = flags.tty && stdin.isTTY === true
+    if (flags.tty && !tty && !flags.quiet) io.err('Unable to use a TTY - input is not a terminal or the right kind of file\n')
+    const running = await session.client.pods(session.namespace).exec(pod.metadata?.name ?? '', words, {
+      container: containerOf(pod, flags.container),
+      stdin: flags.stdin,
+      tty,
+      onStdout: (data) => void stdout.write(data),
+      onStderr: (data) => void process.stderr.write(data),
+      signal,
+    })
+    const resize = (): void => void running.resize(stdout.columns ?? 80, stdout.rows ?? 24)
+    if (tty) {
+      stdin.setRawMode(true)
+      resize()
+      stdout.on('resize', resize)
+    }
+    const feed = (data: Buffer): void => void running.write(data)
+    if (flags.stdin) stdin.on('data', feed)
+    try {
+      const { code, message } = await running.exit
+      if (code !== 0 && !flags.quiet) io.err(code === undefined ? `error: ${message}\n` : `command terminated with exit code ${code}\n`)
+      return code ?? 1
+    } finally {
+      stdin.off('data', feed)
+      if (tty) stdin.setRawMode(false)
+      stdout.off('resize', resize)
+      stdin.pause()
+      stdin.unref?.()
+      running.close()
+    }
+  },
+})

@@ -1,0 +1,53 @@
+// Shows objects: as tables of the server, as documents, as what the caller picks out of them; and goes on showing them as they change.
+
+import { type Command, defineCommand, type Work } from '../command.js'
+import type { FlagTable } from '../flags.js'
+import { UsageError } from '../flags.js'
+import { isTable } from '../output/printer.js'
+import { fileFlags, readFiled, selectFlags, type Wanted, wantedBy } from '../targets.js'
+
+export const getFlags = {
+  ...fileFlags,
+  ...selectFlags,
+  output: { kind: 'text', short: 'o', help: 'wide, yaml, json, name, jsonpath=…, custom-columns=…' },
+  watch: { kind: 'switch', short: 'w', help: 'go on showing what changes' },
+  'watch-only': { kind: 'switch', help: 'show only what changes' },
+  'output-watch-events': { kind: 'switch', help: 'say what happened in each line of a watch' },
+  'show-labels': { kind: 'switch', help: 'labels as the last column' },
+  'label-columns': { kind: 'list', short: 'L', help: 'labels as columns' },
+  'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
+  'show-kind': { kind: 'switch', help: 'the kind before each name' },
+  'show-managed-fields': { kind: 'switch', help: 'with who owns which field' },
+  'sort-by': { kind: 'text', help: 'in the order of a field, such as .metadata.name' },
+  'ignore-not-found': { kind: 'switch', help: 'what is not there is no failure' },
+  'chunk-size': { kind: 'number', initial: '500', help: 'how many objects are asked for at a time; 0: all' },
+  subresource: { kind: 'text', help: 'of a part of the object: status or scale' },
+} as const satisfies FlagTable
+
+export type GetWork = Work<typeof getFlags>
+
+export const command: Command = defineCommand({
+  usage: 'get (TYPE[,TYPE…] [NAME…] | TYPE/NAME… | -f FILE) [flags]',
+  about: 'show objects',
+  examples: ['get pods -A -o wide', "get configmaps -l app=shop -o jsonpath='{.items[*].metadata.name}'", 'get deployments -w', 'get all'],
+  flags: getFlags,
+  run: async (work) => {
+    const wanted = await find(work)
+    const isWatch = work.flags.watch || work.flags['watch-only']
+    if (isWatch) return (await import('../show/watch.js')).showWatch(work, wanted)
+    // Tables are sorted by what is in whole objects.
+    if (isTable(work.flags.output)) return (await import('../show/tables.js')).showTables(work, wanted)
+    return (await import('../show/objects.js')).showObjects(work, wanted)
+  },
+})
+
+async function find(work: GetWork): Promise<Wanted> {
+  const { args, flags, session } = work
+  if (flags.filename.length > 0) return { named: await readFiled(flags, work), collections: [] }
+  if (args.length === 0) throw new UsageError('you must specify the type of resource to get; "clusterctl api-resources" shows all')
+  const wanted = await wantedBy(args, { session, allNamespaces: flags['all-namespaces'] })
+  if (wanted.named.length > 0 && flags['all-namespaces'] && wanted.named.some(({ resource }) => resource.namespaced))
+    throw new UsageError('a resource cannot be retrieved by name across all namespaces')
+  if (wanted.named.length > 0 && flags.selector !== undefined) throw new UsageError('name cannot be provided when a selector is specified')
+  return wanted
+}

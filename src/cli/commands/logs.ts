@@ -1,0 +1,69 @@
+// Shows what containers have logged.
+
+import type { Pod } from '../../client/typed/types.js'
+import { defineCommand } from '../command.js'
+import { durationMs, UsageError } from '../flags.js'
+import { containerOf, podOf, podsOf } from '../pods.js'
+
+export const command = defineCommand({
+  usage: 'logs (POD | TYPE/NAME | -l SELECTOR) [-c CONTAINER] [flags]',
+  about: 'show what containers have logged',
+  examples: ['logs web -f --tail=20', 'logs deployment/shop --all-containers --prefix', 'logs -l app=shop'],
+  flags: {
+    container: { kind: 'text', short: 'c', help: 'which container' },
+    follow: { kind: 'switch', short: 'f', help: 'go on showing it' },
+    previous: { kind: 'switch', short: 'p', help: 'of the container that ran before' },
+    tail: { kind: 'number', initial: '-1', help: 'so many lines from the end; -1: all' },
+    since: { kind: 'text', help: 'what is not older, such as 5m' },
+    'since-time': { kind: 'text', help: 'what is not older than this time' },
+    timestamps: { kind: 'switch', help: 'with the time of each line' },
+    'limit-bytes': { kind: 'number', initial: '0', help: 'so much of it' },
+    'all-containers': { kind: 'switch', help: 'of all containers' },
+    prefix: { kind: 'switch', help: 'with pod and container before each line' },
+    selector: { kind: 'text', short: 'l', help: 'of all pods with these labels' },
+  },
+  run: async ({ args, flags, session, io, signal }) => {
+    const [word, container] = args
+    if (flags.selector !== undefined && word !== undefined) throw new UsageError('only a selector (-l) or a POD name is allowed')
+    const pods: readonly Pod[] =
+      flags.selector !== undefined
+        ? (await session.client.pods(session.namespace).list({ labelSelector: flags.selector })).items
+        : flags['all-containers'] && word?.includes('/') === true
+          ? await podsOf(word, session)
+          : [await podOf(word, session)]
+    const tail = flags.tail ?? -1
+    const tailLines = tail >= 0 ? tail : flags.selector !== undefined ? 10 : undefined
+    const options = {
+      follow: flags.follow,
+      previous: flags.previous,
+      timestamps: flags.timestamps,
+      ...(tailLines === undefined ? {} : { tailLines }),
+      ...((flags['limit-bytes'] ?? 0) > 0 ? { limitBytes: flags['limit-bytes'] as number } : {}),
+      ...(flags.since === undefined ? {} : { sinceSeconds: Math.max(1, Math.round(durationMs('since', flags.since) / 1000)) }),
+      ...(flags['since-time'] === undefined ? {} : { sinceTime: flags['since-time'] }),
+      signal,
+    }
+    const sources = pods.flatMap((pod) => {
+      const names = flags['all-containers']
+        ? (pod.spec?.containers ?? []).map(({ name }) => name ?? '')
+        : [containerOf(pod, flags.container ?? container)]
+      return names.map((name) => ({ pod: pod.metadata?.name ?? '', name }))
+    })
+    const show = async ({ pod, name }: (typeof sources)[number]): Promise<void> => {
+      const lines = session.client.pods(session.namespace).logs(pod, { ...options, container: name })
+      let rest = ''
+      for await (const chunk of lines) {
+        if (!flags.prefix) io.out(chunk)
+        else {
+          const parts = (rest + chunk).split('\n')
+          rest = parts.pop() ?? ''
+          for (const line of parts) io.out(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${line}\n`)
+        }
+      }
+      if (rest !== '') io.out(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${rest}\n`)
+    }
+    if (flags.follow) await Promise.all(sources.map(show))
+    else for (const source of sources) await show(source)
+    return 0
+  },
+})

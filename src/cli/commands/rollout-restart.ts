@@ -1,0 +1,37 @@
+// Has all pods of a workload made anew: an annotation of their template says when.
+
+import { defineCommand } from '../command.js'
+import { forEach } from '../each.js'
+import { Failure } from '../failure.js'
+import { type Result, tellResults, writeFlags } from '../results.js'
+import { checkWorkload, type Workload } from '../rollout.js'
+import { fileFlags, namedOrFiled, selectFlags } from '../targets.js'
+
+export const command = defineCommand({
+  usage: 'rollout restart (TYPE NAME | TYPE/NAME) [flags]',
+  about: 'have all pods of a workload made anew',
+  flags: { ...fileFlags, ...selectFlags, ...writeFlags },
+  run: async (work) => {
+    const { flags, io, session } = work
+    const results: Result[] = []
+    const annotation = (await session.resources.identity()).label('restartedAt', 'kubectl')
+    const code = await forEach(await namedOrFiled(work.args, flags, work), io, async (named) => {
+      checkWorkload(named)
+      const { collection, name, resource } = named
+      const live = (await collection.get(name)) as Workload
+      if (live.spec?.paused === true)
+        throw new Failure(`${resource.resource} "${name}" can't be restarted while it is paused (run rollout resume first)`)
+      const patch = {
+        spec: { template: { metadata: { annotations: { [annotation]: new Date().toISOString().replace(/\.\d+Z$/, 'Z') } } } },
+      }
+      results.push({
+        resource,
+        name,
+        what: 'restarted',
+        object: await collection.patch(name, patch, { fieldManager: flags['field-manager'] ?? '' }),
+      })
+    })
+    tellResults(results, flags, io)
+    return code
+  },
+})

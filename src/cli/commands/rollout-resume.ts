@@ -1,0 +1,5 @@
+// Resumes the rollout of a deployment.
+
+import { pausing } from '../pausing.js'
+
+export const command = pausing('resume')

@@ -1,0 +1,52 @@
+// What could come next on a command line: commands, flags, kinds, names of objects.
+
+import { sortTexts } from '../base/text-order.js'
+import { commands } from './command-table.js'
+import { parseLine } from './flags.js'
+import { Session } from './session.js'
+import { usualFlags } from './usual-flags.js'
+
+/** The last of the words is the one that is being typed. */
+export async function complete(words: readonly string[]): Promise<readonly string[]> {
+  const typed = words.at(-1) ?? ''
+  const before = words.slice(0, -1)
+  const found = (await candidates(before, typed)).filter((word) => word.startsWith(typed))
+  return sortTexts([...new Set(found)])
+}
+
+async function candidates(before: readonly string[], typed: string): Promise<readonly string[]> {
+  const plain = before.filter((word) => !word.startsWith('-'))
+  const name = [plain.slice(0, 2).join(' '), plain[0] ?? ''].find((one) => commands[one] !== undefined)
+  if (name === undefined)
+    return Object.keys(commands)
+      .flatMap((one) => (one.startsWith(plain[0] === undefined ? '' : `${plain[0]} `) ? [one.split(' ')[plain.length] ?? ''] : []))
+      .filter(Boolean)
+  const command = await commands[name]?.load()
+  if (command === undefined) return []
+  const table = { ...usualFlags, ...command.flags }
+  if (typed.startsWith('-')) return Object.keys(table).map((flag) => `--${flag}`)
+  const subcommands = Object.keys(commands).flatMap((one) => (one.startsWith(`${name} `) ? [one.slice(name.length + 1)] : []))
+  if (!/\b(?:TYPE|POD)\b/.test(command.usage)) return subcommands
+  const { flags, args } = parseLine(before, table)
+  const rest = args.slice(name.split(' ').length)
+  const session = new Session(flags, () => undefined)
+  try {
+    if (before.at(-1) === '-n' || before.at(-1) === '--namespace') return await namesOf(session, 'namespaces')
+    const [type] = rest
+    if (command.usage.includes('(POD')) return await namesOf(session, 'pods')
+    if (type !== undefined) return await namesOf(session, type)
+    if (typed.includes('/')) return (await namesOf(session, typed.split('/')[0] as string)).map((one) => `${typed.split('/')[0]}/${one}`)
+    const { resources } = await session.resources.all()
+    return [...subcommands, ...resources.filter(({ isPreferred }) => isPreferred).map(({ resource }) => resource)]
+  } finally {
+    session.close()
+  }
+}
+
+async function namesOf(session: Session, words: string): Promise<readonly string[]> {
+  const resource = await session.resources.find(words)
+  const { items } = await session.client
+    .collection(resource, resource.namespaced ? session.namespace : undefined)
+    .metadata.list({ limit: 200 })
+  return items.map(({ metadata }) => metadata?.name ?? '')
+}

@@ -1,0 +1,25 @@
+// Creates a single object that a command has made up from its flags.
+
+import type { DynamicObject } from '../client/objects.js'
+import type { Work } from './command.js'
+import type { FlagTable } from './flags.js'
+import { dryRunOf, tellResults, writeFlags } from './results.js'
+
+export const createFlags = {
+  ...writeFlags,
+  'save-config': { kind: 'switch', help: 'nothing: objects are applied on the server’s side' },
+} as const satisfies FlagTable
+
+export async function createOne(object: DynamicObject, { session, flags, io }: Work<typeof createFlags>): Promise<number> {
+  const resource = await session.resources.ofKind(object.apiVersion ?? '', object.kind ?? '')
+  const namespace = resource.namespaced ? session.namespace : undefined
+  const dryRun = dryRunOf(flags['dry-run'])
+  const placed: DynamicObject = namespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace } }
+  const collection = session.client.collection(resource, namespace)
+  const made =
+    dryRun === 'client'
+      ? placed
+      : await collection.create(placed, { dryRun: dryRun === 'server', fieldManager: flags['field-manager'] ?? '' })
+  tellResults([{ resource, name: made.metadata?.name ?? '', what: 'created', object: made }], flags, io)
+  return 0
+}

@@ -1,0 +1,36 @@
+// Events as rows: when, what sort, why, about which object, and what it says.
+
+import type { DynamicObject } from '../client/objects.js'
+import { ageText } from './output/age.js'
+
+export interface ClusterEvent extends DynamicObject {
+  readonly type?: string
+  readonly reason?: string
+  readonly message?: string
+  readonly note?: string
+  readonly count?: number
+  readonly firstTimestamp?: string | null
+  readonly lastTimestamp?: string | null
+  readonly eventTime?: string | null
+  readonly series?: { readonly count?: number; readonly lastObservedTime?: string }
+  readonly involvedObject?: { readonly kind?: string; readonly name?: string; readonly namespace?: string; readonly uid?: string }
+}
+
+/** Milliseconds since 1970. */
+export const lastSeenMs = ({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: ClusterEvent): number =>
+  Date.parse(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? firstTimestamp ?? metadata?.creationTimestamp ?? '')
+
+export function rowOfEvent(event: ClusterEvent, nowMs: number, withNamespace: boolean): readonly string[] {
+  const { type = '', reason = '', message = '', involvedObject = {}, count = 0, series, firstTimestamp } = event
+  const seen = ageText(nowMs - lastSeenMs(event))
+  const times = series?.count ?? count
+  const first = firstTimestamp === undefined || firstTimestamp === null ? undefined : Date.parse(firstTimestamp)
+  return [
+    ...(withNamespace ? [event.metadata?.namespace ?? ''] : []),
+    times > 1 && first !== undefined ? `${seen} (x${times} over ${ageText(nowMs - first)})` : seen,
+    type,
+    reason,
+    `${involvedObject.kind ?? ''}/${involvedObject.name ?? ''}`,
+    message.trim(),
+  ]
+}

@@ -1,0 +1,62 @@
+// Where a command reads and writes: plain where nobody looks, with colours and a line of progress on a terminal.
+
+export interface Io {
+  out(text: string): void
+  err(text: string): void
+  /** One line that the next one replaces; nothing where nobody looks. */
+  progress(text: string): void
+  readStdin(): Promise<string>
+  readonly isTerminal: boolean
+  readonly style: Style
+}
+
+export interface Style {
+  bold(text: string): string
+  dim(text: string): string
+  red(text: string): string
+  green(text: string): string
+  yellow(text: string): string
+  cyan(text: string): string
+}
+
+const plain = (text: string): string => text
+export const plainStyle: Style = { bold: plain, dim: plain, red: plain, green: plain, yellow: plain, cyan: plain }
+
+const coded =
+  (code: number) =>
+  (text: string): string =>
+    `\x1b[${code}m${text}\x1b[0m`
+export const colourStyle: Style = { bold: coded(1), dim: coded(2), red: coded(31), green: coded(32), yellow: coded(33), cyan: coded(36) }
+
+export function processIo(color: string): Io {
+  const { stdout, stderr, stdin, env } = process
+  const isTerminal = stdout.isTTY === true
+  const hasColours = color === 'always' || (color === 'auto' && isTerminal && env['NO_COLOR'] === undefined && env['TERM'] !== 'dumb')
+  let hasProgress = false
+  const clear = (): void => {
+    if (hasProgress) stderr.write('\r\x1b[K')
+    hasProgress = false
+  }
+  return {
+    isTerminal,
+    style: hasColours ? colourStyle : plainStyle,
+    out: (text) => {
+      clear()
+      stdout.write(text)
+    },
+    err: (text) => {
+      clear()
+      stderr.write(text)
+    },
+    progress: (text) => {
+      if (stderr.isTTY !== true) return
+      stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns ?? 80) - 1)}`)
+      hasProgress = true
+    },
+    readStdin: async () => {
+      const chunks: Buffer[] = []
+      for await (const chunk of stdin) chunks.push(chunk as Buffer)
+      return Buffer.concat(chunks).toString('utf8')
+    },
+  }
+}

@@ -1,0 +1,126 @@
+// The command `clusterctl`: finds the command that is meant, loads it and nothing else, runs it, and says what went wrong.
+
+import type { Command } from './command.js'
+import { type CommandEntry, commands } from './command-table.js'
+import { Exit, explain } from './failure.js'
+import { parseLine, suggestion, UsageError } from './flags.js'
+import { type Io, processIo } from './io.js'
+import { Session } from './session.js'
+import { usualFlags } from './usual-flags.js'
+
+export interface Surroundings {
+  readonly io?: Io
+  readonly signal?: AbortSignal
+}
+
+/** Gives the exit code. */
+export async function main(argv: readonly string[], { io: givenIo, signal }: Surroundings = {}): Promise<number> {
+  const io = givenIo ?? processIo(colourOf(argv))
+  let session: Session | undefined
+  try {
+    // What the scripts of shells ask; they want an answer, or none.
+    if (argv[0] === '__complete') {
+      const found = await (await import('./complete.js')).complete(argv.slice(1))
+      io.out(found.map((word) => `${word}\n`).join(''))
+      return 0
+    }
+    const { words, entry, rest } = findCommand(argv)
+    if (entry === undefined) return await showHelp(words, rest, io)
+    const command = await entry.load()
+    const { flags, args, rest: behind } = parseLine(rest, { ...usualFlags, ...command.flags })
+    if (flags.help) {
+      io.out((await import('./help.js')).commandHelp(words, entry, command))
+      return 0
+    }
+    // A flag that means something else here says nothing about the server.
+    const others = Object.fromEntries(Object.keys(command.flags).map((name) => [name, undefined]))
+    session = new Session({ ...flags, ...others }, (text) => io.err(`${io.style.yellow('Warning:')} ${text}\n`))
+    const code = await command.run({ args, rest: behind, flags, session, io, signal: signal ?? new AbortController().signal } as Parameters<
+      Command['run']
+    >[0])
+    if (flags['warnings-as-errors'] && session.warnings > 0) {
+      io.err(`error: ${session.warnings} warning${session.warnings === 1 ? '' : 's'} received\n`)
+      return 1
+    }
+    return code ?? 0
+  } catch (thrown) {
+    if (thrown instanceof Exit) return thrown.code
+    if (signal?.aborted === true) return 130
+    io.err(explain(thrown))
+    if (thrown instanceof UsageError) {
+      const { words, entry } = findCommand(argv)
+      io.err(`  see: clusterctl ${entry === undefined ? 'help' : `${words.join(' ')} --help`}\n`)
+    }
+    return 1
+  } finally {
+    session?.close()
+  }
+}
+
+interface Found {
+  readonly words: readonly string[]
+  readonly entry: CommandEntry | undefined
+  readonly rest: readonly string[]
+}
+
+/** Flags may stand before the command, and between its words. */
+function findCommand(argv: readonly string[]): Found {
+  const places = plainWords(argv)
+  for (const count of [2, 1]) {
+    const at = places.slice(0, count)
+    if (at.length < count) continue
+    const words = at.map((place, i) => (i === 0 ? (argv[place] as string) : (shortNames[argv[place] as string] ?? (argv[place] as string))))
+    const entry = commands[words.join(' ')]
+    if (entry !== undefined) return { words, entry, rest: argv.filter((_, i) => !at.includes(i)) }
+  }
+  return { words: places.slice(0, 2).map((place) => argv[place] as string), entry: undefined, rest: argv }
+}
+
+/** Of the words behind `create`. */
+const shortNames: { readonly [name: string]: string } = { ns: 'namespace', cm: 'configmap', sa: 'serviceaccount', deploy: 'deployment' }
+
+/** Where words stand that are neither flags nor, as far as one can know before the command is known, values of flags. */
+function plainWords(argv: readonly string[]): readonly number[] {
+  const places: number[] = []
+  const takesValue = (word: string): boolean => {
+    if (word.includes('=')) return false
+    const spec = Object.entries(usualFlags).find(([name, one]) => word === `--${name}` || ('short' in one && word === `-${one.short}`))?.[1]
+    return spec !== undefined && spec.kind !== 'switch'
+  }
+  for (let i = 0; i < argv.length && places.length < 2; i++) {
+    const word = argv[i] as string
+    if (word === '--') break
+    if (!word.startsWith('-')) places.push(i)
+    else if (takesValue(word)) i++
+    else if (places.length > 0) break
+  }
+  return places
+}
+
+async function showHelp(words: readonly string[], rest: readonly string[], io: Io): Promise<number> {
+  const { groupHelp, wholeHelp } = await import('./help.js')
+  const [first] = words
+  if (first === undefined || first === 'help') {
+    io.out(wholeHelp())
+    return 0
+  }
+  const group = Object.keys(commands).filter((name) => name.startsWith(`${first} `))
+  if (group.length > 0) {
+    if (words.length > 1 && !rest.includes('--help'))
+      throw new UsageError(
+        `unknown command "${words.join(' ')}"${suggestion(
+          words[1] as string,
+          group.map((name) => name.slice(first.length + 1)),
+        )}`,
+      )
+    io.out(groupHelp(first))
+    return words.length > 1 || rest.includes('--help') || rest.includes('-h') ? 0 : 1
+  }
+  throw new UsageError(`unknown command "${first}"${suggestion(first, Object.keys(commands))}`)
+}
+
+function colourOf(argv: readonly string[]): string {
+  const at = argv.findIndex((word) => word === '--color' || word.startsWith('--color='))
+  const word = argv[at]
+  return word === undefined ? 'auto' : word === '--color' ? (argv[at + 1] ?? 'auto') : word.slice('--color='.length)
+}

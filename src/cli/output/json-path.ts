@@ -1,0 +1,257 @@
+// JSONPath templates as the original's command line reads them: text, fields, lists, filters, ranges.
+
+import { Failure } from '../failure.js'
+
+type Step =
+  | { readonly kind: 'field'; readonly name: string }
+  | { readonly kind: 'names'; readonly names: readonly string[] }
+  | {
+      readonly kind: 'index'
+      readonly start: number | undefined
+      readonly end: number | undefined
+      readonly step: number
+      readonly isOne: boolean
+    }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'deep' }
+  | { readonly kind: 'filter'; readonly left: Operand; readonly operator: string; readonly right: Operand | undefined }
+
+type Operand = { readonly kind: 'path'; readonly steps: readonly Step[] } | { readonly kind: 'value'; readonly value: unknown }
+
+type Part =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'path'; readonly steps: readonly Step[]; readonly fromRoot: boolean }
+  | { readonly kind: 'range'; readonly steps: readonly Step[]; readonly fromRoot: boolean; readonly parts: readonly Part[] }
+
+export type Template = readonly Part[]
+
+export function parseTemplate(text: string): Template {
+  const pieces: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const open = text.indexOf('{', at)
+    if (open < 0) {
+      pieces.push(text.slice(at))
+      break
+    }
+    if (open > at) pieces.push(text.slice(at, open))
+    const close = closingBrace(text, open)
+    pieces.push(text.slice(open, close + 1))
+    at = close + 1
+  }
+  const { parts, next } = partsFrom(pieces, 0, false)
+  if (next < pieces.length) throw new Failure(`error parsing jsonpath ${text}: an end without its range`)
+  return parts
+}
+
+function closingBrace(text: string, open: number): number {
+  let quote = ''
+  for (let at = open + 1; at < text.length; at++) {
+    const letter = text[at] as string
+    if (quote !== '') {
+      if (letter === '\\') at++
+      else if (letter === quote) quote = ''
+    } else if (letter === '"' || letter === "'") quote = letter
+    else if (letter === '}') return at
+  }
+  throw new Failure(`error parsing jsonpath ${text}: unclosed action`)
+}
+
+function partsFrom(pieces: readonly string[], from: number, isInside: boolean): { readonly parts: readonly Part[]; readonly next: number } {
+  const parts: Part[] = []
+  let at = from
+  while (at < pieces.length) {
+    const piece = pieces[at] as string
+    const inner = piece.startsWith('{') ? piece.slice(1, -1).trim() : undefined
+    at++
+    if (inner === undefined) parts.push({ kind: 'text', text: piece })
+    else if (inner === 'end') {
+      if (!isInside) throw new Failure('error parsing jsonpath: an end without its range')
+      return { parts, next: at }
+    } else if (inner.startsWith('range ') || inner.startsWith('range\t')) {
+      const body = partsFrom(pieces, at, true)
+      parts.push({ kind: 'range', ...pathOf(inner.slice(6).trim()), parts: body.parts })
+      at = body.next
+    } else for (const one of actionsOf(inner)) parts.push(one)
+  }
+  if (isInside) throw new Failure('error parsing jsonpath: a range without its end')
+  return { parts, next: at }
+}
+
+/** One action may hold texts and paths, one after the other. */
+function actionsOf(inner: string): readonly Part[] {
+  const quoted = /^(["'])((?:\\.|(?!\1).)*)\1$/s.exec(inner)
+  if (quoted !== null) return [{ kind: 'text', text: unescapeText(quoted[2] as string) }]
+  return [{ kind: 'path', ...pathOf(inner) }]
+}
+
+const unescapeText = (text: string): string =>
+  text.replaceAll(/\\(.)/gs, (_, letter: string) => ({ n: '\n', t: '\t', r: '\r' })[letter] ?? letter)
+
+function pathOf(text: string): { readonly steps: readonly Step[]; readonly fromRoot: boolean } {
+  return { steps: parsePath(text.replace(/^[$@]/, '')), fromRoot: text.startsWith('$') }
+}
+
+/** The steps of `.a.b[0]['c']..d[?(@.x==1)]`. */
+export function parsePath(text: string): readonly Step[] {
+  const steps: Step[] = []
+  for (let at = 0; at < text.length; ) {
+    if (text.startsWith('..', at)) {
+      steps.push({ kind: 'deep' })
+      at += text[at + 2] === '[' ? 2 : 1
+    } else if (text[at] === '[') {
+      const close = closingBracket(text, at)
+      steps.push(bracketStep(text.slice(at + 1, close).trim()))
+      at = close + 1
+    } else {
+      if (text[at] === '.') at++
+      let name = ''
+      while (at < text.length && text[at] !== '.' && text[at] !== '[') {
+        if (text[at] === '\\') at++
+        name += text[at++] ?? ''
+      }
+      if (name === '*') steps.push({ kind: 'all' })
+      else if (name !== '') steps.push({ kind: 'field', name })
+    }
+  }
+  return steps
+}
+
+function closingBracket(text: string, open: number): number {
+  let depth = 0
+  let quote = ''
+  for (let at = open; at < text.length; at++) {
+    const letter = text[at] as string
+    if (quote !== '') {
+      if (letter === '\\') at++
+      else if (letter === quote) quote = ''
+    } else if (letter === '"' || letter === "'") quote = letter
+    else if (letter === '[') depth++
+    else if (letter === ']' && --depth === 0) return at
+  }
+  throw new Failure(`error parsing jsonpath ${text}: unterminated array`)
+}
+
+function bracketStep(inner: string): Step {
+  if (inner === '*') return { kind: 'all' }
+  if (inner.startsWith('?(') && inner.endsWith(')')) return filterOf(inner.slice(2, -1).trim())
+  if (/^['"]/.test(inner))
+    return { kind: 'names', names: [...inner.matchAll(/(["'])((?:\\.|(?!\1).)*)\1/g)].map(([, , name]) => unescapeText(name as string)) }
+  const numbers = /^(-?\d+)?(?:(:)(-?\d+)?(?::(\d+))?)?$/.exec(inner)
+  if (numbers === null) {
+    // A union of positions, or a name without quotes.
+    if (/^-?\d+(,-?\d+)+$/.test(inner)) return { kind: 'names', names: inner.split(',') }
+    return { kind: 'field', name: inner }
+  }
+  const [, start, colon, end, step] = numbers
+  const whole = (one: string | undefined): number | undefined => (one === undefined ? undefined : Number(one))
+  return { kind: 'index', start: whole(start), end: whole(end), step: whole(step) ?? 1, isOne: colon === undefined }
+}
+
+function filterOf(text: string): Step {
+  const found = /^(.+?)\s*(==|!=|<=|>=|<|>)\s*(.+)$/s.exec(text)
+  if (found === null) return { kind: 'filter', left: operandOf(text), operator: 'exists', right: undefined }
+  return {
+    kind: 'filter',
+    left: operandOf(found[1] as string),
+    operator: found[2] as string,
+    right: operandOf((found[3] as string).trim()),
+  }
+}
+
+function operandOf(text: string): Operand {
+  if (/^["']/.test(text)) return { kind: 'value', value: unescapeText(text.slice(1, -1)) }
+  if (/^-?\d+(\.\d+)?$/.test(text)) return { kind: 'value', value: Number(text) }
+  if (text === 'true' || text === 'false') return { kind: 'value', value: text === 'true' }
+  return { kind: 'path', steps: parsePath(text.replace(/^[$@]/, '')) }
+}
+
+/** All values that the steps lead to; what is missing leads nowhere. */
+export function follow(steps: readonly Step[], root: unknown): readonly unknown[] {
+  let values: readonly unknown[] = [root]
+  for (const step of steps) values = values.flatMap((value) => stepInto(step, value))
+  return values
+}
+
+function stepInto(step: Step, value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  const record = value as { readonly [name: string]: unknown }
+  switch (step.kind) {
+    case 'field':
+      return Object.hasOwn(record, step.name) && record[step.name] !== undefined ? [record[step.name]] : []
+    case 'names':
+      return step.names.flatMap((name) => {
+        const key = Array.isArray(value) && name.startsWith('-') ? String(value.length + Number(name)) : name
+        return Object.hasOwn(record, key) ? [record[key]] : []
+      })
+    case 'all':
+      return Object.values(record)
+    case 'deep':
+      return [...everyValue(value)]
+    case 'index':
+      return Array.isArray(value) ? sliceOf(value, step) : []
+    case 'filter':
+      return (Array.isArray(value) ? value : []).filter((item: unknown) => passes(step, item))
+  }
+}
+
+function* everyValue(value: unknown): Generator<unknown> {
+  yield value
+  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) yield* everyValue(inner)
+}
+
+function sliceOf(list: readonly unknown[], { start, end, step, isOne }: Extract<Step, { kind: 'index' }>): readonly unknown[] {
+  const place = (index: number): number => (index < 0 ? list.length + index : index)
+  if (isOne) {
+    const at = place(start ?? 0)
+    if (at < 0 || at >= list.length)
+      throw new Failure(`error executing jsonpath: array index out of bounds: index ${start}, length ${list.length}`)
+    return [list[at]]
+  }
+  return list.slice(place(start ?? 0), end === undefined ? undefined : place(end)).filter((_, i) => i % step === 0)
+}
+
+function passes({ left, operator, right }: Extract<Step, { kind: 'filter' }>, item: unknown): boolean {
+  const read = (operand: Operand): unknown => (operand.kind === 'value' ? operand.value : follow(operand.steps, item)[0])
+  const a = read(left)
+  if (operator === 'exists' || right === undefined) return a !== undefined && a !== false
+  const b = read(right)
+  if (a === undefined || b === undefined) return operator === '!=' && a !== b
+  const [x, y] = typeof a === typeof b ? [a, b] : [String(a), String(b)]
+  switch (operator) {
+    case '==':
+      return x === y
+    case '!=':
+      return x !== y
+    case '<':
+      return (x as number) < (y as number)
+    case '<=':
+      return (x as number) <= (y as number)
+    case '>':
+      return (x as number) > (y as number)
+    default:
+      return (x as number) >= (y as number)
+  }
+}
+
+/** A value as people read it: texts as they are, the rest as JSON. */
+export const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
+
+export function fillTemplate(template: Template, root: unknown, current: unknown = root): string {
+  let text = ''
+  for (const part of template) {
+    if (part.kind === 'text') text += part.text
+    else {
+      const values = follow(part.steps, part.fromRoot ? root : current)
+      if (part.kind === 'path') text += values.map(textOf).join(' ')
+      else for (const value of values) text += fillTemplate(part.parts, root, value)
+    }
+  }
+  return text
+}
+
+/** `{.a}`, `.a` and `a` alike: for columns and for what is sorted by. */
+export function parseRelaxed(text: string): readonly Step[] {
+  const inner = /^\{(.*)\}$/s.exec(text.trim())?.[1] ?? text.trim()
+  return parsePath(inner.replace(/^[$@]/, ''))
+}

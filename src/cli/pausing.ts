@@ -1,0 +1,34 @@
+// Pausing a rollout, and letting it go on.
+
+import { type Command, defineCommand } from './command.js'
+import { forEach } from './each.js'
+import { Failure } from './failure.js'
+import { type Result, tellResults, writeFlags } from './results.js'
+import { checkWorkload, type Workload } from './rollout.js'
+import { fileFlags, namedOrFiled, selectFlags } from './targets.js'
+
+export const pausing = (deed: 'pause' | 'resume'): Command =>
+  defineCommand({
+    usage: `rollout ${deed} deployment/NAME [flags]`,
+    about: deed === 'pause' ? 'let changes of a deployment wait' : 'let a deployment go on',
+    flags: { ...fileFlags, ...selectFlags, ...writeFlags },
+    run: async (work) => {
+      const { flags, io } = work
+      const results: Result[] = []
+      const code = await forEach(await namedOrFiled(work.args, flags, work), io, async (named) => {
+        checkWorkload(named, ['Deployment'])
+        const { collection, name, resource } = named
+        const isPaused = ((await collection.get(name)) as Workload).spec?.paused === true
+        if (isPaused === (deed === 'pause'))
+          throw new Failure(`${resource.resource}.${resource.group} "${name}" is ${deed === 'pause' ? 'already paused' : 'not paused'}`)
+        const object = await collection.patch(
+          name,
+          { spec: { paused: deed === 'pause' ? true : null } },
+          { fieldManager: flags['field-manager'] ?? '' },
+        )
+        results.push({ resource, name, what: deed === 'pause' ? 'paused' : 'resumed', object })
+      })
+      tellResults(results, flags, io)
+      return code
+    },
+  })

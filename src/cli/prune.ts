@@ -1,0 +1,57 @@
+// Deletes what was applied before and is in no file any more: objects of the same kinds and namespaces, with the labels that were named, of which
+// this manager has applied something.
+
+import type { Collection } from '../client/collection.js'
+import type { ServedResource } from '../client/discovery.js'
+import type { DynamicObject } from '../client/objects.js'
+import { apiVersionOf } from '../client/resource-ref.js'
+import type { Work } from './command.js'
+import { Failure } from './failure.js'
+import type { DryRun } from './results.js'
+import { type Filed, fullNameOf } from './targets.js'
+
+export interface Pruning {
+  readonly filed: readonly Filed[]
+  readonly manager: string
+  readonly selector: string | undefined
+  /** Further kinds. */
+  readonly allowed: readonly string[]
+  readonly dryRun: DryRun
+}
+
+export async function prune(
+  { filed, manager, selector, allowed, dryRun }: Pruning,
+  { session, io }: Pick<Work, 'session' | 'io'>,
+): Promise<void> {
+  const resources = new Map<string, ServedResource>()
+  const add = (resource: ServedResource): void => void resources.set(`${resource.resource}.${resource.group}`, resource)
+  for (const { resource } of filed) add(resource)
+  for (const text of allowed) {
+    const [group, version, kind, ...more] = text.split('/')
+    if (group === undefined || version === undefined || kind === undefined || more.length > 0)
+      throw new Failure(`invalid GroupVersionKind format: ${text}, please follow <group/version/kind>`)
+    add(await session.resources.ofKind(apiVersionOf(group === 'core' ? '' : group, version), kind))
+  }
+  const namespaces = new Set([session.namespace, ...filed.flatMap(({ collection }) => collection.namespace ?? [])])
+  const kept = new Set(filed.map(({ resource, collection, name }) => placeOf(resource, collection.namespace, name)))
+  for (const resource of resources.values()) {
+    for (const namespace of resource.namespaced ? namespaces : [undefined]) {
+      const collection: Collection<DynamicObject> = session.client.collection(resource, namespace)
+      for await (const { metadata } of collection.metadata.items(selector === undefined ? {} : { labelSelector: selector })) {
+        const name = metadata?.name ?? ''
+        const isOurs = metadata?.managedFields?.some((entry) => entry.manager === manager && entry.operation === 'Apply') === true
+        if (!isOurs || kept.has(placeOf(resource, namespace, name))) continue
+        if (dryRun !== 'client')
+          await collection.delete(name, {
+            propagationPolicy: 'Background',
+            dryRun: dryRun === 'server',
+            preconditions: { uid: metadata?.uid ?? '' },
+          })
+        io.out(`${fullNameOf(resource, name)} pruned${dryRun === 'none' ? '' : ` (${dryRun === 'server' ? 'server ' : ''}dry run)`}\n`)
+      }
+    }
+  }
+}
+
+const placeOf = ({ resource, group }: ServedResource, namespace: string | undefined, name: string): string =>
+  `${resource}.${group}/${namespace ?? ''}/${name}`

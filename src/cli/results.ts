@@ -1,0 +1,60 @@
+// What a command says when it has done something to an object: one line, or the object in the form that was asked for.
+
+import type { ServedResource } from '../client/discovery.js'
+import type { DynamicObject } from '../client/objects.js'
+import { type FlagTable, UsageError } from './flags.js'
+import type { Io } from './io.js'
+import { printerFor } from './output/printer.js'
+import { fullNameOf } from './targets.js'
+
+export const writeFlags = {
+  output: { kind: 'text', short: 'o', help: 'show what came of it: yaml, json, name, jsonpath=…' },
+  'dry-run': { kind: 'text', bare: 'unchanged', initial: 'none', help: 'none, client (nothing is sent) or server (nothing is stored)' },
+  'field-manager': { kind: 'text', initial: 'clusterctl', help: 'who owns the fields that are written' },
+  'show-managed-fields': { kind: 'switch', help: 'with who owns which field' },
+} as const satisfies FlagTable
+
+export type DryRun = 'none' | 'client' | 'server'
+
+export function dryRunOf(text: string | undefined): DryRun {
+  if (text === undefined || text === 'none' || text === 'false') return 'none'
+  if (text === 'client' || text === 'unchanged' || text === 'true') return 'client'
+  if (text === 'server') return 'server'
+  throw new UsageError(`invalid dry-run value "${text}": it must be "none", "server" or "client"`)
+}
+
+export interface Result {
+  readonly resource: ServedResource
+  readonly name: string
+  /** Such as `created`. */
+  readonly what: string
+  readonly object: DynamicObject
+}
+
+export interface ResultFlags {
+  readonly output: string | undefined
+  readonly 'dry-run'?: string | undefined
+  readonly 'show-managed-fields'?: boolean
+}
+
+export function tellResults(results: readonly Result[], flags: ResultFlags, io: Io): void {
+  if (results.length === 0) return
+  const dryRun = dryRunOf(flags['dry-run'])
+  const note = dryRun === 'none' ? '' : dryRun === 'server' ? ' (server dry run)' : ' (dry run)'
+  if (flags.output === undefined || flags.output === '') {
+    for (const { resource, name, what } of results) io.out(`${io.style.cyan(fullNameOf(resource, name))} ${what}${note}\n`)
+    return
+  }
+  const names = new Map(results.map(({ resource, name, object }) => [object as object, fullNameOf(resource, name)]))
+  const printer = printerFor({
+    output: flags.output,
+    nameOf: (object) => names.get(object) ?? '',
+    showManagedFields: flags['show-managed-fields'] ?? false,
+  })
+  io.out(
+    printer.print(
+      results.map(({ object }) => object),
+      results.length > 1,
+    ),
+  )
+}

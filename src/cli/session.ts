@@ -1,0 +1,94 @@
+// The server that the flags and the configuration name, as the user that they name; made when a command first needs it.
+
+import { readFileSync } from 'node:fs'
+import { Client } from '../client/client.js'
+import type { ConnectionOverrides } from '../client/config/choose-connection.js'
+import type { ClusterEntry, UserEntry } from '../client/config/config-entries.js'
+import { findConnection, settingsFor } from '../client/node/connect.js'
+import { durationMs, type FlagValues } from './flags.js'
+import { Resources } from './resources.js'
+import type { usualFlags } from './usual-flags.js'
+
+type UsualFlags = FlagValues<typeof usualFlags>
+
+export const fieldManager = 'clusterctl'
+
+export class Session {
+  readonly flags: UsualFlags
+  private readonly onWarning: (text: string) => void
+  private made: { readonly client: Client; readonly namespace: string; readonly resources: Resources } | undefined
+  warnings = 0
+
+  constructor(flags: UsualFlags, onWarning: (text: string) => void) {
+    this.flags = flags
+    this.onWarning = onWarning
+  }
+
+  get client(): Client {
+    return this.make().client
+  }
+
+  /** The one that was chosen, by flag or by configuration. */
+  get namespace(): string {
+    return this.make().namespace
+  }
+
+  get resources(): Resources {
+    return this.make().resources
+  }
+
+  close(): void {
+    this.made?.client.close()
+  }
+
+  private make(): NonNullable<Session['made']> {
+    if (this.made !== undefined) return this.made
+    const connection = findConnection({ file: this.flags.kubeconfig, ...overridesOf(this.flags) })
+    const timeoutMs = durationMs('request-timeout', this.flags['request-timeout'] ?? '0')
+    const client = new Client(
+      settingsFor(connection, {
+        userAgent: fieldManager,
+        namespace: connection.namespace,
+        impersonate: connection.impersonate,
+        ...(timeoutMs > 0 ? { timeoutMs } : {}),
+        onWarning: ({ text }) => {
+          this.warnings += 1
+          this.onWarning(text)
+        },
+      }),
+    )
+    const { cluster } = connection
+    const mark = `${cluster.server} ${cluster['certificate-authority-data'] ?? cluster['certificate-authority'] ?? ''}`
+    const resources = new Resources(client, { mark, folder: this.flags['cache-dir'] })
+    this.made = { client, namespace: connection.namespace ?? 'default', resources }
+    return this.made
+  }
+}
+
+function overridesOf(flags: UsualFlags): ConnectionOverrides {
+  const authority = flags['certificate-authority']
+  const clusterEntry: ClusterEntry = {
+    ...(flags.server === undefined ? {} : { server: flags.server.includes('://') ? flags.server : `http://${flags.server}` }),
+    ...(authority === undefined ? {} : { 'certificate-authority-data': readFileSync(authority).toString('base64') }),
+    ...(flags['insecure-skip-tls-verify'] ? { 'insecure-skip-tls-verify': true } : {}),
+    ...(flags['tls-server-name'] === undefined ? {} : { 'tls-server-name': flags['tls-server-name'] }),
+  }
+  const userEntry: UserEntry = {
+    ...(flags.token === undefined ? {} : { token: flags.token }),
+    ...(flags.username === undefined ? {} : { username: flags.username }),
+    ...(flags.password === undefined ? {} : { password: flags.password }),
+    ...(flags['client-certificate'] === undefined ? {} : { 'client-certificate': flags['client-certificate'] }),
+    ...(flags['client-key'] === undefined ? {} : { 'client-key': flags['client-key'] }),
+    ...(flags.as === undefined ? {} : { as: flags.as }),
+    ...(flags['as-uid'] === undefined ? {} : { 'as-uid': flags['as-uid'] }),
+    ...(flags['as-group'].length === 0 ? {} : { 'as-groups': flags['as-group'] }),
+  }
+  return {
+    context: flags.context,
+    cluster: flags.cluster,
+    user: flags.user,
+    namespace: flags.namespace,
+    ...(Object.keys(clusterEntry).length === 0 ? {} : { clusterEntry }),
+    ...(Object.keys(userEntry).length === 0 ? {} : { userEntry }),
+  }
+}

@@ -1,0 +1,157 @@
+// Which objects a command is about: `pod/a`, `pods a b`, `pods,services`, selectors, files.
+
+import type { Collection } from '../client/collection.js'
+import type { ServedResource } from '../client/discovery.js'
+import type { ApiObject, DynamicObject } from '../client/objects.js'
+import { Failure } from './failure.js'
+import { type FlagTable, UsageError } from './flags.js'
+import type { Io } from './io.js'
+import { readManifests } from './manifests.js'
+import type { Session } from './session.js'
+
+/** One object that was named. */
+export interface Named {
+  readonly resource: ServedResource
+  readonly name: string
+  readonly collection: Collection<DynamicObject>
+}
+
+export interface Wanted {
+  /** Those that were named. */
+  readonly named: readonly Named[]
+  /** Whole collections, where no names were given. */
+  readonly collections: readonly { readonly resource: ServedResource; readonly collection: Collection<DynamicObject> }[]
+}
+
+export const fileFlags = {
+  filename: { kind: 'list', short: 'f', help: 'files, folders or addresses with objects; - is standard input' },
+  recursive: { kind: 'switch', short: 'R', help: 'folders in folders as well' },
+} as const satisfies FlagTable
+
+export const selectFlags = {
+  selector: { kind: 'text', short: 'l', help: 'labels that objects must have: a=b,c in (d,e),!f' },
+  'field-selector': { kind: 'text', help: 'fields that objects must have: metadata.name=a' },
+  'all-namespaces': { kind: 'switch', short: 'A', help: 'in all namespaces' },
+} as const satisfies FlagTable
+
+export interface Place {
+  readonly session: Session
+  readonly allNamespaces?: boolean
+}
+
+export const collectionIn = ({ session, allNamespaces = false }: Place, resource: ServedResource): Collection<DynamicObject> =>
+  session.client.collection(resource, resource.namespaced && !allNamespaces ? session.namespace : undefined)
+
+export async function wantedBy(args: readonly string[], place: Place): Promise<Wanted> {
+  if (args.length === 0) return { named: [], collections: [] }
+  const { resources } = place.session
+  if (args.some((arg) => arg.includes('/'))) {
+    const named = await Promise.all(
+      args.map(async (arg) => {
+        const [type = '', name = '', ...more] = arg.split('/')
+        if (more.length > 0 || name === '' || type === '')
+          throw new UsageError(`arguments in resource/name form must have a single resource and name: ${arg}`)
+        const resource = await resources.find(type)
+        return { resource, name, collection: collectionIn(place, resource) }
+      }),
+    )
+    return { named, collections: [] }
+  }
+  const [types = '', ...names] = args
+  const found = (
+    await Promise.all(
+      types
+        .split(',')
+        .filter(Boolean)
+        .map((type) => resources.findAll(type)),
+    )
+  ).flat()
+  if (names.length === 0)
+    return { named: [], collections: found.map((resource) => ({ resource, collection: collectionIn(place, resource) })) }
+  return {
+    named: found.flatMap((resource) => names.map((name) => ({ resource, name, collection: collectionIn(place, resource) }))),
+    collections: [],
+  }
+}
+
+/** Exactly one object. */
+export async function oneNamed(args: readonly string[], place: Place): Promise<Named> {
+  const { named } = await wantedBy(args, place)
+  const [first] = named
+  if (first === undefined || named.length > 1) throw new UsageError('exactly one object must be named, as TYPE NAME or TYPE/NAME')
+  return first
+}
+
+/** An object of a file, with the collection that it belongs to. */
+export interface Filed extends Named {
+  readonly object: DynamicObject
+}
+
+export interface FileFlags {
+  readonly filename: readonly string[]
+  readonly recursive: boolean
+}
+
+export async function readFiled(
+  flags: FileFlags,
+  { session, io }: { readonly session: Session; readonly io: Io },
+): Promise<readonly Filed[]> {
+  const objects = await readManifests(flags, io)
+  if (objects.length === 0) throw new Failure('no objects passed')
+  return Promise.all(objects.map((object) => filed(object, session)))
+}
+
+async function filed(object: DynamicObject, session: Session): Promise<Filed> {
+  const resource = await session.resources.ofKind(object.apiVersion ?? '', object.kind ?? '')
+  const { namespace } = object.metadata ?? {}
+  if (resource.namespaced && namespace !== undefined && session.flags.namespace !== undefined && namespace !== session.flags.namespace)
+    throw new Failure(
+      `the namespace from the provided object "${namespace}" does not match the namespace "${session.flags.namespace}". You must pass '--namespace=${namespace}' to perform this operation.`,
+    )
+  const own = resource.namespaced ? (namespace ?? session.namespace) : undefined
+  const placed = own === undefined ? object : { ...object, metadata: { ...object.metadata, namespace: own } }
+  return { resource, name: object.metadata?.name ?? '', collection: session.client.collection(resource, own), object: placed }
+}
+
+/** What `-f`, or names, or selectors say: as objects that are there. */
+export async function namedOrFiled(
+  args: readonly string[],
+  flags: FileFlags & {
+    readonly selector?: string | undefined
+    readonly all?: boolean
+    readonly 'all-namespaces'?: boolean
+    readonly 'field-selector'?: string | undefined
+  },
+  surroundings: { readonly session: Session; readonly io: Io },
+): Promise<readonly Named[]> {
+  if (flags.filename.length > 0) return readFiled(flags, surroundings)
+  const { named, collections } = await wantedBy(args, { session: surroundings.session, allNamespaces: flags['all-namespaces'] ?? false })
+  if (named.length > 0) return named
+  if (collections.length === 0) throw new UsageError('name an object (TYPE NAME or TYPE/NAME), or a file with -f')
+  if (flags.selector === undefined && flags.all !== true && flags['field-selector'] === undefined)
+    throw new UsageError('resource(s) were provided, but no name was specified')
+  const found: Named[] = []
+  for (const { resource, collection } of collections) {
+    const select = {
+      ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
+      ...(flags['field-selector'] === undefined ? {} : { fieldSelector: flags['field-selector'] }),
+    }
+    for await (const { metadata } of collection.metadata.items({ ...select, limit: 500 }))
+      found.push({
+        resource,
+        name: metadata?.name ?? '',
+        collection: resource.namespaced ? collection.in(metadata?.namespace) : collection,
+      })
+  }
+  return found
+}
+
+/** `configmap/prices`, `deployment.apps/shop` */
+export const fullNameOf = ({ singular, resource, group, kind }: ServedResource, name: string | undefined): string =>
+  `${singular || kind.toLowerCase() || resource}${group === '' ? '' : `.${group}`}/${name ?? ''}`
+
+/** The same from an object alone. */
+export const nameOfObject = ({ apiVersion = '', kind = '', metadata }: ApiObject): string => {
+  const slash = apiVersion.indexOf('/')
+  return `${kind.toLowerCase()}${slash < 0 ? '' : `.${apiVersion.slice(0, slash)}`}/${metadata?.name ?? ''}`
+}

@@ -1,0 +1,51 @@
+// Waits until something is so, by a watch of the one object.
+
+import { isNotFound } from '../client/errors.js'
+import type { DynamicObject } from '../client/objects.js'
+import { Failure } from './failure.js'
+import type { Io } from './io.js'
+import { fullNameOf, type Named } from './targets.js'
+
+export interface Waiting {
+  /** Milliseconds since 1970; undefined: as long as it takes. */
+  readonly deadline: number | undefined
+  readonly signal: AbortSignal
+  readonly io: Io
+}
+
+/** Resolves when `isSo` is true of the object; undefined stands for an object that is not there. Throws a Failure when the time is up. */
+export async function waitUntil(
+  { collection, resource, name }: Named,
+  isSo: (object: DynamicObject | undefined) => boolean,
+  { deadline, signal, io }: Waiting,
+): Promise<void> {
+  const ending = new AbortController()
+  const stop = (): void => ending.abort()
+  signal.addEventListener('abort', stop, { once: true })
+  const timer = deadline === undefined ? undefined : setTimeout(stop, Math.max(0, deadline - Date.now()))
+  let shown = ''
+  try {
+    if (isSo(await collection.find(name, { signal: ending.signal }))) return
+    for await (const { type, object } of collection.watch({ fieldSelector: `metadata.name=${name}`, signal: ending.signal })) {
+      if (type === 'BOOKMARK') continue
+      if (isSo(type === 'DELETED' ? undefined : (object as DynamicObject))) return
+      shown = `waiting for ${fullNameOf(resource, name)}`
+      io.progress(shown)
+    }
+  } catch (thrown) {
+    if (signal.aborted || (!ending.signal.aborted && !isNotFound(thrown))) throw thrown
+    if (!ending.signal.aborted) throw thrown
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', stop)
+    ending.abort()
+    if (shown !== '') io.progress('')
+  }
+  throw new Failure(
+    `timed out waiting for the condition on ${fullNameOf(resource, name).replace(/^[^/]+/, `${resource.resource}${resource.group === '' ? '' : `.${resource.group}`}`)}`,
+  )
+}
+
+/** Gone, or another one of the same name. */
+export const waitUntilGone = (named: Named, { uid, ...waiting }: Waiting & { readonly uid: string }): Promise<void> =>
+  waitUntil(named, (object) => object === undefined || (uid !== '' && object.metadata?.uid !== uid), waiting)

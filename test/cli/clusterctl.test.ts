@@ -1,0 +1,228 @@
+// What clusterctl does that other command lines do not, or do otherwise: owners, conflicts, pruning, messages, completion.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { repoRoot } from '../kit/paths.js'
+import { play } from './play.js'
+
+const start = play()
+const map = (name: string, data: object, labels: object = {}): string =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...labels }, data })
+
+test('apply makes, changes and leaves alone, and a dry run does not', async () => {
+  const { run, ok } = start()
+  const apply = async (data: object, ...flags: readonly string[]) => (await run(['apply', '-f', '-', ...flags], map('a', data))).stdout
+  assert.equal(await apply({ x: '1' }, '--dry-run=server'), 'configmap/a created (server dry run)\n')
+  assert.equal(await apply({ x: '1' }), 'configmap/a created\n')
+  assert.equal(await apply({ x: '1' }), 'configmap/a unchanged\n')
+  assert.equal(await apply({ x: '2' }, '--dry-run=server', '-o', 'jsonpath={.data.x}'), '2')
+  assert.equal(await ok('get', 'cm', 'a', '-o', 'jsonpath={.data.x}'), '1')
+  assert.equal(await apply({ x: '2' }), 'configmap/a configured\n')
+  const unknown = await run(['apply', '-f', '-'], '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"b"},"dat":{}}')
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /dat/)
+})
+
+test('a conflict says who owns what since when, and what to do', async () => {
+  const { run, ok } = start()
+  await run(['apply', '-f', '-', '--field-manager=robot'], map('c', { x: '1', y: '1' }))
+  const refused = await run(['apply', '-f', '-'], map('c', { x: '2' }))
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.stderr,
+    /^error: configmap\/c: 1 field belongs to somebody else:\n {2}\.data\.x is owned by "robot" \(Apply\) since \d{4}-\d\d-\d\dT[\d:]+Z\n/,
+  )
+  assert.match(refused.stderr, /--force-conflicts/)
+  assert.equal((await run(['apply', '-f', '-', '--force-conflicts'], map('c', { x: '2' }))).stdout, 'configmap/c configured\n')
+  const blame = await ok('blame', 'cm/c', '--no-headers')
+  assert.match(blame, /^\.data\.x +2 +clusterctl +Apply +\d{4}-/m)
+  assert.match(blame, /^\.data\.y +1 +robot +Apply +\d{4}-/m)
+  // What it wrote itself in another way is its own.
+  await ok('patch', 'cm', 'c', '--type=merge', '-p', '{"data":{"z":"1"}}')
+  assert.equal((await run(['apply', '-f', '-'], map('c', { x: '2', z: '2' }))).stdout, 'configmap/c configured\n')
+})
+
+test('diff shows what would change, and its exit code says whether something would', async () => {
+  const { run } = start()
+  await run(['apply', '-f', '-'], map('d', { x: '1', y: '1' }))
+  const same = await run(['diff', '-f', '-'], map('d', { x: '1', y: '1' }))
+  assert.deepEqual([same.code, same.stdout], [0, ''])
+  const other = await run(['diff', '-f', '-'], map('d', { x: '2', y: '1' }))
+  assert.equal(other.code, 1)
+  assert.match(other.stdout, /^--- live\/default\/configmap\/d\n\+\+\+ merged\/default\/configmap\/d\n@@ -\d+,\d+ \+\d+,\d+ @@\n/)
+  assert.match(other.stdout, /^- {2}x: "1"\n\+ {2}x: "2"\n/m)
+  assert.equal((await run(['diff', '-f', '-'], 'nonsense')).code, 2)
+})
+
+test('prune deletes what was applied before and is not in the files any more, and nothing else', async () => {
+  const { run, ok } = start()
+  const shop = { labels: { app: 'prune' } }
+  await run(['apply', '-f', '-'], `${map('keep', {}, shop)}\n---\n${map('drop', {}, shop)}`.replaceAll('}\n---', '}\n---'))
+  await ok('create', 'configmap', 'of-others')
+  await ok('label', 'cm', 'of-others', 'app=prune')
+  const all = await run(['apply', '-f', '-', '--prune'], map('keep', {}, shop))
+  assert.match(all.stderr, /without explicitly passing --all/)
+  assert.equal(
+    (await run(['apply', '-f', '-', '--prune', '-l', 'app=prune', '--dry-run=server'], map('keep', {}, shop))).stdout,
+    'configmap/keep unchanged (server dry run)\nconfigmap/drop pruned (server dry run)\n',
+  )
+  assert.equal(
+    (await run(['apply', '-f', '-', '--prune', '-l', 'app=prune'], map('keep', {}, shop))).stdout,
+    'configmap/keep unchanged\nconfigmap/drop pruned\n',
+  )
+  assert.equal(await ok('get', 'cm', '-l', 'app=prune', '-o', 'name'), 'configmap/keep\nconfigmap/of-others\n')
+})
+
+test('edit sends what an editor made of the object, and keeps what could not be sent', async () => {
+  const { run, ok, folder } = start()
+  await ok('create', 'configmap', 'e', '--from-literal=x=1')
+  const editor = (script: string): { EDITOR: string } => ({ EDITOR: `sed -i '${script}'` })
+  assert.equal((await run(['edit', 'cm', 'e'], '', editor('s/x: "1"/x: "2"/'))).stdout, 'configmap/e edited\n')
+  assert.equal(await ok('get', 'cm', 'e', '-o', 'jsonpath={.data.x}'), '2')
+  assert.match((await run(['edit', 'cm', 'e'], '', editor('s/x/x/'))).stderr, /no changes made/)
+  const wrong = await run(['edit', 'cm', 'e'], '', editor('s/name: e/name: other/'))
+  assert.equal(wrong.code, 1)
+  const file = /what you wrote is in (\S+)/.exec(wrong.stderr)?.[1] ?? ''
+  assert.match(readFileSync(file, 'utf8'), /name: other/)
+  assert.match((await run(['edit', 'cm', 'e'], '', { EDITOR: join(folder, 'none') })).stderr, /EDITOR names another one/)
+})
+
+test('wait sees conditions, values and ends, and gives up in time', async () => {
+  const { run, ok, server } = start()
+  await ok('create', 'configmap', 'w', '--from-literal=x=1')
+  const changed = run(['wait', 'cm/w', '--for=jsonpath={.data.x}=2', '--timeout=20s'])
+  await server.client.core.v1.configMaps('default').patch('w', { data: { x: '2' } })
+  assert.equal((await changed).stdout, 'configmap/w condition met\n')
+  const gone = run(['wait', 'cm/w', '--for=delete', '--timeout=20s'])
+  await server.client.core.v1.configMaps('default').delete('w')
+  assert.equal((await gone).stdout, 'configmap/w deleted\n')
+  assert.match(
+    (await run(['wait', 'ns/default', '--for=condition=Ready', '--timeout=200ms'])).stderr,
+    /timed out waiting for the condition on namespaces\/default/,
+  )
+})
+
+test('delete waits until finalizers are through', async () => {
+  const { run, server } = start()
+  const maps = server.client.core.v1.configMaps('default')
+  await maps.create({ metadata: { name: 'f', finalizers: ['example.com/x'] } })
+  assert.match((await run(['delete', 'cm', 'f', '--timeout=300ms'])).stderr, /timed out/)
+  await maps.create({ metadata: { name: 'g', finalizers: ['example.com/x'] } })
+  const deleted = run(['delete', 'cm', 'g'])
+  for await (const { object } of maps.watch({ fieldSelector: 'metadata.name=g' }))
+    if (object.metadata?.deletionTimestamp !== undefined) break
+  await maps.patch('g', { metadata: { finalizers: null } })
+  assert.deepEqual(await deleted, { code: 0, stdout: 'configmap "g" deleted\n', stderr: '' })
+})
+
+test('get -w goes on until it is interrupted', async () => {
+  const { folder, server } = start()
+  const env = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: join(folder, 'config') }
+  const child = spawn(join(repoRoot, 'bin', 'clusterctl'), ['get', 'cm', '-l', 'watched', '-w', '--output-watch-events'], { env })
+  let text = ''
+  const seen = (part: string): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => (text.includes(part) ? resolve() : void child.stdout.once('data', () => setImmediate(look)))
+      look()
+    })
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  const maps = server.client.core.v1.configMaps('default')
+  // A table without rows has its header all the same.
+  await seen('EVENT')
+  await maps.create({ metadata: { name: 'one', labels: { watched: '' } } })
+  await seen('ADDED')
+  await maps.delete('one')
+  await seen('DELETED')
+  child.kill('SIGINT')
+  const code = await new Promise((resolve) => child.on('exit', resolve))
+  assert.equal(code, 130)
+  assert.match(text, /^EVENT +NAME +DATA +AGE\nADDED +one +0 +\d+s\nDELETED +one /)
+})
+
+test('messages say what to do', async () => {
+  const { run, folder } = start()
+  const says = async (words: readonly string[], message: RegExp, environment = {}): Promise<void> => {
+    const { code, stderr } = await run(words, '', environment)
+    assert.equal(code, 1, stderr)
+    assert.match(stderr, message)
+  }
+  await says(['gett'], /unknown command "gett"; did you mean "get"\?/)
+  await says(['get', 'pods', '--namespaces', 'x'], /unknown flag: --namespaces; did you mean "namespace"\?/)
+  await says(['get', 'podss'], /the server doesn't have a resource type "podss"/)
+  await says(['get'], /api-resources/)
+  await says(['get', 'pods', '-o', 'xml'], /allowed formats are: json\|yaml/)
+  await says(['get', 'pods', '--server', 'https://127.0.0.1:1'], /nobody listens there/)
+  await says(['get', 'pods', '--context', 'other'], /context "other" does not exist; there are admin@cluster/)
+  await says(['get', 'pods'], /no server to talk to|no client configuration/, { KUBECONFIG: join(folder, 'none') })
+  await says(['get', 'pods', '--token', 'wrong'], /logged in/)
+  await says(['get', 'pods', '--as', 'alice'], /Error from server \(Forbidden\): pods is forbidden: User "alice"/)
+  await says(['apply', '-f', join(folder, 'none.yaml')], /none.yaml" does not exist/)
+})
+
+test('help is there for every command, and completion knows commands, flags, kinds and names', async () => {
+  const { ok } = start()
+  const help = await ok('help')
+  for (const name of ['get', 'apply', 'blame', 'rollout undo', 'config view']) assert.match(help, new RegExp(`^ {2}${name} `, 'm'))
+  assert.match(await ok('rollout', 'undo', '--help'), /--to-revision/)
+  const complete = async (...words: readonly string[]): Promise<readonly string[]> => (await ok('__complete', ...words)).trim().split('\n')
+  assert.ok((await complete('ap')).includes('apply'))
+  assert.deepEqual(await complete('rollout', 'p'), ['pause'])
+  assert.ok((await complete('get', '--all')).includes('--all-namespaces'))
+  assert.deepEqual(await complete('get', 'configm'), ['configmaps'])
+  assert.deepEqual(await complete('get', 'ns', 'def'), ['default'])
+  for (const shell of ['bash', 'zsh', 'fish']) assert.match(await ok('completion', shell), /__complete/)
+})
+
+test('config changes the file and keeps what it does not know', async () => {
+  const { folder } = start()
+  const file = join(folder, 'other-config')
+  writeFileSync(file, 'apiVersion: v1\nkind: Config\nextensions: [{name: x, extension: {a: b}}]\n')
+  const { ok } = start()
+  await ok('config', 'set-cluster', 'c', '--server=https://c.example', '--kubeconfig', file)
+  await ok('config', 'set-credentials', 'u', '--token=secret', '--kubeconfig', file)
+  await ok('config', 'set-context', 'x', '--cluster=c', '--user=u', '--namespace=n', '--kubeconfig', file)
+  assert.equal(await ok('config', 'use-context', 'x', '--kubeconfig', file), 'Switched to context "x".\n')
+  await ok('config', 'rename-context', 'x', 'y', '--kubeconfig', file)
+  assert.equal(await ok('config', 'current-context', '--kubeconfig', file), 'y\n')
+  assert.doesNotMatch(await ok('config', 'view', '--kubeconfig', file), /secret/)
+  assert.match(await ok('config', 'view', '--raw', '--kubeconfig', file), /secret/)
+  assert.match(readFileSync(file, 'utf8'), /a: b/)
+})
+
+test('tokens, certificates, roles and questions about rights', async () => {
+  const { run, ok, server } = start()
+  await ok('create', 'serviceaccount', 'robot')
+  const token = (await ok('create', 'token', 'robot', '--duration=20m')).trim()
+  assert.match((await run(['get', 'pods', '--token', token])).stderr, /system:serviceaccount:default:robot/)
+  await ok('create', 'rolebinding', 'robots', '--clusterrole=view', '--serviceaccount=default:robot')
+  assert.equal((await run(['get', 'pods', '--token', token])).code, 0)
+  assert.match(await ok('auth', 'can-i', '--list', '--as', 'alice'), /selfsubjectaccessreviews/)
+  const group = 'rbac.authorization.cluster.io'
+  const role = (verbs: readonly string[]): string =>
+    JSON.stringify({
+      apiVersion: `${group}/v1`,
+      kind: 'Role',
+      metadata: { name: 'r' },
+      rules: [{ apiGroups: [''], resources: ['pods'], verbs }],
+    })
+  assert.match((await run(['auth', 'reconcile', '-f', '-'], role(['get']))).stdout, /reconciled: it was missing/)
+  assert.match((await run(['auth', 'reconcile', '-f', '-'], role(['list']))).stdout, /1 added, 0 removed/)
+  assert.match((await run(['auth', 'reconcile', '-f', '-', '--remove-extra-permissions'], role(['list']))).stdout, /0 added, 1 removed/)
+  assert.match((await run(['auth', 'reconcile', '-f', '-'], role(['list']))).stdout, /unchanged/)
+  assert.match(await ok('explain', 'deployment.spec.replicas'), /FIELD: replicas <integer>/)
+  assert.match(await ok('api-resources', '--namespaced=false'), /^namespaces +ns +v1 +false +Namespace$/m)
+  assert.match(await ok('describe', 'sa', 'robot'), /^Name: +robot\nNamespace: +default\n/)
+  assert.match(await ok('version'), /Server Version: v1\.26/)
+  assert.equal(server.user, 'admin')
+})
+
+test('plain where nobody looks, colours where they are wanted', async () => {
+  const { ok } = start()
+  assert.doesNotMatch(await ok('get', 'ns'), /\x1b/)
+  assert.match(await ok('get', 'ns', '--color=always'), /^\x1b\[1mNAME\x1b\[0m/)
+})

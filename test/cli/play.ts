@@ -1,0 +1,43 @@
+// A server and the command line client for it, as tests of the client use them.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before } from 'node:test'
+import { type EmbeddedServer, startServer } from 'cluster-apiserver'
+import { type Output, runToEnd } from '../clients/obtaining.js'
+import { repoRoot } from '../kit/paths.js'
+import { newFolder } from '../kit/server-process.js'
+
+export interface Play {
+  readonly server: EmbeddedServer
+  readonly folder: string
+  /** Words, and what it reads from standard input. */
+  run(words: readonly string[], stdin?: string, environment?: Readonly<Record<string, string>>): Promise<Output>
+  /** What it printed, after it succeeded. */
+  ok(...words: readonly string[]): Promise<string>
+}
+
+/** For use inside of tests only. */
+export function play(): () => Play {
+  let current: Play
+  before(async () => {
+    const server = await startServer()
+    const folder = newFolder()
+    const config = join(folder, 'config')
+    writeFileSync(config, server.clientConfiguration)
+    const run: Play['run'] = (words, stdin, environment = {}) =>
+      runToEnd(join(repoRoot, 'bin', 'clusterctl'), words, {
+        env: { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: config, ...environment },
+        patienceMs: 30_000,
+        ...(stdin === undefined ? {} : { stdin }),
+      })
+    const ok: Play['ok'] = async (...words) => {
+      const { code, stdout, stderr } = await run(words)
+      if (code !== 0) throw new Error(`clusterctl ${words.join(' ')} ended with ${code}: ${stderr}`)
+      return stdout
+    }
+    current = { server, folder, run, ok }
+  })
+  after(() => current.server.close({ immediately: true }))
+  return () => current
+}

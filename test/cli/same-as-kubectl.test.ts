@@ -1,0 +1,164 @@
+// What both command lines print about the same objects is the same, letter by letter, and so are their exit codes.
+
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { Kubectl } from '../clients/kubectl.js'
+import { kubectlSuite } from '../clients/kubectl-suite.js'
+import { repoRoot } from '../kit/paths.js'
+import { newFolder } from '../kit/server-process.js'
+
+const shop = `
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: shop, tier: front}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: shop}}
+  template:
+    metadata: {labels: {app: shop}}
+    spec: {containers: [{name: web, image: "nginx:1"}, {name: log, image: "log:2"}]}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: prices, labels: {app: shop}}
+data: {apple: "3", pear: "12", text: "two\\nlines\\n"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: names, annotations: {example.com/x.y: z}}
+data: {apple: Boskoop}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {selector: {app: shop}, ports: [{port: 80}, {port: 443, name: tls}]}
+`.replace('{port: 80}', '{port: 80, name: plain}')
+
+/** Of lists, by older clients. */
+const oldLinks = /,?\n +"?selfLink"?: ""/g
+
+/** Each is run by both. */
+const reading: readonly (readonly string[])[] = [
+  ['get', 'configmaps'],
+  ['get', 'cm', 'prices'],
+  ['get', 'cm/prices', 'cm/names'],
+  ['get', 'cm,svc,deploy'],
+  ['get', 'deploy', '-o', 'wide'],
+  ['get', 'deploy', '-L', 'app', '-L', 'tier', '--show-labels'],
+  ['get', 'cm', '-l', 'app=shop', '--no-headers'],
+  ['get', 'cm', '-l', 'app notin (shop)', '-o', 'name'],
+  ['get', 'cm', '--field-selector', 'metadata.name=names'],
+  ['get', 'cm', '-A', '-l', 'app'],
+  ['get', 'cm', '--sort-by', '.metadata.name'],
+  ['get', 'cm', '--show-kind'],
+  ['get', 'cm', 'prices', '-o', 'json', '--show-managed-fields'],
+  ['get', 'cm', 'prices', '-o', 'yaml', '--show-managed-fields'],
+  ['get', 'cm,svc', '-o', 'yaml', '--show-managed-fields'],
+  ['get', 'deploy,cm', '-o', 'json', '--show-managed-fields'],
+  ['get', 'deploy', 'web', '-o', 'name'],
+  ['get', 'deploy,cm', '-o', 'name'],
+  ['get', 'cm', 'prices', '-o', 'jsonpath={.data.apple} {.data}'],
+  ['get', 'cm', '-o', 'jsonpath={range .items[*]}{.metadata.name}{"\\t"}{.data.apple}{"\\n"}{end}'],
+  ['get', 'cm', '-o', "jsonpath={.items[?(@.metadata.name=='prices')].data.pear}"],
+  ['get', 'cm', '-o', 'jsonpath={.items[0].metadata.name},{.items[-1:].metadata.name},{.items[*].data.apple}'],
+  ['get', 'cm', 'names', '-o', "jsonpath={.metadata.annotations.example\\.com/x\\.y}{['kind']}{.nothing}"],
+  ['get', 'deploy', 'web', '-o', 'jsonpath={.spec.template.spec.containers[*].name} {..image}'],
+  ['get', 'svc', 'web', '-o', 'jsonpath={.spec.ports[?(@.port>80)].name}'],
+  ['get', 'cm', '-o', 'custom-columns=NAME:.metadata.name,APPLE:.data.apple,PEAR:.data.pear'],
+  ['get', 'deploy', '-o', 'custom-columns=IMAGES:.spec.template.spec.containers[*].image,NONE:.nope', '--no-headers'],
+  ['get', 'cm', 'nothing'],
+  ['get', 'cm', 'nothing', 'prices'],
+  ['get', 'cm', 'nothing', '--ignore-not-found'],
+  ['get', 'secrets'],
+  ['get', 'secrets', '-o', 'name'],
+  ['get', 'nodes'],
+  ['get', 'cm', '-o', 'jsonpath={.items[9].metadata.name}'],
+  ['api-versions'],
+  ['auth', 'can-i', 'get', 'pods'],
+  ['auth', 'can-i', 'get', 'pods', '--as', 'alice'],
+  ['auth', 'can-i', 'get', '/healthz', '--as', 'alice'],
+  ['auth', 'can-i', 'get', 'pods', '--as', 'alice', '--quiet'],
+  ['config', 'get-contexts'],
+  ['config', 'current-context'],
+  ['config', 'view', '--minify'],
+  ['rollout', 'history', 'deployment/web'],
+]
+
+/** Each in a namespace of its own for each of the two; what they print is compared. */
+const writing: readonly (readonly string[])[] = [
+  ['label', 'cm', 'prices', 'color=red'],
+  ['label', 'cm', 'prices', 'app=other'],
+  ['label', 'cm', 'prices', 'app=other', '--overwrite'],
+  ['label', 'cm', 'names', '--list'],
+  ['annotate', 'cm', 'prices', 'note=a'],
+  ['annotate', 'cm', '--all', 'note=b', '--overwrite'],
+  ['scale', 'deployment', 'web', '--replicas=3'],
+  ['scale', 'deployment', 'web', '--replicas=4', '--current-replicas=2'],
+  ['patch', 'cm', 'prices', '--type=merge', '-p', '{"data":{"apple":"4"}}'],
+  ['patch', 'cm', 'prices', '--type=merge', '-p', '{"data":{"apple":"4"}}'],
+  ['patch', 'deploy', 'web', '-p', '{"spec":{"template":{"spec":{"containers":[{"name":"log","image":"log:3"}]}}}}'],
+  ['patch', 'cm', 'prices', '--type=json', '-p', '[{"op":"remove","path":"/data/pear"}]', '-o', 'jsonpath={.data}'],
+  ['get', 'deploy', 'web', '-o', 'jsonpath={.spec.replicas} {.spec.template.spec.containers[*].image}'],
+  ['rollout', 'restart', 'deployment/web'],
+  ['rollout', 'pause', 'deployment/web'],
+  ['rollout', 'resume', 'deployment/web'],
+  ['create', 'configmap', 'made', '--from-literal=a=b', '--dry-run=client', '-o', 'jsonpath={.data}'],
+  ['create', 'serviceaccount', 'robot'],
+  ['create', 'role', 'readers', '--verb=get,list', '--resource=pods,deployments.apps'],
+  ['create', 'rolebinding', 'readers', '--role=readers', '--user=alice', '--serviceaccount=default:robot'],
+  ['get', 'rolebinding', 'readers', '-o', 'jsonpath={.subjects[*].name} {.roleRef}'],
+  ['wait', 'cm/prices', '--for=delete', '--timeout=300ms'],
+  ['delete', 'cm', 'prices', 'names'],
+  ['delete', 'cm', 'prices'],
+  ['delete', 'cm', 'prices', '--ignore-not-found'],
+  ['delete', 'deploy', '--all', '--wait=false'],
+  ['get', 'deploy,cm'],
+]
+
+kubectlSuite({ title: 'clusterctl beside kubectl' }, (bench) => {
+  const home = newFolder()
+  after(() => rmSync(home, { recursive: true, force: true }))
+  const ours = (other: Kubectl): Kubectl => new Kubectl({ ...other.access, command: join(repoRoot, 'bin', 'clusterctl'), home })
+  /** Times and versions of two objects differ. */
+  const plain = (text: string): string => text.replaceAll(/\b\d+(?:ms|[smh])(?:\d+s)?\b/g, 'T').replaceAll(oldLinks, '')
+
+  for (const words of reading) {
+    const [first = '', ...rest] = words
+    test(words.join(' '), async () => {
+      const kubectl = await prepared(bench().kubectl)
+      // Older clients always show who owns what, and do not know the flag.
+      const theirs = rest.filter((word) => word !== '--show-managed-fields' || kubectl.access.minor >= 21)
+      const [a, b] = await Promise.all([kubectl.run(first, theirs), ours(kubectl).run(first, rest)])
+      assert.equal(plain(b.stdout), plain(a.stdout), b.stderr)
+      assert.equal(b.code, a.code, `${b.stderr}\n${a.stderr}`)
+    })
+  }
+
+  let ready: Promise<Kubectl> | undefined
+  const prepared = (kubectl: Kubectl): Promise<Kubectl> => {
+    ready ??= (async () => {
+      const within = await bench().inNewNamespace()
+      await within.run('create -f -', [], shop)
+      return within
+    })()
+    return ready.then(({ access }) => new Kubectl({ ...kubectl.access, namespace: access.namespace as string }))
+  }
+
+  test('what is written, and what is said about it', async () => {
+    const spaces = await Promise.all([bench().inNewNamespace(), bench().inNewNamespace()])
+    const [theirs, own] = [spaces[0], ours(spaces[1])]
+    for (const one of [theirs, own]) {
+      const { stdout } = await one.run('create -f -', [], shop)
+      assert.equal(stdout, 'deployment.apps/web created\nconfigmap/prices created\nconfigmap/names created\nservice/web created\n')
+    }
+    for (const words of writing) {
+      const [first = '', ...rest] = words
+      const [a, b] = await Promise.all([theirs.run(first, rest), own.run(first, rest)])
+      const title = words.join(' ')
+      assert.equal(plain(b.stdout).replaceAll(' condition met', ''), plain(a.stdout), `${title}: ${b.stderr}`)
+      assert.equal(b.code, a.code, `${title}: ${b.stderr}\n${a.stderr}`)
+    }
+  })
+})
