@@ -99,6 +99,36 @@ test('who cannot be reached is named in the words of the reference', async () =>
   assert.equal((await ask(closes.port, '/')).body, 'EOF')
 })
 
+test('a server that changes the protocol of its own accord has not answered', async () => {
+  const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+  const { port, ends } = await startProxy(await startTcp((socket) => socket.once('data', () => socket.write(head))))
+  assert.equal((await ask(port, '/')).body, 'EOF')
+  assert.deepEqual(ends, ['EOF'])
+})
+
+test('a slow client of HTTP/2 holds its server back as well', async () => {
+  let written = 0
+  const piece = Buffer.alloc(64 << 10)
+  const { url } = await startBackend((_request, response) => {
+    const more = (): void => {
+      while (!response.destroyed && response.write(piece)) written += piece.length
+      if (!response.destroyed) response.once('drain', more)
+    }
+    more()
+  })
+  const { port } = await startProxy(url)
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.cert })
+  closing.push(() => session.destroy())
+  const stream = session.request({ ':path': '/' })
+  await once(stream, 'response')
+  await sleep(400)
+  const before = written
+  await sleep(200)
+  assert.equal(written, before, 'nothing more is taken')
+  assert.ok(written < 24 << 20, `${written} bytes are on their way`)
+  stream.destroy()
+})
+
 test('certificates of the other server are checked, by the name that was said', async () => {
   const server = createTls({ cert: certificate.cert, key: certificate.key }, (socket) => {
     socket.on('error', () => undefined)

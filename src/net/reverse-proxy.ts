@@ -102,6 +102,11 @@ function send(forwarding: Forwarding, { hasBody, isFresh }: { readonly hasBody: 
       if (response.headersSent || isGone(response)) resolve()
       else reject(sent.reusedSocket && isReset(error) ? new StaleConnectionError(failure.message) : failure)
     })
+    // Nobody asked for that, and where nobody listens Node closes without a word.
+    sent.once('upgrade', (_answer, socket) => {
+      socket.destroy()
+      sent.emit('error', new UpstreamError('EOF'))
+    })
     sent.once('response', (answer) => {
       watch.stop()
       passBack(forwarding, answer).then(

@@ -9,9 +9,13 @@ import { NodeAgent } from './node-agent.js'
 import { newFolder, ServerProcess } from './server-process.js'
 
 /** An address of this machine that others could reach; undefined where it has none. */
-export const ownAddress = Object.values(networkInterfaces())
-  .flatMap((list) => list ?? [])
-  .find(({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'))?.address
+const addressOf = (wanted: 'IPv4' | 'IPv6'): string | undefined =>
+  Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .find(({ family, internal, address }) => family === wanted && !internal && !/^(?:169\.254\.|fe80:)/i.test(address))?.address
+
+export const ownAddress = addressOf('IPv4')
+export const ownAddress6 = addressOf('IPv6')
 
 /** For the options of tests that go to pods: the machine's own address is refused, as it must be. */
 export const needsAddress = { skip: ownAddress === undefined ? 'this machine has no address but its own' : false } as const

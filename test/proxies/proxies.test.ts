@@ -2,10 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { type AgentCluster, needsAddress, ownAddress, placePod, startAgentCluster } from '../kit/agent-cluster.js'
+import { type AgentCluster, needsAddress, ownAddress, ownAddress6, placePod, startAgentCluster } from '../kit/agent-cluster.js'
 import { expectFailure, expectStatus } from '../kit/fixtures.js'
 import { readRest, upgrade } from '../kit/open-connection.js'
 import type { Wire } from '../kit/wire.js'
@@ -87,6 +88,27 @@ describe('proxies', needsAddress, () => {
     assert.deepEqual([away.status, away.headers.location], [302, 'http://10.255.255.1/'])
     const bare = await client.get(`${pods}/web/proxy?a=b`)
     assert.deepEqual([bare.status, bare.headers.location], [301, `${pods}/web/proxy/?a=b`])
+  })
+
+  test('a pod that encrypts, with any certificate', async () => {
+    const { cert, key } = cluster.certificates.agent
+    const secure = createSecureServer({ cert, key }, serve)
+    await new Promise<void>((resolve) => secure.listen(0, ownAddress, resolve))
+    const { port: securePort } = secure.address() as AddressInfo
+    assert.equal((await get(`${pods}/https:web:${securePort}/proxy/x`))['url'], '/x')
+    expectFailure(await cluster.server.client.get(`${pods}/https:web:${port}/proxy/x`), 503, 'ServiceUnavailable')
+    secure.closeAllConnections()
+    secure.close()
+  })
+
+  test('a pod with an address of the sixth version', { skip: ownAddress6 === undefined ? 'this machine has none' : false }, async () => {
+    const six = createServer(serve)
+    await new Promise<void>((resolve) => six.listen(0, ownAddress6, resolve))
+    await cluster.makePod('six')
+    await placePod(cluster.server, 'six', ownAddress6 ?? '')
+    assert.equal((await get(`${pods}/six:${(six.address() as AddressInfo).port}/proxy/x`))['url'], '/x')
+    six.closeAllConnections()
+    six.close()
   })
 
   test('another protocol', async () => {
