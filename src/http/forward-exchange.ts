@@ -4,6 +4,7 @@ import { headersToForward, type RawHeaders, removeHeader, setHeader } from '../n
 import { type AnswerHead, type Forwarding, forward } from '../net/reverse-proxy.js'
 import type { Upstream } from '../net/upstream.js'
 import type { Exchange } from './exchange.js'
+import { BrokenAnswerError } from './lifecycle.js'
 import { OverloadedError } from './pressure.js'
 import { headersBeside, writeHead } from './respond.js'
 
@@ -68,6 +69,10 @@ export async function forwardExchange(exchange: Exchange, destination: Destinati
     isRefusal,
     isOwn,
     bytesPerSecond,
+    onBroken: () => {
+      exchange.isCut = true
+      exchange.lifecycle.panic(exchange, new BrokenAnswerError())
+    },
     onUpgrade: () => exchange.lifecycle.tell('responseStarted', exchange),
   })
 }

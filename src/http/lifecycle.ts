@@ -55,7 +55,18 @@ export class Lifecycle {
   }
 }
 
+/** Another server broke its answer off: no fault of this one, but the audit log tells of it in the same words as the reference. */
+export class BrokenAnswerError extends Error {
+  constructor() {
+    super('net/http: abort Handler')
+  }
+}
+
 /** Faults of the server, in its log. */
 export const loggingHooks = (logger: Logger): RequestHooks => ({
-  panic: ({ info, auditId }, thrown) => logger.error({ err: thrown, method: info.method, path: info.path, auditId }, 'internal error'),
+  panic: ({ info, auditId }, thrown) => {
+    const fields = { method: info.method, path: info.path, auditId }
+    if (thrown instanceof BrokenAnswerError) logger.warn(fields, 'another server broke its answer off')
+    else logger.error({ err: thrown, ...fields }, 'internal error')
+  },
 })

@@ -41,6 +41,8 @@ export interface Forwarding {
   readonly isOwn?: boolean | undefined
   /** A part of the answer's body has come. */
   readonly onData?: ((bytes: number) => void) | undefined
+  /** The answer broke off after it had begun, and so will ours. */
+  readonly onBroken?: (() => void) | undefined
   /** The protocol is about to change; the head is passed on as it came. */
   readonly onUpgrade?: (() => void) | undefined
   /** How fast a changed protocol may be spoken in each direction; left out: any. */
@@ -97,7 +99,7 @@ function send(forwarding: Forwarding, { hasBody, isFresh }: { readonly hasBody: 
     sent.on('error', (error) => {
       finish()
       const failure = upstreamError(error, watch.isConnected)
-      if (response.headersSent) cut(response)
+      if (response.headersSent) breakOff(forwarding)
       // Nobody waits for the answer any more.
       if (response.headersSent || isGone(response)) resolve()
       else reject(sent.reusedSocket && isReset(error) ? new StaleConnectionError(failure.message) : failure)
@@ -184,7 +186,7 @@ function passBack(forwarding: Forwarding, answer: IncomingMessage): Promise<void
       forwarding.begin(head)
       response.once('close', resolve)
       response.once('finish', resolve)
-      answer.on('error', () => cut(response))
+      answer.on('error', () => breakOff(forwarding))
       pass(answer, forwarding, transforms)
     } catch (thrown) {
       reject(thrown as Error)
@@ -216,14 +218,15 @@ async function readRefusal(answer: IncomingMessage, { code }: AnswerHead): Promi
   return new UpstreamRefusal(code, Buffer.concat(chunks).subarray(0, mostRefusalBytes).toString('utf8'))
 }
 
-function pass(answer: IncomingMessage, { response, onData }: Forwarding, transforms: readonly Transform[]): void {
+function pass(answer: IncomingMessage, forwarding: Forwarding, transforms: readonly Transform[]): void {
+  const { response, onData } = forwarding
   const target = response as Writable
   if (transforms.length > 0) {
-    for (const transform of transforms) transform.on('error', () => cut(response))
+    for (const transform of transforms) transform.on('error', () => breakOff(forwarding))
     const stop = (): void => transforms.forEach((transform) => void transform.destroy())
     answer.on('aborted', () => {
       stop()
-      cut(response)
+      breakOff(forwarding)
     })
     response.once('close', stop)
     transforms.reduce((from: Readable, to) => from.pipe(to), answer).pipe(target)
@@ -242,7 +245,7 @@ function pass(answer: IncomingMessage, { response, onData }: Forwarding, transfo
     if (answer.rawTrailers.length > 0 && 'assignSocket' in response) response.addTrailers(answer.trailers as NodeJS.Dict<string>)
     if (!isGone(response)) target.end()
   })
-  answer.on('aborted', () => cut(response))
+  answer.on('aborted', () => breakOff(forwarding))
   // The head goes with the first part of the body where that is there already, and alone where it is not.
   setImmediate(() => isBegun || isGone(response) || flush(response))
 }
@@ -264,6 +267,12 @@ function flush(response: Response): void {
 
 const isGone = (response: Response): boolean => ('assignSocket' in response ? response.destroyed : response.stream.destroyed)
 
+/** Whoever is still there is told by a cut that this is not all. */
+function breakOff({ response, onBroken }: Forwarding): void {
+  if (!isGone(response)) onBroken?.()
+  cut(response)
+}
+
 /** A code of HTTP/2. */
 const http2InternalError = 2
 
@@ -284,7 +293,7 @@ function forwardUpgrade(forwarding: Forwarding): Promise<void> {
     response.once('close', leave)
     sent.on('error', (error) => {
       watch.stop()
-      if (response.headersSent) cut(response)
+      if (response.headersSent) breakOff(forwarding)
       if (response.headersSent || isGone(response)) resolve()
       else reject(upstreamError(error, watch.isConnected))
     })

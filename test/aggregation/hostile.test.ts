@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { createServer, type Server, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
@@ -34,6 +35,8 @@ async function slowestDuring(client: ApiClient, happens: Promise<unknown>): Prom
 }
 
 describe('hostile extension servers', () => {
+  const files = new FlagFiles()
+  let auditLog = ''
   let running: Embedded
   let client: ApiClient
   let extension: ExtensionServer
@@ -41,7 +44,12 @@ describe('hostile extension servers', () => {
   const silentSockets = new Set<Socket>()
   const path = '/apis/bad.example/v1/namespaces/default/gadgets'
   before(async () => {
-    running = await startEmbedded('memory', ['--request-timeout=2s'])
+    const policy = files.write(
+      'policy.yaml',
+      'apiVersion: audit.cluster.io/v1\nkind: Policy\nrules: [{level: Metadata}]\nomitStages: [RequestReceived]\n',
+    )
+    auditLog = files.write('audit.log', '')
+    running = await startEmbedded('memory', ['--request-timeout=2s', `--audit-policy-file=${policy}`, `--audit-log-path=${auditLog}`])
     client = running.client
     extension = await ExtensionServer.start('bad.example')
     await register(client, { server: extension })
@@ -56,6 +64,7 @@ describe('hostile extension servers', () => {
     await running.close()
     extension.close()
     silent.close()
+    files.remove()
     for (const socket of silentSockets) socket.destroy()
   })
 
@@ -91,7 +100,6 @@ describe('hostile extension servers', () => {
   })
 
   test('those who wait for it leave room for others', async (t) => {
-    const files = new FlagFiles()
     const limits = ['--max-requests-inflight=20', '--max-mutating-requests-inflight=10', '--request-timeout=20s']
     for (const fairness of [true, false]) {
       const tokens = files.write('tokens.csv', 'bob-token,bob,bob-uid\nann-token,ann,ann-uid\n')
@@ -125,7 +133,6 @@ describe('hostile extension servers', () => {
       ann.close()
       await busy.close()
     }
-    files.remove()
   })
 
   test('an answer that breaks off is no whole answer', async () => {
@@ -137,6 +144,14 @@ describe('hostile extension servers', () => {
       return true
     }
     await assert.rejects(client.get(`${path}/broken`))
+    const audited = await until(
+      async () =>
+        readFileSync(auditLog, 'utf8')
+          .split('\n')
+          .filter((line) => line.includes('gadgets/broken')),
+      (lines) => lines.length > 0,
+    )
+    assert.match(audited.join('\n'), /"stage":"Panic".*"message":"APIServer panic'd: net\/http: abort Handler"/)
     extension.behaviour = nothing
     expectStatus(await client.get(path), 200)
   })
