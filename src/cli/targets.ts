@@ -3,6 +3,7 @@
 import type { Collection } from '../client/collection.js'
 import type { ServedResource } from '../client/discovery.js'
 import type { ApiObject, DynamicObject } from '../client/objects.js'
+import { definedKinds, inUsableOrder } from './definitions.js'
 import { Failure } from './failure.js'
 import { type FlagTable, UsageError } from './flags.js'
 import type { Io } from './io.js'
@@ -98,11 +99,13 @@ export async function readFiled(
 ): Promise<readonly Filed[]> {
   const objects = await readManifests(flags, io)
   if (objects.length === 0) throw new Failure('no objects passed')
-  return Promise.all(objects.map((object) => filed(object, session)))
+  const defined = definedKinds(objects)
+  return Promise.all(inUsableOrder(objects).map((object) => filed(object, session, defined)))
 }
 
-async function filed(object: DynamicObject, session: Session): Promise<Filed> {
-  const resource = await session.resources.ofKind(object.apiVersion ?? '', object.kind ?? '')
+async function filed(object: DynamicObject, session: Session, defined: ReadonlyMap<string, ServedResource>): Promise<Filed> {
+  const { apiVersion = '', kind = '' } = object
+  const resource = defined.get(`${apiVersion} ${kind}`) ?? (await session.resources.ofKind(apiVersion, kind))
   const { namespace } = object.metadata ?? {}
   if (resource.namespaced && namespace !== undefined && session.flags.namespace !== undefined && namespace !== session.flags.namespace)
     throw new Failure(

@@ -76,6 +76,34 @@ test('prune deletes what was applied before and is not in the files any more, an
   assert.equal(await ok('get', 'cm', '-l', 'app=prune', '-o', 'name'), 'configmap/keep\nconfigmap/of-others\n')
 })
 
+test('a file may hold a definition and objects of it, in any order', async () => {
+  const { run, ok } = start()
+  const spec = { group: 'cli.example.com', scope: 'Namespaced', names: { plural: 'wares', singular: 'ware', kind: 'Ware' } }
+  const versions = [
+    {
+      name: 'v1',
+      served: true,
+      storage: true,
+      schema: { openAPIV3Schema: { type: 'object', properties: { price: { type: 'integer' } } } },
+    },
+  ]
+  const definition = {
+    apiVersion: 'apiextensions.cluster.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'wares.cli.example.com' },
+    spec: { ...spec, versions },
+  }
+  const ware = { apiVersion: 'cli.example.com/v1', kind: 'Ware', metadata: { name: 'apple' }, price: 3 }
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [ware, definition] })
+  const made = await run(['apply', '-f', '-'], list)
+  assert.equal(
+    made.stdout,
+    'customresourcedefinition.apiextensions.cluster.io/wares.cli.example.com created\nware.cli.example.com/apple created\n',
+    made.stderr,
+  )
+  assert.equal(await ok('get', 'wares', 'apple', '-o', 'jsonpath={.price}'), '3')
+})
+
 test('edit sends what an editor made of the object, and keeps what could not be sent', async () => {
   const { run, ok, folder } = start()
   await ok('create', 'configmap', 'e', '--from-literal=x=1')

@@ -2,6 +2,7 @@
 
 import { applyObject } from '../apply-object.js'
 import { defineCommand } from '../command.js'
+import { waitUntilServed } from '../definitions.js'
 import { forEach } from '../each.js'
 import { UsageError } from '../flags.js'
 import { dryRunOf, type Result, tellResults, writeFlags } from '../results.js'
@@ -57,6 +58,7 @@ export const command = defineCommand({
         what: dryRun === 'client' && before !== undefined ? 'configured' : what,
         object,
       })
+      if (dryRun === 'none') await waitUntilServed(one, work)
     })
     tellResults(results, flags, io)
     if (flags.prune && code === 0) {

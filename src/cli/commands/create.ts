@@ -1,6 +1,7 @@
 // Creates what files say.
 
 import { defineCommand } from '../command.js'
+import { waitUntilServed } from '../definitions.js'
 import { forEach } from '../each.js'
 import { UsageError } from '../flags.js'
 import { dryRunOf, type Result, tellResults, writeFlags } from '../results.js'
@@ -30,6 +31,7 @@ export const command = defineCommand({
       }
       const made = dryRun === 'client' ? object : await collection.create(object, options)
       results.push({ resource, name: made.metadata?.name ?? '', what: 'created', object: made })
+      if (dryRun === 'none') await waitUntilServed({ resource, collection, name: made.metadata?.name ?? '' }, work)
     })
     tellResults(results, flags, io)
     return code

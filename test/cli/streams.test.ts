@@ -1,0 +1,112 @@
+// clusterctl with what runs on nodes: logs, commands, ports; and the proxy for programs of this machine.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { Kubectl } from '../clients/kubectl.js'
+import { type AgentCluster, startAgentCluster } from '../kit/agent-cluster.js'
+import { repoRoot } from '../kit/paths.js'
+import { serveSocket } from './web-socket-agent.js'
+
+describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
+  let cluster: AgentCluster
+  let client: Kubectl
+  let folder: string
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'clusterctl-streams-'))
+    cluster = await startAgentCluster({ flags: [] })
+    const clientConfiguration = join(cluster.server.dataDir, 'admin.conf')
+    client = new Kubectl({
+      command: join(repoRoot, 'bin', 'clusterctl'),
+      clientConfiguration,
+      home: folder,
+      minor: 26,
+      namespace: 'default',
+    })
+    cluster.agent.interceptUpgrade = serveSocket
+    await cluster.makePod('one')
+    await cluster.server.client.patch('/api/v1/namespaces/default/pods/one/status', 'application/merge-patch+json', {
+      status: { phase: 'Running' },
+    })
+  })
+  after(async () => {
+    await cluster.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('logs, with options and following', async () => {
+    cluster.agent.log('default/one/main', 'first\nsecond\n')
+    assert.equal(await client.ok('logs one'), 'first\nsecond\n')
+    assert.equal(await client.ok('logs pod/one --tail=1 --timestamps'), '2026-01-01T00:00:00Z second\n')
+    assert.equal(await client.ok('logs one --all-containers --prefix'), '[pod/one/main] first\n[pod/one/main] second\n')
+    const following = client.follow('logs -f one')
+    try {
+      await following.until(/second/)
+      cluster.agent.log('default/one/main', 'third\n')
+      await following.until(/third/)
+      cluster.agent.endLog('default/one/main')
+      assert.equal(await following.ended, 0)
+    } finally {
+      following.close()
+    }
+    await client.fails('logs one -c other', /container other not found in pod one; there are main/)
+  })
+
+  test('exec: output, errors, input, exit codes', async () => {
+    assert.equal(await client.ok('exec one -- echo', 'hello world'), 'hello world\n')
+    const failed = await client.run('exec one -- sh -c', ['echo out; echo err >&2; exit 3'])
+    assert.deepEqual([failed.code, failed.stdout], [3, 'out\n'], failed.stderr)
+    assert.equal(failed.stderr, 'err\ncommand terminated with exit code 3\n')
+    await client.fails('exec none -- true', /pods "none" not found/)
+    await client.fails('exec one', /behind --/)
+  })
+
+  test('port-forward', async () => {
+    const served = createServer((asked, response) => response.end(`you asked for ${asked.url}`))
+    await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve))
+    const { port } = served.address() as AddressInfo
+    const forwarding = client.follow(`port-forward pod/one :${port}`)
+    try {
+      const said = await forwarding.until(/Forwarding from 127\.0\.0\.1:\d+/)
+      const local = /127\.0\.0\.1:(\d+)/.exec(said)?.[1]
+      for (const path of ['/a', '/b', '/c'])
+        assert.equal(await (await fetch(`http://127.0.0.1:${local}${path}`)).text(), `you asked for ${path}`)
+    } finally {
+      forwarding.close()
+      served.close()
+      served.closeAllConnections()
+    }
+  })
+
+  test('proxy, for this machine alone', async () => {
+    const proxy = client.follow('proxy --port=0')
+    try {
+      const address = /Starting to serve on (\S+)/.exec(await proxy.until(/Starting to serve on \S+:\d+/))?.[1] ?? ''
+      const { items } = (await (await fetch(`http://${address}/api/v1/namespaces`)).json()) as {
+        readonly items: readonly { readonly metadata: { readonly name: string } }[]
+      }
+      assert.ok(items.some(({ metadata }) => metadata.name === 'default'))
+      const body = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'proxied' } })
+      const made = await fetch(`http://${address}/api/v1/namespaces/default/configmaps`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json' },
+      })
+      assert.equal(made.status, 201)
+      assert.equal((await fetch(`http://${address}/api/v1/namespaces/none`)).status, 404)
+      assert.equal((await fetch(`http://${address}/api/v1/namespaces/default/pods/one/exec`)).status, 403)
+      const status = await new Promise((resolve, reject) =>
+        request(`http://${address}/api`, { headers: { host: 'evil.example' } }, (answer) => resolve(answer.resume().statusCode))
+          .on('error', reject)
+          .end(),
+      )
+      assert.equal(status, 403, 'a page of somebody else cannot make a browser ask')
+    } finally {
+      proxy.close()
+    }
+  })
+})
