@@ -67,9 +67,9 @@ export class ExtensionServer {
     })
   }
 
-  static async start(group: string, proxyCa?: string): Promise<ExtensionServer> {
+  static async start(group: string, proxyCa?: string, host = '127.0.0.1'): Promise<ExtensionServer> {
     const made = new ExtensionServer(group, proxyCa)
-    await once(made.server.listen(0, '127.0.0.1'), 'listening')
+    await once(made.server.listen(0, host), 'listening')
     made.port = (made.server.address() as AddressInfo).port
     return made
   }

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { request } from 'node:https'
 import type { Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { needsAddress, ownAddress } from '../kit/agent-cluster.js'
 import { ApiClient } from '../kit/api-client.js'
 import { type Embedded, startEmbedded, tokenOf } from '../kit/embedded.js'
 import { expectFailure, expectStatus, until } from '../kit/fixtures.js'
@@ -223,4 +224,25 @@ describe('a version that another server answers for', () => {
     await client.delete(otherPath)
     other.close()
   })
+})
+
+test('endpoints are gone to directly where that is asked for', needsAddress, async (t) => {
+  const host = ownAddress ?? ''
+  const extension = await ExtensionServer.start('direct.example', undefined, host)
+  const { client, close } = await startEmbedded('memory', ['--enable-aggregator-routing=true'])
+  t.after(async () => {
+    extension.close()
+    await close()
+  })
+  const ports = [{ name: 'tls', port: 443, targetPort: extension.port }]
+  expectStatus(await client.post('/api/v1/namespaces/default/services', { metadata: { name: 'gadgets' }, spec: { ports } }), 201)
+  const subsets = [{ addresses: [{ ip: host }], ports: [{ name: 'tls', port: extension.port }] }]
+  expectStatus(await client.post('/api/v1/namespaces/default/endpoints', { metadata: { name: 'gadgets' }, subsets }), 201)
+  const path = await register(client, { server: extension, changes: { service: { namespace: 'default', name: 'gadgets' } } })
+  expectStatus(await client.get('/apis/direct.example/v1/gadgets'), 200)
+  assert.equal(extension.seen.at(-1)?.headers.host, `${host}:${extension.port}`)
+  // Without anybody behind it there is nowhere to go, whatever was known a moment ago.
+  expectStatus(await client.delete('/api/v1/namespaces/default/endpoints/gadgets'), 200)
+  assert.equal(expectStatus(await client.get('/apis/direct.example/v1/gadgets'), 503).text, 'service unavailable\n')
+  await waitFor(client, path, 'EndpointsNotFound')
 })

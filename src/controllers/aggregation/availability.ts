@@ -31,7 +31,7 @@ export interface AvailabilityParts {
 const recheckMs = 30_000
 
 /** A service that never answers takes seconds each time: so many are asked at once. */
-const concurrency = 16
+const concurrency = 50
 
 /** In front of the keys that are services of the core group, and not API services. */
 const serviceMark = '@'
