@@ -16,13 +16,13 @@ export interface ScalarNode {
 
 export interface SequenceNode {
   readonly kind: 'sequence'
-  readonly items: YamlNode[]
+  items: readonly YamlNode[]
   readonly line: number
 }
 
 export interface MappingNode {
   readonly kind: 'mapping'
-  readonly entries: YamlEntry[]
+  entries: readonly YamlEntry[]
   readonly line: number
 }
 
@@ -42,9 +42,12 @@ export type AnchoredNode = ScalarNode | SequenceNode | MappingNode
 export type YamlNode = AnchoredNode | AliasNode
 
 /** The root of the first document; undefined when there is none. What follows it must at least begin a document. */
-export function parseYaml(text: string): YamlNode | undefined {
+export const parseYaml = (text: string): YamlNode | undefined => parseDocument(text).root
+
+/** The same; `isTree`: nothing in it is spoken of twice. */
+export function parseDocument(text: string): { readonly root: YamlNode | undefined; readonly isTree: boolean } {
   const parser = new Parser(new Scanner(text))
-  return parser.firstDocument()
+  return { root: parser.firstDocument(), isTree: parser.anchors.size === 0 }
 }
 
 const corePrefix = 'tag:yaml.org,2002:'
@@ -67,7 +70,7 @@ type Place = 'flow' | 'block' | 'block-or-list'
 
 class Parser {
   private readonly scanner: Scanner
-  private readonly anchors = new Map<string, AnchoredNode>()
+  readonly anchors = new Map<string, AnchoredNode>()
 
   constructor(scanner: Scanner) {
     this.scanner = scanner
@@ -165,14 +168,16 @@ class Parser {
   }
 
   private flowSequence(properties: Properties): SequenceNode {
-    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: [], line: properties.line })
+    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: nothing, line: properties.line })
+    let items: YamlNode[] | undefined
     this.scanner.take()
     for (let isFirst = true; !this.is(']'); isFirst = false) {
       if (!isFirst) this.separator(']')
       if (this.is(']')) break
-      node.items.push(this.is('key') ? this.pairInSequence() : this.node('flow'))
+      items = withOneMore(items, this.is('key') ? this.pairInSequence() : this.node('flow'))
     }
     this.scanner.take()
+    node.items = items ?? nothing
     return node
   }
 
@@ -184,14 +189,16 @@ class Parser {
   }
 
   private flowMapping(properties: Properties): MappingNode {
-    const node = this.anchored<MappingNode>(properties, { kind: 'mapping', entries: [], line: properties.line })
+    const node = this.anchored<MappingNode>(properties, { kind: 'mapping', entries: nothing, line: properties.line })
+    let entries: YamlEntry[] | undefined
     this.scanner.take()
     for (let isFirst = true; !this.is('}'); isFirst = false) {
       if (!isFirst) this.separator('}')
       if (this.is('}')) break
-      node.entries.push(this.flowEntry())
+      entries = withOneMore(entries, this.flowEntry())
     }
     this.scanner.take()
+    node.entries = entries ?? nothing
     return node
   }
 
@@ -216,37 +223,43 @@ class Parser {
   }
 
   private blockSequence(properties: Properties): SequenceNode {
-    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: [], line: properties.line })
+    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: nothing, line: properties.line })
+    let items: YamlNode[] | undefined
     this.scanner.take()
     while (this.is('-')) {
       this.scanner.take()
-      node.items.push(this.is('-') || this.is('block-end') ? this.empty() : this.node('block'))
+      items = withOneMore(items, this.is('-') || this.is('block-end') ? this.empty() : this.node('block'))
     }
     const end = this.scanner.take()
     if (end.kind !== 'block-end') throw parseError("did not find expected '-' indicator", end.line)
+    node.items = items ?? nothing
     return node
   }
 
   /** A list below a key that is not indented deeper than the key. */
   private list(properties: Properties): SequenceNode {
-    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: [], line: properties.line })
+    const node = this.anchored<SequenceNode>(properties, { kind: 'sequence', items: nothing, line: properties.line })
+    let items: YamlNode[] | undefined
     while (this.is('-')) {
       this.scanner.take()
       const isEmpty = this.is('-') || blockFollowers.has(this.scanner.peek().kind)
-      node.items.push(isEmpty ? this.empty() : this.node('block'))
+      items = withOneMore(items, isEmpty ? this.empty() : this.node('block'))
     }
+    node.items = items ?? nothing
     return node
   }
 
   private blockMapping(properties: Properties): MappingNode {
-    const node = this.anchored<MappingNode>(properties, { kind: 'mapping', entries: [], line: properties.line })
+    const node = this.anchored<MappingNode>(properties, { kind: 'mapping', entries: nothing, line: properties.line })
+    let entries: YamlEntry[] | undefined
     this.scanner.take()
     while (this.is('key')) {
       const key = this.afterSign()
-      node.entries.push({ key, value: this.is('value') ? this.afterSign() : this.empty() })
+      entries = withOneMore(entries, { key, value: this.is('value') ? this.afterSign() : this.empty() })
     }
     const end = this.scanner.take()
     if (end.kind !== 'block-end') throw parseError('did not find expected key', end.line)
+    node.entries = entries ?? nothing
     return node
   }
 
@@ -256,6 +269,15 @@ class Parser {
     if (!blockFollowers.has(this.scanner.peek().kind)) return this.node('block-or-list')
     return { kind: 'scalar', text: '', tag: undefined, isPlain: true, line }
   }
+}
+
+const nothing: readonly never[] = []
+
+/** With room for one at first: most lists in lists have one, and the runtime would make room for seventeen. */
+function withOneMore<T>(list: T[] | undefined, item: T): T[] {
+  if (list === undefined) return [item]
+  list.push(item)
+  return list
 }
 
 /** Tags of other makers say nothing to anybody here, and are refused. */

@@ -5,7 +5,7 @@ import type { Json } from '../../api/object.js'
 import { shorten } from '../../base/shorten.js'
 import { setMember } from '../../schema/read.js'
 import { formatFloat } from './format-float.js'
-import { type AliasNode, type MappingNode, parseYaml, type ScalarNode, type YamlNode } from './parser.js'
+import { type AliasNode, type MappingNode, parseDocument, type ScalarNode, type SequenceNode, type YamlNode } from './parser.js'
 import { type ResolvedScalar, resolvePlain } from './resolve-scalar.js'
 import { scanError, valueError } from './yaml-error.js'
 
@@ -30,9 +30,9 @@ const forbiddenCharacter = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uf
 /** Throws a YamlError. An empty text is null. */
 export function readYaml(text: string): YamlDocument {
   if (forbiddenCharacter.test(text)) throw scanError('control characters are not allowed', 0)
-  const root = parseYaml(text)
+  const { root, isTree } = parseDocument(text)
   if (root === undefined) return { value: null, duplicates: [] }
-  const reader = new Reader(aliasAllowance + aliasFactor * text.length)
+  const reader = new Reader(aliasAllowance + aliasFactor * text.length, isTree)
   return { value: reader.value(root), duplicates: reader.duplicates }
 }
 
@@ -43,9 +43,12 @@ class Reader {
   private readonly openAliases = new Set<string>()
   private allowance: number
   private depth = 0
+  /** Each node is read once. */
+  private readonly isTree: boolean
 
-  constructor(allowance: number) {
+  constructor(allowance: number, isTree: boolean) {
     this.allowance = allowance
+    this.isTree = isTree
   }
 
   value(node: YamlNode): Json {
@@ -53,9 +56,17 @@ class Reader {
     if (node.kind === 'alias') return this.alias(node, () => this.value(node.target))
     if (++this.depth > maxDepth) throw valueError(`exceeded max depth of ${maxDepth}`)
     this.spend(nodeCost)
-    const value = node.kind === 'sequence' ? node.items.map((item) => this.value(item)) : this.mapping(node)
+    const value = node.kind === 'sequence' ? this.sequence(node) : this.mapping(node)
     this.depth--
     return value
+  }
+
+  /** Of lists in lists there may be half a million: where nobody reads a node again, its list becomes that of the values. */
+  private sequence({ items }: SequenceNode): Json {
+    if (!this.isTree || items.length === 0) return items.map((item) => this.value(item))
+    const values = items as unknown as Json[]
+    for (let i = 0; i < items.length; i++) values[i] = this.value(items[i] as YamlNode)
+    return values
   }
 
   private alias<T>(node: AliasNode, read: () => T): T {
