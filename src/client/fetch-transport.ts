@@ -105,15 +105,14 @@ function responseOf(response: Response, explain: (thrown: unknown) => unknown): 
   }
 }
 
-async function* readChunks(response: Response, explain: (thrown: unknown) => unknown): AsyncGenerator<string> {
+async function* readChunks(response: Response, explain: (thrown: unknown) => unknown): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader()
   if (reader === undefined) return
-  const decoder = new TextDecoder()
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      yield decoder.decode(value as Uint8Array, { stream: true })
+      yield value as Uint8Array
     }
   } catch (thrown) {
     throw explain(thrown)

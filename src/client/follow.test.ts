@@ -231,8 +231,8 @@ describe('an informer', () => {
 describe('the lines of a watch', () => {
   async function read(...chunks: readonly string[]): Promise<readonly unknown[]> {
     const batches: unknown[] = []
-    async function* all(): AsyncGenerator<string> {
-      yield* chunks
+    async function* all(): AsyncGenerator<Uint8Array> {
+      for (const chunk of chunks) yield new TextEncoder().encode(chunk)
     }
     for await (const events of readEvents(all())) batches.push(events.map(({ type }) => type))
     return batches
@@ -250,8 +250,8 @@ describe('the lines of a watch', () => {
     const seen: unknown[] = []
     await assert.rejects(
       (async () => {
-        async function* all(): AsyncGenerator<string> {
-          yield text
+        async function* all(): AsyncGenerator<Uint8Array> {
+          yield new TextEncoder().encode(text)
         }
         for await (const events of readEvents(all())) seen.push(...events)
       })(),

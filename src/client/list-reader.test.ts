@@ -6,7 +6,8 @@ import { ListReader } from './list-reader.js'
 
 const read = (text: string, length: number, batchLength?: number): unknown => {
   const reader = new ListReader(batchLength)
-  for (let at = 0; at < text.length; at += length) reader.take(text.slice(at, at + length))
+  const bytes = new TextEncoder().encode(text)
+  for (let at = 0; at < bytes.length; at += length) reader.take(bytes.subarray(at, at + length))
   return reader.end()
 }
 

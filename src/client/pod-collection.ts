@@ -37,7 +37,8 @@ export class PodCollection extends Collection<Pod> {
   /** What is logged, piece by piece as it comes; with `follow` until the container ends. */
   async *logs(name: string, options: LogOptions = {}): AsyncGenerator<string, void, undefined> {
     const response = await this.settings.session.requester.send(await this.logRequest(name, options))
-    yield* response.chunks()
+    const decoder = new TextDecoder()
+    for await (const chunk of response.chunks()) yield decoder.decode(chunk, { stream: true })
   }
 
   /** Runs a command in a container. */

@@ -30,8 +30,8 @@ export interface TransportResponse {
   /** Values of a header that stands several times are joined by `, `. */
   header(name: string): string
   text(): Promise<string>
-  /** Pieces of text as they come. Who leaves the loop early closes the connection. */
-  chunks(): AsyncIterable<string>
+  /** Bytes as they come. Who leaves the loop early closes the connection. */
+  chunks(): AsyncIterable<Uint8Array>
   /** Nobody wants the body. */
   discard(): void
 }

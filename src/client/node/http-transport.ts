@@ -7,6 +7,7 @@ import { ConnectionError } from '../errors.js'
 import { connectionError } from '../requester.js'
 import type { Credential, MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from '../transport.js'
 import { type Agents, makeAgents } from './agents.js'
+import { ChunkIterator } from './chunk-iterator.js'
 import { upgradeToSocket } from './web-socket.js'
 
 export interface TlsSettings {
@@ -156,76 +157,6 @@ function readText(message: IncomingMessage, explain: (thrown: unknown) => unknow
 }
 
 /** Without the machinery of streams, which costs more than the reading. */
-function readChunks(message: IncomingMessage, explain: (thrown: unknown) => unknown): AsyncIterable<string> {
+function readChunks(message: IncomingMessage, explain: (thrown: unknown) => unknown): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => new ChunkIterator(message, explain) }
-}
-
-/** The other side is asked to wait when so much was not taken yet. */
-const mostWaiting = 256 * 1024
-
-class ChunkIterator implements AsyncIterator<string> {
-  private readonly message: IncomingMessage
-  private waiting = ''
-  private isPaused = false
-  private hasEnded = false
-  private failure: unknown
-  private taker: { resolve(result: IteratorResult<string>): void; reject(thrown: unknown): void } | undefined
-
-  constructor(message: IncomingMessage, explain: (thrown: unknown) => unknown) {
-    this.message = message
-    message.setEncoding('utf8')
-    message.on('data', (chunk: string) => this.take(chunk))
-    message.on('end', () => this.finish(undefined))
-    message.on('error', (error) => this.finish(explain(error)))
-    message.on('close', () => {
-      if (!message.complete) this.finish(explain(new Error('it was cut off')))
-    })
-  }
-
-  next(): Promise<IteratorResult<string>> {
-    if (this.waiting !== '') {
-      const value = this.waiting
-      this.waiting = ''
-      if (this.isPaused) {
-        this.isPaused = false
-        this.message.resume()
-      }
-      return Promise.resolve({ value, done: false })
-    }
-    if (this.failure !== undefined) return Promise.reject(this.failure)
-    if (this.hasEnded) return Promise.resolve({ value: undefined, done: true })
-    return new Promise((resolve, reject) => {
-      this.taker = { resolve, reject }
-    })
-  }
-
-  return(): Promise<IteratorResult<string>> {
-    this.message.destroy()
-    this.finish(undefined)
-    return Promise.resolve({ value: undefined, done: true })
-  }
-
-  private take(chunk: string): void {
-    if (this.hasEnded) return
-    const { taker } = this
-    if (taker !== undefined) {
-      this.taker = undefined
-      taker.resolve({ value: chunk, done: false })
-      return
-    }
-    this.waiting += chunk
-    if (this.waiting.length > mostWaiting && !this.isPaused) {
-      this.isPaused = true
-      this.message.pause()
-    }
-  }
-
-  private finish(failure: unknown): void {
-    if (this.hasEnded) return
-    this.hasEnded = true
-    this.failure = failure
-    if (this.taker === undefined) return
-    if (failure === undefined) this.taker.resolve({ value: undefined, done: true })
-    else this.taker.reject(failure)
-  }
 }

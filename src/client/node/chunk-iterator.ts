@@ -1,0 +1,78 @@
+// The body of an answer as it comes, chunk by chunk, with back-pressure.
+
+import type { IncomingMessage } from 'node:http'
+
+/** The other side is asked to wait when so much was not taken yet. */
+const mostWaiting = 256 * 1024
+
+type Result = IteratorResult<Uint8Array, undefined>
+
+export class ChunkIterator implements AsyncIterator<Uint8Array, undefined, undefined> {
+  private readonly message: IncomingMessage
+  private waiting: Buffer[] = []
+  private waitingBytes = 0
+  private isPaused = false
+  private hasEnded = false
+  private failure: unknown
+  private taker: { resolve(result: Result): void; reject(thrown: unknown): void } | undefined
+
+  constructor(message: IncomingMessage, explain: (thrown: unknown) => unknown) {
+    this.message = message
+    message.on('data', (chunk: Buffer) => this.take(chunk))
+    message.on('end', () => this.finish(undefined))
+    message.on('error', (error) => this.finish(explain(error)))
+    message.on('close', () => {
+      if (!message.complete) this.finish(explain(new Error('it was cut off')))
+    })
+  }
+
+  next(): Promise<Result> {
+    const [first] = this.waiting
+    if (first !== undefined) {
+      const value = this.waiting.length === 1 ? first : Buffer.concat(this.waiting)
+      this.waiting = []
+      this.waitingBytes = 0
+      if (this.isPaused) {
+        this.isPaused = false
+        this.message.resume()
+      }
+      return Promise.resolve({ value, done: false })
+    }
+    if (this.failure !== undefined) return Promise.reject(this.failure)
+    if (this.hasEnded) return Promise.resolve({ value: undefined, done: true })
+    return new Promise((resolve, reject) => {
+      this.taker = { resolve, reject }
+    })
+  }
+
+  return(): Promise<Result> {
+    this.message.destroy()
+    this.finish(undefined)
+    return Promise.resolve({ value: undefined, done: true })
+  }
+
+  private take(chunk: Buffer): void {
+    if (this.hasEnded) return
+    const { taker } = this
+    if (taker !== undefined) {
+      this.taker = undefined
+      taker.resolve({ value: chunk, done: false })
+      return
+    }
+    this.waiting.push(chunk)
+    this.waitingBytes += chunk.length
+    if (this.waitingBytes > mostWaiting && !this.isPaused) {
+      this.isPaused = true
+      this.message.pause()
+    }
+  }
+
+  private finish(failure: unknown): void {
+    if (this.hasEnded) return
+    this.hasEnded = true
+    this.failure = failure
+    if (this.taker === undefined) return
+    if (failure === undefined) this.taker.resolve({ value: undefined, done: true })
+    else this.taker.reject(failure)
+  }
+}
