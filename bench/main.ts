@@ -68,6 +68,7 @@ const workloads: { readonly [name: string]: Workload } = {
   'watch-etcd': async (lab) => (await import('./workloads/etcd.js')).measureWatchOnEtcd(lab),
   etcd: async (lab) => (await import('./workloads/etcd.js')).measureEtcd(lab),
   loops: measureLoops,
+  custom: async (lab) => (await import('./workloads/custom.js')).measureCustom(lab),
   large: async (lab) => (await import('./workloads/large.js')).measureLarge(lab),
   client: async (lab) => (await import('./workloads/client.js')).measureClient(lab),
   memory: async (lab) => measureFullMemory(lab, await big(lab)),
