@@ -12,6 +12,7 @@ import type { FieldError } from '../../../api/field-error.js'
 import { asFirstGeneration, asNextGeneration } from '../../../api/generation.js'
 import type { ApiObject } from '../../../api/object.js'
 import { withOldMetadata } from '../../../api/old-metadata.js'
+import { noErrors } from '../../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../../api/validation/name-problems.js'
 import { sameValueBut } from '../../../api/validation/same-value.js'
 import { compareVersions } from '../../../api/version-order.js'
@@ -20,6 +21,7 @@ import { readValue } from '../../../schema/read.js'
 import type { JsonSchema } from '../json-schema.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
 import { validateEmbedded } from '../values/embedded-resource.js'
+import { isSurelyValid } from '../values/surely-valid.js'
 import { validateValue } from '../values/validate-value.js'
 import { customScale } from './custom-scale.js'
 import { structOfKind } from './custom-schema.js'
@@ -51,6 +53,7 @@ function ownPart(object: ApiObject): { readonly [name: string]: unknown } {
 
 const validateObject = (object: ApiObject, { schema }: CustomVersion): readonly FieldError[] => {
   const value = ownPart(object)
+  if (isSurelyValid(schema, value)) return noErrors
   const errors = [...validateValue(schema, value, ''), ...validateEmbedded(value, schema, ''), ...validateLists(value, schema, '')]
   // The object as a whole has no path.
   return errors.map((error) => (error.field === '' ? { ...error, field: '<nil>' } : error))
