@@ -19,6 +19,7 @@ import { compareVersions } from '../../../api/version-order.js'
 import type { StructNode } from '../../../schema/node.js'
 import { readValue } from '../../../schema/read.js'
 import type { JsonSchema } from '../json-schema.js'
+import { hasExpressions } from '../schema-expressions.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
 import { validateEmbedded } from '../values/embedded-resource.js'
 import { isSurelyValid } from '../values/surely-valid.js'
@@ -83,6 +84,10 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
   }
   const validateUpdate = (next: ApiObject, _old: ApiObject, context: RuleContext): readonly FieldError[] =>
     validateObject(next, ruleOf(context))
+  // A kind without any makes nothing of it for each object.
+  const hasRules = [...versions.values()].some(({ schema }) => hasExpressions(schema))
+  const expressions: ResourceDefinition['expressions'] = (object, old, context, errors) =>
+    checkExpressions({ schema: ruleOf(context).schema, object: withType(object), old: old && withType(old) }, errors, context.onExpression)
   const hasStatus = stored?.hasStatus === true
   const scale = stored?.definition.subresources?.scale
   const statusSubresource: SubresourceDefinition = {
@@ -119,12 +124,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     prepareCreate: (object, context) => asFirstGeneration(ruleOf(context).hasStatus ? withoutStatus(object) : object),
     prepareUpdate,
     validate: (object, context) => validateObject(object, ruleOf(context)),
-    expressions: (object, old, context, errors) =>
-      checkExpressions(
-        { schema: ruleOf(context).schema, object: withType(object), old: old && withType(old) },
-        errors,
-        context.onExpression,
-      ),
+    ...(hasRules ? { expressions } : {}),
     validateUpdate,
     ...(hasStatus ? { resetFields: ['status'] } : {}),
     subresources: [
