@@ -7,7 +7,7 @@ const colon = 0x3a
 const comma = 0x2c
 
 /** So many bytes are looked at between two yields. */
-const strideBytes = 64 << 10
+const strideBytes = 32 << 10
 
 export interface SliceLimits {
   readonly depth: number
