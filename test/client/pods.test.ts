@@ -1,12 +1,19 @@
 // Into pods with our client, through the server, to the agent of the node: logs, commands, ports.
 
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { connect, isNotFound, StatusError, type TypedClient } from 'cluster-apiserver/client'
+import { build } from 'esbuild'
 import { type AgentCluster, startAgentCluster } from '../kit/agent-cluster.js'
+import { repoRoot } from '../kit/paths.js'
 
 /** A short frame of a server. */
 const frame = (channel: number, text: string): Buffer => Buffer.concat([Buffer.from([0x82, text.length + 1, channel]), Buffer.from(text)])
@@ -61,6 +68,40 @@ describe('into pods', () => {
       client.as({ user: 'nobody' }).core.v1.pods('default').exec('one', ['ls']),
       (error) => error instanceof StatusError && error.code === 403,
     )
+  })
+
+  test('a command from a browser, whose token goes in the name of a protocol', async () => {
+    cluster.agent.interceptUpgrade = speaker(frame(1, 'out'), frame(3, JSON.stringify({ status: 'Success' })))
+    const program = `import { Client, FetchTransport } from 'cluster-apiserver/client'
+const [server, token] = [process.env.SERVER, process.env.TOKEN]
+const client = new Client({ transport: new FetchTransport({ server }), credentials: { current: () => ({ authorization: 'Bearer ' + token }) } })
+const { stdout, code } = await client.pods('default').run('one', ['ls'])
+const refused = await client.pods('default').run('none', ['ls']).catch((error) => error.kind)
+console.log(JSON.stringify([stdout, code, refused]))
+process.exit()
+`
+    const { outputFiles } = await build({
+      stdin: { contents: program, resolveDir: join(repoRoot, 'test') },
+      bundle: true,
+      write: false,
+      format: 'esm',
+      platform: 'browser',
+    })
+    const folder = mkdtempSync(join(tmpdir(), 'client-page-'))
+    try {
+      writeFileSync(join(folder, 'page.mjs'), outputFiles[0]?.text ?? '')
+      const { url, access } = cluster.server
+      const ca = join(cluster.server.dataDir, 'pki', 'ca.crt')
+      const env = { ...process.env, SERVER: url, TOKEN: access.token, NODE_EXTRA_CA_CERTS: ca }
+      // Node has the browser's class behind this flag, and younger ones without it.
+      const { stdout } = await promisify(execFile)(process.execPath, ['--experimental-websocket', join(folder, 'page.mjs')], {
+        env,
+        timeout: 20_000,
+      })
+      assert.deepEqual(JSON.parse(stdout), ['out', 0, 'connection'])
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   test('a port', async () => {
