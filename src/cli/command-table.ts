@@ -33,6 +33,7 @@ export const commands: { readonly [name: string]: CommandEntry } = {
   apply: { about: 'make objects what files say', load: async () => (await import('./commands/apply.js')).command },
   diff: { about: 'show what an apply would change', load: async () => (await import('./commands/diff.js')).command },
   delete: { about: 'delete objects', load: async () => (await import('./commands/delete.js')).command },
+  replace: { about: 'put what files say in the place of what is there', load: async () => (await import('./commands/replace.js')).command },
   edit: { about: 'change an object in an editor', load: async () => (await import('./commands/edit.js')).command },
   patch: { about: 'change parts of an object', load: async () => (await import('./commands/patch.js')).command },
   label: { about: 'set and remove labels', load: async () => (await import('./commands/label.js')).command },

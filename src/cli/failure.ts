@@ -31,12 +31,12 @@ export function explain(thrown: unknown): string {
   return `error: ${message}\n`
 }
 
-function explainStatus(thrown: StatusError): string {
-  const { code, reason, message, causes } = thrown
-  const more = causes.length > 1 && reason === 'Invalid' ? causes.map(({ field, message: what }) => `\n* ${field}: ${what}`).join('') : ''
-  if (reason === 'Invalid' && thrown.details.kind !== undefined && more !== '')
-    return `The ${thrown.details.kind} "${thrown.details.name ?? ''}" is invalid: ${more}\n`
-  if (reason === 'Invalid' && message !== '') return `The ${message}\n`.replace(/^The (?=The )/, '').replace(/^The \S+ "/, (text) => text)
+function explainStatus({ code, reason, message, causes, details }: StatusError): string {
+  if (code === 422 || reason === 'Invalid') {
+    if (details.kind === undefined || details.kind === '') return `The request is invalid: ${message}\n`
+    if (causes.length < 2) return `The ${message}\n`
+    return `The ${details.kind} "${details.name ?? ''}" is invalid: ${causes.map(({ field, message: what }) => `\n* ${field}: ${what}`).join('')}\n`
+  }
   if (code === 401) return `error: You must be logged in to the server (${reason || 'Unauthorized'}): ${message}\n`
   return `Error from server (${reason || code}): ${message}\n`
 }

@@ -25,8 +25,11 @@ export async function waitUntil(
   const timer = deadline === undefined ? undefined : setTimeout(stop, Math.max(0, deadline - Date.now()))
   let shown = ''
   try {
-    if (isSo(await collection.find(name, { signal: ending.signal }))) return
-    for await (const { type, object } of collection.watch({ fieldSelector: `metadata.name=${name}`, signal: ending.signal })) {
+    const fieldSelector = `metadata.name=${name}`
+    // The watch goes on where the list ends: what happens between is not missed.
+    const since = await collection.list({ fieldSelector, signal: ending.signal })
+    if (isSo(since.items[0])) return
+    for await (const { type, object } of collection.watch({ fieldSelector, since, signal: ending.signal })) {
       if (type === 'BOOKMARK') continue
       if (isSo(type === 'DELETED' ? undefined : (object as DynamicObject))) return
       shown = `waiting for ${fullNameOf(resource, name)}`

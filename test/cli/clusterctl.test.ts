@@ -33,7 +33,7 @@ test('a conflict says who owns what since when, and what to do', async () => {
   assert.equal(refused.code, 1)
   assert.match(
     refused.stderr,
-    /^error: configmap\/c: 1 field belongs to somebody else:\n {2}\.data\.x is owned by "robot" \(Apply\) since \d{4}-\d\d-\d\dT[\d:]+Z\n/,
+    /^error: Apply failed with 1 conflict: configmap\/c has fields that belong to somebody else:\n {2}\.data\.x is owned by "robot" \(Apply\) since \d{4}-\d\d-\d\dT[\d:]+Z\n/,
   )
   assert.match(refused.stderr, /--force-conflicts/)
   assert.equal((await run(['apply', '-f', '-', '--force-conflicts'], map('c', { x: '2' }))).stdout, 'configmap/c configured\n')

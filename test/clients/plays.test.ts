@@ -1,10 +1,11 @@
 // The same plays through every client that there is: whoever performs them, the results are the same.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { repoRoot } from '../kit/paths.js'
 import { ServerProcess } from '../kit/server-process.js'
 import { Kubectl } from './kubectl.js'
 import { newNamespace } from './namespaces.js'
@@ -32,6 +33,11 @@ const others: readonly Other[] = [
     name: 'kubectl',
     obtained: kubectl,
     open: async (command, clientConfiguration, home) => new KubectlPlayer(new Kubectl({ command, clientConfiguration, home, minor: 20 })),
+  },
+  {
+    name: 'clusterctl',
+    obtained: { path: join(repoRoot, 'bin', 'clusterctl'), skip: false },
+    open: async (command, clientConfiguration, home) => new KubectlPlayer(new Kubectl({ command, clientConfiguration, home, minor: 26 })),
   },
   { name: 'python3-kubernetes', obtained: python, open: async (path, configuration) => new PythonPlayer(path, configuration) },
   { name: '@kubernetes/client-node', obtained: clientNode, open: (path, configuration) => ClientNodePlayer.open(path, configuration) },
@@ -73,6 +79,9 @@ describe('plays', () => {
     assert.ok(count >= 35, `${count} steps`)
   })
 
+  /** Which client has played what with the same results. */
+  const same = new Set<string>()
+
   for (const { name, obtained, open } of others) {
     describe(`through ${name}`, { skip: obtained.skip }, () => {
       let player: Player
@@ -83,8 +92,31 @@ describe('plays', () => {
       for (const { title } of plays) {
         test(title, async () => {
           assert.deepEqual(await perform(player, title), wanted.get(title))
+          same.add(`${name} ${title}`)
         })
       }
     })
   }
+
+  test('docs/compatibility.md says which clients play what; UPDATE_DOCS=1 writes it', () => {
+    const file = join(repoRoot, 'docs', 'compatibility.md')
+    const text = readFileSync(file, 'utf8')
+    const rowOf = ({ name }: Other): string =>
+      `| ${name} | ${plays.map(({ title }) => (same.has(`${name} ${title}`) ? 'same' : 'differs')).join(' | ')} |`
+    const mark = /(<!-- clients -->\n)([\s\S]*?)(<!-- \/clients -->)/
+    if (process.env['UPDATE_DOCS'] === '1') {
+      const head = `| client | ${plays.map(({ title }) => title).join(' | ')} |\n|${'---|'.repeat(plays.length + 1)}\n`
+      const own = `| \`cluster-apiserver/client\` |${' same |'.repeat(plays.length)}\n`
+      const table = `${head}${own}${others.map((other) => `${rowOf(other)}\n`).join('')}`
+      writeFileSync(
+        file,
+        text.replace(mark, (_, begin: string, _old: string, end: string) => `${begin}${table}${end}`),
+      )
+      return
+    }
+    const written = mark.exec(text)?.[2] ?? ''
+    // What could not be installed here says nothing.
+    for (const other of others)
+      if (other.obtained.skip === false) assert.ok(written.includes(`${rowOf(other)}\n`), `run it with UPDATE_DOCS=1: ${rowOf(other)}`)
+  })
 })

@@ -24,7 +24,7 @@ export async function explainConflict({ causes }: StatusError, { resource, name,
     return `  ${field} is owned by "${manager}"${way}${since}`
   })
   return [
-    `${fullNameOf(resource, name)}: ${causes.length} field${causes.length === 1 ? ' belongs' : 's belong'} to somebody else:`,
+    `Apply failed with ${causes.length} conflict${causes.length === 1 ? '' : 's'}: ${fullNameOf(resource, name)} has fields that belong to somebody else:`,
     ...lines,
     '  Leave them out of the file to let the others have them, give them the same values to share them,',
     '  or take them over with --force-conflicts. "clusterctl blame" shows who owns the rest.',

@@ -32,12 +32,13 @@ export async function showWatch(work: GetWork, { named, collections }: Wanted): 
         showManagedFields: flags['show-managed-fields'],
       })
   const print = (object: ApiObject | Table, type: string): void => {
+    const shown = (event === undefined ? object : { type, object }) as DynamicObject
     const text = asTable
       ? lines.add(
           object as Table,
           ((object as Table).rows ?? []).map(() => type),
         )
-      : (printer?.print([object as DynamicObject], false) ?? '')
+      : (printer?.print([shown], false) ?? '')
     const isDocument = !asTable && flags.output === 'yaml'
     io.out(isDocument ? `---\n${text}` : text)
   }
