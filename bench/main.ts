@@ -10,6 +10,7 @@ import { hasPassed, type Line, renderTable, say } from './report.js'
 import { measureAccess } from './workloads/access.js'
 import { measureAudit } from './workloads/audit.js'
 import { measureExtension } from './workloads/extension.js'
+import { measureHooks } from './workloads/hooks.js'
 import { measureIdentity } from './workloads/identity.js'
 import { measureLoops } from './workloads/loops.js'
 import { measureFullMemory, measureIdleMemory, measureListedMemory } from './workloads/memory.js'
@@ -56,6 +57,7 @@ const workloads: { readonly [name: string]: Workload } = {
   protobuf: measureProtobuf,
   access: measureAccess,
   audit: measureAudit,
+  hooks: measureHooks,
   identity: measureIdentity,
   proxy: measureProxy,
   extension: measureExtension,

@@ -23,6 +23,8 @@ export interface Caller {
    */
   readonly signal: AbortSignal | undefined
   throwIfAborted(): void
+  /** The same without a signal, which costs more than all else that is done for one that waits; gives what forgets the listener. */
+  readonly onAbort?: OnAbort
   /** When its time is up, by `performance.now()`; left out where it did not say, and always later than what others are waited for. */
   readonly deadlineMs?: number | undefined
   /** A text for a `Warning` header. */
@@ -32,6 +34,9 @@ export interface Caller {
   /** Whether what is too heavy for the event loop can be begun anew elsewhere. */
   readonly isMovable?: boolean
 }
+
+/** Tells why, once. */
+export type OnAbort = (listener: (reason: unknown) => void) => () => void
 
 export type AnnotationLevel = 'Metadata' | 'Request' | 'RequestResponse'
 
@@ -103,6 +108,19 @@ export class Call implements RuleContext, CallTarget {
   /** To be called before every commit, and wherever something was waited for: what nobody waits for is not done. */
   throwIfAborted(): void {
     this.caller.throwIfAborted()
+  }
+
+  /** Tells when the caller is gone or the time is up, where that can be. */
+  get onAbort(): OnAbort | undefined {
+    const { onAbort } = this.caller
+    if (onAbort !== undefined) return onAbort
+    const { signal } = this.caller
+    if (signal === undefined) return undefined
+    return (listener) => {
+      const tell = (): void => listener(signal.reason)
+      signal.addEventListener('abort', tell, { once: true })
+      return () => signal.removeEventListener('abort', tell)
+    }
   }
 
   /** To be called before something is made of bytes and before anything is done: what is too heavy is left to somebody else. */

@@ -86,6 +86,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   private leaving: (() => void)[] | undefined
   private abortion: AbortController | undefined
   private timeout: ApiError | undefined
+  private aborting: Set<(reason: unknown) => void> | undefined
   private annotated: Map<string, Annotation> | undefined
 
   constructor(input: {
@@ -167,6 +168,22 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     if (this.isGone) throw requestTimedOut()
   }
 
+  readonly onAbort = (listener: (reason: unknown) => void): (() => void) => {
+    if (this.aborting === undefined) {
+      this.aborting = new Set()
+      this.onLeave(() => this.response.writableEnded || this.tellAborted(requestTimedOut()))
+    }
+    const listeners = this.aborting
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+
+  private tellAborted(reason: unknown): void {
+    const listeners = [...(this.aborting ?? [])]
+    this.aborting?.clear()
+    for (const listener of listeners) listener(reason)
+  }
+
   get deadlineMs(): number | undefined {
     return this.timeoutMs === undefined ? undefined : this.begunMs + this.timeoutMs
   }
@@ -179,6 +196,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   timeOut(): ApiError {
     this.timeout ??= requestTimedOut()
     this.abortion?.abort(this.timeout)
+    this.tellAborted(this.timeout)
     return this.timeout
   }
 

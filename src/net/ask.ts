@@ -16,6 +16,8 @@ export interface AskOptions {
   /** What answers of several questions may take together. */
   readonly room?: AnswerRoom | undefined
   readonly signal?: AbortSignal | undefined
+  /** The same, cheaper: tells why nobody waits any more, and gives what forgets the listener. */
+  readonly onAbort?: ((listener: (reason: unknown) => void) => () => void) | undefined
   /** A kept connection turned out to be closed before anything came back. */
   readonly onStale?: () => void
 }
@@ -43,13 +45,14 @@ export class AnswerTimeoutError extends Error {
 
 /** `sent`: a request that nothing was written to. Rejects with what went wrong, or with the reason of the signal. */
 export function ask(sent: ClientRequest, options: AskOptions): Promise<WholeAnswer> {
-  const { body, timeoutMs, allowedMs = timeoutMs, room, signal, onStale } = options
+  const { body, timeoutMs, allowedMs = timeoutMs, room, signal, onAbort, onStale } = options
   return new Promise((resolve, reject) => {
     let taken = 0
     let hasAnswer = false
     const leave = (): void => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
+      forget?.()
       room?.give(taken)
       taken = 0
     }
@@ -59,6 +62,7 @@ export function ask(sent: ClientRequest, options: AskOptions): Promise<WholeAnsw
       sent.destroy()
     }
     const abort = (): void => fail(signal?.reason)
+    const forget = onAbort?.(fail)
     const timer = setTimeout(() => fail(new AnswerTimeoutError(allowedMs)), timeoutMs)
     const finish = (answer: WholeAnswer): void => {
       leave()

@@ -36,7 +36,8 @@ export interface EndpointLimits {
 }
 
 export interface PostOptions {
-  readonly signal?: AbortSignal | undefined
+  /** Tells when nobody waits any more, and why; gives what forgets the listener. */
+  readonly onAbort?: ((listener: (reason: unknown) => void) => () => void) | undefined
   /** Instead of that of the endpoint. */
   readonly timeoutMs?: number
   /** Path and query, instead of those of the URL. */
@@ -54,6 +55,8 @@ export interface EndpointAnswer {
 
 const mostAnswerBytes = 4 << 20
 const usualSockets = 64
+/** Whoever is asked by many at once is asked so again: a new connection costs more than ten requests. */
+const mostFreeSockets = 32
 /** A kept connection that nobody uses is closed then. */
 const idleMs = 60_000
 /** A kept connection may have been closed by the other side just before it is used: then another one is tried. */
@@ -72,7 +75,7 @@ export class JsonEndpoint {
     this.#url = new URL(settings.url)
     const { hostname, port, pathname, search } = this.#url
     this.#place = { hostname: hostname.replace(/^\[|\]$/g, ''), port, path: `${pathname}${search}` }
-    const common = { keepAlive: true, maxSockets: limits.maxSockets ?? usualSockets, maxFreeSockets: 4, timeout: idleMs }
+    const common = { keepAlive: true, maxSockets: limits.maxSockets ?? usualSockets, maxFreeSockets: mostFreeSockets, timeout: idleMs }
     this.#agent = this.#url.protocol === 'http:' ? new HttpAgent(common) : new HttpsAgent({ ...common, ...tlsOptions(settings) })
   }
 
@@ -90,7 +93,7 @@ export class JsonEndpoint {
           allowedMs: timeoutMs,
           mostBytes: this.#limits.maxBytes ?? mostAnswerBytes,
           room: this.#limits.room,
-          signal: options.signal,
+          onAbort: options.onAbort,
           onStale: () => {
             wasStale = true
           },

@@ -43,5 +43,5 @@ export function openHooks({ identity, admission }: Settings, isServing: () => bo
 function imagePolicyOf({ config }: Settings['admission'], endpoint: JsonEndpoint): Plugin | undefined {
   const { imagePolicy: settings } = config
   if (settings === undefined) return undefined
-  return imagePolicyWebhook({ settings, post: (text, signal) => endpoint.post(text, { signal }), now: () => performance.now() })
+  return imagePolicyWebhook({ settings, post: (text, onAbort) => endpoint.post(text, { onAbort }), now: () => performance.now() })
 }

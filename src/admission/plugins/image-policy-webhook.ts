@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../api/api-error.js'
+import type { OnAbort } from '../../api/call.js'
 import type { Identity } from '../../api/identity.js'
 import { onceFor } from '../../base/once-for.js'
 import { RecentMap } from '../../base/recent-map.js'
@@ -19,7 +20,7 @@ import { describeStatus, statusIn } from '../webhooks/error-answer.js'
 
 export interface ImagePolicyParts {
   readonly settings: Pick<ImagePolicySettings, 'allowTtlMs' | 'denyTtlMs' | 'retryBackoffMs' | 'defaultAllow'>
-  readonly post: (text: string, signal: AbortSignal | undefined) => Promise<EndpointAnswer>
+  readonly post: (text: string, onAbort: OnAbort | undefined) => Promise<EndpointAnswer>
   /** Milliseconds that only grow. */
   readonly now: () => number
 }
@@ -108,15 +109,15 @@ function specOf({ object, subresource, namespace, identity }: AdmissionRequest):
 
 /** Asked again with growing pauses while what is wrong may pass. Rejects with one sentence. */
 async function ask({ post, settings }: ImagePolicyParts, request: AdmissionRequest, spec: ImageReviewSpec): Promise<ImageReviewStatus> {
-  const { identity, signal } = request
+  const { identity } = request
   const type = { kind: 'ImageReview', apiVersion: `${identity.group({ stem: 'imagepolicy' })}/v1alpha1` }
   const text = writeValue(imageReview, { ...type, metadata: {}, spec, status: { allowed: false } })
   let pauseMs = settings.retryBackoffMs
   for (let attempt = 1; ; attempt++) {
-    const answer = await postOnce(() => post(text, signal))
+    const answer = await postOnce(() => post(text, request.call.onAbort))
     const mayPass = answer instanceof Error ? isReset(answer) : passing.has(answer.status) || answer.retryAfter !== undefined
     if (!mayPass || attempt === mostAttempts) return readStatus(answer, type)
-    await sleep(pauseMs, undefined, signal === undefined ? {} : { signal })
+    await request.call.waitFor(sleep(pauseMs))
     pauseMs *= pauseGrows
   }
 }

@@ -75,15 +75,16 @@ function recorded(candidate: Candidate, request: AdmissionRequest, text: string,
 }
 
 async function post({ hook }: Candidate, request: AdmissionRequest, text: string, parts: CallParts): Promise<EndpointAnswer> {
-  const { signal, deadlineMs } = request.call.caller
+  const { onAbort, caller } = request.call
+  const { deadlineMs } = caller
   const leftMs = deadlineMs === undefined ? hook.timeoutMs : Math.max(1, deadlineMs - performance.now())
   const timeoutMs = Math.min(hook.timeoutMs, leftMs)
   const place = parts.clients.placeOf(hook.client, timeoutMs)
   try {
-    return await place.post({ text, timeoutMs, signal, credentials: parts.credentials, services: parts.services })
+    return await place.post({ text, timeoutMs, onAbort, credentials: parts.credentials, services: parts.services })
   } catch (thrown) {
     // The request itself is over: that is no failure of the hook.
-    if (signal?.aborted) throw signal.reason
+    caller.throwIfAborted()
     const why = thrown instanceof AnswerTimeoutError ? 'context deadline exceeded' : describeNetworkFailure(thrown)
     throw new HookCallError(hook.name, `failed to call webhook: Post ${quote(place.url)}: ${why}`, badStatus, { cause: thrown })
   }

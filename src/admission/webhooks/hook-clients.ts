@@ -1,5 +1,6 @@
 // Connections to hooks: kept for as long as somebody uses them, and bounded in number, in what waits and in the bytes of answers.
 
+import type { OnAbort } from '../../api/call.js'
 import type { AnswerRoom } from '../../net/ask.js'
 import { type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
 import type { WebhookClientConfig } from '../../resources/admissionregistration/v1.schema.js'
@@ -30,7 +31,7 @@ const neverMs = 60_000
 export interface HookPost {
   readonly text: string
   readonly timeoutMs: number
-  readonly signal: AbortSignal | undefined
+  readonly onAbort: OnAbort | undefined
   readonly credentials: FindCredentials
   readonly services: ServiceObjects
 }
@@ -98,12 +99,12 @@ export class HookClients {
   async #post(
     client: WebhookClientConfig,
     url: URL,
-    { text, timeoutMs, signal, credentials, services }: HookPost,
+    { text, timeoutMs, onAbort, credentials, services }: HookPost,
   ): Promise<EndpointAnswer> {
     const kept = this.#endpointFor(client, url, credentials, services)
     kept.inFlight++
     try {
-      return await kept.endpoint.post(text, { timeoutMs, signal, path: `${url.pathname}${url.search}` })
+      return await kept.endpoint.post(text, { timeoutMs, onAbort, path: `${url.pathname}${url.search}` })
     } finally {
       kept.inFlight--
       if (kept.isDropped && kept.inFlight === 0) kept.endpoint.close()
