@@ -57,7 +57,7 @@ const intro = [
   '       cluster-apiserver backup|restore|migrate   moves what is stored; --help says how',
   '       cluster-apiserver credentials              a certificate or token for a user; --help says how',
   '       cluster-apiserver check <file>…            holds manifests against all rules; --help says how',
-  '       cluster-apiserver admission replay         recorded reviews, for a webhook again; --help says how',
+  '       cluster-apiserver admission replay         recorded reviews, sent again; --help says how',
   '       cluster-apiserver codec                    objects from one form to another; --help says how',
   '',
   ...wrap('A list is separated by commas, or the flag is given several times. A duration is written like 90s, 5m or 1h30m.', width),
