@@ -89,6 +89,9 @@ async function makeNodeAndPod(served: Served, port: number): Promise<void> {
   const status = { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }], daemonEndpoints: { kubeletEndpoint: { Port: port } } }
   await post('/api/v1/nodes', { metadata: { name: 'node' }, status })
   const pod = { metadata: { name: 'one' }, spec: { nodeName: 'node', containers: [{ name: 'main', image: 'registry.example/main:1' }] } }
+  // Pods run as it, and it is made behind the start.
+  const account = { method: 'GET', path: '/api/v1/namespaces/default/serviceaccounts/default' }
+  while ((await fetchOnce(served, account)).status !== 200) await sleep(50)
   await post('/api/v1/namespaces/default/pods', pod)
   const podStatus = { ...pod, status: { podIP: ownAddress ?? '', podIPs: ownAddress === undefined ? [] : [{ ip: ownAddress }] } }
   await post('/api/v1/namespaces/default/pods/one/status', podStatus, 'PUT')

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { issueCertificate, type KeyPair } from '../../src/net/issue-certificate.js'
-import { expectStatus } from './fixtures.js'
+import { expectStatus, until } from './fixtures.js'
 import { NodeAgent } from './node-agent.js'
 import { newFolder, ServerProcess } from './server-process.js'
 
@@ -81,6 +81,11 @@ export async function startAgentCluster({ flags = [], address = '127.0.0.1', nod
     ],
     daemonEndpoints: { kubeletEndpoint: { Port: agent.port } },
   }
+  // Pods run as it, and it is made behind the start.
+  await until(
+    () => client.get('/api/v1/namespaces/default/serviceaccounts/default'),
+    (answer) => answer.status === 200,
+  )
   expectStatus(await client.post('/api/v1/nodes', { metadata: { name: 'node' }, status }), 201)
   return {
     server,
