@@ -101,7 +101,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
   }
 
   /** Every object, read page by page. */
-  items(options: ListOptions = {}): AsyncIterableIterator<T, void, undefined> {
+  items(options: ListOptions = {}): AsyncIterableIterator<T> {
     return new OneByOne(itemsOf(this.pages(options)))
   }
 
@@ -109,7 +109,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
    * What happens to the objects, for as long as the caller wants to know: over lost connections and over versions that are not kept any more.
    * Begins with an ADDED event for each object that is there, or with what happened since a list.
    */
-  watch(options: FollowOptions<T> = {}): AsyncIterableIterator<WatchEvent<T>, void, undefined> {
+  watch(options: FollowOptions<T> = {}): AsyncIterableIterator<WatchEvent<T>> {
     return follow(this, options)
   }
 

@@ -20,10 +20,7 @@ interface Known {
   readonly resourceVersion: string
 }
 
-export function follow<T extends ApiObject>(
-  source: Watchable<T>,
-  options: FollowOptions<T>,
-): AsyncIterableIterator<WatchEvent<T>, void, undefined> {
+export function follow<T extends ApiObject>(source: Watchable<T>, options: FollowOptions<T>): AsyncIterableIterator<WatchEvent<T>> {
   return new OneByOne(batchesOf(source, options))
 }
 

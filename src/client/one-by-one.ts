@@ -1,6 +1,6 @@
 // Values that come in batches, one by one: what is there already costs no wait, which is what a generator would make of each.
 
-export class OneByOne<T> implements AsyncIterableIterator<T, void, undefined> {
+export class OneByOne<T> implements AsyncIterableIterator<T> {
   private readonly batches: AsyncGenerator<readonly T[], void, undefined>
   private batch: readonly T[] = []
   private at = 0
