@@ -9,10 +9,10 @@ export interface FuzzAnswer {
 const mostErrorBytes = 1 << 20
 const plainErrors = new Set([400, 401, 403, 404, 405, 406, 408, 413, 415, 429, 431])
 
-/** What is wrong with it; undefined: nothing. */
-export function problemOf(method: string, { status, headers, body }: FuzzAnswer): string | undefined {
+/** What is wrong with it; undefined: nothing. `mayFail`: others are asked, of whose nonsense the server can say no more than that it failed. */
+export function problemOf(method: string, { status, headers, body }: FuzzAnswer, mayFail: boolean): string | undefined {
   const type = String(headers['content-type'] ?? '')
-  if (status === 500) return `500 ${body.toString('utf8', 0, 300)}`
+  if (status === 500 && !mayFail) return `500 ${body.toString('utf8', 0, 300)}`
   if (status < 200 || status > 599) return `status ${status}`
   if (status >= 400 && body.length > mostErrorBytes) return `an error of ${body.length} bytes`
   if (method === 'HEAD' || status === 204 || status === 304) return body.length === 0 ? undefined : 'a body where none may be'

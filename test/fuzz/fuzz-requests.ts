@@ -1,6 +1,7 @@
 // Requests that are almost right: of every form that the server reads, each with a few things changed.
 
 import type { Random } from '../kit/seeded-random.js'
+import { questions, type Sample, samples } from './fuzz-samples.js'
 import { hostileValue, hostileWord, mutateBytes, mutateValue, type Value, writeOddly } from './mutate-value.js'
 
 export interface FuzzRequest {
@@ -13,6 +14,8 @@ export interface FuzzRequest {
 /** What the server gave for the asking, to be given back changed. */
 export interface Seeds {
   readonly token: string
+  /** Of a service account, signed. */
+  readonly accountToken: string
   /** A page's token to go on with. */
   readonly continueToken: string
   readonly resourceVersion: string
@@ -21,46 +24,6 @@ export interface Seeds {
 }
 
 export const protobufType = 'application/vnd.cluster.protobuf'
-
-const template: Value = {
-  metadata: { labels: { app: 'a' } },
-  spec: {
-    containers: [
-      { name: 'c', image: 'i', ports: [{ containerPort: 80 }], env: [{ name: 'A', value: 'b' }], resources: { limits: { cpu: '1' } } },
-    ],
-  },
-}
-const meta = (name: string): Value => ({ name, labels: { a: 'b' }, annotations: { x: 'y' }, finalizers: ['example.com/x'] })
-
-/** Collections, with an object of each. */
-export const samples: readonly { readonly collection: string; readonly object: { readonly [key: string]: Value } }[] = [
-  {
-    collection: '/api/v1/namespaces/fuzz/configmaps',
-    object: { metadata: meta('cm'), data: { a: 'b', c: 'd' }, binaryData: { e: 'AAEC' } },
-  },
-  {
-    collection: '/api/v1/namespaces/fuzz/secrets',
-    object: { metadata: meta('se'), type: 'Opaque', data: { a: 'Yg==' }, stringData: { c: 'd' } },
-  },
-  { collection: '/api/v1/namespaces/fuzz/pods', object: { metadata: meta('po'), ...(template as { readonly [key: string]: Value }) } },
-  {
-    collection: '/api/v1/namespaces/fuzz/services',
-    object: { metadata: meta('sv'), spec: { selector: { a: 'b' }, ports: [{ name: 'p', port: 80, protocol: 'TCP', targetPort: 'web' }] } },
-  },
-  {
-    collection: '/apis/apps/v1/namespaces/fuzz/deployments',
-    object: { metadata: meta('de'), spec: { replicas: 2, selector: { matchLabels: { app: 'a' } }, template } },
-  },
-  {
-    collection: '/apis/batch/v1/namespaces/fuzz/cronjobs',
-    object: { metadata: meta('cj'), spec: { schedule: '*/5 * * * *', jobTemplate: { spec: { template } } } },
-  },
-  { collection: '/api/v1/namespaces', object: { metadata: meta('fuzz-ns'), spec: { finalizers: ['kubernetes'] } } },
-  {
-    collection: '/apis/rbac.authorization.cluster.io/v1/clusterroles',
-    object: { metadata: meta('cr'), rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] },
-  },
-]
 
 const pick = <T>(random: Random, choices: readonly T[]): T => random.pick(choices)
 const escaped = (text: string): string => {
@@ -190,20 +153,27 @@ function yamlOf(value: Value, random: Random): string | Buffer {
 }
 
 function write(random: Random, seeds: Seeds): FuzzRequest {
-  const { collection, object } = pick(random, samples)
+  const { collection, object, isDry }: Sample = pick(random, samples)
   const name = (object['metadata'] as { readonly name: string }).name
   const isCreate = random.below(6) > 0
   const fresh: Value = { ...(object['metadata'] as { readonly [key: string]: Value }), name: `n${random.below(1e9)}` }
   const named = isCreate && random.below(4) > 0 ? { ...object, metadata: fresh } : object
   const { type, body: bytes } = body(random, changed(named, random))
   const place = isCreate ? collection : `${collection}/${name}${pick(random, ['', '', '/status', '/scale'])}`
-  const dry = random.below(4) === 0 ? '' : 'dryRun=All&'
+  const dry = random.below(4) === 0 && !isDry ? '' : 'dryRun=All&'
   return {
     method: isCreate ? 'POST' : 'PUT',
     path: path(`${place}?${dry}${query(random, seeds)}`),
     headers: { 'content-type': type, accept: accept(random) },
     body: bytes,
   }
+}
+
+/** Questions, which are answered and not kept. */
+function ask(random: Random, seeds: Seeds): FuzzRequest {
+  const { path: place, object } = pick(random, questions(seeds.accountToken))
+  const { type, body: bytes } = body(random, changed(object, random))
+  return { method: 'POST', path: place, headers: { 'content-type': type, accept: accept(random) }, body: bytes }
 }
 
 function writeProtobuf(random: Random, seeds: Seeds): FuzzRequest {
@@ -231,7 +201,7 @@ const pointers = [
 ]
 
 function patch(random: Random, seeds: Seeds): FuzzRequest {
-  const { collection, object } = pick(random, samples)
+  const { collection, object, isDry }: Sample = pick(random, samples)
   const name = (object['metadata'] as { readonly name: string }).name
   const pointer = (): Value =>
     random.below(5) === 0
@@ -272,7 +242,7 @@ function patch(random: Random, seeds: Seeds): FuzzRequest {
     : random.below(4) === 0
       ? mutateBytes(Buffer.from(JSON.stringify(value) ?? ''), random)
       : writeOddly(value, random)
-  const dry = random.below(3) === 0 ? '' : '&dryRun=All'
+  const dry = random.below(3) === 0 && !isDry ? '' : '&dryRun=All'
   return {
     method: 'PATCH',
     path: path(
@@ -308,8 +278,21 @@ function strange(random: Random, seeds: Seeds): FuzzRequest {
     [{ alg: pick(random, ['none', 'RS256', 'HS256']) }, { sub: 'system:admin', exp: 2 ** 40 }]
       .map((part) => Buffer.from(writeOddly(changed(part, random), random)).toString('base64url'))
       .join('.')
+  /** One of its three parts is not what was signed. */
+  const forged = (): string => {
+    const parts = seeds.accountToken.split('.')
+    const at = random.below(3)
+    const part = Buffer.from(parts[at] ?? '', 'base64url')
+    const other =
+      at < 2 && random.below(2) === 0
+        ? writeOddly(changed(JSON.parse(part.toString()) as Value, random), random)
+        : mutateBytes(part, random)
+    return parts.with(at, Buffer.from(other).toString('base64url')).join('.')
+  }
   const token = pick(random, [
     seeds.token.slice(0, -1),
+    seeds.accountToken,
+    ...(seeds.accountToken === '' ? [] : [forged(), forged()]),
     `${seeds.token}x`,
     `${jwt()}.`,
     `${jwt()}.${'A'.repeat(random.below(400))}`,
@@ -322,7 +305,7 @@ function strange(random: Random, seeds: Seeds): FuzzRequest {
 }
 
 export function makeRequest(random: Random, seeds: Seeds): FuzzRequest {
-  const request = pick(random, [read, read, write, write, write, writeProtobuf, patch, patch, patch, remove, strange])(random, seeds)
+  const request = pick(random, [read, read, write, write, write, ask, writeProtobuf, patch, patch, patch, remove, strange])(random, seeds)
   if (random.below(15) !== 0) return request
   const odd: Readonly<Record<string, string>> = {
     'accept-encoding': pick(random, ['gzip', 'gzip;q=0', 'br, gzip;q=x']),

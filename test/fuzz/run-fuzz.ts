@@ -6,7 +6,9 @@ import { randomFrom } from '../kit/seeded-random.js'
 import { ServerProcess } from '../kit/server-process.js'
 import { problemOf } from './check-answer.js'
 import { FuzzClient, type Outcome } from './fuzz-client.js'
-import { type FuzzRequest, makeRequest, protobufType, type Seeds, samples } from './fuzz-requests.js'
+import { type FuzzRequest, makeRequest, protobufType, type Seeds } from './fuzz-requests.js'
+import { customDefinition, hookedNamespace, samples } from './fuzz-samples.js'
+import { openHooks } from './hook-answers.js'
 
 export interface FuzzOptions {
   readonly seed: number
@@ -34,9 +36,11 @@ const longPatienceMs = 60_000
 
 export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
   const server = await ServerProcess.start({ nodeFlags: turnWatchFlags, flags: ['--read-cache-bytes=1MiB', '--request-timeout=20s'] })
+  const hooks = await openHooks(server, options.seed)
   try {
     return await new Fuzz(server, options).run()
   } finally {
+    hooks.close()
     await server.stop()
   }
 }
@@ -130,7 +134,7 @@ class Fuzz {
     const code = typeof outcome === 'string' ? outcome : String(outcome.status)
     this.codes[code] = (this.codes[code] ?? 0) + 1
     if (outcome === 'closed' || outcome === 'late') return
-    const problem = problemOf(request.method, outcome)
+    const problem = problemOf(request.method, outcome, request.path.includes(hookedNamespace))
     if (problem !== undefined) this.find(`${request.method} ${problem.slice(0, 40)}`, `${problem}\n  ${tell(request)}`)
   }
 
@@ -182,17 +186,20 @@ const tell = ({ method, path, headers, body }: FuzzRequest): string =>
 async function makeSeeds(server: ServerProcess): Promise<Seeds> {
   const { client } = server
   await client.post('/api/v1/namespaces', { metadata: { name: 'fuzz' } })
+  await client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', customDefinition)
   const protobufs: Seeds['protobufs'][number][] = []
-  for (const { collection, object } of samples) {
+  for (const { collection, object, isDry } of samples) {
     const { name } = object['metadata'] as { readonly name: string }
-    await client.post(collection, object)
+    if (!isDry) await client.post(collection, object)
     const { status, bytes } = await client.get(`${collection}/${name}`, { accept: protobufType })
     if (status === 200) protobufs.push({ collection, bytes })
   }
   for (const name of ['one', 'two']) await client.post('/api/v1/namespaces/fuzz/configmaps', { metadata: { name } })
   const page = expectStatus(await client.get('/api/v1/namespaces/fuzz/configmaps?limit=1'), 200).json
+  const asked = await client.post('/api/v1/namespaces/fuzz/serviceaccounts/default/token', { spec: {} })
   return {
     token: server.access.token ?? '',
+    accountToken: String((asked.json['status'] as { readonly token?: string } | undefined)?.token ?? ''),
     continueToken: String(page.metadata['continue'] ?? ''),
     resourceVersion: String(page.metadata['resourceVersion']),
     protobufs,
