@@ -6,8 +6,9 @@ import { matchesPath } from './role-rules.js'
 
 /** Rules that come to more than that cannot be looked through: each is a product of four lists. */
 export const mostSteps = 2_000_000
-/** Beyond this number, what is missing is not told. */
+/** Beyond these numbers, what is missing is not told: resources, and verbs of all of them together. */
 const mostTold = 1000
+const mostVerbs = 10_000
 /** How many steps are taken before others may have a turn. */
 const stepsPerTurn = 1000
 
@@ -52,7 +53,8 @@ interface Single {
 class Search {
   readonly #held: readonly HeldRule[]
   /** The verbs that are missing of one resource and name, in the order in which they were met. */
-  readonly #missing = new Map<string, { readonly rule: PolicyRule; readonly verbs: string[] }>()
+  readonly #missing = new Map<string, { readonly rule: PolicyRule; readonly verbs: Set<string> }>()
+  #verbs = 0
   readonly #paths: string[] = []
   #steps = 0
 
@@ -91,15 +93,17 @@ class Search {
   }
 
   told(): readonly string[] {
-    const rules = [...this.#missing.values()].map(({ rule, verbs }) => describe({ ...rule, verbs }))
+    const rules = [...this.#missing.values()].map(({ rule, verbs }) => describe({ ...rule, verbs: [...verbs] }))
     return sortTexts([...new Set([...rules, ...this.#paths])])
   }
 
   #miss(rule: PolicyRule, verb: string): void {
+    if (this.#verbs >= mostVerbs) return
+    this.#verbs += 1
     const key = JSON.stringify([rule.apiGroups, rule.resources, rule.resourceNames])
     const known = this.#missing.get(key)
-    if (known !== undefined) known.verbs.includes(verb) || known.verbs.push(verb)
-    else if (this.#missing.size < mostTold) this.#missing.set(key, { rule, verbs: [verb] })
+    if (known !== undefined) known.verbs.add(verb)
+    else if (this.#missing.size < mostTold) this.#missing.set(key, { rule, verbs: new Set([verb]) })
   }
 
   *#count(steps: number): Generator<undefined, void, undefined> {
