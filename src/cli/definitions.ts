@@ -52,10 +52,10 @@ export function inUsableOrder(objects: readonly DynamicObject[]): readonly Dynam
 export async function waitUntilServed(named: Named, waiting: Omit<Waiting, 'deadline'>): Promise<void> {
   if (named.resource.kind !== definitionKind) return
   const isServed = (object: DynamicObject | undefined): boolean => {
-    const { conditions = [] } = (object?.['status'] ?? {}) as {
-      readonly conditions?: readonly { readonly type: string; readonly status: string }[]
-    }
-    return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
+    const status = object?.['status'] as
+      | { readonly conditions?: readonly { readonly type: string; readonly status: string }[] | null }
+      | undefined
+    return (status?.conditions ?? []).some((one) => one.type === 'Established' && one.status === 'True')
   }
   await waitUntil(named, isServed, { ...waiting, deadline: Date.now() + patienceMs })
 }

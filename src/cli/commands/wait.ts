@@ -49,8 +49,8 @@ function conditionOf(text: string | undefined): (object: DynamicObject | undefin
   if (text.startsWith('condition=')) {
     const [name = '', value = 'true'] = text.slice('condition='.length).split('=')
     return (object) => {
-      const { conditions = [], observedGeneration } = (object?.['status'] ?? {}) as Status
-      const found = conditions.find(({ type }) => type.toLowerCase() === name.toLowerCase())
+      const { conditions, observedGeneration } = (object?.['status'] ?? {}) as Status
+      const found = (conditions ?? []).find(({ type }) => type.toLowerCase() === name.toLowerCase())
       const generation = found?.observedGeneration ?? observedGeneration ?? Number.POSITIVE_INFINITY
       return found !== undefined && generation >= (object?.metadata?.generation ?? 0) && found.status.toLowerCase() === value.toLowerCase()
     }
@@ -70,5 +70,5 @@ function conditionOf(text: string | undefined): (object: DynamicObject | undefin
 
 interface Status {
   readonly observedGeneration?: number
-  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly observedGeneration?: number }[]
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly observedGeneration?: number }[] | null
 }
