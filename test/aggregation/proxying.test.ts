@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { request } from 'node:https'
 import type { Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
@@ -99,6 +100,26 @@ describe('a version that another server answers for', () => {
     const hidden = ['authorization', 'proxy-authorization', 'x-alt-user', 'x-alt-group', 'x-alt-extra-scope', 'x-remote-extra-scope']
     for (const name of hidden) assert.equal(headers[name], undefined, name)
     assert.ok(!JSON.stringify(rawHeaders).includes('bob-token'))
+  })
+
+  test('no header of a client takes away what is told of the user', async () => {
+    const url = `${gadgets}?limit=6`
+    expectStatus(await bob.get(url, { connection: 'close, X-Remote-User, X-Remote-Group, Audit-Id' }), 200)
+    assert.equal(lastAt(url).headers['x-remote-user'], 'bob')
+    assert.match(String(lastAt(url).headers['x-remote-group']), /devs/)
+  })
+
+  test('clients of HTTP/2 are passed on, too', async () => {
+    const session = connect(running.server.url, { ca: running.server.caPem })
+    const url = `${gadgets}?limit=7`
+    const stream = session.request({ ':path': url, authorization: 'Bearer bob-token', 'x-remote-user': 'root' })
+    const [head] = (await once(stream, 'response')) as [{ ':status': number }]
+    assert.equal(head[':status'], 200)
+    const chunks: Buffer[] = []
+    for await (const chunk of stream) chunks.push(chunk as Buffer)
+    assert.match(Buffer.concat(chunks).toString(), /GadgetList/)
+    assert.equal(lastAt(url).headers['x-remote-user'], 'bob')
+    session.close()
   })
 
   test('whoever may not ask is refused here, and nothing is passed on', async () => {
