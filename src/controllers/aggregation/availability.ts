@@ -17,7 +17,7 @@ import { ownCall } from '../own-call.js'
 import type { ExtensionAsker } from './ask-extension.js'
 import type { ServiceFinder } from './find-service.js'
 import { apiServicesResource, isAvailable } from './follow-api-services.js'
-import { probeVersion } from './probe-version.js'
+import { type Probing, probeVersion, usualAttempts } from './probe-version.js'
 import type { AggregationTallies } from './tallies.js'
 
 export interface AvailabilityParts {
@@ -31,7 +31,10 @@ export interface AvailabilityParts {
 const recheckMs = 30_000
 
 /** A service that never answers takes seconds each time: so many are asked at once. */
-const concurrency = 50
+const concurrency = 200
+
+/** Of one that did not answer the last time not many answers are expected. */
+const attemptsAfterFailure = 2
 
 /** In front of the keys that are services of the core group, and not API services. */
 const serviceMark = '@'
@@ -98,18 +101,22 @@ async function tendOne(tending: Tending, name: string, run: Run): Promise<Outcom
   }
   // The version that was followed is the one that is asked; where it is older than what is stored, the change is a key of its own.
   if (listed?.remote === undefined) return undefined
-  const { condition, isAskedSoon } = await examine(tending, listed as RemoteVersion, run)
+  const attempts = hasFailed(service) ? attemptsAfterFailure : usualAttempts
+  const { condition, isAskedSoon } = await examine(tending, listed as RemoteVersion, { signal: run.signal, attempts })
   if (run.signal.aborted) return undefined
   await report(tending, { resource, service, condition })
   return isAskedSoon ? 'again' : { afterMs: recheckMs }
 }
+
+const hasFailed = ({ status }: APIService): boolean =>
+  status?.conditions?.some(({ type, reason }) => type === 'Available' && reason === 'FailedDiscoveryCheck') === true
 
 interface Examined {
   readonly condition: APIServiceCondition
   readonly isAskedSoon: boolean
 }
 
-async function examine({ parts, finder, asker }: Tending, version: RemoteVersion, run: Run): Promise<Examined> {
+async function examine({ parts, finder, asker }: Tending, version: RemoteVersion, probing: Probing): Promise<Examined> {
   const conditionOf = (status: string, reason: string, message: string): APIServiceCondition => ({
     type: 'Available',
     status,
@@ -119,7 +126,7 @@ async function examine({ parts, finder, asker }: Tending, version: RemoteVersion
   })
   const problem = finder.findProblem(version.remote.service)
   if (problem !== undefined) return { condition: conditionOf('False', problem.reason, problem.message), isAskedSoon: false }
-  const failure = await probeVersion(asker, version, run.signal)
+  const failure = await probeVersion(asker, version, probing)
   return failure === undefined
     ? { condition: conditionOf('True', 'Passed', 'all checks passed'), isAskedSoon: false }
     : { condition: conditionOf('False', 'FailedDiscoveryCheck', failure), isAskedSoon: true }
