@@ -70,7 +70,10 @@ function overridesOf(flags: UsualFlags): ConnectionOverrides {
   const clusterEntry: ClusterEntry = {
     ...(flags.server === undefined ? {} : { server: flags.server.includes('://') ? flags.server : `http://${flags.server}` }),
     ...(authority === undefined ? {} : { 'certificate-authority-data': readFileSync(authority).toString('base64') }),
-    ...(flags['insecure-skip-tls-verify'] ? { 'insecure-skip-tls-verify': true } : {}),
+    // Whoever trusts anybody needs no authority.
+    ...(flags['insecure-skip-tls-verify']
+      ? { 'insecure-skip-tls-verify': true, 'certificate-authority': '', 'certificate-authority-data': '' }
+      : {}),
     ...(flags['tls-server-name'] === undefined ? {} : { 'tls-server-name': flags['tls-server-name'] }),
   }
   const userEntry: UserEntry = {

@@ -249,6 +249,24 @@ test('tokens, certificates, roles and questions about rights', async () => {
   assert.equal(server.user, 'admin')
 })
 
+test('flags say which server, whom to trust, and as whom', async () => {
+  const { run, ok, server, folder } = start()
+  assert.match(await ok('get', 'ns', '--insecure-skip-tls-verify'), /^default +Active/m)
+  const ca = join(folder, 'ca.crt')
+  writeFileSync(ca, server.caPem)
+  const flags = ['--server', server.url, '--token', server.token]
+  assert.match(
+    (await run(['get', 'ns', ...flags, '--certificate-authority', ca], '', { KUBECONFIG: join(folder, 'none') })).stdout,
+    /^default /m,
+  )
+  const unknown = await run(['get', 'ns', ...flags], '', { KUBECONFIG: join(folder, 'none') })
+  assert.match(unknown.stderr, /--certificate-authority names the right one/)
+  await ok('create', 'clusterrolebinding', 'devs', '--clusterrole=view', '--group=devs')
+  assert.equal((await run(['get', 'cm', '--as', 'bob', '--as-group', 'devs'])).code, 0)
+  assert.equal((await run(['get', 'cm', '--as', 'bob'])).code, 1)
+  assert.equal((await run(['get', 'cm', '--request-timeout=1ms', '--cache-dir', join(folder, 'empty')])).code, 1)
+})
+
 test('plain where nobody looks, colours where they are wanted', async () => {
   const { ok } = start()
   assert.doesNotMatch(await ok('get', 'ns'), /\x1b/)
