@@ -250,11 +250,16 @@ test('a dear expression ends at its limit, dear policies at theirs, and others h
   const attempt = (): AdmissionRequest => stage.attempt({ resource: stage.find('configmaps'), object })
   const dear = { expression: 'object.data.all(a, object.data.all(b, a != b + "x"))' }
   await policy('p', [dear])
+  // In processor time: a busy machine is nobody's fault here.
+  const usedMs = (): number => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
   let longestMs = 0
-  let lastMs = performance.now()
+  let lastMs = usedMs()
   const watch = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - lastMs)
-    lastMs = performance.now()
+    longestMs = Math.max(longestMs, usedMs() - lastMs)
+    lastMs = usedMs()
   }, 0)
   try {
     assert.match(await refusalOf(plugin, attempt()), /resulted in error: operation cancelled: actual cost limit exceeded$/)
