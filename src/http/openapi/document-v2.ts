@@ -13,7 +13,7 @@ export function partsOfV2(blueprint: Blueprint): DocumentParts {
     paths: function* () {
       const routes: Route[] = []
       for (const source of blueprint.sources) {
-        routes.push(...source.routes())
+        for (const route of yield* source.steps()) routes.push(route)
         yield undefined
       }
       for (const route of inOrder(routes)) yield [route.path, renderPath(route, definitions)]

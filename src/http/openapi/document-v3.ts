@@ -4,13 +4,15 @@ import type { Definitions, JsonSchema } from '../../schema/openapi.js'
 import type { Blueprint, KindsOf } from './blueprint.js'
 import { answerText, type DocumentParts, marksOf, security, sorted, tokenScheme, unauthorized, wholeDocument } from './rendering.js'
 import { type Operation, ownParameters, type Parameter, type Route, sharedParameters } from './route.js'
+import type { RouteSteps } from './routes.js'
 
-export function partsOfV3(blueprint: Blueprint, routes: readonly Route[], kindsOf?: KindsOf): DocumentParts {
+export function partsOfV3(blueprint: Blueprint, routes: readonly Route[] | RouteSteps, kindsOf?: KindsOf): DocumentParts {
   const definitions = blueprint.definitions(3, kindsOf)
   return {
     head: { openapi: '3.0.0', info: blueprint.info },
     paths: function* () {
-      for (const route of routes) yield [route.path, renderPath(route, definitions)]
+      const all = typeof routes === 'function' ? yield* routes() : routes
+      for (const route of all) yield [route.path, renderPath(route, definitions)]
     },
     tail: () => ({ components: { schemas: sorted(definitions.byName), securitySchemes: tokenScheme }, security }),
   }

@@ -116,7 +116,7 @@ class Documents {
     if (source === undefined) return form === 'json' ? this.convert(name) : undefined
     const built = await getOrInsert(this.chosen, name, () => this.chooseV3(source, name))
     if (form === 'json') return built.json
-    built.protobuf ??= built.json.then(async ({ hash }) => keep(await inPieces(encodeV3(partsOfV3(this.blueprint, source.routes()))), hash))
+    built.protobuf ??= built.json.then(async ({ hash }) => keep(await inPieces(encodeV3(partsOfV3(this.blueprint, source.steps))), hash))
     return built.protobuf
   }
 
@@ -143,14 +143,14 @@ class Documents {
     return true
   }
 
-  private buildV3({ routes }: RouteSource): BuiltV3 {
+  private buildV3({ steps }: RouteSource): BuiltV3 {
     const heard = new Map<StructNode, readonly PublishedKind[]>()
     const kindsOf: KindsOf = (node) => {
       const kinds = this.blueprint.kindsOf(node)
       heard.set(node, kinds)
       return kinds
     }
-    const json = inPieces(documentJson(partsOfV3(this.blueprint, routes(), kindsOf))).then((content) => keep(content))
+    const json = inPieces(documentJson(partsOfV3(this.blueprint, steps, kindsOf))).then((content) => keep(content))
     return { heard, json, protobuf: undefined }
   }
 
@@ -180,9 +180,20 @@ const areSame = (some: readonly PublishedKind[], others: readonly PublishedKind[
 
 const compress = promisify(gzip)
 
-const hashOf = (content: string | Uint8Array): string => createHash('sha512').update(content).digest('hex').toUpperCase()
+/** In steps: a document may have many megabytes. */
+function* hashOf(content: Uint8Array): Generator<undefined, string, void> {
+  const hash = createHash('sha512')
+  for (let at = 0; at < content.length; at += hashedAtOnce) {
+    hash.update(content.subarray(at, at + hashedAtOnce))
+    yield
+  }
+  return hash.digest('hex').toUpperCase()
+}
 
-const keep = async (content: string | Uint8Array, hash = hashOf(content)): Promise<KeptDocument> => ({
-  hash,
-  compressed: await compress(content),
-})
+const hashedAtOnce = 256 * 1024
+
+async function keep(content: string | Uint8Array, known?: string): Promise<KeptDocument> {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  const hash = known ?? (await inPieces(hashOf(bytes)))
+  return { hash, compressed: await compress(bytes) }
+}

@@ -2,6 +2,7 @@
 
 import type { Catalog, GroupVersion, Resource, ServedGroup, ServedVersion } from '../../api/catalog.js'
 import * as meta from '../../api/meta.schema.js'
+import { atOnce } from '../../base/pieces.js'
 import { compareText } from '../../base/text-order.js'
 import * as s from '../../schema/node.js'
 import { json } from './media-types.js'
@@ -21,7 +22,20 @@ export interface RouteSource {
   /** Undefined where only version 2 publishes them. */
   readonly document: string | undefined
   readonly routes: () => readonly Route[]
+  /** The same, giving way where it yields: there may be hundreds of kinds. */
+  readonly steps: RouteSteps
 }
+
+export type RouteSteps = () => Generator<undefined, readonly Route[], void>
+
+/** What is short is one step. */
+const atOneStep = (routes: () => readonly Route[]): Pick<RouteSource, 'routes' | 'steps'> => ({
+  routes,
+  // biome-ignore lint/correctness/useYield: it is at once
+  steps: function* () {
+    return routes()
+  },
+})
 
 export function routeSources(catalog: Catalog, publisher: Publisher): readonly RouteSource[] {
   const sources = [...catalog.groups().values()].flatMap((group) => [
@@ -60,7 +74,7 @@ function groupSource(publisher: Publisher, group: ServedGroup): RouteSource {
       answers: { 200: isCore ? meta.apiVersions : meta.apiGroup },
       produces: publisher.mediaTypes.object,
     })
-  return { of: group, document, routes: () => [route()] }
+  return { of: group, document, ...atOneStep(() => [route()]) }
 }
 
 function versionSource(publisher: Publisher, served: ServedVersion): RouteSource {
@@ -75,11 +89,15 @@ function versionSource(publisher: Publisher, served: ServedVersion): RouteSource
       answers: { 200: meta.apiResourceList },
       produces: publisher.mediaTypes.object,
     })
-  const routes = (): readonly Route[] => [
-    list(),
-    ...[...served.resources.values()].flatMap((resource) => resourceRoutes({ publisher, resource, root, document })),
-  ]
-  return { of: served, document, routes: () => inOrder(routes()) }
+  const steps: RouteSteps = function* () {
+    const routes = [list()]
+    for (const resource of served.resources.values()) {
+      routes.push(...resourceRoutes({ publisher, resource, root, document }))
+      yield
+    }
+    return inOrder(routes)
+  }
+  return { of: served, document, routes: () => atOnce(steps()), steps }
 }
 
 /** What is there whatever is served. */
@@ -88,7 +106,7 @@ function ownSources(publisher: Publisher): readonly RouteSource[] {
   return [...new Set(routes.map(({ document }) => document))].map((document) => ({
     of: ownRoutes,
     document,
-    routes: () => routes.filter((route) => route.document === document),
+    ...atOneStep(() => routes.filter((route) => route.document === document)),
   }))
 }
 
