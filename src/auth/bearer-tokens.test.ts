@@ -52,6 +52,13 @@ test('over one connection each token is told from the one before it, however ali
     assert.equal(ask(token), name, token)
   assert.equal(digests.of('secret', connection), digests.of('secret'))
   assert.notEqual(digests.of('secreT', connection), digests.of('secret'))
+  for (const length of [63, 64, 65, 900, 4096, 5000]) {
+    const long = 'x'.repeat(length)
+    const other = `${long.slice(0, -1)}y`
+    for (let times = 0; times < 2; times++) assert.equal(digests.of(long, connection), digests.of(long), String(length))
+    assert.equal(digests.of(other, connection), digests.of(other), String(length))
+    assert.equal(digests.of(long, connection), digests.of(long), String(length))
+  }
 })
 
 test('the first authenticator that knows a credential decides, waiting or not', async () => {
