@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { build } from 'esbuild'
 
 const git = (...words) => execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
@@ -67,16 +67,34 @@ const scriptOptions = {
 }
 
 rmSync(outdir, { recursive: true, force: true })
-await Promise.all([
-  build({ ...scriptOptions, stdin: { contents: entry, resolveDir: 'dist/server', sourcefile: 'entry.js' }, outfile: command }),
-  build({ ...scriptOptions, entryPoints: ['dist/cli/main.js'], outfile: client }),
+const bundles = await Promise.all([
+  build({
+    ...scriptOptions,
+    metafile: true,
+    stdin: { contents: entry, resolveDir: 'dist/server', sourcefile: 'entry.js' },
+    outfile: command,
+  }),
+  build({ ...scriptOptions, metafile: true, entryPoints: ['dist/cli/main.js'], outfile: client }),
 ])
 
 /** The client, too: many small modules take longer to load, and more memory, than the requests of a short program. */
 await build({ ...common, entryPoints: ['dist/client/index.js'], outfile: `${outdir}/client.mjs`, format: 'esm' })
 
+/** Packages of others whose code is in the scripts; their licences go with it. */
+function licencesOf(inputs) {
+  const packages = new Set(inputs.flatMap((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []))
+  const texts = [...packages].sort().map((name) => {
+    const folder = `node_modules/${name}`
+    const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each))
+    const { license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+    return `${name} (${license})\n\n${file === undefined ? '' : `${readFileSync(`${folder}/${file}`, 'utf8').trim()}\n`}`
+  })
+  return `Licences of the packages that are part of these files.\n\n${texts.join('\n---\n\n')}`
+}
+
 /** The few lines around it; in this folder, what ends in `.js` is no module. */
 const files = {
+  'LICENCES.txt': licencesOf(bundles.flatMap(({ metafile }) => Object.keys(metafile.inputs))),
   'package.json': '{ "type": "commonjs" }\n',
   'heavy-entry.js': "require('../../bin/load-command.js').loadCommand().exports.serveHeavy()\n",
   'index.cjs': `const { loadCommand } = require('../../bin/load-command.js')
