@@ -23,6 +23,8 @@ function answerTo({ request }: Review): unknown {
   const [first] = objects
   if (mode === 'rename') Object.assign(first?.metadata ?? {}, { name: 'other' })
   if (mode === 'meta') Object.assign(first?.metadata ?? {}, { labels: { l: 'x' }, generation: 99 })
+  if (mode === 'labels') Object.assign(first?.metadata ?? {}, { labels: { l: 'not a label' } })
+  if (mode === 'flood') Object.assign(first ?? {}, { more: 'x'.repeat(2 << 20) })
   return {
     apiVersion: 'apiextensions.cluster.io/v1',
     kind: 'ConversionReview',
@@ -90,6 +92,12 @@ const refusals = {
 for (const [mode, why] of Object.entries(refusals)) {
   test(`an answer is refused: ${mode}`, () => assert.rejects(convert(mode), { message: `conversion webhook for g/v1, Kind=Box ${why}` }))
 }
+
+test('labels that are none are refused', () =>
+  assert.rejects(convert('labels'), /returned invalid object: metadata\.labels: Invalid value: "not a label"/))
+
+test('an answer that is many times as long as the question is refused', () =>
+  assert.rejects(convert('flood'), /failed: the answer is too long$/))
 
 test('an answer to another review is refused', () => assert.rejects(convert('uid'), /failed: expected response\.uid=".{36}", got "zzz"/))
 

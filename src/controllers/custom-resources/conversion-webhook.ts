@@ -2,16 +2,19 @@
 
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../api/api-error.js'
-import type { BatchConversion, ConversionVersions } from '../../api/conversion.js'
+import { type BatchConversion, type ConversionVersions, mostConvertedBytes } from '../../api/conversion.js'
 import type { ApiObject, ObjectMeta } from '../../api/object.js'
+import { validateAnnotations, validateLabels } from '../../api/validation/labels.js'
 import { type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
 import type { CustomResourceDefinition, WebhookClientConfig } from '../../resources/apiextensions/v1.schema.js'
 import { isRecord } from '../../schema/read.js'
 import { writeAny } from '../../schema/write.js'
 
 const timeoutMs = 30_000
-/** A list of many objects comes back in one answer. */
-const mostAnswerBytes = 64 << 20
+/** Versions of an object differ in a few fields: an answer that is many times as long as the question is none, and is not even read. */
+const answerFactor = 4
+const answerAllowance = 1 << 20
+const mostAnswerBytes = answerFactor * mostConvertedBytes + answerAllowance
 const knownReviews = ['v1', 'v1beta1']
 
 /** Where a service of the cluster answers: an address, and the name that its certificate must have. */
@@ -83,6 +86,7 @@ class WebhookCaller {
 
   private async send(text: string): Promise<string> {
     const { status, body } = await this.open().post(text)
+    if (body.length > answerFactor * text.length + answerAllowance) throw new Error('the answer is too long')
     if (status >= 200 && status < 300) return body.toString()
     throw new Error(`an error on the server (${JSON.stringify(body.toString().slice(0, 256))}) has prevented the request from succeeding`)
   }
@@ -173,5 +177,8 @@ function kept(metadata: Record<string, unknown>, name: 'labels' | 'annotations',
   if (value === undefined || value === null) return {}
   if (!isRecord(value) || Object.values(value).some((text) => typeof text !== 'string'))
     throw refuse(`metadata.${name} must be a map of texts`)
-  return { [name]: value as { readonly [key: string]: string } }
+  const texts = value as { readonly [key: string]: string }
+  const [problem] = (name === 'labels' ? validateLabels : validateAnnotations)(texts, `metadata.${name}`)
+  if (problem !== undefined) throw refuse(`${problem.field}: ${problem.message}`)
+  return { [name]: texts }
 }
