@@ -17,6 +17,7 @@ interface Case {
 const programs = [
   { title: 'a class for every kind', file: 'typed_client.py', least: 15 },
   { title: 'kinds learnt from discovery', file: 'dynamic_client.py', least: 7 },
+  { title: 'an account for each loop, and the tokens of pods', file: 'accounts_client.py', least: 3 },
 ]
 
 const client = await obtainPython()
@@ -24,7 +25,7 @@ const client = await obtainPython()
 describe('python3-kubernetes', { skip: client.skip, concurrency: 2 }, () => {
   let server: ServerProcess
   before(async () => {
-    server = await ServerProcess.start({ flags: ['--identity=kubernetes'] })
+    server = await ServerProcess.start({ flags: ['--identity=kubernetes', '--enable-admission-plugins=NodeRestriction'] })
   })
   after(() => server.stop())
 
