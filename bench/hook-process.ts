@@ -60,6 +60,8 @@ function answer({ cert, key, url, ca, review }: Extract<HookProcessStart, { read
       response.writeHead(201, { 'content-type': 'application/json', 'content-length': body.length }).end(body)
     })
   })
+  // The other side may take its turn for longer than usual.
+  server.keepAliveTimeout = 0
   server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
 }
 
