@@ -12,7 +12,8 @@ export async function eachDependent(graph: Graph, uid: string, visit: (key: stri
   const failures: unknown[] = []
   const work = async (): Promise<void> => {
     for (let next = keys.next(); next.done !== true; next = keys.next()) {
-      // One in each turn of the event loop, also where there would be time for more: whoever waits for an answer waits for one deletion.
+      // Nobody waits for the last of them, but others wait for answers: there is a rest before each, and one begins in each turn of the event loop.
+      await graph.rest()
       await run.pieces.next()
       if (run.signal.aborted) return
       try {

@@ -39,6 +39,8 @@ type Task = 'gone' | 'check' | 'going' | 'unblock'
 const mostUnknownKinds = 1000
 const concurrency = 4
 const retryMs = 5000
+/** Between two deletions of the same worker. */
+const restMs = 2
 
 export const garbageCollection = (parts: LoopParts, times: CollectionTimes = usualTimes): Loop => new GarbageCollection(parts, times)
 
@@ -62,6 +64,8 @@ class GarbageCollection implements Loop {
   readonly #unseen = new Set<Resource>()
   /** Kinds of owners that nobody serves. */
   readonly #unknownKinds = new Map<string, readonly [string, string]>()
+  /** What ends the rests that are taken now. */
+  readonly #resting = new Set<() => void>()
   #scanning: Promise<void> | undefined
   #nextScan: (() => void) | undefined
   /** Resolves when the index knows every dependent: before that nobody can be said to have none. */
@@ -92,6 +96,7 @@ class GarbageCollection implements Loop {
       catalogs: parts.catalogs,
       index: this.#index,
       run: { signal: this.#ending.signal, pieces: this.#pieces },
+      rest: () => this.#rest(restMs),
       onStray: (dependent, uid, owners) => this.#strays.note(dependent, uid, owners),
       onUnknownKind: (apiVersion, kind) => this.#noteUnknown(apiVersion, kind),
     }
@@ -112,6 +117,7 @@ class GarbageCollection implements Loop {
 
   async close(): Promise<void> {
     this.#ending.abort()
+    for (const end of [...this.#resting]) end()
     this.#unsubscribe()
     this.#nextScan?.()
     this.#index.close()
@@ -177,14 +183,17 @@ class GarbageCollection implements Loop {
     }
   }
 
+  /** Ends early when the loop does. */
   #rest(ms: number): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
     return new Promise((resolve) => {
-      const cancel = this.#timers.after(ms, resolve)
       const end = (): void => {
         cancel()
+        this.#resting.delete(end)
         resolve()
       }
-      this.#ending.signal.addEventListener('abort', end, { once: true })
+      const cancel = this.#timers.after(ms, end)
+      this.#resting.add(end)
     })
   }
 

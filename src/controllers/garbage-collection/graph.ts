@@ -13,6 +13,8 @@ export interface Graph {
   readonly catalogs: Pick<CatalogSource, 'current'>
   readonly index: OwnerIndex
   readonly run: Run
+  /** Lets others have some of the time while there is much to do. */
+  readonly rest: () => Promise<void>
   /** Told of an owner that is not where a dependent says. */
   readonly onStray: (dependent: Dependent, uid: string, owners: Resource) => void
   /** Told of a kind of owners that nobody serves. */
