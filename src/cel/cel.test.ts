@@ -258,6 +258,17 @@ describe('expressions that would make too much', () => {
     plain(compileExpression(text, policyEnvironment(false)).evaluate({ object: valueOfJson(object) }, 10_000_000).value)
   const long = 'a'.repeat(22_000)
 
+  it('match a long text in no time, wherever the match may be', () => {
+    const begunMs = process.cpuUsage().user
+    assert.equal(evaluateOn("object.matches('(a|ab)(c|bcd)*(d*)$')", 'ab'.repeat(200_000)), true)
+    assert.ok(process.cpuUsage().user - begunMs < 100_000)
+  })
+
+  it('replace all parts, or some', () => {
+    assert.equal(evaluateOn("object.replace('a', 'b')", 'aaa'), 'bbb')
+    assert.equal(evaluateOn("object.replace('a', 'b', 2)", 'aaa'), 'bba')
+  })
+
   it('make no text that is longer than a request', () => {
     assert.equal(evaluateOn("object.replace('', object)", long), 'error: the text would be too long')
     assert.equal(

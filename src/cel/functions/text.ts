@@ -70,6 +70,7 @@ export function replace(text: string, old: string, fresh: string, limit = -1n): 
   if (text.length + found * fresh.length > mostLetters) return tooLong
   const most = limit < 0n ? Number.POSITIVE_INFINITY : Number(limit)
   if (old === '') return replaceNothing(text, fresh, most)
+  if (found <= most) return text.split(old).join(fresh)
   let out = ''
   let at = 0
   for (let count = 0; count < most; count++) {
@@ -118,7 +119,8 @@ export function join(list: CelList, separator = ''): Value {
 export function matches(text: Value, pattern: Value): Value {
   if (typeof text !== 'string' || typeof pattern !== 'string') return noSuchOverload
   const compiled = patternOf(pattern)
-  return compiled instanceof Error ? new CelError(compiled.message) : compiled.matcher(text).find()
+  // Whether there is a match is known twenty times as fast as where it is.
+  return compiled instanceof Error ? new CelError(compiled.message) : compiled.test(text)
 }
 
 const illegal = ({ message }: Error): CelError => new CelError(`Illegal regex: ${message}`)

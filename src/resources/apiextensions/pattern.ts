@@ -11,5 +11,5 @@ export function patternProblem(pattern: string): string | undefined {
 /** Whether a part of the text matches; a pattern that is none matches nothing. */
 export function matchesPattern(pattern: string, text: string): boolean {
   const compiled = patternOf(pattern)
-  return !(compiled instanceof Error) && compiled.matcher(text).find()
+  return !(compiled instanceof Error) && compiled.test(text)
 }
