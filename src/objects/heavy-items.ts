@@ -22,7 +22,7 @@ export class HeavyItems {
 
   /** Whether the item of an entry is to be made ahead. One that is copied from the store weighs nothing. */
   isHeavy(form: ItemForm, scanned: Pick<ScannedEntry, 'bytes' | 'start' | 'end'>): boolean {
-    if (this.maker === undefined || scanned.end - scanned.start < leastBytes) return false
+    if (this.maker === undefined || scanned.end - scanned.start < leastHeavyBytes) return false
     if (form.isStored && isCurrent(scanned, form.resource)) return false
     return isHeavy(scanned.bytes.subarray(scanned.start, scanned.end)) && this.maker.knows(form)
   }
@@ -30,7 +30,7 @@ export class HeavyItems {
   /** Makes the item of an object ready, if it is heavy and not at hand; undefined where nothing has to be waited for. */
   ahead(object: StoredObject, form: ItemForm): Promise<void> | undefined {
     const { value } = object.entry
-    if (value.length < leastBytes || this.maker === undefined) return undefined
+    if (value.length < leastHeavyBytes || this.maker === undefined) return undefined
     if (!this.isHeavy(form, { bytes: value, start: 0, end: value.length }) || object.keptItem(form) !== undefined) return undefined
     return this.#make(this.maker, object, form)
   }
@@ -49,4 +49,4 @@ export class HeavyItems {
 }
 
 /** Of so little nobody needs to look at more than the length. */
-const leastBytes = 16 << 10
+export const leastHeavyBytes = 16 << 10

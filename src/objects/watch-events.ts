@@ -7,7 +7,7 @@ import type { ItemForm } from '../codec/item-form.js'
 import type { WireForm } from '../codec/wire-form.js'
 import type { Change } from '../storage/storage.js'
 import { convertAhead } from './convert-ahead.js'
-import type { HeavyItems } from './heavy-items.js'
+import { type HeavyItems, leastHeavyBytes } from './heavy-items.js'
 import type { Matcher } from './selection.js'
 import { StoredObject } from './stored-object.js'
 
@@ -65,6 +65,7 @@ export class EventBatch {
     if (form.resource.conversion !== undefined) return this.#converted(form.resource)
     let waiting: Promise<void>[] | undefined
     for (const event of this.events) {
+      if (event.object.size < leastHeavyBytes) continue
       const made = event.isMade(form) ? undefined : heavy.ahead(event.object, form)
       if (made !== undefined) waiting = [...(waiting ?? []), made]
     }
