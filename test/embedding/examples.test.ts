@@ -72,7 +72,7 @@ describe('the examples', { skip: packed.skip }, () => {
     const library = '/usr/share/gocode/src/k8s.io/client-go/kubernetes/clientset.go'
     const { skip } = await fromDebian(
       ['golang-go', 'golang-k8s-client-go-dev'],
-      async () => (await succeeds('go', ['version'])) && (await succeeds('test', ['-e', library])),
+      async () => (await succeeds('sh', ['-c', 'go version'])) && (await succeeds('test', ['-e', library])),
     )
     if (skip !== false) return context.skip(skip)
     Object.assign(env, { GOPATH: '/usr/share/gocode', GO111MODULE: 'off', GOFLAGS: '-mod=mod' })
