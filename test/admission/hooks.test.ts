@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import { test } from 'node:test'
 import { startEmbedded } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectStatus, newNamespace } from '../kit/fixtures.js'
+import { configMapOf, configMaps, expectStatus, newNamespace, until } from '../kit/fixtures.js'
 import { newFolder, ServerProcess } from '../kit/server-process.js'
 import { configurationsPath, configure, hookEntry, patchOf, startHook } from './tls-hooks.js'
 
@@ -130,4 +130,51 @@ test('a hook that nobody can reach keeps nobody from starting', async () => {
   expectStatus(await second.client.post('/api/v1/namespaces', { metadata: { name: 'x' } }), 201)
   await second.stop()
   rmSync(dataDir, { recursive: true, force: true })
+})
+
+test('a pod that a hook changed goes through all plugins once more, and is given nothing twice', async (t) => {
+  const { client, close } = await startEmbedded('memory')
+  t.after(close)
+  const hook = await startHook((_path, { request }) =>
+    (request['object'] as { metadata: { labels?: object } }).metadata.labels === undefined
+      ? patchOf([{ op: 'add', path: '/metadata/labels', value: { by: 'hook' } }])
+      : {},
+  )
+  t.after(() => hook.close())
+  const namespace = await newNamespace(client)
+  await until(
+    () => client.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
+    ({ status }) => status === 200,
+  )
+  expectStatus(
+    await client.post('/apis/node.cluster.io/v1/runtimeclasses', {
+      metadata: { name: 'r' },
+      handler: 'h',
+      overhead: { podFixed: { cpu: '1' } },
+    }),
+    201,
+  )
+  const limits = { metadata: { name: 'l' }, spec: { limits: [{ type: 'Container', default: { cpu: '1' } }] } }
+  expectStatus(await client.post(`/api/v1/namespaces/${namespace}/limitranges`, limits), 201)
+  const pods = {
+    rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] }],
+    reinvocationPolicy: 'IfNeeded',
+  }
+  await configure(client, 'mutating', 'm', [hookEntry(`${hook.url}/first`, pods), hookEntry(`${hook.url}/second`, pods)])
+  const pod = {
+    metadata: { name: 'p' },
+    spec: { runtimeClassName: 'r', priorityClassName: 'system-node-critical', containers: [{ name: 'c', image: 'i' }] },
+  }
+  const made = expectStatus(await client.post(`/api/v1/namespaces/${namespace}/pods`, pod), 201).json
+  assert.deepEqual(made.metadata.labels, { by: 'hook' })
+  const { volumes, tolerations, containers } = made['spec'] as {
+    volumes: unknown[]
+    tolerations: unknown[]
+    containers: { volumeMounts: unknown[] }[]
+  }
+  assert.deepEqual([volumes.length, tolerations.length, containers[0]?.volumeMounts.length], [1, 2, 1])
+  assert.deepEqual(
+    hook.reviews.map(({ path }) => path),
+    ['/first', '/second'],
+  )
 })

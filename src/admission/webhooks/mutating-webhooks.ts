@@ -1,8 +1,9 @@
 // Hooks that may change an object on its way in: one after the other, each sees what those before it made of the object.
 
-import type { ApiObject } from '../../api/object.js'
+import { type ApiObject, withMetadata } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { onceFor } from '../../base/once-for.js'
+import { entryProblems } from '../../patch/check-entries.js'
 import { writeAny } from '../../schema/write.js'
 import type { AdmissionRequest, Plugin, Rounds } from '../admission.js'
 import { type MatchSource, matchesSelectors } from '../matching/match.js'
@@ -68,8 +69,20 @@ async function mutateBy(candidates: readonly Candidate[], request: AdmissionRequ
     if (hook.isReinvoked) state.eligible.add(hook.id)
     request.call.throwIfAborted()
   }
-  state.last = seen.object
-  return seen.object
+  const object = withSoundOwners(request, seen.object)
+  state.last = object
+  return object
+}
+
+/** Who owns which field is the server's to say: what a hook made of it must at least be readable, or is as it was. */
+function withSoundOwners({ object: before, call }: AdmissionRequest, after: ApiObject | undefined): ApiObject | undefined {
+  if (after === undefined || after === before) return after
+  const [problem] = entryProblems(after.metadata?.managedFields)
+  if (problem === undefined) return after
+  const why =
+    'was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests'
+  call.warn(`.metadata.managedFields ${why}: ${problem.field}: ${problem.message}`)
+  return withMetadata(after, { managedFields: before?.metadata?.managedFields })
 }
 
 function requireAgain(state: HookRounds): void {

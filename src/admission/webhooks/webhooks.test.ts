@@ -243,3 +243,12 @@ test('hooks are not asked about hooks, nor before the server serves, nor without
     assert.match((await refused(world.admit())).message, /unsupported protocol scheme/)
   }
 })
+
+test('owners of fields that a hook made unreadable are as they were', async () => {
+  const world = await worldOf(() => ({ patch: [{ op: 'replace', path: '/metadata/managedFields/0/operation', value: 'Steal' }] }))
+  await world.configure('mutating', 'c', world.hook('m'))
+  const managedFields = [{ manager: 'me', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: {} }]
+  const object = await world.admit({ object: { metadata: { name: 'a', namespace: 'n', managedFields }, data: { k: 'v' } } })
+  assert.deepEqual(object?.metadata?.managedFields, managedFields)
+  assert.match(world.warnings.join(), /^\.metadata\.managedFields was in an invalid state after admission; .*managedFields\[0\]\.operation/)
+})
