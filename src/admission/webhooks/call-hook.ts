@@ -9,7 +9,8 @@ import { describeNetworkFailure } from '../../net/network-failure.js'
 import type { AdmissionResponse } from '../../resources/admission/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import type { AdmissionRequest } from '../admission.js'
-import type { FindCredentials, HookClients } from './hook-clients.js'
+import type { Hook } from './hook.js'
+import type { FindCredentials, HookClients, HookPlace } from './hook-clients.js'
 import { HookCallError, rejection } from './hook-errors.js'
 import type { Candidate } from './hook-list.js'
 import { BadAnswerError, checkResponse, readReview } from './review-answer.js'
@@ -79,7 +80,7 @@ async function post({ hook }: Candidate, request: AdmissionRequest, text: string
   const { deadlineMs } = caller
   const leftMs = deadlineMs === undefined ? hook.timeoutMs : Math.max(1, deadlineMs - performance.now())
   const timeoutMs = Math.min(hook.timeoutMs, leftMs)
-  const place = parts.clients.placeOf(hook.client, timeoutMs)
+  const place = placeOf(hook, timeoutMs, parts)
   try {
     return await place.post({ text, timeoutMs, onAbort, credentials: parts.credentials, services: parts.services })
   } catch (thrown) {
@@ -87,6 +88,14 @@ async function post({ hook }: Candidate, request: AdmissionRequest, text: string
     caller.throwIfAborted()
     const why = thrown instanceof AnswerTimeoutError ? 'context deadline exceeded' : describeNetworkFailure(thrown)
     throw new HookCallError(hook.name, `failed to call webhook: Post ${quote(place.url)}: ${why}`, badStatus, { cause: thrown })
+  }
+}
+
+function placeOf({ client, name }: Hook, timeoutMs: number, { clients }: CallParts): HookPlace {
+  try {
+    return clients.placeOf(client, timeoutMs)
+  } catch (thrown) {
+    throw new HookCallError(name, `could not get REST client: ${(thrown as Error).message}`, badStatus, { cause: thrown })
   }
 }
 

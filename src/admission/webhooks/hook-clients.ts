@@ -1,6 +1,7 @@
 // Connections to hooks: kept for as long as somebody uses them, and bounded in number, in what waits and in the bytes of answers.
 
 import type { OnAbort } from '../../api/call.js'
+import { onceFor } from '../../base/once-for.js'
 import type { AnswerRoom } from '../../net/ask.js'
 import { type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
 import type { WebhookClientConfig } from '../../resources/admissionregistration/v1.schema.js'
@@ -83,12 +84,9 @@ export class HookClients {
 
   /** The hook is told how long it is waited for. */
   placeOf(client: WebhookClientConfig, timeoutMs: number): HookPlace {
-    const { service } = client
-    const url = new URL(service === undefined ? (client.url ?? '') : serviceUrl(service))
-    url.searchParams.set('timeout', `${Math.ceil(timeoutMs / 1000)}s`)
-    // A service is spoken of with its port, the usual one included.
-    const shown = service === undefined ? url.href : `${serviceUrl(service)}${url.search}`
-    return { url: shown, post: (request) => this.#post(client, url, request) }
+    const { url, shown } = targetOf(client)
+    const query = `?timeout=${Math.ceil(timeoutMs / 1000)}s`
+    return { url: `${shown}${query}`, post: (request) => this.#post(client, { url, path: `${url.pathname}${query}` }, request) }
   }
 
   close(): void {
@@ -98,13 +96,13 @@ export class HookClients {
 
   async #post(
     client: WebhookClientConfig,
-    url: URL,
+    { url, path }: { readonly url: URL; readonly path: string },
     { text, timeoutMs, onAbort, credentials, services }: HookPost,
   ): Promise<EndpointAnswer> {
     const kept = this.#endpointFor(client, url, credentials, services)
     kept.inFlight++
     try {
-      return await kept.endpoint.post(text, { timeoutMs, onAbort, path: `${url.pathname}${url.search}` })
+      return await kept.endpoint.post(text, { timeoutMs, onAbort, path })
     } finally {
       kept.inFlight--
       if (kept.isDropped && kept.inFlight === 0) kept.endpoint.close()
@@ -151,6 +149,12 @@ export class HookClients {
     }
   }
 }
+
+/** Worked out once for each configuration. A service is spoken of with its port, the usual one included. Throws where the URL is none. */
+const targetOf = onceFor(({ service, url: written = '' }: WebhookClientConfig) => {
+  const url = new URL(service === undefined ? written : serviceUrl(service))
+  return { url, shown: service === undefined ? `${url.origin}${url.pathname}` : serviceUrl(service) }
+})
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])
 

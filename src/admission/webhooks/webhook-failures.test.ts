@@ -155,3 +155,11 @@ for (const [title, patch, says] of patches) {
     )
   })
 }
+
+test('a URL that is none is a matter of the failure policy', async () => {
+  const world = await worldOf(() => ({}))
+  await world.configure('validating', 'c', world.hook('v', { clientConfig: { url: 'https://[::' } }))
+  assert.match((await refused(world.admit())).message, /failed calling webhook "v\.example\.com": could not get REST client: /)
+  await world.configure('validating', 'c', world.hook('v', { clientConfig: { url: 'https://[::' }, failurePolicy: 'Ignore' }))
+  await world.admit()
+})
