@@ -73,3 +73,13 @@ test('a tag that does not end is passed on, and takes no more time than its byte
   assert.equal(await rewrite(page, 1), page)
   assert.ok(performance.now() - begun < 5_000)
 })
+
+test('a page of nothing but ends takes time by its length', async () => {
+  for (const unit of ['<script></SCRIPT>', '<!---->', '<title></title>']) {
+    const page = unit.repeat(20_000)
+    const before = process.cpuUsage()
+    assert.equal(await rewrite(page), page)
+    const { user, system } = process.cpuUsage(before)
+    assert.ok(user + system < 1_000_000, `${unit} took ${(user + system) / 1000} ms`)
+  }
+})

@@ -165,20 +165,30 @@ export class HtmlLinks extends Transform {
 
   /** Passes everything on up to what ends it, which may come in pieces. */
   #passUntil(text: string, at: number, end: string) {
-    const joined = this.#held + text.slice(at)
-    const found = (this.#state === 'raw' ? joined.toLowerCase() : joined).indexOf(end)
-    if (found < 0) {
+    const held = this.#held
+    // It may have begun in what was held back. Only then is a new text made: there may be thousands of ends in one piece.
+    const begun = held === '' ? -1 : findEnd(held + text.slice(at, at + end.length - 1), 0, end)
+    const found = begun < 0 ? findEnd(text, at, end) : at + begun - held.length
+    if (found < 0 && begun < 0) {
+      const joined = held + text.slice(at)
       const kept = Math.min(end.length - 1, joined.length)
       this.#held = joined.slice(joined.length - kept)
       return { out: joined.slice(0, joined.length - kept), at: text.length }
     }
-    const passed = found + end.length
-    const consumed = passed - this.#held.length
+    const behind = found + end.length
     this.#held = ''
     // The rest of an end tag is a tag without links.
     this.#state = this.#state === 'raw' ? 'other' : 'text'
-    return { out: joined.slice(0, passed), at: at + consumed }
+    return { out: held + text.slice(at, behind), at: behind }
   }
+}
+
+/** Names of elements are written in letters of any size. */
+function findEnd(text: string, from: number, end: string): number {
+  if (!end.startsWith('</')) return text.indexOf(end, from)
+  for (let at = text.indexOf('</', from); at >= 0; at = text.indexOf('</', at + 2))
+    if (text.slice(at, at + end.length).toLowerCase() === end) return at
+  return -1
 }
 
 const isLetter = (letter: string | undefined): boolean => letter !== undefined && /^[A-Za-z]$/.test(letter)
