@@ -7,7 +7,7 @@ import { remove } from '../../verbs/delete.js'
 import { ownCall } from '../own-call.js'
 import { isForeground, policyOf } from './finalizers.js'
 import { type Dependent, type Graph, locate } from './graph.js'
-import { standingOf } from './owners.js'
+import { type Found, standingOf } from './owners.js'
 import { patchMetadata } from './patch-metadata.js'
 
 const mostAttempts = 5
@@ -32,13 +32,8 @@ export async function collect(graph: Graph, key: string, gone?: string): Promise
   }
 }
 
-interface Found {
-  readonly found: OwnedEntry
-  readonly gone: string | undefined
-}
-
 async function decide(graph: Graph, dependent: Dependent, { found, gone }: Found): Promise<void> {
-  const standing = await standingOf(graph, dependent, { references: found.references, gone })
+  const standing = await standingOf(graph, dependent, { found, gone })
   if (standing === undefined) return
   const { solid, dangling, waiting } = standing
   if (solid.length > 0) {

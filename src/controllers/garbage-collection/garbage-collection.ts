@@ -97,7 +97,7 @@ class GarbageCollection implements Loop {
       index: this.#index,
       run: { signal: this.#ending.signal, pieces: this.#pieces },
       rest: () => this.#rest(restMs),
-      onStray: (dependent, uid, owners) => this.#strays.note(dependent, uid, owners),
+      onStray: (dependent, stray, owners) => this.#strays.note(dependent, stray, owners),
       onUnknownKind: (apiVersion, kind) => this.#noteUnknown(apiVersion, kind),
     }
     this.#complete = this.#followAll()

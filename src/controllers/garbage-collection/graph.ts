@@ -2,6 +2,7 @@
 
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
+import type { OwnerReference } from '../../api/object.js'
 import { onceFor } from '../../base/once-for.js'
 import { collectionOf, type KeyParts, partsOf } from '../../objects/keys.js'
 import type { OwnerIndex } from '../../objects/owner-index.js'
@@ -16,9 +17,16 @@ export interface Graph {
   /** Lets others have some of the time while there is much to do. */
   readonly rest: () => Promise<void>
   /** Told of an owner that is not where a dependent says. */
-  readonly onStray: (dependent: Dependent, uid: string, owners: Resource) => void
+  readonly onStray: (dependent: Dependent, stray: StrayReference, owners: Resource) => void
   /** Told of a kind of owners that nobody serves. */
   readonly onUnknownKind: (apiVersion: string, kind: string) => void
+}
+
+/** What an object says of an owner. */
+export interface StrayReference {
+  /** That of the object. */
+  readonly uid: string
+  readonly reference: OwnerReference
 }
 
 /** An object that has owners: where it lies. */

@@ -3,6 +3,7 @@
 import type { Resource } from '../../api/catalog.js'
 import type { OwnerReference } from '../../api/object.js'
 import { keyOf } from '../../objects/keys.js'
+import type { OwnedEntry } from '../../objects/owner-index.js'
 import { resourceOfKind } from '../kit/kinds.js'
 import { isForeground } from './finalizers.js'
 import type { Dependent, Graph } from './graph.js'
@@ -14,33 +15,40 @@ export interface Standing {
   readonly waiting: readonly OwnerReference[]
 }
 
-/** Undefined where it cannot be told of one of them: then nothing is done. `gone`: the uid of an owner that is known to be gone. */
-export async function standingOf(
-  graph: Graph,
-  dependent: Dependent,
-  { references, gone }: { readonly references: readonly OwnerReference[]; readonly gone: string | undefined },
-): Promise<Standing | undefined> {
+export interface Found {
+  readonly found: OwnedEntry
+  /** The uid of an owner that is known to be gone. */
+  readonly gone: string | undefined
+}
+
+/** Undefined where it cannot be told of one of them: then nothing is done. An object may name thousands, which are gone through in pieces. */
+export async function standingOf(graph: Graph, dependent: Dependent, { found, gone }: Found): Promise<Standing | undefined> {
   const solid: OwnerReference[] = []
   const dangling: OwnerReference[] = []
   const waiting: OwnerReference[] = []
-  for (const reference of references) {
-    const owners = ownersOf(graph, dependent, reference)
+  for (const reference of found.references) {
+    if (graph.run.pieces.isOver) await graph.run.pieces.next()
+    const owners = ownersOf(graph, dependent, { found, reference })
     if (owners === undefined) return undefined
     if (reference.uid === gone || !(await isThere(graph, dependent, { reference, owners }))) {
       dangling.push(reference)
-      if (reference.uid !== gone) graph.onStray(dependent, reference.uid ?? '', owners)
+      if (reference.uid !== gone) graph.onStray(dependent, { uid: found.uid, reference }, owners)
     } else if (isWaiting(graph, dependent, { reference, owners })) waiting.push(reference)
     else solid.push(reference)
   }
   return { solid, dangling, waiting }
 }
 
+/** Who names more owners is looked at in pieces. */
+const mostAtOnce = 50
+
 /** Whether there is nothing to do for an object: all its owners are there, and none of them is going. It reads what is known here. */
 export function isSettled(graph: Graph, dependent: Dependent): boolean {
   const found = graph.index.look(dependent.key)
   if (found === undefined || found.isGoing) return true
+  if (found.references.length > mostAtOnce) return false
   return found.references.every((reference) => {
-    const owners = ownersOf(graph, dependent, reference)
+    const owners = ownersOf(graph, dependent, { found, reference })
     if (owners === undefined) return false
     const owner = graph.index.look(ownerKey(dependent, { reference, owners }))
     return owner !== undefined && owner.uid === reference.uid && !owner.isGoing
@@ -53,12 +61,17 @@ interface Place {
 }
 
 /** Where owners of that kind are kept; undefined where nobody serves the kind, or none of them can be meant. */
-function ownersOf(graph: Graph, dependent: Dependent, { apiVersion = '', kind = '', uid = '' }: OwnerReference): Resource | undefined {
+function ownersOf(
+  graph: Graph,
+  dependent: Dependent,
+  { found, reference }: { readonly found: OwnedEntry; readonly reference: OwnerReference },
+): Resource | undefined {
+  const { apiVersion = '', kind = '' } = reference
   const owners = resourceOfKind(graph.catalogs.current, apiVersion, kind)
   if (owners === undefined) graph.onUnknownKind(apiVersion, kind)
   else if (owners.namespaced && !dependent.resource.namespaced) {
     // What belongs to no namespace cannot belong to something in one.
-    graph.onStray(dependent, uid, owners)
+    graph.onStray(dependent, { uid: found.uid, reference }, owners)
     return undefined
   }
   return owners

@@ -11,7 +11,7 @@ import type { OwnerIndex } from '../../objects/owner-index.js'
 import type { LoopParts } from '../kit/loop.js'
 import { recordEvent } from '../kit/record-event.js'
 import { systemTimers } from '../kit/timers.js'
-import type { Dependent } from './graph.js'
+import type { Dependent, StrayReference } from './graph.js'
 
 const mostPending = 1000
 const mostTold = 2000
@@ -44,15 +44,13 @@ export class StrayOwners {
   }
 
   /** An owner of this uid is not where the dependent says. What there is no room for is not told to anybody. */
-  note(dependent: Dependent, ownerUid: string, owners: Resource): void {
+  note(dependent: Dependent, { uid, reference }: StrayReference, owners: Resource): void {
     if (!owners.namespaced || this.#pending.length >= mostPending || this.#signal.aborted) return
-    const found = this.#index().look(dependent.key)
-    const reference = found?.references.find(({ uid }) => uid === ownerUid)
-    const name = `${found?.uid} ${ownerUid}`
-    if (found === undefined || reference === undefined || this.#told.get(name) !== undefined) return
-    this.#told.set(name, true)
-    const { apiVersion = '', kind = '', name: ownerName = '' } = reference
-    this.#pending.push({ dependent, uid: found.uid, owner: { apiVersion, kind, name: ownerName, uid: ownerUid }, owners })
+    const { apiVersion = '', kind = '', name = '', uid: ownerUid = '' } = reference
+    const pair = `${uid} ${ownerUid}`
+    if (this.#told.get(pair) !== undefined) return
+    this.#told.set(pair, true)
+    this.#pending.push({ dependent, uid, owner: { apiVersion, kind, name, uid: ownerUid }, owners })
     this.#plan()
   }
 
