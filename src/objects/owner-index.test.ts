@@ -97,6 +97,21 @@ test('dependents come, change their owners and go', async () => {
   assert.deepEqual(told, [], 'nobody depended on them')
 })
 
+test('an object may name thousands of owners, and then others', async () => {
+  const { put, follow } = await setUp()
+  const index = follow()
+  const owners = (from: number) => Array.from({ length: 20_000 }, (_, i) => reference(`0000-0000-0000-${from + i}`))
+  await put('a', { ownerReferences: owners(0) })
+  const before = process.cpuUsage()
+  await put('a', { ownerReferences: owners(19_999) })
+  const { user, system } = process.cpuUsage(before)
+  assert.deepEqual(
+    [index.size, index.hasDependents('0000-0000-0000-19998'), index.hasDependents('0000-0000-0000-19999')],
+    [20_000, false, true],
+  )
+  assert.ok(user + system < 1_000_000, `it took ${(user + system) / 1000} ms`)
+})
+
 test('another object under the same name: the one before is gone', async () => {
   const { told, put, follow } = await setUp()
   const index = follow()
