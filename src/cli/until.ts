@@ -22,13 +22,17 @@ export async function waitUntil(
   const ending = new AbortController()
   const stop = (): void => ending.abort()
   signal.addEventListener('abort', stop, { once: true })
-  const timer = deadline === undefined ? undefined : setTimeout(stop, Math.max(0, deadline - Date.now()))
+  const leftMs = deadline === undefined ? undefined : deadline - Date.now()
+  // Where there is no time to wait, it is still looked at once.
+  const isOnce = leftMs !== undefined && leftMs <= 0
+  const timer = leftMs === undefined || isOnce ? undefined : setTimeout(stop, leftMs)
   let shown = ''
   try {
     const fieldSelector = `metadata.name=${name}`
     // The watch goes on where the list ends: what happens between is not missed.
     const since = await collection.list({ fieldSelector, signal: ending.signal })
     if (isSo(since.items[0])) return
+    if (isOnce) stop()
     for await (const { type, object } of collection.watch({ fieldSelector, since, signal: ending.signal })) {
       if (type === 'BOOKMARK') continue
       if (isSo(type === 'DELETED' ? undefined : (object as DynamicObject))) return

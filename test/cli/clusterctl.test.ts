@@ -121,6 +121,10 @@ test('edit sends what an editor made of the object, and keeps what could not be 
 test('wait sees conditions, values and ends, and gives up in time', async () => {
   const { run, ok, server } = start()
   await ok('create', 'configmap', 'w', '--from-literal=x=1')
+  // Without time to wait it is looked at once.
+  const now = (value: number) => run(['wait', 'cm/w', `--for=jsonpath={.data.x}=${value}`, '--timeout=0'])
+  assert.equal((await now(1)).stdout, 'configmap/w condition met\n')
+  assert.match((await now(2)).stderr, /timed out/)
   const changed = run(['wait', 'cm/w', '--for=jsonpath={.data.x}=2', '--timeout=20s'])
   await server.client.core.v1.configMaps('default').patch('w', { data: { x: '2' } })
   assert.equal((await changed).stdout, 'configmap/w condition met\n')
