@@ -1,6 +1,7 @@
 // Watches and informers over everything that interrupts them, against a source that does as it is told.
 
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
 import { ConnectionError, StatusError } from './errors.js'
 import { follow } from './follow.js'
@@ -166,6 +167,20 @@ describe('a watch', () => {
 })
 
 describe('an informer', () => {
+  test('whoever waits through many changes leaves nothing behind', async () => {
+    const items = Array.from({ length: 30 }, (_, i) => ({ events: [event('ADDED', thing(`t${i}`, i + 2))] }))
+    const script = new Script([{ metadata: { resourceVersion: '1' }, items: [] }], items)
+    const informer = new Informer<Thing>(script, { backOff: { firstMs: 1, mostMs: 1 } })
+    const { signal } = new AbortController()
+    let most = 0
+    await informer.until((store) => {
+      most = Math.max(most, getEventListeners(signal, 'abort').length)
+      return store.get('t29') !== undefined
+    }, signal)
+    assert.deepEqual([most, getEventListeners(signal, 'abort').length], [1, 0])
+    informer.close()
+  })
+
   test('holds what there is, with indexes, and tells of changes once the store has them', async () => {
     const script = new Script(
       [

@@ -80,14 +80,23 @@ export class Informer<T extends ApiObject> {
   /** Resolves as soon as the store is as wanted. */
   async until(isThere: (store: ObjectStore<T>) => boolean, signal?: AbortSignal): Promise<void> {
     const { signal: own } = this.controller
-    while (!(this.isReady && isThere(this.store))) {
-      signal?.throwIfAborted()
-      if (own.aborted) throw new Error('the informer was closed')
-      await new Promise<void>((resolve) => {
-        this.waiters.push(resolve)
-        signal?.addEventListener('abort', () => resolve(), { once: true })
-        own.addEventListener('abort', () => resolve(), { once: true })
-      })
+    let wake: () => void = () => undefined
+    // Once for all the changes that are waited for.
+    const stop = (): void => wake()
+    signal?.addEventListener('abort', stop)
+    own.addEventListener('abort', stop)
+    try {
+      while (!(this.isReady && isThere(this.store))) {
+        signal?.throwIfAborted()
+        if (own.aborted) throw new Error('the informer was closed')
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          this.waiters.push(resolve)
+        })
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop)
+      own.removeEventListener('abort', stop)
     }
   }
 
