@@ -48,6 +48,18 @@ test('of secrets only the names are kept, and of tokens nothing', () => {
   assert.match(text, /"password":"cmVkYWN0ZWQ="/)
 })
 
+test('what a hook puts into a secret is not kept either', () => {
+  const recorder = new ReviewRecorder(10)
+  const patch = Buffer.from('[{"op":"add","path":"/data/token","value":"c2VjcmV0"}]').toString('base64')
+  for (const body of [JSON.stringify({ response: { uid: 'u', allowed: true, patch, patchType: 'JSONPatch' } }), `no JSON ${patch}`])
+    recorder.record(hook, 'admit', reviewOf('Secret', {}), { answer: { status: 200, body: Buffer.from(body), retryAfter: undefined } })
+  assert.deepEqual(
+    itemsOf(recorder).map(({ answer }) => answer),
+    [{ response: { uid: 'u', allowed: true } }, undefined],
+  )
+  assert.ok(!recorder.text().includes(patch))
+})
+
 test('what is kept is bounded in bytes', () => {
   const recorder = new ReviewRecorder(1000)
   for (let i = 0; i < 100; i++) recorder.record(hook, 'admit', reviewOf('ConfigMap', { data: { a: 'x'.repeat(900_000) } }), {})

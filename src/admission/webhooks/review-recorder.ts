@@ -44,7 +44,7 @@ export class ReviewRecorder {
     if (text.length > mostEach) return
     const review = withoutSecrets(JSON.parse(text))
     if (review === undefined) return
-    const said = answer === undefined ? undefined : answerOf(answer)
+    const said = answer === undefined ? undefined : isOfSecret(review) ? withoutPatch(answerOf(answer)) : answerOf(answer)
     const about = {
       configuration,
       webhook,
@@ -78,6 +78,15 @@ function answerOf({ status, body }: EndpointAnswer): unknown {
   } catch {
     return { status, body: body.toString().slice(0, 1000) }
   }
+}
+
+const isOfSecret = (review: unknown): boolean =>
+  isRecord(review) && isRecord(review['request']) && isRecord(review['request']['kind']) && review['request']['kind']['kind'] === 'Secret'
+
+/** A patch of a secret holds what it puts there: of the answer only counts what it was. */
+function withoutPatch(answer: unknown): unknown {
+  const response = isRecord(answer) ? answer['response'] : undefined
+  return isRecord(response) ? { response: { uid: response['uid'], allowed: response['allowed'] } } : undefined
 }
 
 /** Undefined where nothing of it may be kept. */
