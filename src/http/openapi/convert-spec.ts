@@ -5,13 +5,21 @@ import type { JsonSchema } from '../../schema/openapi.js'
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 
-export function convertSpec({ group, version, paths, definitions }: RemoteSpec): JsonSchema {
-  return {
-    openapi: '3.0.0',
-    info: { title: group, version },
-    paths: Object.fromEntries(Array.from(paths, ([path, item]) => [path, convertItem(item)])),
-    components: { schemas: Object.fromEntries(Array.from(definitions, ([name, definition]) => [name, moved(definition)])) },
+/** The document as JSON, part by part: all that one server may say is too much for one turn. */
+export function* convertSpec({ group, version, paths, definitions }: RemoteSpec): Generator<undefined, string, void> {
+  const items = yield* members(paths, convertItem)
+  const schemas = yield* members(definitions, moved)
+  const info = JSON.stringify({ title: group, version })
+  return `{"openapi":"3.0.0","info":${info},"paths":${items},"components":{"schemas":${schemas}}}`
+}
+
+function* members(parts: ReadonlyMap<string, SpecPart>, convert: (part: SpecPart) => unknown): Generator<undefined, string, void> {
+  const texts: string[] = []
+  for (const [name, part] of parts) {
+    texts.push(`${JSON.stringify(name)}:${JSON.stringify(convert(part))}`)
+    yield undefined
   }
+  return `{${texts.join(',')}}`
 }
 
 /** References lead to where definitions are in version 3. */

@@ -123,7 +123,7 @@ class Documents {
   /** Of a server that speaks version 2 alone. */
   private convert(name: string): Promise<KeptDocument> | undefined {
     const spec = this.remote.specs.find(({ group, version }) => `apis/${group}/${version}` === name)
-    return spec && getOrInsert(this.converted, name, () => keep(JSON.stringify(convertSpec(spec))))
+    return spec && getOrInsert(this.converted, name, async () => keep(await inPieces(convertSpec(spec))))
   }
 
   /** What was built for another catalog, or else a new one. */
