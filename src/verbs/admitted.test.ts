@@ -147,6 +147,19 @@ test('a question is a new object', async () => {
   assert.deepEqual(asked, ['CREATE selfsubjectaccessreviews  object -'])
 })
 
+test('a plugin cannot make an object that is being deleted', async () => {
+  const { engine: plain, call, pod } = await stage()
+  const mark = { deletionTimestamp: '2020-01-01T00:00:00Z', deletionGracePeriodSeconds: 5, labels: { by: 'plugin' } }
+  const engine: Engine = {
+    ...plain,
+    admission: { mutate: ({ object }) => ({ ...object, metadata: { ...object?.metadata, ...mark } }), validate: () => undefined },
+  }
+  const making = call(undefined, 'q')
+  const { result } = await create(engine, making, { object: withDefaults(making, { ...pod, metadata: { name: 'q' } }) })
+  const { metadata = {} } = result.stored?.decode(making.resource) ?? {}
+  assert.deepEqual([metadata.labels, metadata.deletionTimestamp, metadata.deletionGracePeriodSeconds], [mark.labels, undefined, undefined])
+})
+
 test('of a view admission sees the view, and what it makes of that is written', async () => {
   const { engine: plain, find } = await stage()
   const resource = find('deployments', 'apps')

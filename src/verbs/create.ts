@@ -36,8 +36,8 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
   const admission = new AdmissionRequest(call, 'CREATE', { object: placed, old: undefined })
   const pending = engine.admission.mutate(admission)
   const mutated = (pending instanceof Promise ? await pending : pending) ?? placed
-  // A plugin may name the object anew, and not put it elsewhere.
-  const admitted = mutated === placed ? placed : inNamespace(call, mutated)
+  // A plugin may name the object anew, and neither put it elsewhere nor say that it goes already.
+  const admitted = mutated === placed ? placed : unmarked(inNamespace(call, mutated))
   const granted = engine.checkGrant?.(call, { next: admitted, old: undefined })
   if (granted !== undefined) await granted
   for (let tries = 1; ; tries++) {
@@ -82,9 +82,13 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
 
 /** Who owns what is known before admission changes the object: what plugins add belongs to nobody's configuration. */
 function track(call: Call, request: CreateRequest): ApiObject {
-  const placed = withMetadata(inNamespace(call, request.object), { deletionTimestamp: undefined, deletionGracePeriodSeconds: undefined })
+  const placed = unmarked(inNamespace(call, request.object))
   return request.isTracked ? placed : trackCreate(call, withDistinctOwners(placed, call.warn))
 }
+
+/** Only a DELETE says that an object goes. */
+const unmarked = (object: ApiObject): ApiObject =>
+  withMetadata(object, { deletionTimestamp: undefined, deletionGracePeriodSeconds: undefined })
 
 /** The path decides the namespace; a body may repeat it, not contradict it. */
 export function inNamespace(call: Call, object: ApiObject): ApiObject {

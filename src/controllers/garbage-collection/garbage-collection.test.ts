@@ -220,6 +220,12 @@ const plays: readonly Play[] = [
     expect: { left: ['b', 'o'], owners: { b: ['o'] } },
   },
   {
+    title: 'an owner that is put back in time, as a reset does, keeps its dependents',
+    given: [{ name: 'a' }, { name: 'b', owners: ['a'] }],
+    when: [{ remove: 'a' }, { restore: 'a' }, long],
+    expect: { left: ['a', 'b'], owners: { b: ['a'] } },
+  },
+  {
     title: 'a dependent with the finalizer of an orphan leaves its own dependents behind',
     given: [{ name: 'a' }, { name: 'b', owners: ['a'], finalizers: ['orphan'] }, { name: 'c', owners: ['b'] }],
     when: [{ remove: 'a' }, long],

@@ -30,9 +30,10 @@ export async function standingOf(graph: Graph, dependent: Dependent, { found, go
     if (graph.run.pieces.isOver) await graph.run.pieces.next()
     const owners = ownersOf(graph, dependent, { found, reference })
     if (owners === undefined) return undefined
-    if (reference.uid === gone || !(await isThere(graph, dependent, { reference, owners }))) {
+    const isGone = reference.uid === gone && !isBack(graph, dependent, { reference, owners })
+    if (isGone || !(await isThere(graph, dependent, { reference, owners }))) {
       dangling.push(reference)
-      if (reference.uid !== gone) graph.onStray(dependent, { uid: found.uid, reference }, owners)
+      if (!isGone) graph.onStray(dependent, { uid: found.uid, reference }, owners)
     } else if (isWaiting(graph, dependent, { reference, owners })) waiting.push(reference)
     else solid.push(reference)
   }
@@ -79,6 +80,10 @@ function ownersOf(
 
 /** An owner in a namespace is in that of its dependents. */
 const ownerKey = ({ namespace }: Dependent, { reference, owners }: Place): string => keyOf(owners, namespace, reference.name ?? '')
+
+/** What was restored has the uid that it had. */
+const isBack = ({ index }: Graph, dependent: Dependent, place: Place): boolean =>
+  index.uidAt(ownerKey(dependent, place)) === place.reference.uid
 
 /** Nobody is taken for absent whom the store could know of when it is asked. */
 async function isThere({ engine, index }: Graph, dependent: Dependent, place: Place): Promise<boolean> {

@@ -33,6 +33,8 @@ export type Step =
   | { readonly remove: string; readonly policy?: 'Orphan' | 'Foreground' | 'Background' }
   /** Other metadata. */
   | { readonly change: string; readonly metadata: object }
+  /** It is there again as it was made, with its uid, as a backup or a reset puts it back. */
+  | { readonly restore: string }
   /** Time passes. */
   | { readonly wait: number }
   /** The server stops; what happens afterwards it does not see. */
@@ -89,6 +91,7 @@ export class Theatre {
     if ('make' in step) await this.make(step.make)
     else if ('remove' in step) await this.remove(step.remove, step.policy)
     else if ('change' in step) await this.change(step.change, step.metadata)
+    else if ('restore' in step) await this.restore(step.restore)
     else if ('wait' in step) await this.timers.advance(step.wait)
     else if ('stop' in step) await this.stop()
     else this.start()
@@ -125,6 +128,13 @@ export class Theatre {
   async change(name: string, metadata: object): Promise<void> {
     const { engine } = this.stage
     await patch(engine, ownCall(engine, this.placeOf(name)), { type: 'merge', patch: { metadata }, duplicates: [] })
+  }
+
+  async restore(name: string): Promise<void> {
+    const { store } = this.stage.engine
+    const place = this.placeOf(name)
+    const object = { metadata: { name, namespace: place.namespace, uid: this.#uids.get(name) } } as ApiObject
+    await store.put(place, store.encode(place.resource, object), { expect: 0, uniqueKeys: { gained: [], released: [] }, alongside: [] })
   }
 
   placeOf(name: string): { readonly resource: Resource; readonly namespace: string; readonly name: string } {
