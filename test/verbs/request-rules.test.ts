@@ -96,9 +96,13 @@ onEveryEngine('rules of requests', (client) => {
     expectStatus(await client().post(pods, pod('q', { nodeName: namespace })), 201)
     const services = `/api/v1/namespaces/${namespace}/services`
     expectStatus(await client().post(services, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } }), 201)
-    for (const path of [`${pods}/q/log`, `/api/v1/nodes/${namespace}/proxy/x`, `${services}/s/proxy/x`]) {
+    const unreachable = await client().get(`${services}/s/proxy/x`)
+    expectFailure(unreachable, 503, 'ServiceUnavailable')
+    assert.equal(unreachable.headers['retry-after'], undefined)
+    // A node that says nowhere where it is.
+    for (const path of [`${pods}/q/log`, `/api/v1/nodes/${namespace}/proxy/x`]) {
       const refused = await client().get(path)
-      expectFailure(refused, 503, 'ServiceUnavailable')
+      assert.equal(expectStatus(refused, 500).json.message, 'no preferred addresses found; known addresses: []')
       assert.equal(refused.headers['retry-after'], undefined)
     }
     const pages = await client().get(`${configMaps(namespace)}?resourceVersion=99999999&limit=1`)
