@@ -97,7 +97,7 @@ onEveryEngine('rules of requests', (client) => {
     const services = `/api/v1/namespaces/${namespace}/services`
     expectStatus(await client().post(services, { metadata: { name: 's' }, spec: { ports: [{ port: 80 }] } }), 201)
     const unreachable = await client().get(`${services}/s/proxy/x`)
-    expectFailure(unreachable, 503, 'ServiceUnavailable')
+    expectFailure(unreachable, 404, 'NotFound')
     assert.equal(unreachable.headers['retry-after'], undefined)
     // A node that says nowhere where it is.
     for (const path of [`${pods}/q/log`, `/api/v1/nodes/${namespace}/proxy/x`]) {
