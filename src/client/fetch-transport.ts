@@ -1,6 +1,7 @@
 // Requests over `fetch` and the built-in WebSocket: for browsers, and for every other place that has them. Certificates are the browser's own.
 
 import { identityNames, identityOf } from '../api/identity.js'
+import { BoundedBody } from './bounded-body.js'
 import { ConnectionError } from './errors.js'
 import { connectionError } from './requester.js'
 import type { MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from './transport.js'
@@ -96,10 +97,11 @@ function responseOf(response: Response, explain: (thrown: unknown) => unknown): 
   return {
     status: response.status,
     header: (name) => response.headers.get(name) ?? '',
-    text: () =>
-      response.text().catch((thrown: unknown) => {
-        throw explain(thrown)
-      }),
+    text: async () => {
+      const body = new BoundedBody(response.status)
+      for await (const chunk of readChunks(response, explain)) body.append(chunk)
+      return new TextDecoder().decode(body.bytes)
+    },
     chunks: () => readChunks(response, explain),
     discard: () => void response.body?.cancel().catch(() => undefined),
   }

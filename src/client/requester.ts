@@ -144,8 +144,12 @@ function waitOf({ status, header }: TransportResponse): number | undefined {
 }
 
 async function errorOf(response: TransportResponse): Promise<StatusError> {
-  const text = await response.text()
   const { status } = response
+  const text = await response.text().catch((thrown: unknown) => {
+    // Too long: the status alone says what to do.
+    if (thrown instanceof ProtocolError) return `the server answered ${status}, and ${thrown.message}`
+    throw thrown
+  })
   try {
     const body = JSON.parse(text) as StatusAnswer
     if (typeof body === 'object' && body !== null && body.kind === 'Status') return new StatusError(body, status)

@@ -3,6 +3,7 @@
 import { type ClientRequest, type RequestOptions as HttpOptions, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
+import { BoundedBody } from '../bounded-body.js'
 import { ConnectionError } from '../errors.js'
 import { connectionError } from '../requester.js'
 import type { Credential, MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from '../transport.js'
@@ -148,11 +149,21 @@ function responseOf(message: IncomingMessage, server: string, signal: AbortSigna
 
 function readText(message: IncomingMessage, explain: (thrown: unknown) => unknown): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    message.on('data', (chunk: Buffer) => chunks.push(chunk))
+    const body = new BoundedBody(message.statusCode ?? 0)
+    message.on('data', (chunk: Buffer) => {
+      try {
+        body.append(chunk)
+      } catch (error) {
+        reject(error)
+        message.destroy()
+      }
+    })
     message.on('error', (error) => reject(explain(error)))
     message.on('aborted', () => reject(explain(new Error('it was cut off'))))
-    message.on('end', () => resolve((chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)).toString('utf8')))
+    message.on('end', () => {
+      const { buffer, byteOffset, byteLength } = body.bytes
+      resolve(Buffer.from(buffer, byteOffset, byteLength).toString('utf8'))
+    })
   })
 }
 

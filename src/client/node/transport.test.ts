@@ -9,7 +9,8 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { createServer as createTls } from 'node:tls'
 import { issueCertificate } from '../../net/issue-certificate.js'
-import { ConnectionError, isUnauthorized, StatusError } from '../errors.js'
+import { ConnectionError, isUnauthorized, ProtocolError, StatusError } from '../errors.js'
+import { FetchTransport } from '../fetch-transport.js'
 import { Requester } from '../requester.js'
 import { HttpTransport } from './http-transport.js'
 
@@ -124,6 +125,52 @@ describe('the transport', () => {
       setTimeout(() => response.destroy(), 10)
     })
     await assert.rejects(requesterFor({ server: cut }).json({ path: '/' }), /broke off/)
+  })
+
+  test('does not read answers that never end', async () => {
+    const chunk = Buffer.alloc(1 << 20, 'a')
+    let sent = 0
+    const server = await plain((request, response) => {
+      sent = 0
+      response.writeHead(request.url === '/error' ? 500 : 200)
+      const go = (): void => {
+        for (;;) {
+          if (response.destroyed) return
+          // A client that reads on fails below.
+          if (sent === 300) return void response.end()
+          sent++
+          if (!response.write(chunk)) return void response.once('drain', go)
+        }
+      }
+      go()
+    })
+    for (const transport of [new HttpTransport({ server }), new FetchTransport({ server })]) {
+      const requester = new Requester({ transport })
+      await assert.rejects(
+        requester.text({ path: '/' }),
+        (error) => error instanceof ProtocolError && /longer than 134217728/.test(error.message),
+      )
+      assert.ok(sent < 300)
+      await assert.rejects(
+        requester.text({ path: '/error' }),
+        (error) => error instanceof StatusError && error.code === 500 && /longer than 1048576/.test(error.message),
+      )
+      assert.ok(sent < 100)
+      transport.close()
+    }
+  })
+
+  test('reads answers in many pieces as they are', async () => {
+    const said = 'ä€'.repeat(100_000)
+    const bytes = Buffer.from(said)
+    const server = await plain((_, response) => {
+      for (let i = 0; i < bytes.length; i += 997) response.write(bytes.subarray(i, i + 997))
+      response.end()
+    })
+    for (const transport of [new HttpTransport({ server }), new FetchTransport({ server })]) {
+      assert.equal(await new Requester({ transport }).text({ path: '/' }), said)
+      transport.close()
+    }
   })
 })
 
