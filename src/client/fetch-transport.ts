@@ -2,7 +2,7 @@
 
 import { identityNames, identityOf } from '../api/identity.js'
 import { BoundedBody } from './bounded-body.js'
-import { ConnectionError } from './errors.js'
+import { ConnectionError, ProtocolError } from './errors.js'
 import { connectionError } from './requester.js'
 import type { MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from './transport.js'
 
@@ -51,7 +51,13 @@ export class FetchTransport implements Transport {
         ...(request.body === undefined ? {} : { body: request.body }),
         ...(credentials === undefined ? {} : { credentials }),
         signal: request.signal === undefined ? own : AbortSignal.any([own, request.signal]),
+        // Never followed: what is sent, and in whose name, is for this server only.
+        redirect: 'manual',
       })
+      if (isRedirect(response)) {
+        response.body?.cancel().catch(() => undefined)
+        throw new ProtocolError(`${this.server} answered with a redirect, which is not followed`)
+      }
       return responseOf(response, (thrown) => connectionError(thrown, `the answer of ${this.server} broke off`, request.signal))
     } catch (thrown) {
       throw connectionError(thrown, `${request.method} ${this.server}`, request.signal)
@@ -81,6 +87,9 @@ export class FetchTransport implements Transport {
     this.controller.abort(new ConnectionError('the client was closed'))
   }
 }
+
+/** Browsers say only that it is one, others give it as it is. */
+const isRedirect = ({ type, status }: Response): boolean => type === 'opaqueredirect' || (status >= 301 && status <= 308 && status !== 304)
 
 function headersOf(headers: TransportRequest['headers']): Headers {
   const sent = new Headers()

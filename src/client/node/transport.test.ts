@@ -160,6 +160,27 @@ describe('the transport', () => {
     }
   })
 
+  test('follows no redirects', async () => {
+    const seen: (string | undefined)[] = []
+    const other = await plain((request, response) => {
+      seen.push(request.url)
+      response.end('{}')
+    })
+    for (const status of [301, 302, 303, 307, 308]) {
+      const server = await plain((request, response) => response.writeHead(status, { location: `${other}${request.url}` }).end())
+      for (const transport of [new HttpTransport({ server }), new FetchTransport({ server })]) {
+        const requester = new Requester({ transport, impersonate: { user: 'somebody' } })
+        await assert.rejects(requester.json({ path: '/', method: 'POST', body: { secret: 1 } }), ProtocolError)
+        await assert.rejects(
+          requester.json({ path: '/' }),
+          transport instanceof FetchTransport ? /redirect, which is not followed/ : ProtocolError,
+        )
+        transport.close()
+      }
+    }
+    assert.deepEqual(seen, [])
+  })
+
   test('reads answers in many pieces as they are', async () => {
     const said = 'ä€'.repeat(100_000)
     const bytes = Buffer.from(said)
