@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
-import { ConnectionError, StatusError } from './errors.js'
+import { ConnectionError, CredentialError, StatusError } from './errors.js'
 import { follow } from './follow.js'
 import { Informer } from './informer.js'
 import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
@@ -230,6 +230,19 @@ describe('an informer', () => {
     assert.deepEqual(seen, ['a', 'b'])
     assert.equal(errors.length, 2)
     informer.close()
+  })
+
+  test('a credential that was not given is asked for again, at the beginning and later', async () => {
+    const failed = new CredentialError('the plugin failed')
+    const script = new Script([failed, listOf(5, thing('a', 1))], [failed, { events: [event('ADDED', thing('b', 6))] }])
+    const errors: unknown[] = []
+    const informer = new Informer(script, { backOff, onError: (error) => errors.push(error) })
+    await informer.ready
+    await informer.until((store) => store.size === 2)
+    assert.deepEqual(errors, [failed, failed])
+    assert.deepEqual(script.asked.slice(0, 4), ['list', 'list', 'watch 5', 'watch 5'])
+    informer.close()
+    await informer.ended
   })
 
   test('that can never begin says why', async () => {

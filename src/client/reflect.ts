@@ -2,7 +2,7 @@
 // list again. Whoever uses it is told of lists and of events, in order, and of nothing twice.
 
 import { BackOff, type BackOffSettings } from './back-off.js'
-import { ConnectionError, isExpired, StatusError, TimeoutError } from './errors.js'
+import { ConnectionError, CredentialError, isExpired, StatusError, TimeoutError } from './errors.js'
 import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
 import type { ListOptions, RequestOptions, SelectOptions } from './query.js'
 import type { RawWatchOptions } from './watch-stream.js'
@@ -77,10 +77,11 @@ export async function* reflect<T extends ApiObject>(
   }
 }
 
-/** Connections come back, and so do servers; what a client may not do it will not be allowed to do in a moment. */
+/** Connections come back, and so do servers and what gives credentials; what a client may not do it will not be allowed to do in a moment. */
 const isWorthATry = (thrown: unknown): boolean =>
   thrown instanceof ConnectionError ||
   thrown instanceof TimeoutError ||
+  thrown instanceof CredentialError ||
   (thrown instanceof StatusError && (thrown.code >= 500 || thrown.code === 429 || thrown.code === 401 || thrown.code === 408))
 
 async function listAll<T>(source: Watchable<T>, options: ReflectOptions): Promise<Extract<Told<T>, { type: 'list' }>> {
