@@ -36,6 +36,23 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   return { members, depth, longNumber }
 }
 
+/** How many items the list has that the text is, at most: an empty one counts as one, and all else as none. */
+export function countItems(bytes: Uint8Array): number {
+  let isList = false
+  let commas = 0
+  let level = 0
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if (byte === quote) i = endOfString(bytes, i + 1)
+    else if (byte === 0x2c) {
+      if (level === 1) commas++
+    } else if (byte === 0x7b || byte === 0x5b) {
+      if (level++ === 0) isList = byte === 0x5b
+    } else if (byte === 0x7d || byte === 0x5d) level--
+  }
+  return isList ? commas + 1 : 0
+}
+
 function endOfString(bytes: Uint8Array, from: number): number {
   for (let i = from; i < bytes.length; i++) {
     const byte = bytes[i]

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { writeAny } from '../schema/write.js'
 import { type Json, jsonPatch } from './json-patch.js'
 import { PatchError, type PatchErrorKind } from './patch-error.js'
 import { deepFreeze } from './stage.fixture.js'
@@ -283,6 +284,34 @@ test('limits', () => {
   })
   const doubling = Array.from({ length: 30 }, (_, i) => copy('', `/copy${i}`))
   assert.throws(() => jsonPatch({ text: 'x'.repeat(100) }, doubling), { kind: 'copy-too-large' })
+})
+
+test('a short patch does not copy a great many values', () => {
+  const tooMany = { kind: 'copy-too-large', message: 'the copies of the patch hold too many values' }
+  const lists = (count: number): Json => [add('/a', []), ...Array.from({ length: count }, () => copy('/a', '/a/-')), remove('/a')]
+  assert.throws(() => jsonPatch({}, lists(19)), tooMany)
+  assert.throws(() => jsonPatch({}, lists(40)), tooMany)
+  assert.deepEqual(jsonPatch({}, lists(12)), {})
+  const map = Object.fromEntries(Array.from({ length: 9000 }, (_, i) => [`k${i}`, 'v']))
+  const copies = (count: number): Json => Array.from({ length: count }, () => copy('/map', '/again'))
+  assert.throws(() => jsonPatch({ map }, copies(3)), tooMany)
+  assert.deepEqual(jsonPatch({ map }, copies(1)), { map, again: map })
+  const list = Array.from({ length: 200_000 }, () => 1)
+  assert.throws(() => jsonPatch({ list }, [copy('/list', '/again')]), tooMany)
+  assert.throws(() => jsonPatch({ list }, [add('/list/0', 0), copy('/list', '/again')]), tooMany)
+})
+
+test('what is copied is as long as it is written', () => {
+  const value: Json = {
+    'a<"é': ['\n', 1, 2.5, -1e21, null, true, 2n ** 64n, [], {}],
+    b: {},
+    pad: 'x'.repeat(2 << 20),
+    last: ['&', '\u2028'],
+  }
+  assert.throws(() => jsonPatch({ value }, [copy('/value', '/x'), copy('/value', '/y')]), {
+    kind: 'copy-too-large',
+    message: `the copies of the patch amount to ${2 * writeAny(value).length} bytes, exceeding the limit of 3145728`,
+  })
 })
 
 test('ten thousand operations on a map of ten thousand members take no time to speak of', () => {

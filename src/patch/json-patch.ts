@@ -3,7 +3,7 @@
 
 import { shorten } from '../base/shorten.js'
 import { maxJsonDepth } from '../schema/json-parse.js'
-import { writeAny } from '../schema/write.js'
+import { writeText } from '../schema/write.js'
 import { positionOf, readPointer } from './json-pointer.js'
 import { LongList, longLength } from './long-list.js'
 import { PatchError } from './patch-error.js'
@@ -14,13 +14,17 @@ export type Json = string | number | bigint | boolean | null | readonly Json[] |
 const maxOperations = 10_000
 // What all copies of one patch may add.
 const maxCopiedLength = 3 * 1024 * 1024
+// A million empty lists are within that length, and take a second to copy: so what a copy costs is bounded, too. A plain item of a list
+// costs the least; containers and members are made one by one.
+const maxCopyCost = 160_000
+const makingCost = 8
 
 type Container = unknown[] | LongList | { [name: string]: unknown }
 
 /** Throws a PatchError; its kind says whether the patch is none or could not be carried out. */
 export function jsonPatch(document: Json, patch: unknown): Json {
   const operations = readOperations(patch)
-  const state: State = { root: document, owned: new Set(), copied: 0, hasLong: false }
+  const state: State = { root: document, owned: new Set(), copied: 0, copyCost: 0, hasLong: false }
   for (const operation of operations) perform(state, operation)
   requireDepth(state.root)
   return plain(state, state.root) as Json
@@ -30,7 +34,9 @@ interface State {
   root: unknown
   /** The containers that were made here, and so may be changed. */
   readonly owned: Set<unknown>
+  /** The length of all copies as JSON. */
   copied: number
+  copyCost: number
   /** Whether a list was taken into chunks. */
   hasLong: boolean
 }
@@ -43,12 +49,17 @@ interface Operation {
 
 function readOperations(patch: unknown): readonly Operation[] {
   if (!Array.isArray(patch)) throw new PatchError('malformed', 'error decoding patch: a JSON patch must be a list of operations')
-  if (patch.length > maxOperations)
-    throw new PatchError('too-many-operations', `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${patch.length}`)
+  requireFewOperations(patch.length)
   return patch.map((source: unknown) => {
     if (!isRecord(source)) throw new PatchError('malformed', 'error decoding patch: an operation must be an object')
     return { op: own(source, 'op'), path: pointerIn(source, 'path'), source }
   })
+}
+
+/** Throws a PatchError. For whoever can count the operations of a patch before it is parsed. */
+export function requireFewOperations(count: number): void {
+  if (count > maxOperations)
+    throw new PatchError('too-many-operations', `The allowed maximum operations in a JSON patch is ${maxOperations}, got ${count}`)
 }
 
 function pointerIn(source: { readonly [name: string]: unknown }, name: string): readonly string[] {
@@ -133,8 +144,10 @@ function plainItems(state: State, items: unknown[]): unknown[] {
 
 /** Throws for a value that nests deeper than a document can: each `move` can put all that is there one level deeper. */
 function requireDepth(value: unknown): void {
-  if (isDeeper(value, maxJsonDepth)) throw new PatchError('unprocessable', 'the patched object exceeds max depth')
+  if (isDeeper(value, maxJsonDepth)) throw tooDeep()
 }
+
+const tooDeep = (): PatchError => new PatchError('unprocessable', 'the patched object exceeds max depth')
 
 function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return false
@@ -185,17 +198,49 @@ function move(state: State, from: readonly string[], path: readonly string[]): v
 
 function copy(state: State, from: readonly string[], path: readonly string[]): void {
   const found = findMember(state, from, 'copy') ?? null
-  requireDepth(found)
-  const value = plain(state, found)
-  state.copied += writeAny(value).length
+  measureCopy(state, found, maxJsonDepth)
   if (state.copied > maxCopiedLength)
     throw new PatchError(
       'copy-too-large',
       `the copies of the patch amount to ${state.copied} bytes, exceeding the limit of ${maxCopiedLength}`,
     )
   // What was written to here could otherwise be changed in both places at once.
-  add(state, path, cloneJson(value))
+  add(state, path, cloneJson(plain(state, found)))
 }
+
+/** Counts what a copy will add, as it would be written. Throws as soon as it costs or nests too much. */
+function measureCopy(state: State, value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) {
+    spendOnCopy(state, 1)
+    state.copied += typeof value === 'string' ? writeText(value).length : String(value).length
+    return
+  }
+  spendOnCopy(state, makingCost)
+  if (depth === 0) throw tooDeep()
+  // The brackets, and commas between: one less than there are items.
+  state.copied += 2
+  let count = 0
+  if (isList(value)) {
+    // Before the items of a great list are brought together.
+    if (state.copyCost + value.length > maxCopyCost) throw tooCostly()
+    count = value.length
+    for (const item of value instanceof LongList ? value.items() : value) measureCopy(state, item, depth - 1)
+  } else
+    for (const name in value) {
+      count++
+      spendOnCopy(state, makingCost)
+      state.copied += writeText(name).length + 1
+      measureCopy(state, (value as { readonly [name: string]: unknown })[name], depth - 1)
+    }
+  if (count > 1) state.copied += count - 1
+}
+
+function spendOnCopy(state: State, cost: number): void {
+  state.copyCost += cost
+  if (state.copyCost > maxCopyCost) throw tooCostly()
+}
+
+const tooCostly = (): PatchError => new PatchError('copy-too-large', 'the copies of the patch hold too many values')
 
 /** The value at a path; undefined where an object lacks that member. Throws where the object itself is not there, or an item of a list. */
 function findMember(state: State, path: readonly string[], op: string): unknown {

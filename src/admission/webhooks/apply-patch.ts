@@ -5,7 +5,8 @@ import { quote } from '../../api/field-error.js'
 import type { ApiObject } from '../../api/object.js'
 import { shorten } from '../../base/shorten.js'
 import { parseJson, parseWrittenJson } from '../../codec/json.js'
-import { jsonPatch } from '../../patch/json-patch.js'
+import { countItems } from '../../codec/json-scan.js'
+import { jsonPatch, requireFewOperations } from '../../patch/json-patch.js'
 import { PatchError } from '../../patch/patch-error.js'
 import type { AdmissionResponse } from '../../resources/admission/v1.schema.js'
 import { JsonSyntaxError } from '../../schema/json-parse.js'
@@ -71,12 +72,15 @@ const internal = (why: string): ApiError => ApiError.from(new Error(why))
 
 function operationsIn(patch: string): readonly unknown[] {
   try {
-    const { value } = parseJson(Buffer.from(patch, 'base64'))
+    const bytes = Buffer.from(patch, 'base64')
+    // To parse hundreds of thousands of operations takes longer than to count them.
+    requireFewOperations(countItems(bytes))
+    const { value } = parseJson(bytes)
     if (value === null) return []
     if (!Array.isArray(value)) throw internal('error decoding patch: a JSON patch must be a list of operations')
     return value
   } catch (thrown) {
-    if (thrown instanceof JsonSyntaxError) throw internal(thrown.message)
+    if (thrown instanceof JsonSyntaxError || thrown instanceof PatchError) throw internal(thrown.message)
     throw thrown
   }
 }

@@ -32,6 +32,7 @@ const badStatus = 400
 const control = /\p{Cc}/u
 /** What remarks of one answer may take together in the audit log. */
 const mostRemarkLength = 64 << 10
+const mostRemarks = 100
 
 /** What an allowing hook says. Rejects with a HookCallError, a HookRejection, or an error that no policy forgives. */
 export async function callHook({ hook, as }: Candidate, request: AdmissionRequest, parts: CallParts): Promise<AdmissionResponse> {
@@ -102,10 +103,12 @@ function placeOf({ client, name }: Hook, timeoutMs: number, { clients }: CallPar
 /** A hook may say something for the audit log, under its own name; what makes no name with that is left out. */
 function remark(request: AdmissionRequest, name: string, { auditAnnotations = {} }: AdmissionResponse): void {
   let length = 0
-  for (const [key, value] of Object.entries(auditAnnotations)) {
+  let count = 0
+  for (const key in auditAnnotations) {
+    const value = auditAnnotations[key] ?? ''
     const full = `${name}/${key}`
     length += key.length + value.length
-    if (length > mostRemarkLength) return
+    if (++count > mostRemarks || length > mostRemarkLength) return
     if (qualifiedName(full).length === 0) request.annotate(full, value)
   }
 }

@@ -140,6 +140,11 @@ const patches: readonly (readonly [string, unknown, RegExp])[] = [
     /made the object longer than 3145728 bytes/,
   ],
   ['no list', { op: 'add' }, /must be a list of operations/],
+  [
+    'copies of a great many values',
+    [{ op: 'add', path: '/a', value: [] }, ...Array.from({ length: 19 }, () => ({ op: 'copy', from: '/a', path: '/a/-' }))],
+    /the copies of the patch hold too many values/,
+  ],
 ]
 
 for (const [title, patch, says] of patches) {
@@ -155,6 +160,26 @@ for (const [title, patch, says] of patches) {
     )
   })
 }
+
+test('the operations of a patch are counted before it is parsed', async () => {
+  const patch = Buffer.from(`[${'0,'.repeat(40_000)}no JSON]`).toString('base64')
+  const world = await worldOf(
+    () =>
+      (response, { request, ...review }) =>
+        void response.end(JSON.stringify({ ...review, response: { uid: request.uid, allowed: true, patchType: 'JSONPatch', patch } })),
+  )
+  await world.configure('mutating', 'c', world.hook('m'))
+  assert.match((await refused(world.admit())).message, /The allowed maximum operations in a JSON patch is 10000, got 40001$/)
+})
+
+test('of the remarks for the audit log only the first hundred are looked at', async () => {
+  const auditAnnotations = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, 'v']))
+  const world = await worldOf(() => ({ auditAnnotations }))
+  await world.configure('validating', 'c', world.hook('v'))
+  await world.admit()
+  const keys = [...world.remarks.keys()]
+  assert.deepEqual([keys.length, keys[0], keys.at(-1)], [100, 'v.example.com/k0', 'v.example.com/k99'])
+})
 
 test('a URL that is none is a matter of the failure policy', async () => {
   const world = await worldOf(() => ({}))
