@@ -2,11 +2,14 @@
 
 import { randomFillSync } from 'node:crypto'
 import { ProtocolError } from '../errors.js'
+import { GrowingBytes } from '../growing-bytes.js'
 
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 /** What a message may hold, so that a server cannot fill our memory. */
 const longestMessage = 64 * 1024 * 1024
+/** As RFC 6455 has it. */
+const longestControl = 125
 
 export function writeFrame(opcode: number, payload: Uint8Array): Buffer {
   const { length } = payload
@@ -27,8 +30,8 @@ export class FrameReader {
   private chunks: Buffer[] = []
   private size = 0
   private needed = 2
-  private parts: Buffer[] = []
-  private partsSize = 0
+  /** The frames so far of a message that comes in several; their bytes alone are kept, however many frames there are. */
+  private parts: GrowingBytes | undefined
   private partsOpcode: number = opcodes.binary
 
   constructor(onMessage: (opcode: number, payload: Uint8Array) => void) {
@@ -57,7 +60,7 @@ export class FrameReader {
     const start = short < 126 ? 2 : short === 126 ? 4 : 10
     if (bytes.length < start) return this.wait(start)
     const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
-    if (length + this.partsSize > longestMessage) throw new ProtocolError('a message of the server is too long')
+    if (length + (this.parts?.length ?? 0) > longestMessage) throw new ProtocolError('a message of the server is too long')
     if (bytes.length < start + length) return this.wait(start + length)
     this.needed = 2
     this.take({ opcode: first & 0x0f, isLast: (first & 0x80) !== 0, payload: bytes.subarray(start, start + length) })
@@ -71,16 +74,20 @@ export class FrameReader {
 
   private take({ opcode, isLast, payload }: { readonly opcode: number; readonly isLast: boolean; readonly payload: Buffer }): void {
     if (opcode >= opcodes.close) {
+      if (payload.length > longestControl || !isLast) throw new ProtocolError('a control frame of the server is too long')
       this.onMessage(opcode, payload)
       return
     }
     if (opcode !== opcodes.continuation) this.partsOpcode = opcode
-    this.parts.push(payload)
-    this.partsSize += payload.length
+    if (isLast && this.parts === undefined) {
+      this.onMessage(this.partsOpcode, payload)
+      return
+    }
+    this.parts ??= new GrowingBytes(longestMessage + 1, 1024)
+    this.parts.append(payload)
     if (!isLast) return
-    const whole = this.parts.length === 1 ? payload : Buffer.concat(this.parts)
-    this.parts = []
-    this.partsSize = 0
-    this.onMessage(this.partsOpcode, whole)
+    const { bytes, length } = this.parts
+    this.parts = undefined
+    this.onMessage(this.partsOpcode, bytes.subarray(0, length))
   }
 }

@@ -2,12 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { EventEmitter } from 'node:events'
+import { type ClientRequest, createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Client } from '../client.js'
 import { StatusError } from '../errors.js'
 import { HttpTransport } from './http-transport.js'
+import { upgradeToSocket } from './web-socket.js'
 import { FrameReader, opcodes, writeFrame } from './web-socket-frames.js'
 
 const text = (data: Uint8Array): string => Buffer.from(data).toString()
@@ -216,6 +221,47 @@ describe('in a pod', () => {
   })
 })
 
+describe('pings', () => {
+  test('are answered no faster than the server reads', async () => {
+    const written: Buffer[] = []
+    let go: (() => void) | undefined
+    let isRead = false
+    const socket = new Duplex({
+      read: () => undefined,
+      write: (chunk: Buffer, _, done) => {
+        written.push(chunk)
+        if (isRead) done()
+        else go = done
+      },
+    })
+    const sent = new EventEmitter()
+    const messages = await upgradeToSocket(
+      [],
+      (headers) => {
+        const accept = createHash('sha1').update(`${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+        const answer = { headers: { 'sec-websocket-accept': accept } }
+        const end = (): unknown =>
+          setImmediate(() => sent.emit('upgrade', answer, Object.assign(socket, { setNoDelay: () => undefined }), Buffer.alloc(0)))
+        return Object.assign(sent, { end }) as unknown as ClientRequest
+      },
+      () => undefined,
+    )
+    const listeners = socket.listenerCount('drain') + socket.listenerCount('close')
+    for (let i = 0; i < 10_000; i++) socket.push(frame(opcodes.ping, Buffer.from(`ping ${i}`)))
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.ok(socket.writableLength <= socket.writableHighWaterMark + 131, `${socket.writableLength} bytes wait to be written`)
+    assert.equal(socket.listenerCount('drain') + socket.listenerCount('close'), listeners)
+    isRead = true
+    go?.()
+    await new Promise((resolve) => setImmediate(resolve))
+    let last = ''
+    for (const chunk of written) unmask(chunk, (_, payload) => (last = payload.toString()))
+    assert.equal(last, 'ping 9999')
+    messages.close()
+    socket.destroy()
+  })
+})
+
 describe('frames', () => {
   test('of every length, wherever they are cut', () => {
     for (const length of [0, 1, 125, 126, 65_535, 65_536, 200_000]) {
@@ -248,6 +294,29 @@ describe('frames', () => {
       ]),
     )
     assert.deepEqual(seen, ['9 p', '2 ab'])
+  })
+
+  test('without bytes take no memory, however many there are', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const seen: string[] = []
+    const reader = new FrameReader((_, data) => seen.push(text(data)))
+    reader.feed(frame(opcodes.binary, Buffer.from('a'), false))
+    collect()
+    const before = process.memoryUsage().heapUsed
+    const many = Buffer.alloc(64 * 1024)
+    for (let i = 0; i < 10; i++) reader.feed(many)
+    collect()
+    assert.ok(process.memoryUsage().heapUsed - before < 8 * 1024 * 1024)
+    reader.feed(frame(opcodes.continuation, Buffer.from('b')))
+    assert.deepEqual(seen, ['ab'])
+  })
+
+  test('of control are short and whole', () => {
+    const reader = (): FrameReader => new FrameReader(() => undefined)
+    reader().feed(frame(opcodes.ping, Buffer.alloc(125)))
+    assert.throws(() => reader().feed(frame(opcodes.ping, Buffer.alloc(126))), /too long/)
+    assert.throws(() => reader().feed(frame(opcodes.ping, Buffer.alloc(1), false)), /too long/)
   })
 
   test('that are too long or masked are refused', () => {

@@ -69,6 +69,8 @@ class NodeMessageSocket implements MessageSocket {
   private failure: Error | undefined
   private hasEnded = false
   private hasClosed = false
+  /** The last one that there was no room for. The pings before it need no answer. */
+  private unsentPong: Buffer | undefined
 
   constructor(socket: Socket, head: Buffer, protocol: string) {
     this.socket = socket
@@ -76,6 +78,11 @@ class NodeMessageSocket implements MessageSocket {
     this.reader = new FrameReader((opcode, payload) => this.take(opcode, payload))
     socket.setNoDelay(true)
     socket.on('data', this.feed)
+    socket.on('drain', () => {
+      const pong = this.unsentPong
+      this.unsentPong = undefined
+      if (pong !== undefined && !this.hasEnded && !this.hasClosed) socket.write(pong)
+    })
     socket.on('error', (error) => this.end(error))
     socket.on('close', () => this.end(this.hasClosed ? undefined : new Error('the connection was cut off')))
     if (head.length > 0) this.feed(head)
@@ -138,7 +145,7 @@ class NodeMessageSocket implements MessageSocket {
   }
 
   private take(opcode: number, payload: Uint8Array): void {
-    if (opcode === opcodes.ping) void this.write(opcodes.pong, payload).catch(() => undefined)
+    if (opcode === opcodes.ping) this.answerPing(payload)
     else if (opcode === opcodes.close) {
       this.close()
     } else if (opcode !== opcodes.pong && !this.hasClosed) {
@@ -146,6 +153,13 @@ class NodeMessageSocket implements MessageSocket {
       if (this.waiting.length >= mostWaiting) this.socket.pause()
       this.wake()
     }
+  }
+
+  private answerPing(payload: Uint8Array): void {
+    if (this.hasEnded || this.hasClosed) return
+    const pong = writeFrame(opcodes.pong, payload)
+    if (this.socket.writableNeedDrain) this.unsentPong = pong
+    else this.socket.write(pong)
   }
 
   private end(error?: Error): void {
