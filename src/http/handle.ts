@@ -96,7 +96,6 @@ const lineEnd = 0x0a
 const withoutLineEnd = (body: Uint8Array): Uint8Array => (body.at(-1) === lineEnd ? body.subarray(0, -1) : body)
 
 export function sendError(exchange: Exchange, thrown: unknown): void {
-  const { identity } = exchange.catalog
   const error = ApiError.from(thrown)
   if (!(thrown instanceof ApiError)) exchange.lifecycle.panic(exchange, thrown)
   const { response } = exchange
@@ -105,6 +104,17 @@ export function sendError(exchange: Exchange, thrown: unknown): void {
     exchange.cut() // too late for a Status: a cut connection is the only honest sign
     return
   }
+  try {
+    sendStatus(exchange, error)
+  } catch (unsendable) {
+    // No answer can be begun: a client that is left without one would wait for ever.
+    exchange.lifecycle.panic(exchange, unsendable)
+    exchange.cut()
+  }
+}
+
+function sendStatus(exchange: Exchange, error: ApiError): void {
+  const { identity } = exchange.catalog
   if (error instanceof OverloadedError) {
     sendPlain(exchange, 429, `${error.message}\n`, { 'Retry-After': String(error.status.details?.retryAfterSeconds) })
     return

@@ -223,8 +223,14 @@ export function writeHead(exchange: Exchange, code: number, headers: string[]): 
     return
   }
   if (!response.stream.endAfterHeaders && exchange.request.readableFlowing === null) passOver(exchange.request)
-  for (let i = 0; i < headers.length; i += 2) response.appendHeader(headers[i] as string, headers[i + 1] as string)
-  response.writeHead(code)
+  try {
+    for (let i = 0; i < headers.length; i += 2) response.appendHeader(headers[i] as string, headers[i + 1] as string)
+    response.writeHead(code)
+  } catch (thrown) {
+    // Whoever tells of this writes a head of its own.
+    for (let i = 0; i < headers.length; i += 2) response.removeHeader(headers[i] as string)
+    throw thrown
+  }
 }
 
 /** Of a body that nobody wants no more is taken than of any other. */
