@@ -119,6 +119,8 @@ export class Extensions {
     const isRedirect = head.code >= 300 && head.code <= 399 && head.headers.some((name, i) => i % 2 === 0 && /^location$/i.test(name))
     if (isRedirect && this.parts.rejectsRedirects) throw new RedirectError()
     for (const name of notPassedBack) removeHeader(head.headers, name)
+    const flowNames = head.headers.filter((name, i) => i % 2 === 0 && isFlowHeader(name.toLowerCase()))
+    for (const name of flowNames) removeHeader(head.headers, name)
   }
 
   /** Connections are kept as long as both sides show the same. */
@@ -152,7 +154,12 @@ const notPassedBack = [
   'access-control-allow-headers',
   'access-control-allow-methods',
   'access-control-allow-origin',
+  'strict-transport-security',
 ]
+
+/** Which flow a request was counted in, under whatever brand: it is this server's flows that clients are told of. */
+const isFlowHeader = (name: string): boolean =>
+  name.startsWith('x-') && (name.endsWith('-pf-flowschema-uid') || name.endsWith('-pf-prioritylevel-uid'))
 
 function answerFailure(exchange: Exchange, thrown: unknown): Answered {
   if (thrown instanceof RedirectError) return plain(exchange, 502, 'the backend attempted to redirect this request, which is not permitted')

@@ -149,6 +149,35 @@ describe('a version that another server answers for', () => {
     )
   })
 
+  test('what this server says of itself no other says in its place, and every client is answered', async () => {
+    const url = `${gadgets}?limit=8`
+    const own = {
+      'X-Cluster-PF-FlowSchema-UID': 'theirs',
+      'X-Kubernetes-PF-PriorityLevel-UID': 'theirs',
+      'X-Cluster-PF-PriorityLevel-UID': 'theirs',
+      'Audit-Id': 'theirs',
+      'Strict-Transport-Security': 'theirs',
+    }
+    extension.behaviour = ({ url: asked }, response) => {
+      if (asked !== url) return undefined
+      response.writeHead(200, [...Object.entries(own).flat(), 'Content-Type', 'a/b', 'Content-Type', 'c/d', 'X-Theirs', 'yes'])
+      response.end('ok')
+      return true
+    }
+    const got = expectStatus(await client.get(url), 200)
+    assert.equal(got.headers['x-theirs'], 'yes')
+    const session = connect(running.server.url, { ca: running.server.caPem })
+    const stream = session.request({ ':path': url, authorization: 'Bearer bob-token' })
+    const [head] = (await once(stream, 'response')) as [{ [name: string]: unknown }]
+    stream.resume()
+    await once(stream, 'close')
+    session.close()
+    extension.behaviour = () => undefined
+    assert.deepEqual([head[':status'], head['content-type'], head['x-theirs']], [200, 'a/b', 'yes'])
+    for (const headers of [got.headers, head])
+      for (const name of Object.keys(own)) assert.doesNotMatch(String(headers[name.toLowerCase()]), /theirs/, name)
+  })
+
   test('objects are made, read, watched and deleted there', async () => {
     const watch = await client.watch(`${gadgets}?watch=1`)
     const made = expectStatus(await client.post(gadgets, { metadata: { name: 'one' }, spec: { size: 3 } }), 201)
