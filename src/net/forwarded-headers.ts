@@ -79,6 +79,69 @@ export function removeHeader(headers: RawHeaders, name: string): void {
   for (let i = headers.length - 2; i >= 0; i -= 2) if (headers[i]?.toLowerCase() === lower) headers.splice(i, 2)
 }
 
+/** Node refuses to write a second one of these in HTTP/2. */
+const singleInHttp2: ReadonlySet<string> = new Set([
+  'access-control-allow-credentials',
+  'access-control-max-age',
+  'access-control-request-method',
+  'age',
+  'authorization',
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-md5',
+  'content-range',
+  'content-type',
+  'date',
+  'dnt',
+  'etag',
+  'expires',
+  'from',
+  'host',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'last-modified',
+  'location',
+  'max-forwards',
+  'proxy-authorization',
+  'range',
+  'referer',
+  'retry-after',
+  'tk',
+  'upgrade-insecure-requests',
+  'user-agent',
+  'x-content-type-options',
+])
+
+/** Those that are lists, and mean the same in one line. */
+const isList = (name: string): boolean => name === 'content-encoding' || name === 'content-language'
+
+/** Makes headers such that HTTP/2 can carry them: of those that may be there once the first counts, and the lines of a list are joined. */
+export function keepSingle(headers: RawHeaders): void {
+  const places = new Map<string, number>()
+  let kept = 0
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string
+    const value = headers[i + 1] as string
+    const lower = name.toLowerCase()
+    if (singleInHttp2.has(lower)) {
+      const first = places.get(lower)
+      if (first !== undefined) {
+        if (isList(lower)) headers[first] += `, ${value}`
+        continue
+      }
+      places.set(lower, kept + 1)
+    }
+    headers[kept++] = name
+    headers[kept++] = value
+  }
+  headers.length = kept
+}
+
 export function headerOf(headers: readonly string[], name: string): string | undefined {
   const lower = name.toLowerCase()
   for (let i = 0; i < headers.length; i += 2) if (headers[i]?.toLowerCase() === lower) return headers[i + 1]

@@ -57,6 +57,37 @@ test('clients of HTTP/2 are served the same', async () => {
   assert.equal(seen.headers.host, `127.0.0.1:${port}`)
 })
 
+test('headers that HTTP/2 allows once are passed on once', async () => {
+  const lines = [
+    'Content-Type: a/b',
+    'content-type: c/d',
+    'Content-Encoding: x',
+    'Content-Encoding: y',
+    'X-Own: 1',
+    'X-Own: 2',
+    'ETag: e',
+    'ETag: f',
+  ]
+  const answer = `HTTP/1.1 200 OK\r\n${lines.join('\r\n')}\r\nContent-Length: 2\r\n\r\nok`
+  const { port } = await startProxy(await startTcp((socket) => socket.on('data', () => socket.write(answer))))
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.cert })
+  closing.push(() => session.destroy())
+  const stream = session.request({ ':path': '/' })
+  const [headers] = await once(stream, 'response')
+  let text = ''
+  for await (const chunk of stream) text += chunk
+  assert.equal(text, 'ok')
+  const names = ['content-type', 'content-encoding', 'x-own', 'etag']
+  assert.deepEqual(
+    names.map((name) => headers[name]),
+    ['a/b', 'x, y', '1, 2', 'e'],
+  )
+  // In HTTP/1.1 they stay as they came.
+  const sent = requestHttps({ host: '127.0.0.1', port, ca: authority.cert, agent: false }).end()
+  const [plain] = (await once(sent, 'response')) as [IncomingMessage]
+  assert.equal(plain.resume().rawHeaders.filter((name) => /^content-type$/i.test(name)).length, 2)
+})
+
 test('the head and each part of a stream come as they are written', async () => {
   let finish = (): void => undefined
   const { url } = await startBackend((_request, response) => {

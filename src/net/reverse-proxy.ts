@@ -5,7 +5,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable, Transform, Writable } from 'node:stream'
-import { endToEndHeaders, headerOf, type RawHeaders } from './forwarded-headers.js'
+import { endToEndHeaders, headerOf, keepSingle, type RawHeaders } from './forwarded-headers.js'
 import { joinConnections } from './join-connections.js'
 import type { Request, Response } from './listen.js'
 import { answerRoomBytes, setRoom, streamRoomBytes } from './socket-room.js'
@@ -178,6 +178,7 @@ function passBack(forwarding: Forwarding, answer: IncomingMessage): Promise<void
     answer.on('error', nothing)
     try {
       const head = headOf(answer)
+      if (!('assignSocket' in response)) keepSingle(head.headers)
       if (forwarding.isRefusal?.(head)) {
         readRefusal(answer, head).then(reject, reject)
         return
@@ -317,20 +318,28 @@ function forwardUpgrade(forwarding: Forwarding): Promise<void> {
         resolve()
         return
       }
-      response.statusCode = 101
-      onUpgrade?.()
-      writeSwitch(response as ServerResponse, answer)
-      if (early.length > 0) client.socket.write(early)
-      if (client.early.length > 0) socket.write(client.early)
-      joinConnections(client.socket, socket, { idleMs: upstream.limits.upgradedIdleMs, bytesPerSecond }).then(resolve, resolve)
+      // Nobody catches what is thrown to the connection that tells of this.
+      try {
+        response.statusCode = 101
+        onUpgrade?.()
+        writeSwitch(response as ServerResponse, answer)
+        if (early.length > 0) client.socket.write(early)
+        if (client.early.length > 0) socket.write(client.early)
+        joinConnections(client.socket, socket, { idleMs: upstream.limits.upgradedIdleMs, bytesPerSecond }).then(resolve, resolve)
+      } catch (thrown) {
+        socket.destroy()
+        client.socket.destroy()
+        cut(response)
+        reject(thrown as Error)
+      }
     })
     sent.end()
   })
 }
 
-/** The head as it came; what follows it goes past the answer. */
-function writeSwitch(response: ServerResponse, { statusMessage, rawHeaders }: IncomingMessage): void {
+/** The headers as they came, but not the reason: that may hold what Node does not write. What follows goes past the answer. */
+function writeSwitch(response: ServerResponse, { rawHeaders }: IncomingMessage): void {
   response.sendDate = false
-  response.writeHead(101, statusMessage ?? '', rawHeaders)
+  response.writeHead(101, rawHeaders)
   response.flushHeaders()
 }

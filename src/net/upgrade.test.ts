@@ -76,6 +76,29 @@ function switchThenClose(socket: Socket): void {
   })
 }
 
+test('a head of a changed protocol that cannot be passed on as it came brings nobody down', async () => {
+  const heads = ['101 \x01hey\r\n', '101 Switching Protocols\r\nTrailer: X-Sum\r\n']
+  const sockets: Socket[] = []
+  const start = (line: string): ReturnType<typeof startProxy> =>
+    startTcp((socket) => {
+      sockets.push(socket)
+      socket.once('data', () => socket.write(`HTTP/1.1 ${line}Connection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\nhello`))
+    }).then((url) => startProxy(url))
+  const reason = await start(heads[0] as string)
+  const socket = await dial(reason.port)
+  socket.write(upgradeRequest())
+  assert.match(await readUntil(socket, 'hello'), /^HTTP\/1\.1 101 Switching Protocols\r\n/)
+  socket.destroy()
+  // Node writes no such header in an answer without chunks.
+  const header = await start(heads[1] as string)
+  const other = await dial(header.port)
+  other.write(upgradeRequest())
+  await once(other.resume(), 'close')
+  await eventually(() => header.ends.length === 1, 'the request has failed')
+  assert.match(header.ends[0] as string, /trailer/i)
+  await eventually(() => sockets.every(({ destroyed }) => destroyed), 'the other server was left')
+})
+
 test('a changed protocol in which nothing is said ends, and one that is too quick is slowed down', async () => {
   const quiet = await startProxy(await startTcp(switching), { limits: { upgradedIdleMs: 100 } })
   const silent = await dial(quiet.port)
