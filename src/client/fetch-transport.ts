@@ -2,7 +2,7 @@
 
 import { identityNames, identityOf } from '../api/identity.js'
 import { BoundedBody } from './bounded-body.js'
-import { ConnectionError, ProtocolError } from './errors.js'
+import { ConnectionError } from './errors.js'
 import { connectionError } from './requester.js'
 import type { MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from './transport.js'
 
@@ -54,10 +54,6 @@ export class FetchTransport implements Transport {
         // Never followed: what is sent, and in whose name, is for this server only.
         redirect: 'manual',
       })
-      if (isRedirect(response)) {
-        response.body?.cancel().catch(() => undefined)
-        throw new ProtocolError(`${this.server} answered with a redirect, which is not followed`)
-      }
       return responseOf(response, (thrown) => connectionError(thrown, `the answer of ${this.server} broke off`, request.signal))
     } catch (thrown) {
       throw connectionError(thrown, `${request.method} ${this.server}`, request.signal)
@@ -88,9 +84,6 @@ export class FetchTransport implements Transport {
   }
 }
 
-/** Browsers say only that it is one, others give it as it is. */
-const isRedirect = ({ type, status }: Response): boolean => type === 'opaqueredirect' || (status >= 301 && status <= 308 && status !== 304)
-
 function headersOf(headers: TransportRequest['headers']): Headers {
   const sent = new Headers()
   for (const [name, value] of Object.entries(headers)) for (const one of typeof value === 'string' ? [value] : value) sent.append(name, one)
@@ -104,7 +97,8 @@ const tokenProtocols = (token: string): readonly string[] => {
 
 function responseOf(response: Response, explain: (thrown: unknown) => unknown): TransportResponse {
   return {
-    status: response.status,
+    // Browsers say of a redirect only that it is one.
+    status: response.type === 'opaqueredirect' ? 302 : response.status,
     header: (name) => response.headers.get(name) ?? '',
     text: async () => {
       const body = new BoundedBody(response.status)

@@ -77,7 +77,12 @@ export class Requester {
         signal,
       })
       this.warn(response)
-      if (response.status < 400) return response
+      if (response.status < 300) return response
+      if (response.status < 400) {
+        // Not followed: what is sent, and in whose name, is for this server only.
+        response.discard()
+        throw new ProtocolError(`the server answered ${response.status}: redirects are not followed`)
+      }
       if (response.status === 401 && this.settings.credentials?.refuse?.(credential) === true && !hasNewCredential) {
         response.discard()
         hasNewCredential = true

@@ -170,10 +170,10 @@ describe('the transport', () => {
       const server = await plain((request, response) => response.writeHead(status, { location: `${other}${request.url}` }).end())
       for (const transport of [new HttpTransport({ server }), new FetchTransport({ server })]) {
         const requester = new Requester({ transport, impersonate: { user: 'somebody' } })
-        await assert.rejects(requester.json({ path: '/', method: 'POST', body: { secret: 1 } }), ProtocolError)
+        await assert.rejects(requester.json({ path: '/', method: 'POST', body: { secret: 1 } }), /redirects are not followed/)
         await assert.rejects(
-          requester.json({ path: '/' }),
-          transport instanceof FetchTransport ? /redirect, which is not followed/ : ProtocolError,
+          requester.text({ path: '/' }),
+          (error) => error instanceof ProtocolError && error.message.includes(String(status)),
         )
         transport.close()
       }
