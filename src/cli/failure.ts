@@ -1,5 +1,6 @@
 // What went wrong, as people are told: in the words that scripts know, and with what to do about it where that is known.
 
+import { printable } from '../base/printable.js'
 import type { StatusError } from '../client/errors.js'
 import { UsageError } from './flags.js'
 
@@ -19,7 +20,10 @@ export class Failure extends Error {
   override readonly name = 'Failure'
 }
 
-export function explain(thrown: unknown): string {
+/** What others wrote stands in messages: no control character of theirs is left. */
+export const explain = (thrown: unknown): string => printable(sentenceFor(thrown))
+
+function sentenceFor(thrown: unknown): string {
   const { name, message } = thrown instanceof Error ? thrown : { name: '', message: String(thrown) }
   if (name === 'StatusError') return explainStatus(thrown as StatusError)
   if (name === 'ConnectionError') return explainConnection(thrown as Error & { readonly code: string })

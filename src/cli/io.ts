@@ -1,7 +1,14 @@
 // Where a command reads and writes: plain where nobody looks, with colours and a line of progress on a terminal.
 
+import { printable, printableLine } from '../base/printable.js'
+
 export interface Io {
+  /** With our own colours; on a terminal no other control character passes. */
   out(text: string): void
+  /** Without colours of ours: raw for programs, and no control character passes to a terminal. */
+  data(text: string): void
+  /** As it is, even to a terminal. */
+  raw(text: string): void
   err(text: string): void
   /** One line that the next one replaces; nothing where nobody looks. */
   progress(text: string): void
@@ -28,6 +35,16 @@ const coded =
     `\x1b[${code}m${text}\x1b[0m`
 export const colourStyle: Style = { bold: coded(1), dim: coded(2), red: coded(31), green: coded(32), yellow: coded(33), cyan: coded(36) }
 
+/** Cuts a text at the codes of our colours; these are every second part. */
+const ownCodes = /(\x1b\[(?:[012]|3[1236])m)/
+
+/** A text with colours of ours, without anything else that acts on a terminal. */
+export const withoutForeignCodes = (text: string): string =>
+  text
+    .split(ownCodes)
+    .map((part, i) => (i % 2 === 1 ? part : printable(part)))
+    .join('')
+
 export function processIo(color: string): Io {
   const { stdout, stderr, stdin, env } = process
   const isTerminal = stdout.isTTY === true
@@ -37,20 +54,24 @@ export function processIo(color: string): Io {
     if (hasProgress) stderr.write('\r\x1b[K')
     hasProgress = false
   }
+  const clean = hasColours ? withoutForeignCodes : printable
+  const raw = (text: string): void => {
+    clear()
+    stdout.write(text)
+  }
   return {
     isTerminal,
     style: hasColours ? colourStyle : plainStyle,
-    out: (text) => {
-      clear()
-      stdout.write(text)
-    },
+    out: (text) => raw(isTerminal ? clean(text) : text),
+    data: (text) => raw(isTerminal ? printable(text) : text),
+    raw,
     err: (text) => {
       clear()
-      stderr.write(text)
+      stderr.write(stderr.isTTY === true ? clean(text) : text)
     },
     progress: (text) => {
       if (stderr.isTTY !== true) return
-      stderr.write(`\r\x1b[K${text.slice(0, (stderr.columns ?? 80) - 1)}`)
+      stderr.write(`\r\x1b[K${printableLine(text).slice(0, (stderr.columns ?? 80) - 1)}`)
       hasProgress = true
     },
     readStdin: async () => {

@@ -1,5 +1,6 @@
 // The command `clusterctl`: finds the command that is meant, loads it and nothing else, runs it, and says what went wrong.
 
+import { printableLine } from '../base/printable.js'
 import type { Command } from './command.js'
 import { type CommandEntry, commands } from './command-table.js'
 import { Exit, explain } from './failure.js'
@@ -34,7 +35,7 @@ export async function main(argv: readonly string[], { io: givenIo, signal }: Sur
     }
     // A flag that means something else here says nothing about the server.
     const others = Object.fromEntries(Object.keys(command.flags).map((name) => [name, undefined]))
-    session = new Session({ ...flags, ...others }, (text) => io.err(`${io.style.yellow('Warning:')} ${text}\n`))
+    session = new Session({ ...flags, ...others }, (text) => io.err(`${io.style.yellow('Warning:')} ${printableLine(text)}\n`))
     const code = await command.run({ args, rest: behind, flags, session, io, signal: signal ?? new AbortController().signal } as Parameters<
       Command['run']
     >[0])

@@ -51,7 +51,7 @@ export function tellResults(results: readonly Result[], flags: ResultFlags, io: 
     nameOf: (object) => names.get(object) ?? '',
     showManagedFields: flags['show-managed-fields'] ?? false,
   })
-  io.out(
+  io.data(
     printer.print(
       results.map(({ object }) => object),
       results.length > 1,

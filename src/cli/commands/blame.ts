@@ -32,9 +32,9 @@ export const command = defineCommand({
       owners.map(({ manager, operation, subresource, since }, i) => [
         i === 0 ? path : '',
         i === 0 ? shown(value) : '',
-        io.style.cyan(manager),
+        { text: manager, paint: io.style.cyan },
         `${operation}${subresource === '' ? '' : ` (${subresource})`}`,
-        io.style.dim(since === '' ? '<unknown>' : since),
+        { text: since === '' ? '<unknown>' : since, paint: io.style.dim },
       ]),
     )
     if (rows.length === 0) io.err('nobody owns anything: the object has no managed fields\n')

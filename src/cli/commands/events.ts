@@ -35,7 +35,7 @@ export const command = defineCommand({
     const list = await events.list(selector)
     const items = list.items.filter(isWanted).toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b))
     if (flags.output !== undefined) {
-      io.out(printerFor({ output: flags.output, nameOf: ({ metadata }) => `event/${metadata?.name}` }).print(items, true))
+      io.data(printerFor({ output: flags.output, nameOf: ({ metadata }) => `event/${metadata?.name}` }).print(items, true))
       return 0
     }
     const widths: number[] = []

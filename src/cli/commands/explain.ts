@@ -1,5 +1,6 @@
 // Shows what the fields of a kind mean, as the server describes them.
 
+import { printable, printableLine } from '../../base/printable.js'
 import { apiVersionOf } from '../../client/resource-ref.js'
 import { defineCommand } from '../command.js'
 import { UsageError } from '../flags.js'
@@ -48,7 +49,7 @@ export const command = defineCommand({
         .map(([field, member]) => {
           const note = required.includes(field) ? ' -required-' : ''
           const described = tree.descriptionOf(member)
-          return `   ${io.style.bold(field)}\t<${tree.typeOf(member)}>${note}\n${described === '' ? '' : `${wrap(described, 5)}\n`}`
+          return `   ${io.style.bold(printableLine(field))}\t<${printableLine(tree.typeOf(member))}>${note}\n${described === '' ? '' : `${wrap(described, 5)}\n`}`
         })
         .join('\n')
     }
@@ -61,7 +62,7 @@ function recursive(tree: SchemaTree, schema: Schema, indent: number, above: Read
   return [...tree.membersOf(schema)]
     .map(
       ([field, member]) =>
-        `${' '.repeat(indent)}${field}\t<${tree.typeOf(member)}>\n${recursive(tree, member, indent + 3, new Set([...above, inner]))}`,
+        `${' '.repeat(indent)}${printableLine(field)}\t<${printableLine(tree.typeOf(member))}>\n${recursive(tree, member, indent + 3, new Set([...above, inner]))}`,
     )
     .join('')
 }
@@ -70,7 +71,7 @@ const lineWidth = 75
 
 function wrap(text: string, indent: number): string {
   const lines: string[] = []
-  for (const paragraph of text.split('\n')) {
+  for (const paragraph of printable(text).split('\n')) {
     let line = ''
     for (const word of paragraph.split(' ')) {
       if (line !== '' && line.length + 1 + word.length > lineWidth) {

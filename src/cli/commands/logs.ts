@@ -53,14 +53,14 @@ export const command = defineCommand({
       const lines = session.client.pods(session.namespace).logs(pod, { ...options, container: name })
       let rest = ''
       for await (const chunk of lines) {
-        if (!flags.prefix) io.out(chunk)
+        if (!flags.prefix) io.raw(chunk)
         else {
           const parts = (rest + chunk).split('\n')
           rest = parts.pop() ?? ''
-          for (const line of parts) io.out(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${line}\n`)
+          for (const line of parts) io.raw(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${line}\n`)
         }
       }
-      if (rest !== '') io.out(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${rest}\n`)
+      if (rest !== '') io.raw(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${rest}\n`)
     }
     if (flags.follow) await Promise.all(sources.map(show))
     else for (const source of sources) await show(source)

@@ -1,5 +1,6 @@
 // Rows as columns that stand below one another, and columns that the caller names.
 
+import { printableLine } from '../../base/printable.js'
 import { Failure } from '../failure.js'
 import type { Style } from '../io.js'
 import { plainStyle } from '../io.js'
@@ -8,23 +9,38 @@ import { follow, parseRelaxed, textOf } from './json-path.js'
 const leastWidth = 6
 const padding = 3
 
+/** A cell in colour. Colours come from here alone: what looks like the code of one in a text is text. */
+export interface PaintedCell {
+  readonly text: string
+  readonly paint: (text: string) => string
+}
+
+export type Cell = string | PaintedCell
+
 /** Every cell but the last of a row is as wide as its column. Widths may be handed on, for rows that come later. */
-export function alignRows(rows: readonly (readonly string[])[], widths: number[] = []): string {
-  for (const row of rows) {
-    row.forEach((cell, i) => {
-      if (i < row.length - 1) widths[i] = Math.max(widths[i] ?? leastWidth, widthOf(cell) + padding)
+export function alignRows(rows: readonly (readonly Cell[])[], widths: number[] = []): string {
+  const lines = rows.map((row) => row.map(cleanCell))
+  for (const row of lines) {
+    row.forEach(({ text }, i) => {
+      if (i < row.length - 1) widths[i] = Math.max(widths[i] ?? leastWidth, widthOf(text) + padding)
     })
   }
-  return rows
+  return lines
     .map(
-      (row) =>
-        `${row.map((cell, i) => (i === row.length - 1 ? cell : cell + ' '.repeat(Math.max(0, (widths[i] as number) - widthOf(cell))))).join('')}\n`,
+      (row) => `${row.map((cell, i) => cell.paint(cell.text) + (i === row.length - 1 ? '' : gap(cell, widths[i] as number))).join('')}\n`,
     )
     .join('')
 }
 
-/** Letters, not the codes of colours. */
-const widthOf = (text: string): number => [...(text.includes('\x1b') ? text.replaceAll(/\x1b\[\d+m/g, '') : text)].length
+const unpainted = (text: string): string => text
+
+const cleanCell = (cell: Cell): PaintedCell =>
+  typeof cell === 'string' ? { text: printableLine(cell), paint: unpainted } : { text: printableLine(cell.text), paint: cell.paint }
+
+const gap = ({ text }: PaintedCell, width: number): string => ' '.repeat(Math.max(0, width - widthOf(text)))
+
+/** In letters. */
+const widthOf = (text: string): number => [...text].length
 
 export interface NamedColumns {
   readonly headers: readonly string[]
@@ -73,5 +89,5 @@ function splitColumns(spec: string): readonly string[] {
   return parts
 }
 
-export const headerRow = (headers: readonly string[], style: Style = plainStyle): readonly string[] =>
-  headers.map((header) => style.bold(header))
+export const headerRow = (headers: readonly string[], style: Style = plainStyle): readonly Cell[] =>
+  headers.map((text) => ({ text, paint: style.bold }))

@@ -1,5 +1,6 @@
 // An object as an outline: names as people write them, one field in a line, lists below their names.
 
+import { printable, printableLine } from '../../base/printable.js'
 import { compareText } from '../../base/text-order.js'
 import type { DynamicObject } from '../../client/objects.js'
 import { plainStyle, type Style } from '../io.js'
@@ -12,7 +13,8 @@ export function describeObject({ apiVersion, kind, metadata = {}, ...rest }: Dyn
     const lines = Object.entries(values)
       .sort(([a], [b]) => compareText(a, b))
       .map(
-        ([key, value]) => `${key}${separator}${value.length > 140 || value.includes('\n') ? `\n${indent(value, unit.repeat(2))}` : value}`,
+        ([key, value]) =>
+          `${printableLine(key)}${separator}${value.length > 140 || value.includes('\n') ? `\n${indent(value, unit.repeat(2))}` : value}`,
       )
     return lines.length === 0 ? ['<none>'] : lines
   }
@@ -26,7 +28,9 @@ export function describeObject({ apiVersion, kind, metadata = {}, ...rest }: Dyn
   ]
   const width = Math.max(...head.map(([title]) => title.length)) + 3
   const lines = head.flatMap(([title, values]) =>
-    values.map((value, i) => `${i === 0 ? style.bold(`${title}:`) + ' '.repeat(width - title.length - 1) : ' '.repeat(width)}${value}\n`),
+    values.map(
+      (value, i) => `${i === 0 ? style.bold(`${title}:`) + ' '.repeat(width - title.length - 1) : ' '.repeat(width)}${printable(value)}\n`,
+    ),
   )
   return lines.join('') + outline({ metadata: others, ...rest }, '', style)
 }
@@ -42,7 +46,7 @@ function outline(value: object, prefix: string, style: Style): string {
     const title = titleOf(name)
     const shown = prefix === '' ? style.bold(`${title}:`) : `${title}:`
     if (typeof member !== 'object') {
-      const one = String(member)
+      const one = printable(String(member))
       text += one.includes('\n')
         ? `${prefix}${shown}\n${indent(one, prefix + unit)}\n`
         : `${prefix}${shown}${' '.repeat(width - title.length - 1)}${one}\n`
@@ -55,7 +59,7 @@ function outline(value: object, prefix: string, style: Style): string {
 function listText(list: readonly unknown[], prefix: string, style: Style): string {
   return list
     .map((item) => {
-      if (typeof item !== 'object' || item === null) return `${prefix}${String(item)}\n`
+      if (typeof item !== 'object' || item === null) return `${prefix}${printableLine(String(item))}\n`
       // The first field stands behind a dash.
       const inner = Array.isArray(item) ? listText(item, `${prefix}${unit}`, style) : outline(item, `${prefix}${unit}`, style)
       return `${prefix}- ${inner.slice(prefix.length + unit.length)}`
@@ -72,7 +76,7 @@ const indent = (text: string, prefix: string): string =>
 
 /** `creationTimestamp` to `Creation Timestamp`; what is no name of a field stays as it is. */
 function titleOf(name: string): string {
-  if (!/^[a-z][A-Za-z0-9]*$/.test(name)) return name
+  if (!/^[a-z][A-Za-z0-9]*$/.test(name)) return printableLine(name)
   const words = name.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
   return words[0]?.toUpperCase() + words.slice(1)
 }

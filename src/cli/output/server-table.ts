@@ -2,7 +2,7 @@
 
 import type { ApiObject, Table } from '../../client/objects.js'
 import type { Style } from '../io.js'
-import { alignRows } from './columns.js'
+import { alignRows, type Cell, headerRow } from './columns.js'
 
 export interface TableStyle {
   readonly wide: boolean
@@ -33,12 +33,12 @@ export class TableLines {
   /** The header where it has not been shown yet, and a line for each row. Later tables of a watch come without definitions of columns. */
   add({ columnDefinitions, rows }: Table, events: readonly string[] = []): string {
     const { wide, noHeaders, style } = this.options
-    const lines: (readonly string[])[] = []
+    const lines: (readonly Cell[])[] = []
     if (columnDefinitions !== null && columnDefinitions !== undefined && columnDefinitions.length > 0) {
       const isFirst = this.shown.length === 0
       this.shown = columnDefinitions.flatMap(({ priority }, i) => (wide || (priority ?? 0) === 0 ? [i] : []))
       this.nameAt = columnDefinitions.findIndex(({ format }) => format === 'name')
-      if (isFirst && !noHeaders) lines.push(this.headers(columnDefinitions).map((header) => style.bold(header)))
+      if (isFirst && !noHeaders) lines.push(headerRow(this.headers(columnDefinitions), style))
     }
     for (const [i, row] of (rows ?? []).entries()) lines.push(this.cells(row, events[i]))
     return alignRows(lines, this.widths)
@@ -69,7 +69,13 @@ export class TableLines {
 }
 
 const cellText = (cell: unknown): string =>
-  cell === null || cell === undefined ? '<none>' : typeof cell === 'object' ? JSON.stringify(cell) : String(cell)
+  cell === null || cell === undefined ? '<none>' : typeof cell === 'object' ? JSON.stringify(cell) : firstLine(String(cell))
+
+/** A row is one line: of a longer text the first line is shown, as the original's command line does. */
+function firstLine(text: string): string {
+  const end = text.search(/[\f\n\r]/)
+  return end < 0 ? text : `${text.slice(0, end)}...`
+}
 
 export const labelsText = (labels: { readonly [name: string]: string }): string => {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`)

@@ -38,6 +38,6 @@ export async function showObjects(work: GetWork, { named, collections }: Wanted)
   })
   const objects = found.map(({ object }) => object)
   if (flags['sort-by'] !== undefined) objects.sort(sortKeyOf(flags['sort-by']))
-  if (objects.length > 0 || (isList && failures === 0)) io.out(printer.print(objects, isList))
+  if (objects.length > 0 || (isList && failures === 0)) io.data(printer.print(objects, isList))
   return failures === 0 ? 0 : 1
 }

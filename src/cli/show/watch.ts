@@ -40,7 +40,8 @@ export async function showWatch(work: GetWork, { named, collections }: Wanted): 
         )
       : (printer?.print([shown], false) ?? '')
     const isDocument = !asTable && flags.output === 'yaml'
-    io.out(isDocument ? `---\n${text}` : text)
+    if (asTable) io.out(text)
+    else io.data(isDocument ? `---\n${text}` : text)
   }
   let version: string
   if (name !== undefined && !flags['watch-only']) await collection.get(name)
