@@ -6,6 +6,7 @@ import { YamlError } from './yaml-error.js'
 export interface PlacedDocument extends YamlDocument {
   /** Counted from 1. */
   readonly line: number
+  readonly text: string
 }
 
 /** Documents without anything in them are left out. Throws a YamlError that says in which document it is. */
@@ -14,7 +15,7 @@ export function readDocuments(text: string): readonly PlacedDocument[] {
   for (const { line, part } of partsOf(text)) {
     try {
       const document = readYaml(part)
-      if (document.value !== null) documents.push({ ...document, line })
+      if (document.value !== null) documents.push({ ...document, line, text: part })
     } catch (thrown) {
       if (!(thrown instanceof YamlError) || line === 1) throw thrown
       throw new YamlError(`in the document that begins in line ${line}: ${thrown.message}`)

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { runCheckCommand } from './check-command.js'
 import { partsOfPath } from './locate-field.js'
+import { readWhole } from './read-whole.js'
 
 const definition = `apiVersion: apiextensions.cluster.io/v1
 kind: CustomResourceDefinition
@@ -162,6 +163,42 @@ describe('check', () => {
     assert.match(printed, /<testsuite name="b.yaml" tests="2" failures="1">/)
     assert.match(printed, /<testcase classname="b.yaml" name="example.com\/v1 Shop t"\/>/)
     assert.match(printed, /<failure message="Invalid value: 10: spec.size in body should be less than or equal to 9">/)
+  })
+
+  it('shows control characters of names and messages', async () => {
+    const { code, printed } = await check({ 'a.yaml': 'apiVersion: v1\nkind: "X\\e[2J"\nmetadata: { name: "n\\e]0;T\\a\\nfake" }\n' })
+    assert.equal(code, 1)
+    assert.match(printed, /v1 X\^\[\[2J n\^\[\]0;T\^G\\nfake: /)
+    assert.doesNotMatch(printed, /[\0-\x08\x0b-\x1f\x7f-\x9f]/)
+  })
+
+  it('reads regular files only, and no more than fits', async () => {
+    let printed = ''
+    const print = (text: string): void => {
+      printed += text
+    }
+    assert.equal(await runCheckCommand(['/dev/zero'], { print, complain: print }), 1)
+    assert.match(printed, /^\/dev\/zero:1: not a regular file$/m)
+    await check({ 'a.yaml': definition })
+    assert.equal(readWhole(join(folder, 'a.yaml')), definition)
+    assert.throws(() => readWhole(join(folder, 'a.yaml'), 100), /longer than 100 bytes/)
+  })
+
+  it('reads many documents of one file in linear time', async () => {
+    const one = (i: number): string => `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: x${i} }\n`
+    const text = Array.from({ length: 8000 }, (_, i) => one(i)).join('---\n')
+    const begunMs = performance.now()
+    const { code, printed } = await check({ 'a.yaml': `${text}---\n${one(0)}colour: red\n` }, '--quiet')
+    assert.match(printed, /^a\.yaml:32004: v1 ConfigMap x0: colour: unknown field/)
+    assert.equal(code, 1)
+    assert.ok(performance.now() - begunMs < 10_000)
+  })
+
+  it('has the feature gates that a server has by default', async () => {
+    const head = 'apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: a }\nspec:\n  maxReplicas: 3\n'
+    const scaled = `${head}  scaleTargetRef: { kind: Deployment, name: d, apiVersion: apps/v1 }\n  minReplicas: `
+    assert.equal((await check({ 'a.yaml': `${scaled}1\n` })).code, 0)
+    assert.match((await check({ 'a.yaml': `${scaled}0\n` })).printed, /spec\.minReplicas: Invalid value: 0/)
   })
 
   it('refuses a wrong command line', async () => {

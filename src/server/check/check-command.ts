@@ -1,10 +1,10 @@
 // `cluster-apiserver check FILE…`: manifests, definitions, policies and objects are held against all rules, without a server.
 
-import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type IdentityName, identityNames, identityOf } from '../../api/identity.js'
 import { authenticatedGroup } from '../../api/user.js'
 import { systemClock } from '../../base/clock.js'
+import { printable } from '../../base/printable.js'
 import { ObjectStore } from '../../objects/object-store.js'
 import { openMemoryStorage } from '../../storage/memory.js'
 import { ObjectCheck } from './check-objects.js'
@@ -50,7 +50,7 @@ export async function runCheckCommand(args: readonly string[], { print, complain
   try {
     chosen = choose(args)
   } catch (thrown) {
-    complain(`cluster-apiserver check: ${thrown instanceof Error ? thrown.message : String(thrown)}\n\n${usage}`)
+    complain(`cluster-apiserver check: ${printable(thrown instanceof Error ? thrown.message : String(thrown))}\n\n${usage}`)
     return 2
   }
   if (chosen === 'help') {
@@ -108,7 +108,7 @@ export async function checkFiles({ files, identity, wantsTrace, namespace, user,
       wantsTrace,
     })
     const manifests = files.flatMap((file) => {
-      const read = readManifests(file, (path) => readFileSync(path === '-' ? 0 : path, 'utf8'))
+      const read = readManifests(file)
       check.findings.push(...read.findings)
       return read.manifests
     })

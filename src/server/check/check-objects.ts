@@ -12,6 +12,7 @@ import { Call, type Caller } from '../../api/call.js'
 import { Catalog, type Resource } from '../../api/catalog.js'
 import { CatalogSource } from '../../api/catalog-source.js'
 import type { AskedExpression } from '../../api/definition.js'
+import { parseFeatureGates } from '../../api/feature-gates.js'
 import type { Identity } from '../../api/identity.js'
 import { type ApiObject, withMetadata } from '../../api/object.js'
 import type { User } from '../../api/user.js'
@@ -51,6 +52,8 @@ interface Accepted {
 }
 
 const nothing = new Uint8Array()
+/** As a server has them that nobody told anything else. */
+const defaultGates = parseFeatureGates([])
 
 const byKind = onceFor(
   (catalog: Catalog) =>
@@ -180,7 +183,7 @@ export class ObjectCheck {
       warn: (text) => this.warn(manifest, text),
       annotate: () => undefined,
     }
-    return new Call({ identity, gates: () => true, forbidsPrivileged: false }, caller, {
+    return new Call({ identity, gates: defaultGates, forbidsPrivileged: false }, caller, {
       resource,
       subresource: undefined,
       namespace: resource.namespaced ? (metadata?.namespace ?? namespace) : '',

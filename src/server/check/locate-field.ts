@@ -13,11 +13,11 @@ export function partsOfPath(path: string): readonly string[] {
 
 /** Trees of documents whose fields were looked for, the last one only: findings of one object come together. */
 export class FieldLocator {
-  private last: { readonly text: string; readonly line: number; readonly root: YamlNode | undefined } | undefined
+  private last: { readonly text: string; readonly root: YamlNode | undefined } | undefined
 
   /** Counted from 1. */
   lineOf({ text, line, within }: Manifest, path: string): number {
-    const root = this.rootOf(text, line)
+    const root = this.rootOf(text)
     if (root === undefined) return line
     let node: YamlNode = root
     let found = within === '' ? (firstLine(root) ?? root.line) : root.line
@@ -30,12 +30,10 @@ export class FieldLocator {
     return line + found
   }
 
-  private rootOf(text: string, line: number): YamlNode | undefined {
-    if (this.last?.text === text && this.last.line === line) return this.last.root
-    let at = 0
-    for (let i = 1; i < line; i++) at = text.indexOf('\n', at) + 1
-    const root = parseYaml(text.slice(at))
-    this.last = { text, line, root }
+  private rootOf(text: string): YamlNode | undefined {
+    if (this.last?.text === text) return this.last.root
+    const root = parseYaml(text)
+    this.last = { text, root }
     return root
   }
 }

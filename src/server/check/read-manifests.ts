@@ -1,6 +1,6 @@
 // Files, folders and the standard input to the objects in them, each with its place; what cannot be read is a finding like any other.
 
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Json } from '../../api/object.js'
 import { sortTexts } from '../../base/text-order.js'
@@ -10,11 +10,12 @@ import { YamlError } from '../../codec/yaml/yaml-error.js'
 import { JsonSyntaxError } from '../../schema/json-parse.js'
 import { isRecord } from '../../schema/read.js'
 import type { Finding } from './findings.js'
+import { readWhole, UnreadableFile } from './read-whole.js'
 
 /** One object, or an item of a list. */
 export interface Manifest {
   readonly file: string
-  /** The whole file, for whoever looks for the line of a field. */
+  /** The document that it is of, for whoever looks for the line of a field; not the whole file, so that the work stays linear. */
   readonly text: string
   /** Where the document begins, counted from 1. */
   readonly line: number
@@ -41,8 +42,7 @@ export interface ReadManifests {
   readonly findings: readonly Finding[]
 }
 
-export function readManifests(file: string, read: (file: string) => string = (path) => readFileSync(path, 'utf8')): ReadManifests {
-  let text = ''
+export function readManifests(file: string, read: (file: string) => string = readWhole): ReadManifests {
   const fail = (line: number, message: string): Finding => ({
     severity: 'failure',
     file,
@@ -53,10 +53,9 @@ export function readManifests(file: string, read: (file: string) => string = (pa
     message,
   })
   try {
-    text = read(file)
     const manifests: Manifest[] = []
     const findings: Finding[] = []
-    for (const { value, line, duplicates } of documentsOf(text)) {
+    for (const { value, line, text, duplicates } of documentsOf(read(file))) {
       if (!isRecord(value)) {
         findings.push(fail(line, 'an object is expected'))
         continue
@@ -73,7 +72,11 @@ export function readManifests(file: string, read: (file: string) => string = (pa
     }
     return { manifests, findings }
   } catch (thrown) {
-    if (!(thrown instanceof YamlError || thrown instanceof JsonSyntaxError) && !(thrown instanceof Error && 'code' in thrown)) throw thrown
+    if (
+      !(thrown instanceof YamlError || thrown instanceof JsonSyntaxError || thrown instanceof UnreadableFile) &&
+      !(thrown instanceof Error && 'code' in thrown)
+    )
+      throw thrown
     return { manifests: [], findings: [fail(lineIn(thrown.message), thrown.message)] }
   }
 }
@@ -81,6 +84,7 @@ export function readManifests(file: string, read: (file: string) => string = (pa
 interface Document {
   readonly value: Json
   readonly line: number
+  readonly text: string
   readonly duplicates: readonly string[]
 }
 
@@ -89,7 +93,7 @@ function documentsOf(text: string): readonly Document[] {
   if (!/^\s*\{/.test(text)) return readDocuments(text)
   try {
     const { value, careful } = parseJson(new TextEncoder().encode(text))
-    if (careful === undefined) return [{ value: value as Json, line: 1, duplicates: [] }]
+    if (careful === undefined) return [{ value: value as Json, line: 1, text, duplicates: [] }]
   } catch (thrown) {
     if (!(thrown instanceof JsonSyntaxError)) throw thrown
   }

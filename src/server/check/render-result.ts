@@ -1,5 +1,6 @@
 // What a check found, for people, for programs and for servers that build.
 
+import { printable, printableLine } from '../../base/printable.js'
 import { type CheckResult, type ExpressionCost, type Finding, failuresOf } from './findings.js'
 
 export const outputForms = ['text', 'json', 'junit'] as const
@@ -13,7 +14,8 @@ export interface Rendering {
 
 export function renderResult(result: CheckResult, { form, isQuiet }: Rendering): string {
   if (form === 'json') return renderJson(result)
-  return form === 'junit' ? renderJunit(result) : renderText(result, isQuiet)
+  // Names and values are those of files that somebody else may have written.
+  return form === 'junit' ? renderJunit(result) : printable(renderText(result, isQuiet))
 }
 
 function renderText(result: CheckResult, isQuiet: boolean): string {
@@ -30,7 +32,10 @@ function renderFinding({ severity, file, line, object, field, message, trace = [
   const what = object === '' ? '' : ` ${object}:`
   const where = field === '' ? '' : ` ${field}:`
   const word = severity === 'warning' ? ' warning:' : ''
-  return [`${file}:${line}:${what}${word}${where} ${message}`, ...trace.map(({ text, value }) => `    ${text} = ${value}`)]
+  return [
+    `${printableLine(file)}:${line}:${printableLine(what)}${word}${printableLine(where)} ${message}`,
+    ...trace.map(({ text, value }) => `    ${text} = ${value}`),
+  ]
 }
 
 const renderCost = ({ file, line, text, estimated, actual, asked, failed }: ExpressionCost): string =>
