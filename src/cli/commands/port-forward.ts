@@ -5,6 +5,7 @@ import { defineCommand } from '../command.js'
 import { explain, Failure } from '../failure.js'
 import { UsageError } from '../flags.js'
 import { podOf } from '../pods.js'
+import { writeOn } from '../write-on.js'
 
 export const command = defineCommand({
   usage: 'port-forward (POD | TYPE/NAME) [LOCAL:]REMOTE… [--address=ADDRESS]',
@@ -24,7 +25,12 @@ export const command = defineCommand({
       try {
         const forward = await pods.portForward(name, [remote], { signal })
         const [port] = forward.ports
-        if (port === undefined) return
+        // Whoever came may have left while the connection was made: no event tells it any more.
+        if (port === undefined || socket.destroyed) {
+          forward.close()
+          socket.destroy()
+          return
+        }
         socket.on('data', (data) => {
           socket.pause()
           port.write(data).then(
@@ -33,7 +39,7 @@ export const command = defineCommand({
           )
         })
         socket.on('close', () => forward.close())
-        for await (const data of port.data()) if (!socket.write(data)) await new Promise((resolve) => socket.once('drain', resolve))
+        for await (const data of port.data()) if (!(await writeOn(socket, data))) break
         socket.end()
       } catch (thrown) {
         if (!signal.aborted) io.err(explain(thrown))

@@ -5,6 +5,7 @@ import { StatusError } from '../../client/errors.js'
 import { defineCommand } from '../command.js'
 import { Failure } from '../failure.js'
 import type { Session } from '../session.js'
+import { writeOn } from '../write-on.js'
 
 /** What a browser may be made to send here by a page of somebody else is not passed on. */
 const ownHosts = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
@@ -73,7 +74,7 @@ async function pass(session: Session, request: IncomingMessage, response: Server
       leaving.signal,
     )
     response.writeHead(answer.status, { 'content-type': answer.header('content-type') || 'application/json' })
-    for await (const chunk of answer.chunks()) response.write(chunk)
+    for await (const chunk of answer.chunks()) if (!(await writeOn(response, chunk))) break
     response.end()
   } catch (thrown) {
     if (response.headersSent || leaving.signal.aborted) {
