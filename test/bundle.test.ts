@@ -13,6 +13,7 @@ const folder = join(repoRoot, 'dist', 'bundle')
 test('the folder holds a script for each command, and what leads to them', () => {
   const names = readdirSync(folder).filter((name) => !name.endsWith('.cache'))
   assert.deepEqual(names.sort(), [
+    'LICENCES.txt',
     'client.mjs',
     'clusterctl.cjs',
     'command.cjs',
