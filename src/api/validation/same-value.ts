@@ -30,6 +30,9 @@ function isPartOf(a: Members, b: Members, ignored = none): boolean {
 }
 
 function hasNoMoreThan(b: Members, a: Members, ignored = none): boolean {
-  for (const name in b) if (b[name] !== undefined && !Object.hasOwn(a, name) && !ignored.includes(name)) return false
+  for (const name in b) {
+    const isAbsent = !Object.hasOwn(a, name) || a[name] === undefined
+    if (b[name] !== undefined && isAbsent && !ignored.includes(name)) return false
+  }
   return true
 }
