@@ -41,6 +41,9 @@ const workers = 8
 const visitors = 4
 const path = '/api/v1/namespaces/robust/configmaps'
 const settleMs = 60_000
+/** Fewer say nothing. A short episode on a slow machine may have been one outage from beginning to end. */
+const leastWrites = 20
+const leastWritesMs = 30_000
 
 export async function runEpisode(subject: Subject, { seed, seconds, say }: EpisodeOptions): Promise<EpisodeResult> {
   const recorder = new Recorder()
@@ -68,6 +71,8 @@ export async function runEpisode(subject: Subject, { seed, seconds, say }: Episo
   try {
     await Promise.all(subject.faults.map((row, i) => misbehave(row, { seed: seed * 1000 + 500 + i, endMs, onFault, say })))
     await subject.heal()
+    const healedMs = performance.now()
+    while (recorder.acknowledged < leastWrites && performance.now() < healedMs + leastWritesMs) await sleep(20)
     recorder.isOver = true
     await Promise.all([...working, ...visiting, addressing, ...owning])
     late = await agree(subject, { auditors, recorder })

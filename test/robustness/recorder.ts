@@ -14,10 +14,13 @@ export class Recorder {
   /** Revisions that were seen, for lists and watches of the past. */
   readonly revisions: number[] = []
   isOver = false
+  /** Writes that were acknowledged so far. */
+  acknowledged = 0
   #marks = 0
 
   note(record: Record): void {
     this.records.push(record)
+    if (record.what === 'write' && record.outcome.kind === 'ok') this.acknowledged += 1
   }
 
   trouble(what: string): void {
