@@ -71,7 +71,7 @@ describe('the log', () => {
   /** The events of one request, by the name under which its client looks for it. */
   async function eventsFor(id: string, count: number): Promise<readonly Event[]> {
     const found = (): readonly Event[] => eventsOf(log).filter(({ auditID }) => auditID === id)
-    for (const until = Date.now() + 5_000; found().length < count && Date.now() < until; ) await setTimeout(10)
+    for (const until = Date.now() + 60_000; found().length < count && Date.now() < until; ) await setTimeout(10)
     return found()
   }
 

@@ -50,7 +50,7 @@ for (const policy of ['Background', 'Foreground', 'Orphan'] as const) {
     const left = await until(
       () => names(server.client),
       (found) => !found.includes('owner') && found.length <= stays + 1,
-      30_000,
+      60_000,
     )
     assert.equal(left.length, stays + 1)
     await sleep(1000)

@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { configMapOf, configMaps, expectStatus, sleep, until } from './kit/fixtures.js'
+import { configMapOf, configMaps, expectStatus, until } from './kit/fixtures.js'
 import { Http2Client } from './kit/http2-client.js'
+import { readMetrics } from './kit/metrics-text.js'
 import { RawSocket } from './kit/raw-socket.js'
 import { ServerProcess } from './kit/server-process.js'
 
 test('with a delay: readiness fails first, everything else goes on', async () => {
-  const server = await ServerProcess.start({ flags: ['--shutdown-delay-duration=2s'] })
+  const server = await ServerProcess.start({ flags: ['--shutdown-delay-duration=4s'] })
   const { client } = server
   const watch = await client.watch(`${configMaps('default')}?watch=1`)
   const begin = Date.now()
@@ -16,16 +17,14 @@ test('with a delay: readiness fails first, everything else goes on', async () =>
   const ready = await until(
     () => client.get('/readyz?verbose'),
     ({ status }) => status === 500,
-    1500,
   )
   assert.match(ready.text, /\[-\]shutdown failed/)
   expectStatus(await client.get('/livez'), 200)
   expectStatus(await client.post(configMaps('default'), configMapOf('late')), 201)
   await watch.atLeast(1)
   await watch.ended
-  assert.ok(Date.now() - begin >= 1900, 'the watch lasted through the delay')
+  assert.ok(Date.now() - begin >= 3900, 'the watch lasted through the delay')
   assert.equal((await server.exited).code, 0) // not stopped by us: a second signal would end it at once
-  assert.ok(Date.now() - begin < 14_000)
   await server.stop()
 })
 
@@ -36,12 +35,21 @@ test('a request that has begun is answered', async () => {
   socket.write(
     `POST ${configMaps('default')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.access.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
   )
-  await sleep(300)
+  const inFlight = async (): Promise<number> =>
+    readMetrics((await server.client.get('/metrics')).text).sum('apiserver_current_inflight_requests', { request_kind: 'mutating' })
+  await until(inFlight, (count) => count === 1)
   server.signal('SIGTERM')
-  await sleep(300)
-  await assert.rejects(RawSocket.open(server.access), 'nothing new is accepted')
+  const opens = (): Promise<boolean> =>
+    RawSocket.open(server.access).then(
+      (other) => {
+        other.close()
+        return true
+      },
+      () => false,
+    )
+  await until(opens, (isOpen) => !isOpen)
   socket.write(body.slice(10))
-  await socket.until((text) => text.includes('"uid"'), 5000)
+  await socket.until((text) => text.includes('"uid"'), 60_000)
   assert.deepEqual(socket.statuses, [201])
   const { code } = await server.exited
   assert.equal(code, 0)
@@ -62,7 +70,8 @@ test('idle connections and watches do not hold it up', async () => {
   await Promise.all(watches.map(({ ended }) => ended))
   const { code } = await server.exited
   assert.equal(code, 0)
-  assert.ok(Date.now() - begin < 5000, `it took ${Date.now() - begin} ms`)
+  // Ten seconds are what a request that has begun is given.
+  assert.ok(Date.now() - begin < 9500, `it took ${Date.now() - begin} ms`)
   idle.close()
   http2.close()
   await server.stop()
@@ -72,11 +81,14 @@ test('a second signal ends it at once', async () => {
   const server = await ServerProcess.start({ flags: ['--shutdown-delay-duration=60s'] })
   const begin = Date.now()
   server.signal('SIGTERM')
-  await sleep(200)
+  await until(
+    () => server.client.get('/readyz'),
+    ({ status }) => status === 500,
+  )
   server.signal('SIGTERM')
   const { code } = await server.exited
   assert.equal(code, 1)
-  assert.ok(Date.now() - begin < 5000)
+  assert.ok(Date.now() - begin < 40_000)
   await server.stop()
 })
 

@@ -311,5 +311,5 @@ export const waitFor = (client: ApiClient, path: string, reason: string): Promis
   until(
     () => conditionOf(client, path),
     (condition) => condition?.reason === reason,
-    20_000,
+    60_000,
   )

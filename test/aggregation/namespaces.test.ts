@@ -29,7 +29,7 @@ test('objects of other servers go with their namespace', async () => {
   await until(
     () => client.get(`/api/v1/namespaces/${namespace}`),
     ({ status }) => status === 404,
-    20_000,
+    60_000,
   )
   assert.equal(extension.gadgets.size, 0)
   const deletions = extension.seen.filter(({ method, url }) => method === 'DELETE' && url.startsWith(path))
@@ -52,7 +52,7 @@ test('a namespace stays as long as nobody knows what others hold in it', async (
   const progress = await until(
     () => client.get(`/api/v1/namespaces/${namespace}`),
     ({ text }) => text.includes('DiscoveryFailed'),
-    20_000,
+    60_000,
   )
   const { status } = progress.json as unknown as Progress
   assert.equal(
@@ -63,7 +63,7 @@ test('a namespace stays as long as nobody knows what others hold in it', async (
   await until(
     () => client.get(`/api/v1/namespaces/${namespace}`),
     (answer) => answer.status === 404,
-    20_000,
+    60_000,
   )
   await close()
 })

@@ -5,7 +5,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Wire } from '../kit/wire.js'
 import { type Output, runToEnd } from './obtaining.js'
 
-const patienceMs = 30_000
+const patienceMs = 90_000
 
 export interface KubectlAccess {
   readonly command: string
@@ -101,7 +101,7 @@ export class Following {
   }
 
   async until(pattern: RegExp): Promise<string> {
-    const end = Date.now() + 10_000
+    const end = Date.now() + 60_000
     while (!pattern.test(this.stdout)) {
       if (Date.now() > end || this.child.exitCode !== null) assert.match(this.stdout, pattern, `waited in vain; ${this.stderr}`)
       await new Promise<void>((resolve) => {

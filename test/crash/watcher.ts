@@ -12,7 +12,7 @@ export interface Sight {
   readonly meaning: string
 }
 
-const patienceMs = 20_000
+const patienceMs = 60_000
 
 export class Watcher {
   readonly sights: Sight[] = []

@@ -50,7 +50,7 @@ describe('leadership', { skip: whyNoEtcd ?? false }, () => {
     await until(
       () => survivor.get(`/api/v1/namespaces/${namespace}`),
       ({ status }) => status === 404,
-      40_000,
+      60_000,
     )
     context.diagnostic(`replaced after ${Math.round((performance.now() - killedMs) / 1000)} s`)
   })

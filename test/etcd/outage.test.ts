@@ -52,13 +52,13 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     const after = await until(
       () => client.post(configMaps('default'), configMapOf('after')),
       ({ status }) => status === 201 || status === 409,
-      30_000,
+      60_000,
     )
     assert.ok(after.status === 201 || after.status === 409)
     await until(
       () => client.get('/readyz'),
       ({ status }) => status === 200,
-      30_000,
+      60_000,
     )
     expectStatus(await client.get(configMaps('default', 'before')), 200)
     const events = await until(

@@ -39,7 +39,7 @@ describe('servers on one etcd', { skip: whyNoEtcd ?? false }, () => {
       const { text } = expectStatus(await first.client.get('/api/v1/namespaces/default/endpoints/cluster'), 200)
       return [...text.matchAll(/192\.0\.2\.\d/g)].join(' ')
     }
-    await until(shown, (addresses) => addresses === '192.0.2.1 192.0.2.2', 15_000)
+    await until(shown, (addresses) => addresses === '192.0.2.1 192.0.2.2', 60_000)
     await second.close()
     await until(shown, (addresses) => addresses === '192.0.2.1')
     await first.close()
@@ -174,7 +174,7 @@ describe('servers on one etcd', { skip: whyNoEtcd ?? false }, () => {
     await until(
       () => replicas.next.get(`/api/v1/namespaces/${namespace}`),
       ({ status }) => status === 404,
-      20_000,
+      60_000,
     )
     isGoing = false
     await Promise.all(writers)

@@ -98,7 +98,7 @@ const manners: { readonly [name: string]: () => Promise<void> } = {
       socket.write(Buffer.from([byte]))
       await new Promise(setImmediate)
     }
-    await socket.until((text) => text.includes('"uid"'), 3000)
+    await socket.until((text) => text.includes('"uid"'), 60_000)
     assert.deepEqual(socket.statuses, [201])
     socket.close()
   },

@@ -30,7 +30,7 @@ export interface Access {
   readonly ca: string
 }
 
-const patienceMs = 30_000
+const patienceMs = 60_000
 
 export class ApiClient {
   readonly url: string

@@ -56,7 +56,7 @@ export const namesOf = (list: Wire): readonly string[] => list.items.map(({ meta
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Asks again until the answer pleases. */
-export async function until<T>(ask: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 10_000): Promise<T> {
+export async function until<T>(ask: () => Promise<T>, isGood: (value: T) => boolean, patienceMs = 60_000): Promise<T> {
   const end = Date.now() + patienceMs
   for (;;) {
     const value = await ask()

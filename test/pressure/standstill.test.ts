@@ -41,7 +41,7 @@ test('SIGSTOP and SIGCONT', async () => {
     (await Promise.all(waiting)).map(({ status }) => status),
     [201, 200, 200],
   )
-  await begun.until((text) => text.includes('"uid"'), 5000)
+  await begun.until((text) => text.includes('"uid"'), 60_000)
   assert.deepEqual(begun.statuses, [201])
   expectStatus(await server.client.post(configMaps('default'), configMapOf('after')), 201)
   const events = await watch.atLeast(4)

@@ -95,7 +95,7 @@ describe('client certificates', () => {
     await until(
       () => who(kim),
       ({ name }) => name === 'kim',
-      15_000,
+      60_000,
     )
     assert.equal((await who(jane)).status, 401)
     files.write('ca.crt', 'nonsense')

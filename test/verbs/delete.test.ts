@@ -155,7 +155,7 @@ onEveryEngine('deleting', (client) => {
     await until(
       () => client().get(`/api/v1/namespaces/${namespace}`),
       ({ status }) => status === 404,
-      15_000,
+      60_000,
     )
   })
 

@@ -95,7 +95,7 @@ onEveryEngine('names in every script', (client) => {
     await until(
       () => client().get(`/api/v1/namespaces/${namespace}`),
       ({ status }) => status === 404,
-      20_000,
+      60_000,
     )
   })
 })
