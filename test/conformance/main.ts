@@ -23,7 +23,7 @@ const { values, positionals } = parseArgs({
 
 const root = findRecordings()
 if (root === undefined) {
-  console.error('there are no recordings: set CONFORMANCE_ROOT to the folder with check.sh')
+  console.error('there are no recordings: set CONFORMANCE_ROOT to the folder with run.mjs')
   process.exit(1)
 }
 
@@ -32,11 +32,11 @@ const score = ({ matched, compared }: Replay): string =>
 
 if (!['lmdb', 'etcd'].includes(values.storage)) throw new Error('--storage is lmdb or etcd')
 if (values.storage !== 'lmdb' && values['write-baseline']) throw new Error('the baseline is written with the default storage')
-const etcd = values.storage === 'etcd' ? await (await import('./server-on-etcd.js')).serverOnEtcd() : undefined
+const etcd = values.storage === 'etcd' ? await (await import('./servers-on-etcd.js')).serversOnEtcd() : undefined
 
 const chosen = {
   root,
-  ...(etcd === undefined ? {} : { server: etcd.command }),
+  ...(etcd === undefined ? {} : { moreFlags: etcd.nextFlags }),
   filter: values.filter,
   ...(positionals.length > 0 ? { profiles: positionals } : {}),
 }

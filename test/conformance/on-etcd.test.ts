@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { whyNoEtcd } from '../etcd/etcd-cluster.js'
 import { checkReplay } from './check.js'
 import { findRecordings, identities } from './replay.js'
-import { type ServerOnEtcd, serverOnEtcd } from './server-on-etcd.js'
+import { type ServersOnEtcd, serversOnEtcd } from './servers-on-etcd.js'
 
 const root = findRecordings()
 const skip = root === undefined ? 'there are no recordings here; see CONFORMANCE_ROOT' : (whyNoEtcd ?? false)
@@ -14,13 +14,13 @@ const some = '^(objects-(deletion|update)|reading-(chunking|list|versions-list|w
 const filter = process.env['CONFORMANCE'] === 'all' ? '' : some
 
 describe('recordings on etcd', { skip }, () => {
-  let server: ServerOnEtcd
+  let servers: ServersOnEtcd
   before(async () => {
-    server = await serverOnEtcd()
+    servers = await serversOnEtcd()
   })
-  after(() => server.close())
+  after(() => servers.close())
   for (const identity of identities) {
     test(`identity ${identity}`, (t) =>
-      checkReplay(t, { root: root ?? '', identity, profiles: ['default'], filter, server: server.command }))
+      checkReplay(t, { root: root ?? '', identity, profiles: ['default'], filter, moreFlags: servers.nextFlags }))
   }
 })
