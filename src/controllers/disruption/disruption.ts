@@ -35,6 +35,7 @@ export const disruptionBudgets = (parts: LoopParts): Loop => {
   return new KeyedLoop(parts, {
     name: 'disruption',
     concurrency: 2,
+    backOff: { firstMs: 1000, mostMs: 1_000_000 },
     sources: (catalog) => {
       const { budgets, pods } = kindsOf(catalog)
       if (budgets === undefined || pods === undefined) return []
@@ -86,33 +87,39 @@ async function countAgain(parts: LoopParts, key: string, run: Run): Promise<Outc
           (stored) => partsOf(resource, stored.key).name,
         )
   let againMs: number | undefined
+  let isAgain = false
   for (const each of names) {
-    const nextMs = await countOne(parts, { resource, namespace, name: each }, run)
-    if (nextMs !== undefined) againMs = Math.min(againMs ?? nextMs, nextMs)
+    const next = await countOne(parts, { resource, namespace, name: each }, run)
+    if (next === 'again') isAgain = true
+    else if (next !== undefined) againMs = Math.min(againMs ?? next, next)
   }
+  if (isAgain && againMs === undefined) return 'again'
   return againMs === undefined ? undefined : { afterMs: Math.max(1000, againMs - parts.engine.clock.now()) }
 }
 
-/** Gives when it is to be counted again, in milliseconds since 1970. */
-async function countOne(parts: LoopParts, address: ObjectAddress, run: Run): Promise<number | undefined> {
+/** Gives when it is to be counted again, in milliseconds since 1970; `'again'`: what it needs is not there, and nobody tells when it is. */
+async function countOne(parts: LoopParts, address: ObjectAddress, run: Run): Promise<number | 'again' | undefined> {
   const { engine } = parts
   const budget = engine.store.read(address)?.decode(address.resource) as PodDisruptionBudget | undefined
   if (budget === undefined || run.signal.aborted) return undefined
   const nowMs = engine.clock.now()
+  const events: Event[] = []
   try {
     const pods = await podsOf(parts, address.namespace, { budget, run })
-    if (pods.length === 0) await tell(parts, budget, { type: 'Normal', reason: 'NoPods', message: 'No matching pods found' })
-    const { expected, desired } = await limitsOf(parts, budget, pods)
+    if (pods.length === 0) events.push({ type: 'Normal', reason: 'NoPods', message: 'No matching pods found' })
+    const { expected, desired } = await limitsOf(parts, budget, { pods, events })
     const disrupted = disruptedPods(budget, pods, nowMs)
+    const status = countedStatus({ budget, pods, expected, desired, disrupted, nowMs })
+    if (!(await write(parts, address, { budget, status }))) return disrupted.againMs
+    for (const event of events) await tell(parts, budget, event)
     for (const name of disrupted.late) await tellOfPod(parts, budget, name)
-    await write(parts, address, { budget, status: countedStatus({ budget, pods, expected, desired, disrupted, nowMs }) })
     return disrupted.againMs
   } catch (thrown) {
     if (!(thrown instanceof ScaleError)) throw thrown
     const message = `Failed to calculate the number of expected pods: ${thrown.message}`
-    const wasTold = await write(parts, address, { budget, status: failedStatus(budget, thrown.message, nowMs) })
-    if (wasTold) await tell(parts, budget, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message })
-    return undefined
+    const isNew = await write(parts, address, { budget, status: failedStatus(budget, thrown.message, nowMs) })
+    if (isNew) await tell(parts, budget, { type: 'Warning', reason: 'CalculateExpectedPodCountFailed', message })
+    return 'again'
   }
 }
 
@@ -150,7 +157,13 @@ interface Limits {
   readonly desired: number
 }
 
-async function limitsOf(parts: LoopParts, budget: PodDisruptionBudget, pods: readonly CountedPod[]): Promise<Limits> {
+interface Found {
+  readonly pods: readonly CountedPod[]
+  /** What is to be told is added to them. */
+  readonly events: Event[]
+}
+
+async function limitsOf(parts: LoopParts, budget: PodDisruptionBudget, { pods, events }: Found): Promise<Limits> {
   const { minAvailable, maxUnavailable } = (budget.spec ?? {}) as {
     readonly minAvailable?: number | string
     readonly maxUnavailable?: number | string
@@ -158,7 +171,7 @@ async function limitsOf(parts: LoopParts, budget: PodDisruptionBudget, pods: rea
   if (maxUnavailable === undefined && typeof minAvailable === 'number') return { expected: pods.length, desired: minAvailable }
   if (maxUnavailable === undefined && minAvailable === undefined) return { expected: 0, desired: 0 }
   const { count, unmanaged } = await expectedScale(parts, budget.metadata?.namespace ?? '', pods)
-  if (unmanaged.length > 0) await tell(parts, budget, { type: 'Warning', reason: 'UnmanagedPods', message: unmanagedMessage(unmanaged) })
+  if (unmanaged.length > 0) events.push({ type: 'Warning', reason: 'UnmanagedPods', message: unmanagedMessage(unmanaged) })
   if (maxUnavailable === undefined) return { expected: count, desired: scaled(minAvailable ?? 0, count) }
   return { expected: count, desired: Math.max(0, count - scaled(maxUnavailable, count)) }
 }
@@ -187,9 +200,8 @@ interface Event {
   readonly message: string
 }
 
-/** Told when the budget is counted for the first time in this state: an event for each change of a pod would be a flood. */
+/** Told with what is written, and not whenever it is counted: an event for each change of a pod would be a flood. */
 async function tell(parts: LoopParts, budget: PodDisruptionBudget, event: Event): Promise<void> {
-  if (budget.status?.observedGeneration === budget.metadata?.generation) return
   const { namespace = '', name = '', uid = '' } = budget.metadata ?? {}
   await recordEvent(parts, { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace, name, uid }, { ...event, component })
 }

@@ -1,9 +1,14 @@
 // Events that loops leave with an object, for people who wonder what became of it.
 
+import { ApiError } from '../../api/api-error.js'
 import type { ApiObject } from '../../api/object.js'
+import { onceFor } from '../../base/once-for.js'
 import { timeOf } from '../../schema/scalars.js'
 import { create } from '../../verbs/create.js'
+import type { Engine } from '../../verbs/engine.js'
+import { patch } from '../../verbs/patch.js'
 import { ownCall } from '../own-call.js'
+import { EventCorrelator, type Series } from './correlate-events.js'
 import type { LoopParts } from './loop.js'
 
 export interface Involved {
@@ -23,37 +28,70 @@ export interface Told {
   readonly component: string
 }
 
-let told = 0
+type Parts = Pick<LoopParts, 'engine' | 'catalogs' | 'logger'>
+
+const correlatorOf = onceFor((_: Engine) => new EventCorrelator())
 
 /** Events are for people: one that cannot be written is told to the log. */
-export async function recordEvent(
-  { engine, catalogs, logger }: Pick<LoopParts, 'engine' | 'catalogs' | 'logger'>,
-  involved: Involved,
-  { type, reason, message, component }: Told,
-): Promise<void> {
+export async function recordEvent(parts: Parts, involved: Involved, told: Told): Promise<void> {
+  const { engine, logger } = parts
+  const { type, reason, message, component } = told
+  const { apiVersion, kind, namespace, name, uid } = involved
+  const subject = JSON.stringify([component, apiVersion, kind, namespace, name, uid])
+  const series = correlatorOf(engine).add({ subject, type, reason, message }, engine.clock.now())
+  if (series === undefined) return
+  try {
+    if (series.name === '' || !(await countUp(parts, involved, series))) await write(parts, involved, { told, series })
+  } catch (err) {
+    logger.info({ loop: component, reason, err }, 'loop cannot write an event')
+  }
+}
+
+const placeOf = ({ namespace }: Involved): string => (namespace === '' ? 'default' : namespace)
+
+/** False where the event has ended meanwhile. */
+async function countUp({ engine, catalogs }: Parts, involved: Involved, { name, count, message }: Series): Promise<boolean> {
+  const resource = catalogs.current.find('', 'v1', 'events')
+  if (resource === undefined) return true
+  const changes = { count, message, lastTimestamp: timeOf(engine.clock.now()) }
+  try {
+    const call = ownCall(engine, { resource, namespace: placeOf(involved), name })
+    await patch(engine, call, { type: 'merge', patch: changes, duplicates: [] })
+    return true
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.status.code === 404) return false
+    throw thrown
+  }
+}
+
+let named = 0
+
+interface ToWrite {
+  readonly told: Told
+  readonly series: Series
+}
+
+async function write({ engine, catalogs }: Parts, involved: Involved, { told, series }: ToWrite): Promise<void> {
   const resource = catalogs.current.find('', 'v1', 'events')
   if (resource === undefined) return
-  const namespace = involved.namespace === '' ? 'default' : involved.namespace
+  const namespace = placeOf(involved)
   // Names as others make them: the object's, and when it happened in billionths of a second, which are counted here.
-  told = (told + 1) % 1_000_000
-  const moment = BigInt(engine.clock.now()) * 1_000_000n + BigInt(told)
+  named = (named + 1) % 1_000_000
+  const moment = BigInt(engine.clock.now()) * 1_000_000n + BigInt(named)
   const name = `${involved.name}.${moment.toString(16)}`
-  const time = timeOf(engine.clock.now())
   const { namespace: place, ...rest } = involved
+  const { type, reason, component } = told
   const object = {
     metadata: { name, namespace },
     involvedObject: place === '' ? rest : involved,
     reason,
-    message,
+    message: series.message,
     source: { component },
-    firstTimestamp: time,
-    lastTimestamp: time,
-    count: 1,
+    firstTimestamp: timeOf(series.firstMs),
+    lastTimestamp: timeOf(engine.clock.now()),
+    count: series.count,
     type,
   } as ApiObject
-  try {
-    await create(engine, ownCall(engine, { resource, namespace, name }), { object })
-  } catch (err) {
-    logger.info({ loop: component, reason, err }, 'loop cannot write an event')
-  }
+  await create(engine, ownCall(engine, { resource, namespace, name }), { object })
+  series.name = name
 }

@@ -1,0 +1,36 @@
+// Events of loops: one object for what is told again and again.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Resource } from '../../api/catalog.js'
+import { silentLogger } from '../../base/logger.js'
+import { everything } from '../../objects/selection.js'
+import { stageOf } from '../engine.fixture.js'
+import { recordEvent } from './record-event.js'
+
+interface Event {
+  readonly metadata?: { readonly name?: string }
+  readonly count?: number
+  readonly firstTimestamp?: string
+  readonly lastTimestamp?: string
+}
+
+test('the same event is counted in one object, and made anew when that has ended', async () => {
+  let nowMs = Date.parse('2026-01-01T00:00:00Z')
+  const stage = await stageOf('cluster', { now: () => nowMs })
+  const { store } = stage.engine
+  const resource = stage.catalog.find('', 'v1', 'events') as Resource
+  const events = () => [...store.list({ resource, namespace: 'n', selection: everything, limit: 0 }).objects()]
+  const parts = { ...stage, logger: silentLogger }
+  const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace: 'n', name: 'b', uid: 'u' }
+  const told = { type: 'Normal', reason: 'NoPods', message: 'No matching pods found', component: 'c' } as const
+  for (let i = 0; i < 100; i++) await recordEvent(parts, budget, told)
+  assert.equal(events().length, 1)
+  assert.equal((events()[0]?.decode(resource) as Event).count, 25)
+  for (const each of events()) await store.remove(each)
+  nowMs += 300_000
+  await recordEvent(parts, budget, told)
+  const [again, ...others] = events().map((each) => each.decode(resource) as Event)
+  assert.equal(others.length, 0)
+  assert.deepEqual([again?.count, again?.firstTimestamp, again?.lastTimestamp], [26, '2026-01-01T00:00:00Z', '2026-01-01T00:05:00Z'])
+})
