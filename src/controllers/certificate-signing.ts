@@ -15,13 +15,24 @@ import type { Loop } from './leader-election.js'
 import { ownCall } from './own-call.js'
 import { signerRules } from './signer-rules.js'
 
+/** Nobody gets a certificate for less who asks for little. */
 const leastSeconds = 600
 /** For clients whose clock is behind. */
 const backdateMs = 300_000
+/** What is valid for longer than this is also shorter by what it was dated back. */
+const shortSeconds = 8 * 3600
+
+/** Who signs. */
+export interface Signer {
+  readonly authority: Authority | SigningAuthority
+  /** When its own certificate ends, in milliseconds since 1970. */
+  readonly endMs: number
+}
 
 export interface Signing {
-  readonly authority: Authority | SigningAuthority
-  /** How long its certificates are valid at most. */
+  /** By the names of signers; those that are not there do not sign. */
+  readonly signers: ReadonlyMap<string, Signer>
+  /** How long certificates are valid at most. */
   readonly seconds: number
 }
 
@@ -69,33 +80,53 @@ type Outcome = (request: CertificateSigningRequest) => object
 /** What becomes of its status; undefined: it is for other signers. */
 function issue(
   identity: Identity,
-  { authority, seconds: most }: Signing,
+  { signers, seconds: most }: Signing,
   { request, now }: { readonly request: CertificateSigningRequest; readonly now: number },
 ): Outcome | undefined {
-  const { signerName = '', usages = [], expirationSeconds = most } = request.spec ?? {}
+  const { signerName = '', usages = [], expirationSeconds } = request.spec ?? {}
   const rule = signerRules(identity).get(signerName)
-  if (rule === undefined) return undefined
+  const signer = signers.get(signerName)
+  if (rule === undefined || signer === undefined) return undefined
   try {
     const wanted = readCertificateRequest(request.spec?.request ?? '')
     const publicKey = ownedKey(wanted)
     const problem = rule.problemOf(wanted, usages)
     if (problem !== undefined) return failed(problem)
-    const seconds = Math.max(leastSeconds, Math.min(expirationSeconds, most))
     const certificate: Certificate = {
       commonName: wanted.commonName,
       organizations: wanted.organizations,
       hosts: wanted.hosts,
+      emails: wanted.emails,
+      uris: wanted.uris,
       use: rule.use,
+      signsData: usages.includes('digital signature'),
       enciphersKeys: usages.includes('key encipherment'),
-      notBefore: now - backdateMs,
-      notAfter: now + seconds * 1000,
+      ...validity({ seconds: secondsFor(expirationSeconds, most), now, endMs: signer.endMs }),
     }
-    const pem = certifyKey(certificate, publicKey, authority)
+    const pem = certifyKey(certificate, publicKey, signer.authority)
     return () => ({ certificate: encodeText(pem) })
   } catch (thrown) {
     if (thrown instanceof SignedDataError) return failed(thrown.message)
     throw thrown
   }
+}
+
+function secondsFor(wanted: number | undefined, most: number): number {
+  if (wanted === undefined || wanted > most) return most
+  return Math.max(leastSeconds, wanted)
+}
+
+interface Span {
+  readonly seconds: number
+  readonly now: number
+  readonly endMs: number
+}
+
+/** Nothing is valid for longer than the certificate of who signed it. */
+export function validity({ seconds, now, endMs }: Span): { readonly notBefore: number; readonly notAfter: number } {
+  if (now >= endMs) throw new Error(`the certificate of the signer has ended at ${new Date(endMs).toISOString()}`)
+  const wantedMs = now + seconds * 1000 - (seconds < shortSeconds ? 0 : backdateMs)
+  return { notBefore: now - backdateMs, notAfter: Math.min(wantedMs, endMs) }
 }
 
 const failed =

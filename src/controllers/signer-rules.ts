@@ -1,6 +1,8 @@
 // The signers that a server may be: what each wants of a request, and what its certificates are for.
 
+import { isIP } from 'node:net'
 import type { Identity } from '../api/identity.js'
+import { compareText } from '../base/text-order.js'
 import type { CertificateRequest } from '../resources/certificates/signed-data.js'
 
 export interface SignerRule {
@@ -9,48 +11,73 @@ export interface SignerRule {
   problemOf(request: CertificateRequest, usages: readonly string[]): string | undefined
 }
 
+/** What the signers are called. */
+export const signerNames = (
+  identity: Identity,
+): { readonly client: string; readonly nodeClient: string; readonly nodeServing: string } => ({
+  client: identity.label(identity.prefixed('apiserver-client')),
+  nodeClient: identity.label(identity.prefixed('apiserver-client-kubelet')),
+  nodeServing: identity.label('kubelet-serving'),
+})
+
 const nodesGroup = 'system:nodes'
 const nodePrefix = 'system:node:'
 /** What looks like something else in a log is no name. */
 const unprintable = /\p{Cc}/u
 
 export function signerRules(identity: Identity): ReadonlyMap<string, SignerRule> {
+  const { client, nodeClient, nodeServing } = signerNames(identity)
   return new Map<string, SignerRule>([
+    [client, { use: 'client', problemOf: (request, usages) => clientUsageProblem(usages) ?? nameProblem(request) }],
     [
-      identity.label(identity.prefixed('apiserver-client')),
-      { use: 'client', problemOf: (request, usages) => usageProblem('client auth', usages) ?? nameProblem(request) },
-    ],
-    [
-      identity.label(identity.prefixed('apiserver-client-kubelet')),
+      nodeClient,
       {
         use: 'client',
-        problemOf: (request, usages) => {
-          const problem = usageProblem('client auth', usages) ?? nodeProblem(request)
-          if (problem !== undefined) return problem
-          return request.hosts.length > 0 || request.hasOtherNames ? 'subjectAltNames are not allowed' : undefined
-        },
+        problemOf: (request, usages) =>
+          organizationProblem(request) ??
+          clientHostProblem(request) ??
+          otherNameProblem(request) ??
+          nodeNameProblem(request) ??
+          nodeUsageProblem('client auth', usages),
       },
     ],
     [
-      identity.label('kubelet-serving'),
+      nodeServing,
       {
         use: 'server',
-        problemOf: (request, usages) => {
-          const problem = usageProblem('server auth', usages) ?? nodeProblem(request)
-          if (problem !== undefined) return problem
-          if (request.hasOtherNames) return 'only DNS names and IP addresses are allowed as subjectAltNames'
-          return request.hosts.length === 0 ? 'DNS or IP subjectAltName is required' : undefined
-        },
+        problemOf: (request, usages) =>
+          organizationProblem(request) ??
+          (request.hosts.length === 0 ? 'DNS or IP subjectAltName is required' : undefined) ??
+          otherNameProblem(request) ??
+          nodeUsageProblem('server auth', usages) ??
+          nodeNameProblem(request),
       },
     ],
   ])
 }
 
-/** The one that the signer is for, and signing and enciphering of keys beside it. */
-function usageProblem(needed: string, usages: readonly string[]): string | undefined {
-  const allowed = ['digital signature', 'key encipherment', needed]
-  if (usages.includes(needed) && usages.every((usage) => allowed.includes(usage))) return undefined
-  return `usages must include ${JSON.stringify(needed)}, and may include "digital signature" and "key encipherment"`
+function clientUsageProblem(usages: readonly string[]): string | undefined {
+  const other = usages.find((usage) => !['digital signature', 'key encipherment', 'client auth'].includes(usage))
+  if (other !== undefined) return `invalid usage for client certificate: ${other}`
+  return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth'
+}
+
+/** These and no others, but for the encipherment of keys, which only RSA keys are used for. */
+function nodeUsageProblem(purpose: 'client auth' | 'server auth', usages: readonly string[]): string | undefined {
+  const needed = ['digital signature', purpose]
+  const allowed = [...needed, 'key encipherment']
+  if (needed.every((usage) => usages.includes(usage)) && usages.every((usage) => allowed.includes(usage))) return undefined
+  return `usages did not match [${allowed.sort(compareText).join(' ')}]`
+}
+
+function clientHostProblem({ hosts }: CertificateRequest): string | undefined {
+  if (hosts.some((host) => isIP(host) === 0)) return 'DNS subjectAltNames are not allowed'
+  return hosts.length > 0 ? 'IP subjectAltNames are not allowed' : undefined
+}
+
+function otherNameProblem({ emails, uris }: CertificateRequest): string | undefined {
+  if (emails.length > 0) return 'email subjectAltNames are not allowed'
+  return uris.length > 0 ? 'URI subjectAltNames are not allowed' : undefined
 }
 
 const nameProblem = ({ commonName, organizations }: CertificateRequest): string | undefined =>
@@ -58,8 +85,8 @@ const nameProblem = ({ commonName, organizations }: CertificateRequest): string 
     ? 'the subject needs a common name, of characters that can be printed'
     : undefined
 
-function nodeProblem(request: CertificateRequest): string | undefined {
-  const { commonName, organizations } = request
-  if (organizations.length !== 1 || organizations[0] !== nodesGroup) return `subject organization is not ${nodesGroup}`
-  return commonName.startsWith(nodePrefix) ? nameProblem(request) : `subject common name does not begin with ${nodePrefix}`
-}
+const organizationProblem = ({ organizations }: CertificateRequest): string | undefined =>
+  organizations.length === 1 && organizations[0] === nodesGroup ? undefined : `subject organization is not ${nodesGroup}`
+
+const nodeNameProblem = (request: CertificateRequest): string | undefined =>
+  request.commonName.startsWith(nodePrefix) ? nameProblem(request) : `subject common name does not begin with ${nodePrefix}`

@@ -18,6 +18,11 @@ export interface CertificateRequest {
   /** DNS names and IP addresses of a server. */
   readonly hosts?: readonly string[]
   readonly use: 'authority' | 'server' | 'client'
+  /** Mail addresses and URIs by which its owner is known as well. */
+  readonly emails?: readonly string[]
+  readonly uris?: readonly string[]
+  /** Whether data may be signed with it; if left out, it may. */
+  readonly signsData?: boolean
   /** Whether keys may be sent enciphered with it, as RSA keys are used for. */
   readonly enciphersKeys?: boolean
   /** Milliseconds since 1970. */
@@ -109,21 +114,29 @@ function extensions(request: CertificateRequest, own: KeyObject, signer: KeyObje
   const critical = (id: Buffer, content: Buffer): Buffer => der.sequence(id, der.boolean(true), der.octets(content))
   const plain = (id: Buffer, content: Buffer): Buffer => der.sequence(id, der.octets(content))
   const isAuthority = request.use === 'authority'
-  const hosts = request.hosts ?? []
+  const names = [
+    ...(request.hosts ?? []).map(hostName),
+    ...(request.emails ?? []).map((email) => der.implicit(1, Buffer.from(email))),
+    ...(request.uris ?? []).map((uri) => der.implicit(6, Buffer.from(uri))),
+  ]
+  const usage = keyUsage(request)
   return [
     critical(ids.constraints, isAuthority ? der.sequence(der.boolean(true)) : der.sequence()),
     // One bit each, from the left: signing of data is bit 0, encipherment of keys bit 2, signing of certificates bit 5, of revocations bit 6.
-    critical(ids.keyUsage, keyUsage(request)),
+    ...(usage === undefined ? [] : [critical(ids.keyUsage, usage)]),
     ...(request.use === 'authority' ? [] : [plain(ids.extendedUsage, der.sequence(ids[request.use]))]),
-    ...(hosts.length === 0 ? [] : [plain(ids.hosts, der.sequence(...hosts.map(hostName)))]),
+    ...(names.length === 0 ? [] : [plain(ids.hosts, der.sequence(...names))]),
     plain(ids.subjectKey, der.octets(keyId(own))),
     ...(signer === undefined ? [] : [plain(ids.authorityKey, der.sequence(der.implicit(0, keyId(signer))))]),
   ]
 }
 
-function keyUsage({ use, enciphersKeys = false }: CertificateRequest): Buffer {
+/** Undefined: it says nothing of that. */
+function keyUsage({ use, signsData = true, enciphersKeys = false }: CertificateRequest): Buffer | undefined {
   if (use === 'authority') return der.bits(Buffer.from([0b1000_0110]), 1)
-  return enciphersKeys ? der.bits(Buffer.from([0b1010_0000]), 5) : der.bits(Buffer.from([0b1000_0000]), 7)
+  if (!signsData && !enciphersKeys) return undefined
+  const bits = (signsData ? 0b1000_0000 : 0) | (enciphersKeys ? 0b0010_0000 : 0)
+  return der.bits(Buffer.from([bits]), enciphersKeys ? 5 : 7)
 }
 
 const keyId = (key: KeyObject): Buffer =>

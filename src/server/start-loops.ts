@@ -1,10 +1,11 @@
 // The loops that keep the server true to its own objects, by name. They begin when it is ready, and catch up behind that.
 
+import { X509Certificate } from 'node:crypto'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { apiServiceAvailability } from '../controllers/aggregation/availability.js'
 import { customApiServices } from '../controllers/aggregation/register-custom.js'
 import { deleteElsewhere } from '../controllers/aggregation/remote-contents.js'
-import { certificateSigning } from '../controllers/certificate-signing.js'
+import { certificateSigning, type Signer } from '../controllers/certificate-signing.js'
 import { certificateApproval } from '../controllers/certificates/approve-requests.js'
 import { certificateCleaner } from '../controllers/certificates/clean-requests.js'
 import { readAuthority } from '../controllers/certificates/read-authority.js'
@@ -25,6 +26,7 @@ import { claimProtection } from '../controllers/protection/claim-protection.js'
 import { volumeProtection } from '../controllers/protection/volume-protection.js'
 import { quotaStatus } from '../controllers/resource-quota.js'
 import { publishRootCa, rootCaMaps } from '../controllers/root-ca.js'
+import { signerNames } from '../controllers/signer-rules.js'
 import { tokenCleaner } from '../controllers/token-cleaner.js'
 import { tokenSecrets } from '../controllers/token-secrets.js'
 import { keepTrust } from '../controllers/trust-keeper.js'
@@ -109,8 +111,19 @@ export function startLoops({ settings, logger, closing }: Opening, sources: Loop
 }
 
 /** Certificates of the own authority are believed only where the operator named no other. */
-function signing({ authentication: { clientCa }, signing: named }: Settings, own: KeyPair): (parts: LoopParts) => Loop {
-  const { pair, seconds } = named
-  if (pair !== undefined) return certificateSigning({ authority: readAuthority(pair), seconds })
-  return clientCa === undefined ? certificateSigning({ authority: signerOf(own), seconds }) : () => ({ close: async () => undefined })
+function signing(
+  { authentication: { clientCa }, signing: { pairs, seconds }, identity }: Settings,
+  own: KeyPair,
+): (parts: LoopParts) => Loop {
+  const names = signerNames(identity)
+  const ownSigner: Signer | undefined = clientCa === undefined ? { authority: signerOf(own), endMs: endOf(own) } : undefined
+  const signerFor = (pair: KeyPair | undefined): Signer | undefined => pair && { authority: readAuthority(pair), endMs: endOf(pair) }
+  const signers = new Map<string, Signer>()
+  for (const stem of ['client', 'nodeClient', 'nodeServing'] as const) {
+    const signer = pairs === undefined ? ownSigner : signerFor(pairs[stem])
+    if (signer !== undefined) signers.set(names[stem], signer)
+  }
+  return signers.size === 0 ? () => ({ close: async () => undefined }) : certificateSigning({ signers, seconds })
 }
+
+const endOf = ({ cert }: KeyPair): number => Date.parse(new X509Certificate(cert).validTo)

@@ -105,8 +105,13 @@ describe('requests for certificates', () => {
     node: { subject: '/O=system:masters/CN=system:node:n', signer: 'cluster-apiserver-client-kubelet' },
     othernode: { subject: '/O=system:nodes/CN=admin', signer: 'cluster-apiserver-client-kubelet' },
     nodehost: { subject: '/O=system:nodes/CN=system:node:n', signer: 'cluster-apiserver-client-kubelet', hosts: 'DNS:x' },
-    serving: { subject: '/O=system:nodes/CN=system:node:n', signer: 'kubelet-serving', usages: ['server auth'] },
-    mail: { subject: '/O=system:nodes/CN=system:node:n', signer: 'kubelet-serving', usages: ['server auth'], hosts: 'DNS:n,email:a@b.c' },
+    serving: { subject: '/O=system:nodes/CN=system:node:n', signer: 'kubelet-serving', usages: ['digital signature', 'server auth'] },
+    mail: {
+      subject: '/O=system:nodes/CN=system:node:n',
+      signer: 'kubelet-serving',
+      usages: ['digital signature', 'server auth'],
+      hosts: 'DNS:n,email:a@b.c',
+    },
   }
   for (const [name, wanted] of Object.entries(refused)) {
     test(`the signer says why it does not sign: ${name}`, async () => {
@@ -163,6 +168,95 @@ test('where the operator named an authority the own one signs nothing', async ()
   } finally {
     await running.close()
     files.remove()
+  }
+})
+
+test('each signer may have an authority of its own; those without one do not sign', async () => {
+  const folder = newFolder()
+  const file = (name: string): string => `${folder}/${name}`
+  const openssl = (...words: readonly string[]): void => void execFileSync('openssl', words, { stdio: 'ignore' })
+  for (const name of ['clients', 'nodes'])
+    openssl(
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-subj',
+      `/CN=${name}`,
+      '-days',
+      '2',
+      '-keyout',
+      file(`${name}.key`),
+      '-out',
+      file(`${name}.crt`),
+    )
+  const flagsOf = (stem: string, name: string): readonly string[] => [
+    `--cluster-signing-${stem}-cert-file=${file(`${name}.crt`)}`,
+    `--cluster-signing-${stem}-key-file=${file(`${name}.key`)}`,
+  ]
+  const flags = [...openFlags, ...flagsOf('cluster-apiserver-client', 'clients'), ...flagsOf('kubelet-serving', 'nodes')]
+  const running = await startEmbedded('memory', flags)
+  try {
+    const ask = async (name: string, spec: object, subject: string, hosts = 'DNS:n'): Promise<void> => {
+      openssl(
+        'req',
+        '-new',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-nodes',
+        '-keyout',
+        file('k'),
+        '-out',
+        file(name),
+        '-subj',
+        subject,
+        '-addext',
+        `subjectAltName=${hosts}`,
+      )
+      const request = readFileSync(file(name)).toString('base64')
+      expectStatus(await running.client.post(requests, { metadata: { name }, spec: { request, ...spec } }), 201)
+      const patch = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'r' }] } }
+      expectStatus(await running.client.patch(`${requests}/${name}/approval`, 'application/merge-patch+json', patch), 200)
+    }
+    const issued = async (name: string): Promise<X509Certificate> => {
+      const { certificate = '' } = await until(
+        async () => statusOf((await running.client.get(`${requests}/${name}`)).json),
+        (status) => status.certificate !== undefined,
+      )
+      return new X509Certificate(Buffer.from(certificate, 'base64'))
+    }
+    const nodeUsages = ['digital signature', 'client auth']
+    await ask(
+      'unsigned',
+      { signerName: 'cluster.io/cluster-apiserver-client-kubelet', usages: nodeUsages },
+      '/O=system:nodes/CN=system:node:n',
+    )
+    await ask(
+      'client',
+      { signerName: 'cluster.io/cluster-apiserver-client', usages: ['client auth'] },
+      '/CN=c',
+      'DNS:n,email:a@b.c,URI:urn:x',
+    )
+    await ask(
+      'serving',
+      { signerName: 'cluster.io/kubelet-serving', usages: ['digital signature', 'server auth'] },
+      '/O=system:nodes/CN=system:node:n',
+    )
+    const [client, serving] = [await issued('client'), await issued('serving')]
+    assert.deepEqual([client.issuer, serving.issuer], ['CN=clients', 'CN=nodes'])
+    assert.equal(client.subjectAltName, 'DNS:n, email:a@b.c, URI:urn:x')
+    const authorityEnd = Date.parse(new X509Certificate(readFileSync(file('clients.crt'))).validTo)
+    assert.equal(Date.parse(client.validTo), authorityEnd, 'not longer than its authority')
+    // The one that was asked for first would have been signed before the others.
+    assert.equal(statusOf((await running.client.get(`${requests}/unsigned`)).json).certificate, undefined)
+  } finally {
+    await running.close()
+    rmSync(folder, { recursive: true, force: true })
   }
 })
 

@@ -13,7 +13,7 @@ import type { Outcome } from '../kit/keyed-queue.js'
 import { KeyedLoop, type LoopParts } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
 import { ownCall } from '../own-call.js'
-import { signerRules } from '../signer-rules.js'
+import { signerNames, signerRules } from '../signer-rules.js'
 
 export const certificateApproval = (parts: LoopParts): Loop =>
   new KeyedLoop(parts, {
@@ -72,7 +72,7 @@ function isDecided({ status: { conditions = [], certificate = '' } = {} }: Certi
 
 /** What is asked for, where that is the client certificate of a node agent. */
 function nodeClient(identity: Identity, { spec }: CertificateSigningRequest): CertificateRequest | undefined {
-  const signer = identity.label(identity.prefixed('apiserver-client-kubelet'))
+  const signer = signerNames(identity).nodeClient
   if (spec?.signerName !== signer) return undefined
   try {
     const wanted = readCertificateRequest(spec.request ?? '')

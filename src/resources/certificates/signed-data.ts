@@ -10,8 +10,9 @@ export interface CertificateRequest {
   readonly organizations: readonly string[]
   /** Names and addresses of a server. */
   readonly hosts: readonly string[]
-  /** Whether it wants to be called by anything else, such as a mail address. */
-  readonly hasOtherNames: boolean
+  /** What else it wants to be called by. */
+  readonly emails: readonly string[]
+  readonly uris: readonly string[]
   /** The bytes that are signed, the public key as a SubjectPublicKeyInfo, and the signature. */
   readonly signed: Uint8Array
   readonly publicKey: Uint8Array
@@ -54,20 +55,20 @@ function readRequest(bytes: Uint8Array): CertificateRequest {
 
 const extensionsId = '1.2.840.113549.1.9.14'
 const alternativesId = '2.5.29.17'
-const dnsTag = 0x82
-const addressTag = 0x87
+const tags = { email: 0x81, dns: 0x82, uri: 0x86, address: 0x87 } as const
 
 /** The alternative names among the extensions that are asked for. */
-function readAlternatives(attributes: DerValue | undefined): Pick<CertificateRequest, 'hosts' | 'hasOtherNames'> {
+function readAlternatives(attributes: DerValue | undefined): Pick<CertificateRequest, 'hosts' | 'emails' | 'uris'> {
   const names = (attributes === undefined ? [] : readDer(attributes.content)).flatMap((attribute) => {
     const [id, values] = derMembers(attribute)
     if (id === undefined || readObjectId(id) !== extensionsId) return []
     return derMembers(values, derTags.set).flatMap((list) => derMembers(list).flatMap(readExtension))
   })
   const hosts = names.flatMap(({ tag, content }) =>
-    tag === dnsTag ? [utf8.decode(content)] : tag === addressTag ? [addressOf(content)] : [],
+    tag === tags.dns ? [utf8.decode(content)] : tag === tags.address ? [addressOf(content)] : [],
   )
-  return { hosts, hasOtherNames: hosts.length < names.length }
+  const textsOf = (wanted: number): readonly string[] => names.flatMap(({ tag, content }) => (tag === wanted ? [utf8.decode(content)] : []))
+  return { hosts, emails: textsOf(tags.email), uris: textsOf(tags.uri) }
 }
 
 function readExtension(extension: DerValue): readonly DerValue[] {

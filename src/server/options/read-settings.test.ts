@@ -265,6 +265,21 @@ for (const row of [
   { argv: [`--tls-cert-file=${cert}`], problem: '--tls-cert-file: needs --tls-private-key-file' },
   { argv: [`--tls-private-key-file=${key}`], problem: '--tls-private-key-file: needs --tls-cert-file' },
   {
+    argv: [`--cluster-signing-kubelet-client-cert-file=${cert}`],
+    problem: '--cluster-signing-kubelet-client-cert-file: needs --cluster-signing-kubelet-client-key-file',
+  },
+  {
+    argv: [`--cluster-signing-kubelet-serving-key-file=${key}`],
+    problem: '--cluster-signing-kubelet-serving-key-file: needs --cluster-signing-kubelet-serving-cert-file',
+  },
+  {
+    argv: [
+      `--cluster-signing-cluster-apiserver-client-cert-file=${cert}`,
+      `--cluster-signing-cluster-apiserver-client-key-file=${otherKey}`,
+    ],
+    problem: `--cluster-signing-cluster-apiserver-client-key-file: the key in ${otherKey} does not belong to the certificate in ${cert}`,
+  },
+  {
     argv: [`--tls-cert-file=${cert}`, `--tls-private-key-file=${otherKey}`],
     problem: `--tls-private-key-file: the key in ${otherKey} does not belong to the certificate in ${cert}`,
   },

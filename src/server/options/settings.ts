@@ -41,7 +41,7 @@ export interface Settings {
   /** Whether dependents are seen to when their owners are deleted, by this server or another program. */
   readonly collectsGarbage: boolean
   /** Who signs approved requests for certificates, and for how long at most; no pair: the server's own authority. */
-  readonly signing: { readonly pair: KeyPair | undefined; readonly seconds: number }
+  readonly signing: SigningSettings
   /** The loops to run. */
   readonly controllers: readonly ControllerName[]
   /** That this server runs, among the objects. */
@@ -304,4 +304,13 @@ export interface DeliverySettings {
   readonly batching: Batching
   /** Undefined: events may be of any size. */
   readonly truncation: Truncation | undefined
+}
+
+/** Who signs certificates for others, and for how long at most. */
+export interface SigningSettings {
+  /** Signers without one do not sign; undefined: the operator named none at all. */
+  readonly pairs:
+    | { readonly client: KeyPair | undefined; readonly nodeClient: KeyPair | undefined; readonly nodeServing: KeyPair | undefined }
+    | undefined
+  readonly seconds: number
 }
