@@ -128,6 +128,11 @@ export class Call implements RuleContext, CallTarget {
     if (this.caller.isMovable && isHeavy(bytes, mostBytes)) throw new TooHeavyError()
   }
 
+  /** To be called before something that takes long and cannot be cut, while nothing is done yet that others see. */
+  leaveIfMovable(): void {
+    if (this.caller.isMovable) throw new TooHeavyError()
+  }
+
   /** What is waited for, unless the caller is gone before. */
   waitFor<T>(work: Promise<T>): Promise<T> {
     const { signal } = this.caller

@@ -22,6 +22,8 @@ export interface RuleContext {
   readonly allowsPlainHooks?: boolean
   /** Told of each rule that is written as an expression when it was asked; left out where nobody wants to know. */
   readonly onExpression?: (asked: AskedExpression) => void
+  /** Called before what takes long and cannot be cut: throws where the request can be begun anew elsewhere. */
+  leaveIfMovable?(): void
 }
 
 export interface AskedExpression {

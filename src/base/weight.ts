@@ -1,5 +1,7 @@
 // What is too heavy for the event loop: bytes of which so much is made that a piece of work would not be enough by far.
 
+import { Pieces, pieceMs } from './pieces.js'
+
 /** Below this nobody needs to look: of so few bytes not much can be made. */
 const lightBytes = 16 << 10
 /** Of text that is one long value half a megabyte takes a few milliseconds. */
@@ -25,6 +27,38 @@ export function isHeavy(bytes: Uint8Array, mostBytes = heavyBytes): boolean {
     for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1)) if (++parts > mostParts) return true
   }
   return false
+}
+
+/** A single step that takes longer than this at worst is not begun on the event loop, and many short ones are not gone on with. */
+const mostStepNs = pieceMs * 1e6
+
+/**
+ * Watches steps that are not cut. `leave` throws where the whole can be begun anew elsewhere, and returns where it has to be done here: then it is
+ * not called again.
+ */
+export class Strain {
+  #leave: (() => void) | undefined
+  readonly #clock = new Pieces()
+
+  constructor(leave: () => void) {
+    this.#leave = leave
+  }
+
+  /** Before a step: how long it takes at worst, in nanoseconds. */
+  expect(workNs: number): void {
+    if (workNs > mostStepNs) this.#goAway()
+  }
+
+  /** After it: what estimates do not know the clock does. */
+  look(): void {
+    if (this.#leave !== undefined && this.#clock.isOver) this.#goAway()
+  }
+
+  #goAway(): void {
+    const leave = this.#leave
+    this.#leave = undefined
+    leave?.()
+  }
 }
 
 /** A comma, a line end, and the two brackets that open something. */

@@ -3,6 +3,7 @@
 import type { CallExpr, ComprehensionExpr, Expr } from './ast.js'
 import { Attribute, Variable } from './attribute.js'
 import { costOfCall } from './call-cost.js'
+import { workOfCall } from './call-work.js'
 import type { Checked } from './check.js'
 import { type CelFunction, functions } from './functions/table.js'
 import { patternOf } from './pattern.js'
@@ -106,7 +107,11 @@ class Planner {
       if (pattern instanceof Error) throw new CelPlanError(pattern.message)
     }
     const elementType = target === undefined ? '' : elementKind(this.checked.types.get(target))
-    const call = new Call(functions[name] as CelFunction, args, elementType, costOfCall(name, overloads))
+    const call = new Call(functions[name] as CelFunction, args, {
+      elementType,
+      cost: costOfCall(name, overloads),
+      work: workOfCall(name),
+    })
     return conversions.has(name) && args.length === 1 ? fold(call, args) : call
   }
 

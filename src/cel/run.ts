@@ -1,5 +1,6 @@
 // One evaluation: its variables, what it has cost so far, and where it must end.
 
+import { mostWork } from './call-work.js'
 import type { Value } from './values.js'
 
 /** Ends an evaluation that became too dear. */
@@ -15,20 +16,48 @@ export class TooLong extends Error {}
 /** What an evaluation may make in all, in letters of texts and places of lists: cost counts steps, and not what they leave behind. */
 const mostMade = 32 << 20
 
+/**
+ * Called before a step that takes long and cannot be cut. It throws where the evaluation can be begun anew elsewhere, and returns where it has to be
+ * done here.
+ */
+export type Leave = () => void
+
+export interface RunOptions {
+  /** How much an evaluation may cost that is tried at once. */
+  readonly patience?: number | undefined
+  readonly leave?: Leave | undefined
+}
+
 export class Run {
   cost = 0
   private made = 0
+  /** Since the evaluation last gave way. */
+  private work = 0
   /** Values of the variables that comprehensions bind, by depth. */
   readonly locals: Value[] = []
   readonly variables: { readonly [name: string]: Value }
   private readonly limit: number
   private readonly patience: number
+  private readonly leave: Leave | undefined
 
-  /** `patience` is how much an evaluation may cost that is tried at once. */
-  constructor(variables: { readonly [name: string]: Value }, limit: number, patience = Number.POSITIVE_INFINITY) {
+  constructor(variables: { readonly [name: string]: Value }, limit: number, { patience, leave }: RunOptions = {}) {
     this.variables = variables
     this.limit = limit
-    this.patience = patience
+    this.patience = patience ?? Number.POSITIVE_INFINITY
+    this.leave = leave
+  }
+
+  /** Counts how long a step that comes now takes at worst. */
+  weigh(work: number): void {
+    this.work += work
+    if (this.work <= mostWork) return
+    if (this.patience < Number.POSITIVE_INFINITY) throw new TooLong()
+    this.leave?.()
+  }
+
+  /** Others have had a turn. */
+  hasGivenWay(): void {
+    this.work = 0
   }
 
   /** Counts what was made anew. */

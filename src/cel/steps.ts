@@ -1,6 +1,7 @@
 // The steps into which a checked expression is planned, but for attributes.
 
 import type { CallCost } from './call-cost.js'
+import type { CallWork } from './call-work.js'
 import { costs } from './cost.js'
 import type { CelFunction } from './functions/table.js'
 import type { Run } from './run.js'
@@ -80,16 +81,25 @@ export class Logic extends Computation {
   }
 }
 
+export interface CallTraits {
+  /** Of a list as it was checked. */
+  readonly elementType: string
+  readonly cost: CallCost
+  readonly work: CallWork
+}
+
 export class Call extends Computation {
   private readonly operate: CelFunction
   private readonly elementType: string
   private readonly cost: CallCost
+  private readonly work: CallWork
 
-  constructor(operate: CelFunction, args: readonly Step[], elementType: string, cost: CallCost) {
+  constructor(operate: CelFunction, args: readonly Step[], { elementType, cost, work }: CallTraits) {
     super(args)
     this.operate = operate
     this.elementType = elementType
     this.cost = cost
+    this.work = work
   }
 
   /** Of three arguments and more, those behind an error are not looked at. */
@@ -101,6 +111,7 @@ export class Call extends Computation {
     const problem = values.find((value) => value instanceof CelError)
     // A call that was not reached costs nothing.
     if (problem !== undefined && values.length < this.operands.length) return problem
+    if (problem === undefined) run.weigh(this.work(values))
     const result = problem ?? this.operate(values, this.elementType)
     run.spend(this.cost(values, result))
     if (typeof result === 'string') run.make(result.length)
@@ -233,6 +244,7 @@ export class Comprehension extends Step {
     locals[slot] = yield* valueIn(initial, run)
     for (const item of itemsOf(over)) {
       yield
+      run.hasGivenWay()
       locals[slot + 1] = item
       if ((yield* valueIn(condition, run)) === false) break
       locals[slot] = yield* valueIn(step, run)

@@ -68,9 +68,8 @@ function* checkPolicy({ policy, bindings }: BoundPolicy, subject: Subject): Work
   const { request, parts } = subject
   const misconfigured = (thrown: unknown, binding: CompiledBinding | undefined): Refusal | undefined => {
     const what = binding === undefined ? 'policy' : 'binding'
-    return policy.isLenient
-      ? undefined
-      : { policy, binding, reason: 'Invalid', message: `failed to configure ${what}: ${messageOf(thrown)}` }
+    const message = `failed to configure ${what}: ${messageOf(thrown)}`
+    return policy.isLenient ? undefined : { policy, binding, reason: 'Invalid', message }
   }
   let as: SeenAs | undefined
   let refusal: Refusal | undefined
@@ -103,7 +102,7 @@ interface Bound {
   readonly as: SeenAs
 }
 
-function* checkBinding({ policy, binding, as }: Bound, { values, parts }: Subject): Work<Refusal | undefined> {
+function* checkBinding({ policy, binding, as }: Bound, { request, values, parts }: Subject): Work<Refusal | undefined> {
   const { paramKind } = policy
   const { paramRef } = binding
   const params =
@@ -118,7 +117,8 @@ function* checkBinding({ policy, binding, as }: Bound, { values, parts }: Subjec
     params,
   }
   let refusal: Refusal | undefined
-  for (const { isDenied, message, reason, seconds } of yield* evaluatePolicy(policy, variables, parts.observe)) {
+  const leave = (): void => request.call.leaveIfMovable()
+  for (const { isDenied, message, reason, seconds } of yield* evaluatePolicy(policy, variables, { observe: parts.observe, leave })) {
     parts.tallies.took(policy.name, binding.name, isDenied ? 'deny' : 'allow', seconds)
     if (isDenied) refusal ??= { policy, binding, message, reason }
   }

@@ -1,5 +1,6 @@
 // The expressions of one policy, asked one after the other within a budget, in pieces that never hold the event loop.
 
+import type { Leave } from '../../cel/run.js'
 import type { Pieces } from '../../cel/step.js'
 import { CelError, type Value } from '../../cel/values.js'
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.js'
@@ -28,11 +29,17 @@ export interface Asked {
 
 export type Variables = { readonly [name: string]: Value }
 
+export interface EvaluationOptions {
+  readonly observe?: ((policy: CompiledPolicy, asked: Asked) => void) | undefined
+  /** Called before what takes long and cannot be cut. */
+  readonly leave?: Leave | undefined
+}
+
 /** Those that do not simply hold; gives way where it yields. */
 export function* evaluatePolicy(
   policy: CompiledPolicy,
   variables: Variables,
-  observe?: (policy: CompiledPolicy, asked: Asked) => void,
+  { observe, leave }: EvaluationOptions = {},
 ): Pieces<readonly Decision[]> {
   const decisions: Decision[] = []
   let budget = policyBudget
@@ -48,7 +55,7 @@ export function* evaluatePolicy(
       decisions.push(failed(`compilation error: ${compiled.problem}`))
       continue
     }
-    const { value, cost } = yield* compiled.program.evaluateInPieces(variables, expressionLimit)
+    const { value, cost } = yield* compiled.program.evaluateInPieces(variables, expressionLimit, leave)
     observe?.(policy, { index, compiled, value, cost, variables })
     budget -= cost
     yield

@@ -1,5 +1,6 @@
 // Every function by its name, over values. Types are looked at here, because `dyn` defers that to run time.
 
+import { indexOfText } from '../text-search.js'
 import { CelUrl, parseUrl } from '../url.js'
 import {
   CelError,
@@ -118,7 +119,7 @@ export const functions: { readonly [name: string]: CelFunction } = {
   bytes: unary(toBytes),
   timestamp: unary(toTimestamp),
   duration: unary(toDuration),
-  contains: receiver('contains', (a, b) => a.includes(b)),
+  contains: receiver('contains', (a, b) => indexOfText(a, b) !== -1),
   startsWith: receiver('startsWith', (a, b) => a.startsWith(b)),
   endsWith: receiver('endsWith', (a, b) => a.endsWith(b)),
   matches: binary(text.matches),

@@ -2,6 +2,7 @@
 
 import type { RE2JS } from 're2js'
 import { patternOf } from '../pattern.js'
+import { indexOfText, lastIndexOfText, splitText } from '../text-search.js'
 import { CelError, type CelList, countLetters, mostLetters, noSuchOverload, tooLong, type Value, ValueList } from '../values.js'
 
 const outOfRange = (index: bigint): CelError => new CelError(`index out of range: ${index}`)
@@ -31,7 +32,7 @@ const isPlace = (index: bigint, length: number): boolean => index >= 0n && index
 export function indexOf(text: string, part: string, from = 0n): Value {
   if (part === '') return from
   if (!isPlace(from, countLetters(text))) return outOfRange(from)
-  const at = text.indexOf(part, slice(lettersOf(text), 0, Number(from)).length)
+  const at = indexOfText(text, part, slice(lettersOf(text), 0, Number(from)).length)
   return at === -1 ? -1n : BigInt(countLetters(text.slice(0, at)))
 }
 
@@ -40,7 +41,7 @@ export function lastIndexOf(text: string, part: string, from?: bigint): Value {
   if (part === '') return from ?? BigInt(length)
   const start = from ?? BigInt(length - 1)
   if (!isPlace(start, length)) return outOfRange(start)
-  const at = text.lastIndexOf(part, slice(lettersOf(text), 0, Number(start)).length)
+  const at = lastIndexOfText(text, part, slice(lettersOf(text), 0, Number(start)).length)
   return at === -1 ? -1n : BigInt(countLetters(text.slice(0, at)))
 }
 
@@ -60,7 +61,7 @@ export function trim(text: string): string {
 
 function countParts(text: string, part: string): number {
   let count = 0
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) count++
+  for (let at = indexOfText(text, part); at !== -1; at = indexOfText(text, part, at + part.length)) count++
   return count
 }
 
@@ -70,11 +71,11 @@ export function replace(text: string, old: string, fresh: string, limit = -1n): 
   if (text.length + found * fresh.length > mostLetters) return tooLong
   const most = limit < 0n ? Number.POSITIVE_INFINITY : Number(limit)
   if (old === '') return replaceNothing(text, fresh, most)
-  if (found <= most) return text.split(old).join(fresh)
+  if (found <= most) return splitText(text, old).join(fresh)
   let out = ''
   let at = 0
   for (let count = 0; count < most; count++) {
-    const next = text.indexOf(old, at)
+    const next = indexOfText(text, old, at)
     if (next === -1) break
     out += text.slice(at, next) + fresh
     at = next + old.length
@@ -96,7 +97,7 @@ function replaceNothing(text: string, fresh: string, most: number): string {
 export function split(text: string, separator: string, limit = -1n): Value {
   if (limit === 0n) return new ValueList([])
   if (limit === 1n) return new ValueList([text])
-  const parts = separator === '' ? Array.from(text) : text.split(separator)
+  const parts = separator === '' ? Array.from(text) : splitText(text, separator)
   if (limit < 0n || BigInt(parts.length) <= limit) return new ValueList(parts)
   const kept = parts.slice(0, Number(limit) - 1)
   return new ValueList([...kept, parts.slice(Number(limit) - 1).join(separator)])

@@ -1,5 +1,7 @@
 // Regular expressions of schemas as functions over texts, in linear time: their author is not the one who waits.
 
+import type { Strain } from '../../base/weight.js'
+import { patternWork } from '../../cel/call-work.js'
 import { patternOf } from '../../cel/pattern.js'
 
 /** What is wrong with a pattern; undefined where nothing is. */
@@ -9,7 +11,11 @@ export function patternProblem(pattern: string): string | undefined {
 }
 
 /** Whether a part of the text matches; a pattern that is none matches nothing. */
-export function matchesPattern(pattern: string, text: string): boolean {
+export function matchesPattern(pattern: string, text: string, strain?: Strain): boolean {
   const compiled = patternOf(pattern)
-  return !(compiled instanceof Error) && compiled.test(text)
+  if (compiled instanceof Error) return false
+  strain?.expect(patternWork(pattern, text))
+  const matches = compiled.test(text)
+  strain?.look()
+  return matches
 }

@@ -16,6 +16,7 @@ import { noErrors } from '../../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../../api/validation/name-problems.js'
 import { sameValueBut } from '../../../api/validation/same-value.js'
 import { compareVersions } from '../../../api/version-order.js'
+import { Strain } from '../../../base/weight.js'
 import type { StructNode } from '../../../schema/node.js'
 import { readValue } from '../../../schema/read.js'
 import type { JsonSchema } from '../json-schema.js'
@@ -52,10 +53,11 @@ function ownPart(object: ApiObject): { readonly [name: string]: unknown } {
   return { ...rest, metadata: { ...(name === undefined ? {} : { name }), ...(generateName === undefined ? {} : { generateName }) } }
 }
 
-const validateObject = (object: ApiObject, { schema }: CustomVersion): readonly FieldError[] => {
+const validateObject = (object: ApiObject, { schema }: CustomVersion, context: RuleContext): readonly FieldError[] => {
+  const strain = context.leaveIfMovable && new Strain(() => context.leaveIfMovable?.())
   const value = ownPart(object)
-  if (isSurelyValid(schema, value)) return noErrors
-  const errors = [...validateValue(schema, value, ''), ...validateEmbedded(value, schema, ''), ...validateLists(value, schema, '')]
+  if (isSurelyValid(schema, value, strain)) return noErrors
+  const errors = [...validateValue(schema, value, '', strain), ...validateEmbedded(value, schema, ''), ...validateLists(value, schema, '')]
   // The object as a whole has no path.
   return errors.map((error) => (error.field === '' ? { ...error, field: '<nil>' } : error))
 }
@@ -83,11 +85,11 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     return sameValueBut(kept, old, hasStatus ? ['metadata', 'status'] : ['metadata']) ? kept : asNextGeneration(kept, old)
   }
   const validateUpdate = (next: ApiObject, _old: ApiObject, context: RuleContext): readonly FieldError[] =>
-    validateObject(next, ruleOf(context))
+    validateObject(next, ruleOf(context), context)
   // A kind without any makes nothing of it for each object.
   const hasRules = [...versions.values()].some(({ schema }) => hasExpressions(schema))
   const expressions: ResourceDefinition['expressions'] = (object, old, context, errors) =>
-    checkExpressions({ schema: ruleOf(context).schema, object: withType(object), old: old && withType(old) }, errors, context.onExpression)
+    checkExpressions({ schema: ruleOf(context).schema, object: withType(object), old: old && withType(old) }, errors, context)
   const hasStatus = stored?.hasStatus === true
   const scale = stored?.definition.subresources?.scale
   const statusSubresource: SubresourceDefinition = {
@@ -123,7 +125,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     versionRequiredOnUpdate: true,
     prepareCreate: (object, context) => asFirstGeneration(ruleOf(context).hasStatus ? withoutStatus(object) : object),
     prepareUpdate,
-    validate: (object, context) => validateObject(object, ruleOf(context)),
+    validate: (object, context) => validateObject(object, ruleOf(context), context),
     ...(hasRules ? { expressions } : {}),
     validateUpdate,
     ...(hasStatus ? { resetFields: ['status'] } : {}),

@@ -1,6 +1,6 @@
 // Rules of custom kinds that are written as expressions, over the values of an object and, for rules about changes, over those before.
 
-import type { AskedExpression } from '../../../api/definition.js'
+import type { RuleContext } from '../../../api/definition.js'
 import { type FieldError, invalid } from '../../../api/field-error.js'
 import { CelCompileError, compileExpression, type Program } from '../../../cel/compile.js'
 import { valueOfData } from '../../../cel/data.js'
@@ -67,13 +67,14 @@ export interface RuleSubject {
   readonly old: unknown
 }
 
-export type ExpressionObserver = (asked: AskedExpression) => void
+/** What a check is made with: who is told of rules, and what is called before one that takes long and cannot be cut. */
+export type CheckContext = Pick<RuleContext, 'onExpression' | 'leaveIfMovable'>
 
 /** What the rules find; gives way where it yields. `errors` is what other checks have found. */
 export function* checkExpressions(
   subject: RuleSubject,
   errors: readonly FieldError[],
-  observe?: ExpressionObserver,
+  context: CheckContext = {},
 ): Pieces<readonly FieldError[]> {
   if (!hasExpressions(subject.schema)) return []
   if (errors.some(({ reason }) => blocking.has(reason))) {
@@ -81,7 +82,7 @@ export function* checkExpressions(
       'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation'
     return [invalid('<nil>', null, message)]
   }
-  const check = new ExpressionCheck(observe)
+  const check = new ExpressionCheck(context)
   yield* check.value(subject.schema, subject.object, subject.old, '', true)
   return check.errors
 }
@@ -89,7 +90,7 @@ export function* checkExpressions(
 /** The same of a default, which is looked at as if it had been there before. */
 export function checkDefault(schema: JsonSchema, value: unknown, path: string): readonly FieldError[] {
   if (!hasExpressions(schema)) return []
-  const check = new ExpressionCheck()
+  const check = new ExpressionCheck({})
   const work = check.value(schema, value, value, path, false)
   while (work.next().done !== true);
   return check.errors
@@ -97,11 +98,11 @@ export function checkDefault(schema: JsonSchema, value: unknown, path: string): 
 
 class ExpressionCheck {
   readonly errors: FieldError[] = []
-  private readonly observe: ExpressionObserver | undefined
+  private readonly context: CheckContext
   private budget = objectBudget
 
-  constructor(observe?: ExpressionObserver) {
-    this.observe = observe
+  constructor(context: CheckContext) {
+    this.context = context
   }
 
   private get isOver(): boolean {
@@ -152,11 +153,13 @@ class ExpressionCheck {
     const whole = (isRoot ? withTypeAndMetadata(schema as ValueSchema) : schema) as ValueSchema
     const self = valueOfData(value, whole)
     const variables: { readonly [name: string]: Value } = old === undefined ? { self } : { self, oldSelf: valueOfData(old, whole) }
+    const leave = (): void => this.context.leaveIfMovable?.()
     for (const { rule, program, problem, isTransition } of rules) {
+      yield
       if (program === undefined) fail(`rule compile error: ${problem}`)
       else if (!isTransition || old !== undefined) {
-        const { value: result, cost } = yield* program.evaluateInPieces(variables, callLimit)
-        this.observe?.({
+        const { value: result, cost } = yield* program.evaluateInPieces(variables, callLimit, leave)
+        this.context.onExpression?.({
           path,
           text: rule.rule ?? '',
           cost,

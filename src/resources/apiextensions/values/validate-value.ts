@@ -2,6 +2,7 @@
 
 import { type FieldError, invalid, notSupported, required, tooLongFor, tooMany, typeInvalid } from '../../../api/field-error.js'
 import { sameValue } from '../../../api/validation/same-value.js'
+import type { Strain } from '../../../base/weight.js'
 import { additionalSchema, isIntOrString, itemSchema, type JsonSchema, schemasOf } from '../json-schema.js'
 import { matchesPattern } from '../pattern.js'
 import { isOfFormat, knowsFormat } from './formats.js'
@@ -15,8 +16,8 @@ export interface Outcome {
 }
 
 /** What is wrong with a value; errors are reported below the field `base`. */
-export const validateValue = (schema: JsonSchema, value: unknown, base: string): readonly FieldError[] =>
-  check(schema, value, { base, path: '' }).errors
+export const validateValue = (schema: JsonSchema, value: unknown, base: string, strain?: Strain): readonly FieldError[] =>
+  check(schema, value, { base, path: '', strain }).errors
 
 type ValueType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object'
 
@@ -116,7 +117,7 @@ function checkText({ maxLength, minLength, pattern = '' }: JsonSchema, text: str
   if (minLength !== undefined && length < minLength) {
     return [invalid(fieldOf(place), text, `${place.path} in body should be at least ${minLength} chars long`)]
   }
-  if (pattern === '' || matchesPattern(pattern, text)) return []
+  if (pattern === '' || matchesPattern(pattern, text, place.strain)) return []
   return [invalid(fieldOf(place), text, `${place.path} in body should match '${pattern}'`)]
 }
 

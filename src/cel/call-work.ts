@@ -1,0 +1,47 @@
+// How long a call takes at worst, in nanoseconds and by the sizes of its values: what cannot be cut and takes too long is done elsewhere.
+//
+// Cost (call-cost) is what the reference counts; for long texts it is far from the time that a call takes.
+
+import { patternOf } from './pattern.js'
+import { CelList, CelMap, type Value } from './values.js'
+
+/** An evaluation that takes longer than this at a time would hold the event loop. */
+export const mostWork = 5_000_000
+
+/** Texts and lists that are shorter need no look. */
+const shortest = 1024
+
+/** Per letter or item, measured with texts of half a megabyte of the worst shape. */
+const usual = 80
+const perLetter: { readonly [name: string]: number } = { replace: 250, url: 250, getQuery: 300, findAll: 700 }
+/** Per letter and instruction of a regular expression, where its states are so many that none is met twice. */
+const perInstruction = 40
+
+export type CallWork = (values: readonly Value[]) => number
+
+export function workOfCall(name: string): CallWork {
+  const factor = perLetter[name] ?? usual
+  return name === 'matches' || name === 'find' || name === 'findAll'
+    ? (values) => workOfPattern(values) + workOfSizes(values, factor)
+    : (values) => workOfSizes(values, factor)
+}
+
+/** Of looking for a pattern in a text. */
+export function patternWork(pattern: string, text: string): number {
+  const compiled = patternOf(pattern)
+  return compiled instanceof Error ? 0 : compiled.programSize() * text.length * perInstruction
+}
+
+const workOfPattern = ([text, pattern]: readonly Value[]): number =>
+  typeof text === 'string' && typeof pattern === 'string' ? patternWork(pattern, text) : 0
+
+function workOfSizes(values: readonly Value[], factor: number): number {
+  let size = 0
+  for (const value of values) size += lengthOf(value)
+  return size < shortest ? 0 : size * factor
+}
+
+function lengthOf(value: Value): number {
+  if (typeof value === 'string' || value instanceof Uint8Array) return value.length
+  return value instanceof CelList || value instanceof CelMap ? value.size : 0
+}
