@@ -13,7 +13,7 @@ export class MemoryWatch {
 
   constructor(server: ServerProcess) {
     this.server = server
-    this.timer = setInterval(() => this.look(), lookMs)
+    this.timer = setInterval(() => this.look(), lookMs).unref()
   }
 
   /** Ends the watch; fails when the server has used more of its own memory than it should have. */

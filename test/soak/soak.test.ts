@@ -12,11 +12,12 @@ test('a few seconds under load', async (t) => {
   const random = seededRandom('SOAK_SEED')
   t.diagnostic(`SOAK_SEED=${random.seed}`)
   const flags = ['--etcd-compaction-interval=2s', '--read-cache-bytes=8Mi']
-  const verdict = await soak({ seconds, sampleSeconds: seconds / 20, rate: 150, random, flags, say: () => undefined })
+  const least = { requests: 100, watches: 3, namespaces: 2 }
+  const verdict = await soak({ seconds, sampleSeconds: seconds / 20, rate: 150, random, flags, least, say: () => undefined })
   t.diagnostic(tell(verdict))
   // Code is still being compiled: only what would be absurd fails.
   assert.deepEqual(problemsOf(verdict, { memoryShare: 1, memoryBytes: 100 << 20, descriptors: 25 }), [])
-  assert.ok(verdict.requests > 100 && verdict.watches > 3 && verdict.namespaces > 1)
+  assert.ok(verdict.requests >= least.requests && verdict.watches >= least.watches && verdict.namespaces >= least.namespaces)
 })
 
 test('a line is fitted through floors', () => {

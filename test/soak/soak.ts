@@ -13,6 +13,8 @@ export interface SoakOptions {
   readonly rate: number
   readonly random: Random
   readonly flags?: readonly string[]
+  /** A slow machine is given more time for so much. */
+  readonly least?: { readonly requests: number; readonly watches: number; readonly namespaces: number }
   readonly say: (line: string) => void
 }
 
@@ -42,7 +44,11 @@ export interface SoakVerdict {
 /** The share of the time that counts as warm-up: code is compiled, caches and history fill. */
 const warmUp = 0.3
 
-export async function soak({ seconds, sampleSeconds, rate, random, flags = [], say }: SoakOptions): Promise<SoakVerdict> {
+/** How much more time, and how long connections that end may be seen. */
+const patienceMs = 60_000
+const noLeast = { requests: 0, watches: 0, namespaces: 0 }
+
+export async function soak({ seconds, sampleSeconds, rate, random, flags = [], least = noLeast, say }: SoakOptions): Promise<SoakVerdict> {
   const server = await ServerProcess.start({ flags })
   try {
     await server.client.get('/readyz')
@@ -52,16 +58,18 @@ export async function soak({ seconds, sampleSeconds, rate, random, flags = [], s
     const samples: Sample[] = []
     const startMs = performance.now()
     say('   minutes   requests    own MiB   file MiB  descriptors  threads')
-    while (performance.now() - startMs < seconds * 1000) {
+    const isEnough = (): boolean => load.requests >= least.requests && load.watches >= least.watches && load.namespaces >= least.namespaces
+    const spentMs = (): number => performance.now() - startMs
+    while (spentMs() < seconds * 1000 || (!isEnough() && spentMs() < seconds * 1000 + patienceMs)) {
       await sleep(sampleSeconds * 1000)
-      const sample = sampleOf(server, load, performance.now() - startMs)
+      const sample = sampleOf(server, load, spentMs())
       samples.push(sample)
       say(lineOf(sample))
     }
     load.stop()
     await running
     server.client.close()
-    await sleep(1500)
+    for (const endMs = performance.now() + patienceMs; server.openDescriptors > before + 3 && performance.now() < endMs; ) await sleep(100)
     const counted = samples.filter(({ atMs }) => atMs >= seconds * 1000 * warmUp)
     return {
       samples,
