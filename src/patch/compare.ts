@@ -8,7 +8,7 @@ import { fieldElement } from './path-element.js'
 import { isEqual, isRecord, own } from './plain.js'
 import { inOrder } from './struct-node.js'
 import { partsOf, wholeOf } from './whole.js'
-import { isSpelledOut } from './written-value.js'
+import { isSpelledOut, isWrittenAlike } from './written-value.js'
 
 export interface Difference {
   /** What was added or modified. */
@@ -31,8 +31,9 @@ const replaced: Difference = { changed: leaf, removed: undefined }
 
 const leaves = (left: unknown, right: unknown): Difference => (isEqual(left, right) ? same : replaced)
 const wholes: Compare = (node, left, right) => (isSpelledOut(node, left, right) ? same : replaced)
+const writtenWholes: Compare = (node, left, right) => (isWrittenAlike(node, left, right) ? same : replaced)
 
-const asWritten = comparer(writtenMember)
+const asWritten = comparer(writtenMember, writtenWholes)
 const asSpelled = comparer(spelledMember)
 const asApplied = comparer(spelledMember, wholes)
 

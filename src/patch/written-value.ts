@@ -9,6 +9,10 @@ import { isEqual, isRecord, setOwn } from './plain.js'
 export const isSpelledOut = (node: Topology, live: unknown, config: unknown): boolean =>
   isEqual(adds(node) ? written(node, live) : live, config)
 
+/** Whether two values are written alike, whichever of them has the nulls and zeros that the kind adds. */
+export const isWrittenAlike = (node: Topology, live: unknown, next: unknown): boolean =>
+  isEqual(live, next) || (adds(node) && isEqual(written(node, live), written(node, next)))
+
 function written(node: Topology, value: unknown): unknown {
   if (!adds(node)) return value
   if (node.kind === 'list') return Array.isArray(value) ? value.map((item) => written(node.item, item)) : value

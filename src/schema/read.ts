@@ -163,9 +163,14 @@ function readInt64(value: unknown, state: ReadState): number | bigint {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : state.fail('int64', value)
 }
 
+const timeForm = '2006-01-02T15:04:05Z'
+const microForm = '2006-01-02T15:04:05.000000Z'
+
 function readTimeOf(value: unknown, micro: boolean, state: ReadState): string {
   if (typeof value !== 'string') return state.fail('time', value)
-  return readTime(value, micro) ?? state.problem(`the time ${JSON.stringify(shorten(value))} is not of the form 2006-01-02T15:04:05Z`)
+  return (
+    readTime(value, micro) ?? state.problem(`the time ${JSON.stringify(shorten(value))} is not of the form ${micro ? microForm : timeForm}`)
+  )
 }
 
 /** Numbers are quantities too, and all of them take their one spelling. */

@@ -2,6 +2,7 @@
 
 import type { Identity } from '../../api/identity.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { isSentEmpty } from '../../schema/sent-empty.js'
 import { withChanged, withMissing } from '../core/pod-spec/missing-members.js'
 import { defaultMetrics, hasTravellers, toV1, toV2 } from './autoscaler-conversion.js'
 import type * as v1 from './v1.schema.js'
@@ -30,10 +31,15 @@ const scaleDown: v2.HPAScalingRules = { selectPolicy: 'Max', policies: [{ type: 
 function withRules(behavior: v2.HorizontalPodAutoscalerBehavior): v2.HorizontalPodAutoscalerBehavior {
   const both = withMissing(behavior, { scaleUp, scaleDown })
   return withChanged(
-    withChanged(both, 'scaleUp', (rules) => withMissing(rules, scaleUp)),
+    withChanged(both, 'scaleUp', (rules) => withRest(rules, scaleUp)),
     'scaleDown',
-    (rules) => withMissing(rules, scaleDown),
+    (rules) => withRest(rules, scaleDown),
   )
+}
+
+/** Whoever says that there are no policies is not given any, and refused for it. */
+function withRest(rules: v2.HPAScalingRules, { policies = [], ...rest }: v2.HPAScalingRules): v2.HPAScalingRules {
+  return withMissing(rules, isSentEmpty(rules, 'policies') ? rest : { ...rest, policies })
 }
 
 export function withV2Defaults(object: v2.HorizontalPodAutoscaler): v2.HorizontalPodAutoscaler {

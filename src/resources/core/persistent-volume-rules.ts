@@ -6,6 +6,7 @@ import type { Identity } from '../../api/identity.js'
 import { checkOptionalChoice, checkPart, joined } from '../../api/validation/collect.js'
 import { differingFields } from '../../api/validation/differing-fields.js'
 import { checkText, checkUnchanged, noErrors } from '../../api/validation/fields.js'
+import { sameBySchema } from '../../api/validation/same-by-schema.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { dnsSubdomain } from '../../api/validation/text-rules.js'
 import { parseQuantity, quantityValue } from '../../schema/quantity.js'
@@ -131,23 +132,24 @@ export function validateMountAnnotation({ metadata, spec = {} }: PersistentVolum
 export function validateVolumeChange(next: PersistentVolume, old: PersistentVolume, identity: Identity): readonly FieldError[] {
   const [after, before] = [next.spec ?? {}, old.spec ?? {}]
   return joined(
-    persistentSourceNames.every((name) => sameSource(after[name], before[name])) ? noErrors : [sourceChanged(after, before)],
+    sameSources(after, before) ? noErrors : [sourceChanged(after, before)],
     checkUnchanged(after.volumeMode, before.volumeMode, 'volumeMode'),
     before.nodeAffinity === undefined ? noErrors : validateAffinityChange(after.nodeAffinity, before.nodeAffinity, identity),
   )
 }
 
+const sourcesOf = (spec: PersistentVolumeSpec): object => Object.fromEntries(persistentSourceNames.map((name) => [name, spec[name]]))
+
 function sourceChanged(next: PersistentVolumeSpec, old: PersistentVolumeSpec): FieldError {
-  const sources = (spec: PersistentVolumeSpec): object => Object.fromEntries(persistentSourceNames.map((name) => [name, spec[name]]))
-  const differing = differingFields(persistentVolumeSpec, sources(next), sources(old), 'spec')
+  const differing = differingFields(persistentVolumeSpec, sourcesOf(next), sourcesOf(old), 'spec')
   return forbidden('spec.persistentvolumesource', `spec.persistentvolumesource is immutable after creation; ${differing}`)
 }
 
-function sameSource(next: object | undefined, old: object | undefined): boolean {
-  if (sameValue(next, old)) return true
-  if (next === undefined || old === undefined || !('controllerExpandSecretRef' in next) || 'controllerExpandSecretRef' in old) return false
-  const { controllerExpandSecretRef, ...rest } = next
-  return sameValue(rest, old)
+function sameSources(next: PersistentVolumeSpec, old: PersistentVolumeSpec): boolean {
+  if (sameBySchema(persistentVolumeSpec, sourcesOf(next), sourcesOf(old))) return true
+  if (next.csi?.controllerExpandSecretRef === undefined || old.csi?.controllerExpandSecretRef !== undefined) return false
+  const { controllerExpandSecretRef, ...csi } = next.csi
+  return sameBySchema(persistentVolumeSpec, { ...sourcesOf(next), csi }, sourcesOf(old))
 }
 
 /** Where a volume can be reached stays, but labels of nodes may be given by their newer names. */

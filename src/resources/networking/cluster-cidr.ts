@@ -38,10 +38,14 @@ function validateRange({ perNodeHostBits = 0 }: ClusterCIDRSpec, text: string, f
   )
 }
 
-const fixed = ['nodeSelector', 'perNodeHostBits', 'ipv4', 'ipv6'] as const
-
-const validateUpdate = (next: ClusterCIDR, old: ClusterCIDR): readonly FieldError[] =>
-  joined(...fixed.map((name) => checkUnchanged(next.spec?.[name], old.spec?.[name], `spec.${name}`)))
+/** A range that was not given is stored as an empty text, and sent without one. */
+const validateUpdate = ({ spec: next = {} }: ClusterCIDR, { spec: old = {} }: ClusterCIDR): readonly FieldError[] =>
+  joined(
+    checkUnchanged(next.nodeSelector, old.nodeSelector, 'spec.nodeSelector'),
+    checkUnchanged(next.perNodeHostBits ?? 0, old.perNodeHostBits ?? 0, 'spec.perNodeHostBits'),
+    checkUnchanged(next.ipv4 ?? '', old.ipv4 ?? '', 'spec.ipv4'),
+    checkUnchanged(next.ipv6 ?? '', old.ipv6 ?? '', 'spec.ipv6'),
+  )
 
 const describeRequirements = (requirements: readonly NodeSelectorRequirement[]): string =>
   `[${requirements.map(({ key = '', operator = '', values = [] }) => `{${key} ${operator} [${values.join(' ')}]}`).join(' ')}]`

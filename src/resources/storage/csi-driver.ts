@@ -8,9 +8,9 @@ import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { checkEach, checkOptionalChoice, joined } from '../../api/validation/collect.js'
 import { checkUnchanged, noErrors } from '../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { sameValue } from '../../api/validation/same-value.js'
+import { sameBySchema } from '../../api/validation/same-by-schema.js'
 import { withMissing } from '../core/pod-spec/missing-members.js'
-import { type CSIDriver, type CSIDriverSpec, csiDriver as schema, type TokenRequest } from './v1.schema.js'
+import { type CSIDriver, type CSIDriverSpec, csiDriverSpec, csiDriver as schema, type TokenRequest } from './v1.schema.js'
 
 const groupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType']
 const lifecycleModes = ['Persistent', 'Ephemeral']
@@ -88,11 +88,15 @@ function withoutGatedField(next: CSIDriver, old: CSIDriver | undefined, { gates 
 }
 
 /** The fields whose changes those who use the driver must hear of. */
-const counted = ['tokenRequests', 'requiresRepublish', 'seLinuxMount'] as const
+const counted = ({ tokenRequests, requiresRepublish, seLinuxMount }: CSIDriverSpec = {}): object => ({
+  tokenRequests,
+  requiresRepublish,
+  seLinuxMount,
+})
 
 function prepareUpdate(next: CSIDriver, old: CSIDriver, context: RuleContext): CSIDriver {
   const kept = withoutGatedField(next, old, context)
-  const isSame = counted.every((name) => sameValue(kept.spec?.[name], old.spec?.[name]))
+  const isSame = sameBySchema(csiDriverSpec, counted(kept.spec), counted(old.spec))
   return isSame ? kept : asNextGeneration(kept, old)
 }
 
