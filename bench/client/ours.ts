@@ -9,7 +9,7 @@ await perform(async ({ configuration, namespace }) => {
     list: async () => (await maps.list()).items.length,
     watch: async ({ resourceVersion, count }) => {
       let seen = 0
-      for await (const _ of maps.watch({ resourceVersion })) if (++seen === count) break
+      for await (const { object } of maps.watch({ resourceVersion })) if (object.metadata?.name !== undefined && ++seen === count) break
       return seen
     },
     get: async ({ count }) => {

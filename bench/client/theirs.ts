@@ -17,8 +17,8 @@ await perform(async ({ configuration, library: path, namespace }) => {
           .watch(
             `/api/v1/namespaces/${namespace}/configmaps`,
             { resourceVersion },
-            () => {
-              if (++seen === count) resolve(seen)
+            (_, { metadata }) => {
+              if (metadata.name !== undefined && ++seen === count) resolve(seen)
             },
             reject,
           )

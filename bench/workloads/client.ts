@@ -45,25 +45,27 @@ export async function measureClient(lab: Lab): Promise<readonly Line[]> {
 async function compare(title: string, task: Task, rounds: number): Promise<readonly Line[]> {
   const theirs: Spent[] = []
   const ours: Spent[] = []
+  const bare: Spent[] = []
   for (let round = 0; round < rounds; round++) {
     theirs.push(await run('theirs', task))
     ours.push(await run('ours', task))
+    bare.push(await run('bare', task))
   }
   const line = (what: string, of: (spent: Spent) => number, tell: (value: number) => string): Line => {
-    const [floor, own] = [median(theirs.map(of)), median(ours.map(of))]
+    const [floor, own, least] = [median(theirs.map(of)), median(ours.map(of)), median(bare.map(of))]
     return {
       workload: `client: ${title}, ${what}`,
       floor: tell(floor),
       server: tell(own),
       ratio: own / floor,
       bar,
-      note: 'floor: @kubernetes/client-node',
+      note: `floor: @kubernetes/client-node; Node's HTTPS and JSON.parse alone: ${(least / floor).toFixed(2)}×`,
     }
   }
   return [line('CPU', ({ cpuMicroseconds }) => cpuMicroseconds, microseconds), line('memory', ({ peakBytes }) => peakBytes, mebibytes)]
 }
 
-function run(program: 'ours' | 'theirs', task: Task): Promise<Spent> {
+function run(program: 'ours' | 'theirs' | 'bare', task: Task): Promise<Spent> {
   const file = fileURLToPath(new URL(`../client/${program}.js`, import.meta.url))
   return new Promise((resolve, reject) =>
     execFile(process.execPath, [file, JSON.stringify(task)], { timeout: 120_000 }, (error, stdout, stderr) =>

@@ -22,6 +22,19 @@ const lists: readonly object[] = [
   { kind: 'AList', metadata: {}, items: [item('a')] },
   { items: [item('a'), item('b', { text: 'ä€😀\n' }), item('c')], kind: 'AList', metadata: { continue: 'x' } },
   { items: null, metadata: {} },
+  // Lists in items, whose items begin like those of the list.
+  { kind: 'AList', metadata: {}, items: [item('a'), item('b', { list: [item('c'), item('d'), item('e')] }), item('f')] },
+  { kind: 'AList', metadata: { nested: { items: [item('x'), item('y')] } }, items: [item('a'), item('b')], other: [item('c'), item('d')] },
+  { kind: 'ÄList', metadata: {}, items: [item('a'), item('b')] },
+  { metadata: { resourceVersion: '1' }, items: ['a', 'b', { metadata: {} }, 7, null, [], [{ metadata: {} }, { metadata: {} }]] },
+  {
+    metadata: {},
+    items: ['a', 'b', 'c'].map((name) => ({
+      apiVersion: 'example.com/v1',
+      kind: 'Ware',
+      metadata: { name, owners: [{ apiVersion: 'v1' }] },
+    })),
+  },
   { metadata: { resourceVersion: '1' } },
   {
     kind: 'items',
@@ -43,6 +56,19 @@ test('wherever it is cut, and however it is written', () => {
 test('what is no list is refused', () => {
   for (const text of ['', '[', 'null', '{"items":[{]}', '{"items":[{}', '{"items":[{"a":1 "b"}]}'])
     assert.throws(() => read(text, 3), /list/, text)
+})
+
+test('items are handed on as they come, also those that say what they are', () => {
+  for (const type of [{}, { apiVersion: 'example.com/v1', kind: 'Ware' }]) {
+    const owners = [{ apiVersion: 'example.com/v1' }, { apiVersion: 'example.com/v1' }]
+    const items = Array.from({ length: 200 }, (_, i) => ({ ...type, metadata: { name: `object-${i}`, owners } }))
+    const bytes = new TextEncoder().encode(JSON.stringify({ metadata: {}, items }))
+    const reader = new ListReader(1000)
+    for (let at = 0; at < bytes.length; at += 100) reader.take(bytes.subarray(at, at + 100))
+    const { read } = reader as unknown as { readonly read: { readonly length: number } }
+    assert.ok(read.length < 2000, `${read.length} of ${bytes.length} bytes are kept`)
+    assert.deepEqual(reader.end().items, items)
+  }
 })
 
 test('one very long item takes no longer than its length', () => {

@@ -1,15 +1,17 @@
-// A list as it comes over the wire, read item by item: a long one is never in memory as a text, and work on it does not wait for its end.
+// A list as it comes over the wire, parsed some items at a time: a long one is never in memory as a text, and work on it does not wait for its end.
 
 import { ProtocolError } from './errors.js'
 import { GrowingBytes } from './growing-bytes.js'
 import type { ObjectList } from './objects.js'
 
-/** Items are parsed together until so many bytes have come: each call of the parser costs something. */
-const usualBatchLength = 8 * 1024
-/** What an item, or what stands around the items, may hold at most. */
+/** Items are parsed together when so many bytes have come: each call of the parser costs something. */
+const usualBatchLength = 32 * 1024
+/** What is not parsed yet may hold so much at most. */
 const longestPart = 128 * 1024 * 1024
+/** The items begin within so many bytes, or are read as a whole. */
+const longestHead = 64 * 1024
 
-const [quote, comma, openBracket, backslash, closeBracket, openBrace, closeBrace] = [34, 44, 91, 92, 93, 123, 125] as const
+const [comma, openBracket, closeBracket, closeBrace] = [44, 91, 93, 125] as const
 
 export async function readList<T>(chunks: AsyncIterable<Uint8Array>): Promise<ObjectList<T>> {
   const reader = new ListReader<T>()
@@ -17,28 +19,26 @@ export async function readList<T>(chunks: AsyncIterable<Uint8Array>): Promise<Ob
   return reader.end()
 }
 
+/**
+ * Items are told apart by how the first one begins (`},{"metadata":{`), which costs far less than to look at each byte. In JSON those bytes are
+ * never part of a string. Where they stand deeper inside of an item, what is before them is no JSON, and the rest of the list is parsed as a whole.
+ */
 export class ListReader<T> {
   private readonly batchLength: number
   private readonly items: T[] = []
   private readonly decoder = new TextDecoder()
-  /** What stands before the items. */
+  /** What stands before the items, with their bracket. */
   private head = ''
-  /** From the bracket or comma before an item on, once there are items. */
+  /** From the bracket or the comma before an item on, once there are items. */
   private readonly read = new GrowingBytes(longestPart)
-  /** Up to where it was looked at. */
-  private at = 0
-  /** Up to where it ends with a whole item. */
-  private whole = 0
-  private depth = 0
-  private isInString = false
-  /** Where the last string of the outermost object begins, and where it ends. */
-  private keyStart = 0
-  private keyEnd = 0
-  private isInItems = false
-  private hasItems = false
+  /** The end of an item and the beginning of the next. Undefined until there are items; empty where all is parsed at the end. */
+  private boundary: Uint8Array | undefined
+  /** So much is waited for before it is looked for a boundary. */
+  private wanted: number
 
   constructor(batchLength = usualBatchLength) {
     this.batchLength = batchLength
+    this.wanted = batchLength
   }
 
   take(chunk: Uint8Array): void {
@@ -47,104 +47,52 @@ export class ListReader<T> {
     } catch (cause) {
       throw new ProtocolError('a part of the list is too long', { cause })
     }
-    this.scan()
-    if (this.isInItems && this.whole >= this.batchLength) this.parseItems()
+    if (this.read.length < this.wanted) return
+    this.boundary ??= this.beginItems()
+    if (this.boundary !== undefined && this.boundary.length > 0) this.parseItems(this.boundary)
+    // Twice as much before it is looked at again what was looked at without success.
+    this.wanted = Math.max(this.batchLength, 2 * this.read.length)
   }
 
   end(): ObjectList<T> {
     const { bytes, length } = this.read
-    const list = this.parse(`${this.head}${this.decoder.decode(bytes.subarray(0, length))}`) as ObjectList<T>
+    const rest = bytes.subarray(this.head === '' ? 0 : 1, length)
+    const list = this.parse(`${this.head}${this.decoder.decode(rest)}`) as ObjectList<T>
     if (typeof list !== 'object' || list === null) throw new ProtocolError('the answer is no list')
-    return { ...list, items: this.hasItems ? this.items : (list.items ?? []) }
+    if (this.head === '') return { ...list, items: list.items ?? [] }
+    for (const item of list.items) this.items.push(item)
+    return { ...list, items: this.items }
   }
 
-  private scan(): void {
-    while (this.at < this.read.length) {
-      if (this.isInString) this.skipString()
-      else this.skipToString()
-    }
-  }
-
-  /** To behind the end of the string, or of what has come of it. */
-  private skipString(): void {
-    const { bytes, length } = this.read
-    let { at } = this
-    while (at < length) {
-      const code = bytes[at++]
-      if (code === backslash) at++
-      else if (code === quote) {
-        this.isInString = false
-        this.keyEnd = at - 1
-        break
-      }
-    }
-    this.at = at
-  }
-
-  /** Over brackets and what else is no string. */
-  private skipToString(): void {
-    const { bytes, length } = this.read
-    while (this.at < length) {
-      const code = bytes[this.at++]
-      if (code === quote) {
-        this.isInString = true
-        if (this.depth === 1) this.keyStart = this.at
-        return
-      }
-      if (code === openBrace || code === openBracket) {
-        this.depth++
-        if (code === openBracket && this.depth === 2 && !this.hasItems && this.isItemsKey()) {
-          this.beginItems()
-          return
-        }
-      } else if (code === closeBrace || code === closeBracket) {
-        this.depth--
-        if (!this.isInItems) continue
-        if (this.depth === 2) this.whole = this.at
-        else if (this.depth === 1) {
-          this.endItems()
-          return
-        }
-      }
-    }
-  }
-
-  private isItemsKey(): boolean {
-    return this.decoder.decode(this.read.bytes.subarray(this.keyStart, this.keyEnd)) === 'items'
-  }
-
-  private beginItems(): void {
-    this.hasItems = true
-    this.isInItems = true
-    this.head = this.decoder.decode(this.read.bytes.subarray(0, this.at))
-    this.drop(this.at - 1)
-  }
-
-  private endItems(): void {
-    this.parseItems()
-    this.isInItems = false
-    this.drop(this.at - 1)
+  /** The boundary, once enough has come to know it. */
+  private beginItems(): Uint8Array | undefined {
+    // A character for each byte, so that places in both are the same.
+    const text = new TextDecoder('latin1').decode(this.read.bytes.subarray(0, Math.min(this.read.length, longestHead)))
+    const found = firstItem.exec(text)
+    if (found === null) return text.length < longestHead ? undefined : nothing
+    const [, head = '', beginning = ''] = found
+    // Whether they are the items of the list itself.
+    if (!isAscii.test(head) || parsedOrUndefined(`${head}]}`) === undefined) return nothing
+    this.head = head
+    this.read.drop(head.length - 1)
+    return new TextEncoder().encode(`},{${beginning}`)
   }
 
   /** The bytes around the items become the brackets of a list of their own. */
-  private parseItems(): void {
-    if (this.whole === 0) return
-    const { bytes } = this.read
-    let start = 0
-    while (start < this.whole && (isSpace(bytes[start]) || bytes[start] === comma || bytes[start] === openBracket)) start++
-    const next = bytes[this.whole] as number
-    bytes[start - 1] = openBracket
-    bytes[this.whole] = closeBracket
-    const text = this.decoder.decode(bytes.subarray(start - 1, this.whole + 1))
-    bytes[this.whole] = next
-    for (const item of this.parse(text) as T[]) this.items.push(item)
-    this.drop(this.whole)
-    this.whole = 0
-  }
-
-  private drop(count: number): void {
-    this.read.drop(count)
-    this.at -= count
+  private parseItems(boundary: Uint8Array): void {
+    const { bytes, length } = this.read
+    const end = lastIndexOf(bytes, boundary, length)
+    if (end < 0) return
+    bytes[0] = openBracket
+    bytes[end + 1] = closeBracket
+    const items = parsedOrUndefined(this.decoder.decode(bytes.subarray(0, end + 2))) as T[] | undefined
+    bytes[end + 1] = comma
+    if (items === undefined) {
+      this.boundary = nothing
+      return
+    }
+    for (const item of items) this.items.push(item)
+    this.read.drop(end + 1)
   }
 
   private parse(text: string): unknown {
@@ -156,4 +104,29 @@ export class ListReader<T> {
   }
 }
 
-const isSpace = (code: number | undefined): boolean => code === 32 || code === 10 || code === 13 || code === 9
+const nothing = new Uint8Array()
+
+/** The head of the list, and what the first item begins with: what all items have in common, or the name of the first field. */
+const firstItem = /^(\{.*?"items":\[)\{((?:"apiVersion":"[^"\\]*",)?(?:"kind":"[^"\\]*",)?"[^"\\]*":)/s
+
+function parsedOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // It is parsed as a part of the whole, which says what is wrong with it.
+    return undefined
+  }
+}
+
+const isAscii = /^[ -~]*$/
+
+function lastIndexOf(bytes: Uint8Array, wanted: Uint8Array, length: number): number {
+  let at = bytes.lastIndexOf(closeBrace, length - wanted.length)
+  while (at >= 0 && !startsAt(bytes, wanted, at)) at = at === 0 ? -1 : bytes.lastIndexOf(closeBrace, at - 1)
+  return at
+}
+
+function startsAt(bytes: Uint8Array, wanted: Uint8Array, at: number): boolean {
+  for (let i = 1; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false
+  return true
+}

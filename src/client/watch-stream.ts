@@ -40,37 +40,41 @@ export async function* readEvents<T>(chunks: AsyncIterable<Uint8Array>): AsyncGe
   }
 }
 
-const [lineFeed, comma, openBracket, closeBracket] = [10, 44, 91, 93] as const
+const lineFeed = 10
 
-/** Lines of JSON are one list of JSON with commas for line feeds: texts in JSON have none of their own. */
+/** Decodes the lines of a chunk together: texts in JSON have no line feeds of their own. */
 class LineReader<T> {
   private readonly decoder = new TextDecoder()
-  /** After a bracket, what has come of lines that are not whole. */
+  /** What has come of a line that is not whole. */
   private readonly read = new GrowingBytes(longestEvent)
-
-  constructor() {
-    this.read.append(Uint8Array.of(openBracket))
-  }
 
   take(chunk: Uint8Array): readonly WatchEvent<T>[] {
     const end = chunk.lastIndexOf(lineFeed)
-    try {
-      this.read.append(end < 0 ? chunk : chunk.subarray(0, end + 1))
-    } catch (cause) {
-      throw new ProtocolError('an event of the watch is too long', { cause })
+    if (end < 0) {
+      this.keep(chunk)
+      return []
     }
-    if (end < 0) return []
-    const { bytes, length } = this.read
-    bytes[length - 1] = closeBracket
-    const lines = bytes.subarray(0, length)
-    for (let at = lines.indexOf(lineFeed); at >= 0; at = lines.indexOf(lineFeed, at + 1)) lines[at] = comma
-    const text = this.decoder.decode(lines)
-    this.read.length = 1
-    this.read.append(chunk.subarray(end + 1))
+    const text = this.decoder.decode(this.whole(chunk.subarray(0, end)))
+    this.read.length = 0
+    this.keep(chunk.subarray(end + 1))
     try {
-      return JSON.parse(text) as readonly WatchEvent<T>[]
+      return text.split('\n').map((line) => JSON.parse(line) as WatchEvent<T>)
     } catch (cause) {
       throw new ProtocolError('an event of the watch is no JSON', { cause })
+    }
+  }
+
+  private whole(end: Uint8Array): Uint8Array {
+    if (this.read.length === 0) return end
+    this.keep(end)
+    return this.read.bytes.subarray(0, this.read.length)
+  }
+
+  private keep(part: Uint8Array): void {
+    try {
+      this.read.append(part)
+    } catch (cause) {
+      throw new ProtocolError('an event of the watch is too long', { cause })
     }
   }
 }

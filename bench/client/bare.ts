@@ -1,0 +1,55 @@
+// The least that a client can spend that hands out parsed objects: Node's own HTTPS and JSON.parse, without errors, bounds or resumption.
+
+import { Agent, get } from 'node:https'
+import { findConnection } from 'cluster-apiserver/client'
+import { perform, type Task } from './task.js'
+
+interface Item {
+  readonly metadata?: { readonly name?: string }
+  readonly data?: object
+}
+
+await perform(async ({ configuration, namespace }) => {
+  const { cluster, user } = findConnection({ file: configuration })
+  const ca = Buffer.from(cluster['certificate-authority-data'] ?? '', 'base64').toString()
+  const agent = new Agent({ keepAlive: true, ca })
+  /** `take` answers whether it has seen enough. */
+  const read = (path: string, take: (chunk: Buffer) => boolean): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const url = `${cluster.server}/api/v1/namespaces/${namespace}/configmaps${path}`
+      get(url, { agent, headers: { authorization: `Bearer ${user.token ?? ''}` } }, (message) => {
+        message.on('data', (chunk: Buffer) => {
+          if (take(chunk)) resolve()
+        })
+        message.on('end', resolve)
+      }).on('error', reject)
+    })
+  const readWhole = async (path: string): Promise<unknown> => {
+    const chunks: Buffer[] = []
+    await read(path, (chunk) => chunks.push(chunk) < 0)
+    return JSON.parse(Buffer.concat(chunks).toString())
+  }
+  return {
+    list: async () => ((await readWhole('')) as { readonly items: readonly Item[] }).items.length,
+    watch: async ({ resourceVersion, count }: Task) => {
+      let seen = 0
+      let rest: Buffer = Buffer.alloc(0)
+      await read(`?watch=true&resourceVersion=${resourceVersion}`, (chunk) => {
+        const end = chunk.lastIndexOf(10)
+        if (end >= 0) {
+          const text = Buffer.concat([rest, chunk.subarray(0, end)]).toString()
+          for (const line of text.split('\n'))
+            if ((JSON.parse(line) as { readonly object: Item }).object.metadata?.name !== undefined) seen++
+          rest = chunk.subarray(end + 1)
+        } else rest = Buffer.concat([rest, chunk])
+        return seen === count
+      })
+      return seen
+    },
+    get: async ({ count }: Task) => {
+      let seen = 0
+      for (let i = 0; i < count; i++) if (((await readWhole(`/object-${i}`)) as Item).data !== undefined) seen++
+      return seen
+    },
+  }
+})
