@@ -17,6 +17,8 @@ export interface Tested {
 
 export class Lab {
   readonly isQuick: boolean
+  /** How many objects a large store has, where that was said. */
+  readonly count: number | undefined
   readonly rounds: Rounds
   readonly folder = mkdtempSync(join(tmpdir(), 'bench-'))
   private readonly servers: ServerProcess[] = []
@@ -26,8 +28,9 @@ export class Lab {
   private readonly lastSteps: (() => Promise<void>)[] = []
   private folders = 0
 
-  constructor({ isQuick }: { readonly isQuick: boolean }) {
+  constructor({ isQuick, count }: { readonly isQuick: boolean; readonly count?: number | undefined }) {
     this.isQuick = isQuick
+    this.count = count
     this.rounds = isQuick ? { count: 3, durationMs: 500 } : { count: 7, durationMs: 1500 }
   }
 
@@ -43,8 +46,8 @@ export class Lab {
   }
 
   /** In a folder that another one may have used before. */
-  async startIn(dataDir: string, flags: readonly string[] = []): Promise<Tested> {
-    const server = await ServerProcess.start({ dataDir, flags })
+  async startIn(dataDir: string, flags: readonly string[] = [], nodeFlags: readonly string[] = []): Promise<Tested> {
+    const server = await ServerProcess.start({ dataDir, flags, nodeFlags })
     this.servers.push(server)
     const { ca, token = '' } = server.access
     return { process: server, served: { pid: server.pid, port: server.port, ca, token } }

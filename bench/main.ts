@@ -2,6 +2,7 @@
 //
 //   npm run bench -- --quick              a short run
 //   npm run bench -- --only get,list      some of the workloads
+//   npm run bench -- --only large --count 200000   a large store with so many objects
 
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -76,7 +77,9 @@ const workloads: { readonly [name: string]: Workload } = {
   memory: async (lab) => measureFullMemory(lab, await big(lab)),
 }
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } })
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, count: { type: 'string' } },
+})
 const chosen = values.only?.split(',') ?? Object.keys(workloads)
 const unknown = chosen.filter((name) => !(name in workloads))
 if (unknown.length > 0) {
@@ -92,7 +95,7 @@ const failed = (name: string) => (error: unknown) => {
 }
 
 let hasFailed = false
-const lab = new Lab({ isQuick: values.quick })
+const lab = new Lab({ isQuick: values.quick, count: values.count === undefined ? undefined : Number(values.count) })
 const lines: Line[] = []
 try {
   for (const [name, measure] of Object.entries(workloads)) {

@@ -1,13 +1,23 @@
-// A store with very many small objects: the longest wait of a get beside everything that goes through all of them, and how long a start takes.
+// A store with very many small objects: how long others wait beside everything that goes through all of them, and how long a start takes.
+//
+// Two figures for each: the longest wait of a get, and the longest turn of the event loop in processor time. On a machine that others use as well
+// only the second says something of the server, and it is the one that is judged.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { silentLogger } from '../../src/base/logger.js'
+import { openStorage } from '../../src/server/open-storage.js'
+import { parseFlags } from '../../src/server/options/parse-flags.js'
+import { readSettings } from '../../src/server/options/read-settings.js'
 import { EtcdCluster, whyNoEtcd } from '../../test/etcd/etcd-cluster.js'
+import { takeTurn, turnWatchFlags } from '../../test/kit/longest-turn.js'
 import { commandPath } from '../../test/kit/paths.js'
-import type { RequestParts } from '../connection.js'
-import { fetchOnce, fill, type Lab, makeNamespace, type Tested } from '../lab.js'
+import { Connection, type RequestParts, requestBytes } from '../connection.js'
+import { fillStore, type Template } from '../fill-store.js'
+import { fetchOnce, type Lab, makeNamespace, type Tested } from '../lab.js'
 import { Prober } from '../prober.js'
 import { protobufType } from '../protobuf-body.js'
 import { type Line, milliseconds, say } from '../report.js'
@@ -15,13 +25,14 @@ import { type Line, milliseconds, say } from '../report.js'
 const barMs = 20
 const quietMs = 3000
 const compactionSeconds = 5
+const probed = { method: 'GET', path: '/api/v1/namespaces/default' }
 
 const nameOf = (index: number): string => `object-${String(index).padStart(7, '0')}`
-const body = (index: number): string =>
-  JSON.stringify({
-    metadata: { name: nameOf(index), labels: { app: 'shop', group: `g${index % 100}` } },
-    data: { key: 'value '.repeat(10) },
-  })
+const groupOf = (index: number): string => `group-${String(index % 100).padStart(2, '0')}`
+const first = {
+  metadata: { name: nameOf(0), labels: { app: 'shop', group: groupOf(0) } },
+  data: { key: 'value '.repeat(10) },
+}
 
 interface Store {
   readonly name: string
@@ -36,74 +47,138 @@ export async function measureLarge(lab: Lab): Promise<readonly Line[]> {
   return [...lines, ...(await measureStore(lab, { name: 'etcd', flags: [`--etcd-servers=${cluster.endpoints.join(',')}`] }))]
 }
 
-async function measureStore(lab: Lab, { name, flags }: Store): Promise<readonly Line[]> {
-  const [count, doomed] = lab.isQuick ? [50_000, 10_000] : [1_000_000, 100_000]
-  const server = await lab.start([...flags, '--etcd-compaction-interval=0'])
-  const { served } = server
-  const path = await makeNamespace(served, 'large')
-  const doomedPath = await makeNamespace(served, 'doomed')
-  const first = JSON.parse((await fetchOnce(served, { method: 'GET', path: `${path}?limit=1` })).body.toString()) as {
-    readonly metadata: { readonly resourceVersion: string }
-  }
-  say(`filling a server (${name}) with ${count} objects`)
-  await fill(served, { path, count, body })
-  await fill(served, { path: doomedPath, count: doomed, body })
-  const probed = { method: 'GET', path: '/api/v1/namespaces/default' }
-  const prober = new Prober(served, probed)
+async function measureStore(lab: Lab, store: Store): Promise<readonly Line[]> {
+  const count = lab.count ?? (lab.isQuick ? 50_000 : 1_000_000)
+  const doomed = Math.min(100_000, count / 5)
+  const filled = await makeStore(lab, store, { count, doomed })
+  const flags = [...store.flags, '--etcd-compaction-interval=0']
+  const server = await lab.startIn(filled.dataDir, flags, turnWatchFlags)
+  const beside = new Beside(server, store.name, count)
   await sleep(500)
-  const quiet = await longestDuring(prober, () => sleep(quietMs))
-  const lines: Line[] = []
-  const line = (what: string, longestMs: number): void => {
-    lines.push({
-      workload: `longest get beside ${what}, ${name}`,
-      floor: milliseconds(quiet),
-      server: milliseconds(longestMs),
-      ratio: longestMs / barMs,
-      bar: 1,
-      note: `of ${count.toLocaleString('en')}; floor: beside nothing; ratio: to ${barMs} ms`,
-    })
-  }
-  const get = async (parts: Omit<RequestParts, 'method'>): Promise<void> => {
-    const { status } = await fetchOnce(served, { method: 'GET', ...parts })
-    if (status !== 200) throw new Error(`${parts.path} is answered with ${status}`)
-  }
-  for (const { what, parts } of readsOf(path, first.metadata.resourceVersion)) line(what, await longestDuring(prober, () => get(parts)))
-  if (name === 'embedded') line('a backup', await longestDuring(prober, () => backUp(lab, server)))
-  line(
-    `the deletion of a namespace with ${doomed.toLocaleString('en')}`,
-    await longestDuring(prober, async () => {
-      await fetchOnce(served, { method: 'DELETE', path: '/api/v1/namespaces/doomed' })
-      while ((await fetchOnce(served, { method: 'GET', path: '/api/v1/namespaces/doomed' })).status !== 404) await sleep(200)
-    }),
-  )
-  await prober.close()
-  const { dataDir } = server.process
+  await beside.begin()
+  for (const { what, parts } of readsOf(filled.path, filled.since, count)) await beside.measure(what, () => readAll(server, parts))
+  if (store.name === 'embedded') await beside.measure('a backup', () => backUp(lab, server))
+  await beside.measure(`the deletion of a namespace with ${doomed.toLocaleString('en')}`, async () => {
+    await fetchOnce(server.served, { method: 'DELETE', path: '/api/v1/namespaces/doomed' })
+    while ((await fetchOnce(server.served, { method: 'GET', path: '/api/v1/namespaces/doomed' })).status !== 404) await sleep(200)
+  })
+  await beside.end()
   await server.process.stop()
   const begunMs = performance.now()
-  const again = await lab.startIn(dataDir, [...flags, `--etcd-compaction-interval=${compactionSeconds}s`])
-  const startMs = performance.now() - begunMs
-  lines.push({ workload: `start with all of them, ${name}`, floor: '', server: milliseconds(startMs) })
-  const second = new Prober(again.served, probed)
+  const again = await lab.startIn(filled.dataDir, [...store.flags, `--etcd-compaction-interval=${compactionSeconds}s`], turnWatchFlags)
+  const start = { workload: `start with all of them, ${store.name}`, floor: '', server: milliseconds(performance.now() - begunMs) }
+  const later = new Beside(again, store.name, count)
+  await later.begin()
   // The first compaction comes after one interval; it forgets how everything was made.
-  line('a compaction', await longestDuring(second, () => sleep(4 * compactionSeconds * 1000)))
-  await second.close()
+  await later.measure('a compaction', () => sleep(4 * compactionSeconds * 1000))
+  await later.end()
   await again.process.stop()
-  return lines
+  return [...beside.lines, start, ...later.lines]
 }
 
-const longestDuring = async (prober: Prober, work: () => Promise<unknown>): Promise<number> => (await prober.during(work)).longestMs
+interface Filled {
+  readonly dataDir: string
+  readonly path: string
+  /** The version before all of them were there. */
+  readonly since: string
+}
+
+async function makeStore(lab: Lab, { name, flags }: Store, { count, doomed }: { count: number; doomed: number }): Promise<Filled> {
+  const { process: server, served } = await lab.start(flags)
+  const { dataDir } = server
+  const [path, doomedPath] = [await makeNamespace(served, 'large'), await makeNamespace(served, 'doomed')]
+  const templates: Template[] = []
+  let since = ''
+  for (const collection of [path, doomedPath]) {
+    const { body } = await fetchOnce(served, { method: 'POST', path: collection, body: JSON.stringify(first) })
+    const { uid, resourceVersion, namespace } = (JSON.parse(body.toString()) as { readonly metadata: Record<string, string> }).metadata
+    since = resourceVersion ?? ''
+    const key = `configmaps/${namespace}/${nameOf(0)}`
+    templates.push({ key, name: nameOf(0), uid: uid ?? '', nameOf, varying: [[groupOf(0), groupOf]] })
+  }
+  await server.stop()
+  say(`filling a store (${name}) with ${count} objects`)
+  const settings = await readSettings(parseFlags([`--data-dir=${dataDir}`, ...flags]))
+  const storage = await openStorage(settings, silentLogger, undefined)
+  try {
+    for (const [i, template] of templates.entries()) await fillStore(storage, { template, count: (i === 0 ? count : doomed) - 1 })
+  } finally {
+    await storage.close()
+  }
+  return { dataDir, path, since }
+}
+
+/** The server beside which something is done. */
+class Beside {
+  readonly lines: Line[] = []
+  private readonly server: Tested
+  private readonly name: string
+  private readonly count: number
+  private readonly prober: Prober
+  private quiet = ''
+
+  constructor(server: Tested, name: string, count: number) {
+    this.server = server
+    this.name = name
+    this.count = count
+    this.prober = new Prober(server.served, probed)
+  }
+
+  async begin(): Promise<void> {
+    const { longestMs, turnMs } = await this.during(() => sleep(quietMs))
+    this.quiet = `${milliseconds(longestMs)}, ${milliseconds(turnMs)}`
+  }
+
+  async measure(what: string, work: () => Promise<unknown>): Promise<void> {
+    const begunMs = performance.now()
+    const { longestMs, p99Ms, turnMs } = await this.during(work)
+    const tookSeconds = ((performance.now() - begunMs) / 1000).toFixed(0)
+    const load = loadavg()[0]?.toFixed(0)
+    this.lines.push({
+      workload: `longest wait and turn beside ${what}, ${this.name}`,
+      floor: this.quiet,
+      server: `${milliseconds(longestMs)}, ${milliseconds(turnMs)}`,
+      ratio: turnMs / barMs,
+      bar: 1,
+      note: `of ${this.count.toLocaleString('en')}; 99 % waited ${milliseconds(p99Ms)}; ${tookSeconds} s, load ${load}; floor: beside nothing; ratio: turn to ${barMs} ms`,
+    })
+    say(`  ${what}: ${this.lines.at(-1)?.server}`)
+  }
+
+  end(): Promise<unknown> {
+    return this.prober.close()
+  }
+
+  private async during(work: () => Promise<unknown>) {
+    await takeTurn(this.server.process)
+    const waits = await this.prober.during(work)
+    return { ...waits, turnMs: await takeTurn(this.server.process) }
+  }
+}
+
+/** Without keeping it: together the objects are larger than memory. */
+async function readAll({ served }: Tested, parts: Omit<RequestParts, 'method'>): Promise<void> {
+  const connection = await Connection.open(served)
+  const status = await connection.exchange(requestBytes(served, { method: 'GET', ...parts }))
+  connection.close()
+  if (status !== 200) throw new Error(`${parts.path} is answered with ${status}`)
+}
 
 const tableType = 'application/json;as=Table;v=v1;g=meta.cluster.io'
 
-const readsOf = (path: string, since: string): readonly { readonly what: string; readonly parts: Omit<RequestParts, 'method'> }[] => [
-  { what: 'the first selector list', parts: { path: `${path}?labelSelector=group%3Dg7` } },
+const readsOf = (
+  path: string,
+  since: string,
+  count: number,
+): readonly { readonly what: string; readonly parts: Omit<RequestParts, 'method'> }[] => [
+  { what: 'the first selector list', parts: { path: `${path}?labelSelector=group%3Dgroup-07` } },
   { what: 'a selector that picks nothing', parts: { path: `${path}?labelSelector=app!%3Dshop` } },
   { what: 'a list in JSON', parts: { path } },
   { what: 'a list in Protobuf', parts: { path, accept: protobufType } },
   { what: 'a list in YAML', parts: { path, accept: 'application/yaml' } },
   { what: 'a list as a table', parts: { path, accept: tableType } },
   { what: 'an indented list', parts: { path: `${path}?pretty=true` } },
-  { what: 'a page of half of them', parts: { path: `${path}?limit=25000` } },
+  { what: 'a page of half of them', parts: { path: `${path}?limit=${Math.round(count / 2)}` } },
   { what: 'a watch from history', parts: { path: `${path}?watch=true&timeoutSeconds=8&resourceVersion=${since}` } },
   { what: 'a watch from what is there', parts: { path: `${path}?watch=true&timeoutSeconds=8` } },
 ]

@@ -7,7 +7,8 @@ import type { ServerProcess } from './server-process.js'
 /** To be started with. */
 export const turnWatchFlags: readonly string[] = ['--import', `${repoRoot}.build/test/kit/turn-watch.js`]
 
-async function takeTurn(server: ServerProcess): Promise<number> {
+/** The longest since it was last asked. */
+export async function takeTurn(server: ServerProcess): Promise<number> {
   const said = (): readonly string[] => server.stderr.match(/longest turn [\d.]+ ms/g) ?? []
   const before = said().length
   server.signal('SIGUSR2')
