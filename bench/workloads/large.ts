@@ -51,7 +51,8 @@ async function measureStore(lab: Lab, store: Store): Promise<readonly Line[]> {
   const count = lab.count ?? (lab.isQuick ? 50_000 : 1_000_000)
   const doomed = Math.min(100_000, count / 5)
   const filled = await makeStore(lab, store, { count, doomed })
-  const flags = [...store.flags, '--etcd-compaction-interval=0']
+  // A list of all of them takes minutes on a busy machine, and is to be read to its end.
+  const flags = [...store.flags, '--etcd-compaction-interval=0', '--request-timeout=30m']
   const server = await lab.startIn(filled.dataDir, flags, turnWatchFlags)
   const beside = new Beside(server, store.name, count)
   await sleep(500)

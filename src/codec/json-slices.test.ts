@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce } from '../base/pieces.js'
-import { sliceMembers } from './json-slices.js'
+import { sliceItems, sliceMembers } from './json-slices.js'
 
 const limits = { depth: 10 }
 const slice = (text: string, ...wanted: readonly string[]) =>
@@ -50,3 +50,19 @@ for (const [why, text] of [
   ['nests more than 10 levels deep', `{"a":${'['.repeat(20)}${']'.repeat(20)}}`],
 ] as const)
   test(`what ${why} is refused: ${text.slice(0, 20)}`, () => assert.throws(() => slice(text, 'paths'), new RegExp(`the document ${why}`)))
+
+const items = (text: string): readonly unknown[] =>
+  atOnce(sliceItems(Buffer.from(text))).map((bytes) => JSON.parse(bytes.toString()) as unknown)
+
+test('the items of a list, one by one', () => {
+  const lists = [
+    [],
+    [1],
+    ['a,b]', '"\\', {}],
+    [[1, [2]], { a: [3, { b: ',' }] }, null, true, ' '],
+    Array.from({ length: 20_000 }, (_, i) => ({ i })),
+  ]
+  for (const list of lists) for (const space of [0, 2]) assert.deepEqual(items(JSON.stringify(list, undefined, space)), list)
+  assert.deepEqual(items(' [ ] '), [])
+  for (const bad of ['', '{}', '[', '[1', '["', '7', '"[]"']) assert.throws(() => items(bad), bad)
+})

@@ -72,6 +72,41 @@ export function* sliceMembers(
   return found
 }
 
+/** The bytes of each item of a list; yields after each short step. Throws one sentence for what is no list or is cut short. */
+export function* sliceItems(bytes: Buffer): Generator<undefined, readonly Buffer[], void> {
+  const items: Buffer[] = []
+  let depth = 0
+  let from = -1
+  let last = 0
+  const endItem = (at: number): void => {
+    // Blanks alone are no item.
+    if (bytes.toString('latin1', from, Math.min(at, from + 64)).trim() !== '') items.push(bytes.subarray(from, at))
+    from = at + 1
+  }
+  for (let i = 0; i < bytes.length; i++) {
+    if (i - last > strideBytes) {
+      last = i
+      yield
+    }
+    const byte = bytes[i] as number
+    if (byte === quote) {
+      const end = endOfString(bytes, i + 1)
+      if (end < 0) throw new Error('the list ends within a text')
+      i = end
+    } else if (byte === 0x7b || byte === 0x5b) {
+      if (++depth === 1) {
+        if (byte !== 0x5b) throw new Error('this is no list')
+        from = i + 1
+      }
+    } else if (byte === 0x7d || byte === 0x5d) {
+      if (depth === 1) endItem(i)
+      depth--
+    } else if (byte === comma && depth === 1) endItem(i)
+  }
+  if (depth !== 0 || from < 0) throw new Error('the list is cut short, or there is none')
+  return items
+}
+
 /** Where the quote is that ends a text; -1: nowhere. */
 function endOfString(bytes: Buffer, from: number): number {
   let at = from

@@ -39,7 +39,11 @@ const mostYamlBytes = 64 << 10
 
 /** Whether the answer is made of an object, and not just copied from the store. */
 const isMade = ({ representation: { format, pretty, as }, resource }: ObjectForm): boolean =>
-  format !== 'json' || pretty || as !== undefined || resource.fromStored !== undefined
+  format !== 'json' || pretty || as !== undefined || resource.fromStored !== undefined || isConverted(resource)
+
+/** Whether somebody else may have to convert it first. */
+const isConverted = ({ conversion, storedApiVersion }: ObjectForm['resource']): boolean =>
+  conversion !== undefined && conversion.version !== storedApiVersion
 
 async function serveComputed(target: Target, form: ObjectForm, compute: Compute): Promise<Answered> {
   parseGetOptions(target.query)

@@ -2,7 +2,9 @@
 
 import type { Resource } from '../api/catalog.js'
 import type { Conversion } from '../api/conversion.js'
+import type { ApiObject } from '../api/object.js'
 import { getOrInsert } from '../base/get-or-insert.js'
+import { inPieces } from '../base/pieces.js'
 import type { StoredObject } from './stored-object.js'
 
 /** Undefined: nothing has to be waited for. `to`: the version that clients see, unless said otherwise. */
@@ -23,8 +25,17 @@ async function convertAll(
   { convert, version: to }: Conversion,
 ): Promise<void> {
   for (const [from, objects] of bySource) {
-    const parsed = objects.map((object) => object.asWritten(resource))
+    const parsed = await inPieces(parseAll(objects, resource))
     const converted = await convert(parsed, { from, to })
     for (const [i, object] of objects.entries()) object.keepAs(convert, to, converted[i] ?? {})
   }
+}
+
+function* parseAll(objects: readonly StoredObject[], resource: Resource): Generator<undefined, readonly ApiObject[], void> {
+  const parsed: ApiObject[] = []
+  for (const object of objects) {
+    parsed.push(object.asWritten(resource))
+    yield
+  }
+  return parsed
 }

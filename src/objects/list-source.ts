@@ -2,6 +2,7 @@
 
 import type { Resource } from '../api/catalog.js'
 import { mostConvertedBytes, mostConvertedObjects } from '../api/conversion.js'
+import { nowOrInPieces, Pieces } from '../base/pieces.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { ItemForm } from '../codec/item-form.js'
 import { isInRange } from '../storage/key-order.js'
@@ -166,25 +167,41 @@ export function* convertedSlices(reads: Reads, at: Selected, { form, limit }: Wa
     bytes += object.size
     left -= 1
     if (left > 0 && chunk.length < mostConvertedObjects && bytes < mostConvertedBytes) continue
-    yield convertedSlice(chunk, form)
+    yield convertedSlice(reads, chunk, form)
     if (left === 0) return
     chunk = []
     bytes = 0
   }
-  if (chunk.length > 0) yield convertedSlice(chunk, form)
+  if (chunk.length > 0) yield convertedSlice(reads, chunk, form)
 }
 
-function convertedSlice(objects: readonly StoredObject[], form: ItemForm): Promised<ListSlice> {
-  const kept = objects.map((object) => object.keptItem(form))
-  const join = (): ListSlice => {
-    const pieces = objects.flatMap((object, i) => [form.separator, kept[i] ?? object.item(form)])
-    return { bytes: Buffer.concat(pieces), count: objects.length, lastKey: objects.at(-1)?.key ?? '' }
+/** What is too heavy is converted and made elsewhere, and all else in pieces. */
+function convertedSlice({ heavy }: Reads, objects: readonly StoredObject[], form: ItemForm): Promised<ListSlice> {
+  const waiting: Promise<void>[] = []
+  const light: StoredObject[] = []
+  for (const object of objects) {
+    if (object.keptItem(form) !== undefined) continue
+    const made = heavy.ahead(object, form)
+    if (made === undefined) light.push(object)
+    else waiting.push(made)
   }
-  const waiting = convertAhead(
-    objects.filter((_, i) => kept[i] === undefined),
-    form.resource,
-  )
-  return waiting === undefined ? join() : waiting.then(join)
+  const converting = convertAhead(light, form.resource)
+  if (converting !== undefined) waiting.push(converting)
+  return nowOrInPieces(joinItems(objects, form, waiting), new Pieces())
+}
+
+function* joinItems(
+  objects: readonly StoredObject[],
+  form: ItemForm,
+  waiting: readonly Promise<void>[],
+): Generator<Promise<unknown> | undefined, ListSlice, void> {
+  if (waiting.length > 0) yield Promise.all(waiting)
+  const pieces: Uint8Array[] = []
+  for (const object of objects) {
+    pieces.push(form.separator, object.item(form))
+    yield
+  }
+  return { bytes: Buffer.concat(pieces), count: objects.length, lastKey: objects.at(-1)?.key ?? '' }
 }
 
 /** An item with the separator in front of it. */

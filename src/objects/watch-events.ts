@@ -62,23 +62,26 @@ export class EventBatch {
 
   /** Makes the events ready to be shown in a form, once for all who want it; undefined where nothing has to be waited for. */
   ready(form: ItemForm, heavy: Pick<HeavyItems, 'ahead'>): Promise<void> | undefined {
-    if (form.resource.conversion !== undefined) return this.#converted(form.resource)
     let waiting: Promise<void>[] | undefined
+    /** Those whose items are made elsewhere, from the stored version. */
+    let elsewhere: Set<StoredObject> | undefined
     for (const event of this.events) {
       if (event.object.size < leastHeavyBytes) continue
       const made = event.isMade(form) ? undefined : heavy.ahead(event.object, form)
-      if (made !== undefined) waiting = [...(waiting ?? []), made]
+      if (made === undefined) continue
+      waiting = [...(waiting ?? []), made]
+      elsewhere = (elsewhere ?? new Set()).add(event.object)
     }
-    return waiting && Promise.all(waiting).then(() => undefined)
+    const converting = form.resource.conversion === undefined ? undefined : this.#converted(form.resource, elsewhere)
+    if (waiting === undefined) return converting
+    return Promise.all([...waiting, converting]).then(() => undefined)
   }
 
-  #converted(resource: Resource): Promise<void> | undefined {
+  #converted(resource: Resource, elsewhere: ReadonlySet<StoredObject> | undefined): Promise<void> | undefined {
     const known = this.#converting?.get(resource)
     if (known !== undefined) return known
-    const waiting = convertAhead(
-      this.events.map(({ object }) => object),
-      resource,
-    )
+    const objects = this.events.map(({ object }) => object)
+    const waiting = convertAhead(elsewhere === undefined ? objects : objects.filter((object) => !elsewhere.has(object)), resource)
     if (waiting === undefined) return undefined
     this.#converting ??= new Map()
     this.#converting.set(resource, waiting)

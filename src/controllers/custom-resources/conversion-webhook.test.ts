@@ -24,6 +24,12 @@ function answerTo({ request }: Review): unknown {
   if (mode === 'rename') Object.assign(first?.metadata ?? {}, { name: 'other' })
   if (mode === 'meta') Object.assign(first?.metadata ?? {}, { labels: { l: 'x' }, generation: 99 })
   if (mode === 'labels') Object.assign(first?.metadata ?? {}, { labels: { l: 'not a label' } })
+  if (mode === 'none')
+    return {
+      apiVersion: 'apiextensions.cluster.io/v1',
+      kind: 'ConversionReview',
+      response: { uid: request.uid, convertedObjects: 'x', result: { status: 'Success' } },
+    }
   if (mode === 'flood') Object.assign(first ?? {}, { more: 'x'.repeat(2 << 20) })
   return {
     apiVersion: 'apiextensions.cluster.io/v1',
@@ -108,3 +114,22 @@ test('a webhook that is not there is told of', () =>
   ))
 
 test('kinds whose versions are the same need none', () => assert.equal(conversionWebhook({ spec: {} }, parts), undefined))
+
+test('many objects come back in their order, in pieces that let others have their turn', async () => {
+  const made = webhook(`http://127.0.0.1:${(server.address() as AddressInfo).port}/convert`)
+  const padding = '"\\,]}{['.repeat(800)
+  const objects = Array.from({ length: 500 }, (_, i) => ({ metadata: { name: `n${i}`, uid: `u${i}` }, spec: { padding } }) as ApiObject)
+  let turns = 0
+  const timer = setInterval(() => {
+    turns += 1
+  }, 1)
+  const converted = await made?.convert(objects, { from: 'g/v1', to: 'g/v2' })
+  clearInterval(timer)
+  made?.close()
+  assert.deepEqual(converted, objects)
+  assert.ok(turns > 0)
+})
+
+test('what is no list of objects holds none', async () => {
+  await assert.rejects(convert('none'), { message: 'conversion webhook for g/v1, Kind=Box returned 0 objects, expected 1' })
+})

@@ -5,6 +5,8 @@ import { ApiError } from '../../api/api-error.js'
 import { type BatchConversion, type ConversionVersions, mostConvertedBytes } from '../../api/conversion.js'
 import type { ApiObject, ObjectMeta } from '../../api/object.js'
 import { validateAnnotations, validateLabels } from '../../api/validation/labels.js'
+import { inPieces } from '../../base/pieces.js'
+import { sliceItems, sliceMembers } from '../../codec/json-slices.js'
 import { type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
 import type { CustomResourceDefinition, WebhookClientConfig } from '../../resources/apiextensions/v1.schema.js'
 import { isRecord } from '../../schema/read.js'
@@ -44,15 +46,13 @@ export function conversionWebhook(definition: CustomResourceDefinition, parts: W
   const convert: BatchConversion = async (objects, versions) => {
     const fail = (why: string): ApiError => failure(`conversion webhook for ${versions.from}, Kind=${kind} ${why}`)
     const uid = randomUUID()
-    const typed = objects.map((object) => ({ ...object, apiVersion: versions.from, kind }))
     const type = { kind: 'ConversionReview', apiVersion: `${parts.reviewGroup}/${review}` }
-    const request = { uid, desiredAPIVersion: versions.to, objects: typed }
-    const answer = await caller.post(writeAny({ ...type, request })).catch((thrown: unknown) => {
+    const request = { uid, desiredAPIVersion: versions.to, objects: [] }
+    const text = await inPieces(writeReview({ ...type, request }, objects, { apiVersion: versions.from, kind }))
+    const answer = await caller.post(text).catch((thrown: unknown) => {
       throw fail(`failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     })
-    const converted = readReview(answer, { uid, ...type }, fail)
-    if (converted.length !== objects.length) throw fail(`returned ${converted.length} objects, expected ${objects.length}`)
-    return converted.map((object, i) => accept(object, objects[i] as ApiObject, { index: i, kind, versions, fail }))
+    return inPieces(readAnswer(answer, { uid, ...type }, { objects, kind, versions, fail }))
   }
   return { convert, close: () => caller.close() }
 }
@@ -74,7 +74,7 @@ class WebhookCaller {
     this.locate = locate
   }
 
-  async post(text: string): Promise<string> {
+  async post(text: string): Promise<Buffer> {
     this.inFlight++
     try {
       return await this.send(text)
@@ -84,11 +84,13 @@ class WebhookCaller {
     }
   }
 
-  private async send(text: string): Promise<string> {
+  private async send(text: string): Promise<Buffer> {
     const { status, body } = await this.open().post(text)
     if (body.length > answerFactor * text.length + answerAllowance) throw new Error('the answer is too long')
-    if (status >= 200 && status < 300) return body.toString()
-    throw new Error(`an error on the server (${JSON.stringify(body.toString().slice(0, 256))}) has prevented the request from succeeding`)
+    if (status >= 200 && status < 300) return body
+    throw new Error(
+      `an error on the server (${JSON.stringify(body.toString('utf8', 0, 1024).slice(0, 256))}) has prevented the request from succeeding`,
+    )
   }
 
   private open(): JsonEndpoint {
@@ -124,29 +126,89 @@ interface Expected {
   readonly apiVersion: string
 }
 
-function readReview(text: string, expected: Expected, fail: (why: string) => ApiError): readonly unknown[] {
-  let review: unknown
-  try {
-    review = JSON.parse(text)
-  } catch {
-    throw fail('failed: the answer is not JSON')
+interface Asked {
+  readonly objects: readonly ApiObject[]
+  readonly kind: string
+  readonly versions: ConversionVersions
+  readonly fail: (why: string) => ApiError
+}
+
+/** The review, with its objects one after the other: each is short, all of them may be not. */
+function* writeReview(
+  review: object,
+  objects: readonly ApiObject[],
+  type: { readonly apiVersion: string; readonly kind: string },
+): Generator<undefined, string, void> {
+  const texts: string[] = []
+  for (const object of objects) {
+    texts.push(writeAny({ ...object, ...type }))
+    yield
   }
+  return writeAny(review).replace('"objects":[]', () => `"objects":[${texts.join(',')}]`)
+}
+
+/** The converted objects out of an answer that may be long: each is parsed by itself. */
+function* readAnswer(answer: Buffer, expected: Expected, asked: Asked): Generator<undefined, readonly ApiObject[], void> {
+  const { objects, fail } = asked
+  const slices = yield* sliceAnswer(answer, fail)
+  readReview(parse(slices.rest, fail), expected, fail)
+  if (slices.objects.length !== objects.length) throw fail(`returned ${slices.objects.length} objects, expected ${objects.length}`)
+  const accepted: ApiObject[] = []
+  for (const [index, bytes] of slices.objects.entries()) {
+    accepted.push(accept(parse(bytes, fail), objects[index] as ApiObject, { ...asked, index }))
+    yield
+  }
+  return accepted
+}
+
+const notJson = 'failed: the answer is not JSON'
+
+function parse(bytes: Buffer, fail: Asked['fail']): unknown {
+  try {
+    return JSON.parse(bytes.toString())
+  } catch {
+    throw fail(notJson)
+  }
+}
+
+const sliced: ReadonlySet<string> = new Set(['response'])
+/** Of all but the objects. */
+const mostRestBytes = 1 << 20
+const mostDepth = 10_000
+
+/** The bytes of each converted object, and the answer without them. */
+function* sliceAnswer(
+  answer: Buffer,
+  fail: Asked['fail'],
+): Generator<undefined, { readonly objects: readonly Buffer[]; readonly rest: Buffer }, void> {
+  try {
+    const list = (yield* sliceMembers(answer, sliced, { depth: mostDepth })).get('response')?.get('convertedObjects')
+    if (list === undefined) return { objects: [], rest: answer }
+    const from = list.byteOffset - answer.byteOffset
+    const rest = Buffer.concat([answer.subarray(0, from), Buffer.from('[]'), answer.subarray(from + list.length)])
+    const bytes = answer.subarray(from, from + list.length)
+    // What is there and is no list holds no objects.
+    const objects = bytes.toString('latin1', 0, 64).trimStart().startsWith('[') ? yield* sliceItems(bytes) : []
+    if (rest.length <= mostRestBytes) return { objects, rest }
+  } catch {
+    throw fail(notJson)
+  }
+  throw fail('failed: the answer is too long')
+}
+
+function readReview(review: unknown, expected: Expected, fail: (why: string) => ApiError): void {
   const response = isRecord(review) ? review['response'] : undefined
   if (!isRecord(review) || review['kind'] !== expected.kind || review['apiVersion'] !== expected.apiVersion || !isRecord(response)) {
     throw fail(`failed: expected a ${expected.kind} of ${expected.apiVersion} with a response`)
   }
-  const { uid, result, convertedObjects } = response
+  const { uid, result } = response
   if (uid !== expected.uid) throw fail(`failed: expected response.uid=${JSON.stringify(expected.uid)}, got ${JSON.stringify(uid)}`)
   const { status, message } = isRecord(result) ? result : {}
   if (status !== 'Success') throw fail(`failed: ${typeof message === 'string' && message !== '' ? message : 'unknown reason'}`)
-  return Array.isArray(convertedObjects) ? convertedObjects : []
 }
 
-interface Accepting {
+interface Accepting extends Asked {
   readonly index: number
-  readonly kind: string
-  readonly versions: ConversionVersions
-  readonly fail: (why: string) => ApiError
 }
 
 /** What a webhook may change: everything but metadata, and of those labels and annotations. */

@@ -103,9 +103,8 @@ export class HeavyThread implements Offload, ItemMaker {
     return this.#do({ kind: 'request', request }, request.user, isWanted)
   }
 
-  /** What somebody else converts is made where the answer comes. */
   knows({ wish, resource }: ItemForm): boolean {
-    return wish !== undefined && resource.conversion === undefined && isFound(this.#parts.catalogs.current, resource)
+    return wish !== undefined && isFound(this.#parts.catalogs.current, resource)
   }
 
   make({ wish: form, resource }: ItemForm, { entry }: StoredObject): Promise<Uint8Array> {

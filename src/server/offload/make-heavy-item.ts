@@ -6,19 +6,22 @@ import { anonymous } from '../../api/user.js'
 import type { FormWish, ItemForm } from '../../codec/item-form.js'
 import { rowFormOf } from '../../codec/table-rows.js'
 import { wireFormOf } from '../../codec/wire-form.js'
+import { convertAhead } from '../../objects/convert-ahead.js'
 import { StoredObject } from '../../objects/stored-object.js'
 import type { Settings } from '../options/settings.js'
 import type { WantedItem } from './messages.js'
 
-export function makeHeavyItem(
+export async function makeHeavyItem(
   settings: Settings,
   catalog: Catalog,
   { group, version, resource: name, form, entry }: WantedItem,
-): Uint8Array {
+): Promise<Uint8Array> {
   const resource = catalog.find(group, version, name)
   if (resource === undefined) throw new Error(`${name} of ${group}/${version} is not served any more`)
   const { key, revision, value } = entry
   const object = new StoredObject({ key, revision, value: Buffer.from(value.buffer, value.byteOffset, value.byteLength) })
+  // Where somebody else converts it, that is waited for here.
+  await convertAhead([object], resource)
   return object.makeItem(formOf(settings, resource, form))
 }
 

@@ -163,19 +163,19 @@ async function serve(prepared: Prepared, { request, catalog: number }: Extract<T
 }
 
 /** What is made of an object for a list or a watch that the event loop sends. */
-function make(prepared: Prepared, task: Exclude<Task, { kind: 'request' }>): Uint8Array {
+async function make(prepared: Prepared, task: Exclude<Task, { kind: 'request' }>): Promise<Uint8Array> {
   if (task.kind === 'text') return Buffer.from(writeItems(task.text))
   const store = storeOf(prepared, new ThreadStorage(prepared.start, writes))
   try {
-    return makeHeavyItem(prepared.settings, prepared.catalog.at(task.catalog, store), task.item)
+    return await makeHeavyItem(prepared.settings, prepared.catalog.at(task.catalog, store), task.item)
   } finally {
     store.close()
   }
 }
 
-function sayMade(prepared: Prepared, task: Exclude<Task, { kind: 'request' }>): void {
+async function sayMade(prepared: Prepared, task: Exclude<Task, { kind: 'request' }>): Promise<void> {
   try {
-    const bytes = ownBytes(make(prepared, task))
+    const bytes = ownBytes(await make(prepared, task))
     say({ kind: 'made', bytes }, [bytes.buffer])
   } catch (thrown) {
     say({ kind: 'failed', failure: failureOf(thrown) })
@@ -194,7 +194,7 @@ export async function serveHeavy(): Promise<void> {
       return
     }
     if (message.kind !== 'done') {
-      sayMade(prepared, message)
+      void sayMade(prepared, message)
       return
     }
     const answer = unanswered.get(message.id)
