@@ -44,6 +44,32 @@ const embeddedStore = {
     })),
 }
 
+/** Modules of the platform that a server needs after its start, if at all: together they take longer to load than many a room of ours. */
+const laterModules = ['child_process', 'dns/promises', 'fs/promises', 'timers/promises', 'worker_threads', 'zlib']
+
+/** Stands for such a module, and loads it when something of it is asked for. */
+const laterModule = (name, exported) => `
+  let loaded
+  const load = () => (loaded ??= require('node:${name}'))
+  module.exports = {
+    ${exported.map((each) => `get ${each}() { return load().${each} },`).join('\n    ')}
+  }
+`
+
+const loadLater = {
+  name: 'load later',
+  setup: ({ onResolve, onLoad }) => {
+    // What stands for a module asks for the real one.
+    onResolve({ filter: new RegExp(`^(?:node:)?(?:${laterModules.join('|')})$`) }, ({ path, namespace }) =>
+      namespace === 'later' ? undefined : { path: path.replace('node:', ''), namespace: 'later' },
+    )
+    onLoad({ filter: /.*/, namespace: 'later' }, async ({ path }) => {
+      const exported = Object.keys(await import(`node:${path}`)).filter((name) => name !== 'default')
+      return { contents: laterModule(path, exported), loader: 'js' }
+    })
+  },
+}
+
 /** What the script exports, and to whom. */
 const entry = `
   export { main } from './main.js'
@@ -60,7 +86,7 @@ const scriptOptions = {
   // As if it was loaded by require: that build of the package is one file.
   conditions: ['require'],
   mainFields: ['main'],
-  plugins: [embeddedStore, stamp],
+  plugins: [embeddedStore, loadLater, stamp],
   logOverride: { 'require-resolve-not-external': 'silent' },
   define: { 'import.meta.url': 'ownUrl' },
   banner: { js: "const ownUrl = require('node:url').pathToFileURL(__filename).href;" },

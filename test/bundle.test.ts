@@ -39,6 +39,15 @@ test('the command is loaded with the code that was compiled for it', () => {
   assert.equal(readdirSync(folder).filter((name) => name.endsWith('.cache')).length, 2)
 })
 
+test('what is needed after a start at the earliest is not loaded with the command', () => {
+  const script = `require(${JSON.stringify(join(repoRoot, 'bin', 'load-command.js'))}).loadCommand()
+    console.log(JSON.stringify(process.moduleLoadList))`
+  const loaded: readonly string[] = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }))
+  assert.ok(loaded.includes('NativeModule https'))
+  for (const later of ['child_process', 'fs/promises', 'worker_threads', 'zlib'])
+    assert.ok(!loaded.includes(`NativeModule ${later}`), later)
+})
+
 test('without that code, or with one that is not for this text, the command works as well', () => {
   const root = mkdtempSync(join(tmpdir(), 'bundle-test-'))
   try {

@@ -2,7 +2,7 @@
 // where loading a library for it takes longer than the rest of a server's start.
 
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
-import { isIP, isIPv4 } from 'node:net'
+import { isIPv4 } from 'node:net'
 import * as der from './der.js'
 
 /** PEM texts. */
@@ -145,7 +145,7 @@ const keyId = (key: KeyObject): Buffer =>
     .digest()
 
 function hostName(host: string): Buffer {
-  return isIP(host) === 0 ? der.implicit(2, Buffer.from(host)) : der.implicit(7, addressBytes(host))
+  return host.includes(':') || isIPv4(host) ? der.implicit(7, addressBytes(host)) : der.implicit(2, Buffer.from(host))
 }
 
 function addressBytes(address: string): Buffer {

@@ -1,7 +1,7 @@
 // Certificates that a server makes for itself: an authority and a serving certificate, made at the first start and used again later.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { isIP } from 'node:net'
+import { isIPv4 } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Identity } from '../api/identity.js'
@@ -55,7 +55,8 @@ export async function ensureServingCertificate(needs: CertificateNeeds): Promise
   const { folder } = needs
   const authority = await ensureAuthority(needs)
   const kept = folder === undefined ? undefined : readPair(folder, 'serving')
-  if (kept !== undefined && serves(kept, authority, needs)) return { ...kept, caPem: authority.cert, authority }
+  if (kept !== undefined && serves(kept.certificate, authority, needs))
+    return { cert: kept.cert, key: kept.key, caPem: authority.cert, authority }
   const serving = await issueServing(needs, authority)
   if (folder !== undefined) writePair(folder, 'serving', serving)
   return { ...serving, caPem: authority.cert, authority }
@@ -66,7 +67,7 @@ export async function ensureAuthority(needs: Omit<CertificateNeeds, 'hosts'>): P
   const { folder, now } = needs
   if (folder === undefined) return issueAuthority(needs)
   const kept = readPair(folder, 'ca')
-  if (kept !== undefined && isInForce(kept, now)) return kept
+  if (kept !== undefined && isInForce(kept.certificate, now)) return { cert: kept.cert, key: kept.key }
   const authority = await issueAuthority(needs)
   writePair(folder, 'ca', authority)
   return authority
@@ -96,22 +97,29 @@ const validity = (now: number, days: number): { readonly notBefore: number; read
   notAfter: now + days * dayMs,
 })
 
-const isInForce = (pair: KeyPair, now: number): boolean => Date.parse(new X509Certificate(pair.cert).validTo) - now > renewDays * dayMs
+const isInForce = (certificate: X509Certificate, now: number): boolean => Date.parse(certificate.validTo) - now > renewDays * dayMs
 
-function serves(serving: KeyPair, authority: KeyPair, { hosts, now }: CertificateNeeds): boolean {
-  const certificate = new X509Certificate(serving.cert)
-  if (!isInForce(serving, now) || !certificate.verify(new X509Certificate(authority.cert).publicKey)) return false
-  return hosts.every((host) => (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined)
+function serves(certificate: X509Certificate, authority: KeyPair, { hosts, now }: CertificateNeeds): boolean {
+  if (!isInForce(certificate, now) || !certificate.verify(new X509Certificate(authority.cert).publicKey)) return false
+  return hosts.every((host) => (isAddress(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined)
+}
+
+/** To ask the platform whether a name is an address of version 6 compiles a pattern that takes longer than all the rest here. */
+const isAddress = (host: string): boolean => host.includes(':') || isIPv4(host)
+
+interface KeptPair extends KeyPair {
+  readonly certificate: X509Certificate
 }
 
 /** Undefined when one of the two files is missing; what is there and cannot be read as a pair is the operator's to decide on. */
-function readPair(folder: string, name: string): KeyPair | undefined {
+function readPair(folder: string, name: string): KeptPair | undefined {
   const path = (ending: string): string => join(folder, `${name}.${ending}`)
   const cert = readOptionalFile(path('crt'))
   const key = readOptionalFile(path('key'))
   if (cert === undefined || key === undefined) return undefined
   try {
-    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key }
+    const certificate = new X509Certificate(cert)
+    if (certificate.checkPrivateKey(createPrivateKey(key))) return { cert, key, certificate }
   } catch {
     // Falls through to the same sentence as a key that does not belong to the certificate.
   }

@@ -178,7 +178,8 @@ const areSame = (some: readonly PublishedKind[], others: readonly PublishedKind[
       return group === other.group && version === other.version && kind === other.kind
     }))
 
-const compress = promisify(gzip)
+/** The module is loaded with the first document, and not with the server. */
+const compress = (bytes: Uint8Array): Promise<Buffer> => promisify(gzip)(bytes)
 
 /** In steps: a document may have many megabytes. */
 function* hashOf(content: Uint8Array): Generator<undefined, string, void> {

@@ -76,7 +76,7 @@ async function serveV3({ documents, about, exchange }: Asked, name: string): Pro
 
 const yearMs = 365 * 24 * 60 * 60 * 1000
 
-const unpack = promisify(gunzip)
+const unpack = (bytes: Uint8Array): Promise<Buffer> => promisify(gunzip)(bytes)
 
 interface Sending {
   readonly contentType: string
