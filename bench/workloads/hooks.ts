@@ -18,53 +18,81 @@ const mapBar = 1.05
 const podBar = 1.3
 const connections = 8
 const unmatched = 100
+const hookedNamespace = 'bench-hooked'
 /** Those that look at every write or every pod, and came after the first version. */
 const newPlugins =
   'LimitRanger,PodSecurity,RuntimeClass,CertificateSubjectRestriction,DefaultIngressClass,PersistentVolumeClaimResize,MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook,ResourceQuota'
 
 export async function measureHooks(lab: Lab): Promise<readonly Line[]> {
-  const plain = (await lab.start()).served
-  const few = (await lab.start([`--disable-admission-plugins=${newPlugins}`])).served
-  const crowded = (await lab.start()).served
-  const hooked = (await lab.start()).served
-  const paths = new Map<Served, string>()
-  for (const served of [plain, few, crowded, hooked]) paths.set(served, await makeNamespace(served, 'bench-hooks'))
-  let serial = 0
-  const mapsOf = async (served: Served, query = ''): Promise<Side> => {
-    const prefix = `c${serial++}`
-    const generator = await lab.generator(served, connections)
-    const path = `${paths.get(served)}${query}`
-    const next = (_: number, counter: number): Buffer =>
-      requestBytes(served, { method: 'POST', path, body: configMapText({ name: `${prefix}-${counter}`, bytes: 1024 }) })
-    return { run: (durationMs) => generator.run({ durationMs, expect: 201, next }) }
-  }
-  const podsOf = async (served: Served): Promise<Side> => {
-    const generator = await lab.generator(served, connections)
-    const path = (paths.get(served) ?? '').replace('configmaps', 'pods')
-    const next = (_: number, counter: number): Buffer =>
-      requestBytes(served, { method: 'POST', path, body: JSON.stringify(pod(`p-${counter}`)) })
-    return { run: (durationMs) => generator.run({ durationMs, expect: 201, next }) }
-  }
+  const plugins = await measurePlugins(lab)
+  return [...plugins, await measureUnmatched(lab), await measureMatched(lab)]
+}
+
+/** Both servers of a line are new, and have done the same before: what has run longer is compiled better. */
+async function measurePlugins(lab: Lab): Promise<readonly Line[]> {
+  const few = await bareServer(lab, [`--disable-admission-plugins=${newPlugins}`])
+  const all = await bareServer(lab)
+  return [
+    await lineOf(lab, 'create, config map, all plugins / those of the first version', mapBar, [
+      await mapsIn(lab, few),
+      await mapsIn(lab, all),
+    ]),
+    await lineOf(lab, 'create, pod, all plugins / those of the first version', podBar, [await podsIn(lab, few), await podsIn(lab, all)]),
+  ]
+}
+
+async function measureUnmatched(lab: Lab): Promise<Line> {
+  const none = await bareServer(lab)
+  const crowded = await bareServer(lab)
   await configure(
-    crowded,
+    crowded.served,
     Array.from({ length: unmatched }, (_, i) => ({ name: `c${i}`, url: 'https://127.0.0.1:1/', resource: `things${i}` })),
   )
+  const workload = `create, ${unmatched} configurations of webhooks that do not match / none`
+  return lineOf(lab, workload, unmatchedBar, [await mapsIn(lab, none), await mapsIn(lab, crowded)])
+}
+
+/** With the hook and without it in one process, as beside it the POST: what differs is the hook alone. */
+async function measureMatched(lab: Lab): Promise<Line> {
   const hook = await startHook(lab)
-  await configure(hooked, [{ name: 'one', url: `https://127.0.0.1:${hook.port}/validate`, resource: 'configmaps', ca: hook.ca }])
-  const lines = [
-    await lineOf(lab, 'create, config map, all plugins / those of the first version', mapBar, [await mapsOf(few), await mapsOf(plain)]),
-    await lineOf(lab, 'create, pod, all plugins / those of the first version', podBar, [await podsOf(few), await podsOf(plain)]),
-    await lineOf(lab, `create, ${unmatched} configurations of webhooks that do not match / none`, unmatchedBar, [
-      await mapsOf(plain),
-      await mapsOf(crowded),
-    ]),
-  ]
-  // Opened when it is its turn: servers close connections that nobody uses.
+  const { served, path: unhooked } = await bareServer(lab)
+  const path = await makeNamespace(served, hookedNamespace)
+  const url = `https://127.0.0.1:${hook.port}/validate`
+  await configure(served, [{ name: 'one', url, resource: 'configmaps', ca: hook.ca, namespace: hookedNamespace }])
   const dry = '?dryRun=All'
-  const [withHook, withoutHook] = [await mapsOf(hooked, dry), await mapsOf(plain, dry)]
+  const withHook = await mapsIn(lab, { served, path: `${path}${dry}` })
+  const withoutHook = await mapsIn(lab, { served, path: `${unhooked}${dry}` })
   await withHook.run(100)
   const sides = [await barePost(lab, hook), difference(withHook, withoutHook)] as const
-  return [...lines, await lineOf(lab, 'what a webhook adds to a create / a bare POST of its review', matchedBar, sides)]
+  return lineOf(lab, 'what a webhook adds to a create / a bare POST of its review', matchedBar, sides)
+}
+
+interface Place {
+  readonly served: Served
+  /** Of the config maps of a namespace. */
+  readonly path: string
+}
+
+async function bareServer(lab: Lab, flags: readonly string[] = []): Promise<Place> {
+  const { served } = await lab.start(flags)
+  return { served, path: await makeNamespace(served, 'bench-hooks') }
+}
+
+let serial = 0
+
+async function mapsIn(lab: Lab, { served, path }: Place): Promise<Side> {
+  const prefix = `c${serial++}`
+  const generator = await lab.generator(served, connections)
+  const next = (_: number, counter: number): Buffer =>
+    requestBytes(served, { method: 'POST', path, body: configMapText({ name: `${prefix}-${counter}`, bytes: 1024 }) })
+  return { run: (durationMs) => generator.run({ durationMs, expect: 201, next }) }
+}
+
+async function podsIn(lab: Lab, { served, path }: Place): Promise<Side> {
+  const generator = await lab.generator(served, connections)
+  const next = (_: number, counter: number): Buffer =>
+    requestBytes(served, { method: 'POST', path: path.replace('configmaps', 'pods'), body: JSON.stringify(pod(`p-${counter}`)) })
+  return { run: (durationMs) => generator.run({ durationMs, expect: 201, next }) }
 }
 
 const pod = (name: string) => ({
@@ -91,13 +119,16 @@ interface Configured {
   readonly url: string
   readonly resource: string
   readonly ca?: string
+  /** Left out: all of them. */
+  readonly namespace?: string
 }
 
 async function configure(served: Served, configurations: readonly Configured[]): Promise<void> {
-  for (const { name, url, resource, ca } of configurations) {
+  for (const { name, url, resource, ca, namespace } of configurations) {
     const webhook = {
       name: `${name}.example.com`,
       clientConfig: { url, ...(ca === undefined ? {} : { caBundle: Buffer.from(ca).toString('base64') }) },
+      ...(namespace === undefined ? {} : { namespaceSelector: { matchLabels: { 'cluster.io/metadata.name': namespace } } }),
       rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: [resource] }],
       admissionReviewVersions: ['v1'],
       sideEffects: 'None',
