@@ -1,10 +1,11 @@
 // A service of somebody else that is asked over HTTP: one JSON document there, one back, within a time and a size. Connections are kept, and
 // redirects are not followed: they are answers like others.
 
-import { type ClientRequest, Agent as HttpAgent, request as requestHttp } from 'node:http'
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import { type AnswerRoom, ask, type WholeAnswer } from './ask.js'
-import { tlsOptions } from './upstream.js'
+import { connect as connectPlain, isIP } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { AnswerRoom } from './ask.js'
+import { KeptConnections, type Opened, type ReadAnswer, StaleConnectionError } from './kept-connections.js'
+import { hostOf, portOf, tlsOptions } from './upstream.js'
 
 /** Where a service is, and how each side knows the other. */
 export interface EndpointSettings {
@@ -61,76 +62,88 @@ const mostFreeSockets = 32
 const idleMs = 60_000
 /** A kept connection may have been closed by the other side just before it is used: then another one is tried. */
 const mostAttempts = 3
+/** What would end a header, or is not to be found in one. */
+const unsendable = /[^\t -~]/
 
 export class JsonEndpoint {
   readonly #settings: EndpointSettings
   readonly #limits: EndpointLimits
   readonly #url: URL
-  readonly #place: { readonly hostname: string; readonly port: string | number; readonly path: string }
-  readonly #agent: HttpAgent | HttpsAgent
+  readonly #path: string
+  /** The headers that are always the same. */
+  readonly #head: string
+  readonly #connections: KeptConnections
+  /** Of the last connection, with which the next one is made more cheaply. */
+  #session: Buffer | undefined
 
   constructor(settings: EndpointSettings, limits: EndpointLimits) {
+    const { url, userAgent } = settings
     this.#settings = settings
     this.#limits = limits
-    this.#url = new URL(settings.url)
-    const { hostname, port, pathname, search } = this.#url
-    this.#place = { hostname: hostname.replace(/^\[|\]$/g, ''), port, path: `${pathname}${search}` }
-    const common = { keepAlive: true, maxSockets: limits.maxSockets ?? usualSockets, maxFreeSockets: mostFreeSockets, timeout: idleMs }
-    this.#agent = this.#url.protocol === 'http:' ? new HttpAgent(common) : new HttpsAgent({ ...common, ...tlsOptions(settings) })
+    this.#url = new URL(url)
+    this.#path = `${this.#url.pathname}${this.#url.search}`
+    const agent = userAgent === undefined ? '' : `User-Agent: ${sendable(userAgent)}\r\n`
+    this.#head = `Host: ${this.#url.host}\r\n${agent}Content-Type: application/json\r\nAccept: application/json, */*\r\n`
+    const most = limits.maxSockets ?? usualSockets
+    this.#connections = new KeptConnections({ most, mostFree: mostFreeSockets, freeMs: idleMs }, () => this.#open())
   }
 
   /** Rejects with one sentence when nobody answers in time, or with more than there may be. A text is JSON already. */
   async post(document: unknown, options: PostOptions = {}): Promise<EndpointAnswer> {
-    const body = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
+    const body = typeof document === 'string' ? document : JSON.stringify(document)
     const { timeoutMs = this.#limits.timeoutMs } = options
+    const text = `${this.#headOf(body, options.path)}${body}`
+    const { room, maxBytes: mostBytes = mostAnswerBytes } = this.#limits
+    const { onAbort } = options
     const lateAt = performance.now() + timeoutMs
     for (let attempts = 1; ; attempts++) {
-      let wasStale = false
       try {
-        const answer = await ask(this.#request(body, options.path), {
-          body,
-          timeoutMs: lateAt - performance.now(),
-          allowedMs: timeoutMs,
-          mostBytes: this.#limits.maxBytes ?? mostAnswerBytes,
-          room: this.#limits.room,
-          onAbort: options.onAbort,
-          onStale: () => {
-            wasStale = true
-          },
-        })
-        return endpointAnswer(answer)
+        const leftMs = attempts === 1 ? timeoutMs : Math.max(1, lateAt - performance.now())
+        const question = { text, timeoutMs: leftMs, allowedMs: timeoutMs, mostBytes, room, onAbort, isFresh: attempts === mostAttempts }
+        return endpointAnswer(await this.#connections.ask(question))
       } catch (thrown) {
-        if (!wasStale || attempts >= mostAttempts) throw thrown
+        if (!(thrown instanceof StaleConnectionError)) throw thrown
+        if (attempts === mostAttempts) throw thrown.cause
       }
     }
   }
 
   close(): void {
-    this.#agent.destroy()
+    this.#connections.close()
   }
 
-  #request(body: Buffer, path = this.#place.path): ClientRequest {
-    const { authorization, address, userAgent } = this.#settings
-    const headers = {
-      ...(address === undefined ? {} : { host: this.#url.host }),
-      'content-type': 'application/json',
-      accept: 'application/json, */*',
-      'content-length': String(body.length),
-      ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
-      ...(authorization === undefined ? {} : { authorization: authorization() }),
-    }
-    const { host: hostname, port } = address ?? { host: this.#place.hostname, port: this.#place.port }
-    const options = { method: 'POST', agent: this.#agent, headers, hostname, port, path }
-    return this.#url.protocol === 'http:' ? requestHttp(options) : requestHttps(options)
+  #headOf(body: string, path = this.#path): string {
+    const { authorization } = this.#settings
+    const credentials = authorization === undefined ? '' : `Authorization: ${sendable(authorization())}\r\n`
+    return `POST ${path} HTTP/1.1\r\n${this.#head}${credentials}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`
+  }
+
+  #open(): Opened {
+    const { address, serverName } = this.#settings
+    const named = hostOf(this.#url)
+    const place = address ?? { host: named, port: portOf(this.#url) }
+    if (this.#url.protocol === 'http:') return { socket: connectPlain(place), readyOn: 'connect' }
+    // An address is no name that could be asked for.
+    const servername = serverName ?? (isIP(named) === 0 ? named : '')
+    const session = this.#session === undefined ? {} : { session: this.#session }
+    const socket = connectTls({ ...place, ...tlsOptions(this.#settings), servername, ...session })
+    socket.on('session', (given: Buffer) => {
+      this.#session = given
+    })
+    // A session that is not taken any more must not stand in the way for ever.
+    socket.on('error', () => {
+      this.#session = undefined
+    })
+    return { socket, readyOn: 'secureConnect' }
   }
 }
 
-function endpointAnswer({ status, headers, body }: WholeAnswer): EndpointAnswer {
-  const retryAfter = Number(headers['retry-after'] ?? Number.NaN)
-  return {
-    status,
-    body,
-    retryAfter: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : undefined,
-    contentType: headers['content-type'] ?? '',
-  }
+function sendable(value: string): string {
+  if (unsendable.test(value)) throw new Error('a header has letters that cannot be sent')
+  return value
+}
+
+function endpointAnswer({ body, head: { status, retryAfter, contentType } }: ReadAnswer): EndpointAnswer {
+  const seconds = retryAfter === '' ? Number.NaN : Number(retryAfter)
+  return { status, body, retryAfter: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined, contentType }
 }

@@ -40,8 +40,11 @@ export function describeNetworkFailure(thrown: unknown): string {
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return describeName(thrown)
   if (code === 'ECONNRESET') return message === 'socket hang up' ? 'EOF' : 'read: connection reset by peer'
   if (code === 'EPIPE') return 'write: broken pipe'
-  return certificates[code] ?? (code === 'EPROTO' ? 'tls: first record does not look like a TLS handshake' : message)
+  return certificates[code] ?? (isNoTls(code) ? 'tls: first record does not look like a TLS handshake' : message)
 }
+
+/** Before a question was sent, and amid one. */
+const isNoTls = (code: string): boolean => code === 'EPROTO' || code.startsWith('ERR_SSL_')
 
 const withPort = (address: string, port: number): string => (address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`)
 

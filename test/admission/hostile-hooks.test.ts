@@ -71,7 +71,7 @@ const unforgiven = new Set(['grows-the-object', 'copies-without-end', 'too-many-
 /** It answers, though this process may take its time for it. */
 const answers = (name: string): boolean => name in oddities || unforgiven.has(name)
 
-const timeoutMs = 1000
+const patienceMs = 40_000
 const rounds = Number(process.env['HOSTILE_ROUNDS'] ?? 12)
 
 test('hooks that mean harm', { timeout: 200_000 }, async (t) => {
@@ -115,8 +115,8 @@ test('hooks that mean harm', { timeout: 200_000 }, async (t) => {
     })
     const tookMs = performance.now() - begunMs
     assert.equal(answer.status, isRefused ? 500 : 201, `${harm} ${policy}: ${answer.text.slice(0, 300)}`)
-    // Of a machine that is busy with other things.
-    assert.ok(tookMs < timeoutMs * (answers(harm) ? 20 : 6), `${harm} ${policy} took ${tookMs} ms`)
+    // Of a machine that is busy with other things; without its timeout each would take for ever.
+    assert.ok(tookMs < patienceMs, `${harm} ${policy} took ${tookMs} ms`)
     if (!isRefused) assert.deepEqual(answer.json['data'], { k: 'v' })
     assert.ok(answer.text.length < 20_000 && (answer.headers['warning'] ?? '').length < 10_000)
   }
@@ -126,14 +126,22 @@ test('hooks that mean harm', { timeout: 200_000 }, async (t) => {
   ]
   const round = async (): Promise<void> => void (await Promise.all(kinds.map(([harm, policy]) => attempt(harm, policy))))
 
+  const measure = async () => {
+    await sleep(1500)
+    return { bytes: server.ownBytes, descriptors: server.openDescriptors }
+  }
   for (let i = 0; i < 3; i++) await round()
-  await sleep(1500)
-  const before = { bytes: server.ownBytes, descriptors: server.openDescriptors }
-  for (let i = 0; i < rounds; i++) await round()
-  await sleep(1500)
-  const after = { bytes: server.ownBytes, descriptors: server.openDescriptors }
-  t.diagnostic(`${rounds * kinds.length} requests: ${JSON.stringify({ before, after })}`)
-  assert.ok(after.descriptors <= before.descriptors + 10, JSON.stringify({ before, after }))
-  assert.ok(after.bytes < before.bytes + (64 << 20), JSON.stringify({ before, after }))
+  let before = await measure()
+  // Memory grows to what it needs once, at some time: what leaks grows each time.
+  for (let attempt = 1; ; attempt++) {
+    for (let i = 0; i < rounds; i++) await round()
+    const after = await measure()
+    const told = JSON.stringify({ before, after })
+    t.diagnostic(`${rounds * kinds.length} requests: ${told}`)
+    const isSteady = after.descriptors <= before.descriptors + 10 && after.bytes < before.bytes + (64 << 20)
+    if (isSteady) break
+    assert.ok(attempt < 3, told)
+    before = after
+  }
   expectStatus(await client.post(configMaps(namespace), configMapOf('y')), 201)
 })

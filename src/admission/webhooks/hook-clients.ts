@@ -53,6 +53,13 @@ export interface HookClientOptions {
 
 interface Kept {
   readonly endpoint: JsonEndpoint
+  /** Where it goes, and as whom the server comes. */
+  readonly host: string | undefined
+  readonly port: number | undefined
+  readonly cert: string | undefined
+  readonly authorization: string | undefined
+  /** Grows with each use. */
+  used: number
   inFlight: number
   isDropped: boolean
 }
@@ -61,8 +68,10 @@ export class HookClients {
   readonly #limits: HookClientLimits
   readonly #userAgent: string
   readonly #allowsPlain: boolean
-  /** What was used last comes last. */
   readonly #kept = new Map<string, Kept>()
+  /** The one that was last used for a configuration: most stay where they are. */
+  readonly #last = new WeakMap<WebhookClientConfig, Kept>()
+  #uses = 0
   readonly #room: AnswerRoom
   #answerBytes = 0
 
@@ -84,9 +93,9 @@ export class HookClients {
 
   /** The hook is told how long it is waited for. */
   placeOf(client: WebhookClientConfig, timeoutMs: number): HookPlace {
-    const { url, shown } = targetOf(client)
+    const target = targetOf(client)
     const query = `?timeout=${Math.ceil(timeoutMs / 1000)}s`
-    return { url: `${shown}${query}`, post: (request) => this.#post(client, { url, path: `${url.pathname}${query}` }, request) }
+    return { url: `${target.shown}${query}`, post: (request) => this.#post(client, target, query, request) }
   }
 
   close(): void {
@@ -96,36 +105,46 @@ export class HookClients {
 
   async #post(
     client: WebhookClientConfig,
-    { url, path }: { readonly url: URL; readonly path: string },
+    target: Target,
+    query: string,
     { text, timeoutMs, onAbort, credentials, services }: HookPost,
   ): Promise<EndpointAnswer> {
-    const kept = this.#endpointFor(client, url, credentials, services)
+    const kept = this.#endpointFor(client, target, credentials, services)
     kept.inFlight++
     try {
-      return await kept.endpoint.post(text, { timeoutMs, onAbort, path })
+      return await kept.endpoint.post(text, { timeoutMs, onAbort, path: `${target.path}${query}` })
     } finally {
       kept.inFlight--
       if (kept.isDropped && kept.inFlight === 0) kept.endpoint.close()
     }
   }
 
-  #endpointFor({ service, caBundle }: WebhookClientConfig, url: URL, credentials: FindCredentials, services: ServiceObjects): Kept {
-    if (url.protocol !== 'https:' && !(this.#allowsPlain && isPlainLoopback(url)))
-      throw new Error(`unsupported protocol scheme ${JSON.stringify(url.protocol)}`)
+  #endpointFor(client: WebhookClientConfig, target: Target, credentials: FindCredentials, services: ServiceObjects): Kept {
+    const { service, caBundle } = client
+    const { origin, scheme } = target
+    if (scheme !== 'https:' && !(this.#allowsPlain && target.isPlainLoopback))
+      throw new Error(`unsupported protocol scheme ${JSON.stringify(scheme)}`)
     const address = service === undefined ? undefined : locateService(service, services)
-    const target = service === undefined ? `${url.hostname}:${url.port || '443'}` : `${serviceName(service)}:${service.port ?? 443}`
-    const found = credentials(target)
-    const key = [url.origin, address?.host, address?.port, caBundle, found?.cert, found?.authorization?.()].join(' ')
-    const before = this.#kept.get(key)
-    if (before !== undefined) {
-      this.#kept.delete(key)
-      this.#kept.set(key, before)
-      return before
-    }
+    const found = credentials(target.hostAndPort)
+    const who = { host: address?.host, port: address?.port, cert: found?.cert, authorization: found?.authorization?.() }
+    const last = this.#last.get(client)
+    if (last !== undefined && !last.isDropped && isSame(last, who)) return this.#use(last)
+    const key = [origin, who.host, who.port, caBundle, who.cert, who.authorization].join(' ')
+    const kept = this.#kept.get(key) ?? this.#make(key, { client, origin, address, found, who })
+    this.#last.set(client, kept)
+    return this.#use(kept)
+  }
+
+  #use(kept: Kept): Kept {
+    kept.used = ++this.#uses
+    return kept
+  }
+
+  #make(key: string, { client: { service, caBundle }, origin, address, found, who }: Making): Kept {
     if (this.#kept.size >= this.#limits.places) this.#dropOldest()
     const endpoint = new JsonEndpoint(
       {
-        url: url.origin,
+        url: origin,
         userAgent: this.#userAgent,
         ...(address === undefined ? {} : { address }),
         ...(service === undefined ? {} : { serverName: serviceName(service) }),
@@ -134,26 +153,51 @@ export class HookClients {
       },
       { timeoutMs: neverMs, maxSockets: this.#limits.perPlace, maxBytes: this.#limits.answerBytes, room: this.#room },
     )
-    const made: Kept = { endpoint, inFlight: 0, isDropped: false }
+    const made: Kept = { endpoint, ...who, used: 0, inFlight: 0, isDropped: false }
     this.#kept.set(key, made)
     return made
   }
 
   /** Whoever is on the way there comes to an end first. */
   #dropOldest(): void {
-    for (const [key, kept] of this.#kept) {
-      this.#kept.delete(key)
-      kept.isDropped = true
-      if (kept.inFlight === 0) kept.endpoint.close()
-      return
-    }
+    let oldest: readonly [string, Kept] | undefined
+    for (const each of this.#kept) if (oldest === undefined || each[1].used < oldest[1].used) oldest = each
+    if (oldest === undefined) return
+    const [key, kept] = oldest
+    this.#kept.delete(key)
+    kept.isDropped = true
+    if (kept.inFlight === 0) kept.endpoint.close()
   }
 }
+
+type Who = Pick<Kept, 'host' | 'port' | 'cert' | 'authorization'>
+
+interface Making {
+  readonly client: WebhookClientConfig
+  readonly origin: string
+  readonly address: { readonly host: string; readonly port: number } | undefined
+  readonly found: HookCredentials | undefined
+  readonly who: Who
+}
+
+const isSame = (a: Who, b: Who): boolean =>
+  a.host === b.host && a.port === b.port && a.cert === b.cert && a.authorization === b.authorization
+
+type Target = ReturnType<typeof targetOf>
 
 /** Worked out once for each configuration. A service is spoken of with its port, the usual one included. Throws where the URL is none. */
 const targetOf = onceFor(({ service, url: written = '' }: WebhookClientConfig) => {
   const url = new URL(service === undefined ? written : serviceUrl(service))
-  return { url, shown: service === undefined ? `${url.origin}${url.pathname}` : serviceUrl(service) }
+  const { origin, pathname: path, protocol: scheme } = url
+  return {
+    origin,
+    path,
+    scheme,
+    isPlainLoopback: isPlainLoopback(url),
+    shown: service === undefined ? `${origin}${path}` : serviceUrl(service),
+    /** By which credentials are found. */
+    hostAndPort: service === undefined ? `${url.hostname}:${url.port || '443'}` : `${serviceName(service)}:${service.port ?? 443}`,
+  }
 })
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost'])

@@ -17,7 +17,7 @@ import type { HookTallies } from './hook-tallies.js'
 export interface WebhookParts {
   readonly find: FindCandidates
   readonly source: MatchSource
-  readonly call: Omit<CallParts, 'mayPatch'>
+  readonly call: CallParts
   readonly tallies: HookTallies
   /** No hook is asked about what the server writes before it serves: one that does not answer would keep it from serving. */
   readonly isServing: () => boolean
@@ -60,7 +60,7 @@ async function mutateBy(candidates: readonly Candidate[], request: AdmissionRequ
     const { hook } = candidate
     if (!matchesSelectors(hook.criteria, seen, parts.source)) continue
     if (rounds.isAgain && !state.again.has(hook.id)) continue
-    const object = await mutateByOne(candidate, seen, { ...parts, round, state })
+    const object = await mutateByOne(candidate, seen, parts, { round, state })
     if (object !== undefined) {
       requireAgain(state)
       rounds.wantsAgain = true
@@ -94,22 +94,23 @@ function requireAgain(state: HookRounds): void {
 async function mutateByOne(
   candidate: Candidate,
   request: AdmissionRequest,
-  parts: WebhookParts & { readonly round: number; readonly state: HookRounds },
+  parts: WebhookParts,
+  { round, state }: { readonly round: number; readonly state: HookRounds },
 ): Promise<ApiObject | undefined> {
   const { hook, as } = candidate
   const key = (prefix: string): string =>
-    `${prefix}.webhook.${request.identity.group({ stem: 'admission' })}/round_${parts.round}_index_${hook.index}`
+    `${prefix}.webhook.${request.identity.group({ stem: 'admission' })}/round_${round}_index_${hook.index}`
   const about = { configuration: hook.configuration, webhook: hook.name }
   let mutated = false
   const failedOpen = (): void => request.annotate(key('failed-open.mutation'), hook.name)
   try {
     const patched = await askHook(hook, request, { tallies: parts.tallies, step: 'admit', failedOpen }, async () => {
-      const response = await callHook(candidate, request, { ...parts.call, mayPatch: true })
-      return applyPatch(request, { hook: hook.name, as, isFirst: !parts.state.wasPatched }, response)
+      const response = await callHook(candidate, request, parts.call)
+      return applyPatch(request, { hook: hook.name, as, isFirst: !state.wasPatched }, response)
     })
     if (patched === undefined) return undefined
     mutated = patched.isChanged
-    parts.state.wasPatched = true
+    state.wasPatched = true
     request.call.caller.annotate(key('patch'), writeAny({ ...about, patch: patched.operations, patchType: 'JSONPatch' }), 'Request')
     return mutated ? patched.object : undefined
   } finally {

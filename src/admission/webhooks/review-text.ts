@@ -15,8 +15,12 @@ import type { ReviewVersion } from './hook.js'
 
 export const reviewKind = 'AdmissionReview'
 
-export const reviewApiVersion = (identity: Identity, version: ReviewVersion): string =>
-  `${identity.group({ stem: 'admission' })}/${version}`
+const apiVersions = onceFor((identity: Identity) => {
+  const group = identity.group({ stem: 'admission' })
+  return { v1: `${group}/v1`, v1beta1: `${group}/v1beta1` } satisfies { readonly [version in ReviewVersion]: string }
+})
+
+export const reviewApiVersion = (identity: Identity, version: ReviewVersion): string => apiVersions(identity)[version]
 
 export interface ReviewParts {
   readonly uid: string
@@ -43,26 +47,22 @@ function placeText(request: AdmissionRequest, as: SeenAs): string {
   const sent = seenAsSent(request)
   const { subresource, name, operation } = request
   const namespace = namespaceOf(request)
-  return [
-    ...kindTexts(as, subresource, ['kind', 'resource', 'subResource']),
-    ...kindTexts(sent, subresource, ['requestKind', 'requestResource', 'requestSubResource']),
-    ...(name === '' ? [] : [`"name":${writeText(name)}`]),
-    ...(namespace === '' ? [] : [`"namespace":${writeText(namespace)}`]),
-    `"operation":"${operation}"`,
-  ].join(',')
+  const part = subresource === '' ? '' : writeText(subresource)
+  const own = `${kindText('kind', 'resource', as)}${part === '' ? '' : `,"subResource":${part}`}`
+  const asked = `${kindText('requestKind', 'requestResource', sent)}${part === '' ? '' : `,"requestSubResource":${part}`}`
+  const named = name === '' ? '' : `,"name":${writeText(name)}`
+  return `${own},${asked}${named}${namespace === '' ? '' : `,"namespace":${writeText(namespace)}`},"operation":"${operation}"`
 }
 
-function kindTexts(
-  { group, version, kind, resource }: SeenAs,
-  subresource: string,
-  [ofKind, ofResource, ofPart]: readonly string[],
-): string[] {
-  return [
-    `"${ofKind}":${writeAny({ group, version, kind })}`,
-    `"${ofResource}":${writeAny({ group: resource.group, version: resource.version, resource: resource.name })}`,
-    ...(subresource === '' ? [] : [`"${ofPart}":${writeText(subresource)}`]),
-  ]
+function kindText(ofKind: string, ofResource: string, as: SeenAs): string {
+  const { kind, resource } = textsOf(as)
+  return `"${ofKind}":${kind},"${ofResource}":${resource}`
 }
+
+const textsOf = onceFor(({ group, version, kind, resource }: SeenAs) => ({
+  kind: writeAny({ group, version, kind }),
+  resource: writeAny({ group: resource.group, version: resource.version, resource: resource.name }),
+}))
 
 const userText = onceFor(({ name, uid, groups, extra }: User) =>
   writeAny({

@@ -22,6 +22,8 @@ export function validatingWebhooks(parts: WebhookParts): Plugin {
 
 /** Waits for all of them: what they say for the audit log and to the client counts whoever refuses. */
 async function validateBy(relevant: readonly Candidate[], request: AdmissionRequest, parts: WebhookParts): Promise<void> {
+  const [only] = relevant
+  if (only !== undefined && relevant.length === 1) return validateByOne(only, 0, request, parts)
   const refusals: unknown[] = []
   await Promise.all(
     relevant.map((candidate, i) =>
@@ -35,9 +37,9 @@ async function validateBy(relevant: readonly Candidate[], request: AdmissionRequ
 
 async function validateByOne(candidate: Candidate, index: number, request: AdmissionRequest, parts: WebhookParts): Promise<void> {
   const { hook } = candidate
-  const group = request.identity.group({ stem: 'admission' })
-  const failedOpen = (): void => request.annotate(`failed-open.validating.webhook.${group}/round_0_index_${index}`, hook.name)
-  await askHook(hook, request, { tallies: parts.tallies, step: 'validating', failedOpen }, () =>
-    callHook(candidate, request, { ...parts.call, mayPatch: false }),
-  )
+  const failedOpen = (): void => {
+    const group = request.identity.group({ stem: 'admission' })
+    request.annotate(`failed-open.validating.webhook.${group}/round_0_index_${index}`, hook.name)
+  }
+  await askHook(hook, request, { tallies: parts.tallies, step: 'validating', failedOpen }, () => callHook(candidate, request, parts.call))
 }

@@ -38,10 +38,10 @@ export function webhookPlugins({ store, catalogs }: HookObjects, sources: Webhoo
   const read = (resource: string) => (namespace: string, name: string) =>
     lookup.read({ group: '', version: 'v1', resource }, { namespace, name })
   const services = { readService: read('services'), readEndpoints: read('endpoints') }
-  const partsFor = (configurations: Resource, credentials: FindCredentials): WebhookParts => ({
+  const partsFor = (configurations: Resource, credentials: FindCredentials, mayPatch: boolean): WebhookParts => ({
     find: hookList({ store, configurations, catalogs }),
     source: { store, catalogs, namespaces },
-    call: { clients, credentials, services, newUid, recorder },
+    call: { clients, credentials, services, newUid, recorder, mayPatch },
     tallies,
     isServing,
   })
@@ -49,7 +49,7 @@ export function webhookPlugins({ store, catalogs }: HookObjects, sources: Webhoo
   const mutating = current.find(group, 'v1', 'mutatingwebhookconfigurations')
   const validating = current.find(group, 'v1', 'validatingwebhookconfigurations')
   return [
-    ...(mutating === undefined ? [] : [mutatingWebhooks(partsFor(mutating, sources.credentials.mutating))]),
-    ...(validating === undefined ? [] : [validatingWebhooks(partsFor(validating, sources.credentials.validating))]),
+    ...(mutating === undefined ? [] : [mutatingWebhooks(partsFor(mutating, sources.credentials.mutating, true))]),
+    ...(validating === undefined ? [] : [validatingWebhooks(partsFor(validating, sources.credentials.validating, false))]),
   ]
 }

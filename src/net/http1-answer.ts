@@ -1,0 +1,287 @@
+// Reads one answer of HTTP/1.1 from the bytes of a connection, within a size. Node's own client makes a request, an answer and a dozen
+// listeners of each, which costs several times as much as the bytes.
+//
+// Only what this server's own questions need of HTTP: no upgrades, no trailers, no headers but a few. What is not plainly an answer is an error.
+
+/** What is known of an answer before its body. */
+export interface AnswerHead {
+  readonly status: number
+  /** Empty where it says none; so are the others. */
+  readonly contentType: string
+  readonly retryAfter: string
+  /** How long the other side keeps the connection, where it says so. */
+  readonly keptSeconds: number | undefined
+}
+
+export interface ReaderLimits {
+  readonly mostBytes: number
+  /** Of the bytes of the body as they come; false: there is no room for them. */
+  readonly hold: (bytes: number) => boolean
+}
+
+export class MalformedAnswerError extends Error {
+  override readonly name = 'MalformedAnswerError'
+}
+
+/** Heads of an answer together: informational ones may come before it. */
+const mostHeadBytes = 64 << 10
+const mostChunkLine = 256
+const leastGrown = 4096
+const nothing = Buffer.alloc(0)
+const headEnd = '\r\n\r\n'
+const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const wholeNumber = /^\d{1,15}$/
+const chunkLine = /^([0-9A-Fa-f]{1,8})[ \t]*(?:;|$)/
+const keepTimeout = /(?:^|[,\s])timeout=(\d{1,6})/
+
+/** Where in an answer its next byte belongs. */
+type State = 'head' | 'counted' | 'chunkLine' | 'chunk' | 'chunkEnd' | 'trailer' | 'untilClosed' | 'done'
+
+export class AnswerReader {
+  readonly #limits: ReaderLimits
+  #state: State = 'head'
+  #head: AnswerHead | undefined
+  #isReusable = true
+  /** Bytes of a head or a line that has not ended yet. */
+  #pending: Buffer[] = []
+  #pendingBytes = 0
+  /** The last letters of what came before, in which an end may have begun. */
+  #tail = ''
+  #headBytes = 0
+  /** Of the body, or of the present chunk. */
+  #left = 0
+  #body: Buffer = nothing
+  #bytes = 0
+
+  constructor(limits: ReaderLimits) {
+    this.#limits = limits
+  }
+
+  /** Whether anything has come. */
+  get hasBegun(): boolean {
+    return this.#head !== undefined || this.#headBytes > 0 || this.#pendingBytes > 0
+  }
+
+  get isDone(): boolean {
+    return this.#state === 'done'
+  }
+
+  /** Whether another question may follow on the connection. */
+  get isReusable(): boolean {
+    return this.#isReusable
+  }
+
+  get head(): AnswerHead | undefined {
+    return this.#head
+  }
+
+  get body(): Buffer {
+    return this.#body.length === this.#bytes ? this.#body : this.#body.subarray(0, this.#bytes)
+  }
+
+  /** Throws where the answer is none, or too long. */
+  push(bytes: Buffer): void {
+    let rest: Buffer | undefined = bytes
+    while (rest !== undefined && rest.length > 0) {
+      if (this.#state === 'done') {
+        // Nobody asked for that.
+        this.#isReusable = false
+        return
+      }
+      rest = this.#step(rest)
+    }
+  }
+
+  /** The other side has said all that it will. Throws where that is not an answer. */
+  close(): void {
+    this.#isReusable = false
+    if (this.#state === 'untilClosed') this.#state = 'done'
+    if (this.#state !== 'done')
+      throw Object.assign(new Error(this.#head === undefined ? 'socket hang up' : 'aborted'), { code: 'ECONNRESET' })
+  }
+
+  #step(bytes: Buffer): Buffer | undefined {
+    switch (this.#state) {
+      case 'head':
+        return this.#readHead(bytes)
+      case 'counted':
+      case 'chunk':
+        return this.#readCounted(bytes)
+      case 'untilClosed':
+        this.#keep(bytes)
+        return undefined
+      default:
+        return this.#readLine(bytes)
+    }
+  }
+
+  #readHead(bytes: Buffer): Buffer | undefined {
+    const text = this.#pendingBytes === 0 ? '' : `${this.#tail}${bytes.toString('latin1', 0, headEnd.length - 1)}`
+    const straddling = text.indexOf(headEnd)
+    const end = straddling >= 0 ? straddling - this.#tail.length + headEnd.length : bytes.indexOf(headEnd) + headEnd.length
+    const isThere = straddling >= 0 || end >= headEnd.length
+    this.#headBytes += isThere ? end : bytes.length
+    if (this.#headBytes > mostHeadBytes) throw new MalformedAnswerError('the headers of the answer are too long')
+    if (!isThere) {
+      this.#pending.push(bytes)
+      this.#pendingBytes += bytes.length
+      this.#tail = `${this.#tail}${bytes.toString('latin1', Math.max(0, bytes.length - 3))}`.slice(-3)
+      return undefined
+    }
+    this.#begin(this.#take(bytes.subarray(0, end)))
+    return bytes.subarray(end)
+  }
+
+  /** What was pending, with its end. */
+  #take(end: Buffer): string {
+    const text = this.#pendingBytes === 0 ? end.toString('latin1') : Buffer.concat([...this.#pending, end]).toString('latin1')
+    this.#pending = []
+    this.#pendingBytes = 0
+    this.#tail = ''
+    return text
+  }
+
+  #begin(text: string): void {
+    const [first = '', ...lines] = text.slice(0, -headEnd.length).split('\r\n')
+    const [, minor, code] = statusLine.exec(first) ?? []
+    if (code === undefined) throw new MalformedAnswerError('malformed HTTP response')
+    const status = Number(code)
+    if (status === 101) throw new MalformedAnswerError('the answer changes the protocol')
+    // What is only information is followed by the answer.
+    if (status < 200) return
+    const { length, isChunked, isClosed, contentType, retryAfter, keptSeconds } = readFields(lines)
+    this.#head = { status, contentType, retryAfter, keptSeconds }
+    this.#isReusable = minor === '1' && !isClosed
+    if (status === 204 || status === 304) this.#state = 'done'
+    else if (isChunked) this.#state = 'chunkLine'
+    else if (length === undefined) {
+      this.#isReusable = false
+      this.#state = 'untilClosed'
+    } else if (length > this.#limits.mostBytes) throw tooLong(this.#limits)
+    else {
+      this.#left = length
+      this.#state = length === 0 ? 'done' : 'counted'
+    }
+  }
+
+  #readCounted(bytes: Buffer): Buffer | undefined {
+    const part = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes
+    this.#keep(part)
+    this.#left -= part.length
+    if (this.#left === 0) this.#state = this.#state === 'counted' ? 'done' : 'chunkEnd'
+    return part === bytes ? undefined : bytes.subarray(part.length)
+  }
+
+  /** What comes at once is not copied; what comes in many parts grows in one place, so that a part costs no more than its bytes. */
+  #keep(part: Buffer): void {
+    const before = this.#bytes
+    const bytes = before + part.length
+    if (bytes > this.#limits.mostBytes) throw tooLong(this.#limits)
+    if (!this.#limits.hold(part.length)) throw new Error('there is no room for the answer')
+    this.#bytes = bytes
+    if (before === 0) {
+      this.#body = part
+      return
+    }
+    if (bytes > this.#body.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(leastGrown, 2 * bytes))
+      this.#body.copy(grown, 0, 0, before)
+      this.#body = grown
+    }
+    part.copy(this.#body, before)
+  }
+
+  /** One of the lines around and behind chunks. */
+  #readLine(bytes: Buffer): Buffer | undefined {
+    const end = bytes.indexOf(10) + 1
+    const part = end === 0 ? bytes : bytes.subarray(0, end)
+    if (this.#pendingBytes + part.length > mostChunkLine) throw new MalformedAnswerError('malformed chunked encoding')
+    if (end === 0) {
+      this.#pending.push(part)
+      this.#pendingBytes += part.length
+      return undefined
+    }
+    const line = this.#take(part)
+    if (!line.endsWith('\r\n')) throw new MalformedAnswerError('malformed chunked encoding')
+    this.#endLine(line.slice(0, -2))
+    return bytes.subarray(end)
+  }
+
+  #endLine(line: string): void {
+    if (this.#state === 'chunkEnd') {
+      if (line !== '') throw new MalformedAnswerError('malformed chunked encoding')
+      this.#state = 'chunkLine'
+      return
+    }
+    if (this.#state === 'trailer') {
+      this.#headBytes += line.length + 2
+      if (this.#headBytes > mostHeadBytes) throw new MalformedAnswerError('the headers of the answer are too long')
+      if (line === '') this.#state = 'done'
+      return
+    }
+    const size = chunkLine.exec(line)?.[1]
+    if (size === undefined) throw new MalformedAnswerError('malformed chunked encoding')
+    this.#left = Number.parseInt(size, 16)
+    this.#state = this.#left === 0 ? 'trailer' : 'chunk'
+  }
+}
+
+const tooLong = ({ mostBytes }: ReaderLimits): Error => new Error(`the answer is longer than ${mostBytes} bytes`)
+
+interface Fields extends Omit<AnswerHead, 'status'> {
+  readonly length: number | undefined
+  readonly isChunked: boolean
+  readonly isClosed: boolean
+}
+
+function readFields(lines: readonly string[]): Fields {
+  let length: number | undefined
+  let isChunked = false
+  let isClosed = false
+  let contentType = ''
+  let retryAfter = ''
+  let keptSeconds: number | undefined
+  for (const line of lines) {
+    const colon = line.indexOf(':')
+    const name = colon < 0 ? '' : line.slice(0, colon).toLowerCase()
+    const value = line.slice(colon + 1).trim()
+    switch (name) {
+      case 'content-length': {
+        const said = wholeNumber.test(value) ? Number(value) : undefined
+        if (said === undefined || (length !== undefined && length !== said)) throw new MalformedAnswerError(`bad Content-Length`)
+        length = said
+        break
+      }
+      case 'transfer-encoding':
+        if (isChunked || value.toLowerCase() !== 'chunked') throw new MalformedAnswerError('unsupported transfer encoding')
+        isChunked = true
+        break
+      case 'connection':
+        isClosed ||= value.toLowerCase().includes('close')
+        break
+      case 'keep-alive': {
+        const seconds = keepTimeout.exec(value)?.[1]
+        keptSeconds = seconds === undefined ? undefined : Number(seconds)
+        break
+      }
+      case 'content-type':
+        contentType = value
+        break
+      case 'retry-after':
+        retryAfter = value
+        break
+      default:
+        if (!token.test(name)) throw new MalformedAnswerError('malformed MIME header line')
+    }
+  }
+  // Two lengths are a trick: the one counts, and nothing is believed that follows.
+  return {
+    length: isChunked ? undefined : length,
+    isChunked,
+    isClosed: isClosed || (isChunked && length !== undefined),
+    contentType,
+    retryAfter,
+    keptSeconds,
+  }
+}
