@@ -1,4 +1,4 @@
-// GET of a document from a server of the cluster, or another method without a body, over HTTPS and within a time and a size: where it has not changed since, it is not sent again.
+// GET of a document from a server of the cluster, or another method with or without a body, over HTTPS and within a time and a size: where it has not changed since, it is not sent again.
 
 import { request } from 'node:https'
 import { AnswerTimeoutError, ask } from './ask.js'
@@ -9,6 +9,8 @@ export interface DocumentRequest extends UpstreamTls {
   readonly url: string
   /** GET if left out. */
   readonly method?: string
+  /** What is sent with it. */
+  readonly body?: string
   readonly headers?: { readonly [name: string]: string | readonly string[] }
   /** Of everything, from the look-up of the name to the last byte. */
   readonly timeoutMs: number
@@ -29,16 +31,23 @@ export interface ReceivedDocument {
 export async function getDocument({
   url,
   method = 'GET',
+  body: content,
   headers = {},
   timeoutMs,
   mostBytes,
   signal,
   ...tls
 }: DocumentRequest): Promise<ReceivedDocument> {
-  const given = headers as { [name: string]: string | string[] }
+  // For DELETE the platform does not say by itself how long a body is.
+  const length = content === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(content)) }
+  const given = { ...headers, ...length } as { [name: string]: string | string[] }
   const sent = request(url, { agent: false, method, headers: given, ...tlsOptions(tls) })
   try {
-    const { status, headers: received, body } = await ask(sent, { timeoutMs, mostBytes, signal })
+    const {
+      status,
+      headers: received,
+      body,
+    } = await ask(sent, { ...(content === undefined ? {} : { body: content }), timeoutMs, mostBytes, signal })
     const { etag: tag = '', 'content-type': contentType = '' } = received
     return { status, contentType, tag, body }
   } catch (thrown) {

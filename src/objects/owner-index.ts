@@ -80,6 +80,18 @@ export class OwnerIndex {
     this.#waiting.set(uid, ownerKey)
   }
 
+  /** Nobody has to be told any more. */
+  unwatchDependents(uid: string): void {
+    this.#waiting.delete(uid)
+  }
+
+  /** Something that lies elsewhere depends on these owners, and on those before. */
+  relink(key: string, before: readonly string[], after: readonly string[]): void {
+    for (const uid of without(before, after)) this.#remove(uid, key)
+    for (const uid of without(after, before)) this.#add(uid, key)
+    if (this.#waiting.size > 0) for (const uid of before) this.#tellOwner(uid)
+  }
+
   /** What lies under a key; undefined where nothing does. */
   look(key: string): OwnedEntry | undefined {
     const entry = this.#storage.read(key)

@@ -69,7 +69,7 @@ export function startLoops({ settings, logger, closing }: Opening, sources: Loop
   const rootCa = { pem: () => certificate.rootPem, onChange: (listener: () => void) => certificate.onChange(listener) }
   if (settings.controllers.includes('root-ca-cert-publisher')) closing.add(publishRootCa(engine, catalogs, rootCa))
   const loopsByName: Loops = {
-    garbagecollector: garbageCollection,
+    garbagecollector: (loopParts) => garbageCollection(loopParts, undefined, extensions),
     namespace: (loopParts) => namespaceDeletion(loopParts, undefined, deleteElsewhere(extensions.services, extensions.asker)),
     serviceaccount: defaultAccounts,
     'root-ca-cert-publisher': rootCaMaps(rootCa),

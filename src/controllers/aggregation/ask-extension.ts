@@ -3,6 +3,7 @@
 import type { RemoteTarget, ServiceAddress } from '../../api/api-services.js'
 import { mastersGroup } from '../../api/user.js'
 import { getDocument, type ReceivedDocument } from '../../net/get-document.js'
+import { getLines } from '../../net/get-lines.js'
 import type { ServiceFinder } from './find-service.js'
 
 export interface ClientPair {
@@ -16,6 +17,18 @@ export interface ExtensionAsker {
   readonly ask: (target: RemoteTarget, question: Question) => Promise<ReceivedDocument>
   /** The same for any certificate that it shows: nothing but whether it answers is taken from it. Names the address that was asked. */
   readonly probe: (target: RemoteTarget, path: string, signal: AbortSignal) => Promise<Probed>
+  /** The lines of an answer that does not end. */
+  readonly follow: (target: RemoteTarget, question: Following) => AsyncIterable<string>
+}
+
+export interface Following {
+  readonly path: string
+  readonly accept: string
+  /** Until the answer begins, and between two lines. */
+  readonly headMs: number
+  readonly idleMs: number
+  readonly mostLineBytes: number
+  readonly signal: AbortSignal
 }
 
 export interface Question {
@@ -23,6 +36,9 @@ export interface Question {
   readonly method?: string
   readonly path: string
   readonly accept: string
+  /** What is sent with it, and of which type that is. */
+  readonly body?: string
+  readonly contentType?: string
   /** Of what is known already; empty: nothing is. */
   readonly tag?: string
   readonly timeoutMs: number
@@ -49,17 +65,27 @@ export const serverNameOf = ({ name, namespace }: ServiceAddress): string => `${
 
 export function extensionAsker({ finder, clientPair, user }: AskerParts): ExtensionAsker {
   const identity = { 'X-Remote-User': user, 'X-Remote-Group': mastersGroup }
+  const serverOf = ({ service, ca, isInsecure }: RemoteTarget, path: string) => ({
+    url: `https://${finder.locate(service)}${path}`,
+    ...clientPair(),
+    ...(ca === '' ? {} : { ca }),
+    insecure: isInsecure,
+    serverName: serverNameOf(service),
+  })
   return {
-    ask: async ({ service, ca, isInsecure }, { path, accept, tag = '', ...limits }) =>
+    ask: async (target, { path, accept, tag = '', contentType = '', ...limits }) =>
       getDocument({
-        url: `https://${finder.locate(service)}${path}`,
-        ...clientPair(),
-        ...(ca === '' ? {} : { ca }),
-        insecure: isInsecure,
-        serverName: serverNameOf(service),
-        headers: { ...identity, Accept: accept, ...(tag === '' ? {} : { 'If-None-Match': tag }) },
+        ...serverOf(target, path),
+        headers: {
+          ...identity,
+          Accept: accept,
+          ...(tag === '' ? {} : { 'If-None-Match': tag }),
+          ...(contentType === '' ? {} : { 'Content-Type': contentType }),
+        },
         ...limits,
       }),
+    follow: (target, { path, accept, ...limits }) =>
+      getLines({ ...serverOf(target, path), headers: { ...identity, Accept: accept }, ...limits }),
     probe: async ({ service }, path, signal) => {
       const url = `https://${finder.locate(service)}${path}`
       try {

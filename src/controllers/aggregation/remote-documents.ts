@@ -46,6 +46,7 @@ export class RemoteDocuments {
   readonly #queue: KeyedQueue
   readonly #ending = new AbortController()
   readonly #unfollow: () => void
+  readonly #listeners = new Set<() => void>()
 
   constructor(parts: DocumentParts) {
     this.#parts = parts
@@ -63,6 +64,12 @@ export class RemoteDocuments {
 
   get discovery(): RemoteDiscovery {
     return this.#discovery
+  }
+
+  /** Tells when something else was heard; gives what ends that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   get openApi(): RemoteOpenApi {
@@ -168,6 +175,7 @@ export class RemoteDocuments {
       addresses.size === before.addresses.size &&
       [...addresses].every(([name, address]) => before.addresses.get(name) === address)
     if (!isSame) this.#openApi = { specs, addresses }
+    for (const listener of [...this.#listeners]) listener()
   }
 }
 

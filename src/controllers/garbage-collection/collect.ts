@@ -2,13 +2,10 @@
 
 import { ApiError } from '../../api/api-error.js'
 import type { OwnerReference } from '../../api/object.js'
-import type { OwnedEntry } from '../../objects/owner-index.js'
-import { remove } from '../../verbs/delete.js'
-import { ownCall } from '../own-call.js'
 import { isForeground, policyOf } from './finalizers.js'
-import { type Dependent, type Graph, locate } from './graph.js'
+import { type Dependent, type Entry, type Graph, locate, look, read } from './graph.js'
 import { type Found, standingOf } from './owners.js'
-import { patchMetadata } from './patch-metadata.js'
+import { patchMetadata, type Removal, removeAsFound } from './write-object.js'
 
 const mostAttempts = 5
 
@@ -16,8 +13,13 @@ const mostAttempts = 5
 export async function collect(graph: Graph, key: string, gone?: string): Promise<void> {
   const dependent = locate(graph, key)
   if (dependent === undefined) return
+  if (dependent.resource === undefined && !graph.asksOthers) {
+    graph.onElsewhere('check', key)
+    return
+  }
   for (let attempt = 1; ; attempt++) {
-    const found = graph.index.look(key)
+    // What is known of objects elsewhere is a little old.
+    const found = dependent.resource === undefined ? await graph.remotes?.lookAgain(key) : look(graph, key)
     if (found === undefined || found.isGoing || found.references.length === 0) return
     try {
       await decide(graph, dependent, { found, gone })
@@ -48,41 +50,29 @@ async function decide(graph: Graph, dependent: Dependent, { found, gone }: Found
   await removeAsFound(graph, dependent, { ...found, policy: policyFor(graph, dependent, found) })
 }
 
-interface Removal {
-  readonly uid: string
-  readonly revision: number
-  readonly policy: 'Orphan' | 'Foreground' | 'Background'
-}
-
-async function removeAsFound({ engine, run }: Graph, dependent: Dependent, { uid, revision, policy }: Removal): Promise<void> {
-  if (run.signal.aborted) return
-  const options = { preconditions: { uid, resourceVersion: String(revision) }, propagationPolicy: policy }
-  await remove(engine, ownCall(engine, { ...dependent, options, signal: run.signal }))
-}
-
-function policyFor({ engine }: Graph, dependent: Dependent, { mayHaveFinalizers }: OwnedEntry): Removal['policy'] {
-  const stored = mayHaveFinalizers ? engine.store.read(dependent) : undefined
-  return stored === undefined ? 'Background' : policyOf(stored.inAnyVersion(dependent.resource))
+function policyFor(graph: Graph, dependent: Dependent, { mayHaveFinalizers }: Entry): Removal['policy'] {
+  const object = mayHaveFinalizers ? read(graph, dependent) : undefined
+  return object === undefined ? 'Background' : policyOf(object)
 }
 
 /** Owners that wait for their dependents are let go as well: the object stays for the others. */
-const keepOwners = (graph: Graph, dependent: Dependent, { found, kept }: { found: OwnedEntry; kept: readonly OwnerReference[] }) =>
+const keepOwners = (graph: Graph, dependent: Dependent, { found, kept }: { found: Entry; kept: readonly OwnerReference[] }) =>
   patchMetadata(graph, dependent, { ...found, changes: { ownerReferences: kept } })
 
 /** An object that waits for its dependents, one of which waits for it: each would wait for the other for ever. */
 async function isInCycle(graph: Graph, uid: string): Promise<boolean> {
   for (const key of graph.index.dependentsOf(uid)) {
     if (graph.run.pieces.isOver) await graph.run.pieces.next()
-    if (graph.index.look(key)?.isGoing !== true) continue
+    if (look(graph, key)?.isGoing !== true) continue
     const dependent = locate(graph, key)
-    const stored = dependent && graph.engine.store.read(dependent)
-    if (dependent !== undefined && stored !== undefined && isForeground(stored.inAnyVersion(dependent.resource))) return true
+    const object = dependent && read(graph, dependent)
+    if (object !== undefined && isForeground(object)) return true
   }
   return false
 }
 
 /** It blocks none of its owners any more. */
-function unblock(graph: Graph, dependent: Dependent, found: OwnedEntry): Promise<{ readonly revision: number }> {
+function unblock(graph: Graph, dependent: Dependent, found: Entry): Promise<{ readonly revision: number | string }> {
   const ownerReferences = found.references.map((reference) => ({ ...reference, blockOwnerDeletion: false }))
   return patchMetadata(graph, dependent, { ...found, changes: { ownerReferences } })
 }

@@ -16,6 +16,8 @@ import { systemTimers, type Timers } from '../kit/timers.js'
 import type { Loop } from '../leader-election.js'
 import { collect } from './collect.js'
 import { eachDependent } from './each-dependent.js'
+import { isElsewhere } from './elsewhere/remote-kinds.js'
+import { type Extensions, RemoteObjects } from './elsewhere/remote-objects.js'
 import { collectedKinds, type Graph, locate } from './graph.js'
 import { isSettled } from './owners.js'
 import { deleteDependents, letGoUnlessBlocked, orphanDependents, waitsFor } from './release.js'
@@ -33,16 +35,20 @@ export interface CollectionTimes {
 
 const usualTimes: CollectionTimes = { graceMs: 300, gatherMs: 20 }
 
-/** What a key of the queue is about. */
-type Task = 'gone' | 'check' | 'going' | 'unblock'
+/** What a key of a queue is about. */
+type Task = 'gone' | 'left' | 'check' | 'going' | 'unblock' | 'orphan'
 
 const mostUnknownKinds = 1000
 const concurrency = 4
 const retryMs = 5000
+/** Servers that do not answer keep workers waiting. */
+const concurrencyElsewhere = 16
 /** Between two deletions of the same worker. */
 const restMs = 2
 
-export const garbageCollection = (parts: LoopParts, times: CollectionTimes = usualTimes): Loop => new GarbageCollection(parts, times)
+/** `extensions`: who else keeps objects; left out: nobody. */
+export const garbageCollection = (parts: LoopParts, times: CollectionTimes = usualTimes, extensions?: Extensions): Loop =>
+  new GarbageCollection(parts, times, extensions)
 
 class GarbageCollection implements Loop {
   readonly #parts: LoopParts
@@ -55,6 +61,10 @@ class GarbageCollection implements Loop {
   readonly #strays: StrayOwners
   readonly #deletions: KeyedQueue
   readonly #orphans: KeyedQueue
+  /** Work for which other servers are asked. */
+  readonly #elsewhere: KeyedQueue
+  readonly #askingGraph: Graph
+  readonly #remotes: RemoteObjects | undefined
   readonly #unsubscribe: () => void
   /** By collection: they stay when a kind is not served any more, for what is left of it. */
   readonly #followed = new Map<string, Resource>()
@@ -67,19 +77,22 @@ class GarbageCollection implements Loop {
   /** What ends the rests that are taken now. */
   readonly #resting = new Set<() => void>()
   #scanning: Promise<void> | undefined
+  /** What other servers keep is to be gone through as well. */
+  #areRemotesUnseen = false
   #nextScan: (() => void) | undefined
   /** Resolves when the index knows every dependent: before that nobody can be said to have none. */
   #complete: Promise<void>
   #isComplete = false
 
-  constructor(parts: LoopParts, times: CollectionTimes) {
+  constructor(parts: LoopParts, times: CollectionTimes, extensions: Extensions | undefined) {
     this.#parts = parts
     this.#times = times
     this.#timers = parts.timers ?? systemTimers
     this.#pieces = parts.timers === undefined ? sharedPieces : new SharedPieces(parts.timers.now)
     this.#strays = new StrayOwners(parts, () => this.#index, this.#ending.signal)
-    this.#deletions = this.#queue('garbage_collector_attempt_to_delete', (key) => this.#work(key))
-    this.#orphans = this.#queue('garbage_collector_attempt_to_orphan', (key) => this.#orphan(key))
+    this.#deletions = this.#queue('garbage_collector_attempt_to_delete', (key) => this.#work(this.#graph, key))
+    this.#orphans = this.#queue('garbage_collector_attempt_to_orphan', (key) => this.#orphan(this.#graph, key))
+    this.#elsewhere = this.#queue('garbage_collector_elsewhere', (key) => this.#work(this.#askingGraph, key), concurrencyElsewhere)
     this.#index = parts.engine.store.followOwners({
       isFollowed: (collection) => this.#followed.has(collection),
       onOwners: (key) => this.#later('check', key),
@@ -89,17 +102,22 @@ class GarbageCollection implements Loop {
         parts.logger.error({ loop: 'garbagecollector', key, err }, 'loop cannot read the owners of an object')
         this.#scanAllAfter(retryMs)
       },
-      onDependent: (key) => this.#deletions.addAfter(taskKey('unblock', key), this.#times.gatherMs),
+      onDependent: (key) => this.#queueFor(key).addAfter(taskKey('unblock', key), this.#times.gatherMs),
     })
+    this.#remotes = extensions && this.#followOthers(extensions)
     this.#graph = {
       engine: parts.engine,
       catalogs: parts.catalogs,
       index: this.#index,
+      remotes: this.#remotes,
+      asksOthers: false,
       run: { signal: this.#ending.signal, pieces: this.#pieces },
       rest: () => this.#rest(restMs),
       onStray: (dependent, stray, owners) => this.#strays.note(dependent, stray, owners),
       onUnknownKind: (apiVersion, kind) => this.#noteUnknown(apiVersion, kind),
+      onElsewhere: (task, key) => this.#elsewhere.add(taskKey(task, key)),
     }
+    this.#askingGraph = { ...this.#graph, asksOthers: true }
     this.#complete = this.#followAll()
     this.#unsubscribe = parts.catalogs.onChange(() => {
       this.#complete = this.#complete.then(() => this.#followAll())
@@ -107,12 +125,14 @@ class GarbageCollection implements Loop {
   }
 
   get isIdle(): boolean {
-    return this.#isComplete && this.#scanning === undefined && this.#deletions.isIdle && this.#orphans.isIdle
+    const areIdle = [this.#deletions, this.#orphans, this.#elsewhere].every(({ isIdle }) => isIdle)
+    return this.#isComplete && this.#scanning === undefined && areIdle
   }
 
   hurry(withinMs: number): void {
     this.#deletions.hurry(withinMs)
     this.#orphans.hurry(withinMs)
+    this.#elsewhere.hurry(withinMs)
   }
 
   async close(): Promise<void> {
@@ -120,13 +140,44 @@ class GarbageCollection implements Loop {
     for (const end of [...this.#resting]) end()
     this.#unsubscribe()
     this.#nextScan?.()
+    const remotes = this.#remotes?.close()
     this.#index.close()
-    await Promise.all([this.#complete, this.#deletions.close(), this.#orphans.close(), this.#scanning, this.#strays.close()])
+    const queues = [this.#deletions, this.#orphans, this.#elsewhere].map((queue) => queue.close())
+    await Promise.all([this.#complete, ...queues, this.#scanning, this.#strays.close(), remotes])
   }
 
-  #queue(name: string, work: (key: string) => Promise<Outcome>): KeyedQueue {
+  #followOthers(extensions: Extensions): RemoteObjects {
+    return new RemoteObjects({
+      ...this.#parts,
+      extensions,
+      index: () => this.#index,
+      pieces: this.#pieces,
+      now: this.#timers.now,
+      after: (ms, run) => this.#timers.after(ms, run),
+      listener: {
+        onOwners: (key) => this.#later('check', key),
+        // Others may be wrong about who is gone: each dependent is looked at.
+        onGone: (uid) => this.#later('left', uid),
+        onGoing: (key) => this.#later('going', key),
+        onKnown: () => {
+          this.#areRemotesUnseen = true
+          // Owners of these kinds were not known before.
+          this.#scanForKnown()
+        },
+        onLost: (apiVersion, kind) => this.#noteUnknown(apiVersion, kind),
+        onBack: () => this.#elsewhere.hurry(Number.POSITIVE_INFINITY),
+      },
+    })
+  }
+
+  /** Work on what lies elsewhere has a queue of its own. */
+  #queueFor(subject: string): KeyedQueue {
+    return isElsewhere(subject) ? this.#elsewhere : this.#deletions
+  }
+
+  #queue(name: string, work: (key: string) => Promise<Outcome>, width = concurrency): KeyedQueue {
     return new KeyedQueue({
-      concurrency,
+      concurrency: width,
       work: async (key) => {
         await this.#complete
         return this.#isClosed ? undefined : await work(key)
@@ -140,32 +191,38 @@ class GarbageCollection implements Loop {
   }
 
   #later(task: Task, subject: string): void {
-    this.#deletions.addAfter(taskKey(task, subject), this.#times.graceMs)
+    this.#queueFor(subject).addAfter(taskKey(task, subject), this.#times.graceMs)
   }
 
-  async #work(key: string): Promise<Outcome> {
+  async #work(graph: Graph, key: string): Promise<Outcome> {
     const at = key.indexOf(' ')
     const subject = key.slice(at + 1)
     switch (key.slice(0, at) as Task) {
       case 'gone':
-        await eachDependent(this.#graph, subject, (dependent) => collect(this.#graph, dependent, subject))
+        await eachDependent(graph, subject, (dependent) => collect(graph, dependent, subject))
+        return undefined
+      case 'left':
+        await eachDependent(graph, subject, (dependent) => collect(graph, dependent))
         return undefined
       case 'check':
-        await collect(this.#graph, subject)
+        await collect(graph, subject)
         return undefined
       case 'going':
-        if (waitsFor(this.#graph, subject) === 'orphans') this.#orphans.add(subject)
-        else await deleteDependents(this.#graph, subject)
+        if (waitsFor(graph, subject) !== 'orphans') await deleteDependents(graph, subject)
+        else if (isElsewhere(subject)) return await this.#orphan(graph, subject)
+        else this.#orphans.add(subject)
         return undefined
       case 'unblock':
-        await letGoUnlessBlocked(this.#graph, subject)
+        await letGoUnlessBlocked(graph, subject)
         return undefined
+      case 'orphan':
+        return await this.#orphan(graph, subject)
     }
   }
 
-  async #orphan(key: string): Promise<Outcome> {
-    await orphanDependents(this.#graph, key)
-    return waitsFor(this.#graph, key) === 'orphans' ? 'again' : undefined
+  async #orphan(graph: Graph, key: string): Promise<Outcome> {
+    await orphanDependents(graph, key)
+    return waitsFor(graph, key) === 'orphans' ? 'again' : undefined
   }
 
   /** Nothing is decided before all kinds are taken in. */
@@ -206,9 +263,18 @@ class GarbageCollection implements Loop {
       if (before === undefined || this.#untaken.has(collection)) await this.#takeIn(collection, resource)
       if (this.#isClosed) return
     }
-    if ([...this.#unknownKinds.values()].some(([apiVersion, kind]) => resourceOfKind(catalog, apiVersion, kind) !== undefined)) {
+    this.#scanForKnown()
+  }
+
+  /** Kinds of owners that were not known may be known now: whoever names one is looked at again. */
+  #scanForKnown(): void {
+    const { current: catalog } = this.#parts.catalogs
+    const isKnown = ([apiVersion, kind]: readonly [string, string]): boolean =>
+      (resourceOfKind(catalog, apiVersion, kind) ?? this.#remotes?.kindOf(apiVersion, kind)) !== undefined
+    if ([...this.#unknownKinds.values()].some(isKnown)) {
       this.#unknownKinds.clear()
       for (const resource of collectedKinds(catalog).values()) this.#unseen.add(resource)
+      this.#areRemotesUnseen = this.#remotes !== undefined
     }
     this.#scan()
   }
@@ -228,12 +294,13 @@ class GarbageCollection implements Loop {
     this.#nextScan = this.#timers.after(Math.max(ms, this.#times.graceMs), () => {
       this.#nextScan = undefined
       for (const resource of this.#followed.values()) this.#unseen.add(resource)
+      this.#areRemotesUnseen = this.#remotes !== undefined
       this.#scan()
     })
   }
 
   #scan(): void {
-    if (this.#unseen.size === 0 || this.#isClosed) return
+    if ((this.#unseen.size === 0 && !this.#areRemotesUnseen) || this.#isClosed) return
     this.#scanning ??= this.#scanWhileAsked()
       .catch((err: unknown) => {
         this.#parts.logger.warn({ loop: 'garbagecollector', err }, 'loop cannot go through the owners of objects; retrying')
@@ -254,6 +321,11 @@ class GarbageCollection implements Loop {
         if (this.#isClosed) return
       }
     }
+    if (!this.#areRemotesUnseen) return
+    this.#areRemotesUnseen = false
+    const concerned = [...(this.#remotes?.concerned() ?? [])]
+    await this.#queueUnsettled(concerned)
+    for (const key of concerned) if (waitsFor(this.#graph, key) !== undefined) await this.#queueInTime(taskKey('going', key))
   }
 
   /** Most objects have their owners, and nothing is to be done for them. */
@@ -268,8 +340,9 @@ class GarbageCollection implements Loop {
 
   /** As quickly as the queue takes it. */
   async #queueInTime(key: string): Promise<void> {
-    if (!this.#deletions.hasRoom) await this.#deletions.room()
-    this.#deletions.add(key)
+    const queue = this.#queueFor(key.slice(key.indexOf(' ') + 1))
+    if (!queue.hasRoom) await queue.room()
+    queue.add(key)
   }
 
   #noteUnknown(apiVersion: string, kind: string): void {

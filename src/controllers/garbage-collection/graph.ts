@@ -1,25 +1,34 @@
-// What all parts of the garbage collector share: the kinds that are served, and the index of owners that follows every change.
+// What all parts of the garbage collector share: the kinds that are served, here and by others, and the index of owners that follows every change.
 
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
-import type { OwnerReference } from '../../api/object.js'
+import type { ApiObject, OwnerReference } from '../../api/object.js'
 import { onceFor } from '../../base/once-for.js'
 import { collectionOf, type KeyParts, partsOf } from '../../objects/keys.js'
-import type { OwnerIndex } from '../../objects/owner-index.js'
+import type { OwnedEntry, OwnerIndex } from '../../objects/owner-index.js'
 import type { Engine } from '../../verbs/engine.js'
 import type { Run } from '../kit/loop.js'
+import { metadataOf } from './elsewhere/remote-entry.js'
+import { isElsewhere, type RemoteKind } from './elsewhere/remote-kinds.js'
+import type { RemoteObjects } from './elsewhere/remote-objects.js'
 
 export interface Graph {
   readonly engine: Engine
   readonly catalogs: Pick<CatalogSource, 'current'>
   readonly index: OwnerIndex
+  /** What other servers keep; undefined: it is not followed. */
+  readonly remotes: RemoteObjects | undefined
+  /** Whether other servers may be asked here: who does not answer shall not hold up what lies in the store. */
+  readonly asksOthers: boolean
   readonly run: Run
   /** Lets others have some of the time while there is much to do. */
   readonly rest: () => Promise<void>
   /** Told of an owner that is not where a dependent says. */
-  readonly onStray: (dependent: Dependent, stray: StrayReference, owners: Resource) => void
+  readonly onStray: (dependent: LocalObject, stray: StrayReference, owners: Resource) => void
   /** Told of a kind of owners that nobody serves. */
   readonly onUnknownKind: (apiVersion: string, kind: string) => void
+  /** Told of what is left to do where others may be asked. */
+  readonly onElsewhere: (task: 'check' | 'orphan', key: string) => void
 }
 
 /** What an object says of an owner. */
@@ -29,11 +38,28 @@ export interface StrayReference {
   readonly reference: OwnerReference
 }
 
-/** An object that has owners: where it lies. */
-export interface Dependent extends KeyParts {
+/** What an object says of itself, wherever it lies. */
+export interface Entry extends Omit<OwnedEntry, 'revision'> {
+  /** The version in which it was seen: whatever its server calls it. */
+  readonly revision: number | string
+}
+
+/** An object of this server: where it lies. */
+export interface LocalObject extends KeyParts {
   readonly key: string
   readonly resource: Resource
+  readonly kind?: undefined
 }
+
+/** One of another server. */
+export interface RemoteObject extends KeyParts {
+  readonly key: string
+  readonly resource?: undefined
+  readonly kind: RemoteKind
+}
+
+/** An object that has owners. */
+export type Dependent = LocalObject | RemoteObject
 
 /** The kinds whose objects can be owned and collected, by the collection in which they lie. */
 export const collectedKinds = onceFor(
@@ -48,7 +74,21 @@ export const collectedKinds = onceFor(
     ),
 )
 
-export function locate({ catalogs }: Pick<Graph, 'catalogs'>, key: string): Dependent | undefined {
+export function locate({ catalogs, remotes }: Pick<Graph, 'catalogs' | 'remotes'>, key: string): Dependent | undefined {
+  if (isElsewhere(key)) {
+    const place = remotes?.locate(key)
+    return place && { key, ...place }
+  }
   const resource = collectedKinds(catalogs.current).get(collectionOf(key))
   return resource === undefined ? undefined : { key, resource, ...partsOf(resource, key) }
+}
+
+export const look = ({ index, remotes }: Pick<Graph, 'index' | 'remotes'>, key: string): Entry | undefined =>
+  isElsewhere(key) ? remotes?.look(key) : index.look(key)
+
+/** The object, or as much of one of another server as is known. */
+export function read({ engine, remotes }: Pick<Graph, 'engine' | 'remotes'>, object: Dependent): ApiObject | undefined {
+  if (object.resource !== undefined) return engine.store.read(object)?.inAnyVersion(object.resource)
+  const entry = remotes?.look(object.key)
+  return entry && metadataOf(entry)
 }

@@ -3,10 +3,10 @@
 import type { Resource } from '../../api/catalog.js'
 import type { OwnerReference } from '../../api/object.js'
 import { keyOf } from '../../objects/keys.js'
-import type { OwnedEntry } from '../../objects/owner-index.js'
 import { resourceOfKind } from '../kit/kinds.js'
+import { type RemoteKind, remoteKey } from './elsewhere/remote-kinds.js'
 import { isForeground } from './finalizers.js'
-import type { Dependent, Graph } from './graph.js'
+import { type Dependent, type Entry, type Graph, look, read } from './graph.js'
 
 export interface Standing {
   readonly solid: readonly OwnerReference[]
@@ -16,7 +16,7 @@ export interface Standing {
 }
 
 export interface Found {
-  readonly found: OwnedEntry
+  readonly found: Entry
   /** The uid of an owner that is known to be gone. */
   readonly gone: string | undefined
 }
@@ -30,11 +30,14 @@ export async function standingOf(graph: Graph, dependent: Dependent, { found, go
     if (graph.run.pieces.isOver) await graph.run.pieces.next()
     const owners = ownersOf(graph, dependent, { found, reference })
     if (owners === undefined) return undefined
-    const isGone = reference.uid === gone && !isBack(graph, dependent, { reference, owners })
-    if (isGone || !(await isThere(graph, dependent, { reference, owners }))) {
+    const place = { reference, owners }
+    const isGone = reference.uid === gone && !isKnown(graph, dependent, place)
+    const isPresent = isGone ? false : await isThere(graph, dependent, place)
+    if (isPresent === undefined) return undefined
+    if (!isPresent) {
       dangling.push(reference)
-      if (!isGone) graph.onStray(dependent, { uid: found.uid, reference }, owners)
-    } else if (isWaiting(graph, dependent, { reference, owners })) waiting.push(reference)
+      if (!isGone && isLocal(owners) && dependent.resource !== undefined) graph.onStray(dependent, { uid: found.uid, reference }, owners)
+    } else if (isWaiting(graph, dependent, place)) waiting.push(reference)
     else solid.push(reference)
   }
   return { solid, dangling, waiting }
@@ -45,60 +48,87 @@ const mostAtOnce = 50
 
 /** Whether there is nothing to do for an object: all its owners are there, and none of them is going. It reads what is known here. */
 export function isSettled(graph: Graph, dependent: Dependent): boolean {
-  const found = graph.index.look(dependent.key)
+  const found = look(graph, dependent.key)
   if (found === undefined || found.isGoing) return true
   if (found.references.length > mostAtOnce) return false
   return found.references.every((reference) => {
     const owners = ownersOf(graph, dependent, { found, reference })
     if (owners === undefined) return false
-    const owner = graph.index.look(ownerKey(dependent, { reference, owners }))
+    const owner = look(graph, ownerKey(dependent, { reference, owners }))
     return owner !== undefined && owner.uid === reference.uid && !owner.isGoing
   })
 }
 
+/** A kind of this server, or of another one. */
+type OwnerKind = Resource | RemoteKind
+
 interface Place {
   readonly reference: OwnerReference
-  readonly owners: Resource
+  readonly owners: OwnerKind
 }
+
+const isLocal = (owners: OwnerKind): owners is Resource => 'verbs' in owners
 
 /** Where owners of that kind are kept; undefined where nobody serves the kind, or none of them can be meant. */
 function ownersOf(
   graph: Graph,
   dependent: Dependent,
-  { found, reference }: { readonly found: OwnedEntry; readonly reference: OwnerReference },
-): Resource | undefined {
+  { found, reference }: { readonly found: Entry; readonly reference: OwnerReference },
+): OwnerKind | undefined {
   const { apiVersion = '', kind = '' } = reference
-  const owners = resourceOfKind(graph.catalogs.current, apiVersion, kind)
+  const owners = resourceOfKind(graph.catalogs.current, apiVersion, kind) ?? graph.remotes?.kindOf(apiVersion, kind)
+  const isInNone = dependent.resource === undefined ? !dependent.kind.namespaced : !dependent.resource.namespaced
   if (owners === undefined) graph.onUnknownKind(apiVersion, kind)
-  else if (owners.namespaced && !dependent.resource.namespaced) {
+  else if (owners.namespaced && isInNone) {
     // What belongs to no namespace cannot belong to something in one.
-    graph.onStray(dependent, { uid: found.uid, reference }, owners)
+    if (isLocal(owners) && dependent.resource !== undefined) graph.onStray(dependent, { uid: found.uid, reference }, owners)
     return undefined
   }
   return owners
 }
 
 /** An owner in a namespace is in that of its dependents. */
-const ownerKey = ({ namespace }: Dependent, { reference, owners }: Place): string => keyOf(owners, namespace, reference.name ?? '')
+const ownerKey = ({ namespace }: Dependent, { reference: { name = '' }, owners }: Place): string =>
+  isLocal(owners) ? keyOf(owners, namespace, name) : remoteKey(owners, namespace, name)
 
 /** What was restored has the uid that it had. */
-const isBack = ({ index }: Graph, dependent: Dependent, place: Place): boolean =>
-  index.uidAt(ownerKey(dependent, place)) === place.reference.uid
+const isKnown = (graph: Graph, dependent: Dependent, place: Place): boolean =>
+  uidAt(graph, ownerKey(dependent, place), place.owners) === place.reference.uid
 
-/** Nobody is taken for absent whom the store could know of when it is asked. */
-async function isThere({ engine, index }: Graph, dependent: Dependent, place: Place): Promise<boolean> {
-  const key = ownerKey(dependent, place)
-  const { uid } = place.reference
-  if (index.uidAt(key) === uid) return true
-  const upToDate = engine.store.readIndex()
+const uidAt = ({ index, remotes }: Graph, key: string, owners: OwnerKind): string | undefined =>
+  isLocal(owners) ? index.uidAt(key) : remotes?.look(key)?.uid
+
+/** Nobody is taken for absent whom the store, or the server that keeps it, could know of when it is asked. Undefined: nobody can tell now. */
+async function isThere(graph: Graph, dependent: Dependent, place: Place): Promise<boolean | undefined> {
+  if (isKnown(graph, dependent, place)) return true
+  const { reference, owners } = place
+  if (!isLocal(owners)) return await isThereElsewhere(graph, dependent, { reference, owners })
+  const upToDate = graph.engine.store.readIndex()
   if (!(upToDate instanceof Promise)) return false
   await upToDate
-  return index.uidAt(key) === uid
+  return isKnown(graph, dependent, place)
 }
 
-function isWaiting({ engine, index }: Graph, dependent: Dependent, place: Place): boolean {
-  if (index.look(ownerKey(dependent, place))?.isGoing !== true) return false
-  const { owners: resource, reference } = place
-  const stored = engine.store.read({ resource, namespace: dependent.namespace, name: reference.name ?? '' })
-  return stored !== undefined && isForeground(stored.inAnyVersion(resource))
+async function isThereElsewhere(
+  graph: Graph,
+  dependent: Dependent,
+  { reference, owners }: { readonly reference: OwnerReference; readonly owners: RemoteKind },
+): Promise<boolean | undefined> {
+  if (!graph.asksOthers) {
+    graph.onElsewhere('check', dependent.key)
+    return undefined
+  }
+  const namespace = owners.namespaced ? dependent.namespace : ''
+  const found = await graph.remotes?.client.read({ kind: owners, namespace, name: reference.name ?? '' })
+  return found !== undefined && found.uid === reference.uid
+}
+
+function isWaiting(graph: Graph, dependent: Dependent, place: Place): boolean {
+  const key = ownerKey(dependent, place)
+  if (look(graph, key)?.isGoing !== true) return false
+  const { owners, reference } = place
+  const { namespace } = dependent
+  const name = reference.name ?? ''
+  const object = read(graph, isLocal(owners) ? { key, resource: owners, namespace, name } : { key, kind: owners, namespace, name })
+  return object !== undefined && isForeground(object)
 }

@@ -14,6 +14,7 @@ import type { LoopParts } from '../kit/loop.js'
 import { FakeTimers } from '../kit/timers.fixture.js'
 import type { Loop } from '../leader-election.js'
 import { ownCall } from '../own-call.js'
+import type { Extensions } from './elsewhere/remote-objects.js'
 import { garbageCollection } from './garbage-collection.js'
 
 /** An object: a ConfigMap in the namespace `n` if nothing else is said. */
@@ -63,12 +64,15 @@ export class Theatre {
   readonly #places = new Map<string, { readonly resource: Resource; readonly namespace: string; readonly name: string }>()
   #loop: Loop | undefined
 
-  private constructor(stage: Stage) {
+  readonly #extensions: Extensions | undefined
+
+  private constructor(stage: Stage, extensions: Extensions | undefined) {
     this.stage = stage
+    this.#extensions = extensions
   }
 
-  static async open(): Promise<Theatre> {
-    const theatre = new Theatre(await stageOf('cluster', systemClock))
+  static async open(extensions?: Extensions): Promise<Theatre> {
+    const theatre = new Theatre(await stageOf('cluster', systemClock), extensions)
     theatre.start()
     return theatre
   }
@@ -79,7 +83,7 @@ export class Theatre {
   }
 
   start(): void {
-    this.#loop = garbageCollection(this.parts)
+    this.#loop = garbageCollection(this.parts, undefined, this.#extensions)
   }
 
   async stop(): Promise<void> {

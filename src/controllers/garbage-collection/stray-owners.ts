@@ -11,7 +11,7 @@ import type { OwnerIndex } from '../../objects/owner-index.js'
 import type { LoopParts } from '../kit/loop.js'
 import { recordEvent } from '../kit/record-event.js'
 import { systemTimers } from '../kit/timers.js'
-import type { Dependent, StrayReference } from './graph.js'
+import type { LocalObject, StrayReference } from './graph.js'
 
 const mostPending = 1000
 const mostTold = 2000
@@ -20,7 +20,7 @@ const firstMs = 500
 const restFactor = 20
 
 interface Stray {
-  readonly dependent: Dependent
+  readonly dependent: LocalObject
   /** As the dependent was when it was looked at: it may be gone when somebody is told. */
   readonly uid: string
   readonly owner: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string }
@@ -44,7 +44,7 @@ export class StrayOwners {
   }
 
   /** An owner of this uid is not where the dependent says. What there is no room for is not told to anybody. */
-  note(dependent: Dependent, { uid, reference }: StrayReference, owners: Resource): void {
+  note(dependent: LocalObject, { uid, reference }: StrayReference, owners: Resource): void {
     if (!owners.namespaced || this.#pending.length >= mostPending || this.#signal.aborted) return
     const { apiVersion = '', kind = '', name = '', uid: ownerUid = '' } = reference
     const pair = `${uid} ${ownerUid}`
