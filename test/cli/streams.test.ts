@@ -61,6 +61,10 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
     const failed = await client.run('exec one -- sh -c', ['echo out; echo err >&2; exit 3'])
     assert.deepEqual([failed.code, failed.stdout], [3, 'out\n'], failed.stderr)
     assert.equal(failed.stderr, 'err\ncommand terminated with exit code 3\n')
+    const fed = await client.run('exec -i one -- sh -c', ['read line; echo "it was $line"; head -n 1'], 'first\nsecond\nthird\n')
+    assert.deepEqual([fed.code, fed.stdout], [0, 'it was first\nsecond\n'], fed.stderr)
+    // Without -i nobody reads what comes in.
+    assert.equal((await client.run('exec one -- cat', [], 'unheard\n')).stdout, '')
     await client.fails('exec none -- true', /pods "none" not found/)
     await client.fails('exec one', /behind --/)
   })

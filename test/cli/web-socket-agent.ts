@@ -24,7 +24,14 @@ export function serveSocket(request: IncomingMessage, socket: Duplex): boolean {
 
 function runCommand({ searchParams }: URL, socket: Duplex): void {
   const [command = '', ...args] = searchParams.getAll('command')
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(command, args)
+  // What is written to a command that has ended is lost.
+  child.stdin.on('error', () => undefined)
+  if (searchParams.get('input') === '1' || searchParams.get('stdin') === 'true')
+    onMessages(socket, (data) => {
+      if (data[0] === 0) child.stdin.write(data.subarray(1))
+    })
+  else child.stdin.end()
   child.stdout.on('data', (data: Buffer) => send(socket, 1, data))
   child.stderr.on('data', (data: Buffer) => send(socket, 2, data))
   child.on('close', (code) => {
@@ -49,13 +56,21 @@ function forwardPort(port: number, socket: Duplex): void {
   target.on('end', () => socket.end(Buffer.from([0x88, 0])))
   target.on('error', () => socket.destroy())
   socket.on('close', () => target.destroy())
+  onMessages(
+    socket,
+    (data) => target.write(data.subarray(1)),
+    () => target.end(),
+  )
+}
+
+function onMessages(socket: Duplex, take: (data: Buffer) => void, end: () => void = () => undefined): void {
   let rest: Buffer = Buffer.alloc(0)
   socket.on('data', (data: Buffer) => {
     rest = Buffer.concat([rest, data])
     for (let frame = takeFrame(rest); frame !== undefined; frame = takeFrame(rest)) {
       rest = frame.rest
-      if (frame.opcode === 8) target.end()
-      else if (frame.opcode <= 2) target.write(frame.payload.subarray(1))
+      if (frame.opcode === 8) end()
+      else if (frame.opcode <= 2) take(frame.payload)
     }
   })
 }

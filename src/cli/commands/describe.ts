@@ -3,11 +3,12 @@
 import type { Collection } from '../../client/collection.js'
 import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
+import { DescribeContext } from '../describe/context.js'
+import { describeObject } from '../describe/describe-object.js'
 import { forEach } from '../each.js'
 import { type ClusterEvent, lastSeenMs, rowOfEvent } from '../event-rows.js'
 import { UsageError } from '../flags.js'
 import { alignRows } from '../output/columns.js'
-import { describeObject } from '../output/describe-object.js'
 import { fileFlags, type Named, namedOrFiled, selectFlags, wantedBy } from '../targets.js'
 
 export const command = defineCommand({
@@ -21,11 +22,12 @@ export const command = defineCommand({
     const named = await find()
     if (named.length === 0)
       io.err(flags['all-namespaces'] ? 'No resources found\n' : `No resources found in ${session.namespace} namespace.\n`)
+    const context = new DescribeContext(session)
     let isFirst = true
     return forEach(named, io, async ({ collection, name }) => {
       const object = await collection.get(name)
       const events = flags['show-events'] ? await eventsOf(object) : undefined
-      io.out(`${isFirst ? '' : '\n\n'}${describeObject(object, io.style)}${events ?? ''}`)
+      io.out(`${isFirst ? '' : '\n\n'}${await describeObject(object, context, io)}${events ?? ''}`)
       isFirst = false
     })
 

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { outlineObject } from '../describe/outline.js'
 import { ageText } from './age.js'
 import { alignRows, columnsOfFile, namedColumns } from './columns.js'
-import { describeObject } from './describe-object.js'
 import { fillTemplate, parseTemplate } from './json-path.js'
 import { compareValues } from './sorting.js'
 import { unifiedDiff } from './unified-diff.js'
@@ -98,7 +98,7 @@ test('outlines', () => {
     spec: { nodeName: 'n1', list: [{ a: 1, b: [2] }, 'z'] },
   }
   assert.equal(
-    describeObject(object),
+    outlineObject(object),
     'Name:         web\nNamespace:    shop\nLabels:       app=x\nAnnotations:  <none>\nAPI Version:  v1\nKind:         Pod\nMetadata:\nSpec:\n  List:\n    - A:  1\n      B:\n        2\n    z\n  Node Name:  n1\n',
   )
 })

@@ -7,7 +7,7 @@ import { plainStyle, type Style } from '../io.js'
 
 const unit = '  '
 
-export function describeObject({ apiVersion, kind, metadata = {}, ...rest }: DynamicObject, style: Style = plainStyle): string {
+export function outlineObject({ apiVersion, kind, metadata = {}, ...rest }: DynamicObject, style: Style = plainStyle): string {
   const { name, namespace, labels = {}, annotations = {}, managedFields: _, ...others } = metadata
   const pairs = (values: { readonly [key: string]: string }, separator: string): readonly string[] => {
     const lines = Object.entries(values)

@@ -1,0 +1,86 @@
+// Parts of descriptions that many kinds have: names, labels, owners, conditions, times, selectors.
+
+import type { ApiObject } from '../../client/objects.js'
+import { ageText } from '../output/age.js'
+import { type Entry, type Grid, grid, none, orNone, pairsOf } from './entry.js'
+
+export const nameEntries = ({ metadata = {} }: ApiObject): readonly Entry[] => [
+  ['Name', metadata.name ?? ''],
+  ['Namespace', metadata.namespace],
+]
+
+export const labelEntries = ({ metadata = {} }: ApiObject): readonly Entry[] => [
+  ['Labels', pairsOf(metadata.labels)],
+  ['Annotations', pairsOf(metadata.annotations, ': ')],
+]
+
+export const createdEntry = ({ metadata }: ApiObject): Entry => ['CreationTimestamp', timeText(metadata?.creationTimestamp)]
+
+/** When it began to go, where it did. */
+export const deletionEntries = ({ metadata = {} }: ApiObject): readonly Entry[] => {
+  const { deletionTimestamp: at, deletionGracePeriodSeconds: seconds } = metadata
+  return at === undefined || at === null
+    ? []
+    : [
+        ['Status', `Terminating (lasts ${ageText(Date.now() - Date.parse(String(at)))})`],
+        ['Termination Grace Period', seconds === undefined ? undefined : `${seconds}s`],
+      ]
+}
+
+export const controllerEntry = ({ metadata }: ApiObject): Entry => {
+  const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
+  return ['Controlled By', owner === undefined ? undefined : `${owner.kind}/${owner.name}`]
+}
+
+export const timeText = (time: unknown): string => (time === undefined || time === null || time === '' ? '<unset>' : String(time))
+
+export interface Condition {
+  readonly type?: string
+  readonly status?: string
+  readonly reason?: string
+  readonly message?: string
+  readonly lastTransitionTime?: unknown
+}
+
+export const conditionsEntry = (conditions: readonly Condition[] | undefined, withTimes = false): Entry => [
+  'Conditions',
+  conditions === undefined || conditions.length === 0 ? undefined : conditionsGrid(conditions, withTimes),
+]
+
+const conditionsGrid = (conditions: readonly Condition[], withTimes: boolean): Grid | string =>
+  grid(
+    ['Type', 'Status', ...(withTimes ? ['LastTransitionTime'] : []), 'Reason', 'Message'],
+    conditions.map(({ type = '', status = '', reason = '', message = '', lastTransitionTime: at }) => [
+      type,
+      status,
+      ...(withTimes ? [timeText(at)] : []),
+      reason,
+      message,
+    ]),
+  )
+
+export interface LabelSelector {
+  readonly matchLabels?: { readonly [name: string]: string }
+  readonly matchExpressions?: readonly { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] }[]
+}
+
+/** As it is written in a query. */
+export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string {
+  const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`)
+  const others = matchExpressions.map(({ key = '', operator = '', values = [] }) => {
+    if (operator === 'Exists') return key
+    if (operator === 'DoesNotExist') return `!${key}`
+    return `${key} ${operator === 'NotIn' ? 'notin' : 'in'} (${values.join(',')})`
+  })
+  return orNone([...equal, ...others].join(','))
+}
+
+/** `cpu: 100m`, a line for each; numbers may be texts or numbers. */
+export const quantities = (values: { readonly [name: string]: unknown } | undefined): readonly string[] | undefined =>
+  values === undefined || Object.keys(values).length === 0
+    ? undefined
+    : Object.entries(values).map(([name, value]) => `${name}: ${String(value)}`)
+
+export const yesNo = (value: boolean | undefined): string => (value === true ? 'true' : 'false')
+export const textOr = (value: unknown, other = none): string =>
+  value === undefined || value === null || value === '' ? other : String(value)

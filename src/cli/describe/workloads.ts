@@ -1,0 +1,152 @@
+// What keeps pods running, or runs them to their end: deployments, replica sets, stateful sets, daemon sets, jobs.
+
+import type { DaemonSet, Deployment, Job, Pod, ReplicaSet, StatefulSet } from '../../client/typed/types.js'
+import {
+  conditionsEntry,
+  controllerEntry,
+  createdEntry,
+  type LabelSelector,
+  labelEntries,
+  selectorText,
+  textOr,
+  timeText,
+} from './common.js'
+import type { DescribeContext } from './context.js'
+import { type Entry, none, pairsOf } from './entry.js'
+import { type Template, templateEntry } from './pod.js'
+
+export async function describeDeployment(object: Deployment, context: DescribeContext): Promise<readonly Entry[]> {
+  const { spec = {}, status = {} } = object
+  const { updatedReplicas = 0, replicas = 0, availableReplicas = 0, unavailableReplicas = 0 } = status
+  const { type, rollingUpdate } = spec.strategy ?? {}
+  const sets = await replicaSetsOf(object, context)
+  const newest = sets?.find(({ spec: own }) => sameTemplate(own?.template, spec.template))
+  const older = sets?.filter((one) => one !== newest && (one.status?.replicas ?? 0) > 0)
+  const told = (some: readonly ReplicaSet[] | undefined): string =>
+    some === undefined || some.length === 0
+      ? none
+      : some
+          .map(
+            ({ metadata, status: own, spec: wish }) => `${metadata?.name} (${own?.replicas ?? 0}/${wish?.replicas ?? 0} replicas created)`,
+          )
+          .join(', ')
+  return [
+    createdEntry(object),
+    ...labelEntries(object),
+    ['Selector', selectorText(spec.selector)],
+    [
+      'Replicas',
+      `${spec.replicas ?? 1} desired | ${updatedReplicas} updated | ${replicas} total | ${availableReplicas} available | ${unavailableReplicas} unavailable`,
+    ],
+    ['StrategyType', textOr(type)],
+    ['MinReadySeconds', String(spec.minReadySeconds ?? 0)],
+    [
+      'RollingUpdateStrategy',
+      rollingUpdate === undefined
+        ? undefined
+        : `${textOr(rollingUpdate.maxUnavailable)} max unavailable, ${textOr(rollingUpdate.maxSurge)} max surge`,
+    ],
+    templateEntry(spec.template as Template | undefined),
+    conditionsEntry(status.conditions),
+    ['OldReplicaSets', sets === undefined ? undefined : told(older)],
+    ['NewReplicaSet', sets === undefined ? undefined : told(newest === undefined ? [] : [newest])],
+  ]
+}
+
+async function replicaSetsOf({ metadata, spec }: Deployment, context: DescribeContext): Promise<readonly ReplicaSet[] | undefined> {
+  const selector = selectorText(spec?.selector)
+  const sets = await context.list<ReplicaSet>('replicasets.apps', metadata?.namespace, selector === none ? {} : { labelSelector: selector })
+  return sets?.filter((one) => one.metadata?.ownerReferences?.some(({ uid }) => uid === metadata?.uid))
+}
+
+/** But for the label that tells the pods of one revision from those of another. */
+function sameTemplate(a: Template | undefined, b: Template | undefined): boolean {
+  const plain = (template: Template | undefined): string => {
+    const { 'pod-template-hash': _, ...labels } = template?.metadata?.labels ?? {}
+    return JSON.stringify({ ...template, metadata: { ...template?.metadata, labels: pairsOf(labels) } })
+  }
+  return plain(a) === plain(b)
+}
+
+export async function describeReplicaSet(object: ReplicaSet, context: DescribeContext): Promise<readonly Entry[]> {
+  const { spec = {}, status = {} } = object
+  return [
+    ['Selector', selectorText(spec.selector)],
+    ...labelEntries(object),
+    controllerEntry(object),
+    ['Replicas', `${status.replicas ?? 0} current / ${spec.replicas ?? 1} desired`],
+    await podsEntry(object, spec.selector, context),
+    templateEntry(spec.template as Template | undefined),
+    conditionsEntry(status.conditions),
+  ]
+}
+
+export async function describeStatefulSet(object: StatefulSet, context: DescribeContext): Promise<readonly Entry[]> {
+  const { spec = {}, status = {} } = object
+  return [
+    createdEntry(object),
+    ['Selector', selectorText(spec.selector)],
+    ...labelEntries(object),
+    ['Replicas', `${spec.replicas ?? 1} desired | ${status.replicas ?? 0} total`],
+    ['Update Strategy', textOr(spec.updateStrategy?.type)],
+    await podsEntry(object, spec.selector, context),
+    templateEntry(spec.template as Template | undefined),
+    ['Volume Claims', textOr((spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata?.name ?? '').join(', '))],
+  ]
+}
+
+export async function describeDaemonSet(object: DaemonSet, context: DescribeContext): Promise<readonly Entry[]> {
+  const { spec = {}, status = {} } = object
+  return [
+    ['Selector', selectorText(spec.selector)],
+    ...labelEntries(object),
+    ['Desired Number of Nodes Scheduled', String(status.desiredNumberScheduled ?? 0)],
+    ['Current Number of Nodes Scheduled', String(status.currentNumberScheduled ?? 0)],
+    ['Number of Nodes Scheduled with Up-to-date Pods', String(status.updatedNumberScheduled ?? 0)],
+    ['Number of Nodes Scheduled with Available Pods', String(status.numberAvailable ?? 0)],
+    ['Number of Nodes Misscheduled', String(status.numberMisscheduled ?? 0)],
+    await podsEntry(object, spec.selector, context),
+    templateEntry(spec.template as Template | undefined),
+  ]
+}
+
+export function describeJob(object: Job): readonly Entry[] {
+  const { spec = {}, status = {} } = object
+  return [
+    ['Selector', selectorText(spec.selector)],
+    ...labelEntries(object),
+    controllerEntry(object),
+    ['Parallelism', textOr(spec.parallelism)],
+    ['Completions', textOr(spec.completions)],
+    ['Completion Mode', textOr(spec.completionMode)],
+    ['Suspend', spec.suspend === true ? 'true' : undefined],
+    ['Backoff Limit', textOr(spec.backoffLimit)],
+    ['Active Deadline Seconds', spec.activeDeadlineSeconds === undefined ? undefined : `${spec.activeDeadlineSeconds}s`],
+    ['Start Time', status.startTime === undefined ? undefined : timeText(status.startTime)],
+    ['Completed At', status.completionTime === undefined ? undefined : timeText(status.completionTime)],
+    [
+      'Pods Statuses',
+      `${status.active ?? 0} Active (${status.ready ?? 0} Ready) / ${status.succeeded ?? 0} Succeeded / ${status.failed ?? 0} Failed`,
+    ],
+    templateEntry(spec.template as Template | undefined),
+    conditionsEntry(status.conditions),
+  ]
+}
+
+interface Owner {
+  readonly metadata?: { readonly namespace?: string; readonly uid?: string }
+}
+
+/** How its pods are, counted by their phase. */
+async function podsEntry({ metadata }: Owner, selector: LabelSelector | undefined, context: DescribeContext): Promise<Entry> {
+  const labelSelector = selectorText(selector)
+  if (labelSelector === none) return ['Pods Status', undefined]
+  const pods = await context.list<Pod>('pods', metadata?.namespace, { labelSelector })
+  const own = pods?.filter((pod) => pod.metadata?.ownerReferences?.some(({ uid }) => uid === metadata?.uid))
+  if (own === undefined) return ['Pods Status', undefined]
+  const count = (phase: string): number => own.filter(({ status }) => status?.phase === phase).length
+  return [
+    'Pods Status',
+    `${count('Running')} Running / ${count('Pending')} Waiting / ${count('Succeeded')} Succeeded / ${count('Failed')} Failed`,
+  ]
+}

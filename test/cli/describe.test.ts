@@ -1,0 +1,253 @@
+// clusterctl describe: the kinds that are looked at most have sections of their own, with what belongs to them; all others an outline.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { play } from './play.js'
+
+const start = play()
+
+const labels = { app: 'shop' }
+const template = {
+  metadata: { labels },
+  spec: {
+    containers: [
+      {
+        name: 'web',
+        image: 'nginx:1',
+        ports: [{ containerPort: 80 }],
+        env: [
+          { name: 'COLOR', value: 'red' },
+          { name: 'KEY', valueFrom: { secretKeyRef: { name: 'keys', key: 'main' } } },
+        ],
+        resources: { limits: { cpu: '1' }, requests: { cpu: '100m' } },
+        livenessProbe: { httpGet: { path: '/healthz', port: 80 } },
+        volumeMounts: [{ name: 'files', mountPath: '/files' }],
+      },
+    ],
+    volumes: [{ name: 'files', persistentVolumeClaim: { claimName: 'files' } }],
+  },
+}
+
+/** Lines in this order, with others between them. */
+function hasLines(text: string, ...wanted: readonly RegExp[]): void {
+  const lines = text.split('\n')
+  let at = 0
+  for (const pattern of wanted) {
+    const found = lines.findIndex((line, i) => i >= at && pattern.test(line))
+    assert.ok(found >= 0, `${pattern} is missing, or in another place:\n${text}`)
+    at = found + 1
+  }
+}
+
+test('pods and what keeps them running', async () => {
+  const { ok, server } = start()
+  const { core, apps, batch } = server.client
+  const { namespace } = { namespace: 'default' }
+  const made = await apps.v1
+    .deployments(namespace)
+    .create({ metadata: { name: 'web', labels }, spec: { replicas: 2, selector: { matchLabels: labels }, template } })
+  const ownerOf = (kind: string, { metadata }: { readonly metadata?: { readonly name?: string; readonly uid?: string } }) => ({
+    apiVersion: 'apps/v1',
+    kind,
+    name: metadata?.name ?? '',
+    uid: metadata?.uid ?? '',
+    controller: true,
+  })
+  const hashed = { ...labels, 'pod-template-hash': 'abc' }
+  const set = await apps.v1.replicaSets(namespace).create({
+    metadata: { name: 'web-abc', labels: hashed, ownerReferences: [ownerOf('Deployment', made)] },
+    spec: { replicas: 2, selector: { matchLabels: hashed }, template: { ...(made.spec?.template ?? {}), metadata: { labels: hashed } } },
+  })
+  await core.v1
+    .pods(namespace)
+    .create({ metadata: { name: 'web-abc-1', labels: hashed, ownerReferences: [ownerOf('ReplicaSet', set)] }, spec: template.spec })
+  await core.v1.pods(namespace).status.patch('web-abc-1', {
+    status: {
+      phase: 'Running',
+      podIP: '10.0.0.7',
+      podIPs: [{ ip: '10.0.0.7' }],
+      conditions: [{ type: 'Ready', status: 'False', reason: 'ContainersNotReady', message: 'not yet' }],
+      containerStatuses: [
+        { name: 'web', image: 'nginx:1', imageID: '', ready: false, restartCount: 3, state: { waiting: { reason: 'CrashLoopBackOff' } } },
+      ],
+    },
+  })
+  hasLines(
+    await ok('describe', 'pod', 'web-abc-1'),
+    /^Name: +web-abc-1$/,
+    /^Namespace: +default$/,
+    /^Service Account: +default$/,
+    /^Node: +<none>$/,
+    /^Labels: +app=shop$/,
+    /^ +pod-template-hash=abc$/,
+    /^Annotations: +<none>$/,
+    /^Status: +Running$/,
+    /^IP: +10\.0\.0\.7$/,
+    /^Controlled By: +ReplicaSet\/web-abc$/,
+    /^Containers:$/,
+    /^ {2}web:$/,
+    /^ {4}Image: +nginx:1$/,
+    /^ {4}Port: +80\/TCP$/,
+    /^ {4}State: +Waiting$/,
+    /^ +Reason: CrashLoopBackOff$/,
+    /^ {4}Ready: +False$/,
+    /^ {4}Restart Count: +3$/,
+    /^ {4}Limits: +cpu: 1$/,
+    /^ {4}Liveness: +http-get http:\/\/:80\/healthz delay=0s timeout=1s period=10s #success=1 #failure=3$/,
+    /^ {4}Environment: +COLOR: red$/,
+    /^ +KEY: <set to the key 'main' in secret 'keys'>/,
+    /^ {4}Mounts: +\/files from files \(rw\)$/,
+    /^Conditions:$/,
+    /^ {2}Type +Status +Reason +Message$/,
+    /^ {2}Ready +False +ContainersNotReady +not yet$/,
+    /^Volumes:$/,
+    /^ {2}files:$/,
+    /^ {4}claimName: +files$/,
+    /^QoS Class: +Burstable$/,
+    /^Tolerations: /,
+    /^Events: +<none>$/,
+  )
+  hasLines(
+    await ok('describe', 'deployment/web'),
+    /^CreationTimestamp: +\d{4}-/,
+    /^Selector: +app=shop$/,
+    /^Replicas: +2 desired \| 0 updated \| 0 total \| 0 available \| 0 unavailable$/,
+    /^StrategyType: +RollingUpdate$/,
+    /^RollingUpdateStrategy: +25% max unavailable, 25% max surge$/,
+    /^Pod Template:$/,
+    /^ {2}Labels: +app=shop$/,
+    /^ {2}Containers:$/,
+    /^OldReplicaSets: +<none>$/,
+    /^NewReplicaSet: +web-abc \(0\/2 replicas created\)$/,
+  )
+  hasLines(
+    await ok('describe', 'rs', 'web-abc'),
+    /^Selector: +app=shop,pod-template-hash=abc$/,
+    /^Controlled By: +Deployment\/web$/,
+    /^Replicas: +0 current \/ 2 desired$/,
+    /^Pods Status: +1 Running \/ 0 Waiting \/ 0 Succeeded \/ 0 Failed$/,
+  )
+  await batch.v1
+    .jobs(namespace)
+    .create({ metadata: { name: 'count' }, spec: { template: { spec: { ...template.spec, restartPolicy: 'Never' } } } })
+  hasLines(
+    await ok('describe', 'job', 'count'),
+    /^Parallelism: +1$/,
+    /^Completions: +1$/,
+    /^Backoff Limit: +6$/,
+    /^Pods Statuses: +0 Active \(0 Ready\) \/ 0 Succeeded \/ 0 Failed$/,
+  )
+})
+
+test('services, nodes, claims, and namespaces with their limits', async () => {
+  const { ok, server } = start()
+  const { v1 } = server.client.core
+  await v1.services('default').create({
+    metadata: { name: 'shop' },
+    spec: { selector: labels, clusterIP: '10.0.0.99', ports: [{ name: 'plain', port: 80, targetPort: 8080 }] },
+  })
+  const addresses = [1, 2, 3, 4].map((i) => ({ ip: `10.1.0.${i}` }))
+  await v1.endpoints('default').create({ metadata: { name: 'shop' }, subsets: [{ addresses, ports: [{ name: 'plain', port: 8080 }] }] })
+  hasLines(
+    await ok('describe', 'svc', 'shop'),
+    /^Selector: +app=shop$/,
+    /^Type: +ClusterIP$/,
+    /^IP: +10\.0\.0\.99$/,
+    /^Port: +plain {2}80\/TCP$/,
+    /^TargetPort: +8080\/TCP$/,
+    /^Endpoints: +10\.1\.0\.1:8080,10\.1\.0\.2:8080,10\.1\.0\.3:8080 \+ 1 more\.\.\.$/,
+    /^Session Affinity: +None$/,
+  )
+  await v1.nodes().create({ metadata: { name: 'one' }, spec: { taints: [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }] } })
+  await v1.nodes().status.patch('one', { status: { capacity: { cpu: '4' }, addresses: [{ type: 'InternalIP', address: '10.9.0.1' }] } })
+  await v1.pods('default').create({ metadata: { name: 'there' }, spec: { nodeName: 'one', containers: [{ name: 'a', image: 'b' }] } })
+  hasLines(
+    await ok('describe', 'node', 'one'),
+    /^Name: +one$/,
+    /^Taints: +gpu=yes:NoSchedule$/,
+    /^Unschedulable: +false$/,
+    /^Addresses:$/,
+    /^ {2}InternalIP: +10\.9\.0\.1$/,
+    /^Capacity: +cpu: 4$/,
+    /^Non-terminated Pods:$/,
+    /^ {2}default +there +Pending +\d+s$/,
+  )
+  await v1
+    .persistentVolumeClaims('default')
+    .create({ metadata: { name: 'files' }, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } })
+  hasLines(
+    await ok('describe', 'pvc', 'files'),
+    /^Status: +Pending$/,
+    /^Finalizers: +\S+\/pvc-protection$/,
+    /^Access Modes: +ReadWriteOnce$/,
+    /^Used By: /,
+  )
+  await v1.namespaces().create({ metadata: { name: 'limited' } })
+  await v1.resourceQuotas('limited').create({ metadata: { name: 'few' }, spec: { hard: { pods: '3' } } })
+  await v1.limitRanges('limited').create({ metadata: { name: 'small' }, spec: { limits: [{ type: 'Container', max: { cpu: '2' } }] } })
+  hasLines(
+    await ok('describe', 'ns', 'limited'),
+    /^Status: +Active$/,
+    /^Resource Quotas:$/,
+    /^ {2}few +pods +0 +3$/,
+    /^Resource Limits:$/,
+    /^ {2}Container +cpu +- +2 +2 +2$/,
+  )
+})
+
+test('what is kept: config maps whole, secrets without what is in them; and events', async () => {
+  const { ok, server } = start()
+  const { v1 } = server.client.core
+  const map = await v1
+    .configMaps('default')
+    .create({ metadata: { name: 'text' }, data: { one: 'line', two: 'a\nb\n\x1b[31m' }, binaryData: { three: 'AAAA' } })
+  hasLines(
+    await ok('describe', 'cm', 'text'),
+    /^Data:$/,
+    /^ {2}one: +line$/,
+    /^ {2}two:$/,
+    /^ {4}a$/,
+    /^ {4}b$/,
+    /^ {4}\^\[\[31m$/,
+    /^BinaryData:$/,
+    /^ {2}three: +3 bytes$/,
+  )
+  await v1.secrets('default').create({ metadata: { name: 'keys' }, type: 'Opaque', stringData: { main: 'opensesame' } })
+  const secret = await ok('describe', 'secret', 'keys')
+  hasLines(secret, /^Type: +Opaque$/, /^Data:$/, /^ {2}main: +10 bytes$/)
+  assert.doesNotMatch(secret, /opensesame|b3BlbnNlc2FtZQ/)
+  const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
+  await v1.events('default').create({
+    metadata: { name: 'text.1' },
+    involvedObject: { kind: 'ConfigMap', name: 'text', namespace: 'default', uid: map.metadata?.uid ?? '' },
+    type: 'Warning',
+    reason: 'TooLong',
+    message: 'nobody reads it',
+    count: 4,
+    firstTimestamp: now,
+    lastTimestamp: now,
+    source: { component: 'tester' },
+  })
+  hasLines(await ok('describe', 'cm', 'text'), /^Events:$/, /^ {2}Type +Reason +Age +Message$/, /^ {2}Warning +TooLong +.*nobody reads it$/)
+  assert.doesNotMatch(await ok('describe', 'cm', 'text', '--show-events=false'), /nobody/)
+  hasLines(
+    await ok('describe', 'event', 'text.1'),
+    /^Reason: +TooLong$/,
+    /^Involved Object: +ConfigMap\/text$/,
+    /^Source: +tester$/,
+    /^Count: +4$/,
+  )
+})
+
+test('all other kinds are an outline; what is not there is told, and the others are shown', async () => {
+  const { ok, run } = start()
+  hasLines(await ok('describe', 'clusterrole', 'view'), /^Name: +view$/, /^API Version: +rbac\./, /^Kind: +ClusterRole$/, /^Rules:$/)
+  const { code, stdout, stderr } = await run(['describe', 'ns', 'none', 'default'])
+  assert.equal(code, 1)
+  assert.match(stderr, /namespaces "none" not found/)
+  assert.match(stdout, /^Name: +default$/m)
+  // What may not be seen is left out.
+  await ok('create', 'clusterrole', 'see-services', '--verb=get,list', '--resource=services,events')
+  await ok('create', 'clusterrolebinding', 'see-services', '--clusterrole=see-services', '--user=bob')
+  hasLines((await run(['describe', 'svc', 'shop', '--as', 'bob'])).stdout, /^Endpoints: +<unknown>$/)
+})

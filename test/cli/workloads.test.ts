@@ -1,0 +1,141 @@
+// clusterctl with workloads, requests for certificates and events: what there is no controller for is written by the test.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { play } from './play.js'
+
+const start = play()
+const namespace = 'default'
+
+test('rollouts: history, undo, restart, pause, status', async () => {
+  const { ok, run, server } = start()
+  const { deployments, replicaSets } = server.client.apps.v1
+  const template = (image: string, labels: object = {}) => ({
+    metadata: { labels: { app: 'web', ...labels } },
+    spec: { containers: [{ name: 'web', image }] },
+  })
+  const made = await deployments(namespace).create({
+    metadata: { name: 'web' },
+    spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, template: template('web:3') },
+  })
+  assert.match(await ok('rollout', 'history', 'deployment/web'), /^deployment\.apps\/web \nNo rollout history found\.\n$/)
+  assert.match((await run(['rollout', 'undo', 'deployment/web'])).stderr, /no rollout history found for deployments "web"/)
+  for (const revision of [1, 2, 3])
+    await replicaSets(namespace).create({
+      metadata: {
+        name: `web-${revision}`,
+        labels: { app: 'web', 'pod-template-hash': `h${revision}` },
+        annotations: {
+          'deployment.cluster.io/revision': String(revision),
+          ...(revision === 2 ? { 'cluster.io/change-cause': 'a second try' } : {}),
+        },
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: made.metadata?.uid ?? '', controller: true }],
+      },
+      spec: {
+        selector: { matchLabels: { app: 'web', 'pod-template-hash': `h${revision}` } },
+        template: template(`web:${revision}`, { 'pod-template-hash': `h${revision}` }),
+      },
+    })
+  assert.equal(
+    await ok('rollout', 'history', 'deployment/web'),
+    'deployment.apps/web \nREVISION   CHANGE-CAUSE\n1          <none>\n2          a second try\n3          <none>\n',
+  )
+  assert.match(await ok('rollout', 'history', 'deployment/web', '--revision=2'), /with revision #2\nPod Template:\n[\s\S]*image: web:2/)
+  assert.match((await run(['rollout', 'history', 'deployment/web', '--revision=9'])).stderr, /there are 1, 2, 3/)
+  const imageNow = async (): Promise<unknown> => {
+    const { spec } = await deployments(namespace).get('web')
+    assert.deepEqual(spec?.template?.metadata?.labels, { app: 'web' }, 'the hash of a revision is no label of the deployment')
+    return spec?.template?.spec?.containers?.[0]?.image
+  }
+  assert.equal(await ok('rollout', 'undo', 'deployment/web'), 'deployment.apps/web rolled back\n')
+  assert.equal(await imageNow(), 'web:2')
+  assert.equal(await ok('rollout', 'undo', 'deployment/web', '--to-revision=1'), 'deployment.apps/web rolled back\n')
+  assert.equal(await imageNow(), 'web:1')
+  assert.match((await run(['rollout', 'undo', 'deployment/web', '--to-revision=7'])).stderr, /unable to find specified revision 7/)
+
+  assert.equal(await ok('rollout', 'restart', 'deployment', 'web'), 'deployment.apps/web restarted\n')
+  const restarted = await deployments(namespace).get('web')
+  assert.match(Object.keys(restarted.spec?.template?.metadata?.annotations ?? {}).join(), /restartedAt$/)
+  await ok('rollout', 'pause', 'deployment/web')
+  assert.match((await run(['rollout', 'restart', 'deployment/web'])).stderr, /can't be restarted while it is paused/)
+  await ok('rollout', 'resume', 'deployment/web')
+  assert.match((await run(['rollout', 'status', 'ns/default'])).stderr, /has no rollout/)
+
+  const status = run(['rollout', 'status', 'deployment/web', '--timeout=60s'])
+  const { metadata } = await deployments(namespace).get('web')
+  const tell = (values: object) =>
+    deployments(namespace).status.patch('web', { status: { observedGeneration: metadata?.generation ?? 0, ...values } })
+  await tell({ replicas: 2, updatedReplicas: 1 })
+  await tell({ replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 })
+  const { code, stdout } = await status
+  assert.equal(code, 0)
+  assert.match(stdout, /deployment "web" successfully rolled out\n$/)
+  await deployments(namespace).patch('web', { spec: { replicas: 3 } })
+  assert.match(await ok('rollout', 'status', 'deployment/web', '--watch=false'), /^Waiting for deployment spec update to be observed/)
+  const late = await run(['rollout', 'status', 'deployment/web', '--timeout=200ms'])
+  assert.match(late.stderr, /timed out/)
+  assert.equal(late.code, 1)
+})
+
+test('requests for certificates are approved and denied, once', async () => {
+  const { ok, run, server } = start()
+  const requests = server.client.certificates.v1.certificateSigningRequests()
+  for (const name of ['good', 'bad'])
+    await requests.create({
+      metadata: { name },
+      spec: { request: Buffer.from(signingRequest).toString('base64'), signerName: 'example.com/tests', usages: ['client auth'] },
+    })
+  const conditionsOf = async (name: string): Promise<readonly unknown[]> =>
+    ((await requests.get(name)).status?.conditions ?? []).map(({ type, status, reason }) => [type, status, reason])
+  const full = 'certificatesigningrequest.certificates.cluster.io'
+  assert.equal(await ok('certificate', 'approve', 'good'), `${full}/good approved\n`)
+  assert.deepEqual(await conditionsOf('good'), [['Approved', 'True', 'KubectlApprove']])
+  assert.equal(await ok('certificate', 'approve', 'good'), `${full}/good approved\n`)
+  assert.equal((await conditionsOf('good')).length, 1)
+  assert.equal(await ok('certificate', 'deny', 'csr/bad'), `${full}/bad denied\n`)
+  assert.deepEqual(await conditionsOf('bad'), [['Denied', 'True', 'KubectlDeny']])
+  const both = await run(['certificate', 'approve', 'bad', 'none', 'good'])
+  assert.equal(both.code, 1)
+  assert.match(both.stderr, /bad is already Denied[\s\S]*"none" not found/)
+  assert.equal(both.stdout, `${full}/good approved\n`)
+})
+
+test('events: of an object, of a sort, as they come', async () => {
+  const { ok, run, server } = start()
+  const events = server.client.core.v1.events(namespace)
+  assert.match((await run(['events'])).stderr, /No events found in default namespace/)
+  const time = (secondsAgo: number): string => new Date(Date.now() - secondsAgo * 1000).toISOString().replace(/\.\d+Z/, 'Z')
+  const tell = (name: string, type: string, { about = 'a', ago = 0, count = 1 } = {}) =>
+    events.create({
+      metadata: { name },
+      involvedObject: { kind: 'Pod', name: about, namespace },
+      type,
+      reason: `Because${name}`,
+      message: `it was ${name}`,
+      count,
+      firstTimestamp: time(ago + 600),
+      lastTimestamp: time(ago),
+    })
+  await tell('late', 'Warning', { ago: 60 })
+  await tell('early', 'Normal', { ago: 3600, count: 3 })
+  await tell('other', 'Normal', { about: 'b', ago: 1800 })
+  const reasons = (text: string): readonly string[] => [...text.matchAll(/Because(\w+)/g)].map(([, name = '']) => name)
+  const all = await ok('events')
+  assert.match(all, /^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n/)
+  assert.match(all, /^60m \(x3 over 70m\) +Normal +Becauseearly +Pod\/a +it was early$/m)
+  assert.deepEqual(reasons(all), ['early', 'other', 'late'], 'the latest is the last')
+  assert.deepEqual(reasons(await ok('events', '--for', 'pod/a')), ['early', 'late'])
+  assert.deepEqual(reasons(await ok('events', '--types=Warning', '-A')), ['late'])
+  assert.match((await run(['events', '--types=Odd'])).stderr, /not "Odd"/)
+  assert.equal(await ok('events', '-o', 'name', '--types=warning'), 'event/late\n')
+})
+
+/** Made with openssl, for CN=test. */
+const signingRequest = `-----BEGIN CERTIFICATE REQUEST-----
+MIHJMHECAQAwDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEH
+A0IABN2DSaqmyAEHwmdiW1Ux2E6cpXiXKnCklY6ZifI4kEsMt5ED8eYLXAXYvCog
+Pj0ZRhMTAsXIVsfyMu1xeJgwyl6gADAKBggqhkjOPQQDAgNIADBFAiB16WCqfwkm
+5kVai6juhj1kpsxc9L3mM7rl0HF6uazm8QIhAJsJSHyXq++88C+ZSlKa7YzBBHcE
+XBuAjjR48QnRf+01
+-----END CERTIFICATE REQUEST-----
+`
