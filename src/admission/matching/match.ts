@@ -36,6 +36,15 @@ export const matchesSelectors = (
   source: NamespaceSource,
 ): boolean => matchesObjects(objects, request) && matchesNamespace(namespaces, request, source)
 
+/** Whether requests of the same operation on the same resource may be meant, whatever their names, labels and namespaces. */
+export function mayMatch(criteria: Criteria, request: AdmissionRequest, { catalogs }: Pick<MatchSource, 'catalogs'>): boolean {
+  const { rules, isEquivalent } = criteria
+  if (rules === undefined) return true
+  const { operation, subresource } = request
+  const isMeant = ({ resource }: SeenAs): boolean => rules.some((rule) => matchesRule(rule, { operation, resource, subresource }))
+  return isMeant(seenAsSent(request)) || (isEquivalent && equivalentsOf(catalogs.current, request).some(isMeant))
+}
+
 /** By the request as it was sent first, and then by what is equivalent to it, rule by rule. */
 export function matchRules(
   rules: readonly OperationRule[],

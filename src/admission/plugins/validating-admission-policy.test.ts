@@ -177,6 +177,24 @@ test('a policy is about what its rules name, and a binding about less', async ()
   assert.notEqual(await ask({}), '')
 })
 
+test('a policy about one name is asked about that name, whoever came before', async () => {
+  const { policy, bind, ask } = await sceneOf()
+  const matchConstraints = { ...selectors, resourceRules: [{ ...rule, resourceNames: ['x'] }] }
+  await policy('p', 'false', { matchConstraints })
+  await bind('p')
+  const named = (name: string) => ({ object: { metadata: { name, namespace: 'shop' } } })
+  for (let i = 0; i < 2; i++) {
+    assert.equal(await ask(named('y')), '')
+    assert.match(await ask(named('x')), /denied request/)
+  }
+  const excluded = { ...selectors, resourceRules: [rule], excludeResourceRules: [{ ...rule, resourceNames: ['x'] }] }
+  await policy('p', 'false', { matchConstraints: excluded })
+  for (let i = 0; i < 2; i++) {
+    assert.equal(await ask(named('x')), '')
+    assert.match(await ask(named('y')), /denied request/)
+  }
+})
+
 test('a namespace that is not there is told, unless nobody minds', async () => {
   const { policy, bind, ask } = await sceneOf()
   const matchConstraints = { ...selectors, resourceRules: [rule], namespaceSelector: { matchLabels: { tier: 'web' } } }

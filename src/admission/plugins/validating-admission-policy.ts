@@ -5,7 +5,8 @@ import { nowOrInPieces, Pieces } from '../../base/pieces.js'
 import type { Promised } from '../../base/promised.js'
 import type { Value } from '../../cel/values.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
-import { type Criteria, type MatchSource, match } from '../matching/match.js'
+import { byPlace } from '../matching/by-place.js'
+import { type Criteria, type MatchSource, match, mayMatch } from '../matching/match.js'
 import type { SeenAs } from '../matching/seen-as.js'
 import type { CompiledBinding, CompiledPolicy } from '../policy/compiled-policy.js'
 import { type Asked, type Decision, evaluatePolicy } from '../policy/evaluate-policy.js'
@@ -20,13 +21,18 @@ export interface PolicyParts extends MatchSource, PolicySource {
 
 export function validatingAdmissionPolicy(parts: PolicyParts): Plugin {
   const inForce = policiesInForce(parts)
+  const concerned = byPlace(parts.catalogs, (all: readonly BoundPolicy[], request) =>
+    all.filter(({ policy }) => mayMatch(policy.criteria, request, parts)),
+  )
   // A bad policy could not be mended if it were asked about itself.
   const exempt = new Set([parts.policies.collection, parts.bindings.collection])
   return {
     name: 'ValidatingAdmissionPolicy',
     validate: (request) => {
-      const policies = inForce()
-      if (policies.length === 0 || exempt.has(request.resource.collection)) return
+      const all = inForce()
+      if (all.length === 0 || exempt.has(request.resource.collection)) return
+      const policies = concerned(all, request)
+      if (policies.length === 0) return
       const pieces = new Pieces(() => request.call.throwIfAborted())
       return nowOrInPieces(check(policies, request, parts), pieces)
     },
