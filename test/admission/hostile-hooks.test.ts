@@ -72,7 +72,7 @@ const unforgiven = new Set(['grows-the-object', 'copies-without-end', 'too-many-
 const answers = (name: string): boolean => name in oddities || unforgiven.has(name)
 
 const patienceMs = 40_000
-const rounds = Number(process.env['HOSTILE_ROUNDS'] ?? 12)
+const rounds = Number(process.env['HOSTILE_ROUNDS'] ?? 5)
 
 test('hooks that mean harm', { timeout: 200_000 }, async (t) => {
   const server = await ServerProcess.start()

@@ -9,7 +9,7 @@ import { seededRandom } from '../kit/seeded-random.js'
 import { newFolder, ServerProcess } from '../kit/server-process.js'
 import { fillUp, makeAndDelete, makeQuota, mapsIn, quotaIn, usedIn } from './quota-play.js'
 
-const playMs = Number(process.env['QUOTA_SECONDS'] ?? 4) * 1000
+const playMs = Number(process.env['QUOTA_SECONDS'] ?? 2) * 1000
 
 test('64 clients at once on one server', async () => {
   const { client, close } = await startEmbedded('memory')

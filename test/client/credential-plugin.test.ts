@@ -10,6 +10,7 @@ import { Kubectl } from '../clients/kubectl.js'
 import { obtainKubectl } from '../clients/obtain-kubectl.js'
 import { until } from '../kit/fixtures.js'
 import { ServerProcess } from '../kit/server-process.js'
+import { timedTest } from '../kit/timed-test.js'
 import { newAuthority, newClient } from '../security/make-pki.js'
 
 const kubectlCommand = await obtainKubectl()
@@ -99,7 +100,7 @@ describe('a credential plugin', () => {
     client.close()
   })
 
-  test('another certificate closes the connections of the one before', async () => {
+  timedTest('another certificate closes the connections of the one before', async () => {
     forget()
     const [alice, bob] = ['alice', 'bob'].map((name) => newClient(authority, name, { organizations: ['system:masters'] }))
     const certificate = (pair: typeof alice, seconds: number): void =>

@@ -65,7 +65,9 @@ export interface RunOptions {
 /** Runs a command to its end, however that is; one that takes too long is ended. */
 export function runToEnd(command: string, args: readonly string[], options: RunOptions = {}): Promise<Output> {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: options.cwd, env: options.env, timeout: options.patienceMs ?? patienceMs })
+    const child = spawn(command, args, { cwd: options.cwd, env: options.env })
+    // Not the time limit of `spawn`, which is not given up for a command that is not there.
+    const late = setTimeout(() => child.kill(), options.patienceMs ?? patienceMs)
     let stdout = ''
     let stderr = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -74,8 +76,12 @@ export function runToEnd(command: string, args: readonly string[], options: RunO
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text
     })
-    child.on('error', (error) => resolve({ code: null, stdout, stderr: `${stderr}${error.message}` }))
-    child.on('close', (code, signal) => resolve({ code, stdout, stderr: signal === null ? stderr : `${stderr}ended by ${signal}` }))
+    const end = (output: Output): void => {
+      clearTimeout(late)
+      resolve(output)
+    }
+    child.on('error', (error) => end({ code: null, stdout, stderr: `${stderr}${error.message}` }))
+    child.on('close', (code, signal) => end({ code, stdout, stderr: signal === null ? stderr : `${stderr}ended by ${signal}` }))
     child.stdin.on('error', () => undefined)
     child.stdin.end(options.stdin ?? '')
   })

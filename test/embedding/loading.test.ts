@@ -38,15 +38,18 @@ function measured(program: string, flags: readonly string[] = []): Record<string
   }
 }
 
+/** Of an empty program with the server's code. */
+const usualMs = 130
+
 /** Processor time where that is less: others use the machine as well, and what is waited for is next to nothing. */
-test('a cold process is ready within 250 ms, and another server within 60 ms', { timeout: 60_000 }, () => {
+test('a cold process is ready within 250 ms, and another server within 60 ms', { timeout: 200_000 }, () => {
   const run = (): Record<string, number> =>
     measured(`
       const cpuMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1000 }
       startServer().then(async (first) => {
         const cold = Math.min(cpuMs(), performance.now())
         const times = []
-        for (let i = 0; i < 12; i++) {
+        for (let i = 0; i < 8; i++) {
           const begun = [performance.now(), cpuMs()]
           const server = await startServer()
           times.push(Math.min(performance.now() - begun[0], cpuMs() - begun[1]))
@@ -55,18 +58,19 @@ test('a cold process is ready within 250 ms, and another server within 60 ms', {
         await first.close()
         console.log(JSON.stringify({ cold, warm: Math.min(...times) }))
       })`)
-  // Where the machine is so busy that even an empty program takes long, so does this.
+  // Where the machine is so slow or busy that even an empty program takes long, so does this.
   const { empty } = measured(
     `const { user, system } = process.cpuUsage(); console.log(JSON.stringify({ empty: (user + system) / 1000 })); process.exit()`,
   )
-  const slowness = Math.max(1, (empty as number) / 130)
-  const runs = [run(), run(), run()]
+  const slowness = Math.max(1, (empty as number) / usualMs)
+  const runs: Record<string, number>[] = []
   const best = (name: string): number => Math.min(...runs.map((found) => found[name] as number))
-  assert.ok(best('cold') < 250 * slowness, `cold: ${best('cold')} ms`)
-  assert.ok(best('warm') < 60 * slowness, `warm: ${best('warm')} ms`)
+  const isQuick = (): boolean => runs.length > 0 && best('cold') < 250 * slowness && best('warm') < 60 * slowness
+  while (!isQuick() && runs.length < 5) runs.push(run())
+  assert.ok(isQuick(), `cold: ${best('cold')} ms, warm: ${best('warm')} ms, where an empty program takes ${empty} ms`)
 })
 
-test('fifty servers in one process take less than 5 MB each', { timeout: 60_000 }, () => {
+test('fifty servers in one process take less than 5 MB each', { timeout: 200_000 }, () => {
   const { each } = measured(
     `const rest = () => new Promise((resolve) => setTimeout(resolve, 100)).then(() => global.gc())
     ;(async () => {

@@ -1,10 +1,12 @@
 // The package as it is published, installed into a folder as a user would: without a compiler, and without anything of this repository.
 
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Obtained, obtain, runToEnd } from '../clients/obtaining.js'
+import { cacheFolder, type Obtained, obtain, runToEnd } from '../clients/obtaining.js'
 import { repoRoot } from '../kit/paths.js'
+
+const runners = ['vitest@4', 'jest@29']
 
 /** Nothing may be downloaded that takes long to fail; scripts of packages run, as they would. */
 const flags = [
@@ -44,9 +46,15 @@ export const obtainPacked = (): Promise<Obtained> =>
     return folder
   })
 
-/** Further packages of npm beside it, such as a test runner; they come from npm's own cache when they were there before. */
-export const addPackages = (folder: string, names: readonly string[]): Promise<Obtained> =>
-  obtain(names.join(' and '), async () => {
-    await npm(['install', '--prefer-offline', '--ignore-scripts', ...flags, ...names], folder)
-    return folder
+/** Test runners of others, all at once and kept for the next time; `path` is the folder of their commands. */
+export const obtainRunners = (): Promise<Obtained> =>
+  obtain(runners.join(' and '), async () => {
+    const folder = join(cacheFolder, `runners-${runners.join('-').replaceAll('@', '')}`)
+    const commands = join(folder, 'node_modules', '.bin')
+    if (existsSync(commands)) return commands
+    const draft = mkdtempSync(join(cacheFolder, 'runners-draft-'))
+    writeFileSync(join(draft, 'package.json'), '{ "private": true }\n')
+    await npm(['install', '--prefer-offline', '--ignore-scripts', ...flags, ...runners], draft)
+    if (!existsSync(commands)) renameSync(draft, folder)
+    return commands
   })

@@ -19,7 +19,7 @@ import { newPrefix, openReplica, put, recordingLogger } from './open-replica.js'
 
 const until = async (isDone: () => boolean, what: string): Promise<void> => {
   for (let waited = 0; !isDone(); waited += 20) {
-    assert.ok(waited < 10_000, what)
+    assert.ok(waited < 60_000, what)
     await sleep(20)
   }
 }

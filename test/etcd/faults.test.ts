@@ -13,7 +13,7 @@ import { WatchedState } from './watched-state.js'
 
 const until = async (isDone: () => boolean, what: string): Promise<void> => {
   for (let waited = 0; !isDone(); waited += 20) {
-    assert.ok(waited < 15_000, what)
+    assert.ok(waited < 60_000, what)
     await sleep(20)
   }
 }
@@ -97,7 +97,7 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
       assert.rejects(put(replica, 'k/2', 'meanwhile'), StorageUnavailableError),
       assert.rejects(Promise.resolve(replica.readIndex()), StorageUnavailableError),
     ])
-    assert.ok(performance.now() - startedMs < 4000, 'failing takes no longer than it may')
+    assert.ok(performance.now() - startedMs < 20_000, 'failing takes no longer than it may')
     assert.equal(replica.read('k/1')?.value.toString(), 'before')
     assert.equal(replica.count({ start: 'k/', end: 'k0' }), 1)
     await until(() => logger.lines.some((line) => line.startsWith('etcd is unavailable')), 'the log says so')
@@ -106,7 +106,7 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
     await cluster.ready()
     for (let tries = 0; ; tries += 1) {
       if (await put(replica, 'k/3', 'after').catch(() => undefined)) break
-      assert.ok(tries < 10, 'writes are possible again')
+      assert.ok(tries < 40, 'writes are possible again')
     }
     await replica.readIndex()
     assert.equal(replica.read('k/3')?.value.toString(), 'after')

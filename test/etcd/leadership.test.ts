@@ -18,7 +18,7 @@ const holderOf = async (client: ApiClient): Promise<string> => {
 }
 
 describe('leadership', { skip: whyNoEtcd ?? false }, () => {
-  test('a leader that ends hands over at once, one that is killed is replaced', { timeout: 90_000 }, async (context) => {
+  test('a leader that ends hands over at once, one that is killed is replaced', { timeout: 200_000 }, async (context) => {
     const cluster = await EtcdCluster.start({ members: 1 })
     const prefix = newPrefix()
     const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`, `--etcd-prefix=${prefix}`]

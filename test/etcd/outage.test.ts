@@ -6,6 +6,7 @@ import { startServer } from 'cluster-apiserver'
 import { clientOf } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectFailure, expectStatus, namesOf, until } from '../kit/fixtures.js'
 import { newFolder, ServerProcess } from '../kit/server-process.js'
+import { timedTest } from '../kit/timed-test.js'
 import { EtcdCluster, freePorts, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix } from './open-replica.js'
 import { startReplica } from './start-replicas.js'
@@ -35,7 +36,7 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
       client.get('/readyz'),
       client.get('/livez/etcd'),
     ])
-    assert.ok(performance.now() - startMs < 15_000)
+    assert.ok(performance.now() - startMs < 40_000)
     assert.match(String(expectFailure(write, 503, 'ServiceUnavailable')['message']), /^the store cannot .* now: etcd /)
     assert.match(String(expectFailure(read, 503, 'ServiceUnavailable')['message']), /^the store cannot be read consistently now: etcd /)
     assert.match(expectStatus(ready, 500).text, /\[-\]etcd failed: reason withheld\n\[-\]etcd-readiness failed: reason withheld/)
@@ -95,7 +96,7 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     assert.match(expectStatus(await client.get('/readyz/etcd'), 500).text, /database space exceeded/)
   })
 
-  test('a server whose etcd is gone ends all the same', async (context) => {
+  timedTest('a server whose etcd is gone ends all the same', async (context) => {
     const cluster = await EtcdCluster.start({ members: 1 })
     context.after(() => cluster.stop())
     const server = await ServerProcess.start({ flags: [`--etcd-servers=${cluster.endpoints.join()}`, '--advertise-address=192.0.2.1'] })
@@ -119,9 +120,14 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     assert.equal(state, 'waiting')
     abort.abort()
     await assert.rejects(starting, { name: 'AbortError' })
-    const patienceMs = 4000
-    const process = ServerProcess.start({ dataDir: newFolder(), flags: [`--etcd-servers=${etcd}`], patienceMs })
-    await assert.rejects(process, new RegExp(`etcd is unavailable, retrying: ${etcd}: nobody listens there`))
+    const said = async (patienceMs: number): Promise<string> =>
+      ServerProcess.start({ dataDir: newFolder(), flags: [`--etcd-servers=${etcd}`], patienceMs }).then(
+        () => 'it started',
+        (error: Error) => error.message,
+      )
+    const words = `etcd is unavailable, retrying: ${etcd}: nobody listens there`
+    const soon = await said(4000)
+    assert.ok((soon.includes(words) ? soon : await said(40_000)).includes(words), soon)
   })
 
   test('a data folder belongs to one server at a time', async (context) => {

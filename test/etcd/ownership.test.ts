@@ -1,9 +1,10 @@
 // A replica that alone writes answers consistent reads without asking etcd, and stops in time when another one wants to write.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { after, before, describe, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Storage } from '../../src/storage/storage.js'
+import { timedTest } from '../kit/timed-test.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica, put } from './open-replica.js'
 import { TcpProxy } from './tcp-proxy.js'
@@ -23,7 +24,7 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
 
   /** Reads until a read needs no question. */
   const becomeOwner = async (replica: Storage): Promise<void> => {
-    const endMs = performance.now() + 5000
+    const endMs = performance.now() + 60_000
     for (;;) {
       const reading = replica.readIndex()
       if (typeof reading === 'number') return
@@ -33,7 +34,7 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     }
   }
 
-  test('belongs to the only one who writes, and its reads show its writes', async (context) => {
+  timedTest('belongs to the only one who writes, and its reads show its writes', async (context) => {
     const replica = await open(context, newPrefix())
     await becomeOwner(replica)
     for (let round = 0; round < 20; round += 1) {
@@ -50,7 +51,7 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     await writing
   })
 
-  test('stays while it is read, and is confirmed again and again', async (context) => {
+  timedTest('stays while it is read, and is confirmed again and again', async (context) => {
     const replica = await open(context, newPrefix())
     await becomeOwner(replica)
     let questions = 0
@@ -61,7 +62,7 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     assert.equal(questions, 0)
   })
 
-  test('goes to another who writes, at once when the owner answers', async (context) => {
+  timedTest('goes to another who writes, at once when the owner answers', async (context) => {
     const prefix = newPrefix()
     const [first, second] = [await open(context, prefix), await open(context, prefix)]
     await becomeOwner(first)
@@ -78,7 +79,7 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     }
   })
 
-  test('goes to another when the owner is cut off, but not before the owner has stopped to rely on it', async (context) => {
+  timedTest('goes to another when the owner is cut off, but not before the owner has stopped to rely on it', async (context) => {
     const prefix = newPrefix()
     const proxy = await TcpProxy.start(cluster.endpoints[0] ?? '')
     context.after(() => proxy.close())
@@ -105,7 +106,7 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     assert.equal(owner.read('k/1')?.value.toString(), 'after')
   })
 
-  test('is given up by an owner that ends', async (context) => {
+  timedTest('is given up by an owner that ends', async (context) => {
     const prefix = newPrefix()
     const [first, second] = [await open(context, prefix), await open(context, prefix)]
     await becomeOwner(first)
@@ -123,7 +124,7 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     { isStored: true, what: 'that was stored, but whose answer is lost,' },
     { isStored: false, what: 'that is lost on its way' },
   ]) {
-    test(`an owner's write ${what} happens once, though the right has gone to another since`, async (context) => {
+    timedTest(`an owner's write ${what} happens once, though the right has gone to another since`, async (context) => {
       const prefix = newPrefix()
       const proxy = await TcpProxy.start(cluster.endpoints[0] ?? '')
       context.after(() => proxy.close())

@@ -9,7 +9,7 @@ import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix } from './open-replica.js'
 import { Replicas } from './start-replicas.js'
 
-const playMs = Number(process.env['QUOTA_SECONDS'] ?? 5) * 1000
+const playMs = Number(process.env['QUOTA_SECONDS'] ?? 2) * 1000
 
 describe('a quota on two servers', { skip: whyNoEtcd ?? false }, () => {
   let cluster: EtcdCluster

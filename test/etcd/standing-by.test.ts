@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Storage } from '../../src/storage/storage.js'
+import { timedTest } from '../kit/timed-test.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica, put } from './open-replica.js'
 import { TcpProxy } from './tcp-proxy.js'
@@ -62,7 +63,7 @@ describe('standing by', { skip: whyNoEtcd ?? false }, () => {
     first.follow((changes) => seen.push(...changes.map(({ key }) => key)))
     await put(second, 'k/2', 'by another')
     for (let waited = 0; !seen.includes('k/2'); waited += 10) {
-      assert.ok(waited < 3000, 'the change arrives although nobody reads')
+      assert.ok(waited < 60_000, 'the change arrives although nobody reads')
       await sleep(10)
     }
     await put(first, 'k/3', 'again')
@@ -70,30 +71,30 @@ describe('standing by', { skip: whyNoEtcd ?? false }, () => {
     assert.deepEqual(historyOf(first), historyOf(second))
   })
 
-  test('somebody else uses the same etcd: writes are answered all the same', async (context) => {
+  timedTest('somebody else uses the same etcd: writes are answered all the same', async (context) => {
     const [replica, foreign] = [await open(context, newPrefix(), proxy.url), await open(context, newPrefix())]
     for (let round = 0; round < 3; round += 1) {
       await standBy(replica)
       await put(foreign, 'k/1', 'foreign')
       const startedMs = performance.now()
       await put(replica, 'k/2', `${round}`)
-      assert.ok(performance.now() - startedMs < 2000)
+      assert.ok(performance.now() - startedMs < 20_000)
       assert.equal(replica.read('k/2')?.value.toString(), `${round}`)
     }
   })
 
-  test('what expires goes, while others write and while nobody does', async (context) => {
+  timedTest('what expires goes, while others write and while nobody does', async (context) => {
     const replica = await open(context, newPrefix(), proxy.url)
     await standBy(replica)
     const expiring = (key: string): Promise<unknown> =>
       replica.commit([{ key, value: Buffer.from('short'), expect: undefined, expiresAtMs: Date.now() + 1000 }])
     for (let index = 0; index < 5; index += 1) await expiring(`e/${index}`)
     for (let waited = 0; replica.read('e/0') || replica.read('e/4'); waited += 20) {
-      assert.ok(waited < 8000, 'they expire')
+      assert.ok(waited < 60_000, 'they expire')
       await sleep(20)
     }
     for (let index = 0; index < 5; index += 1) await expiring(`f/${index}`)
-    const endMs = performance.now() + 8000
+    const endMs = performance.now() + 60_000
     for (let count = 0; replica.read('f/0') || replica.read('f/4'); count += 1) {
       assert.ok(performance.now() < endMs, 'they expire')
       await put(replica, 'k/2', `${count}`)
@@ -126,7 +127,7 @@ describe('standing by', { skip: whyNoEtcd ?? false }, () => {
     await sleep(1500)
     // The last of what expires is told to each by a stream of its own: for a moment one may know what another does not.
     const isTold = (): boolean => writers.every((storage) => historyOf(storage).length === historyOf(witness).length)
-    for (let waited = 0; waited < 3000 && !isTold(); waited += 50) await sleep(50)
+    for (let waited = 0; waited < 60_000 && !isTold(); waited += 50) await sleep(50)
     const expected = historyOf(witness)
     assert.ok(expected.length > 100)
     for (const storage of writers) assert.deepEqual(historyOf(storage), expected)

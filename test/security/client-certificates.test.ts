@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import type { KeyPair } from '../../src/net/issue-certificate.js'
 import { type Embedded, startEmbedded } from '../kit/embedded.js'
 import { until } from '../kit/fixtures.js'
+import { timedTest } from '../kit/timed-test.js'
 import { identify, openFlags, type Showing } from './identify.js'
 import { FlagFiles, newAuthority, newClient } from './make-pki.js'
 
@@ -70,8 +71,8 @@ describe('client certificates', () => {
     assert.deepEqual(known.groups, ['system:authenticated'])
   })
 
-  test('a certificate that expires on an open connection is refused at the next request', async (t) => {
-    const client = newClient(authority, 'soon', { notAfter: Date.now() + 1500 })
+  timedTest('a certificate that expires on an open connection is refused at the next request', async (t) => {
+    const client = newClient(authority, 'soon', { notAfter: Date.now() + 2500 })
     const { Agent, request } = await import('node:https')
     const agent = new Agent({ keepAlive: true, maxSockets: 1, ca: running.server.caPem, ...client })
     t.after(() => agent.destroy())

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiClient } from '../kit/api-client.js'
-import { onEveryEngine } from '../kit/embedded.js'
+import { everyKind, onEveryEngine } from '../kit/embedded.js'
 import { expectFailure, expectStatus, newNamespace, until } from '../kit/fixtures.js'
 import type { Wire } from '../kit/wire.js'
 
@@ -26,248 +26,253 @@ async function roomForPods(client: ApiClient, prefix: string): Promise<string> {
 
 const specOf = (object: Wire) => object['spec'] as { readonly [field: string]: unknown }
 
-onEveryEngine('actions', (client) => {
-  test('a pod is given its account, its priority, its tolerations and a token', async () => {
-    const namespace = await roomForPods(client(), 'defaults')
-    const spec = specOf(expectStatus(await client().post(pods(namespace), podOf('p')), 201).json)
-    assert.equal(spec['serviceAccountName'], 'default')
-    assert.equal(spec['priority'], 0)
-    assert.equal((spec['tolerations'] as readonly unknown[]).length, 2)
-    assert.equal((spec['volumes'] as readonly unknown[]).length, 1)
-    expectFailure(await client().post(pods(namespace), podOf('q', { serviceAccountName: 'nobody' })), 403, 'Forbidden')
-    expectFailure(await client().post(pods(namespace), podOf('q', { priorityClassName: 'none' })), 403, 'Forbidden')
-    expectFailure(await client().post(pods(namespace), podOf('q', { runtimeClassName: 'none' })), 403, 'Forbidden')
-    const critical = await client().post(pods(namespace), podOf('critical', { priorityClassName: 'system-node-critical' }))
-    assert.equal(specOf(expectStatus(critical, 201).json)['priority'], 2_000_001_000)
-  })
-
-  test('an update that leaves out what the priority class set keeps it', async () => {
-    const namespace = await roomForPods(client(), 'priority')
-    const made = expectStatus(await client().post(pods(namespace), podOf('p', { priorityClassName: 'system-node-critical' })), 201).json
-    const { priority: _, preemptionPolicy: __, ...spec } = specOf(made)
-    const kept = specOf(expectStatus(await client().put(pods(namespace, '/p'), { ...made, spec }), 200).json)
-    assert.equal(kept['priority'], 2_000_001_000)
-    assert.equal(kept['preemptionPolicy'], 'PreemptLowerPriority')
-    expectFailure(await client().put(pods(namespace, '/p'), { ...made, spec: { ...spec, priority: 1 } }), 422, 'Invalid')
-  })
-
-  test('grace beyond all times ends with them', async () => {
-    const namespace = await roomForPods(client(), 'long-grace')
-    for (const [name, gracePeriodSeconds] of [
-      ['p', '9007199254740991'],
-      ['q', '9223372036854775807'],
-    ] as const) {
-      expectStatus(await client().post(pods(namespace), podOf(name, { nodeName: 'n1' })), 201)
-      const going = expectStatus(
-        await client().delete(pods(namespace, `/${name}`), `{"gracePeriodSeconds":${gracePeriodSeconds}}`),
-        200,
-      ).json
-      assert.match(String(going.metadata.deletionTimestamp), /^9999-12-31T23:59:5/)
-      expectStatus(await client().delete(pods(namespace, `/${name}`), { gracePeriodSeconds: 0 }), 200)
-    }
-  })
-
-  test('a pod is placed once, and then goes with grace', async () => {
-    const namespace = await roomForPods(client(), 'placed')
-    expectStatus(await client().post(pods(namespace), podOf('p')), 201)
-    const binding = (node: string) => ({ metadata: { name: 'p' }, target: { kind: 'Node', name: node } })
-    expectFailure(await client().post(pods(namespace, '/p/binding'), binding('')), 400, 'BadRequest')
-    const misnamed = { metadata: { name: 'other' }, target: { kind: 'Node', name: 'n1' } }
-    expectFailure(await client().post(pods(namespace, '/p/binding'), misnamed), 400, 'BadRequest')
-    expectStatus(await client().post(pods(namespace, '/p/binding'), binding('n1')), 201)
-    expectFailure(await client().post(pods(namespace, '/p/binding'), binding('n2')), 409, 'Conflict')
-    expectFailure(
-      await client().post(`/api/v1/namespaces/${namespace}/bindings`, { metadata: { name: 'nope' }, target: { name: 'n' } }),
-      404,
-      'NotFound',
-    )
-    assert.equal(specOf((await client().get(pods(namespace, '/p'))).json)['nodeName'], 'n1')
-    const going = expectStatus(await client().delete(pods(namespace, '/p')), 200).json
-    assert.equal(going.metadata.deletionGracePeriodSeconds, 30)
-    const shorter = expectStatus(await client().delete(pods(namespace, '/p?gracePeriodSeconds=5')), 200).json
-    assert.equal(shorter.metadata.deletionGracePeriodSeconds, 5)
-    assert.equal(
-      expectStatus(await client().delete(pods(namespace, '/p?gracePeriodSeconds=60')), 200).json.metadata.deletionGracePeriodSeconds,
-      5,
-    )
-    expectStatus(await client().delete(pods(namespace, '/p?gracePeriodSeconds=0')), 200)
-    expectStatus(await client().get(pods(namespace, '/p')), 404)
-  })
-
-  test('watchers see a pod marked before it is gone, and the answer has the version of its end', async () => {
-    const namespace = await roomForPods(client(), 'marked')
-    const made = expectStatus(await client().post(pods(namespace), podOf('p')), 201).json
-    const watch = await client().watch(pods(namespace, `?watch=1&resourceVersion=${made.metadata.resourceVersion}`))
-    const answer = expectStatus(await client().delete(pods(namespace, '/p')), 200).json
-    const events = await watch.atLeast(2)
-    watch.close()
-    assert.deepEqual(
-      events.map(({ type, object }) => [type, object.metadata['deletionGracePeriodSeconds']]),
-      [
-        ['MODIFIED', 0],
-        ['DELETED', 0],
-      ],
-    )
-    assert.equal(events[1]?.object.metadata.resourceVersion, answer.metadata.resourceVersion)
-  })
-
-  test('eviction asks the disruption budget', async () => {
-    const namespace = await roomForPods(client(), 'evicted')
-    const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
-    const eviction = (name: string) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } })
-    for (const name of ['pending', 'one', 'two']) expectStatus(await client().post(pods(namespace), podOf(name)), 201)
-    expectStatus(await client().post(pods(namespace, '/pending/eviction'), eviction('pending')), 201)
-    for (const name of ['one', 'two']) {
-      const pod = (await client().get(pods(namespace, `/${name}`))).json
-      expectStatus(await client().put(pods(namespace, `/${name}/status`), { ...pod, status: { phase: 'Running' } }), 200)
-    }
-    const made = expectStatus(
-      await client().post(budgets, { metadata: { name: 'b' }, spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } } }),
-      201,
-    ).json
-    const early = await client().post(pods(namespace, '/one/eviction'), eviction('one'))
-    expectFailure(early, 429, 'TooManyRequests')
-    assert.equal(early.headers['retry-after'], '10')
-    const status = { observedGeneration: 1, disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 }
-    expectStatus(await client().put(`${budgets}/b/status`, { ...made, status }), 200)
-    expectFailure(await client().post(pods(namespace, '/one/eviction'), eviction('other')), 400, 'BadRequest')
-    expectStatus(await client().post(pods(namespace, '/one/eviction'), eviction('one')), 201)
-    expectFailure(await client().post(pods(namespace, '/two/eviction'), eviction('two')), 429, 'TooManyRequests')
-    assert.equal(((await client().get(`${budgets}/b`)).json['status'] as { disruptionsAllowed: number }).disruptionsAllowed, 0)
-  })
-
-  test('an evicted pod says so while it goes, and a rehearsal leaves no trace', async () => {
-    const namespace = await roomForPods(client(), 'told')
-    const made = expectStatus(await client().post(pods(namespace), podOf('p', { nodeName: 'n1' })), 201).json
-    const evicted = (deleteOptions: object) =>
-      client().post(pods(namespace, '/p/eviction'), { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions })
-    expectStatus(await evicted({ dryRun: ['All'] }), 201)
-    expectFailure(await evicted({ preconditions: { resourceVersion: '1' } }), 409, 'Conflict')
-    assert.equal((await client().get(pods(namespace, '/p'))).json.metadata.resourceVersion, made.metadata.resourceVersion)
-    expectStatus(await evicted({ preconditions: { resourceVersion: made.metadata.resourceVersion } }), 201)
-    const { metadata, status } = (await client().get(pods(namespace, '/p'))).json
-    const { conditions } = status as unknown as { readonly conditions: readonly { readonly [name: string]: unknown }[] }
-    assert.equal(metadata.deletionGracePeriodSeconds, 30)
-    assert.deepEqual(
-      conditions.map(({ type, status: is, reason }) => [type, is, reason]),
-      [['DisruptionTarget', 'True', 'EvictionByEvictionAPI']],
-    )
-  })
-
-  test('connections find no node', async () => {
-    const namespace = await roomForPods(client(), 'connected')
-    expectStatus(
-      await client().post(
-        pods(namespace),
-        podOf('p', {
-          containers: [
-            { name: 'c', image: 'i' },
-            { name: 'd', image: 'i' },
-          ],
-        }),
-      ),
-      201,
-    )
-    expectFailure(await client().get(pods(namespace, '/p/log')), 400, 'BadRequest')
-    expectFailure(await client().get(pods(namespace, '/p/log?container=e')), 400, 'BadRequest')
-    expectFailure(await client().get(pods(namespace, '/p/log?container=c&tailLines=-1')), 422, 'Invalid')
-    expectFailure(await client().get(pods(namespace, '/p/log?container=c&limitBytes=0')), 422, 'Invalid')
-    expectFailure(await client().get(pods(namespace, '/p/log?container=c&sinceSeconds=1&sinceTime=2024-01-01T00:00:00Z')), 422, 'Invalid')
-    expectFailure(await client().get(pods(namespace, '/p/log?container=c&tailLines=few')), 400, 'BadRequest')
-    assert.equal(expectStatus(await client().get(pods(namespace, '/p/log?container=c')), 204).text, '')
-    expectFailure(await client().get(pods(namespace, '/p/exec?container=c&command=ls')), 400, 'BadRequest')
-    expectFailure(await client().get(pods(namespace, '/none/log')), 404, 'NotFound')
-    expectFailure(await client().get(pods(namespace, '/p/proxy/some/path')), 400, 'BadRequest')
-    expectFailure(await client().get(services('default', '/cluster/proxy/')), 503, 'ServiceUnavailable')
-  })
-
-  test('no two services have one address, and what one gives back another can take', async () => {
-    const namespace = await newNamespace(client(), 'addresses')
-    const serviceOf = (name: string, more: object = {}) => ({ metadata: { name }, spec: { ports: [{ port: 80 }], ...more } })
-    const made = await Promise.all(Array.from({ length: 20 }, (_, i) => client().post(services(namespace), serviceOf(`s${i}`))))
-    const addresses = made.map((answer) => specOf(expectStatus(answer, 201).json)['clusterIP'] as string)
-    assert.equal(new Set(addresses).size, 20)
-    const [first = ''] = addresses
-    expectFailure(await client().post(services(namespace), serviceOf('same', { clusterIP: first })), 422, 'Invalid')
-    expectFailure(await client().post(services(namespace), serviceOf('own', { clusterIP: '10.0.0.1' })), 422, 'Invalid')
-    expectStatus(await client().delete(services(namespace, '/s0')), 200)
-    expectStatus(await client().post(services(namespace), serviceOf('same', { clusterIP: first })), 201)
-    const ported = expectStatus(
-      await client().post(services(namespace), serviceOf('np', { type: 'NodePort', ports: [{ port: 80, nodePort: 30123 }] })),
-      201,
-    )
-    assert.equal((specOf(ported.json)['ports'] as readonly { nodePort: number }[])[0]?.nodePort, 30123)
-    expectFailure(
-      await client().post(services(namespace), serviceOf('np2', { type: 'NodePort', ports: [{ port: 80, nodePort: 30123 }] })),
-      422,
-      'Invalid',
-    )
-  })
-
-  test('a scale is a view of its object', async () => {
-    const namespace = await newNamespace(client(), 'scaled')
-    const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
-    const template = { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
-    expectStatus(
-      await client().post(deployments, { metadata: { name: 'd' }, spec: { selector: { matchLabels: { app: 'd' } }, template } }),
-      201,
-    )
-    const scale = expectStatus(await client().get(`${deployments}/d/scale`), 200).json
-    assert.deepEqual([scale.kind, specOf(scale)['replicas']], ['Scale', 1])
-    expectStatus(await client().put(`${deployments}/d/scale`, { ...scale, spec: { replicas: 3 } }), 200)
-    expectFailure(await client().put(`${deployments}/d/scale`, { ...scale, spec: { replicas: 4 } }), 409, 'Conflict')
-    expectFailure(await client().put(`${deployments}/d/scale`, { metadata: { name: 'd' }, spec: { replicas: -1 } }), 422, 'Invalid')
-    const deployment = (await client().get(`${deployments}/d`)).json
-    assert.deepEqual([specOf(deployment)['replicas'], deployment.metadata['generation']], [3, 2])
-    expectFailure(await client().get(`${deployments}/none/scale`), 404, 'NotFound')
-  })
-
-  interface Entry {
-    readonly manager: string
-    readonly subresource?: string
-    readonly fieldsV1: object
-  }
-
-  test('a scale is applied as a Scale, and the owner of the number is known to its object', async () => {
-    const namespace = await newNamespace(client(), 'applied')
-    const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
-    const template = { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
-    const body = { metadata: { name: 'd' }, spec: { replicas: 1, selector: { matchLabels: { app: 'd' } }, template } }
-    expectStatus(await client().post(`${deployments}?fieldManager=maker`, body), 201)
-    const applied = (replicas: number, query: string) =>
-      client().patch(`${deployments}/d/scale?fieldManager=sizer${query}`, 'application/apply-patch+yaml', {
-        apiVersion: 'autoscaling/v1',
-        kind: 'Scale',
-        metadata: { name: 'd' },
-        spec: { replicas },
-      })
-    const refused = await applied(4, '')
-    expectFailure(refused, 409, 'Conflict')
-    assert.match(refused.text, /conflict with \\"maker\\" using autoscaling\/v1: \.spec\.replicas/)
-    assert.equal(specOf(expectStatus(await applied(4, '&force=true'), 200).json)['replicas'], 4)
-    expectStatus(await applied(4, ''), 200)
-    const { metadata, spec } = (await client().get(`${deployments}/d`)).json
-    assert.equal((spec as { readonly replicas: number }).replicas, 4)
-    const entries = metadata['managedFields'] as unknown as readonly Entry[]
-    assert.deepEqual(
-      entries.map(({ manager, subresource, fieldsV1 }) => [manager, subresource, JSON.stringify(fieldsV1).includes('f:replicas')]),
-      [
-        ['sizer', 'scale', true],
-        ['maker', undefined, false],
-      ],
-    )
-  })
-
-  test('questions are answered and not kept', async () => {
-    const access = '/apis/authorization.cluster.io/v1/selfsubjectaccessreviews'
-    const asked = await client().post(access, { spec: { resourceAttributes: { verb: 'delete', resource: 'pods' } } })
-    assert.equal((expectStatus(asked, 201).json['status'] as { allowed: boolean }).allowed, true)
-    expectFailure(await client().post(access, { spec: {} }), 422, 'Invalid')
-    const other = await client().post('/apis/authorization.cluster.io/v1/subjectaccessreviews', {
-      spec: { user: 'bob', nonResourceAttributes: { path: '/metrics', verb: 'get' } },
+// Budgets are counted by nobody here: a test says what they allow.
+onEveryEngine(
+  'actions',
+  (client) => {
+    test('a pod is given its account, its priority, its tolerations and a token', async () => {
+      const namespace = await roomForPods(client(), 'defaults')
+      const spec = specOf(expectStatus(await client().post(pods(namespace), podOf('p')), 201).json)
+      assert.equal(spec['serviceAccountName'], 'default')
+      assert.equal(spec['priority'], 0)
+      assert.equal((spec['tolerations'] as readonly unknown[]).length, 2)
+      assert.equal((spec['volumes'] as readonly unknown[]).length, 1)
+      expectFailure(await client().post(pods(namespace), podOf('q', { serviceAccountName: 'nobody' })), 403, 'Forbidden')
+      expectFailure(await client().post(pods(namespace), podOf('q', { priorityClassName: 'none' })), 403, 'Forbidden')
+      expectFailure(await client().post(pods(namespace), podOf('q', { runtimeClassName: 'none' })), 403, 'Forbidden')
+      const critical = await client().post(pods(namespace), podOf('critical', { priorityClassName: 'system-node-critical' }))
+      assert.equal(specOf(expectStatus(critical, 201).json)['priority'], 2_000_001_000)
     })
-    assert.equal((expectStatus(other, 201).json['status'] as { allowed: boolean }).allowed, false)
-    const token = await client().post('/apis/authentication.cluster.io/v1/tokenreviews', { spec: { token: 'wrong' } })
-    assert.notEqual((expectStatus(token, 201).json['status'] as { authenticated?: boolean }).authenticated, true)
-  })
-})
+
+    test('an update that leaves out what the priority class set keeps it', async () => {
+      const namespace = await roomForPods(client(), 'priority')
+      const made = expectStatus(await client().post(pods(namespace), podOf('p', { priorityClassName: 'system-node-critical' })), 201).json
+      const { priority: _, preemptionPolicy: __, ...spec } = specOf(made)
+      const kept = specOf(expectStatus(await client().put(pods(namespace, '/p'), { ...made, spec }), 200).json)
+      assert.equal(kept['priority'], 2_000_001_000)
+      assert.equal(kept['preemptionPolicy'], 'PreemptLowerPriority')
+      expectFailure(await client().put(pods(namespace, '/p'), { ...made, spec: { ...spec, priority: 1 } }), 422, 'Invalid')
+    })
+
+    test('grace beyond all times ends with them', async () => {
+      const namespace = await roomForPods(client(), 'long-grace')
+      for (const [name, gracePeriodSeconds] of [
+        ['p', '9007199254740991'],
+        ['q', '9223372036854775807'],
+      ] as const) {
+        expectStatus(await client().post(pods(namespace), podOf(name, { nodeName: 'n1' })), 201)
+        const going = expectStatus(
+          await client().delete(pods(namespace, `/${name}`), `{"gracePeriodSeconds":${gracePeriodSeconds}}`),
+          200,
+        ).json
+        assert.match(String(going.metadata.deletionTimestamp), /^9999-12-31T23:59:5/)
+        expectStatus(await client().delete(pods(namespace, `/${name}`), { gracePeriodSeconds: 0 }), 200)
+      }
+    })
+
+    test('a pod is placed once, and then goes with grace', async () => {
+      const namespace = await roomForPods(client(), 'placed')
+      expectStatus(await client().post(pods(namespace), podOf('p')), 201)
+      const binding = (node: string) => ({ metadata: { name: 'p' }, target: { kind: 'Node', name: node } })
+      expectFailure(await client().post(pods(namespace, '/p/binding'), binding('')), 400, 'BadRequest')
+      const misnamed = { metadata: { name: 'other' }, target: { kind: 'Node', name: 'n1' } }
+      expectFailure(await client().post(pods(namespace, '/p/binding'), misnamed), 400, 'BadRequest')
+      expectStatus(await client().post(pods(namespace, '/p/binding'), binding('n1')), 201)
+      expectFailure(await client().post(pods(namespace, '/p/binding'), binding('n2')), 409, 'Conflict')
+      expectFailure(
+        await client().post(`/api/v1/namespaces/${namespace}/bindings`, { metadata: { name: 'nope' }, target: { name: 'n' } }),
+        404,
+        'NotFound',
+      )
+      assert.equal(specOf((await client().get(pods(namespace, '/p'))).json)['nodeName'], 'n1')
+      const going = expectStatus(await client().delete(pods(namespace, '/p')), 200).json
+      assert.equal(going.metadata.deletionGracePeriodSeconds, 30)
+      const shorter = expectStatus(await client().delete(pods(namespace, '/p?gracePeriodSeconds=5')), 200).json
+      assert.equal(shorter.metadata.deletionGracePeriodSeconds, 5)
+      assert.equal(
+        expectStatus(await client().delete(pods(namespace, '/p?gracePeriodSeconds=60')), 200).json.metadata.deletionGracePeriodSeconds,
+        5,
+      )
+      expectStatus(await client().delete(pods(namespace, '/p?gracePeriodSeconds=0')), 200)
+      expectStatus(await client().get(pods(namespace, '/p')), 404)
+    })
+
+    test('watchers see a pod marked before it is gone, and the answer has the version of its end', async () => {
+      const namespace = await roomForPods(client(), 'marked')
+      const made = expectStatus(await client().post(pods(namespace), podOf('p')), 201).json
+      const watch = await client().watch(pods(namespace, `?watch=1&resourceVersion=${made.metadata.resourceVersion}`))
+      const answer = expectStatus(await client().delete(pods(namespace, '/p')), 200).json
+      const events = await watch.atLeast(2)
+      watch.close()
+      assert.deepEqual(
+        events.map(({ type, object }) => [type, object.metadata['deletionGracePeriodSeconds']]),
+        [
+          ['MODIFIED', 0],
+          ['DELETED', 0],
+        ],
+      )
+      assert.equal(events[1]?.object.metadata.resourceVersion, answer.metadata.resourceVersion)
+    })
+
+    test('eviction asks the disruption budget', async () => {
+      const namespace = await roomForPods(client(), 'evicted')
+      const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
+      const eviction = (name: string) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } })
+      for (const name of ['pending', 'one', 'two']) expectStatus(await client().post(pods(namespace), podOf(name)), 201)
+      expectStatus(await client().post(pods(namespace, '/pending/eviction'), eviction('pending')), 201)
+      for (const name of ['one', 'two']) {
+        const pod = (await client().get(pods(namespace, `/${name}`))).json
+        expectStatus(await client().put(pods(namespace, `/${name}/status`), { ...pod, status: { phase: 'Running' } }), 200)
+      }
+      const made = expectStatus(
+        await client().post(budgets, { metadata: { name: 'b' }, spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } } }),
+        201,
+      ).json
+      const early = await client().post(pods(namespace, '/one/eviction'), eviction('one'))
+      expectFailure(early, 429, 'TooManyRequests')
+      assert.equal(early.headers['retry-after'], '10')
+      const status = { observedGeneration: 1, disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 }
+      expectStatus(await client().put(`${budgets}/b/status`, { ...made, status }), 200)
+      expectFailure(await client().post(pods(namespace, '/one/eviction'), eviction('other')), 400, 'BadRequest')
+      expectStatus(await client().post(pods(namespace, '/one/eviction'), eviction('one')), 201)
+      expectFailure(await client().post(pods(namespace, '/two/eviction'), eviction('two')), 429, 'TooManyRequests')
+      assert.equal(((await client().get(`${budgets}/b`)).json['status'] as { disruptionsAllowed: number }).disruptionsAllowed, 0)
+    })
+
+    test('an evicted pod says so while it goes, and a rehearsal leaves no trace', async () => {
+      const namespace = await roomForPods(client(), 'told')
+      const made = expectStatus(await client().post(pods(namespace), podOf('p', { nodeName: 'n1' })), 201).json
+      const evicted = (deleteOptions: object) =>
+        client().post(pods(namespace, '/p/eviction'), { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' }, deleteOptions })
+      expectStatus(await evicted({ dryRun: ['All'] }), 201)
+      expectFailure(await evicted({ preconditions: { resourceVersion: '1' } }), 409, 'Conflict')
+      assert.equal((await client().get(pods(namespace, '/p'))).json.metadata.resourceVersion, made.metadata.resourceVersion)
+      expectStatus(await evicted({ preconditions: { resourceVersion: made.metadata.resourceVersion } }), 201)
+      const { metadata, status } = (await client().get(pods(namespace, '/p'))).json
+      const { conditions } = status as unknown as { readonly conditions: readonly { readonly [name: string]: unknown }[] }
+      assert.equal(metadata.deletionGracePeriodSeconds, 30)
+      assert.deepEqual(
+        conditions.map(({ type, status: is, reason }) => [type, is, reason]),
+        [['DisruptionTarget', 'True', 'EvictionByEvictionAPI']],
+      )
+    })
+
+    test('connections find no node', async () => {
+      const namespace = await roomForPods(client(), 'connected')
+      expectStatus(
+        await client().post(
+          pods(namespace),
+          podOf('p', {
+            containers: [
+              { name: 'c', image: 'i' },
+              { name: 'd', image: 'i' },
+            ],
+          }),
+        ),
+        201,
+      )
+      expectFailure(await client().get(pods(namespace, '/p/log')), 400, 'BadRequest')
+      expectFailure(await client().get(pods(namespace, '/p/log?container=e')), 400, 'BadRequest')
+      expectFailure(await client().get(pods(namespace, '/p/log?container=c&tailLines=-1')), 422, 'Invalid')
+      expectFailure(await client().get(pods(namespace, '/p/log?container=c&limitBytes=0')), 422, 'Invalid')
+      expectFailure(await client().get(pods(namespace, '/p/log?container=c&sinceSeconds=1&sinceTime=2024-01-01T00:00:00Z')), 422, 'Invalid')
+      expectFailure(await client().get(pods(namespace, '/p/log?container=c&tailLines=few')), 400, 'BadRequest')
+      assert.equal(expectStatus(await client().get(pods(namespace, '/p/log?container=c')), 204).text, '')
+      expectFailure(await client().get(pods(namespace, '/p/exec?container=c&command=ls')), 400, 'BadRequest')
+      expectFailure(await client().get(pods(namespace, '/none/log')), 404, 'NotFound')
+      expectFailure(await client().get(pods(namespace, '/p/proxy/some/path')), 400, 'BadRequest')
+      expectFailure(await client().get(services('default', '/cluster/proxy/')), 503, 'ServiceUnavailable')
+    })
+
+    test('no two services have one address, and what one gives back another can take', async () => {
+      const namespace = await newNamespace(client(), 'addresses')
+      const serviceOf = (name: string, more: object = {}) => ({ metadata: { name }, spec: { ports: [{ port: 80 }], ...more } })
+      const made = await Promise.all(Array.from({ length: 20 }, (_, i) => client().post(services(namespace), serviceOf(`s${i}`))))
+      const addresses = made.map((answer) => specOf(expectStatus(answer, 201).json)['clusterIP'] as string)
+      assert.equal(new Set(addresses).size, 20)
+      const [first = ''] = addresses
+      expectFailure(await client().post(services(namespace), serviceOf('same', { clusterIP: first })), 422, 'Invalid')
+      expectFailure(await client().post(services(namespace), serviceOf('own', { clusterIP: '10.0.0.1' })), 422, 'Invalid')
+      expectStatus(await client().delete(services(namespace, '/s0')), 200)
+      expectStatus(await client().post(services(namespace), serviceOf('same', { clusterIP: first })), 201)
+      const ported = expectStatus(
+        await client().post(services(namespace), serviceOf('np', { type: 'NodePort', ports: [{ port: 80, nodePort: 30123 }] })),
+        201,
+      )
+      assert.equal((specOf(ported.json)['ports'] as readonly { nodePort: number }[])[0]?.nodePort, 30123)
+      expectFailure(
+        await client().post(services(namespace), serviceOf('np2', { type: 'NodePort', ports: [{ port: 80, nodePort: 30123 }] })),
+        422,
+        'Invalid',
+      )
+    })
+
+    test('a scale is a view of its object', async () => {
+      const namespace = await newNamespace(client(), 'scaled')
+      const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
+      const template = { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+      expectStatus(
+        await client().post(deployments, { metadata: { name: 'd' }, spec: { selector: { matchLabels: { app: 'd' } }, template } }),
+        201,
+      )
+      const scale = expectStatus(await client().get(`${deployments}/d/scale`), 200).json
+      assert.deepEqual([scale.kind, specOf(scale)['replicas']], ['Scale', 1])
+      expectStatus(await client().put(`${deployments}/d/scale`, { ...scale, spec: { replicas: 3 } }), 200)
+      expectFailure(await client().put(`${deployments}/d/scale`, { ...scale, spec: { replicas: 4 } }), 409, 'Conflict')
+      expectFailure(await client().put(`${deployments}/d/scale`, { metadata: { name: 'd' }, spec: { replicas: -1 } }), 422, 'Invalid')
+      const deployment = (await client().get(`${deployments}/d`)).json
+      assert.deepEqual([specOf(deployment)['replicas'], deployment.metadata['generation']], [3, 2])
+      expectFailure(await client().get(`${deployments}/none/scale`), 404, 'NotFound')
+    })
+
+    interface Entry {
+      readonly manager: string
+      readonly subresource?: string
+      readonly fieldsV1: object
+    }
+
+    test('a scale is applied as a Scale, and the owner of the number is known to its object', async () => {
+      const namespace = await newNamespace(client(), 'applied')
+      const deployments = `/apis/apps/v1/namespaces/${namespace}/deployments`
+      const template = { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
+      const body = { metadata: { name: 'd' }, spec: { replicas: 1, selector: { matchLabels: { app: 'd' } }, template } }
+      expectStatus(await client().post(`${deployments}?fieldManager=maker`, body), 201)
+      const applied = (replicas: number, query: string) =>
+        client().patch(`${deployments}/d/scale?fieldManager=sizer${query}`, 'application/apply-patch+yaml', {
+          apiVersion: 'autoscaling/v1',
+          kind: 'Scale',
+          metadata: { name: 'd' },
+          spec: { replicas },
+        })
+      const refused = await applied(4, '')
+      expectFailure(refused, 409, 'Conflict')
+      assert.match(refused.text, /conflict with \\"maker\\" using autoscaling\/v1: \.spec\.replicas/)
+      assert.equal(specOf(expectStatus(await applied(4, '&force=true'), 200).json)['replicas'], 4)
+      expectStatus(await applied(4, ''), 200)
+      const { metadata, spec } = (await client().get(`${deployments}/d`)).json
+      assert.equal((spec as { readonly replicas: number }).replicas, 4)
+      const entries = metadata['managedFields'] as unknown as readonly Entry[]
+      assert.deepEqual(
+        entries.map(({ manager, subresource, fieldsV1 }) => [manager, subresource, JSON.stringify(fieldsV1).includes('f:replicas')]),
+        [
+          ['sizer', 'scale', true],
+          ['maker', undefined, false],
+        ],
+      )
+    })
+
+    test('questions are answered and not kept', async () => {
+      const access = '/apis/authorization.cluster.io/v1/selfsubjectaccessreviews'
+      const asked = await client().post(access, { spec: { resourceAttributes: { verb: 'delete', resource: 'pods' } } })
+      assert.equal((expectStatus(asked, 201).json['status'] as { allowed: boolean }).allowed, true)
+      expectFailure(await client().post(access, { spec: {} }), 422, 'Invalid')
+      const other = await client().post('/apis/authorization.cluster.io/v1/subjectaccessreviews', {
+        spec: { user: 'bob', nonResourceAttributes: { path: '/metrics', verb: 'get' } },
+      })
+      assert.equal((expectStatus(other, 201).json['status'] as { allowed: boolean }).allowed, false)
+      const token = await client().post('/apis/authentication.cluster.io/v1/tokenreviews', { spec: { token: 'wrong' } })
+      assert.notEqual((expectStatus(token, 201).json['status'] as { authenticated?: boolean }).authenticated, true)
+    })
+  },
+  [...everyKind, '--controllers=*,-disruption'],
+)

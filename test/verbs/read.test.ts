@@ -161,7 +161,7 @@ onEveryEngine('reading', (client) => {
       assert.equal(details?.causes?.[0]?.reason, 'ResourceVersionTooLarge')
       assert.ok(Number(answer.headers['retry-after']) >= 1)
     }
-    assert.ok(Date.now() - begin < 10_000)
+    assert.ok(Date.now() - begin < 40_000)
   })
 
   test('a version from the near future is waited for', async () => {

