@@ -11,7 +11,7 @@ import { obtainPromtool } from './clients/obtain-promtool.js'
 import { runToEnd } from './clients/obtaining.js'
 import type { ApiClient } from './kit/api-client.js'
 import { type Embedded, startEmbedded } from './kit/embedded.js'
-import { configMapOf, configMaps, expectStatus, newNamespace } from './kit/fixtures.js'
+import { configMapOf, configMaps, expectStatus, newNamespace, until } from './kit/fixtures.js'
 import { type MetricsText, readMetrics, type Sample } from './kit/metrics-text.js'
 import { repoRoot } from './kit/paths.js'
 import { timedTest } from './kit/timed-test.js'
@@ -83,7 +83,7 @@ const promtool = await obtainPromtool()
 /** A little of everything. */
 async function beBusy(client: ApiClient): Promise<{ readonly listedBytes: number }> {
   const namespace = await newNamespace(client, 'busy')
-  const watch = await client.watch(`${configMaps(namespace)}?watch=1&timeoutSeconds=2`)
+  const watch = await client.watch(`${configMaps(namespace)}?watch=1&timeoutSeconds=60`)
   const atOnce = await client.watch('/api/v1/namespaces?watch=1&timeoutSeconds=1')
   for (let i = 0; i < 5; i++) expectStatus(await client.post(configMaps(namespace), configMapOf(`o-${i}`)), 201)
   expectStatus(await client.post(`${configMaps(namespace)}?dryRun=All`, configMapOf('dry')), 201)
@@ -91,7 +91,13 @@ async function beBusy(client: ApiClient): Promise<{ readonly listedBytes: number
   const lists = [await client.get(configMaps(namespace)), await client.get(`${configMaps(namespace)}?labelSelector=a%3Db`)]
   await client.get('/readyz')
   await client.delete(configMaps(namespace))
+  await watch.atLeast(10)
+  watch.close()
   await Promise.all([watch.ended, atOnce.ended])
+  await until(
+    async () => (await metricsOf(client)).sum('apiserver_longrunning_requests', { resource: 'configmaps' }),
+    (count) => count === 0,
+  )
   return { listedBytes: lists.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0) }
 }
 
@@ -175,7 +181,7 @@ describe('metrics', { concurrency: false }, () => {
     const labels = { resource: 'secrets', verb: 'WATCH', scope: 'cluster' }
     assert.equal((await metricsOf(client)).sum('apiserver_longrunning_requests', labels), 1)
     watch.close()
-    for (let i = 0; i < 100 && (await metricsOf(client)).sum('apiserver_longrunning_requests', labels) > 0; i++) await sleep(20)
+    for (let i = 0; i < 1000 && (await metricsOf(client)).sum('apiserver_longrunning_requests', labels) > 0; i++) await sleep(20)
     assert.equal((await metricsOf(client)).sum('apiserver_longrunning_requests', labels), 0)
   })
 
