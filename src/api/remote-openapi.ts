@@ -3,15 +3,18 @@
 /** A part of an OpenAPI document of version 2, cleaned: nothing is in it that such a document does not have. */
 export type SpecPart = { readonly [name: string]: unknown }
 
+/** The JSON of such parts, by their names: as values they would take many times the room, and long to be collected. */
+export type SpecParts = ReadonlyMap<string, Uint8Array>
+
 /** Of one version that another server answers for. */
 export interface RemoteSpec {
   /** Of the API service. */
   readonly name: string
   readonly group: string
   readonly version: string
-  readonly paths: ReadonlyMap<string, SpecPart>
+  readonly paths: SpecParts
   /** Those that the paths speak of, and whatever these do. */
-  readonly definitions: ReadonlyMap<string, SpecPart>
+  readonly definitions: SpecParts
 }
 
 export interface RemoteOpenApi {

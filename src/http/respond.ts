@@ -52,7 +52,7 @@ function compressorOf(exchange: Exchange): Gzip {
 }
 
 /** Ends an answer with its body: a large one is encrypted and sent in turns of the event loop, as its client takes it. */
-function endWith(exchange: Exchange, body: Uint8Array): void {
+export function endWith(exchange: Exchange, body: Uint8Array): void {
   const { response } = exchange
   if (body.length <= turnBytes) {
     response.end(body)

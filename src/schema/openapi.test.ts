@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as s from './node.js'
-import { type JsonSchema, type OpenApiVersion, openDefinitions, type Publication } from './openapi.js'
+import { defineAll, type JsonSchema, type OpenApiVersion, openDefinitions, type Publication } from './openapi.js'
 
 const struct = s.structsOf('api.test.v1')
 
@@ -19,7 +19,7 @@ const publication = (version: OpenApiVersion, more: Partial<Publication> = {}): 
 function published(node: s.SchemaNode, version: OpenApiVersion, more?: Partial<Publication>): { readonly [name: string]: JsonSchema } {
   const definitions = openDefinitions(publication(version, more))
   const used = definitions.schemaOf(node)
-  return { used, ...Object.fromEntries(definitions.byName) }
+  return { used, ...Object.fromEntries(defineAll(definitions)) }
 }
 
 const ref2 = (name: string): JsonSchema => ({ $ref: `#/definitions/org.${name}` })

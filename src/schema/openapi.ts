@@ -26,21 +26,37 @@ export interface Publication {
   readonly writtenFor?: (node: StructNode, schemaOf: Definitions['schemaOf']) => JsonSchema | undefined
 }
 
+/** A type that is published under a name, and whose it is. */
+export interface NamedType {
+  readonly home: string
+  readonly name: string
+  readonly node: Exclude<SchemaNode, { type: 'lazy' }>
+}
+
 export interface Definitions {
-  /** What stands for a node where it is used. The types that it refers to are among the definitions from then on. */
+  /** What stands for a node where it is used. The types that it refers to are among those that are to be defined from then on. */
   readonly schemaOf: (node: SchemaNode) => JsonSchema
-  readonly byName: ReadonlyMap<string, JsonSchema>
+  /** What was referred to so far, by full names. It grows while definitions are made. */
+  readonly referred: ReadonlyMap<string, NamedType>
+  /** The definition of one of these. */
+  readonly define: (type: NamedType) => JsonSchema
 }
 
 export function openDefinitions(publication: Publication): Definitions {
-  const byName = new Map<string, JsonSchema>()
-  const schemaOf = (node: SchemaNode): JsonSchema => read({ publication, schemaOf, byName }, resolve(node))
-  return { schemaOf, byName }
+  const referred = new Map<string, NamedType>()
+  const reading: Reading = { publication, referred, schemaOf: (node) => read(reading, resolve(node)) }
+  return { schemaOf: reading.schemaOf, referred, define: (type) => define(reading, type) }
 }
 
-interface Reading extends Definitions {
+interface Reading extends Pick<Definitions, 'schemaOf'> {
   readonly publication: Publication
-  readonly byName: Map<string, JsonSchema>
+  readonly referred: Map<string, NamedType>
+}
+
+/** The definitions of all that was referred to, and of what these refer to, one at a time. */
+export function* defineAll({ referred, define }: Definitions): Generator<readonly [name: string, schema: JsonSchema], void, void> {
+  // What definitions refer to is added to the end while it is walked.
+  for (const [name, type] of referred) yield [name, define(type)]
 }
 
 function read(reading: Reading, node: Exclude<SchemaNode, { type: 'lazy' }>): JsonSchema {
@@ -63,34 +79,28 @@ function read(reading: Reading, node: Exclude<SchemaNode, { type: 'lazy' }>): Js
         ...(node.mapType && { 'x-kubernetes-map-type': node.mapType }),
       }
     case 'struct':
-      return node.home === undefined
-        ? structSchema(reading, node)
-        : refer(reading, { home: node.home, name: node.name, define: () => definition(reading, node) })
+      return node.home === undefined ? structSchema(reading, node) : refer(reading, { home: node.home, name: node.name, node })
     case 'time':
     case 'duration':
     case 'quantity':
     case 'intOrString':
     case 'any': {
-      const { home, name, schema } = namedScalar(node)
-      return refer(reading, { home, name, define: () => ({ ...described(reading, name), ...schema(reading.publication.version) }) })
+      const { home, name } = namedScalar(node)
+      return refer(reading, { home, name, node })
     }
   }
 }
 
-interface NamedType {
-  readonly home: string
-  readonly name: string
-  readonly define: () => JsonSchema
+function define(reading: Reading, { name, node }: NamedType): JsonSchema {
+  if (node.type === 'struct') return definition(reading, node)
+  return { ...described(reading, name), ...namedScalar(node as Parameters<typeof namedScalar>[0]).schema(reading.publication.version) }
 }
 
 const definitionsAt: { readonly [Version in OpenApiVersion]: string } = { 2: '#/definitions/', 3: '#/components/schemas/' }
 
-function refer({ publication, byName }: Reading, { home, name, define }: NamedType): JsonSchema {
-  const fullName = publication.nameOf(home, name)
-  if (!byName.has(fullName)) {
-    byName.set(fullName, {}) // before its fields are read, as one of them may be of the same type
-    byName.set(fullName, define())
-  }
+function refer({ publication, referred }: Reading, type: NamedType): JsonSchema {
+  const fullName = publication.nameOf(type.home, type.name)
+  if (!referred.has(fullName)) referred.set(fullName, type)
   return { $ref: `${definitionsAt[publication.version]}${fullName}` }
 }
 

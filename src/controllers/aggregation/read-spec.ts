@@ -1,7 +1,7 @@
 // What a server behind an API service says of its types and paths, out of its whole OpenAPI document: the paths of one version, and the
 // definitions that these need. In short steps and within bounds, however large the document is.
 
-import type { RemoteSpec, SpecPart } from '../../api/remote-openapi.js'
+import type { RemoteSpec } from '../../api/remote-openapi.js'
 import { type Slices, sliceMembers } from '../../codec/json-slices.js'
 import { cleanDefinition, cleanPathItem, definitionsIn } from './clean-spec.js'
 
@@ -25,21 +25,21 @@ export function* readSpec(
   const parts = new Parts(slices)
   const parameterOf = (parameter: string): unknown => parts.read('parameters', parameter)
   const prefix = `/apis/${group}/${version}/`
-  const paths = new Map<string, SpecPart>()
+  const paths = new Map<string, Uint8Array>()
   const needed = new Set<string>()
   for (const path of slices.get('paths')?.keys() ?? []) {
     if (path !== prefix.slice(0, -1) && !path.startsWith(prefix)) continue
     const item = cleanPathItem(parts.read('paths', path), parameterOf)
     if (item === undefined) throw new Error(`the path ${path} is no object`)
-    paths.set(path, item)
+    paths.set(path, Buffer.from(JSON.stringify(item)))
     for (const each of definitionsIn(item)) needed.add(each)
     yield
   }
-  const definitions = new Map<string, SpecPart>()
+  const definitions = new Map<string, Uint8Array>()
   // What definitions need is added to the end of the set while it is walked.
   for (const each of needed) {
     const definition = cleanDefinition(parts.read('definitions', each))
-    definitions.set(each, definition ?? { type: 'object' })
+    definitions.set(each, Buffer.from(JSON.stringify(definition ?? { type: 'object' })))
     for (const other of definitionsIn(definition)) needed.add(other)
     yield
   }

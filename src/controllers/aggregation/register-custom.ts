@@ -13,6 +13,7 @@ import { remove } from '../../verbs/delete.js'
 import { update } from '../../verbs/update.js'
 import { automanagedLabel, keptLabel as kept } from '../bootstrap/api-services.js'
 import { definitionsResource, isOwnGroup } from '../custom-resources/custom-kinds.js'
+import { Extracts } from '../custom-resources/extracts.js'
 import { groupIn, NamesByGroup } from '../custom-resources/names-by-group.js'
 import { KeyedLoop, type LoopParts, type Run } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
@@ -23,6 +24,7 @@ import { apiServicesResource } from './follow-api-services.js'
 export const customApiServices = (parts: LoopParts): Loop => {
   const { store } = parts.engine
   const names = { definitions: new NamesByGroup(store), services: new NamesByGroup(store) }
+  const served = new Extracts(store, servedBy)
   return new KeyedLoop(parts, {
     name: 'autoregister',
     sources: (catalog) => {
@@ -48,40 +50,50 @@ export const customApiServices = (parts: LoopParts): Loop => {
       const definitions = definitionsResource(parts.catalogs)
       const services = apiServicesResource(parts.catalogs.current)
       if (definitions === undefined || services === undefined || isOwnGroup(parts.catalogs.current, group)) return undefined
-      await tendGroup({ ...parts, definitions, services, names, run }, group)
+      await tendGroup({ ...parts, definitions, services, names, served, run }, group)
       return undefined
     },
   })
 }
 
+/** Which versions a definition serves. */
+interface ServedBy {
+  readonly group: string
+  readonly versions: readonly string[]
+}
+
+const servedBy = ({ spec }: CustomResourceDefinition): ServedBy => ({
+  group: spec?.group ?? '',
+  versions: (spec?.versions ?? []).flatMap(({ name, served }) => (served === true && name !== undefined ? [name] : [])),
+})
+
 interface Tending extends LoopParts {
   readonly definitions: Resource
   readonly services: Resource
   readonly names: { readonly definitions: NamesByGroup; readonly services: NamesByGroup }
+  readonly served: Extracts<ServedBy>
   readonly run: Run
 }
 
 async function tendGroup(tending: Tending, group: string): Promise<void> {
+  const { definitions, names, served } = tending
   const wanted = new Set<string>()
-  for (const { spec } of ofGroup<CustomResourceDefinition>(tending, 'definitions', group))
-    for (const { name, served } of spec?.versions ?? []) if (served === true && name !== undefined) wanted.add(name)
+  for (const name of names.definitions.of(definitions, group)) {
+    const by = served.of(definitions, name)
+    if (by?.group === group) for (const version of by.versions) wanted.add(version)
+  }
   const label = automanagedLabel(tending.catalogs.current)
-  const stored = new Map(ofGroup<APIService>(tending, 'services', group).map((service) => [service.spec?.version ?? '', service] as const))
+  const stored = new Map(servicesOf(tending, group).map((service) => [service.spec?.version ?? '', service] as const))
   for (const version of wanted) await put(tending, { group, version, label }, stored.get(version))
   for (const [version, service] of stored) {
     if (!wanted.has(version) && service.metadata?.labels?.[label] === kept) await drop(tending, service)
   }
 }
 
-function ofGroup<T extends APIService | CustomResourceDefinition>(
-  tending: Tending,
-  kind: 'definitions' | 'services',
-  group: string,
-): readonly T[] {
-  const resource = tending[kind]
-  return tending.names[kind].of(resource, group).flatMap((name) => {
-    const object = tending.engine.store.read({ resource, namespace: '', name })?.decode(resource) as T | undefined
-    return object?.spec?.group === group ? [object] : []
+function servicesOf({ engine, services, names }: Tending, group: string): readonly APIService[] {
+  return names.services.of(services, group).flatMap((name) => {
+    const service = engine.store.read({ resource: services, namespace: '', name })?.decode(services) as APIService | undefined
+    return service?.spec?.group === group ? [service] : []
   })
 }
 

@@ -20,11 +20,11 @@ interface Taken {
   readonly kinds: ReadonlySet<string>
 }
 
-function takenBy(others: readonly CustomResourceDefinition[]): Taken {
+function takenBy(others: readonly (CustomResourceDefinitionNames | undefined)[]): Taken {
   const resources = new Set<string>()
   const kinds = new Set<string>()
-  for (const { status } of others) {
-    const { plural, singular, shortNames = [], kind, listKind } = status?.acceptedNames ?? {}
+  for (const names of others) {
+    const { plural, singular, shortNames = [], kind, listKind } = names ?? {}
     for (const name of [plural, singular, ...shortNames]) if (name) resources.add(name)
     for (const name of [kind, listKind]) if (name) kinds.add(name)
   }
@@ -49,8 +49,11 @@ export function refuseNames({ spec, status }: CustomResourceDefinition): Accepta
   return { names: { ...status?.acceptedNames }, namesAccepted, established }
 }
 
-/** `others`: the other definitions of the group. */
-export function acceptNames(definition: CustomResourceDefinition, others: readonly CustomResourceDefinition[]): Acceptance {
+/** `others`: the names that were accepted of the other definitions of the group. */
+export function acceptNames(
+  definition: CustomResourceDefinition,
+  others: readonly (CustomResourceDefinitionNames | undefined)[],
+): Acceptance {
   const wanted = definition.spec?.names ?? {}
   const had = definition.status?.acceptedNames ?? {}
   const taken = takenBy(others)

@@ -6,7 +6,11 @@ import { type ApiObject, withMetadata } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import { cleanupFinalizer } from '../../resources/apiextensions/custom-resource-definition.js'
-import type { CustomResourceDefinition, CustomResourceDefinitionCondition } from '../../resources/apiextensions/v1.schema.js'
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionNames,
+} from '../../resources/apiextensions/v1.schema.js'
 import { timeOf } from '../../schema/scalars.js'
 import { update } from '../../verbs/update.js'
 import { KeyedLoop, type LoopParts, type Run } from '../kit/loop.js'
@@ -15,6 +19,7 @@ import { deleteContents } from '../namespace-contents.js'
 import { ownCall } from '../own-call.js'
 import { acceptNames, refuseNames } from './accepted-names.js'
 import { definitionsResource, isOwnGroup } from './custom-kinds.js'
+import { Extracts } from './extracts.js'
 import { groupIn, NamesByGroup } from './names-by-group.js'
 
 /** A key beside those of definitions: a definition of the group is gone, and its names are free. */
@@ -24,6 +29,7 @@ const retryMs = 1000
 
 export const customResourceDefinitions = (parts: LoopParts): Loop => {
   const names = new NamesByGroup(parts.engine.store)
+  const claims = new Extracts(parts.engine.store, claimOf)
   return new KeyedLoop(parts, {
     name: 'crd_naming_condition_controller',
     sources: () => {
@@ -43,16 +49,30 @@ export const customResourceDefinitions = (parts: LoopParts): Loop => {
     work: async (key, run) => {
       const resource = definitionsResource(parts.catalogs)
       if (resource === undefined) return undefined
-      const tend = new Tending({ ...parts, names }, resource, run)
+      const tend = new Tending({ ...parts, names, claims }, resource, run)
       if (!key.startsWith('*.')) return await tend.one(key)
-      for (const { metadata } of tend.ofGroup(key.slice(2))) await tend.one(metadata?.name ?? '')
+      for (const { name } of tend.ofGroup(key.slice(2))) await tend.one(name)
       return undefined
     },
   })
 }
 
+/** What a definition says of names. */
+interface Claim {
+  readonly name: string
+  readonly group: string
+  readonly acceptedNames: CustomResourceDefinitionNames | undefined
+}
+
+const claimOf = ({ metadata, spec, status }: CustomResourceDefinition): Claim => ({
+  name: metadata?.name ?? '',
+  group: spec?.group ?? '',
+  acceptedNames: status?.acceptedNames,
+})
+
 interface TendingParts extends LoopParts {
   readonly names: NamesByGroup
+  readonly claims: Extracts<Claim>
 }
 
 class Tending {
@@ -66,12 +86,12 @@ class Tending {
     this.run = run
   }
 
-  ofGroup(group: string): readonly CustomResourceDefinition[] {
+  ofGroup(group: string): readonly Claim[] {
     const { resource } = this
-    const { names, engine } = this.parts
+    const { names, claims } = this.parts
     return names.of(resource, group).flatMap((name) => {
-      const definition = engine.store.read({ resource, namespace: '', name })?.decode(resource) as CustomResourceDefinition | undefined
-      return definition?.spec?.group === group ? [definition] : []
+      const claim = claims.of(resource, name)
+      return claim?.group === group ? [claim] : []
     })
   }
 
@@ -90,9 +110,14 @@ class Tending {
   }
 
   private async accept(definition: CustomResourceDefinition): Promise<void> {
-    const others = this.ofGroup(definition.spec?.group ?? '').filter(({ metadata }) => metadata?.name !== definition.metadata?.name)
+    const others = this.ofGroup(definition.spec?.group ?? '').filter(({ name }) => name !== definition.metadata?.name)
     const isOwn = isOwnGroup(this.parts.catalogs.current, definition.spec?.group ?? '')
-    const { names, namesAccepted, established } = isOwn ? refuseNames(definition) : acceptNames(definition, others)
+    const { names, namesAccepted, established } = isOwn
+      ? refuseNames(definition)
+      : acceptNames(
+          definition,
+          others.map(({ acceptedNames }) => acceptedNames),
+        )
     const conditions = this.withConditions(definition.status?.conditions ?? [], [namesAccepted, established])
     const status = { ...definition.status, acceptedNames: names, conditions }
     if (sameValue(status, definition.status)) return

@@ -2,7 +2,6 @@
 
 import type { Catalog } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
-import { getOrInsert } from '../../base/get-or-insert.js'
 import type { StructNode } from '../../schema/node.js'
 import {
   type Definitions,
@@ -13,7 +12,7 @@ import {
   type PublishedKind,
 } from '../../schema/openapi.js'
 import { componentName } from './component-names.js'
-import { completeSchema, customSchemas } from './custom-schemas.js'
+import { completeSchema } from './custom-schemas.js'
 import { kindsOfTypes } from './kinds.js'
 import { capital } from './operation-ids.js'
 import { openPublisher, type Publisher } from './publisher.js'
@@ -33,8 +32,14 @@ export interface Blueprint {
   readonly sources: readonly RouteSource[]
   /** As which kinds a type is sent and received. */
   readonly kindsOf: KindsOf
-  /** `kindsOf` may be another function than the one above, which hears what is asked for. */
-  readonly definitions: (version: OpenApiVersion, kindsOf?: KindsOf) => Definitions
+  readonly definitions: (version: OpenApiVersion, more?: DefinitionParts) => Definitions
+}
+
+export interface DefinitionParts {
+  /** Another function than that of the blueprint, which hears what is asked for. */
+  readonly kindsOf?: KindsOf
+  /** The type of a custom kind, and what the version of OpenAPI can say of it. */
+  readonly written?: readonly [node: StructNode, schema: JsonSchema] | undefined
 }
 
 export type KindsOf = (node: StructNode) => readonly PublishedKind[]
@@ -50,31 +55,20 @@ export function blueprintOf(
 ): Blueprint {
   const kinds = kindsOfTypes(catalog, publisher)
   const kindsOf = (node: StructNode): readonly PublishedKind[] => kinds.get(node) ?? noKinds
-  const written = customSchemas(catalog, publisher)
   return {
     info: { title: titleOf(catalog.identity), version: release },
     sources: routeSources(catalog, publisher),
     kindsOf,
-    definitions: (version, heard = kindsOf) =>
+    definitions: (version, { kindsOf: heard = kindsOf, written } = {}) =>
       openDefinitions({
         version,
         describe,
         nameOf: componentName,
         kindsOf: heard,
-        writtenFor: (node, schemaOf) => {
-          const schema = written.get(node)
-          return schema === undefined ? undefined : completeSchema(schema, { version, describe, schemaOf })
-        },
+        writtenFor: (node, schemaOf) => (node === written?.[0] ? completeSchema(written[1], { describe, schemaOf }) : undefined),
       }),
   }
 }
 
 /** Every path, in order. */
 export const allRoutes = ({ sources }: Blueprint): readonly Route[] => inOrder(sources.flatMap(({ routes }) => routes()))
-
-/** The paths of each document of version 3. */
-export function routesByDocument({ sources }: Blueprint): ReadonlyMap<string, readonly Route[]> {
-  const documents = new Map<string, readonly Route[]>()
-  for (const { document, routes } of sources) if (document !== undefined) getOrInsert(documents, document, routes)
-  return documents
-}

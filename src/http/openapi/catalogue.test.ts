@@ -9,13 +9,12 @@ import type { ResourceDefinition } from '../../api/definition.js'
 import { identityOf } from '../../api/identity.js'
 import { definitions as builtIn } from '../../resources/index.js'
 import type { JsonSchema } from '../../schema/openapi.js'
-import { allRoutes, type Blueprint, blueprintOf, routesByDocument } from './blueprint.js'
+import { allRoutes, type Blueprint, blueprintOf } from './blueprint.js'
 import { catalogueDefinitions, catalogueFiles, catalogueFolder } from './catalogue.fixture.js'
 import { type CataloguePaths, cataloguePaths, type OperationFacts, type PathFacts, type PathJson } from './catalogue-paths.fixture.js'
 import { expectedDefinitions } from './catalogue-types.fixture.js'
 import { checkDocument } from './check-document.fixture.js'
-import { documentV2 } from './document-v2.js'
-import { documentV3 } from './document-v3.js'
+import { documentV2, documentV3, sourcesByDocument } from './whole-document.fixture.js'
 
 const skip = existsSync(catalogueFolder) ? false : `there is no ${catalogueFolder}`
 
@@ -54,7 +53,7 @@ describe('every kind of the catalogue', { skip }, () => {
   })
 
   const documents = (): readonly (readonly [string, JsonSchema])[] =>
-    [...routesByDocument(blueprint)].map(([name, routes]) => [name, documentV3(blueprint, routes)])
+    [...sourcesByDocument(blueprint)].map(([name, sources]) => [name, documentV3(blueprint, sources)])
 
   test('version 2 has exactly the paths, methods, parameters and codes', () => {
     const paths = documentV2(blueprint)['paths'] as Paths

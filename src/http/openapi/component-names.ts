@@ -13,6 +13,9 @@ const aggregator = original.prefixed('aggregator')
 /** The place of a custom kind, whose group is somebody's domain; no package has a slash in its name. */
 export const customHome = ({ group, version }: { readonly group: string; readonly version: string }): string => `${group}/${version}`
 
+/** Whether a type belongs to one kind alone, and not to a package. */
+export const isCustomHome = (home: string): boolean => home.includes('/')
+
 export function componentName(home: string, name: string): string {
   const [group = '', version] = home.split('/')
   if (version !== undefined) return `${reversed(group)}.${version}.${name}`

@@ -2,15 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { SpecPart } from '../../api/remote-openapi.js'
+import type { SpecPart, SpecParts } from '../../api/remote-openapi.js'
 import { convertSpec } from './convert-spec.js'
+
+const partsOf = (parts: { readonly [name: string]: SpecPart }): SpecParts =>
+  new Map(Object.entries(parts).map(([name, part]) => [name, Buffer.from(JSON.stringify(part))]))
 
 const specOf = (paths: { readonly [path: string]: SpecPart }, definitions: { readonly [name: string]: SpecPart }) => ({
   name: 'v1.g',
   group: 'g',
   version: 'v1',
-  paths: new Map(Object.entries(paths)),
-  definitions: new Map(Object.entries(definitions)),
+  paths: partsOf(paths),
+  definitions: partsOf(definitions),
 })
 
 function convert(spec: ReturnType<typeof specOf>): { readonly document: unknown; readonly steps: number } {

@@ -1,7 +1,8 @@
 // A document of version 3 out of what a server said in version 2, for servers that have no other.
 
-import type { RemoteSpec, SpecPart } from '../../api/remote-openapi.js'
+import type { RemoteSpec, SpecPart, SpecParts } from '../../api/remote-openapi.js'
 import type { JsonSchema } from '../../schema/openapi.js'
+import { readPart } from './place-specs.js'
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 
@@ -13,10 +14,10 @@ export function* convertSpec({ group, version, paths, definitions }: RemoteSpec)
   return `{"openapi":"3.0.0","info":${info},"paths":${items},"components":{"schemas":${schemas}}}`
 }
 
-function* members(parts: ReadonlyMap<string, SpecPart>, convert: (part: SpecPart) => unknown): Generator<undefined, string, void> {
+function* members(parts: SpecParts, convert: (part: SpecPart) => unknown): Generator<undefined, string, void> {
   const texts: string[] = []
   for (const [name, part] of parts) {
-    texts.push(`${JSON.stringify(name)}:${JSON.stringify(convert(part))}`)
+    texts.push(`${JSON.stringify(name)}:${JSON.stringify(convert(readPart(part)))}`)
     yield undefined
   }
   return `{${texts.join(',')}}`

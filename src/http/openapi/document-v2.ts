@@ -1,30 +1,11 @@
-// The one document of OpenAPI version 2, with everything in it.
+// Paths as OpenAPI version 2 describes them.
 
 import type { Definitions, JsonSchema } from '../../schema/openapi.js'
-import type { Blueprint } from './blueprint.js'
-import { answerText, type DocumentParts, marksOf, security, sorted, tokenScheme, unauthorized, wholeDocument } from './rendering.js'
+import { answerText, marksOf, unauthorized } from './rendering.js'
 import { type Operation, ownParameters, type Parameter, type Route, sharedParameters } from './route.js'
-import { inOrder } from './routes.js'
 
-export function partsOfV2(blueprint: Blueprint): DocumentParts {
-  const definitions = blueprint.definitions(2)
-  return {
-    head: { swagger: '2.0', info: blueprint.info },
-    paths: function* () {
-      const routes: Route[] = []
-      for (const source of blueprint.sources) {
-        for (const route of yield* source.steps()) routes.push(route)
-        yield undefined
-      }
-      for (const route of inOrder(routes)) yield [route.path, renderPath(route, definitions)]
-    },
-    tail: () => ({ definitions: sorted(definitions.byName), securityDefinitions: tokenScheme, security }),
-  }
-}
-
-export const documentV2 = (blueprint: Blueprint): JsonSchema => wholeDocument(partsOfV2(blueprint))
-
-function renderPath(route: Route, definitions: Definitions): JsonSchema {
+/** What the document of version 2 says of a path. */
+export function renderPathV2(route: Route, definitions: Definitions): JsonSchema {
   const shared = sharedParameters(route)
   return {
     ...Object.fromEntries(route.operations.map((operation) => [operation.method, renderOperation(operation, shared, definitions)])),

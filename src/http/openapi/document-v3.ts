@@ -1,26 +1,11 @@
-// A document of OpenAPI version 3: the paths of one group version, and the types that they need.
+// Paths as OpenAPI version 3 describes them.
 
 import type { Definitions, JsonSchema } from '../../schema/openapi.js'
-import type { Blueprint, KindsOf } from './blueprint.js'
-import { answerText, type DocumentParts, marksOf, security, sorted, tokenScheme, unauthorized, wholeDocument } from './rendering.js'
+import { answerText, marksOf, unauthorized } from './rendering.js'
 import { type Operation, ownParameters, type Parameter, type Route, sharedParameters } from './route.js'
-import type { RouteSteps } from './routes.js'
 
-export function partsOfV3(blueprint: Blueprint, routes: readonly Route[] | RouteSteps, kindsOf?: KindsOf): DocumentParts {
-  const definitions = blueprint.definitions(3, kindsOf)
-  return {
-    head: { openapi: '3.0.0', info: blueprint.info },
-    paths: function* () {
-      const all = typeof routes === 'function' ? yield* routes() : routes
-      for (const route of all) yield [route.path, renderPath(route, definitions)]
-    },
-    tail: () => ({ components: { schemas: sorted(definitions.byName), securitySchemes: tokenScheme }, security }),
-  }
-}
-
-export const documentV3 = (blueprint: Blueprint, routes: readonly Route[]): JsonSchema => wholeDocument(partsOfV3(blueprint, routes))
-
-function renderPath(route: Route, definitions: Definitions): JsonSchema {
+/** What a document of version 3 says of a path. */
+export function renderPathV3(route: Route, definitions: Definitions): JsonSchema {
   const shared = sharedParameters(route)
   return {
     ...Object.fromEntries(route.operations.map((operation) => [operation.method, renderOperation(operation, shared, definitions)])),

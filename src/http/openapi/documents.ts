@@ -1,43 +1,40 @@
-// The documents as they are sent: built when somebody first asks, kept compressed, and shared between catalogs as far as these agree.
+// The documents as they are sent: built when somebody first asks, from parts that are kept compressed and shared between catalogs as far as these
+// agree.
 
-import { createHash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import type { Catalog } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
 import { noRemoteOpenApi, type RemoteOpenApi } from '../../api/remote-openapi.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { onceFor } from '../../base/once-for.js'
-import { inPieces } from '../../base/pieces.js'
+import { nowOrInPieces, Pieces } from '../../base/pieces.js'
+import type { Promised } from '../../base/promised.js'
 import { sortTexts } from '../../base/text-order.js'
-import type { StructNode } from '../../schema/node.js'
-import type { JsonSchema, PublishedKind } from '../../schema/openapi.js'
-import { type Blueprint, blueprintOf, type DocumentSource, type KindsOf } from './blueprint.js'
+import type { JsonSchema } from '../../schema/openapi.js'
+import { type Blueprint, blueprintOf, type DocumentSource } from './blueprint.js'
 import { convertSpec } from './convert-spec.js'
-import { partsOfV2 } from './document-v2.js'
-import { partsOfV3 } from './document-v3.js'
-import { mergeRemote } from './merge-remote.js'
-import { encodeV2 } from './protobuf-v2.js'
-import { encodeV3 } from './protobuf-v3.js'
+import type { DocumentForm } from './document-form.js'
+import { hashOf, joinParts, type PackedPart, packPart, packShort } from './packed-part.js'
+import { type PackedShared, type PackedUnit, PackedUnits } from './packed-units.js'
+import { type OwnWords, placeSpecs } from './place-specs.js'
 import { openPublisher } from './publisher.js'
-import { documentJson } from './rendering.js'
 import type { RouteSource } from './routes.js'
+import { type Format, type FormName, formsOf, type Types } from './unit.js'
 
 export interface KeptDocument {
   /** Changes when the content does; the same for all forms of a document of version 3. */
   readonly hash: string
+  /** Of the content. */
+  readonly bytes: number
   readonly compressed: Buffer
 }
 
-export type DocumentForm = 'json' | 'protobuf'
-
 /** The documents about a catalog. Of one that has changed only those are built again that say something else. */
 export interface OpenApiDocuments {
-  readonly v2: (about: Published, form: DocumentForm) => Promise<KeptDocument>
+  readonly v2: (about: Published, form: FormName) => Promise<KeptDocument>
   /** Which documents of version 3 there are, and where: with their hashes, so that they can be kept for good. */
   readonly index: (about: Published) => Promise<KeptDocument>
   /** A document of version 3, such as `apis/apps/v1`. */
-  readonly v3: (about: Published, name: string, form: DocumentForm) => Promise<KeptDocument | undefined>
+  readonly v3: (about: Published, name: string, form: FormName) => Promise<KeptDocument | undefined>
 }
 
 /** What documents tell of, at one moment. */
@@ -51,10 +48,10 @@ export const addressV3 = (name: string, hash: string): string => `/openapi/v3/${
 
 export function openApiDocuments(source: DocumentSource): OpenApiDocuments {
   const publisherOf = onceFor((identity: Identity) => openPublisher(identity, source.describe))
-  const knownV3 = onceFor((_of: object) => new Map<string, BuiltV3>())
+  const packed = new PackedUnits()
   const about = onceFor((catalog: Catalog) => {
     const blueprint = onDemand(() => blueprintOf(catalog, source, publisherOf(catalog.identity)))
-    return onceFor((remote: RemoteOpenApi) => new Documents(blueprint(), remote, knownV3))
+    return onceFor((remote: RemoteOpenApi) => new Documents(blueprint(), remote, packed))
   })
   const find = ({ catalog, remote = noRemoteOpenApi }: Published): Documents => about(catalog)(remote)
   return {
@@ -72,38 +69,47 @@ function onDemand<T>(make: () => T): () => T {
   }
 }
 
-/** A document of version 3, and what it took from the rest of the catalog: it is the same for every catalog that says the same. */
-interface BuiltV3 {
-  /** Complete when the document is. */
-  readonly heard: ReadonlyMap<StructNode, readonly PublishedKind[]>
-  readonly json: Promise<KeptDocument>
-  protobuf: Promise<KeptDocument> | undefined
+/** Put together when it is first sent; of many only the hash is wanted. */
+class JoinedDocument implements KeptDocument {
+  readonly hash: string
+  readonly bytes: number
+  readonly #parts: readonly PackedPart[]
+  #joined: Buffer | undefined
+
+  constructor(parts: readonly PackedPart[], hash = hashOf(parts)) {
+    this.#parts = parts
+    this.hash = hash
+    this.bytes = lengthOf(parts)
+  }
+
+  get compressed(): Buffer {
+    this.#joined ??= joinParts(this.#parts)
+    return this.#joined
+  }
 }
 
 /** Those of one catalog. Promises are kept, so that whoever asks while a document is being built waits for the same one. */
 class Documents {
   private readonly blueprint: Blueprint
-  private readonly sources: ReadonlyMap<string, RouteSource>
-  private readonly built = new Map<DocumentForm, Promise<KeptDocument>>()
-  private readonly chosen = new Map<string, Promise<BuiltV3>>()
+  /** By document of version 3. */
+  private readonly sources = new Map<string, RouteSource[]>()
+  private readonly built = new Map<string, Promise<KeptDocument>>()
   private listed: Promise<KeptDocument> | undefined
-  /** What was built for this catalog or for others, by what its paths follow from. */
-  private readonly knownV3: (of: object) => Map<string, BuiltV3>
+  private readonly packed: PackedUnits
   private readonly remote: RemoteOpenApi
-  private readonly converted = new Map<string, Promise<KeptDocument>>()
 
-  constructor(blueprint: Blueprint, remote: RemoteOpenApi, knownV3: (of: object) => Map<string, BuiltV3>) {
+  constructor(blueprint: Blueprint, remote: RemoteOpenApi, packed: PackedUnits) {
     this.blueprint = blueprint
     this.remote = remote
-    this.sources = new Map(blueprint.sources.flatMap((source) => (source.document === undefined ? [] : [[source.document, source]])))
-    this.knownV3 = knownV3
+    this.packed = packed
+    for (const source of blueprint.sources) {
+      if (source.document !== undefined) getOrInsert(this.sources, source.document, () => []).push(source)
+    }
   }
 
-  v2(form: DocumentForm): Promise<KeptDocument> {
-    return getOrInsert(this.built, form, async () => {
-      const parts = mergeRemote(partsOfV2(this.blueprint), this.remote.specs)
-      return keep(await inPieces<Uint8Array>(form === 'json' ? documentJson(parts) : encodeV2(parts)))
-    })
+  v2(form: FormName): Promise<KeptDocument> {
+    const format: Format = { version: 2, name: form }
+    return getOrInsert(this.built, `2 ${form}`, async () => new JoinedDocument(await this.build(format, this.blueprint.sources)))
   }
 
   index(): Promise<KeptDocument> {
@@ -111,47 +117,51 @@ class Documents {
     return this.listed
   }
 
-  async v3(name: string, form: DocumentForm): Promise<KeptDocument | undefined> {
-    const source = this.sources.get(name)
-    if (source === undefined) return form === 'json' ? this.convert(name) : undefined
-    const built = await getOrInsert(this.chosen, name, () => this.chooseV3(source, name))
-    if (form === 'json') return built.json
-    built.protobuf ??= built.json.then(async ({ hash }) => keep(await inPieces(encodeV3(partsOfV3(this.blueprint, source.steps))), hash))
-    return built.protobuf
+  v3(name: string, form: FormName): Promise<KeptDocument | undefined> {
+    const sources = this.sources.get(name)
+    if (sources === undefined) return Promise.resolve(form === 'json' ? this.convert(name) : undefined)
+    const format: Format = { version: 3, name: form }
+    return getOrInsert(this.built, `3 ${form} ${name}`, async () => {
+      const parts = await this.build(format, sources)
+      return form === 'json' ? new JoinedDocument(parts) : new JoinedDocument(parts, (await this.v3(name, 'json'))?.hash)
+    })
   }
 
   /** Of a server that speaks version 2 alone. */
   private convert(name: string): Promise<KeptDocument> | undefined {
     const spec = this.remote.specs.find(({ group, version }) => `apis/${group}/${version}` === name)
-    return spec && getOrInsert(this.converted, name, async () => keep(await inPieces(convertSpec(spec))))
+    return spec && getOrInsert(this.built, `2 as 3 ${name}`, () => keep((pieces) => nowOrInPieces(convertSpec(spec), pieces)))
   }
 
-  /** What was built for another catalog, or else a new one. */
-  private async chooseV3(source: RouteSource, name: string): Promise<BuiltV3> {
-    const known = this.knownV3(source.of)
-    const found = known.get(name)
-    if (found !== undefined) await found.json
-    if (found !== undefined && this.isSaidOf(found)) return found
-    const built = this.buildV3(source)
-    known.set(name, built)
-    return built
+  private async build(format: Format, sources: readonly RouteSource[]): Promise<readonly PackedPart[]> {
+    const { blueprint, packed } = this
+    const pieces = new Pieces()
+    const units = await packed.units(blueprint, sources, format, pieces)
+    const types: Types = new Map(units.flatMap(({ shared }) => [...shared]))
+    const shared = await packed.shared(blueprint, types, format, pieces)
+    if (pieces.isOver) await pieces.next()
+    const others = format.version === 2 ? await this.placeOthers(format, { units, shared, pieces }) : []
+    return assemble(formsOf[format.version][format.name], blueprint.info, { units: [...units, ...others], shared })
   }
 
-  /** Whether a document that was built before is what would be built now. */
-  private isSaidOf({ heard }: BuiltV3): boolean {
-    for (const [node, kinds] of heard) if (!areSame(this.blueprint.kindsOf(node), kinds)) return false
-    return true
-  }
-
-  private buildV3({ steps }: RouteSource): BuiltV3 {
-    const heard = new Map<StructNode, readonly PublishedKind[]>()
-    const kindsOf: KindsOf = (node) => {
-      const kinds = this.blueprint.kindsOf(node)
-      heard.set(node, kinds)
-      return kinds
+  private async placeOthers(
+    format: Format,
+    { units, shared, pieces }: Sections & { readonly pieces: Pieces },
+  ): Promise<readonly PackedUnit[]> {
+    if (this.remote.specs.length === 0) return []
+    const custom = new Set(units.flatMap(({ names }) => names))
+    const definitions = this.blueprint.definitions(2)
+    const own: OwnWords = {
+      hasDefinition: (name) => shared.types.has(name) || custom.has(name),
+      definitionOf: (name) => {
+        const type = shared.types.get(name)
+        return type && definitions.define(type)
+      },
+      pathsOf: (group, version) =>
+        new Set(this.sources.get(`apis/${group}/${version}`)?.flatMap(({ routes }) => routes().map(({ path }) => path))),
     }
-    const json = inPieces(documentJson(partsOfV3(this.blueprint, steps, kindsOf))).then((content) => keep(content))
-    return { heard, json, protobuf: undefined }
+    const placements = await nowOrInPieces(placeSpecs(this.remote.specs, own), pieces)
+    return await this.packed.specs(placements, format, pieces)
   }
 
   /** One after the other: compressing happens elsewhere, so that other requests get their turn between two documents. */
@@ -166,35 +176,35 @@ class Documents {
       const serverRelativeURL = address ?? (document && addressV3(name, document.hash))
       if (serverRelativeURL !== undefined) paths[name] = { serverRelativeURL }
     }
-    return keep(JSON.stringify({ paths }))
+    return await keep(() => JSON.stringify({ paths }))
   }
 }
 
-const areSame = (some: readonly PublishedKind[], others: readonly PublishedKind[]): boolean =>
-  some === others ||
-  (some.length === others.length &&
-    some.every(({ group, version, kind }, i) => {
-      const other = others[i] as PublishedKind
-      return group === other.group && version === other.version && kind === other.kind
-    }))
-
-/** The module is loaded with the first document, and not with the server. */
-const compress = (bytes: Uint8Array): Promise<Buffer> => promisify(gzip)(bytes)
-
-/** In steps: a document may have many megabytes. */
-function* hashOf(content: Uint8Array): Generator<undefined, string, void> {
-  const hash = createHash('sha512')
-  for (let at = 0; at < content.length; at += hashedAtOnce) {
-    hash.update(content.subarray(at, at + hashedAtOnce))
-    yield
-  }
-  return hash.digest('hex').toUpperCase()
+async function keep(make: (pieces: Pieces) => Promised<string>): Promise<KeptDocument> {
+  const pieces = new Pieces()
+  return new JoinedDocument([await packPart(Buffer.from(await make(pieces)), pieces)])
 }
 
-const hashedAtOnce = 256 * 1024
-
-async function keep(content: string | Uint8Array, known?: string): Promise<KeptDocument> {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  const hash = known ?? (await inPieces(hashOf(bytes)))
-  return { hash, compressed: await compress(bytes) }
+interface Sections {
+  readonly units: readonly PackedUnit[]
+  readonly shared: PackedShared
 }
+
+function assemble(form: DocumentForm, info: JsonSchema, { units, shared }: Sections): readonly PackedPart[] {
+  const paths = separated(
+    form,
+    units.map((unit) => unit.paths),
+  )
+  const definitions = separated(form, [shared.definitions, ...units.map((unit) => unit.definitions)])
+  const { before, between, after } = form.frame(info, { paths: lengthOf(paths), definitions: lengthOf(definitions) })
+  return [packShort(before), ...paths, packShort(between), ...definitions, packShort(after)]
+}
+
+const separatorOf = onceFor((form: DocumentForm) => packShort(form.separator))
+
+function separated(form: DocumentForm, sections: readonly (PackedPart | undefined)[]): readonly PackedPart[] {
+  const parts = sections.filter((part) => part !== undefined)
+  return form.separator.length === 0 ? parts : parts.flatMap((part, i) => (i === 0 ? part : [separatorOf(form), part]))
+}
+
+const lengthOf = (parts: readonly PackedPart[]): number => parts.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -1,8 +1,10 @@
 // How parts of a JSON document lie in the Protobuf messages that OpenAPI documents have: maps are lists of named values there,
 // extensions have a place of their own, and what may be one thing or another is wrapped in a message that says which.
 
-import { collectBytes, writeRaw } from '../../base/protobuf-writer.js'
+import { wireTypes } from '../../base/protobuf-reader.js'
+import { collectBytes, writeRaw, writeUint } from '../../base/protobuf-writer.js'
 import { booleanField, delimited, integerField, numberField, textField, type ValueWriter } from '../../schema/protobuf-fields.js'
+import { tagOf } from '../../schema/protobuf-layout.js'
 
 /** How a value is written as the field with a given number. Everything is written backwards, the last field first. */
 export type Shape = (proto: number) => ValueWriter
@@ -38,7 +40,7 @@ export const wrapped =
     return delimited(proto, (writer, value) => write(writer, inner(value)))
   }
 
-const namedField = (proto: number, shape: Shape): ValueWriter => {
+export const namedField = (proto: number, shape: Shape): ValueWriter => {
   const name = textField(1)
   const content = shape(2)
   return delimited(proto, (writer, entry) => {
@@ -86,11 +88,57 @@ export const message = (table: () => MessageTable): Shape => {
   return (proto) => delimited(proto, inside)
 }
 
-/** A whole document, or the inside of a message. */
-export const encodeDocument = (table: () => MessageTable, document: Members): Uint8Array => {
-  const write = membersWriter(table())
-  return collectBytes((writer) => write(writer, document))
+/** Encodes insides of messages. The table is read on first use. */
+export const encoderOf = (table: () => MessageTable): ((members: Members) => Uint8Array) => {
+  let write: ValueWriter | undefined
+  return (members) => {
+    write ??= membersWriter(table())
+    const compiled = write
+    return collectBytes((writer) => compiled(writer, members))
+  }
 }
+
+/** The tag and the length in front of a message that follows, and of the one field around it, if there is one. */
+export const messageHead = (number: number, length: number): Uint8Array =>
+  collectBytes((writer) => {
+    writeUint(writer, length)
+    writeUint(writer, tagOf(number, wireTypes.delimited))
+  })
+
+/** From so many properties on each is encoded by itself. */
+const manyProperties = 50
+
+/**
+ * A schema in which whatever has many properties is encoded already, each in a step of its own: one that somebody wrote may be as long as a
+ * request.
+ */
+export function* withEncodedParts(schema: Members, encode: (schema: Members) => Uint8Array): Generator<undefined, Members, void> {
+  const made: Record<string, unknown> = {}
+  for (const word of ['items', 'additionalProperties', 'not']) {
+    const inner = schema[word]
+    if (isSchema(inner)) made[word] = yield* withEncodedParts(inner, encode)
+  }
+  const { properties } = schema
+  if (isSchema(properties)) {
+    const encoded: Record<string, unknown> = {}
+    const isMany = Object.keys(properties).length >= manyProperties
+    for (const name in properties) {
+      const inner = properties[name]
+      const prepared = isSchema(inner) ? yield* withEncodedParts(inner, encode) : inner
+      setOwn(encoded, name, isMany && isSchema(prepared) && !('$ref' in prepared) ? encode(prepared) : prepared)
+      if (isMany) yield
+    }
+    made['properties'] = encoded
+  }
+  return { ...schema, ...made }
+}
+
+/** Also where the name is one that objects have from birth. */
+const setOwn = (object: object, name: string, value: unknown): void => {
+  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+}
+
+const isSchema = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function membersWriter({ fields, extensions }: MessageTable): ValueWriter {
   const writers = Object.entries(fields)

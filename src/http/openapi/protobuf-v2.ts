@@ -1,39 +1,28 @@
 // The Protobuf form of documents of version 2: the message `openapi.v2.Document`, with the numbers that its public definition has.
 
+import { collectBytes } from '../../base/protobuf-writer.js'
+import type { DocumentForm } from './document-form.js'
 import {
   anything,
   double,
-  encodeDocument,
+  encoderOf,
   flag,
   integer,
   type Members,
   type MessageTable,
   message,
+  messageHead,
   named,
+  namedField,
   oneOf,
   repeated,
   type Shape,
   text,
   texts,
+  withEncodedParts,
   wrapped,
 } from './protobuf-shapes.js'
-import type { DocumentParts } from './rendering.js'
-
-/** Path by path and definition by definition: together they take too long for one turn. */
-export function* encodeV2({ head, paths, tail }: DocumentParts): Generator<undefined, Uint8Array, void> {
-  const items: { [path: string]: Uint8Array } = {}
-  for (const rendered of paths()) {
-    if (rendered !== undefined) items[rendered[0]] = encodeDocument(pathItemTable, rendered[1])
-    yield
-  }
-  const { definitions, ...rest } = tail()
-  const schemas: { [name: string]: Uint8Array } = {}
-  for (const [name, definition] of Object.entries(definitions as { readonly [name: string]: Members })) {
-    schemas[name] = encodeDocument(schemaTable, definition)
-    yield
-  }
-  return encodeDocument(() => documentTable, { ...head, paths: items, definitions: schemas, ...rest })
-}
+import { security, tokenScheme } from './rendering.js'
 
 const schemaTable = (): MessageTable => ({
   fields: {
@@ -130,14 +119,31 @@ const pathItem: Shape = message(pathItemTable)
 
 const apiKey: Shape = message(() => ({ fields: { type: [1, text], name: [2, text], in: [3, text], description: [4, text] } }))
 
-const documentTable: MessageTable = {
-  fields: {
-    swagger: [1, text],
-    info: [2, message(() => ({ fields: { title: [1, text], version: [2, text], description: [3, text] } }))],
-    paths: [8, named(pathItem, 2)],
-    definitions: [9, named(schema)],
-    security: [12, repeated(securityRequirement)],
-    securityDefinitions: [13, named(wrapped(2, apiKey))],
+const encodeHead = encoderOf(() => ({
+  fields: { swagger: [1, text], info: [2, message(() => ({ fields: { title: [1, text], version: [2, text], description: [3, text] } }))] },
+}))
+
+const encodeRest = encoderOf(() => ({
+  fields: { security: [12, repeated(securityRequirement)], securityDefinitions: [13, named(wrapped(2, apiKey))] },
+}))
+
+const pathEntry = namedField(2, pathItem)
+const definitionEntry = namedField(1, schema)
+const encodeSchema = encoderOf(schemaTable)
+
+export const protobufV2: DocumentForm = {
+  separator: new Uint8Array(),
+  // A path is short.
+  path: function* (path, item) {
+    return collectBytes((writer) => pathEntry(writer, [path, item]))
   },
-  extensions: 16,
+  definition: function* (name, definition) {
+    const prepared = yield* withEncodedParts(definition, encodeSchema)
+    return collectBytes((writer) => definitionEntry(writer, [name, prepared]))
+  },
+  frame: (info, { paths, definitions }) => ({
+    before: Buffer.concat([encodeHead({ swagger: '2.0', info }), messageHead(8, paths)]),
+    between: messageHead(9, definitions),
+    after: encodeRest({ security, securityDefinitions: tokenScheme }),
+  }),
 }

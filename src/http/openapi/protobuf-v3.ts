@@ -1,39 +1,28 @@
 // The Protobuf form of documents of version 3: the message `openapi.v3.Document`, with the numbers that its public definition has.
 
+import { collectBytes } from '../../base/protobuf-writer.js'
+import type { DocumentForm } from './document-form.js'
 import {
   anything,
   double,
-  encodeDocument,
+  encoderOf,
   flag,
   integer,
   type Members,
   type MessageTable,
   message,
+  messageHead,
   named,
+  namedField,
   oneOf,
   repeated,
   type Shape,
   text,
   texts,
+  withEncodedParts,
   wrapped,
 } from './protobuf-shapes.js'
-import type { DocumentParts } from './rendering.js'
-
-/** Path by path and schema by schema: together they take too long for one turn. */
-export function* encodeV3({ head, paths, tail }: DocumentParts): Generator<undefined, Uint8Array, void> {
-  const items: { [path: string]: Uint8Array } = {}
-  for (const rendered of paths()) {
-    if (rendered !== undefined) items[rendered[0]] = encodeDocument(pathItemTable, rendered[1])
-    yield
-  }
-  const { components, ...rest } = tail() as { readonly components: { readonly schemas: { readonly [name: string]: Members } } }
-  const schemas: { [name: string]: Uint8Array } = {}
-  for (const [name, each] of Object.entries(components.schemas)) {
-    schemas[name] = encodeDocument(inlineTable, each)
-    yield
-  }
-  return encodeDocument(() => documentTable, { ...head, paths: items, components: { ...components, schemas }, ...rest })
-}
+import { security, tokenScheme } from './rendering.js'
 
 const reference: Shape = message(() => ({ fields: { $ref: [1, text] } }))
 
@@ -132,13 +121,34 @@ const pathItem: Shape = message(pathItemTable)
 
 const securityScheme: Shape = message(() => ({ fields: { type: [1, text], description: [2, text], name: [3, text], in: [4, text] } }))
 
-const documentTable: MessageTable = {
-  fields: {
-    openapi: [1, text],
-    info: [2, message(() => ({ fields: { title: [1, text], description: [2, text], version: [6, text] } }))],
-    paths: [4, named(pathItem)],
-    components: [5, message(() => ({ fields: { schemas: [1, named(schema)], securitySchemes: [7, named(wrapped(1, securityScheme))] } }))],
-    security: [6, repeated(named(wrapped(1, texts)))],
+const encodeHead = encoderOf(() => ({
+  fields: { openapi: [1, text], info: [2, message(() => ({ fields: { title: [1, text], description: [2, text], version: [6, text] } }))] },
+}))
+
+const encodeSchemes = encoderOf(() => ({ fields: { securitySchemes: [7, named(wrapped(1, securityScheme))] } }))
+const encodeRest = encoderOf(() => ({ fields: { security: [6, repeated(named(wrapped(1, texts)))] } }))
+
+const pathEntry = namedField(1, pathItem)
+const schemaEntry = namedField(1, schema)
+const encodeInline = encoderOf(inlineTable)
+
+export const protobufV3: DocumentForm = {
+  separator: new Uint8Array(),
+  // A path is short.
+  path: function* (path, item) {
+    return collectBytes((writer) => pathEntry(writer, [path, item]))
   },
-  extensions: 9,
+  definition: function* (name, definition) {
+    const prepared = yield* withEncodedParts(definition, encodeInline)
+    return collectBytes((writer) => schemaEntry(writer, [name, prepared]))
+  },
+  frame: (info, { paths, definitions }) => {
+    const schemas = messageHead(1, definitions)
+    const schemes = encodeSchemes({ securitySchemes: tokenScheme })
+    return {
+      before: Buffer.concat([encodeHead({ openapi: '3.0.0', info }), messageHead(4, paths)]),
+      between: Buffer.concat([messageHead(5, schemas.length + definitions + schemes.length), schemas]),
+      after: Buffer.concat([schemes, encodeRest({ security })]),
+    }
+  },
 }

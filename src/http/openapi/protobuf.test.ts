@@ -2,12 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { routesByDocument } from './blueprint.js'
-import { documentV2, partsOfV2 } from './document-v2.js'
-import { documentV3, partsOfV3 } from './document-v3.js'
-import { encodeV2 } from './protobuf-v2.js'
-import { encodeV3 } from './protobuf-v3.js'
 import { thingsBlueprint } from './things.fixture.js'
+import { documentBytes, documentV2, documentV3, sourcesByDocument } from './whole-document.fixture.js'
 
 interface WireField {
   readonly number: number
@@ -53,14 +49,11 @@ const named = (bytes: Uint8Array, number: number, name: string): Uint8Array =>
 
 const blueprint = thingsBlueprint()
 
-function finished<T>(work: Generator<unknown, T, void>): T {
-  for (let step = work.next(); ; step = work.next()) if (step.done) return step.value
-}
 const path = '/apis/small.things.cluster.io/v1/namespaces/{namespace}/things/{name}'
 
 describe('version 2', () => {
   const document = documentV2(blueprint)
-  const bytes = finished(encodeV2(partsOfV2(blueprint)))
+  const bytes = documentBytes(blueprint, blueprint.sources, { version: 2, name: 'protobuf' })
 
   test('the document, with all paths and definitions in order', () => {
     assert.equal(textIn(bytes, 1), '2.0')
@@ -130,9 +123,9 @@ describe('version 2', () => {
 })
 
 describe('version 3', () => {
-  const routes = routesByDocument(blueprint).get('apis/small.things.cluster.io/v1') ?? []
-  const document = documentV3(blueprint, routes)
-  const bytes = finished(encodeV3(partsOfV3(blueprint, routes)))
+  const sources = sourcesByDocument(blueprint).get('apis/small.things.cluster.io/v1') ?? []
+  const document = documentV3(blueprint, sources)
+  const bytes = documentBytes(blueprint, sources, { version: 3, name: 'protobuf' })
 
   test('the document', () => {
     assert.equal(textIn(bytes, 1), '3.0.0')

@@ -5,22 +5,26 @@ import * as meta from '../../api/meta.schema.js'
 import { atOnce } from '../../base/pieces.js'
 import { compareText } from '../../base/text-order.js'
 import * as s from '../../schema/node.js'
+import type { JsonSchema } from '../../schema/openapi.js'
 import { json } from './media-types.js'
 import { groupInId, groupStem, groupTag, versionInId, versionTag } from './operation-ids.js'
+import type { Subject } from './operations.js'
 import { logInPath } from './parameters.js'
-import type { Publisher } from './publisher.js'
+import { isCustom, type Publisher } from './publisher.js'
 import { resourceRoutes } from './resource-routes.js'
 import type { Operation, Route } from './route.js'
 
 /** Groups of which version 3 has no documents; clients of this release do not expect any. */
 const onlyInVersion2: ReadonlySet<string> = new Set(['apiregistration'])
 
-/** The paths of one document of version 3; made anew each time, for they are many and seldom wanted. */
+/** Paths that are rendered together, all of one document of version 3; made anew each time, for they are many and seldom wanted. */
 export interface RouteSource {
   /** What the paths follow from: another value when they may be others. */
   readonly of: object
   /** Undefined where only version 2 publishes them. */
   readonly document: string | undefined
+  /** The type of a custom kind, and the schema that its author wrote for it. */
+  readonly written?: readonly [node: s.StructNode, schema: JsonSchema]
   readonly routes: () => readonly Route[]
   /** The same, giving way where it yields: there may be hundreds of kinds. */
   readonly steps: RouteSteps
@@ -37,10 +41,14 @@ const atOneStep = (routes: () => readonly Route[]): Pick<RouteSource, 'routes' |
   },
 })
 
+/** In an order that does not depend on when something came: each server of a cluster has the same documents. */
 export function routeSources(catalog: Catalog, publisher: Publisher): readonly RouteSource[] {
-  const sources = [...catalog.groups().values()].flatMap((group) => [
+  const groups = [...catalog.groups().values()].sort((a, b) => compareText(a.name, b.name))
+  const sources = groups.flatMap((group) => [
     groupSource(publisher, group),
-    ...Array.from(group.versions.values(), (served) => versionSource(publisher, served)),
+    ...[...group.versions.values()]
+      .sort((a, b) => compareText(a.version, b.version))
+      .flatMap((served) => versionSources(publisher, served)),
   ])
   return [...sources, ...ownSources(publisher)]
 }
@@ -77,7 +85,8 @@ function groupSource(publisher: Publisher, group: ServedGroup): RouteSource {
   return { of: group, document, ...atOneStep(() => [route()]) }
 }
 
-function versionSource(publisher: Publisher, served: ServedVersion): RouteSource {
+/** Custom kinds are sources of their own: they change one by one, and there may be many of them in a version. */
+function versionSources(publisher: Publisher, served: ServedVersion): readonly RouteSource[] {
   const stem = stemOf(served)
   const root = `/${versionPath(served)}`
   const document = published(stem, versionPath(served))
@@ -89,15 +98,31 @@ function versionSource(publisher: Publisher, served: ServedVersion): RouteSource
       answers: { 200: meta.apiResourceList },
       produces: publisher.mediaTypes.object,
     })
+  const resources = [...served.resources.values()]
+  const own = resources.filter((resource) => !isCustom(resource))
   const steps: RouteSteps = function* () {
     const routes = [list()]
-    for (const resource of served.resources.values()) {
+    for (const resource of own) {
       routes.push(...resourceRoutes({ publisher, resource, root, document }))
       yield
     }
     return inOrder(routes)
   }
-  return { of: served, document, routes: () => atOnce(steps()), steps }
+  const custom = resources.filter(isCustom).sort((a, b) => compareText(a.name, b.name))
+  return [
+    { of: served, document, routes: () => atOnce(steps()), steps },
+    ...custom.map((resource) => customSource(publisher, resource, { root, document })),
+  ]
+}
+
+const customSource = (publisher: Publisher, resource: Resource, place: Pick<Subject, 'root' | 'document'>): RouteSource => {
+  const schema = resource.definition.versions.find(({ name }) => name === resource.version)?.published
+  return {
+    of: resource,
+    document: place.document,
+    ...(schema === undefined ? {} : { written: [publisher.schemaOf(resource), schema] as const }),
+    ...atOneStep(() => inOrder(resourceRoutes({ publisher, resource, ...place }))),
+  }
 }
 
 /** What is there whatever is served. */

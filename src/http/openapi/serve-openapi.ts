@@ -1,15 +1,16 @@
 // The answers below `/openapi`: in JSON or Protobuf, with tags so that nothing is sent twice, and for good where the address says
 // which content it means.
 
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import type { Writable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { readQuery } from '../../api/options/query.js'
 import type { RemoteOpenApi } from '../../api/remote-openapi.js'
 import { parseAccept } from '../../codec/accept.js'
 import type { Exchange } from '../exchange.js'
 import type { Answered } from '../pipeline.js'
-import { acceptsGzip, writeHead } from '../respond.js'
-import { addressV3, type DocumentForm, type KeptDocument, type OpenApiDocuments, type Published } from './documents.js'
+import { acceptsGzip, endWith, withStreamRoom, writeHead } from '../respond.js'
+import { addressV3, type KeptDocument, type OpenApiDocuments, type Published } from './documents.js'
+import type { FormName } from './unit.js'
 
 export interface OpenApiSite {
   readonly documents: OpenApiDocuments
@@ -39,12 +40,12 @@ const protobufNames = {
 } as const
 
 /** What clients of this release get as the type of the content, which they know without. */
-const contentTypes: { readonly [Form in DocumentForm]: string } = {
+const contentTypes: { readonly [Form in FormName]: string } = {
   json: 'text/plain; charset=utf-8',
   protobuf: 'application/octet-stream',
 }
 
-function formFor(exchange: Exchange, version: keyof typeof protobufNames): DocumentForm | undefined {
+function formFor(exchange: Exchange, version: keyof typeof protobufNames): FormName | undefined {
   const names: readonly string[] = protobufNames[version]
   for (const { type, subtype } of parseAccept(exchange.header('accept') || '*/*')) {
     if (type !== '*' && type !== 'application') continue
@@ -76,8 +77,6 @@ async function serveV3({ documents, about, exchange }: Asked, name: string): Pro
 
 const yearMs = 365 * 24 * 60 * 60 * 1000
 
-const unpack = (bytes: Uint8Array): Promise<Buffer> => promisify(gunzip)(bytes)
-
 interface Sending {
   readonly contentType: string
   /** The headers of the request on which the answer depends; that it is compressed is added. */
@@ -86,17 +85,17 @@ interface Sending {
   readonly keepUntilMs?: number
 }
 
-async function sendDocument(exchange: Exchange, document: KeptDocument, sending: Sending): Promise<Answered> {
+function sendDocument(exchange: Exchange, document: KeptDocument, sending: Sending): Answered {
   const tag = `"${document.hash}"`
   const isCompressed = acceptsGzip(exchange)
   const varied = isCompressed ? [...new Set(['Accept-Encoding', ...sending.varied])] : sending.varied
   const headers = [...(varied.length === 0 ? [] : ['Vary', varied.join(', ')]), 'ETag', tag]
   const caching = sending.keepUntilMs === undefined ? changing : kept(sending.keepUntilMs)
   if (isKnown(exchange.header('if-none-match'), tag)) return answer(exchange, { code: 304, caching, headers })
-  const body = isCompressed ? document.compressed : await unpack(document.compressed)
   headers.push('Content-Type', sending.contentType)
   if (isCompressed) headers.push('Content-Encoding', 'gzip')
-  return answer(exchange, { code: 200, caching, headers, body })
+  const { compressed } = document
+  return answer(exchange, { code: 200, caching, headers, body: isCompressed ? compressed : { compressed, bytes: document.bytes } })
 }
 
 /** Whether the client has this content already: one of the tags that it sent is this one. */
@@ -122,16 +121,34 @@ interface PlainAnswer {
   readonly code: number
   readonly caching?: readonly string[]
   readonly headers: readonly string[]
-  readonly body?: Buffer
+  readonly body?: Buffer | Unpacked
+}
+
+/** What is unpacked while it is sent, as its client takes it: it may have many megabytes. */
+interface Unpacked {
+  readonly compressed: Buffer
+  /** How long it is then. */
+  readonly bytes: number
 }
 
 /** Answers here may have no content, and then no type of it either, which other answers always have. */
 function answer(exchange: Exchange, { code, caching = changing, headers, body }: PlainAnswer): Answered {
   const { response } = exchange
   if (response.headersSent || response.destroyed) return true
-  const length = code === 304 ? [] : ['Content-Length', String(body?.length ?? 0)]
+  const bytes = body === undefined ? 0 : 'bytes' in body ? body.bytes : body.length
+  const length = code === 304 ? [] : ['Content-Length', String(bytes)]
   writeHead(exchange, code, ['Audit-Id', exchange.auditId, ...caching, ...headers, ...length])
   if (body === undefined || exchange.info.method === 'HEAD') response.end()
-  else response.end(body)
+  else if ('bytes' in body) unpack(exchange, body)
+  else endWith(exchange, body)
   return true
+}
+
+function unpack(exchange: Exchange, { compressed }: Unpacked): void {
+  const unpacked = createGunzip({ chunkSize: 64 * 1024 })
+  withStreamRoom(exchange)
+  exchange.onLeave(() => unpacked.destroy())
+  unpacked.on('error', () => exchange.cut())
+  unpacked.pipe(exchange.response as Writable)
+  unpacked.end(compressed)
 }

@@ -51,6 +51,37 @@ const custom = s.struct(
   { typeMeta: true, noProto: true },
 )
 
+export const widget: ResourceDefinition = defineResource({
+  group: 'shop.example.com',
+  kind: 'Widget',
+  resource: 'widgets',
+  namespaced: true,
+  versions: [
+    {
+      name: 'v1beta1',
+      schema: custom,
+      stored: true,
+      published: {
+        type: 'object',
+        description: 'A widget.',
+        properties: {
+          spec: {
+            type: 'object',
+            nullable: true,
+            required: ['size'],
+            properties: {
+              size: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }], default: 3 },
+              tags: { type: 'array', items: { type: 'string', nullable: true }, maxItems: 5 },
+              open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { a: { type: 'string' } } },
+            },
+          },
+        },
+      },
+    },
+  ],
+  nameProblems: () => [],
+})
+
 const definitions: readonly ResourceDefinition[] = [
   defineResource({
     group: { stem: 'small.things' },
@@ -84,36 +115,7 @@ const definitions: readonly ResourceDefinition[] = [
     versions: [{ name: 'v1', schema: review, stored: true }],
     nameProblems: () => [],
   }),
-  defineResource({
-    group: 'shop.example.com',
-    kind: 'Widget',
-    resource: 'widgets',
-    namespaced: true,
-    versions: [
-      {
-        name: 'v1beta1',
-        schema: custom,
-        stored: true,
-        published: {
-          type: 'object',
-          description: 'A widget.',
-          properties: {
-            spec: {
-              type: 'object',
-              nullable: true,
-              required: ['size'],
-              properties: {
-                size: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }], default: 3 },
-                tags: { type: 'array', items: { type: 'string', nullable: true }, maxItems: 5 },
-                open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { a: { type: 'string' } } },
-              },
-            },
-          },
-        },
-      },
-    ],
-    nameProblems: () => [],
-  }),
+  widget,
 ]
 
 /** A kind that comes while the server runs. */
