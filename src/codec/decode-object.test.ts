@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '../api/api-error.js'
+import { objectMeta } from '../api/meta.schema.js'
 import { field, map, string, struct } from '../schema/node.js'
+import { decodeBody } from './decode-body.js'
 import { decodeJsonObject, strictError } from './decode-object.js'
 
 const meta = struct('ObjectMeta', { name: field(1, string) })
@@ -83,4 +85,31 @@ test('a strict request is refused with all problems', () => {
     strictError(expected, ['unknown field "a"', 'duplicate field "b"']).message,
     'Box in version "v1" cannot be handled as a Box: strict decoding error: unknown field "a", duplicate field "b"',
   )
+})
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+test('YAML is read as JSON whose members are sorted', () => {
+  const { problems } = decodeBody('yaml', bytesOf('zed: 1\nmetadata:\n  odd: 1\n  name: a\n  b: 1\napple: 1\n'), expected)
+  assert.deepEqual(
+    problems,
+    ['apple', 'metadata.b', 'metadata.odd', 'zed'].map((name) => `unknown field "${name}"`),
+  )
+})
+
+test('of a custom object duplicates are told first, and unknown members in the order of its reading', () => {
+  const custom = {
+    kind: 'Bag',
+    apiVersion: 'e.com/v1',
+    schema: struct('Bag', { metadata: field(1, objectMeta), spec: field(2, struct('spec', { a: field(1, string) })) }, { typeMeta: true }),
+    definition: { custom: {} },
+  }
+  const text = '{"kind":"Bag","apiVersion":"e.com/v1","zed":1,"spec":{"b":1,"b":2,"a":"","a":""},"metadata":{"z":1,"name":"n"}}'
+  assert.deepEqual(decodeBody('json', bytesOf(text), custom).problems, [
+    'duplicate field "spec.b"',
+    'duplicate field "spec.a"',
+    'unknown field "metadata.z"',
+    'unknown field "spec.b"',
+    'unknown field "zed"',
+  ])
 })

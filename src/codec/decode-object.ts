@@ -3,13 +3,14 @@
 
 import { badRequest, invalid } from '../api/api-error.js'
 import { invalid as invalidField } from '../api/field-error.js'
+import { objectMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { shorten } from '../base/shorten.js'
-import { sortTexts } from '../base/text-order.js'
 import { JsonSyntaxError, parseJsonCarefully } from '../schema/json-parse.js'
 import type { StructNode } from '../schema/node.js'
 import { type PathElement, PathSet, printPath } from '../schema/path.js'
 import { isRecord, readValue, SchemaReadError } from '../schema/read.js'
+import { inMemberOrder, inPruningOrder } from '../schema/unknown-order.js'
 import { type DoubtfulJson, parseJson } from './json.js'
 
 /** The kind that a body is expected to have. */
@@ -70,7 +71,7 @@ export function shapeObject(body: ParsedBody, bytes: Uint8Array, expected: Expec
   try {
     const read = readValue(expected.schema, value)
     const { kind: _kind, apiVersion: _apiVersion, ...object } = read.value as ApiObject
-    const problems = problemsOf(body, read.report.unknown, isCustom(expected))
+    const problems = problemsOf(body, read.report.unknown, expected)
     const { duplicates = [] } = body
     return duplicates.length === 0
       ? { object, problems }
@@ -150,21 +151,28 @@ function summary(bytes: Uint8Array): string {
   return Array.from(cut, (byte) => byte.toString(16).padStart(2, '0')).join('') + more
 }
 
-/** Those of custom kinds are told in the order of their names. */
-function problemsOf(body: ParsedBody, unknown: readonly (readonly PathElement[])[], isSorted: boolean): readonly string[] {
-  const { careful, duplicates = [] } = body
-  const unknownTexts = unknown.map((path) => `unknown field "${printPath(path)}"`)
-  if (isSorted) sortTexts(unknownTexts)
-  if (careful === undefined || duplicates.length > 0) return [...duplicates, ...unknownTexts]
+const unknownField = (path: readonly PathElement[]): string => `unknown field "${printPath(path)}"`
+const duplicateField = (path: readonly PathElement[]): string => `duplicate field "${printPath(path)}"`
+
+/**
+ * YAML is read as JSON whose members are sorted. A custom object is read before its schema is looked at, so that duplicates are told first,
+ * those of unknown members included.
+ */
+function problemsOf(body: ParsedBody, unknown: readonly (readonly PathElement[])[], expected: ExpectedType): readonly string[] {
+  const { careful, duplicates } = body
+  if (isCustom(expected)) {
+    const before = duplicates ?? [...new Set(careful?.duplicates.map(({ path }) => duplicateField(path)))].slice(0, mostProblems)
+    return [...before, ...inPruningOrder(expected.schema, objectMeta, unknown).map(unknownField)]
+  }
+  if (duplicates !== undefined) return [...duplicates, ...inMemberOrder(unknown).map(unknownField)]
+  if (careful === undefined) return unknown.map(unknownField)
   // An unknown member that stands twice is just unknown.
   const known = new PathSet()
   const ends = unknown.map((path) => known.add(path))
   if (ends.length > 0) parseJsonCarefully(careful.text, { wanted: known })
   const placed = [
-    ...careful.duplicates
-      .filter(({ path }) => !known.has(path))
-      .map(({ path, place }) => ({ text: `duplicate field "${printPath(path)}"`, place })),
-    ...ends.map(({ place = 0 }, index) => ({ text: unknownTexts[index] ?? '', place })),
+    ...careful.duplicates.filter(({ path }) => !known.has(path)).map(({ path, place }) => ({ text: duplicateField(path), place })),
+    ...ends.map(({ place = 0 }, index) => ({ text: unknownField(unknown[index] ?? []), place })),
   ]
   return [...new Set(placed.sort((a, b) => a.place - b.place).map(({ text }) => text))].slice(0, mostProblems)
 }

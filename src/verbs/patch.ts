@@ -6,6 +6,7 @@ import type { Resource } from '../api/catalog.js'
 import type { SubresourceView } from '../api/definition.js'
 import { invalid as invalidField, showJson } from '../api/field-error.js'
 import type { Identity } from '../api/identity.js'
+import { objectMeta } from '../api/meta.schema.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { fieldValidationOf } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
@@ -19,9 +20,10 @@ import { PatchError } from '../patch/patch-error.js'
 import { parentEntries, type ScaleFields, scaleEntries } from '../patch/scale-fields.js'
 import { strategicMergePatch } from '../patch/strategic-merge-patch.js'
 import type { StructNode } from '../schema/node.js'
-import { printPath } from '../schema/path.js'
+import { type PathElement, printPath } from '../schema/path.js'
 import { readValue, SchemaReadError } from '../schema/read.js'
 import { timeOf } from '../schema/scalars.js'
+import { inMemberOrder, inPruningOrder, inTextOrder } from '../schema/unknown-order.js'
 import { create, inNamespace } from './create.js'
 import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { kindVersions, resetOf, track } from './managed-fields.js'
@@ -208,8 +210,12 @@ function read(
 ): ApiObject {
   try {
     const { value, report: found } = readValue(schema, result)
-    const unknown = found.unknown.map((path) => `unknown field "${printPath(path)}"`)
-    report(call, request, unknown)
+    const unknown = inOrder(found.unknown, schema, call, request)
+    report(
+      call,
+      request,
+      unknown.map((path) => `unknown field "${printPath(path)}"`),
+    )
     const { kind: _kind, apiVersion: _apiVersion, ...object } = value as ApiObject
     const unreadable = schema === call.resource.schema ? call.resource.definition.unreadable?.(object) : undefined
     if (unreadable !== undefined) throw unfit(request, unreadable)
@@ -218,6 +224,12 @@ function read(
     if (thrown instanceof SchemaReadError) throw unfit(request, request.type === 'strategic' ? inMerging(thrown) : thrown.message)
     throw thrown
   }
+}
+
+/** What was merged as a document has its members sorted; a tree is asked for what it has too much by name. */
+function inOrder(unknown: readonly (readonly PathElement[])[], schema: StructNode, call: Call, request: PatchRequest) {
+  if (call.resource.definition.custom !== undefined && schema === call.resource.schema) return inPruningOrder(schema, objectMeta, unknown)
+  return request.type === 'strategic' ? inTextOrder(unknown) : inMemberOrder(unknown)
 }
 
 /** A strategic patch is merged as a tree of values before it is read as an object: clients know the words for what does not fit then. */
