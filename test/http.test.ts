@@ -283,6 +283,7 @@ describe('who may see what', () => {
   test('without a credential: health and version, nothing else', async () => {
     const nobody = anonymous()
     for (const path of ['/livez', '/readyz', '/healthz', '/version']) expectStatus(await nobody.get(path), 200)
+    for (const path of ['/livez/', '/livez/ping/', '/metrics/']) expectStatus(await client.get(path), 404)
     for (const path of ['/metrics', '/api/v1/namespaces', configMaps('default')]) expectFailure(await nobody.get(path), 403, 'Forbidden')
     expectFailure(await nobody.post(configMaps('default'), configMapOf('x')), 403, 'Forbidden')
     nobody.close()

@@ -88,7 +88,7 @@ export function checkType(value: Record<string, unknown>, bytes: Uint8Array, exp
     const sent = value[field]
     if (sent !== undefined && sent !== null && typeof sent !== 'string') {
       throw unrecognized(
-        `couldn't get version/kind; json parse error: the field ${field} is a ${typeof sent}, not a string`,
+        `couldn't get version/kind; json parse error: the field ${field} is ${typeof sent === 'object' ? 'an' : 'a'} ${typeof sent}, not a string`,
         bytes,
         expected,
       )

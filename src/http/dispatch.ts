@@ -75,9 +75,10 @@ export function dispatch(site: Site): Filter {
 function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answered> {
   const words = exchange.info.path.split('/').filter((word, i, all) => !(word === '' && (i === 0 || i === all.length - 1)))
   const [first] = words
-  // Whoever asks for health is told, by whichever method.
-  if (first === 'livez' || first === 'readyz' || first === 'healthz')
-    return serveHealth(exchange, { path: first, checks: site.health[first], name: words.slice(1).join('/') })
+  // Whoever asks for health is told, by whichever method; with a slash behind it such a path is another one.
+  const isHealth = first === 'livez' || first === 'readyz' || first === 'healthz'
+  if ((isHealth || first === 'metrics') && exchange.info.path.endsWith('/')) return pageNotFound(exchange)
+  if (isHealth) return serveHealth(exchange, { path: first, checks: site.health[first], name: words.slice(1).join('/') })
   if (exchange.info.method !== 'GET' && exchange.info.method !== 'HEAD') return notGet(site, exchange, words)
   switch (first) {
     case 'metrics':
