@@ -2,6 +2,7 @@
 
 import { identityNames, identityOf } from '../api/identity.js'
 import { BoundedBody } from './bounded-body.js'
+import { BrowserMessageSocket, type BuiltInSocket } from './browser-socket.js'
 import { ConnectionError } from './errors.js'
 import { connectionError } from './requester.js'
 import type { MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from './transport.js'
@@ -11,19 +12,6 @@ export interface FetchTransportSettings {
   readonly server?: string
   /** Such as `include`, where cookies of a proxy say who it is. */
   readonly credentials?: 'include' | 'omit' | 'same-origin'
-}
-
-/** The part of the built-in WebSocket that is used. */
-interface BuiltInSocket {
-  binaryType: string
-  readonly protocol: string
-  readonly bufferedAmount: number
-  onopen: (() => void) | null
-  onerror: (() => void) | null
-  onclose: ((event: { readonly code: number; readonly reason: string; readonly wasClean: boolean }) => void) | null
-  onmessage: ((event: { readonly data: ArrayBuffer | string }) => void) | null
-  send(data: Uint8Array): void
-  close(): void
 }
 
 interface Surroundings {
@@ -123,58 +111,5 @@ async function* readChunks(response: Response, explain: (thrown: unknown) => unk
     throw explain(thrown)
   } finally {
     reader.cancel().catch(() => undefined)
-  }
-}
-
-/** What may wait to be sent before the caller is asked to wait. */
-const mostBuffered = 1024 * 1024
-
-class BrowserMessageSocket implements MessageSocket {
-  readonly protocol: string
-  private readonly socket: BuiltInSocket
-  private readonly waiting: Uint8Array[] = []
-  private wake: () => void = () => undefined
-  private hasEnded = false
-  private failure: ConnectionError | undefined
-
-  constructor(socket: BuiltInSocket) {
-    this.socket = socket
-    this.protocol = socket.protocol
-    socket.onmessage = ({ data }) => {
-      this.waiting.push(typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data))
-      this.wake()
-    }
-    socket.onclose = ({ wasClean, code, reason }) => {
-      this.hasEnded = true
-      if (!wasClean) this.failure = new ConnectionError(`the connection was cut off (${code}${reason === '' ? '' : `: ${reason}`})`)
-      this.wake()
-    }
-  }
-
-  async send(message: Uint8Array): Promise<void> {
-    if (this.hasEnded) throw this.failure ?? new ConnectionError('the connection is closed')
-    this.socket.send(message)
-    while (this.socket.bufferedAmount > mostBuffered && !this.hasEnded) await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-
-  async *messages(): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        const message = this.waiting.shift()
-        if (message !== undefined) yield message
-        else if (this.failure !== undefined) throw this.failure
-        else if (this.hasEnded) return
-        else
-          await new Promise<void>((resolve) => {
-            this.wake = resolve
-          })
-      }
-    } finally {
-      this.close()
-    }
-  }
-
-  close(): void {
-    this.socket.close()
   }
 }

@@ -2,6 +2,7 @@
 
 import { bytesOf, channelMessage } from './channels.js'
 import { ConnectionError } from './errors.js'
+import { MessageQueue } from './message-queue.js'
 import type { MessageSocket } from './transport.js'
 
 export class PortForward {
@@ -41,11 +42,8 @@ export class ForwardedPort {
   readonly port: number
   private readonly sendOn: (data: Uint8Array) => Promise<void>
   private readonly seen = [false, false]
-  private waiting: Uint8Array[] = []
-  private wake: () => void = () => undefined
+  private readonly queue = new MessageQueue()
   private taken: () => void = () => undefined
-  private hasEnded = false
-  private failure: unknown
 
   constructor(port: number, sendOn: (data: Uint8Array) => Promise<void>) {
     this.port = port
@@ -58,19 +56,8 @@ export class ForwardedPort {
   }
 
   /** What comes from the pod; throws what the pod's side says went wrong. */
-  async *data(): AsyncGenerator<Uint8Array, void, undefined> {
-    for (;;) {
-      const data = this.waiting.shift()
-      if (data !== undefined) {
-        this.taken()
-        yield data
-      } else if (this.failure !== undefined) throw this.failure
-      else if (this.hasEnded) return
-      else
-        await new Promise<void>((resolve) => {
-          this.wake = resolve
-        })
-    }
+  data(): AsyncGenerator<Uint8Array, void, undefined> {
+    return this.queue.read(() => this.taken())
   }
 
   /** Resolves when the reader has room: what nobody reads is not fetched. */
@@ -81,19 +68,16 @@ export class ForwardedPort {
       this.seen[stream] = true
       return
     }
-    if (isError) this.failure ??= new ConnectionError(`port ${this.port}: ${new TextDecoder().decode(data)}`)
-    else this.waiting.push(data)
-    this.wake()
-    while (this.waiting.length > mostWaiting && !this.hasEnded)
+    if (isError) this.queue.end(new ConnectionError(`port ${this.port}: ${new TextDecoder().decode(data)}`))
+    else this.queue.push(data)
+    while (this.queue.length > mostWaiting && !this.queue.isOver)
       await new Promise<void>((resolve) => {
         this.taken = resolve
       })
   }
 
   end(failure: unknown): void {
-    this.hasEnded = true
-    this.failure ??= failure
-    this.wake()
+    this.queue.end(failure)
     this.taken()
   }
 }

@@ -54,6 +54,21 @@ describe('the transport', () => {
     assert.equal(ports.size, 1)
   })
 
+  test('a thousand requests one after another, or fifty at a time, cost no more than their connections', async () => {
+    let handshakes = 0
+    const server = createHttps(certificate('127.0.0.1'), sayHello).on('secureConnection', () => handshakes++)
+    const requester = requesterFor({ server: `https://127.0.0.1:${await listen(server)}`, tls: { ca: authority.cert } })
+    for (let i = 0; i < 1000; i++) await requester.json({ path: `/${i}` })
+    assert.equal(handshakes, 1)
+    for (let round = 0; round < 4; round++) await Promise.all(Array.from({ length: 50 }, (_, i) => requester.json({ path: `/${i}` })))
+    assert.ok(handshakes <= 50, `${handshakes} handshakes`)
+    // What was left unread, or cut off by the caller, takes no other connection with it.
+    const before = handshakes
+    for (let i = 0; i < 20; i++) (await requester.send({ path: '/unread' })).discard()
+    assert.ok(handshakes - before <= 1, `${handshakes - before} more`)
+    requester.settings.transport.close()
+  })
+
   test('lies below the path of the address', async () => {
     const requester = requesterFor({ server: `${await plain()}/cluster/one/` })
     assert.equal(

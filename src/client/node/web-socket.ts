@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { ProtocolError, type StatusAnswer, StatusError } from '../errors.js'
+import { MessageQueue } from '../message-queue.js'
 import type { MessageSocket } from '../transport.js'
 import { FrameReader, opcodes, writeFrame } from './web-socket-frames.js'
 
@@ -64,10 +65,7 @@ class NodeMessageSocket implements MessageSocket {
   readonly protocol: string
   private readonly socket: Socket
   private readonly reader: FrameReader
-  private readonly waiting: Uint8Array[] = []
-  private wake: () => void = () => undefined
-  private failure: Error | undefined
-  private hasEnded = false
+  private readonly queue = new MessageQueue()
   private hasClosed = false
   /** The last one that there was no room for. The pings before it need no answer. */
   private unsentPong: Buffer | undefined
@@ -81,10 +79,10 @@ class NodeMessageSocket implements MessageSocket {
     socket.on('drain', () => {
       const pong = this.unsentPong
       this.unsentPong = undefined
-      if (pong !== undefined && !this.hasEnded && !this.hasClosed) socket.write(pong)
+      if (pong !== undefined && !this.queue.isOver && !this.hasClosed) socket.write(pong)
     })
-    socket.on('error', (error) => this.end(error))
-    socket.on('close', () => this.end(this.hasClosed ? undefined : new Error('the connection was cut off')))
+    socket.on('error', (error) => this.queue.end(error))
+    socket.on('close', () => this.queue.end(this.hasClosed ? undefined : new Error('the connection was cut off')))
     if (head.length > 0) this.feed(head)
   }
 
@@ -94,18 +92,7 @@ class NodeMessageSocket implements MessageSocket {
 
   async *messages(): AsyncGenerator<Uint8Array> {
     try {
-      for (;;) {
-        const message = this.waiting.shift()
-        if (message !== undefined) {
-          if (this.waiting.length < mostWaiting) this.socket.resume()
-          yield message
-        } else if (this.failure !== undefined) throw this.failure
-        else if (this.hasEnded) return
-        else
-          await new Promise<void>((resolve) => {
-            this.wake = resolve
-          })
-      }
+      yield* this.queue.read(this.makeRoom)
     } finally {
       this.close()
     }
@@ -118,12 +105,12 @@ class NodeMessageSocket implements MessageSocket {
     if (!this.socket.destroyed) this.socket.end(writeFrame(opcodes.close, Uint8Array.of(3, 232)))
     setTimeout(() => this.socket.destroy(), 1000).unref()
     this.socket.resume()
-    this.end()
+    this.queue.end()
   }
 
   private write(opcode: number, payload: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.hasEnded || this.hasClosed) return reject(this.failure ?? new Error('the connection is closed'))
+      if (this.queue.isOver || this.hasClosed) return reject(this.queue.reason ?? new Error('the connection is closed'))
       if (this.socket.write(writeFrame(opcode, payload))) return resolve()
       const done = (): void => {
         this.socket.off('drain', done)
@@ -139,7 +126,7 @@ class NodeMessageSocket implements MessageSocket {
     try {
       this.reader.feed(chunk)
     } catch (error) {
-      this.end(error as Error)
+      this.queue.end(error)
       this.socket.destroy()
     }
   }
@@ -149,23 +136,19 @@ class NodeMessageSocket implements MessageSocket {
     else if (opcode === opcodes.close) {
       this.close()
     } else if (opcode !== opcodes.pong && !this.hasClosed) {
-      this.waiting.push(payload)
-      if (this.waiting.length >= mostWaiting) this.socket.pause()
-      this.wake()
+      this.queue.push(payload)
+      if (this.queue.length >= mostWaiting) this.socket.pause()
     }
   }
 
   private answerPing(payload: Uint8Array): void {
-    if (this.hasEnded || this.hasClosed) return
+    if (this.queue.isOver || this.hasClosed) return
     const pong = writeFrame(opcodes.pong, payload)
     if (this.socket.writableNeedDrain) this.unsentPong = pong
     else this.socket.write(pong)
   }
 
-  private end(error?: Error): void {
-    if (this.hasEnded) return
-    this.hasEnded = true
-    this.failure = error
-    this.wake()
+  private readonly makeRoom = (): void => {
+    if (this.queue.length < mostWaiting) this.socket.resume()
   }
 }
