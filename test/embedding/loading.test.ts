@@ -58,16 +58,19 @@ test('a cold process is ready within 250 ms, and another server within 60 ms', {
         await first.close()
         console.log(JSON.stringify({ cold, warm: Math.min(...times) }))
       })`)
-  // Where the machine is so slow or busy that even an empty program takes long, so does this.
-  const { empty } = measured(
-    `const { user, system } = process.cpuUsage(); console.log(JSON.stringify({ empty: (user + system) / 1000 })); process.exit()`,
-  )
-  const slowness = Math.max(1, (empty as number) / usualMs)
-  const runs: Record<string, number>[] = []
-  const best = (name: string): number => Math.min(...runs.map((found) => found[name] as number))
-  const isQuick = (): boolean => runs.length > 0 && best('cold') < 250 * slowness && best('warm') < 60 * slowness
-  while (!isQuick() && runs.length < 5) runs.push(run())
-  assert.ok(isQuick(), `cold: ${best('cold')} ms, warm: ${best('warm')} ms, where an empty program takes ${empty} ms`)
+  // Where the machine is so slow or busy that even an empty program takes long, so does this: both are measured at the same time.
+  const emptyProgram = `const { user, system } = process.cpuUsage(); console.log(JSON.stringify({ empty: (user + system) / 1000 })); process.exit()`
+  const told: string[] = []
+  const isQuick = { cold: false, warm: false }
+  for (let round = 0; round < 8 && !(isQuick.cold && isQuick.warm); round++) {
+    const { empty = 0 } = measured(emptyProgram)
+    const { cold = 0, warm = 0 } = run()
+    const slowness = Math.max(1, empty / usualMs)
+    isQuick.cold ||= cold < 250 * slowness
+    isQuick.warm ||= warm < 60 * slowness
+    told.push(`cold: ${cold} ms, warm: ${warm} ms, where an empty program takes ${empty} ms`)
+  }
+  assert.ok(isQuick.cold && isQuick.warm, told.join('\n'))
 })
 
 test('fifty servers in one process take less than 5 MB each', { timeout: 200_000 }, () => {
