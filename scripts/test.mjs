@@ -4,29 +4,45 @@
 // `node scripts/test.mjs crash storage` runs the files whose path contains one of these words.
 
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const fileTimeoutMs = 240_000
+/** Only one that hangs takes so long, however busy the machine is. */
+const fileTimeoutMs = 480_000
 
-/** Those that take longest are started first, so that nothing waits for them at the end. */
-const longest = [
-  'test/conformance/',
-  'test/client/',
-  'test/robustness/robustness',
-  'test/crash/',
-  'test/etcd/',
-  'test/clients/',
-  'test/cli/',
-  'test/examples',
-  'test/embedding/',
-  'test/soak/',
-  'test/fuzz',
-  'test/bad-input',
-  'test/verbs',
-]
+/** Those that take longest are started first, so that nothing waits for them at the end; about so many seconds each, the others hardly one. */
+const seconds = {
+  'test/conformance/': 45,
+  'test/pressure/': 25,
+  'test/embedding/examples': 40,
+  'test/embedding/': 10,
+  'test/vectors/vectors': 35,
+  'test/cli/': 30,
+  'test/clients/': 20,
+  'test/client/': 12,
+  'test/crash/': 25,
+  'test/robustness/robustness': 18,
+  'test/etcd/': 17,
+  'test/fuzz/': 17,
+  'test/linear/': 20,
+  'test/admission/': 14,
+  'test/soak/': 12,
+  'test/garbage': 14,
+  'test/proxies/hostile': 14,
+  'test/aggregation/hostile': 14,
+  'test/bad-input': 12,
+  'test/guides': 14,
+  'test/security/': 8,
+  'test/verbs/': 7,
+  'test/': 5,
+  'src/controllers/garbage-collection/run-time': 10,
+  'src/verbs/long-reads': 10,
+  'src/server/offload/heavy-thread': 8,
+}
+const prefixes = Object.keys(seconds).sort((a, b) => b.length - a.length)
+const secondsOf = ({ source }) => seconds[prefixes.find((prefix) => source.startsWith(prefix))] ?? 1
 
 function testsOf(source, built) {
   return readdirSync(`${root}${source}`, { recursive: true, encoding: 'utf8' })
@@ -34,16 +50,40 @@ function testsOf(source, built) {
     .map((name) => ({ source: `${source}/${name}`, built: `${built}/${name.replace(/\.ts$/, '.js')}` }))
 }
 
-const place = ({ source }) => {
-  const index = longest.findIndex((beginning) => source.startsWith(beginning))
-  return index < 0 ? longest.length : index
+/** Rooms whose code computes, and what a test has that uses more of its process than that. */
+const computingRooms = /^src\/(?:admission|api|audit|auth|base|cel|codec|patch|resources|schema|storage)\//
+const usesProcess =
+  /\b(?:before|after|beforeEach|afterEach)\(|\bprocess\.|\bmock\b|\bset(?:Timeout|Interval|Immediate)\b|\.listen\(|node:(?!assert|test')|\bperformance\.|\blmdb\b|\bconsole\.|\bsleep\b|\bglobalThis\b|import\.meta|\bconcurrency\b/
+/** Tests are not begun while the files of a group are loaded, as long as none of these waits for something. */
+const waitsAtStart = /^(?:await|(?:export )?const .*= await|for await)\b/m
+const isPlain = ({ source }) => {
+  if (!computingRooms.test(source)) return false
+  const text = readFileSync(`${root}${source}`, 'utf8')
+  return !usesProcess.test(text) && !waitsAtStart.test(text)
+}
+const filesPerGroup = 25
+
+/** To start a process takes longer than most of the tests that only compute: many of them share one. */
+function grouped(files) {
+  const plain = files.filter(isPlain)
+  const folder = '.build/groups'
+  rmSync(`${root}${folder}`, { recursive: true, force: true })
+  mkdirSync(`${root}${folder}`, { recursive: true })
+  const groups = []
+  for (let i = 0; i < plain.length; i += filesPerGroup) {
+    const built = `${folder}/plain-${i / filesPerGroup + 1}.test.js`
+    const lines = plain.slice(i, i + filesPerGroup).map((file) => `import '../../${file.built}'\n`)
+    writeFileSync(`${root}${built}`, lines.join(''))
+    groups.push({ source: built, built })
+  }
+  return [...files.filter((file) => !plain.includes(file)), ...groups]
 }
 
 const words = process.argv.slice(2)
 
 const files = [...testsOf('test', '.build/test'), ...testsOf('src', 'dist')]
   .filter(({ source }) => words.length === 0 || words.some((word) => source.includes(word)))
-  .sort((a, b) => place(a) - place(b))
+  .sort((a, b) => secondsOf(b) - secondsOf(a))
 
 const missing = files.filter(({ built }) => !existsSync(`${root}${built}`))
 if (files.length === 0 || missing.length > 0) {
@@ -58,10 +98,11 @@ if (files.length === 0 || missing.length > 0) {
 const flags = [
   '--test',
   '--test-reporter=spec',
-  // One more than there are processors: many tests wait for a server, a clock or a disk.
-  `--test-concurrency=${Math.min(4, availableParallelism() + 1)}`,
+  // Twice as many as there are processors: many tests wait for a server, a clock or a disk.
+  `--test-concurrency=${Math.min(6, 2 * availableParallelism())}`,
   `--test-timeout=${fileTimeoutMs}`,
 ]
-const child = spawn(process.execPath, [...flags, ...files.map(({ built }) => built)], { cwd: root, stdio: 'inherit' })
+const built = (words.length === 0 ? grouped(files) : files).map((file) => file.built)
+const child = spawn(process.execPath, [...flags, ...built], { cwd: root, stdio: 'inherit' })
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
 child.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import type { ApiClient } from '../kit/api-client.js'
 import { onEveryEngine } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectStatus, makeConfigMap, newNamespace, sleep } from '../kit/fixtures.js'
+import { timedTest } from '../kit/timed-test.js'
 
 /** Before and behind the length and the message of an object in its envelope: magic bytes, `v1` and `ConfigMap`, and two empty fields. */
 const envelopeHead = 4 + 2 + (2 + 2) + (2 + 9)
@@ -94,7 +95,7 @@ for (const words of [
         )
       })
 
-      test('events have the objects that a read has', async () => {
+      timedTest('events have the objects that a read has', async () => {
         const namespace = await newNamespace(client(), 'forms')
         await makeConfigMap(client(), namespace, configMapOf('a'))
         const path = `${configMaps(namespace)}?watch=1&timeoutSeconds=2`
