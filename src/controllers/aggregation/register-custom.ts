@@ -34,7 +34,15 @@ export const customApiServices = (parts: LoopParts): Loop => {
       const label = automanagedLabel(catalog)
       const isKept = (object: StoredObject): boolean => object.labels()?.[label] === kept
       return [
-        { resource: definitions, namespace: '', keyOf: ({ key }, seen) => groupIn(names.definitions.note(definitions, key, seen)) },
+        {
+          resource: definitions,
+          namespace: '',
+          keyOf: ({ key }, seen) => {
+            const name = names.definitions.note(definitions, key, seen)
+            served.forget(name)
+            return groupIn(name)
+          },
+        },
         {
           resource: services,
           namespace: '',

@@ -49,30 +49,39 @@ export function refuseNames({ spec, status }: CustomResourceDefinition): Accepta
   return { names: { ...status?.acceptedNames }, namesAccepted, established }
 }
 
-/** `others`: the names that were accepted of the other definitions of the group. */
+/** `others`: the names that were accepted of the other definitions of the group; only who wants a name that it does not have asks for them. */
 export function acceptNames(
   definition: CustomResourceDefinition,
-  others: readonly (CustomResourceDefinitionNames | undefined)[],
+  others: () => readonly (CustomResourceDefinitionNames | undefined)[],
 ): Acceptance {
   const wanted = definition.spec?.names ?? {}
   const had = definition.status?.acceptedNames ?? {}
-  const taken = takenBy(others)
+  let known: Taken | undefined
+  const taken = (): Taken => {
+    known ??= takenBy(others())
+    return known
+  }
   const names: { -readonly [Name in keyof CustomResourceDefinitionNames]: CustomResourceDefinitionNames[Name] } = { ...had }
   let problem: Condition | undefined
-  const accept = (name: 'plural' | 'singular' | 'kind' | 'listKind', from: ReadonlySet<string>, reason: string): void => {
+  const accept = (name: 'plural' | 'singular' | 'kind' | 'listKind', of: keyof Taken, reason: string): void => {
     const text = wanted[name] ?? ''
-    if (text !== (had[name] ?? '') && from.has(text)) problem = conflict(reason, [text])
+    if (text !== (had[name] ?? '') && taken()[of].has(text)) problem = conflict(reason, [text])
     else names[name] = text
   }
-  accept('plural', taken.resources, 'PluralConflict')
-  accept('singular', taken.resources, 'SingularConflict')
+  // None are absent, as they are in what is stored: a status that differs is written again.
+  const put = (name: 'shortNames' | 'categories', all: readonly string[]): void => {
+    if (all.length > 0) names[name] = all
+    else delete names[name]
+  }
+  accept('plural', 'resources', 'PluralConflict')
+  accept('singular', 'resources', 'SingularConflict')
   const shortNames = wanted.shortNames ?? []
-  const clashing = shortNames.filter((name) => !(had.shortNames ?? []).includes(name) && taken.resources.has(name))
+  const clashing = shortNames.filter((name) => !(had.shortNames ?? []).includes(name) && taken().resources.has(name))
   if (clashing.length > 0) problem = conflict('ShortNamesConflict', clashing)
-  else names.shortNames = shortNames
-  accept('kind', taken.kinds, 'KindConflict')
-  accept('listKind', taken.kinds, 'ListKindConflict')
-  names.categories = wanted.categories ?? []
+  else put('shortNames', shortNames)
+  accept('kind', 'kinds', 'KindConflict')
+  accept('listKind', 'kinds', 'ListKindConflict')
+  put('categories', wanted.categories ?? [])
   const namesAccepted = problem ?? { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
   return { names, namesAccepted, established: establishedBy(definition, namesAccepted) }
 }

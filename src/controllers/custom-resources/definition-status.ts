@@ -41,6 +41,7 @@ export const customResourceDefinitions = (parts: LoopParts): Loop => {
           namespace: '',
           keyOf: ({ key }, seen) => {
             const name = names.note(resource, key, seen)
+            claims.forget(name)
             return seen === 'DELETED' ? freed(groupIn(name)) : name
           },
         },
@@ -110,14 +111,11 @@ class Tending {
   }
 
   private async accept(definition: CustomResourceDefinition): Promise<void> {
-    const others = this.ofGroup(definition.spec?.group ?? '').filter(({ name }) => name !== definition.metadata?.name)
+    const others = (): Claim[] => this.ofGroup(definition.spec?.group ?? '').filter(({ name }) => name !== definition.metadata?.name)
     const isOwn = isOwnGroup(this.parts.catalogs.current, definition.spec?.group ?? '')
     const { names, namesAccepted, established } = isOwn
       ? refuseNames(definition)
-      : acceptNames(
-          definition,
-          others.map(({ acceptedNames }) => acceptedNames),
-        )
+      : acceptNames(definition, () => others().map(({ acceptedNames }) => acceptedNames))
     const conditions = this.withConditions(definition.status?.conditions ?? [], [namesAccepted, established])
     const status = { ...definition.status, acceptedNames: names, conditions }
     if (sameValue(status, definition.status)) return

@@ -8,7 +8,7 @@ import { systemClock } from '../../base/clock.js'
 import { stageOf } from '../engine.fixture.js'
 import { Extracts } from './extracts.js'
 
-test('it is taken once for each version of an object', async () => {
+test('it is taken once, and again when the object was seen', async () => {
   const { engine, catalog } = await stageOf('cluster', systemClock)
   const resource = catalog.find('', 'v1', 'namespaces') as Resource
   const place = { resource, namespace: '', name: 'a' }
@@ -19,12 +19,13 @@ test('it is taken once for each version of an object', async () => {
   const taken: string[] = []
   const extracts = new Extracts(engine.store, ({ metadata }) => {
     taken.push(metadata?.labels?.['mark'] ?? '')
-    return taken.length
+    return { count: taken.length }
   })
   assert.equal(extracts.of(resource, 'a'), undefined)
   const first = await engine.store.put(place, encoded('one'), { expect: 0 })
-  assert.deepEqual([extracts.of(resource, 'a'), extracts.of(resource, 'a')], [1, 1])
+  assert.deepEqual([extracts.of(resource, 'a'), extracts.of(resource, 'a')], [{ count: 1 }, { count: 1 }])
   await engine.store.put(place, encoded('two'), { expect: first.ok ? first.object.revision : 0 })
-  assert.deepEqual([extracts.of(resource, 'a'), extracts.of(resource, 'a')], [2, 2])
+  extracts.forget('a')
+  assert.deepEqual([extracts.of(resource, 'a'), extracts.of(resource, 'a')], [{ count: 2 }, { count: 2 }])
   assert.deepEqual(taken, ['one', 'two'])
 })

@@ -5,7 +5,7 @@ import { type FieldError, invalid, required } from '../../api/field-error.js'
 import { checkEach } from '../../api/validation/collect.js'
 import { noErrors } from '../../api/validation/fields.js'
 import type { JsonSchema, SchemaRule } from './json-schema.js'
-import { innerSchemas, mapSchemas } from './schema-search.js'
+import { mapSchemas, someInner } from './schema-search.js'
 
 const lineBreak = /[\n\r]/
 
@@ -24,7 +24,7 @@ function validateRule({ rule = '', message = '' }: SchemaRule, path: string): re
 }
 
 export const hasExpressions = (schema: JsonSchema): boolean =>
-  (schema['x-kubernetes-validations'] ?? []).length > 0 || innerSchemas(schema).some(hasExpressions)
+  (schema['x-kubernetes-validations'] ?? []).length > 0 || someInner(schema, hasExpressions)
 
 /** The schema without any rule that is written as an expression. */
 export function withoutExpressions(schema: JsonSchema): JsonSchema {

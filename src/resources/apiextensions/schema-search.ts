@@ -15,7 +15,18 @@ export const innerSchemas = (schema: JsonSchema): readonly JsonSchema[] =>
     ...schemasOf(schema.properties).map(([, inner]) => inner),
   ].filter((inner) => inner !== undefined)
 
-export const hasDefaults = (schema: JsonSchema): boolean => defaultOf(schema) !== undefined || innerSchemas(schema).some(hasDefaults)
+/** Whether one of the schemas directly inside of a schema is such, without making a list of them: every start asks it of every definition. */
+export function someInner(schema: JsonSchema, isSuch: (inner: JsonSchema) => boolean): boolean {
+  const { items, additionalProperties, not, allOf, anyOf, oneOf, properties } = schema
+  if (items !== undefined && (Array.isArray(items) ? items.some(isSuch) : isSuch(items as JsonSchema))) return true
+  if (typeof additionalProperties === 'object' && isSuch(additionalProperties)) return true
+  if (not !== undefined && isSuch(not)) return true
+  if (allOf?.some(isSuch) || anyOf?.some(isSuch) || oneOf?.some(isSuch)) return true
+  for (const name in properties) if (isSuch(properties[name] as JsonSchema)) return true
+  return false
+}
+
+export const hasDefaults = (schema: JsonSchema): boolean => defaultOf(schema) !== undefined || someInner(schema, hasDefaults)
 
 /** The schema with each of those directly inside of it changed. */
 export function mapSchemas(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema {

@@ -16,6 +16,7 @@ import { noErrors } from '../../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../../api/validation/name-problems.js'
 import { sameValueBut } from '../../../api/validation/same-value.js'
 import { compareVersions } from '../../../api/version-order.js'
+import { onceFor } from '../../../base/once-for.js'
 import { Strain } from '../../../base/weight.js'
 import type { StructNode } from '../../../schema/node.js'
 import { readValue } from '../../../schema/read.js'
@@ -78,6 +79,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     (conversion === undefined ? versions.get(version) : undefined) ?? (stored as CustomVersion)
   const isRewritten = (definition.metadata?.generation ?? 1) > 1
   const kind = names.kind ?? ''
+  const structOf = onceFor(({ schema }: CustomVersion) => structOfKind(kind, schema))
   const withType = withTypeOf(`${spec.group}/${stored?.name}`, kind)
   const prepareUpdate = (next: ApiObject, old: ApiObject, context: RuleContext): ApiObject => {
     const { hasStatus } = ruleOf(context)
@@ -111,8 +113,8 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     namespaced: spec.scope === 'Namespaced',
     versions: [...versions.values()].map((version) =>
       servedVersion(version, {
-        kind,
         stored: stored ?? version,
+        structOf,
         isConverted: conversion !== undefined,
         isRewritten,
         deprecation: deprecationOf(version, [...versions.values()], `${spec.group}`, kind),
@@ -138,8 +140,8 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
 }
 
 interface Serving {
-  readonly kind: string
   readonly stored: CustomVersion
+  readonly structOf: (version: CustomVersion) => StructNode
   /** Somebody else converts between the versions. */
   readonly isConverted: boolean
   /** The definition has changed since it was made, so that objects may be stored that were never read by it. */
@@ -167,11 +169,11 @@ function deprecationOf(
 
 function servedVersion(
   version: CustomVersion,
-  { kind, stored, isConverted, isRewritten, deprecation }: Serving,
+  { stored, structOf, isConverted, isRewritten, deprecation }: Serving,
 ): ResourceVersionDefinition {
-  const schema = structOfKind(kind, version.schema)
+  const schema = structOf(version)
   const isStored = version.definition.storage === true
-  const asStored = structOfKind(kind, stored.schema)
+  const asStored = structOf(stored)
   const prune = (struct: StructNode, object: ApiObject): ApiObject => readValue(struct, object).value as ApiObject
   const filled = (object: ApiObject, by: CustomVersion): ApiObject => withDefaults(object, by.schema) as ApiObject
   // What was stored under another schema of its version is read by the one of today. Whoever reads another version is shown what that one knows,

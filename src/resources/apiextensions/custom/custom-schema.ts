@@ -4,7 +4,16 @@
 // that the schema asks for.
 
 import { objectMeta } from '../../../api/meta.schema.js'
-import type { Field, FieldTable, ListNode, SchemaNode, StructNode } from '../../../schema/node.js'
+import {
+  type Field,
+  type FieldTable,
+  type LazyNode,
+  type ListNode,
+  lazy,
+  resolve,
+  type SchemaNode,
+  type StructNode,
+} from '../../../schema/node.js'
 import {
   additionalSchema,
   defaultOf,
@@ -39,9 +48,18 @@ export function structOfKind(kind: string, schema: JsonSchema): StructNode {
     typeMeta: true,
     noProto: true,
     // Metadata first: entries of the store have their version in there.
-    fields: { metadata: { node: objectMeta }, ...fieldsOf(own) },
+    fields: { metadata: { node: objectMeta }, ...Object.fromEntries(own.map(([name, each]) => [name, field(later(each, name), each)])) },
     ...(keepsUnknown(schema) ? { rest: anything } : {}),
   }
+}
+
+/** Made when the first object is read or written: of many kinds there are none for as long as a server runs. */
+function later(schema: JsonSchema, name: string): SchemaNode {
+  let made: ReturnType<LazyNode['resolve']> | undefined
+  return lazy(() => {
+    made ??= resolve(nodeOf(schema, name))
+    return made
+  })
 }
 
 const fieldsOf = (schemas: readonly (readonly [name: string, schema: JsonSchema])[]): FieldTable =>
