@@ -16,7 +16,7 @@ import { certificateSubjectRestriction } from './plugins/certificate-subject-res
 import { defaultIngressClass, defaultStorageClass } from './plugins/default-classes.js'
 import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.js'
 import { denyServiceExternalIPs } from './plugins/deny-service-external-ips.js'
-import { eventRateLimit } from './plugins/event-rate-limit.js'
+import { eventBuckets, eventRateLimit, type TakeEvents } from './plugins/event-rate-limit.js'
 import { extendedResourceToleration } from './plugins/extended-resource-toleration.js'
 import { limitPodHardAntiAffinityTopology } from './plugins/limit-pod-hard-anti-affinity-topology.js'
 import { limitRanger } from './plugins/limit-ranger.js'
@@ -52,6 +52,8 @@ export interface AdmissionParts extends PluginChoice {
   readonly ask: AskAccess
   /** What policies did; left out where nobody counts. */
   readonly policyTallies?: PolicyTallies
+  /** Left out: events are counted for this engine alone. */
+  readonly takeEvents?: TakeEvents | undefined
   /** Left out: the catalog knows all kinds. */
   readonly findOwners?: FindOwners | undefined
   readonly createNamespace: (name: string) => Promise<void>
@@ -73,7 +75,7 @@ export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
     alwaysAdmit,
     nodeRestriction(lookup),
     taintNodesByCondition,
-    eventRateLimit(parts.config.eventRateLimits, () => performance.now()),
+    eventRateLimit(parts.config.eventRateLimits, parts.takeEvents ?? eventBuckets(parts.config.eventRateLimits, () => performance.now())),
     persistentVolumeLabel,
     defaultStorageClass(lookup),
     storageObjectInUseProtection,

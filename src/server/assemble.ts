@@ -1,6 +1,7 @@
 // The composition root: every part of the server is made here, once, in the order in which they need one another.
 
 import { setTimeout } from 'node:timers/promises'
+import { eventBuckets } from '../admission/plugins/event-rate-limit.js'
 import { QuotaTurns } from '../admission/quota/turns.js'
 import { RbacIndex } from '../auth/rbac/rbac-index.js'
 import { steadyClock } from '../base/clock.js'
@@ -54,7 +55,9 @@ async function open(opening: Opening): Promise<AssembledServer> {
   let isServing = false
   const hooks = openHooks(settings, () => isServing)
   closing.add(() => hooks.close())
-  const engine = makeEngine(settings, { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger, turns, hooks })
+  const takeEvents = eventBuckets(settings.admission.config.eventRateLimits, () => performance.now())
+  const own = { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger, turns, hooks, takeEvents }
+  const engine = makeEngine(settings, own)
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
   // Read once, before anybody waits for it.
   rbac.open()
@@ -69,6 +72,9 @@ async function open(opening: Opening): Promise<AssembledServer> {
     storage,
     store,
     turns,
+    takeEvents,
+    counts: { admission: engine.admission.tallies, hooks: hooks.tallies },
+    keepRecording: (recording) => hooks.recorder?.keep(recording),
     logger,
     catalogs,
     requestMs: timeouts.requestMs,

@@ -7,6 +7,7 @@ import { AdmissionTallies } from '../admission/admission-tallies.js'
 import { pluginsInOrder } from '../admission/order.js'
 import type { FindOwners } from '../admission/owner-kinds.js'
 import { chosenPlugins } from '../admission/plugin-table.js'
+import type { TakeEvents } from '../admission/plugins/event-rate-limit.js'
 import { QuotaLedger } from '../admission/quota/ledger.js'
 import type { Turns } from '../admission/quota/turns.js'
 import type { CatalogSource } from '../api/catalog-source.js'
@@ -45,7 +46,9 @@ export interface EngineParts {
   /** Left out: the catalog knows all kinds. */
   readonly findOwners?: FindOwners
   /** Connections to hooks, and what is counted of them. */
-  readonly hooks: HookParts
+  readonly hooks: Omit<HookParts, 'recorder' | 'close'>
+  /** How many events may still come. */
+  readonly takeEvents: TakeEvents
 }
 
 export function makeEngine(settings: Settings, parts: EngineParts): Engine {
@@ -71,6 +74,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
         policyTallies: admissionTallies.policies,
         ask: askWith(authorizers),
         findOwners: parts.findOwners,
+        takeEvents: parts.takeEvents,
         createNamespace: (name) => createNamespace(engine, catalogs, name),
         webhooks: { ...parts.hooks, credentials: settings.admission.hookCredentials, newUid: randomUUID },
         ...settings.admission,

@@ -5,7 +5,7 @@ import type { Plugin } from '../admission/admission.js'
 import { imagePolicyWebhook } from '../admission/plugins/image-policy-webhook.js'
 import { HookClients } from '../admission/webhooks/hook-clients.js'
 import { HookTallies } from '../admission/webhooks/hook-tallies.js'
-import { ReviewRecorder } from '../admission/webhooks/review-recorder.js'
+import { type RecordReview, ReviewRecorder } from '../admission/webhooks/review-recorder.js'
 import { JsonEndpoint } from '../net/json-endpoint.js'
 import type { Settings } from './options/settings.js'
 
@@ -14,6 +14,7 @@ export interface HookParts {
   readonly tallies: HookTallies
   /** Undefined where no review is recorded. */
   readonly recorder: ReviewRecorder | undefined
+  readonly record: RecordReview | undefined
   /** Undefined where nobody is asked about images. */
   readonly imagePolicy: Plugin | undefined
   /** False as long as the server only writes what it needs itself. */
@@ -26,11 +27,13 @@ const imagesMs = 30_000
 
 export function openHooks({ identity, admission }: Settings, isServing: () => boolean): HookParts {
   const clients = new HookClients({ userAgent: identity.prefixed('apiserver-admission'), allowsPlain: admission.allowsPlainHooks })
+  const recorder = admission.recordedReviews === 0 ? undefined : new ReviewRecorder(admission.recordedReviews)
   const images = admission.imagePolicy === undefined ? undefined : new JsonEndpoint(admission.imagePolicy, { timeoutMs: imagesMs })
   return {
     clients,
     tallies: new HookTallies(),
-    recorder: admission.recordedReviews === 0 ? undefined : new ReviewRecorder(admission.recordedReviews),
+    recorder,
+    record: recorder?.record,
     imagePolicy: images === undefined ? undefined : imagePolicyOf(admission, images),
     isServing,
     close: () => {

@@ -26,18 +26,25 @@ interface Event extends ApiObject {
   readonly regarding?: EventObject
 }
 
-export function eventRateLimit(limits: EventRateLimits, now: () => number): Plugin {
-  const limiters = limits.map((limit) => ({ limit, buckets: new Buckets(limit, now) }))
+/** Counts an event against every limit, by its key under each: false where it is one too many. */
+export type TakeEvents = (keys: readonly string[]) => readonly boolean[]
+
+export function eventBuckets(limits: EventRateLimits, now: () => number): TakeEvents {
+  const buckets = limits.map((limit) => new Buckets(limit, now))
+  return (keys) => buckets.map((each, i) => each.take(keys[i] ?? ''))
+}
+
+/** `take`: those of the whole server, whichever thread a request is carried out in. */
+export function eventRateLimit(limits: EventRateLimits, take: TakeEvents): Plugin {
   return {
     name: 'EventRateLimit',
     validate: (request) => {
       const { operation, resource, subresource, dryRun } = request
       if (resource.kind !== 'Event' || subresource !== '' || dryRun || (operation !== 'CREATE' && operation !== 'UPDATE')) return
       // Each is asked, so that each counts what was refused by another one.
-      const reached = limiters.flatMap(({ limit: { type }, buckets }) => {
-        const key = keyOf(type, request)
-        return buckets.take(key) ? [] : [`limit reached on type ${type} for key ${key}`]
-      })
+      const keys = limits.map(({ type }) => keyOf(type, request))
+      const taken = take(keys)
+      const reached = limits.flatMap(({ type }, i) => (taken[i] ? [] : [`limit reached on type ${type} for key ${keys[i]}`]))
       if (reached.length > 0) throw tooManyEvents(reached.length === 1 ? reached.join() : `[${reached.join(', ')}]`)
     },
   }

@@ -12,7 +12,7 @@ import { mutatedBy, refusalOf, type Stage, stageOf } from '../stage.fixture.js'
 import { certificateApproval, certificateSigning } from './certificate-access.js'
 import { certificateSubjectRestriction } from './certificate-subject-restriction.js'
 import { denyServiceExternalIPs } from './deny-service-external-ips.js'
-import { eventRateLimit } from './event-rate-limit.js'
+import { eventBuckets, eventRateLimit } from './event-rate-limit.js'
 import { namespaceAutoProvision } from './namespace-auto-provision.js'
 import { namespaceExists } from './namespace-exists.js'
 import { ownerReferencesPermissionEnforcement } from './owner-references.js'
@@ -45,7 +45,10 @@ const limitOf = (type: EventRateLimit['type'], more: Partial<EventRateLimit> = {
 async function events(...limits: readonly EventRateLimit[]) {
   const stage = await stageOf()
   let now = 0
-  const plugin = eventRateLimit(limits, () => now)
+  const plugin = eventRateLimit(
+    limits,
+    eventBuckets(limits, () => now),
+  )
   const send = (event: object = {}, more: object = {}) =>
     refusalOf(plugin, stage.attempt({ resource: stage.find('events'), object: { ...named, ...event }, ...more }))
   return {
@@ -86,7 +89,11 @@ test('EventRateLimit: all limits that are reached are told, dry runs are free, o
   assert.equal(await send({}, { options: { dryRun: ['All'] } }), '')
   assert.equal(await send(), '')
   assert.equal(await send(), 'Too many requests: [limit reached on type User for key somebody, limit reached on type Namespace for key a]')
-  const plugin = eventRateLimit([limitOf('Server')], () => 0)
+  const limits = [limitOf('Server')]
+  const plugin = eventRateLimit(
+    limits,
+    eventBuckets(limits, () => 0),
+  )
   for (let i = 0; i < 3; i++)
     assert.equal(await refusalOf(plugin, stage.attempt({ resource: stage.find('configmaps'), object: named })), '')
 })

@@ -14,18 +14,30 @@ export interface PolicyTally {
   readonly durations: Histogram
 }
 
+/** As it comes from another thread. */
+export type SentPolicyTally = Omit<PolicyTally, 'durations'> & { readonly durations: Pick<Histogram, 'counts' | 'sum'> }
+
 export class PolicyTallies {
   /** How many policies were seen so far. */
   definitions = 0
   readonly #checks = new Map<string, PolicyTally>()
 
   took(policy: string, binding: string, action: PolicyTally['action'], seconds: number): void {
-    const key = `${policy} ${binding} ${action}`
-    getOrInsert(this.#checks, key, () => ({ policy, binding, action, durations: new Histogram(bounds) })).durations.add(seconds)
+    this.#of(policy, binding, action).durations.add(seconds)
+  }
+
+  /** What was counted elsewhere. */
+  addAll(checks: Iterable<SentPolicyTally>): void {
+    for (const { policy, binding, action, durations } of checks) this.#of(policy, binding, action).durations.addAll(durations)
   }
 
   checks(): Iterable<PolicyTally> {
     return this.#checks.values()
+  }
+
+  #of(policy: string, binding: string, action: PolicyTally['action']): PolicyTally {
+    const key = `${policy} ${binding} ${action}`
+    return getOrInsert(this.#checks, key, () => ({ policy, binding, action, durations: new Histogram(bounds) }))
   }
 
   /** What is gone is not counted any more: names come and go without an end. */

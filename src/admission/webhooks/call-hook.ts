@@ -14,7 +14,7 @@ import type { FindCredentials, HookClients, HookPlace } from './hook-clients.js'
 import { HookCallError, rejection } from './hook-errors.js'
 import type { Candidate } from './hook-list.js'
 import { BadAnswerError, checkResponse, readReview } from './review-answer.js'
-import type { ReviewRecorder } from './review-recorder.js'
+import type { RecordReview } from './review-recorder.js'
 import { reviewApiVersion, reviewText } from './review-text.js'
 
 export interface CallParts {
@@ -24,7 +24,7 @@ export interface CallParts {
   readonly newUid: () => string
   readonly mayPatch: boolean
   /** Left out: nothing is recorded. */
-  readonly recorder?: ReviewRecorder | undefined
+  readonly record?: RecordReview | undefined
 }
 
 const badStatus = 400
@@ -60,17 +60,17 @@ export async function callHook({ hook, as }: Candidate, request: AdmissionReques
 }
 
 function recorded(candidate: Candidate, request: AdmissionRequest, text: string, parts: CallParts): Promise<EndpointAnswer> {
-  const { recorder } = parts
+  const { record } = parts
   const posting = post(candidate, request, text, parts)
-  if (recorder === undefined) return posting
+  if (record === undefined) return posting
   const step = parts.mayPatch ? 'admit' : 'validating'
   return posting.then(
     (answer) => {
-      recorder.record(candidate.hook, step, text, { answer })
+      record(candidate.hook, step, text, { answer })
       return answer
     },
     (thrown: unknown) => {
-      recorder.record(candidate.hook, step, text, { error: thrown instanceof Error ? thrown.message : String(thrown) })
+      record(candidate.hook, step, text, { error: thrown instanceof Error ? thrown.message : String(thrown) })
       throw thrown
     },
   )

@@ -30,31 +30,49 @@ const mostEach = 1 << 20
 const neverKept = new Set(['TokenRequest', 'TokenReview'])
 const redacted = Buffer.from('redacted').toString('base64')
 
+/** A recording without what is secret; a value that can be sent to another thread. */
+export interface Recording {
+  readonly text: string
+  readonly time: string
+  readonly about: Omit<RecordedReview, 'review' | 'time'>
+}
+
+/** Takes a review that a hook was sent, with what came of it. */
+export type RecordReview = (hook: Hook, type: HookStep, text: string, outcome: Outcome) => void
+
+/** Undefined for what is too long, or secret as a whole. */
+export function recordingOf(hook: Hook, type: HookStep, text: string, { answer, error }: Outcome): Recording | undefined {
+  if (text.length > mostEach) return undefined
+  const review = withoutSecrets(JSON.parse(text))
+  if (review === undefined) return undefined
+  const said = answer === undefined ? undefined : isOfSecret(review) ? withoutPatch(answerOf(answer)) : answerOf(answer)
+  const about = {
+    configuration: hook.configuration,
+    webhook: hook.name,
+    type,
+    ...(said === undefined ? {} : { answer: said }),
+    ...(error === undefined ? {} : { error }),
+  }
+  return { time: new Date().toISOString(), about, text: JSON.stringify(review) }
+}
+
 export class ReviewRecorder {
   readonly #most: number
-  readonly #kept: { readonly text: string; readonly time: string; readonly about: Omit<RecordedReview, 'review' | 'time'> }[] = []
+  readonly #kept: Recording[] = []
   #bytes = 0
 
   constructor(most: number) {
     this.#most = most
   }
 
-  /** What is too long or secret as a whole is left out. */
-  record({ configuration, name: webhook }: Hook, type: HookStep, text: string, { answer, error }: Outcome): void {
-    if (text.length > mostEach) return
-    const review = withoutSecrets(JSON.parse(text))
-    if (review === undefined) return
-    const said = answer === undefined ? undefined : isOfSecret(review) ? withoutPatch(answerOf(answer)) : answerOf(answer)
-    const about = {
-      configuration,
-      webhook,
-      type,
-      ...(said === undefined ? {} : { answer: said }),
-      ...(error === undefined ? {} : { error }),
-    }
-    const kept = { time: new Date().toISOString(), about, text: JSON.stringify(review) }
-    this.#kept.push(kept)
-    this.#bytes += sizeOf(kept)
+  readonly record: RecordReview = (hook, type, text, outcome) => {
+    const recording = recordingOf(hook, type, text, outcome)
+    if (recording !== undefined) this.keep(recording)
+  }
+
+  keep(recording: Recording): void {
+    this.#kept.push(recording)
+    this.#bytes += sizeOf(recording)
     while (this.#kept.length > this.#most || this.#bytes > mostBytes) {
       const oldest = this.#kept.shift()
       if (oldest !== undefined) this.#bytes -= sizeOf(oldest)

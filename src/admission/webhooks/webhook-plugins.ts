@@ -9,7 +9,7 @@ import type { FindCredentials, HookClients } from './hook-clients.js'
 import { hookList } from './hook-list.js'
 import type { HookTallies } from './hook-tallies.js'
 import { mutatingWebhooks, type WebhookParts } from './mutating-webhooks.js'
-import type { ReviewRecorder } from './review-recorder.js'
+import type { RecordReview } from './review-recorder.js'
 import { validatingWebhooks } from './validating-webhooks.js'
 
 /** What hooks are called with. */
@@ -18,7 +18,7 @@ export interface WebhookSources {
   readonly tallies: HookTallies
   readonly credentials: { readonly mutating: FindCredentials; readonly validating: FindCredentials }
   readonly newUid: () => string
-  readonly recorder?: ReviewRecorder | undefined
+  readonly record?: RecordReview | undefined
   /** False as long as the server only writes what it needs itself. */
   readonly isServing: () => boolean
 }
@@ -34,14 +34,14 @@ export function webhookPlugins({ store, catalogs }: HookObjects, sources: Webhoo
   const namespaces = current.find('', 'v1', 'namespaces')
   if (namespaces === undefined) return []
   const lookup = lookupOf({ store, catalogs })
-  const { clients, tallies, newUid, isServing, recorder } = sources
+  const { clients, tallies, newUid, isServing, record } = sources
   const read = (resource: string) => (namespace: string, name: string) =>
     lookup.read({ group: '', version: 'v1', resource }, { namespace, name })
   const services = { readService: read('services'), readEndpoints: read('endpoints') }
   const partsFor = (configurations: Resource, credentials: FindCredentials, mayPatch: boolean): WebhookParts => ({
     find: hookList({ store, configurations, catalogs }),
     source: { store, catalogs, namespaces },
-    call: { clients, credentials, services, newUid, recorder, mayPatch },
+    call: { clients, credentials, services, newUid, record, mayPatch },
     tallies,
     isServing,
   })

@@ -1,6 +1,7 @@
 // What the event loop answers to questions of the thread for heavy requests about the storage.
 
 import { ownersIn } from '../../admission/owner-kinds.js'
+import type { TakeEvents } from '../../admission/plugins/event-rate-limit.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import type { Entry, Storage } from '../../storage/storage.js'
 import { failureOf } from './failure.js'
@@ -9,11 +10,12 @@ import type { OwnBytes, Question, Reply, SentEntry } from './messages.js'
 export interface Asked {
   readonly storage: Storage
   readonly catalogs: Pick<CatalogSource, 'current'>
+  readonly takeEvents: TakeEvents
 }
 
-export function answerQuestion({ storage, catalogs }: Asked, question: Question): Reply<unknown> {
+export function answerQuestion(asked: Asked, question: Question): Reply<unknown> {
   try {
-    return replyOf(storage, find({ storage, catalogs }, question))
+    return replyOf(asked.storage, find(asked, question))
   } catch (thrown) {
     return { failure: failureOf(thrown) }
   }
@@ -21,7 +23,7 @@ export function answerQuestion({ storage, catalogs }: Asked, question: Question)
 
 export const replyOf = <T>({ revision, compacted }: Storage, value: T): Reply<T> => ({ value, state: { revision, compacted } })
 
-function find({ storage, catalogs }: Asked, question: Question): unknown {
+function find({ storage, catalogs, takeEvents }: Asked, question: Question): unknown {
   switch (question.about) {
     case 'state':
       return undefined
@@ -39,6 +41,8 @@ function find({ storage, catalogs }: Asked, question: Question): unknown {
       return storage.changes(question.query)
     case 'owners':
       return ownersIn(catalogs.current, question.apiVersion, question.kind)
+    case 'events':
+      return takeEvents(question.keys)
   }
 }
 

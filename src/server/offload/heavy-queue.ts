@@ -39,9 +39,11 @@ export class HeavyQueue<Job extends Waiting> {
     return true
   }
 
-  /** Takes a job of the user whose turn it is. */
-  next(): Job | undefined {
+  /** Takes a job of the user whose turn it is; of those who may begin none now the next turn is theirs. */
+  next(mayBegin: (user: User) => boolean = () => true): Job | undefined {
     for (const [user, jobs] of this.#byUser) {
+      const [first] = jobs
+      if (first !== undefined && !mayBegin(first.user)) continue
       // The user goes to the end.
       this.#byUser.delete(user)
       const job = this.#firstWanted(jobs)

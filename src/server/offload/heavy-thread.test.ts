@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { QuotaTurns } from '../../admission/quota/turns.js'
+import { HookTallies } from '../../admission/webhooks/hook-tallies.js'
 import { ApiError } from '../../api/api-error.js'
 import { mastersGroup } from '../../api/user.js'
 import { systemClock } from '../../base/clock.js'
@@ -28,6 +29,7 @@ before(async () => {
 after(() => storage.close())
 
 const problems: unknown[] = []
+const events: (readonly string[])[] = []
 
 async function threadWith(mostHeapMiB?: number, args: readonly string[] = [], kept = storage): Promise<HeavyThread> {
   const flags = parseFlags(['--storage-backend=memory', ...args])
@@ -42,6 +44,12 @@ async function threadWith(mostHeapMiB?: number, args: readonly string[] = [], ke
     storage: kept,
     store: { noteWrite: (thrown) => void problems.push(thrown) },
     turns: new QuotaTurns(),
+    takeEvents: (keys) => {
+      events.push(keys)
+      return keys.map(() => events.length < 2)
+    },
+    counts: { admission: undefined, hooks: new HookTallies() },
+    keepRecording: () => undefined,
     logger: silentLogger,
     catalogs: servedCatalog(settings),
     requestMs: 60_000,
@@ -133,11 +141,18 @@ test('the files that flags name are those of the start of the server', async () 
   const thread = await threadWith(undefined, [
     `--token-auth-file=${join(folder, 'tokens.csv')}`,
     `--admission-control-config-file=${join(folder, 'admission.yaml')}`,
+    '--enable-admission-plugins=EventRateLimit',
     `--authentication-token-webhook-config-file=${join(folder, 'webhook.yaml')}`,
   ])
   rmSync(folder, { recursive: true })
   const answer = await thread.serve(create('without-files', 1), wanted)
   assert.equal(answer.code, 201, Buffer.from(answer.body).toString())
+  // The buckets of events are those of the event loop.
+  const event = { metadata: { generateName: 'e' }, involvedObject: { kind: 'Pod', namespace: 'without-files', name: 'p' } }
+  const body = Buffer.from(JSON.stringify(event))
+  const eventRequest = { ...create('', 0), url: '/api/v1/namespaces/without-files/events', body }
+  for (const code of [201, 429]) assert.equal((await thread.serve(eventRequest, wanted)).code, code)
+  assert.deepEqual(events, [['admin'], ['admin']])
   await thread.close()
 })
 

@@ -1,10 +1,14 @@
 // The thread for requests that are too heavy for the event loop: started when the first of them comes, ended when none has come for a while.
 //
-// It is a server of its own on the same storage, as another replica would be, without a port and without loops. Requests are carried out one
-// at a time; what they write is committed here, so that everybody hears of it.
+// It is a server of its own on the same storage, as another replica would be, without a port and without loops. While a request waits, for a
+// webhook for example, others are carried out; what they write is committed here, so that everybody hears of it.
 
 import { MessageChannel, Worker } from 'node:worker_threads'
+import type { AdmissionTallies } from '../../admission/admission-tallies.js'
+import type { TakeEvents } from '../../admission/plugins/event-rate-limit.js'
 import type { Turns } from '../../admission/quota/turns.js'
+import type { HookTallies } from '../../admission/webhooks/hook-tallies.js'
+import type { Recording } from '../../admission/webhooks/review-recorder.js'
 import { requestTimedOut, unavailable } from '../../api/api-error.js'
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
@@ -23,7 +27,7 @@ import type { ParsedFlags } from '../options/parse-flags.js'
 import { answerQuestion, copyOf, replyOf, sentEntry } from './answer-question.js'
 import { errorOf, failureOf } from './failure.js'
 import { HeavyQueue } from './heavy-queue.js'
-import type { FromThread, Question, Reply, SentEntry, SentOutcome, SentWrite, Task, ToThread } from './messages.js'
+import type { FromThread, Question, Reply, SentCounts, SentEntry, SentOutcome, Task, ToThread } from './messages.js'
 
 export interface HeavyThreadParts {
   readonly flags: ParsedFlags
@@ -38,6 +42,12 @@ export interface HeavyThreadParts {
   readonly store: Pick<ObjectStore, 'noteWrite'>
   /** Those in which the event loop charges quotas. */
   readonly turns: Turns
+  /** Where the event loop counts events. */
+  readonly takeEvents: TakeEvents
+  /** Where what admission does is counted. */
+  readonly counts: { readonly admission: AdmissionTallies | undefined; readonly hooks: HookTallies }
+  /** Hears of reviews that hooks were sent, where they are recorded. */
+  readonly keepRecording: (recording: Recording) => void
   readonly logger: Logger
   /** What is served now, and when that changes. */
   readonly catalogs: Pick<CatalogSource, 'current' | 'onChange'>
@@ -53,9 +63,16 @@ interface Job {
   readonly isWanted: () => boolean
   readonly resolve: (answer: never) => void
   readonly reject: (reason: unknown) => void
+  /** Whether it may have written something. */
+  hasCommitted: boolean
+  /** Whether it is begun once more, with nobody beside it. */
+  isAlone: boolean
+  /** Whether its time was up long ago. */
+  isOverdue: boolean
+  timer: NodeJS.Timeout | undefined
 }
 
-type Unnumbered<T> = T extends Task ? Omit<T, 'catalog'> : never
+type Unnumbered<T> = T extends Task ? Omit<T, 'catalog' | 'job'> : never
 
 interface Thread {
   readonly worker: Worker
@@ -66,6 +83,8 @@ interface Thread {
 
 /** One user can have a quarter of the room. */
 const mostWaiting = { total: 32, ofOneUser: 8 }
+/** Each may hold a large object while it waits for somebody else, and all have one memory. Masters are never kept out by others. */
+const mostRunning = { total: 4, ofOneUser: 2, withMasters: 5 }
 const idleMs = 30_000
 /** For a request whose client was told that its time is up, before the thread is given up. */
 const graceMs = 10_000
@@ -80,9 +99,13 @@ const everybody: User = { name: 'system:heavy-items', uid: '', groups: [mastersG
 export class HeavyThread implements Offload, ItemMaker {
   readonly #parts: HeavyThreadParts
   readonly #waiting = new HeavyQueue<Job>(mostWaiting, ({ reject }) => reject(requestTimedOut()))
-  #current: Job | undefined
+  /** By the number that the thread knows it by. */
+  readonly #running = new Map<number, Job>()
+  #jobs = 0
+  /** Those that were carried out beside others when the thread ended: one of them may need more memory than there is. */
+  #again: Job[] = []
   #thread: Thread | undefined
-  #timer: NodeJS.Timeout | undefined
+  #idle: NodeJS.Timeout | undefined
   #isClosed = false
   /** Of the kinds that are served. */
   #catalogNumber = 0
@@ -121,7 +144,8 @@ export class HeavyThread implements Offload, ItemMaker {
   #do<T>(task: Unnumbered<Task>, user: User, isWanted: () => boolean): Promise<T> {
     if (this.#isClosed) return Promise.reject(unavailable('the server is shutting down'))
     return new Promise((resolve: (answer: T) => void, reject) => {
-      const hasRoom = this.#waiting.add({ task, user, isWanted, resolve, reject })
+      const job: Job = { task, user, isWanted, resolve, reject, hasCommitted: false, isAlone: false, isOverdue: false, timer: undefined }
+      const hasRoom = this.#waiting.add(job)
       if (hasRoom) this.#next()
       else reject(new OverloadedError())
     })
@@ -130,26 +154,58 @@ export class HeavyThread implements Offload, ItemMaker {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unfollow()
-    for (const { reject } of this.#waiting.clear()) reject(unavailable('the server is shutting down'))
+    for (const { reject } of [...this.#waiting.clear(), ...this.#again]) reject(unavailable('the server is shutting down'))
+    this.#again = []
     await this.#end()
   }
 
   #next(): void {
-    if (this.#current !== undefined) return
-    const job = this.#waiting.next()
-    clearTimeout(this.#timer)
-    if (job === undefined) {
-      this.#thread?.worker.unref()
-      this.#timer = setTimeout(() => void this.#end(), idleMs).unref()
-      return
+    for (let job = this.#choose(); job !== undefined; job = this.#choose()) this.#begin(job)
+    if (this.#running.size > 0) return
+    this.#thread?.worker.unref()
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => void this.#end(), idleMs).unref()
+  }
+
+  #choose(): Job | undefined {
+    if (this.#running.size === 0) {
+      const again = this.#again.shift()
+      if (again !== undefined) return again
     }
-    this.#current = job
-    this.#timer = setTimeout(() => void this.#end(), this.#parts.requestMs + graceMs).unref()
+    if (this.#again.length > 0) return undefined
+    for (const { isAlone } of this.#running.values()) if (isAlone) return undefined
+    return this.#waiting.next(this.#mayBegin)
+  }
+
+  readonly #mayBegin = (user: User): boolean => {
+    let own = 0
+    for (const job of this.#running.values()) if (job.user.name === user.name) own++
+    // What is made at once waits for nobody.
+    if (user === everybody) return own === 0
+    if (user.groups.includes(mastersGroup)) return this.#running.size < mostRunning.withMasters
+    return this.#running.size < mostRunning.total && own < mostRunning.ofOneUser
+  }
+
+  #begin(job: Job): void {
+    clearTimeout(this.#idle)
     this.#thread ??= this.#start()
     // Somebody waits for it.
     this.#thread.worker.ref()
-    const message = { ...job.task, catalog: this.#catalogNumber } as Task
+    const number = ++this.#jobs
+    this.#running.set(number, job)
+    job.timer = setTimeout(() => {
+      job.isOverdue = true
+      void this.#end()
+    }, this.#parts.requestMs + graceMs).unref()
+    const message = { ...job.task, job: number, catalog: this.#catalogNumber } as Task
     this.#thread.worker.postMessage(message)
+  }
+
+  #finish(number: number): Job | undefined {
+    const job = this.#running.get(number)
+    this.#running.delete(number)
+    clearTimeout(job?.timer)
+    return job
   }
 
   #start(): Thread {
@@ -179,11 +235,15 @@ export class HeavyThread implements Offload, ItemMaker {
 
   async #hear(thread: Thread, message: FromThread): Promise<void> {
     if (message.kind === 'answer' || message.kind === 'made' || message.kind === 'failed') {
-      const job = this.#current
-      this.#current = undefined
+      const job = this.#finish(message.job)
+      if (message.kind === 'answer') this.#count(message.counts)
       if (message.kind === 'failed') job?.reject(errorOf(message.failure))
       else job?.resolve((message.kind === 'answer' ? message.answer : message.bytes) as never)
       this.#next()
+      return
+    }
+    if (message.kind === 'recorded') {
+      this.#parts.keepRecording(message.recording)
       return
     }
     if (message.kind === 'turn') {
@@ -196,7 +256,7 @@ export class HeavyThread implements Offload, ItemMaker {
       return
     }
     const { id } = message
-    const work = message.kind === 'commit' ? this.#commit(message.writes) : this.#parts.storage.readIndex(message.purpose)
+    const work = message.kind === 'commit' ? this.#commit(message) : this.#parts.storage.readIndex(message.purpose)
     const reply = await Promise.resolve(work).then(
       (value) => replyOf(this.#parts.storage, value),
       (thrown: unknown) => ({ failure: failureOf(thrown) }),
@@ -215,8 +275,17 @@ export class HeavyThread implements Offload, ItemMaker {
     })
   }
 
-  async #commit(writes: readonly SentWrite[]): Promise<SentOutcome> {
-    if (this.#current?.isWanted() !== true) throw requestTimedOut()
+  #count({ plugins, policies, hooks }: SentCounts): void {
+    const { counts } = this.#parts
+    counts.admission?.addAll(plugins)
+    counts.admission?.policies.addAll(policies)
+    counts.hooks.addAll(hooks)
+  }
+
+  async #commit({ job: number, writes }: Extract<FromThread, { kind: 'commit' }>): Promise<SentOutcome> {
+    const job = this.#running.get(number)
+    if (job?.isWanted() !== true) throw requestTimedOut()
+    job.hasCommitted = true
     const { storage, store } = this.#parts
     const received = writes.map((write) => ({ ...write, value: write.value === undefined ? undefined : bufferOf(write.value) }))
     const outcome = await storage.commit(received).catch((thrown: unknown) => {
@@ -227,21 +296,25 @@ export class HeavyThread implements Offload, ItemMaker {
     return outcome.ok ? outcome : { ...outcome, current: sentEntry(outcome.current) }
   }
 
-  /** A thread that ended by itself, for want of memory for example: its request fails, and the next one starts another. */
+  /** A thread that ended by itself, for want of memory for example: what it was carrying out fails, and the next request starts another. */
   #lose(thread: Thread, error: Error | undefined): void {
     if (this.#thread !== thread) return
     this.#thread = undefined
     thread.channel.port1.close()
     for (const end of thread.turns.values()) end()
     if (error !== undefined) this.#parts.logger.error({ err: error }, 'the thread for heavy requests ended')
-    const job = this.#current
-    this.#current = undefined
-    job?.reject(unavailable('the request takes more memory or time than there is for one'))
+    const jobs = [...this.#running.keys()].flatMap((number) => this.#finish(number) ?? [])
+    for (const job of jobs) {
+      // Whoever was beside the one that needed too much has done nothing wrong: each is tried once more by itself, if it has written nothing.
+      const isTriedAgain = jobs.length > 1 && !job.isAlone && !job.hasCommitted && !job.isOverdue && !this.#isClosed
+      if (isTriedAgain) this.#again.push({ ...job, isAlone: true })
+      else job.reject(unavailable('the request takes more memory or time than there is for one'))
+    }
     if (!this.#isClosed) this.#next()
   }
 
   async #end(): Promise<void> {
-    clearTimeout(this.#timer)
+    clearTimeout(this.#idle)
     const thread = this.#thread
     if (thread === undefined) return
     await thread.worker.terminate()

@@ -1,6 +1,10 @@
 // What the event loop and the thread for heavy requests say to one another.
 
 import type { MessagePort } from 'node:worker_threads'
+import type { TalliedDurations } from '../../admission/admission-tallies.js'
+import type { SentPolicyTally } from '../../admission/policy/policy-tallies.js'
+import type { HookCounts } from '../../admission/webhooks/hook-tallies.js'
+import type { Recording } from '../../admission/webhooks/review-recorder.js'
 import type { StatusBody } from '../../api/api-error.js'
 import type { FormWish } from '../../codec/item-form.js'
 import type { ItemsText } from '../../codec/list-text.js'
@@ -33,6 +37,8 @@ export type Question =
   | { readonly about: 'changes'; readonly query: ChangesQuery }
   /** Kinds that came after the start are known to the event loop alone. */
   | { readonly about: 'owners'; readonly apiVersion: string; readonly kind: string }
+  /** Limits of events are those of the whole server. */
+  | { readonly about: 'events'; readonly keys: readonly string[] }
 
 export interface StorageState {
   readonly revision: number
@@ -69,20 +75,29 @@ export interface WantedItem {
   readonly entry: SentEntry
 }
 
-/** One at a time. `catalog` is another number whenever the kinds that are served have changed. */
+/** Several at a time, told apart by `job`. `catalog` is another number whenever the kinds that are served have changed. */
 export type Task =
-  | { readonly kind: 'request'; readonly catalog: number; readonly request: OffloadedRequest }
-  | { readonly kind: 'item'; readonly catalog: number; readonly item: WantedItem }
-  | { readonly kind: 'text'; readonly catalog: number; readonly text: ItemsText }
+  | { readonly kind: 'request'; readonly job: number; readonly catalog: number; readonly request: OffloadedRequest }
+  | { readonly kind: 'item'; readonly job: number; readonly catalog: number; readonly item: WantedItem }
+  | { readonly kind: 'text'; readonly job: number; readonly catalog: number; readonly text: ItemsText }
 
 export type ToThread = Task | { readonly kind: 'done'; readonly id: number; readonly reply: Reply<SentOutcome | number | undefined> }
 
+/** What admission counted for one request. */
+export interface SentCounts {
+  readonly plugins: readonly TalliedDurations[]
+  readonly policies: readonly SentPolicyTally[]
+  readonly hooks: HookCounts
+}
+
 export type FromThread =
-  | { readonly kind: 'answer'; readonly answer: OffloadedAnswer }
+  | { readonly kind: 'answer'; readonly job: number; readonly answer: OffloadedAnswer; readonly counts: SentCounts }
   /** What a task gave that is no request. */
-  | { readonly kind: 'made'; readonly bytes: OwnBytes }
-  | { readonly kind: 'failed'; readonly failure: Failure }
-  | { readonly kind: 'commit'; readonly id: number; readonly writes: readonly SentWrite[] }
+  | { readonly kind: 'made'; readonly job: number; readonly bytes: OwnBytes }
+  | { readonly kind: 'failed'; readonly job: number; readonly failure: Failure }
+  | { readonly kind: 'commit'; readonly job: number; readonly id: number; readonly writes: readonly SentWrite[] }
+  /** A review that a hook was sent, for whoever wants to send it again. */
+  | { readonly kind: 'recorded'; readonly recording: Recording }
   /** Asks for the turn at the quotas of a namespace, and gives it back. */
   | { readonly kind: 'turn'; readonly id: number; readonly namespace: string }
   | { readonly kind: 'turnOver'; readonly id: number }

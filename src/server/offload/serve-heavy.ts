@@ -1,8 +1,11 @@
 // What runs in the thread for heavy requests: a server without a port, whose storage is that of the event loop.
 
 import { parentPort, workerData } from 'node:worker_threads'
+import type { AdmissionTallies } from '../../admission/admission-tallies.js'
 import type { FindOwners } from '../../admission/owner-kinds.js'
 import type { Turns } from '../../admission/quota/turns.js'
+import { HookTallies } from '../../admission/webhooks/hook-tallies.js'
+import { type RecordReview, recordingOf } from '../../admission/webhooks/review-recorder.js'
 import { CatalogSource } from '../../api/catalog-source.js'
 import { RbacIndex } from '../../auth/rbac/rbac-index.js'
 import { steadyClock } from '../../base/clock.js'
@@ -13,7 +16,6 @@ import { recordFor } from '../../http/auditing.js'
 import { collectAnswer } from '../../http/collected-exchange.js'
 import type { Exchange } from '../../http/exchange.js'
 import { requestListener } from '../../http/handle.js'
-import type { OffloadedAnswer } from '../../http/offload.js'
 import { Pressure } from '../../http/pressure.js'
 import { serveResource } from '../../http/resource-endpoint.js'
 import { ObjectStore } from '../../objects/object-store.js'
@@ -28,7 +30,7 @@ import { servedCatalog } from '../served-catalog.js'
 import { copyOf } from './answer-question.js'
 import { failureOf } from './failure.js'
 import { makeHeavyItem } from './make-heavy-item.js'
-import type { FromThread, OwnBytes, Reply, SentOutcome, Task, ThreadStart, ToThread } from './messages.js'
+import type { FromThread, OwnBytes, Reply, SentCounts, SentOutcome, Task, ThreadStart, ToThread } from './messages.js'
 import { ThreadCatalog } from './thread-catalog.js'
 import { type StorageWrites, ThreadStorage } from './thread-storage.js'
 
@@ -48,7 +50,7 @@ async function prepare(start: ThreadStart): Promise<Prepared> {
   return {
     start,
     settings,
-    catalog: new ThreadCatalog(servedCatalog(settings)),
+    catalog: new ThreadCatalog(servedCatalog(settings), () => storeOf(settings, new ThreadStorage(start, readsOnly))),
     serviceRanges: serviceRangesOf(settings.network),
     trust: new ClientTrust(settings.authentication, start.ownCa, silentLogger),
     pressure: new Pressure({
@@ -77,14 +79,18 @@ const ask = <T>(make: (id: number) => FromThread, given?: readonly ArrayBuffer[]
 const ownBytes = (bytes: Uint8Array): OwnBytes =>
   bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength ? (bytes as OwnBytes) : copyOf(bytes)
 
-const writes: StorageWrites = {
+const readIndex: StorageWrites['readIndex'] = (purpose) => ask<number>((id) => ({ kind: 'readIndex', id, purpose }))
+
+const writesOf = (job: number): StorageWrites => ({
   commit: (sent) =>
     ask<SentOutcome>(
-      (id) => ({ kind: 'commit', id, writes: sent }),
+      (id) => ({ kind: 'commit', job, id, writes: sent }),
       sent.flatMap(({ value }) => value?.buffer ?? []),
     ),
-  readIndex: (purpose) => ask<number>((id) => ({ kind: 'readIndex', id, purpose })),
-}
+  readIndex,
+})
+
+const readsOnly: StorageWrites = { commit: () => Promise.reject(new Error('nothing is written here')), readIndex }
 
 /** The event loop has the turns, so that nobody there writes in between. */
 const turns: Turns = {
@@ -102,13 +108,18 @@ const turns: Turns = {
   },
 }
 
-const storeOf = ({ settings }: Prepared, storage: Storage): ObjectStore =>
-  new ObjectStore({ storage, clock: steadyClock, readCacheBytes: 0, eventTtlSeconds: settings.eventTtlSeconds })
+const storeOf = ({ eventTtlSeconds }: Settings, storage: Storage): ObjectStore =>
+  new ObjectStore({ storage, clock: steadyClock, readCacheBytes: 0, eventTtlSeconds })
 
-async function serve(prepared: Prepared, { request, catalog: number }: Extract<Task, { kind: 'request' }>): Promise<OffloadedAnswer> {
+type Requested = Extract<Task, { kind: 'request' }>
+
+async function serve(
+  prepared: Prepared,
+  { request, job, catalog: number }: Requested,
+): Promise<Pick<Extract<FromThread, { kind: 'answer' }>, 'answer' | 'counts'>> {
   const { start, settings, serviceRanges, trust, pressure, hooks } = prepared
-  const storage = new ThreadStorage(start, writes)
-  const store = storeOf(prepared, storage)
+  const storage = new ThreadStorage(start, writesOf(job))
+  const store = storeOf(settings, storage)
   const catalog = prepared.catalog.at(number, store)
   // Of its own, for whoever listens to it goes with the request.
   const catalogs = new CatalogSource(catalog)
@@ -116,6 +127,8 @@ async function serve(prepared: Prepared, { request, catalog: number }: Extract<T
   const rbac = new RbacIndex(store, catalog)
   const { credential } = start
   const findOwners: FindOwners = (apiVersion, kind) => storage.owners(apiVersion, kind)
+  // Of this request alone: the event loop counts it with its own.
+  const tallies = new HookTallies()
   const engine = makeEngine(settings, {
     store,
     catalogs,
@@ -127,7 +140,8 @@ async function serve(prepared: Prepared, { request, catalog: number }: Extract<T
     logger: silentLogger,
     turns,
     findOwners,
-    hooks,
+    takeEvents: (keys) => storage.takeEvents(keys),
+    hooks: { ...hooks, tallies, record: hooks.recorder === undefined ? undefined : sayRecorded },
   })
   const resources = { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs }
   let served: Exchange | undefined
@@ -154,18 +168,31 @@ async function serve(prepared: Prepared, { request, catalog: number }: Extract<T
     pressure,
   })
   try {
-    const answer = await collectAnswer(listener, request)
-    return { ...answer, annotations: [...(served?.annotations ?? [])], audited: served?.audited?.kept, panic }
+    const collected = await collectAnswer(listener, request)
+    const answer = { ...collected, annotations: [...(served?.annotations ?? [])], audited: served?.audited?.kept, panic }
+    return { answer, counts: countsOf(engine.admission.tallies, tallies) }
   } finally {
     store.close()
     await closing.close()
   }
 }
 
+const countsOf = (admission: AdmissionTallies | undefined, hooks: HookTallies): SentCounts => ({
+  plugins: [...(admission?.plugins() ?? []), ...(admission?.wholeSteps() ?? [])],
+  policies: [...(admission?.policies.checks() ?? [])],
+  hooks: hooks.counts(),
+})
+
+/** The event loop has the recordings; what is secret stays here. */
+const sayRecorded: RecordReview = (hook, type, text, outcome) => {
+  const recording = recordingOf(hook, type, text, outcome)
+  if (recording !== undefined) say({ kind: 'recorded', recording })
+}
+
 /** What is made of an object for a list or a watch that the event loop sends. */
 async function make(prepared: Prepared, task: Exclude<Task, { kind: 'request' }>): Promise<Uint8Array> {
   if (task.kind === 'text') return Buffer.from(writeItems(task.text))
-  const store = storeOf(prepared, new ThreadStorage(prepared.start, writes))
+  const store = storeOf(prepared.settings, new ThreadStorage(prepared.start, readsOnly))
   try {
     return await makeHeavyItem(prepared.settings, prepared.catalog.at(task.catalog, store), task.item)
   } finally {
@@ -176,9 +203,19 @@ async function make(prepared: Prepared, task: Exclude<Task, { kind: 'request' }>
 async function sayMade(prepared: Prepared, task: Exclude<Task, { kind: 'request' }>): Promise<void> {
   try {
     const bytes = ownBytes(await make(prepared, task))
-    say({ kind: 'made', bytes }, [bytes.buffer])
+    say({ kind: 'made', job: task.job, bytes }, [bytes.buffer])
   } catch (thrown) {
-    say({ kind: 'failed', failure: failureOf(thrown) })
+    say({ kind: 'failed', job: task.job, failure: failureOf(thrown) })
+  }
+}
+
+async function sayServed(prepared: Prepared, task: Requested): Promise<void> {
+  try {
+    const { answer, counts } = await serve(prepared, task)
+    const body = ownBytes(answer.body)
+    say({ kind: 'answer', job: task.job, answer: { ...answer, body }, counts }, [body.buffer])
+  } catch (thrown) {
+    say({ kind: 'failed', job: task.job, failure: failureOf(thrown) })
   }
 }
 
@@ -187,10 +224,7 @@ export async function serveHeavy(): Promise<void> {
   const prepared = await prepare(workerData as ThreadStart)
   parentPort?.on('message', (message: ToThread) => {
     if (message.kind === 'request') {
-      void serve(prepared, message).then((answer) => {
-        const body = ownBytes(answer.body)
-        say({ kind: 'answer', answer: { ...answer, body } }, [body.buffer])
-      })
+      void sayServed(prepared, message)
       return
     }
     if (message.kind !== 'done') {

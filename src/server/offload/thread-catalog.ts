@@ -15,23 +15,25 @@ export class ThreadCatalog {
   readonly #read = new Map<string, number>()
   /** The number that the event loop had for its kinds when they were last read. */
   #number: number | undefined
-  /** Of the task that is done now: tasks come one at a time. */
-  #store: ObjectStore | undefined
 
-  constructor(catalogs: CatalogSource) {
+  /** `openStore`: for what is asked long after a task began, when its own store may be closed. */
+  constructor(catalogs: CatalogSource, openStore: () => ObjectStore) {
     this.#catalogs = catalogs
     this.#kinds = new CustomKinds(catalogs, {
       reviewGroup: definitionsResource(catalogs)?.group ?? '',
       locate: (service) => {
-        if (this.#store === undefined) throw new Error('nothing is being done')
-        return serviceLocator(this.#store, catalogs)(service)
+        const store = openStore()
+        try {
+          return serviceLocator(store, catalogs)(service)
+        } finally {
+          store.close()
+        }
       },
     })
   }
 
   /** What is served by now; read anew only where the event loop has another number for it. */
   at(number: number, store: ObjectStore): Catalog {
-    this.#store = store
     if (this.#number !== number) this.#readAll(store)
     this.#number = number
     return this.#catalogs.current

@@ -116,6 +116,11 @@ export class ThreadStorage implements Storage {
     return this.#ask<readonly OwnerResource[]>({ about: 'owners', apiVersion, kind })
   }
 
+  /** Nor is this. */
+  takeEvents(keys: readonly string[]): readonly boolean[] {
+    return this.#ask<readonly boolean[]>({ about: 'events', keys })
+  }
+
   follow(listener: ChangeListener): Unfollow {
     return this.#followers.follow(listener)
   }
