@@ -56,12 +56,32 @@ export const userText = onceFor(({ name, uid, groups, extra }: User): string => 
 export function annotationsText(annotations: readonly (readonly [string, string])[]): string {
   const [first, second] = annotations
   // A decision and its reason, which is all that most events have, are in order.
-  if (annotations.length === 2 && first !== undefined && second !== undefined && first[0] < second[0])
-    return `{${writeText(first[0])}:${writeText(first[1])},${writeText(second[0])}:${writeText(second[1])}}`
+  if (annotations.length === 2 && first !== undefined && second !== undefined && first[0] < second[0]) return pairText(first, second)
   const all = new Map(annotations)
   return `{${sortTexts([...all.keys()])
     .map((key) => `${writeText(key)}:${writeText(all.get(key) as string)}`)
     .join(',')}}`
+}
+
+type Annotation = readonly [string, string]
+
+interface KeptPair {
+  readonly first: Annotation
+  readonly secondKey: string
+  readonly text: string
+}
+
+/** By the second value: there are as many reasons as ways in which something is allowed. */
+const pairs = new RecentMap<string, KeptPair>(128)
+const longestReason = 512
+
+function pairText(first: Annotation, second: Annotation): string {
+  const kept = pairs.get(second[1])
+  if (kept !== undefined && kept.first[0] === first[0] && kept.first[1] === first[1] && kept.secondKey === second[0]) return kept.text
+  const text = `{${writeText(first[0])}:${writeText(first[1])},${writeText(second[0])}:${writeText(second[1])}}`
+  // As one piece, see request-text.
+  if (second[1].length <= longestReason) pairs.set(second[1], { first, secondKey: second[0], text: Buffer.from(text).toString() })
+  return text
 }
 
 /** A moment in microseconds, of which this server knows milliseconds. */

@@ -1,21 +1,11 @@
 // What is written of one request: collected while it is answered, and made into an event at each of its stages.
 
-import type { RequestInfo } from '../api/request-info.js'
 import type { User } from '../api/user.js'
 import { writeText } from '../schema/write.js'
-import {
-  annotationsText,
-  isPlainUri,
-  microTime,
-  type ObjectReference,
-  objectReferenceText,
-  originText,
-  type StatusText,
-  statusText,
-  userText,
-} from './event-text.js'
+import { annotationsText, microTime, type ObjectReference, type StatusText, statusText, userText } from './event-text.js'
 import { type AuditLevel, type AuditStage, reaches } from './level.js'
 import type { Ruling } from './policy.js'
+import { type RecordedRequest, type RequestText, referenceText, requestText } from './request-text.js'
 
 /** One line of the log, with what the short format shows of it. */
 export interface AuditEvent {
@@ -38,19 +28,6 @@ export interface EventFacts {
   readonly receivedMs: number
   /** Undefined: it has not been answered yet. */
   readonly code: number | undefined
-}
-
-export interface RecordedRequest {
-  readonly info: RequestInfo
-  readonly name: string
-  readonly verb: string
-  readonly uri: string
-  readonly auditId: string
-  readonly userAgent: string
-  readonly sourceIps: readonly string[]
-  /** Undefined: nobody knows who asked. */
-  readonly user: User | undefined
-  readonly receivedMs: number
 }
 
 /** What the client sent says of the object. */
@@ -92,14 +69,11 @@ export class AuditRecord {
   status: StatusText | undefined = undefined
   isPanicked = false
   private readonly head: string
-  private readonly middle: string
-  private readonly origin: string
-  /** Whether all that the path says of the object is plain. */
-  private readonly isPlain: boolean
+  private readonly said: RequestText
   private readonly apiVersion: string
   private ref: ObjectReference | undefined
   /** The same as text, and of which it is. */
-  private refText: string | undefined
+  private refText: string
   private refTextOf: ObjectReference | undefined
   private sentText = ''
   private answerText = ''
@@ -108,17 +82,15 @@ export class AuditRecord {
   private isSaid = false
 
   constructor(request: RecordedRequest, { ruling, apiVersion }: { readonly ruling: Ruling; readonly apiVersion: string }) {
-    const { info, user } = request
     this.request = request
     this.level = ruling.level
     this.ruling = ruling
-    this.head = `{"kind":"Event","apiVersion":"${apiVersion}","level":"${ruling.level}","auditID":${writeText(request.auditId)},"stage":"`
-    const uri = writeText(request.uri)
-    this.isPlain = isPlainUri(request.uri, uri)
-    this.middle = `","requestURI":${uri},"verb":${writeText(request.verb)},"user":${user === undefined ? '{}' : userText(user)}`
-    this.origin = originText(request.sourceIps, request.userAgent)
+    this.head = `${headText(apiVersion, ruling.level)}${writeText(request.auditId)},"stage":"`
+    this.said = requestText(request)
     this.apiVersion = apiVersion
-    this.ref = info.isResource ? referenceOf(info, request.name) : undefined
+    this.ref = this.said.ref
+    this.refText = this.said.refText
+    this.refTextOf = this.said.ref
   }
 
   omits(stage: AuditStage): boolean {
@@ -194,10 +166,9 @@ export class AuditRecord {
     return (
       this.head +
       stage +
-      this.middle +
-      acting +
-      this.origin +
-      this.referenceText() +
+      (acting === '' && this.ref === this.said.ref
+        ? this.said.whole
+        : this.said.middle + acting + this.said.origin + this.referenceText()) +
       (code === undefined ? '' : `,"responseStatus":${statusText(this.status, code)}`) +
       (hasBodies && this.sentText !== '' ? `,"requestObject":${this.sentText}` : '') +
       (hasBodies && this.answerText !== '' ? `,"responseObject":${this.answerText}` : '') +
@@ -209,9 +180,9 @@ export class AuditRecord {
 
   private referenceText(): string {
     if (this.ref === undefined) return ''
-    if (this.refText === undefined || this.refTextOf !== this.ref) {
+    if (this.refTextOf !== this.ref) {
       this.refTextOf = this.ref
-      this.refText = `,"objectRef":${objectReferenceText(this.ref, this.isPlain && !this.isSaid)}`
+      this.refText = referenceText(this.ref, this.said.isPlain && !this.isSaid)
     }
     return this.refText
   }
@@ -222,6 +193,19 @@ export class AuditRecord {
     const namespace = this.ref?.namespace ?? ''
     return { auditId, stage, verb, uri, userAgent, user, impersonated, sourceIps, namespace, receivedMs, code }
   }
+}
+
+let lastHead = { apiVersion: '', level: '', text: '' }
+
+/** Most events of a server have the same. */
+function headText(apiVersion: string, level: AuditLevel): string {
+  if (lastHead.level !== level || lastHead.apiVersion !== apiVersion)
+    lastHead = {
+      apiVersion,
+      level,
+      text: Buffer.from(`{"kind":"Event","apiVersion":"${apiVersion}","level":"${level}","auditID":`).toString(),
+    }
+  return lastHead.text
 }
 
 const truncatedKey = (apiVersion: string): string => `${apiVersion.slice(0, apiVersion.indexOf('/'))}/truncated`
@@ -249,14 +233,3 @@ class StageEvent implements AuditEvent {
     return this.#record.facts(this.#input)
   }
 }
-
-const referenceOf = (info: RequestInfo, name: string): ObjectReference => ({
-  resource: info.resource,
-  namespace: info.namespace,
-  name,
-  uid: '',
-  apiGroup: info.group,
-  apiVersion: info.version,
-  resourceVersion: '',
-  subresource: info.subresource,
-})
