@@ -49,6 +49,7 @@ export interface MessageExpr {
   readonly kind: 'message'
   readonly at: number
   readonly name: string
+  readonly fields: readonly { readonly at: number; readonly name: string; readonly value: Expr }[]
 }
 
 /** What macros become: a walk over a range with an accumulator. */

@@ -67,6 +67,11 @@ const plain = (value: Value): unknown => {
 describe('expressions', () => {
   const values: readonly (readonly [string, unknown])[] = [
     ['1 + 2 * 3', 7n],
+    ['google.protobuf.Timestamp{seconds: 1, nanos: 2} == timestamp("1970-01-01T00:00:01.000000002Z")', true],
+    ['google.protobuf.Duration{seconds: self.i} == duration("3s")', true],
+    ['.google.protobuf.Duration{} == duration("0s")', true],
+    ['google.protobuf.Timestamp{seconds: 9223372036854775807} == timestamp(1)', 'error: timestamp overflow'],
+    ['google.protobuf.Timestamp{seconds: 1 / (self.i - 3)} == timestamp(1)', 'error: division by zero'],
     ['7 / -2', -3n],
     ['- - 1', 1n],
     ['9223372036854775807 + 1', 'error: integer overflow'],
@@ -129,6 +134,9 @@ describe('expressions', () => {
     ['self.i = 1', "1:8: Syntax error: token recognition error at: '= '"],
     ['self.s == 1', "1:8: found no matching overload for '_==_' applied to '(string, int)'"],
     ['self.x', "1:5: undefined field 'x'"],
+    ['Odd{a: 1}', "undeclared reference to 'Odd' (in container '')"],
+    ['google.protobuf.Duration{minutes: 1}', "1:33: undefined field 'minutes'"],
+    ['google.protobuf.Duration{seconds: "1"}', "1:33: expected type of field 'seconds' is 'int' but provided type is 'string'"],
     ['y > 1', "1:1: undeclared reference to 'y' (in container '')"],
     ['[1, "a"]', "1:5: expected type 'int' but found 'string'"],
     ['has(self)', '1:4: invalid argument to has() macro'],

@@ -1,7 +1,8 @@
 // The type check: which overloads a call can mean, and the type of every node.
 
-import { type CallExpr, type ComprehensionExpr, type Expr, qualifiedName, type SelectExpr } from './ast.js'
+import { type CallExpr, type ComprehensionExpr, type Expr, type MessageExpr, qualifiedName, type SelectExpr } from './ast.js'
 import { type Overload, overloadsOf, typeOfName } from './declarations.js'
+import { messageNamed } from './messages.js'
 import { type Issue, renderIssues } from './source.js'
 import {
   boolType,
@@ -121,8 +122,7 @@ class Checker {
         return mapOf(key ?? this.fresh(), value ?? this.fresh())
       }
       case 'message':
-        this.undeclared(expr.at, expr.name)
-        return errorType
+        return this.inferMessage(expr)
       case 'comprehension':
         return this.inferComprehension(expr)
     }
@@ -247,6 +247,26 @@ class Checker {
       }
     }
     return joined
+  }
+
+  private inferMessage({ at, name, fields }: MessageExpr): Type {
+    const message = messageNamed(name)
+    if (message === undefined) {
+      this.undeclared(at, name)
+      return errorType
+    }
+    for (const field of fields) {
+      this.check(field.value)
+      const wanted = message.fields.includes(field.name) ? intType : undefined
+      const given = this.typeOf(field.value)
+      if (wanted === undefined) this.complain(field.at, `undefined field '${field.name}'`)
+      else if (!this.substitutions.assign(wanted, given))
+        this.complain(
+          field.at,
+          `expected type of field '${field.name}' is '${formatType(wanted)}' but provided type is '${formatType(given)}'`,
+        )
+    }
+    return message.type
   }
 
   private inferComprehension(expr: ComprehensionExpr): Type {

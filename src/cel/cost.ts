@@ -4,6 +4,7 @@ export const costs = {
   selectOrName: 1n,
   list: 10n,
   map: 30n,
+  message: 40n,
   /** For each letter of a text that is walked through. */
   perLetter: 0.1,
   /** For each letter of a regular expression. */

@@ -50,8 +50,9 @@ class Estimator {
   cost(expr: Expr): Range {
     switch (expr.kind) {
       case 'const':
-      case 'message':
         return nothing
+      case 'message':
+        return expr.fields.reduce((sum, { value }) => add(sum, this.cost(value)), exactly(costs.message))
       case 'ident':
         this.follow(expr, this.pathOfName(expr.name))
         return exactly(costs.selectOrName)
@@ -251,6 +252,7 @@ const isScalar = ({ kind }: Type): boolean =>
 function sizeOfLiteral(expr: Expr): Range | undefined {
   if (expr.kind === 'list') return exactly(BigInt(expr.elements.length))
   if (expr.kind === 'map') return exactly(BigInt(expr.entries.length))
+  if (expr.kind === 'message') return nothing
   if (expr.kind !== 'const') return undefined
   const { value } = expr
   if (typeof value === 'string') return exactly(BigInt(new TextEncoder().encode(value).length))

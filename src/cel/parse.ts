@@ -302,19 +302,20 @@ class Parser {
     return { kind: 'map', at, entries }
   }
 
-  /** `Name{field: value}`: read, so that the complaint is about the name. */
+  /** `Name{field: value}`. */
   private message(at: number, operand: Expr): Expr {
     const { stream } = this
+    const fields: { at: number; name: string; value: Expr }[] = []
     stream.expect(fieldStart)
     while (stream.is('IDENTIFIER')) {
-      stream.take()
-      stream.match(':', { tokens: expressionStart, orEnd: false })
-      this.expression(thenOrEnd(','))
+      const { text } = stream.take()
+      const colon = stream.match(':', { tokens: expressionStart, orEnd: false })
+      fields.push({ at: colon.at, name: text, value: this.expression(thenOrEnd(',')) })
       if (stream.is(',') && stream.peek(1) === 'IDENTIFIER') stream.take()
     }
     if (stream.is(',')) stream.take()
     stream.match('}', thenOrEnd(...memberNext))
-    return { kind: 'message', at, name: operand.kind === 'ident' ? operand.name : nameOf(operand) }
+    return { kind: 'message', at, name: operand.kind === 'ident' ? operand.name : nameOf(operand), fields }
   }
 
   private name(): Expr {

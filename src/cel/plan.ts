@@ -6,10 +6,11 @@ import { costOfCall } from './call-cost.js'
 import { workOfCall } from './call-work.js'
 import type { Checked } from './check.js'
 import { type CelFunction, functions } from './functions/table.js'
+import { messageNamed } from './messages.js'
 import { patternOf } from './pattern.js'
 import { Run } from './run.js'
 import { Constant, type Step } from './step.js'
-import { Call, Comprehension, Logic, MakeList, MakeMap, Membership, NotFalse, Presence } from './steps.js'
+import { Call, Comprehension, Logic, MakeList, MakeMap, MakeMessage, Membership, NotFalse, Presence } from './steps.js'
 import type { Type } from './types.js'
 import { Uint } from './uint.js'
 import { CelError, CelList, keyText, TypeValue, type Value } from './values.js'
@@ -57,8 +58,16 @@ class Planner {
       }
       case 'comprehension':
         return this.planWalk(expr)
-      case 'message':
-        throw new CelPlanError(`unknown type: ${expr.name}`)
+      case 'message': {
+        const message = messageNamed(expr.name)
+        if (message === undefined) throw new CelPlanError(`unknown type: ${expr.name}`)
+        const values = expr.fields.map(({ value }) => this.plan(value))
+        return new MakeMessage(
+          message,
+          expr.fields.map(({ name }) => name),
+          values,
+        )
+      }
     }
   }
 

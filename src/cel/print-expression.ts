@@ -42,7 +42,7 @@ function print(expr: Expr, least = 0): string {
     case 'map':
       return `{${expr.entries.map(({ key, value }) => `${print(key)}: ${print(value)}`).join(', ')}}`
     case 'message':
-      return `${expr.name}{…}`
+      return `${expr.name}{${expr.fields.map(({ name, value }) => `${name}: ${print(value)}`).join(', ')}}`
     case 'comprehension':
       return printWalk(expr)
   }

@@ -4,6 +4,7 @@ import type { CallCost } from './call-cost.js'
 import type { CallWork } from './call-work.js'
 import { costs } from './cost.js'
 import type { CelFunction } from './functions/table.js'
+import type { Message } from './messages.js'
 import type { Run } from './run.js'
 import { type Pieces, Step, valueIn } from './step.js'
 import { CelError, CelList, CelMap, keyText, noSuchOverload, sizeOf, typeName, type Value, ValueList, ValueMap } from './values.js'
@@ -178,6 +179,34 @@ export class MakeMap extends Computation {
       entries.set(keyText(key) ?? `\u0000${i}`, [key, values[i + 1] as Value])
     }
     return new ValueMap(entries)
+  }
+}
+
+/** `google.protobuf.Timestamp{seconds: 1}`. */
+export class MakeMessage extends Computation {
+  private readonly message: Message
+  private readonly names: readonly string[]
+
+  constructor(message: Message, names: readonly string[], values: readonly Step[]) {
+    super(values)
+    this.message = message
+    this.names = names
+  }
+
+  protected override isDecided(values: readonly Value[]): boolean {
+    return values.at(-1) instanceof CelError
+  }
+
+  protected override compute(values: readonly Value[], run: Run): Value {
+    run.spend(Number(costs.message))
+    const last = values.at(-1)
+    if (last instanceof CelError) return last
+    const fields: { [name: string]: bigint } = {}
+    for (const [i, value] of values.entries()) {
+      if (typeof value !== 'bigint') return new CelError(`unsupported field type for ${this.names[i]}: ${typeName(value)}`)
+      fields[this.names[i] as string] = value
+    }
+    return this.message.make(fields)
   }
 }
 

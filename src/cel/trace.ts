@@ -64,6 +64,7 @@ function* partsOf(expr: Expr, isWhole = true): Generator<Expr> {
       yield* partsOf(expr.range, false)
       return
     case 'message':
+      for (const { value } of expr.fields) yield* partsOf(value, false)
       return
   }
 }

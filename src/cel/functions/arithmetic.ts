@@ -29,7 +29,7 @@ export const intOf = (value: bigint): Value => (value > maxInt || value < minInt
 export const uintOf = (value: bigint): Value => (value > maxUint || value < 0n ? unsignedOverflow : new Uint(value))
 export const timestampOf = (nanos: bigint, offsetMinutes = 0): Value =>
   nanos < minTime || nanos > maxTime ? timestampOverflow : new Timestamp(nanos, offsetMinutes)
-const durationOf = (nanos: bigint): Value => (nanos > maxInt || nanos < minInt ? integerOverflow : new Duration(nanos))
+export const durationOf = (nanos: bigint): Value => (nanos > maxInt || nanos < minInt ? integerOverflow : new Duration(nanos))
 
 /** Types that know an operator at all answer otherwise for a wrong partner than those that do not. */
 const unknown = (a: Value, name: string, knows: boolean): CelError => {
