@@ -72,7 +72,7 @@ test('an object may name thousands of owners that are not there: that is work fo
   const before = process.cpuUsage()
   await until(theatre, () => theatre.left.length === 0)
   const { user, system } = process.cpuUsage(before)
-  assert.ok(user + system < 2_000_000, `it took ${(user + system) / 1000} ms`)
+  assert.ok(user + system < 10_000_000, `it took ${(user + system) / 1000} ms`)
   await theatre.stop()
 })
 
