@@ -121,7 +121,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
 
   /** A copy of the objects that is kept up to date. */
   inform(options: InformerOptions<T> = {}): Informer<T> {
-    return new Informer(this, options)
+    return new Informer(this, options, this.namespace)
   }
 
   async create(object: T, options: WriteOptions = {}): Promise<T> {
@@ -142,12 +142,17 @@ export class Collection<T extends ApiObject = DynamicObject> {
     return this.json(await this.request(place, options, { method: 'PUT', query: writeQuery(options), body: await this.typed(object) }))
   }
 
-  /** Reads, changes and updates, and does so again when somebody else was quicker. `change` is called each time with what is there now. */
+  /**
+   * Reads, changes and updates, and does so again when somebody else was quicker. `change` is called each time with what is there now; nothing is
+   * sent where it leaves that as it is.
+   */
   async modify(name: string, change: (object: T) => T | Promise<T>, { conflicts = 10, ...options }: ModifyOptions = {}): Promise<T> {
     for (let left = conflicts; ; left--) {
       const object = await this.get(name, requestOptions(options))
+      const before = JSON.stringify(object)
       const changed = await change(object)
-      if (changed === object) return object
+      // Who changes the object itself means it, too.
+      if (changed === object && JSON.stringify(changed) === before) return object
       try {
         return await this.update(changed, options)
       } catch (thrown) {
@@ -165,6 +170,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
 
   /** Server-side apply: the manager of the fields says all that it wants to be so. */
   async apply(object: T, options: ApplyOptions): Promise<T> {
+    if ((options as Partial<ApplyOptions> | undefined)?.fieldManager === undefined) throw new TypeError('say who applies: { fieldManager }')
     const query = { ...writeQuery(options), force: options.force }
     const body = await this.typed(object)
     return this.json(
@@ -221,7 +227,6 @@ export class Collection<T extends ApiObject = DynamicObject> {
   }
 
   private checkName(name: string, namespace: string | undefined): void {
-    if (name === '' || name === '.' || name === '..') throw new TypeError(`${JSON.stringify(name)} is no name of an object`)
     if (this.ref.namespaced && (namespace === undefined || namespace === '')) {
       throw new TypeError(`${this.ref.resource} are in namespaces: say in which one ${JSON.stringify(name)} is`)
     }

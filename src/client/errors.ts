@@ -80,6 +80,13 @@ const codeOf = (cause: unknown): string => {
   return typeof code === 'string' ? code : ''
 }
 
+const closedCode = 'ERR_CLIENT_CLOSED'
+
+/** What a client that was closed answers every request with. */
+export const closedError = (): ConnectionError => new ConnectionError('the client was closed', { code: closedCode })
+export const isClosedError = (thrown: unknown): boolean =>
+  isClientError(thrown) && thrown.kind === 'connection' && thrown.code === closedCode
+
 /** An answer came that cannot be understood. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'

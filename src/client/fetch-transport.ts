@@ -3,7 +3,7 @@
 import { identityNames, identityOf } from '../api/identity.js'
 import { BoundedBody } from './bounded-body.js'
 import { BrowserMessageSocket, type BuiltInSocket } from './browser-socket.js'
-import { ConnectionError } from './errors.js'
+import { ConnectionError, closedError } from './errors.js'
 import { connectionError } from './requester.js'
 import type { MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from './transport.js'
 
@@ -68,7 +68,7 @@ export class FetchTransport implements Transport {
   }
 
   close(): void {
-    this.controller.abort(new ConnectionError('the client was closed'))
+    this.controller.abort(closedError())
   }
 }
 

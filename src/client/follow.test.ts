@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { getEventListeners } from 'node:events'
 import { describe, test } from 'node:test'
-import { ConnectionError, CredentialError, StatusError } from './errors.js'
+import { ConnectionError, CredentialError, closedError, ProtocolError, StatusError } from './errors.js'
 import { follow } from './follow.js'
 import { Informer } from './informer.js'
 import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
@@ -253,6 +253,62 @@ describe('an informer', () => {
     const closed = new Informer(new Script([listOf(1)], []))
     closed.close()
     await assert.rejects(closed.ready, /closed before it was ready/)
+  })
+})
+
+describe('an informer that has begun', () => {
+  test('goes on trying whatever the server says, and tells of it', async () => {
+    const forbidden = new StatusError({ code: 403, reason: 'Forbidden' })
+    const missing = new StatusError({ code: 404, reason: 'NotFound' })
+    const script = new Script(
+      [listOf(1, thing('a', 1)), missing, listOf(9, thing('b', 8))],
+      [forbidden, new ProtocolError('no JSON'), { events: [event('ADDED', thing('c', 2))] }, gone],
+    )
+    const told: unknown[] = []
+    const informer = new Informer<Thing>(script, { backOff, onError: (error) => told.push(error) })
+    await informer.until((store) => store.get('b') !== undefined)
+    assert.deepEqual(
+      told.map((error) => (error instanceof StatusError ? error.code : (error as Error).name)),
+      [403, 'ProtocolError', 410, 404],
+    )
+    assert.deepEqual(script.asked, ['list', 'watch 1', 'watch 1', 'watch 1', 'watch 2', 'list', 'list', 'watch 9'])
+    informer.close()
+    await informer.ended
+  })
+
+  test('ends with a mistake of the program, and leaves nobody waiting', async () => {
+    const mistake = new TypeError('a mistake')
+    const told: unknown[] = []
+    const informer = new Informer<Thing>(new Script([listOf(1)], [{ events: [event('ADDED', thing('a', 2))] }]), {
+      backOff,
+      onError: (error) => told.push(error),
+      indexes: {
+        any: () => {
+          throw mistake
+        },
+      },
+    })
+    await informer.ready
+    await assert.rejects(
+      informer.until(() => false),
+      /closed/,
+    )
+    await assert.rejects(informer.ended, (error) => error === mistake)
+    assert.deepEqual(told, [mistake])
+  })
+
+  test('ends when its client is closed', async () => {
+    const closed = new Informer(new Script([listOf(1)], [closedError()]))
+    await closed.ended
+    await closed.ready
+  })
+
+  test('knows its namespace', async () => {
+    const inside = { metadata: { name: 'a', namespace: 'shop', uid: 'a', resourceVersion: '1' } }
+    using informer = new Informer<Thing>(new Script([listOf(1, inside)], []), {}, 'shop')
+    await informer.ready
+    assert.equal(informer.get('a'), inside)
+    assert.equal(informer.get('a', 'other'), undefined)
   })
 })
 

@@ -31,7 +31,7 @@ async function* batchesOf<T extends ApiObject>(
   const known = new Map<string, Known>()
   const knowsAll = resourceVersion === undefined
   for (const object of since?.items ?? []) known.set(keyOf(object), knownOf(object))
-  for await (const told of reflect(source, options, resourceVersion ?? since?.metadata.resourceVersion)) {
+  for await (const told of reflect(source, options, { from: resourceVersion ?? since?.metadata.resourceVersion })) {
     if (told.type === 'list') {
       if (!knowsAll)
         throw new StatusError({ code: 410, reason: 'Expired', message: 'what happened since that version is not kept any more' })

@@ -22,12 +22,15 @@ export class Informer<T extends ApiObject> {
   private readonly listeners = new Set<ChangeListener<T>>()
   private readonly controller = new AbortController()
   private readonly options: InformerOptions<T>
+  private readonly namespace: string | undefined
   private version = ''
   private isReady = false
   private waiters: (() => void)[] = []
 
-  constructor(source: Watchable<T>, options: InformerOptions<T> = {}) {
+  /** `namespace`: that of all objects, where they are those of one. */
+  constructor(source: Watchable<T>, options: InformerOptions<T> = {}, namespace?: string) {
     this.options = options
+    this.namespace = namespace
     this.store = new ObjectStore(options.indexes)
     const { signal } = options
     const follow = (): void => this.controller.abort(signal?.reason)
@@ -41,11 +44,23 @@ export class Informer<T extends ApiObject> {
     })
     // Who does not ask must not be ended by it.
     this.ready.catch(() => undefined)
-    this.ended = this.run(source, becomeReady).finally(() => {
-      signal?.removeEventListener('abort', follow)
-      for (const wake of this.waiters.splice(0)) wake()
-    })
-    this.ended.then(() => fail(new Error('the informer was closed before it was ready')), fail)
+    this.ended = this.run(source, becomeReady)
+      .finally(() => {
+        this.controller.abort()
+        signal?.removeEventListener('abort', follow)
+        for (const wake of this.waiters.splice(0)) wake()
+      })
+      .then(
+        () => fail(new Error('the informer was closed before it was ready')),
+        (thrown) => {
+          fail(thrown)
+          const { onError } = this.options
+          // Whoever has heard of it elsewhere need not ask how it ended; otherwise it would end without anybody knowing.
+          if (!this.isReady || onError !== undefined) this.ended.catch(() => undefined)
+          onError?.(thrown)
+          throw thrown
+        },
+      )
   }
 
   /** The version up to which the store is true. */
@@ -58,7 +73,8 @@ export class Informer<T extends ApiObject> {
     return this.isReady
   }
 
-  get(name: string, namespace?: string): T | undefined {
+  /** The namespace can be left out where the informer is for one only. */
+  get(name: string, namespace = this.namespace): T | undefined {
     return this.store.get(name, namespace)
   }
 
@@ -110,7 +126,7 @@ export class Informer<T extends ApiObject> {
 
   private async run(source: Watchable<T>, becomeReady: () => void): Promise<void> {
     const { signal } = this.controller
-    for await (const told of reflect(source, { ...this.options, signal })) {
+    for await (const told of reflect(source, { ...this.options, signal }, { isUntiring: true })) {
       if (signal.aborted) return
       this.take(told)
       if (!this.isReady) {

@@ -2,7 +2,7 @@
 // list again. Whoever uses it is told of lists and of events, in order, and of nothing twice.
 
 import { BackOff, type BackOffSettings } from './back-off.js'
-import { ConnectionError, CredentialError, isExpired, StatusError, TimeoutError } from './errors.js'
+import { ConnectionError, CredentialError, isClientError, isClosedError, isExpired, StatusError, TimeoutError } from './errors.js'
 import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
 import type { ListOptions, RequestOptions, SelectOptions } from './query.js'
 import type { RawWatchOptions } from './watch-stream.js'
@@ -16,7 +16,10 @@ export interface Watchable<T> {
 export interface ReflectOptions extends SelectOptions, Pick<RequestOptions, 'signal'> {
   /** Of the pages in which objects are listed; by default 500. */
   readonly limit?: number
-  /** Told of what went wrong before it is tried again. What is not worth a try (403, 404, 400) ends the watch instead, and is thrown. */
+  /**
+   * Told of what went wrong before it is tried again. What is not worth a try (403, 404, 400) ends a watch instead, and is thrown; an informer
+   * that has begun goes on trying after that as well.
+   */
   readonly onError?: (error: unknown) => void
   readonly backOff?: BackOffSettings
   /** Each watch is ended by the server after about this time, so that lost connections are noticed; by default 300. */
@@ -36,20 +39,29 @@ const graceSeconds = 30
 const usualListTimeoutMs = 60_000
 const steadyMs = 5000
 
-/** Ends only by the signal, or by an error that is not worth a try. `from`: the version of a list that the caller has already. */
+export interface Beginning {
+  /** The version of a list that the caller has already. */
+  readonly from?: string | undefined
+  /** Once there was a list, nothing that the server says ends it: who may not read now may do so again, and what is not served may come back. */
+  readonly isUntiring?: boolean
+}
+
+/** Ends only by the signal, when the client is closed, or by an error that is not worth a try. */
 export async function* reflect<T extends ApiObject>(
   source: Watchable<T>,
   options: ReflectOptions,
-  from?: string,
+  { from, isUntiring = false }: Beginning = {},
 ): AsyncGenerator<Told<T>, void, undefined> {
   const { signal, onError } = options
   const backOff = new BackOff(options.backOff)
   let version = from
+  let hasBegun = from !== undefined
   for (;;) {
     try {
       if (version === undefined) {
         const list = await listAll(source, options)
         version = list.resourceVersion
+        hasBegun = true
         yield list
       }
       const beganAt = performance.now()
@@ -61,12 +73,10 @@ export async function* reflect<T extends ApiObject>(
       // A server that ends watches as soon as they have begun is not asked again and again.
       if (performance.now() - beganAt > steadyMs) backOff.reset()
     } catch (thrown) {
-      if (signal?.aborted === true) return
-      if (isExpired(thrown)) {
-        version = undefined
-        onError?.(thrown)
-      } else if (isWorthATry(thrown)) onError?.(thrown)
-      else throw thrown
+      if (signal?.aborted === true || isClosedError(thrown)) return
+      if (isExpired(thrown)) version = undefined
+      else if (!isWorthATry(thrown) && !(isUntiring && hasBegun && isClientError(thrown))) throw thrown
+      onError?.(thrown)
     }
     if (signal?.aborted === true) return
     try {

@@ -35,9 +35,15 @@ export interface Place {
 export function pathOf(ref: ResourceRef, identity: Identity | undefined, { namespace, name, subresource }: Place): string {
   const group = fullGroup(ref, identity)
   let path = group === '' ? `/api/${ref.version}` : `/apis/${group}/${ref.version}`
-  if (namespace !== undefined && namespace !== '' && ref.namespaced) path += `/namespaces/${encodeURIComponent(namespace)}`
+  if (namespace !== undefined && namespace !== '' && ref.namespaced) path += `/namespaces/${segment(namespace, 'a namespace')}`
   path += `/${ref.resource}`
-  if (name !== undefined) path += `/${encodeURIComponent(name)}`
+  if (name !== undefined) path += `/${segment(name, 'an object')}`
   if (subresource !== undefined) path += `/${subresource}`
   return path
+}
+
+/** One part of a path and no more: servers read an escaped slash as one that leads elsewhere, such as to another kind. */
+function segment(name: string, of: string): string {
+  if (name === '' || name === '.' || name === '..' || /[/%]/.test(name)) throw new TypeError(`${JSON.stringify(name)} is no name of ${of}`)
+  return encodeURIComponent(name)
 }

@@ -57,6 +57,23 @@ describe('the client', () => {
     assert.equal((await maps.get('counter')).data?.['n'], '10')
     const same = await maps.get('counter')
     assert.equal((await maps.modify('counter', (map) => map)).metadata?.resourceVersion, same.metadata?.resourceVersion)
+    // Who changes the object itself, which the types do not allow, means it.
+    await maps.modify('counter', (map) => {
+      Object.assign(map, { data: { n: '99' } })
+      return map
+    })
+    assert.equal((await maps.get('counter')).data?.['n'], '99')
+  })
+
+  test('a name is one part of a path: nobody gets elsewhere by it', async () => {
+    const { v1 } = client.core
+    const maps = v1.configMaps('default')
+    for (const name of ['', '.', '..', 'a/b', '../secrets/a', 'a%2fstatus']) {
+      await assert.rejects(maps.get(name), /is no name of an object/)
+      await assert.rejects(maps.delete(name), /is no name of an object/)
+      if (name !== '') await assert.rejects(v1.configMaps(name).get('a'), /is no name of a namespace/)
+    }
+    await assert.rejects(maps.apply({ metadata: { name: 'a' } }, {} as { fieldManager: string }), /fieldManager/)
   })
 
   test('the four patches', async () => {

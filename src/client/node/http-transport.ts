@@ -4,7 +4,7 @@ import { type ClientRequest, type RequestOptions as HttpOptions, type IncomingMe
 import { request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
 import { BoundedBody } from '../bounded-body.js'
-import { ConnectionError } from '../errors.js'
+import { ConnectionError, closedError } from '../errors.js'
 import { connectionError } from '../requester.js'
 import type { Credential, MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from '../transport.js'
 import { type Agents, makeAgents } from './agents.js'
@@ -34,6 +34,7 @@ export class HttpTransport implements Transport {
   private readonly basePath: string
   private certificate: Credential['certificate']
   private agents: Agents | undefined
+  private isClosed = false
   private readonly upgraded = new Set<Socket>()
 
   constructor(settings: HttpTransportSettings) {
@@ -43,6 +44,7 @@ export class HttpTransport implements Transport {
   }
 
   send(request: TransportRequest): Promise<TransportResponse> {
+    if (this.isClosed) return Promise.reject(closedError())
     return new Promise((resolve, reject) => {
       const fail = (thrown: unknown): void => reject(connectionError(thrown, `${request.method} ${this.settings.server}`, request.signal))
       const { body } = request
@@ -69,6 +71,7 @@ export class HttpTransport implements Transport {
   }
 
   openSocket(request: SocketRequest): Promise<MessageSocket> {
+    if (this.isClosed) return Promise.reject(closedError())
     // Never over a kept connection, which the other side may be about to close: what was begun twice would run twice.
     const agent = makeAgents(this.url, { ...this.settings, certificate: this.useCertificate(request.credential), keepAlive: false })
     const start = (headers: TransportRequest['headers']): ClientRequest =>
@@ -87,6 +90,11 @@ export class HttpTransport implements Transport {
   }
 
   close(): void {
+    this.isClosed = true
+    this.disconnect()
+  }
+
+  private disconnect(): void {
     this.agents?.destroy()
     this.agents = undefined
     for (const socket of this.upgraded) socket.destroy()
@@ -117,7 +125,7 @@ export class HttpTransport implements Transport {
   private useCertificate({ certificate }: Credential): Credential['certificate'] {
     const known = this.certificate
     if (known?.cert !== certificate?.cert || known?.key !== certificate?.key) {
-      this.close()
+      this.disconnect()
       this.certificate = certificate
     }
     return certificate

@@ -9,9 +9,10 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { after, describe, test } from 'node:test'
 import { createServer as createTls } from 'node:tls'
 import { issueCertificate } from '../../net/issue-certificate.js'
-import { ConnectionError, isUnauthorized, ProtocolError, StatusError } from '../errors.js'
+import { ConnectionError, isClosedError, isUnauthorized, ProtocolError, StatusError } from '../errors.js'
 import { FetchTransport } from '../fetch-transport.js'
 import { Requester } from '../requester.js'
+import { openWatch } from '../watch-stream.js'
 import { HttpTransport } from './http-transport.js'
 
 const times = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 }
@@ -172,6 +173,52 @@ describe('the transport', () => {
       )
       assert.ok(sent < 100)
       transport.close()
+    }
+  })
+
+  test('does not fetch what nobody reads', async () => {
+    const line = `${JSON.stringify({ type: 'ADDED', object: { metadata: { name: 'a', annotations: { text: 'x'.repeat(10_000) } } } })}\n`
+    let sent = 0
+    let isStuck: () => void = () => undefined
+    const server = await plain((_, response) => {
+      const go = (): void => {
+        while (sent < 20_000) {
+          sent++
+          if (response.write(line)) continue
+          response.once('drain', go)
+          // Where it stays stuck is where it counts; until then it is only slow.
+          isStuck()
+          return
+        }
+      }
+      go()
+    })
+    for (const transport of [new HttpTransport({ server }), new FetchTransport({ server })]) {
+      sent = 0
+      const events = await openWatch(new Requester({ transport }), { path: '/' }, {})
+      let read = 0
+      for await (const batch of events) {
+        read += batch.length
+        // As slow as a reader can be: until nothing more was taken from the server for a while.
+        let before = -1
+        while (before !== sent) {
+          before = sent
+          await Promise.race([new Promise<void>((resolve) => (isStuck = resolve)), new Promise((resolve) => setTimeout(resolve, 50))])
+        }
+        break
+      }
+      assert.ok(read > 0 && sent < 2000, `${sent} events of 10 kB were taken, ${read} were read`)
+      transport.close()
+    }
+  })
+
+  test('a client that was closed says so, and does not connect again', async () => {
+    const server = await plain()
+    for (const transport of [new HttpTransport({ server }), new FetchTransport({ server })]) {
+      const requester = new Requester({ transport })
+      await requester.json({ path: '/' })
+      transport.close()
+      await assert.rejects(requester.json({ path: '/' }), (error) => error instanceof ConnectionError && isClosedError(error))
     }
   })
 
