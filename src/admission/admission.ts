@@ -6,6 +6,7 @@ import type { Identity } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
 import { getOrInsert } from '../base/get-or-insert.js'
+import { TooHeavyError } from '../base/weight.js'
 import { AdmissionTallies, type AdmissionTally } from './admission-tallies.js'
 
 export type Operation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
@@ -160,26 +161,31 @@ function measured<T>(
 ): T | Promise<T> {
   const { operation } = request
   const begunMs = performance.now()
-  let isWaitedFor = false
-  let isRefused = true
-  try {
-    const result = work(request)
-    isRefused = false
-    if (!(result instanceof Promise)) return result
-    isWaitedFor = true
-    return result.then(
-      (value) => {
-        tally.took(operation, false, begunMs)
-        return value
-      },
-      (thrown: unknown) => {
-        tally.took(operation, true, begunMs)
-        throw thrown
-      },
-    )
-  } finally {
-    if (!isWaitedFor) tally.took(operation, isRefused, begunMs)
+  // What is begun anew elsewhere is counted there.
+  const refused = (thrown: unknown): void => {
+    if (!(thrown instanceof TooHeavyError)) tally.took(operation, true, begunMs)
   }
+  let result: T | Promise<T>
+  try {
+    result = work(request)
+  } catch (thrown) {
+    refused(thrown)
+    throw thrown
+  }
+  if (!(result instanceof Promise)) {
+    tally.took(operation, false, begunMs)
+    return result
+  }
+  return result.then(
+    (value) => {
+      tally.took(operation, false, begunMs)
+      return value
+    },
+    (thrown: unknown) => {
+      refused(thrown)
+      throw thrown
+    },
+  )
 }
 
 function mutateFrom(

@@ -168,7 +168,12 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     if (this.isGone) throw requestTimedOut()
   }
 
+  /** Whoever listens when it is over already is told at once. */
   readonly onAbort = (listener: (reason: unknown) => void): (() => void) => {
+    if (this.timeout !== undefined || this.isGone) {
+      listener(this.timeout ?? requestTimedOut())
+      return () => undefined
+    }
     if (this.aborting === undefined) {
       this.aborting = new Set()
       this.onLeave(() => this.response.writableEnded || this.tellAborted(requestTimedOut()))

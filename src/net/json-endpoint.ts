@@ -3,8 +3,7 @@
 
 import { connect as connectPlain, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { AnswerRoom } from './ask.js'
-import { KeptConnections, type Opened, type ReadAnswer, StaleConnectionError } from './kept-connections.js'
+import { type AnswerRoom, KeptConnections, type Opened, type ReadAnswer, StaleConnectionError } from './kept-connections.js'
 import { hostOf, portOf, tlsOptions } from './upstream.js'
 
 /** Where a service is, and how each side knows the other. */

@@ -1,7 +1,7 @@
 // Connections to one server that are kept for the next question: each carries one question at a time, and there are at most so many.
 
 import type { Socket } from 'node:net'
-import { type AnswerRoom, AnswerTimeoutError } from './ask.js'
+import { AnswerTimeoutError } from './ask.js'
 import { type AnswerHead, AnswerReader } from './http1-answer.js'
 
 export interface ConnectionLimits {
@@ -11,6 +11,13 @@ export interface ConnectionLimits {
   readonly mostFree: number
   /** For how long. */
   readonly freeMs: number
+}
+
+/** Room for answers that are being read. */
+export interface AnswerRoom {
+  /** False where there is none. */
+  take(bytes: number): boolean
+  give(bytes: number): void
 }
 
 export interface Opened {

@@ -58,6 +58,37 @@ test('a heavy request asks hooks, too', async (t) => {
   assert.equal(hook.reviews.length, 1)
 })
 
+test('what a hook makes much of is dealt with where heavy requests are, and counted once', async (t) => {
+  const { client, close } = await startEmbedded('memory')
+  t.after(close)
+  const members = 20_000
+  const large = patchOf([
+    { op: 'add', path: '/data', value: Object.fromEntries(Array.from({ length: members }, (_, i) => [`key-${i}`, 'v'])) },
+  ])
+  const warnings = Array.from({ length: 30_000 }, (_, i) => `warning ${i}`)
+  const hook = await startHook((path) => (path === '/grow' ? large : { warnings }))
+  t.after(() => hook.close())
+  const namespace = await newNamespace(client)
+  await configure(client, 'mutating', 'm', [hookEntry(`${hook.url}/grow`)])
+  await configure(client, 'validating', 'v', [hookEntry(`${hook.url}/warn`)])
+  const made = expectStatus(await client.post(configMaps(namespace), configMapOf('small')), 201)
+  assert.equal(Object.keys(made.json['data'] as object).length, members)
+  // On the event loop, and from the beginning in the thread.
+  assert.deepEqual(
+    hook.reviews.map(({ path }) => path),
+    ['/grow', '/grow', '/warn'],
+  )
+  const text = (await client.get('/metrics')).text
+  for (const [name, type] of [
+    ['grow', 'admit'],
+    ['warn', 'validating'],
+  ]) {
+    const labels = `name="${name}.example.com",operation="CREATE",rejected="false",type="${type}"`
+    assert.ok(text.includes(`apiserver_admission_webhook_admission_duration_seconds_count{${labels}} 1\n`), labels)
+  }
+  assert.doesNotMatch(text, /\{name="MutatingAdmissionWebhook",operation="CREATE",rejected="true"/)
+})
+
 test('every kind of request reaches a hook that wants all', async (t) => {
   const { client, close } = await startEmbedded('memory')
   t.after(close)

@@ -44,7 +44,7 @@ export async function applyPatch(
   { patch = '', patchType }: AdmissionResponse,
 ): Promise<Patched | undefined> {
   if (patch === '') return undefined
-  const operations = operationsIn(patch)
+  const operations = operationsIn(patch, request)
   if (operations.length === 0) return undefined
   const { object } = request
   if (object === undefined)
@@ -53,6 +53,8 @@ export async function applyPatch(
   const before = await seenText(request, object, as)
   const after = readPatched(patchedValue(before, operations), as)
   const text = textOf(after, as)
+  // Of a few operations much can become.
+  if (text.length > before.length) request.call.checkWeight(Buffer.from(text))
   if (text.length > mostBytes) throw internal(`admission webhook ${quote(hook)} made the object longer than ${mostBytes} bytes`)
   return {
     object: await storedObject(request, completed(after, request, as), as),
@@ -70,9 +72,10 @@ const isStamped = ({ object, call }: AdmissionRequest): boolean =>
 
 const internal = (why: string): ApiError => ApiError.from(new Error(why))
 
-function operationsIn(patch: string): readonly unknown[] {
+function operationsIn(patch: string, { call }: AdmissionRequest): readonly unknown[] {
+  const bytes = Buffer.from(patch, 'base64')
+  call.checkWeight(bytes)
   try {
-    const bytes = Buffer.from(patch, 'base64')
     // To parse hundreds of thousands of operations takes longer than to count them.
     requireFewOperations(countItems(bytes))
     const { value } = parseJson(bytes)

@@ -1,6 +1,7 @@
 // What comes of asking a hook, with its failure policy: an answer, nothing because it may be left out, or the error that ends the request.
 
 import { ApiError } from '../../api/api-error.js'
+import { TooHeavyError } from '../../base/weight.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { Hook } from './hook.js'
 import { HookCallError, HookRejection } from './hook-errors.js'
@@ -32,6 +33,8 @@ export async function askHook<T>(
   } catch (thrown) {
     // Whoever waited has gone, or their time is up.
     call.throwIfAborted()
+    // It is asked and counted again, elsewhere.
+    if (thrown instanceof TooHeavyError) throw thrown
     if (thrown instanceof HookRejection) {
       took(true, thrown.error.status.code)
       tallies.rejected(asked, 'no_error', thrown.error.status.code)

@@ -1,5 +1,6 @@
 // One hook is asked about one request: sent the review, waited for within its time and that of the request, and its answer read.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { badRequest } from '../../api/api-error.js'
 import { quote } from '../../api/field-error.js'
 import { qualifiedName } from '../../api/validation/text-rules.js'
@@ -10,7 +11,7 @@ import type { AdmissionResponse } from '../../resources/admission/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import type { AdmissionRequest } from '../admission.js'
 import type { Hook } from './hook.js'
-import type { FindCredentials, HookClients, HookPlace } from './hook-clients.js'
+import type { FindCredentials, HookClients, HookPlace, HookPost } from './hook-clients.js'
 import { HookCallError, rejection } from './hook-errors.js'
 import type { Candidate } from './hook-list.js'
 import { BadAnswerError, checkResponse, readReview } from './review-answer.js'
@@ -28,6 +29,9 @@ export interface CallParts {
 }
 
 const badStatus = 400
+const mostSuccess = 300
+/** How often a hook is asked again that wants to be asked later. */
+const mostRetries = 10
 /** What no header can say is not said. */
 const control = /\p{Cc}/u
 /** What remarks of one answer may take together in the audit log. */
@@ -46,6 +50,8 @@ export async function callHook({ hook, as }: Candidate, request: AdmissionReques
   const apiVersion = reviewApiVersion(request.identity, version)
   const text = await reviewText(request, { uid, version, as })
   const answer = await recorded({ hook, as }, request, text, parts)
+  // What is too much for the event loop is begun anew elsewhere, where the hook is asked again.
+  if (answer.status < mostSuccess) request.call.checkWeight(answer.body)
   let response: AdmissionResponse
   try {
     response = checkResponse(readReview(answer, apiVersion), { uid, version, apiVersion, mayPatch: parts.mayPatch })
@@ -79,11 +85,15 @@ function recorded(candidate: Candidate, request: AdmissionRequest, text: string,
 async function post({ hook }: Candidate, request: AdmissionRequest, text: string, parts: CallParts): Promise<EndpointAnswer> {
   const { onAbort, caller } = request.call
   const { deadlineMs } = caller
-  const leftMs = deadlineMs === undefined ? hook.timeoutMs : Math.max(1, deadlineMs - performance.now())
+  const begunMs = performance.now()
+  const leftMs = deadlineMs === undefined ? hook.timeoutMs : Math.max(1, deadlineMs - begunMs)
   const timeoutMs = Math.min(hook.timeoutMs, leftMs)
   const place = placeOf(hook, timeoutMs, parts)
   try {
-    return await place.post({ text, timeoutMs, onAbort, credentials: parts.credentials, services: parts.services })
+    const { credentials, services } = parts
+    const answer = await place.post({ text, timeoutMs, onAbort, credentials, services })
+    if (answer.retryAfter === undefined || !isPassing(answer.status)) return answer
+    return await postLater(answer, place, request, { text, onAbort, credentials, services, lateAtMs: begunMs + timeoutMs, timeoutMs })
   } catch (thrown) {
     // The request itself is over: that is no failure of the hook.
     caller.throwIfAborted()
@@ -91,6 +101,26 @@ async function post({ hook }: Candidate, request: AdmissionRequest, text: string
     throw new HookCallError(hook.name, `failed to call webhook: Post ${quote(place.url)}: ${why}`, badStatus, { cause: thrown })
   }
 }
+
+interface Later extends HookPost {
+  readonly lateAtMs: number
+}
+
+/** Like other clients, the server asks again when it is told to, within the time of the hook. */
+async function postLater(first: EndpointAnswer, place: HookPlace, request: AdmissionRequest, later: Later): Promise<EndpointAnswer> {
+  let answer = first
+  for (let retries = 0; retries < mostRetries && isPassing(answer.status); retries++) {
+    const { retryAfter } = answer
+    if (retryAfter === undefined || !Number.isInteger(retryAfter)) return answer
+    const leftMs = later.lateAtMs - performance.now() - retryAfter * 1000
+    if (leftMs <= 0) throw new AnswerTimeoutError(later.timeoutMs)
+    await request.call.waitFor(sleep(retryAfter * 1000))
+    answer = await place.post({ ...later, timeoutMs: leftMs })
+  }
+  return answer
+}
+
+const isPassing = (status: number): boolean => status === 429 || status >= 500
 
 function placeOf({ client, name }: Hook, timeoutMs: number, { clients }: CallParts): HookPlace {
   try {

@@ -20,6 +20,8 @@ const messages: { readonly [status: number]: string } = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 }
 const mostShown = 2048
+/** What is longer tells nobody anything. */
+const mostStatusBytes = 128 << 10
 
 /** What an error of HTTP says, in the words of the reference: its own where it is a Status. */
 export function describeStatus({ status, body, contentType = '' }: EndpointAnswer): string {
@@ -38,6 +40,7 @@ export function describeStatus({ status, body, contentType = '' }: EndpointAnswe
 
 /** The Status in a body; undefined where there is none. */
 export function statusIn(body: Uint8Array): Status | undefined {
+  if (body.length > mostStatusBytes) return undefined
   try {
     return readStatus(parseJson(body).value)
   } catch (thrown) {

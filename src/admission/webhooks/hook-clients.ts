@@ -2,8 +2,8 @@
 
 import type { OnAbort } from '../../api/call.js'
 import { onceFor } from '../../base/once-for.js'
-import type { AnswerRoom } from '../../net/ask.js'
 import { type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
+import type { AnswerRoom } from '../../net/kept-connections.js'
 import type { WebhookClientConfig } from '../../resources/admissionregistration/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import { locateService, serviceName, serviceUrl } from '../../resources/core/locate-service.js'

@@ -188,3 +188,32 @@ test('a URL that is none is a matter of the failure policy', async () => {
   await world.configure('validating', 'c', world.hook('v', { clientConfig: { url: 'https://[::' }, failurePolicy: 'Ignore' }))
   await world.admit()
 })
+
+const later =
+  (status: number, seconds: string): HookReply =>
+  (response) =>
+    void response.writeHead(status, { 'retry-after': seconds }).end('later')
+
+test('a hook that wants to be asked later is asked again, within its time and not without end', async () => {
+  const replies: HookReply[] = []
+  const world = await worldOf(() => replies.shift() ?? {})
+  await world.configure('validating', 'c', world.hook('v'))
+  replies.push(later(429, '0'), later(503, '0'))
+  await world.admit()
+  assert.equal(world.calls.length, 3)
+  assert.deepEqual(
+    Array.from(world.tallies.requests(), ({ labels, count }) => [labels[0], count]),
+    [['200', 1]],
+  )
+  replies.push(later(503, '3600'))
+  assert.match((await refused(world.admit())).message ?? '', /failed to call webhook: Post ".*": context deadline exceeded$/)
+  assert.equal(world.calls.length, 4)
+  // What is no number of seconds, or no matter of time, counts as it is.
+  replies.push(later(503, 'soon'), later(400, '0'))
+  for (const why of [/unable to handle the request/, /rejected our request/])
+    assert.match((await refused(world.admit())).message ?? '', why)
+  assert.equal(world.calls.length, 6)
+  replies.push(...Array.from({ length: 20 }, () => later(429, '0')))
+  assert.match((await refused(world.admit())).message ?? '', /too many requests/)
+  assert.equal(world.calls.length, 17)
+})
