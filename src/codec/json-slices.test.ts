@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce } from '../base/pieces.js'
-import { sliceItems, sliceMembers } from './json-slices.js'
+import { findMember, sliceItems, sliceMembers } from './json-slices.js'
 
 const limits = { depth: 10 }
 const slice = (text: string, ...wanted: readonly string[]) =>
@@ -65,4 +65,26 @@ test('the items of a list, one by one', () => {
   for (const list of lists) for (const space of [0, 2]) assert.deepEqual(items(JSON.stringify(list, undefined, space)), list)
   assert.deepEqual(items(' [ ] '), [])
   for (const bad of ['', '{}', '[', '[1', '["', '7', '"[]"']) assert.throws(() => items(bad), bad)
+})
+
+test('one member among members, and nothing behind it', () => {
+  const find = (text: string, name: string): unknown => {
+    const found = findMember(Buffer.from(text), name)
+    return found === undefined ? undefined : JSON.parse(found.toString())
+  }
+  const members = {
+    b: { metadata: { no: 1 } },
+    'x"metadata': 1,
+    c: ['metadata', ','],
+    d: 'metadata',
+    metadata: { a: [1, { b: '},"' }] },
+    e: 2,
+  }
+  for (const space of [0, 2]) {
+    const text = JSON.stringify(members, undefined, space).slice(1, -1)
+    for (const [name, value] of Object.entries(members)) if (!name.includes('"')) assert.deepEqual(find(text, name), value)
+    assert.equal(find(text, 'no'), undefined)
+  }
+  assert.deepEqual(find('"metadata":{"a":1},"rest":"cut short', 'metadata'), { a: 1 })
+  assert.equal(find('', 'metadata'), undefined)
 })

@@ -107,6 +107,31 @@ export function* sliceItems(bytes: Buffer): Generator<undefined, readonly Buffer
   return items
 }
 
+/** The value of one member among members that follow one another without braces around them; nothing behind it is looked at. */
+export function findMember(bytes: Buffer, name: string): Buffer | undefined {
+  let depth = 0
+  let isName = true
+  let from = -1
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if (byte === quote) {
+      const end = endOfString(bytes, i + 1)
+      if (end < 0) return undefined
+      if (isName && depth === 0 && bytes.toString('utf8', i + 1, end) === name) {
+        from = bytes.indexOf(colon, end) + 1
+        i = from - 1
+      } else i = end
+      isName = false
+    } else if (byte === 0x7b || byte === 0x5b) depth++
+    else if (byte === 0x7d || byte === 0x5d) depth--
+    else if (byte === comma && depth === 0) {
+      if (from >= 0) return bytes.subarray(from, i)
+      isName = true
+    }
+  }
+  return from < 0 ? undefined : bytes.subarray(from)
+}
+
 /** Where the quote is that ends a text; -1: nowhere. */
 function endOfString(bytes: Buffer, from: number): number {
   let at = from

@@ -2,15 +2,14 @@
 
 import { ApiError } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
-import type { ApiObject } from '../api/object.js'
+import type { ObjectMeta } from '../api/object.js'
 import { inParallel } from '../base/in-parallel.js'
 import { partsOf } from '../objects/keys.js'
 import type { StoredObject } from '../objects/stored-object.js'
-import { remove } from '../verbs/delete.js'
 import type { Engine } from '../verbs/engine.js'
 import type { Run } from './kit/loop.js'
 import { pagesOf } from './kit/pages.js'
-import { ownCall } from './own-call.js'
+import { removeOwn } from './own-write.js'
 
 export interface Contents {
   readonly name: string
@@ -42,16 +41,16 @@ export async function deleteContents(engine: Engine, { name, collections, run }:
     const deleteOne = async (stored: StoredObject): Promise<void> => {
       if (run.pieces.isOver) await run.pieces.next()
       if (run.signal.aborted) return
-      const object = stored.inAnyVersion(resource)
+      const metadata = stored.metadata(resource)
       try {
-        if (!isOnlyHeld(object) && !(await isLeftAfterDelete(engine, resource, stored))) return
+        if (!isOnlyHeld(metadata) && !(await isLeftAfterDelete(engine, resource, stored))) return
       } catch (thrown) {
         // One that may not be deleted does not save the others; a store that cannot be used is asked again later.
         if (!(thrown instanceof ApiError) || thrown.status.code >= 500 || thrown.status.code === 429) throw thrown
         if (!failures.has(resource)) failures.set(resource, thrown)
       }
       count(objects, resource.group === '' ? resource.name : `${resource.name}.${resource.group}`)
-      for (const finalizer of object.metadata?.finalizers ?? []) count(finalizers, finalizer)
+      for (const finalizer of metadata.finalizers ?? []) count(finalizers, finalizer)
     }
     for await (const page of pagesOf(engine.store, { resource, namespace: name }, run.pieces)) {
       await inParallel(page, width, deleteOne)
@@ -65,16 +64,14 @@ export async function deleteContents(engine: Engine, { name, collections, run }:
 const ofCollector: readonly string[] = ['orphan', 'foregroundDeletion']
 
 /** It was deleted before, and waits for others: to delete it again would change nothing. */
-function isOnlyHeld({ metadata }: ApiObject): boolean {
-  const finalizers = metadata?.finalizers ?? []
-  return metadata?.deletionTimestamp !== undefined && finalizers.length > 0 && !finalizers.some((each) => ofCollector.includes(each))
+function isOnlyHeld({ finalizers = [], deletionTimestamp }: ObjectMeta): boolean {
+  return deletionTimestamp !== undefined && finalizers.length > 0 && !finalizers.some((each) => ofCollector.includes(each))
 }
 
 async function isLeftAfterDelete(engine: Engine, resource: Resource, { key }: StoredObject): Promise<boolean> {
   try {
     const options = { propagationPolicy: 'Background' }
-    const deleted = await remove(engine, ownCall(engine, { resource, ...partsOf(resource, key), options }))
-    return !deleted.removed
+    return !(await removeOwn(engine, { resource, ...partsOf(resource, key), options }))
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.status.code === 404) return false
     throw thrown
@@ -103,10 +100,10 @@ export async function deleteOrphans(
 }
 
 async function deleteOrphan(engine: Engine, resource: Resource, stored: StoredObject): Promise<void> {
-  const uid = stored.inAnyVersion(resource).metadata?.uid ?? ''
+  const uid = stored.metadata(resource).uid ?? ''
   try {
     const options = { preconditions: { uid }, propagationPolicy: 'Background' }
-    await remove(engine, ownCall(engine, { resource, ...partsOf(resource, stored.key), options }))
+    await removeOwn(engine, { resource, ...partsOf(resource, stored.key), options })
   } catch (thrown) {
     // It is gone, or another one has its name.
     if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown

@@ -2,10 +2,13 @@
 
 import { Call, type Caller, type CallOptions } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
+import type { Identity } from '../api/identity.js'
 import { authenticatedGroup, mastersGroup, type User } from '../api/user.js'
 import type { Engine } from '../verbs/engine.js'
 
-const serverUser: User = { name: 'system:apiserver', uid: '', groups: [mastersGroup, authenticatedGroup], extra: {} }
+export const userAgentOf = (identity: Identity): string => identity.prefixed('apiserver')
+
+export const serverUser: User = { name: 'system:apiserver', uid: '', groups: [mastersGroup, authenticatedGroup], extra: {} }
 
 export interface OwnTarget {
   readonly resource: Resource
@@ -15,10 +18,12 @@ export interface OwnTarget {
   readonly options?: CallOptions
   /** Ends what the call does where its loop ends. */
   readonly signal?: AbortSignal
+  /** Whether it is begun anew elsewhere where it is too heavy: see own-write. */
+  readonly isMovable?: boolean
 }
 
 export const ownCall = (engine: Engine, target: OwnTarget): Call =>
-  new Call(engine, ownCaller(engine, target.signal), {
+  new Call(engine, ownCaller(engine, target), {
     resource: target.resource,
     subresource: target.subresource === undefined ? undefined : target.resource.subresources.get(target.subresource),
     namespace: target.namespace ?? '',
@@ -26,10 +31,11 @@ export const ownCall = (engine: Engine, target: OwnTarget): Call =>
     options: target.options ?? {},
   })
 
-const ownCaller = ({ identity, clock }: Engine, signal: AbortSignal | undefined): Caller => ({
+const ownCaller = ({ identity, clock }: Engine, { signal, isMovable = false }: OwnTarget): Caller => ({
   info: undefined,
   user: serverUser,
-  userAgent: identity.prefixed('apiserver'),
+  userAgent: userAgentOf(identity),
+  isMovable,
   now: clock.now(),
   signal,
   throwIfAborted: () => signal?.throwIfAborted(),

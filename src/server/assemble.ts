@@ -81,6 +81,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
   })
   closing.add(() => offload.close())
   store.heavy.maker = offload
+  if (engine.elsewhere !== undefined) engine.elsewhere.carryOut = (request, isWanted) => offload.carryOut(request, isWanted)
   const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks })
   isServing = true
   const port = await openPort(opening, { listener, certificate, trust, store, state })

@@ -92,6 +92,7 @@ export function makeEngine(settings: Settings, parts: EngineParts): Engine {
     onDemand: new OnDemand(),
     deletionWorkers: settings.deletionWorkers,
     ignoresDependents: !settings.collectsGarbage,
+    elsewhere: { carryOut: undefined },
     newUid: randomUUID,
     randomSuffix,
   }

@@ -144,6 +144,6 @@ function exists(call: Call, { metadata }: ApiObject, current: StoredObject | und
   const { subject } = call.resource
   const name = metadata?.name ?? ''
   const error = metadata?.generateName ? generatedNameExists(subject, name) : alreadyExists(subject, name)
-  if (current?.inAnyVersion(call.resource).metadata?.deletionTimestamp === undefined) return error
+  if (current?.metadata(call.resource).deletionTimestamp === undefined) return error
   return new ApiError({ ...error.status, message: `object is being deleted: ${error.status.message}` })
 }

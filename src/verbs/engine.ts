@@ -46,9 +46,25 @@ export interface Engine extends RuleSettings {
   readonly ignoresDependents?: boolean
   /** How many objects of a collection are deleted at once. */
   readonly deletionWorkers?: number
+  /** Who carries out what is too heavy for the event loop, when there is somebody. */
+  readonly elsewhere?: Elsewhere
   readonly newUid: () => string
   /** A random letter or digit sequence for generated names. */
   readonly randomSuffix: (length: number) => string
+}
+
+/** A write of the server itself, as a request. */
+export interface OwnRequest {
+  readonly method: 'PATCH' | 'DELETE'
+  readonly path: string
+  readonly headers: { readonly [name: string]: string }
+  readonly body: string
+  readonly user: User
+}
+
+export interface Elsewhere {
+  /** Set when there is somebody. `isWanted`: whether it is still to be done. */
+  carryOut: ((request: OwnRequest, isWanted: () => boolean) => Promise<{ readonly code: number; readonly body: Uint8Array }>) | undefined
 }
 
 export interface AgentFinding {

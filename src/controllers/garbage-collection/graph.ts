@@ -86,9 +86,12 @@ export function locate({ catalogs, remotes }: Pick<Graph, 'catalogs' | 'remotes'
 export const look = ({ index, remotes }: Pick<Graph, 'index' | 'remotes'>, key: string): Entry | undefined =>
   isElsewhere(key) ? remotes?.look(key) : index.look(key)
 
-/** The object, or as much of one of another server as is known. */
-export function read({ engine, remotes }: Pick<Graph, 'engine' | 'remotes'>, object: Dependent): ApiObject | undefined {
-  if (object.resource !== undefined) return engine.store.read(object)?.inAnyVersion(object.resource)
+/** The metadata of an object, or as much of them as is known of one of another server. */
+export function read({ engine, remotes }: Pick<Graph, 'engine' | 'remotes'>, object: Dependent): Pick<ApiObject, 'metadata'> | undefined {
+  if (object.resource !== undefined) {
+    const stored = engine.store.read(object)
+    return stored && { metadata: stored.metadata(object.resource) }
+  }
   const entry = remotes?.look(object.key)
   return entry && metadataOf(entry)
 }

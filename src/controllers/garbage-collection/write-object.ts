@@ -1,9 +1,7 @@
 // What the collector writes: deletions, and patches of references and finalizers alone, if the object is as it was seen; wherever it lies.
 
 import type { OwnerReference } from '../../api/object.js'
-import { remove } from '../../verbs/delete.js'
-import { patch } from '../../verbs/patch.js'
-import { ownCall } from '../own-call.js'
+import { patchOwn, removeOwn } from '../own-write.js'
 import type { Dependent, Graph } from './graph.js'
 
 export interface Removal {
@@ -21,7 +19,7 @@ export async function removeAsFound(
   if (run.signal.aborted) return
   const options = { preconditions: { uid, resourceVersion: String(revision) }, propagationPolicy }
   if (object.resource === undefined) await remotes?.client.remove(object, { kind: 'DeleteOptions', apiVersion: 'v1', ...options })
-  else await remove(engine, ownCall(engine, { ...object, options, signal: run.signal }))
+  else await removeOwn(engine, { ...object, options, signal: run.signal })
 }
 
 export interface MetadataChange {
@@ -38,7 +36,5 @@ export async function patchMetadata(
 ): Promise<{ readonly revision: number | string }> {
   const change = { metadata: { uid, resourceVersion: String(revision), ...changes } }
   if (object.resource === undefined) return (await remotes?.patch(object, change)) ?? { revision }
-  const call = ownCall(engine, { ...object, signal: run.signal })
-  const { result } = await patch(engine, call, { type: 'merge', patch: change, duplicates: [] })
-  return { revision: result.stored?.revision ?? revision }
+  return { revision: (await patchOwn(engine, { ...object, signal: run.signal }, change)) ?? revision }
 }

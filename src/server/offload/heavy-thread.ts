@@ -3,6 +3,7 @@
 // It is a server of its own on the same storage, as another replica would be, without a port and without loops. While a request waits, for a
 // webhook for example, others are carried out; what they write is committed here, so that everybody hears of it.
 
+import { randomUUID } from 'node:crypto'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import type { AdmissionTallies } from '../../admission/admission-tallies.js'
 import type { TakeEvents } from '../../admission/plugins/event-rate-limit.js'
@@ -22,6 +23,7 @@ import type { ItemMaker } from '../../objects/heavy-items.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import type { Storage } from '../../storage/storage.js'
+import type { OwnRequest } from '../../verbs/engine.js'
 import type { AdminCredential } from '../client-configuration.js'
 import type { ParsedFlags } from '../options/parse-flags.js'
 import { answerQuestion, copyOf, replyOf, sentEntry } from './answer-question.js'
@@ -124,6 +126,12 @@ export class HeavyThread implements Offload, ItemMaker {
 
   serve(request: OffloadedRequest, isWanted: () => boolean): Promise<OffloadedAnswer> {
     return this.#do({ kind: 'request', request }, request.user, isWanted)
+  }
+
+  /** A write of the server itself. */
+  carryOut({ method, path, headers, body, user }: OwnRequest, isWanted: () => boolean): Promise<OffloadedAnswer> {
+    const own = { url: path, now: Date.now(), auditId: randomUUID(), remoteAddress: '', audit: undefined }
+    return this.serve({ ...own, method, headers, body: Buffer.from(body), user }, isWanted)
   }
 
   knows({ wish, resource }: ItemForm): boolean {

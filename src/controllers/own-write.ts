@@ -1,0 +1,68 @@
+// Writes of the server's loops to objects of any size: what is too heavy for the event loop is carried out elsewhere, as a request would be.
+
+import { ApiError, type StatusBody } from '../api/api-error.js'
+import type { Resource } from '../api/catalog.js'
+import { TooHeavyError } from '../base/weight.js'
+import { remove } from '../verbs/delete.js'
+import type { Elsewhere, Engine, OwnRequest } from '../verbs/engine.js'
+import { patch } from '../verbs/patch.js'
+import { type OwnTarget, ownCall, serverUser, userAgentOf } from './own-call.js'
+
+type Answer = Awaited<ReturnType<NonNullable<Elsewhere['carryOut']>>>
+
+/** A merge patch; gives the revision afterwards, if something was written. */
+export async function patchOwn(engine: Engine, target: OwnTarget, merged: object): Promise<number | undefined> {
+  const here = async (isMovable: boolean): Promise<number | undefined> => {
+    const { result } = await patch(engine, ownCall(engine, { ...target, isMovable }), { type: 'merge', patch: merged, duplicates: [] })
+    return result.stored?.revision
+  }
+  const there = { method: 'PATCH', type: 'application/merge-patch+json', body: merged } as const
+  return hereOrThere(engine, target, { here, there, read: ({ body }) => Number(metadataIn(body).resourceVersion) })
+}
+
+/** Whether it is gone now; if not, it is held by something. */
+export async function removeOwn(engine: Engine, target: OwnTarget): Promise<boolean> {
+  const here = async (isMovable: boolean): Promise<boolean> => (await remove(engine, ownCall(engine, { ...target, isMovable }))).removed
+  const there = { method: 'DELETE', type: 'application/json', body: target.options ?? {} } as const
+  return hereOrThere(engine, target, { here, there, read: () => engine.store.read(addressOf(target)) === undefined })
+}
+
+interface TwoWays<T> {
+  readonly here: (isMovable: boolean) => Promise<T>
+  readonly there: { readonly method: OwnRequest['method']; readonly type: string; readonly body: object }
+  readonly read: (answer: Answer) => T
+}
+
+async function hereOrThere<T>(engine: Engine, target: OwnTarget, { here, there, read }: TwoWays<T>): Promise<T> {
+  const carryOut = engine.elsewhere?.carryOut
+  if (carryOut === undefined) return here(false)
+  try {
+    return await here(true)
+  } catch (thrown) {
+    if (!(thrown instanceof TooHeavyError)) throw thrown
+  }
+  const { identity } = engine
+  const headers = {
+    'content-type': there.type,
+    // Only that is looked at of the answer.
+    accept: `application/json;as=PartialObjectMetadata;g=${identity.group({ stem: 'meta' })};v=v1`,
+    'user-agent': userAgentOf(identity),
+  }
+  const request = { method: there.method, path: pathOf(target), headers, body: JSON.stringify(there.body), user: serverUser }
+  const answer = await carryOut(request, () => target.signal?.aborted !== true)
+  if (answer.code >= 400) throw new ApiError(parse(answer.body) as StatusBody)
+  return read(answer)
+}
+
+const parse = (body: Uint8Array): unknown => JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString())
+const metadataIn = (body: Uint8Array): { readonly resourceVersion?: string } =>
+  (parse(body) as { readonly metadata?: { readonly resourceVersion?: string } }).metadata ?? {}
+
+const addressOf = ({ resource, namespace = '', name }: OwnTarget) => ({ resource, namespace, name })
+
+function pathOf({ resource, namespace = '', name }: OwnTarget): string {
+  const { group, version, subject, namespaced }: Resource = resource
+  const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+  const place = namespaced ? `/namespaces/${encodeURIComponent(namespace)}` : ''
+  return `${base}${place}/${subject.resource}/${encodeURIComponent(name)}`
+}
