@@ -66,3 +66,14 @@ test('pieces that have to be waited for come in the same order', async () => {
   for (let piece = await next(); piece !== undefined; piece = await next()) text += Buffer.from(piece)
   assert.equal(text, textOf(pieces, 'yaml'))
 })
+
+test('YAML of many items is written in short parts, each when it is asked for', () => {
+  const many = Array.from({ length: 300 }, (_, i) => JSON.stringify({ metadata: { name: `n${i}` }, data: { text: 'x'.repeat(400) } }))
+  const pieces = ['{"kind":"List","items":[', many.join(','), ']}\n']
+  const source = pieces.map((piece) => Buffer.from(piece))
+  const next: Pieces = textPieces(() => source.shift(), 'yaml')
+  const parts: string[] = []
+  for (let piece = next(); piece !== undefined; piece = next()) parts.push(Buffer.from(piece as Uint8Array).toString())
+  assert.equal(parts.join(''), writeYaml(JSON.parse(join(pieces))))
+  assert.ok(parts.length > 8 && parts.every((part) => part.length < 20_000), String(parts.map((part) => part.length)))
+})

@@ -29,23 +29,33 @@ const mostTextLength = 160 << 10
 const itemDepth = 2
 
 export const writeItems = ({ format, items }: ItemsText): string =>
-  format === 'pretty' ? printAt(items, itemDepth) : writeYaml(parseWrittenJson(`[${items.startsWith(',') ? items.slice(1) : items}]`))
+  format === 'pretty' ? printAt(items, itemDepth) : writeYaml(parseItems(items))
 
-/** Takes the pieces of a text one by one; answers with what can be said by then, in parts of which long ones may be written elsewhere. */
+const parseItems = (items: string): readonly Json[] =>
+  parseWrittenJson(`[${items.startsWith(',') ? items.slice(1) : items}]`) as readonly Json[]
+
+/** A part of a text: known, to be written when it is its turn, or long enough to be written elsewhere. */
+type Part = string | (() => string) | ItemsText
+
+/** Takes the pieces of a text one by one; answers with what can be said by then. */
 interface TextWriter {
-  piece(text: string): readonly (string | ItemsText)[]
+  piece(text: string): readonly Part[]
   end(): string
 }
 
 /** The pieces of a list in JSON as indented JSON or YAML. */
 export function textPieces(pieces: Pieces, format: 'pretty' | 'yaml', elsewhere?: TextWriting): Pieces {
   const writer = format === 'pretty' ? prettyWriter() : yamlWriter()
-  const write = (part: string | ItemsText): Promised<Uint8Array> => {
+  const write = (part: Part): Promised<Uint8Array> => {
     if (typeof part === 'string') return encoder.encode(part)
-    return elsewhere !== undefined && part.items.length > mostTextLength ? elsewhere.writeItems(part) : encoder.encode(writeItems(part))
+    if (typeof part === 'function') return encoder.encode(part())
+    if (elsewhere !== undefined && part.items.length > mostTextLength) return elsewhere.writeItems(part)
+    if (part.format === 'pretty') return encoder.encode(writeItems(part))
+    parts.unshift(...shortParts(part.items))
+    return next() as Promised<Uint8Array>
   }
   /** Said, and not given yet. */
-  let parts: (string | ItemsText)[] = []
+  let parts: Part[] = []
   let isDone = false
   const take = (piece: Uint8Array | undefined): ReturnType<Pieces> => {
     isDone = piece === undefined
@@ -58,6 +68,18 @@ export function textPieces(pieces: Pieces, format: 'pretty' | 'yaml', elsewhere?
     return isDone ? undefined : whenThere(pieces(), take)
   }
   return next
+}
+
+/** YAML takes a tenth of a microsecond for each letter: so much of it is written in a millisecond or two. */
+const shortLength = 12 << 10
+
+/** Items of YAML stand one below the other, so that each can be written by itself. */
+function shortParts(text: string): readonly Part[] {
+  const items = parseItems(text)
+  const count = Math.max(1, Math.floor((items.length * shortLength) / text.length))
+  const parts: Part[] = []
+  for (let i = 0; i < items.length; i += count) parts.push(() => writeYaml(items.slice(i, i + count)))
+  return parts
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })

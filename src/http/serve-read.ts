@@ -35,7 +35,7 @@ export function serveGet(target: Target): Answered | Promise<Answered> {
 }
 
 /** Each character of YAML is looked at by itself. */
-const mostYamlBytes = 64 << 10
+const mostYamlBytes = 32 << 10
 
 /** Whether the answer is made of an object, and not just copied from the store. */
 const isMade = ({ representation: { format, pretty, as }, resource }: ObjectForm): boolean =>

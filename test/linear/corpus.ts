@@ -2,6 +2,7 @@
 
 import { jsonShapes, protobufShapes } from './body-shapes.js'
 import { documentShapes } from './document-shapes.js'
+import { expressionShapes } from './expression-shapes.js'
 import { headerShapes } from './header-shapes.js'
 import { keptShapes } from './kept-shapes.js'
 import { patchShapes } from './patch-shapes.js'
@@ -16,4 +17,5 @@ export const corpus: readonly Shape[] = [
   ...patchShapes,
   ...keptShapes,
   ...documentShapes,
+  ...expressionShapes,
 ]

@@ -10,7 +10,7 @@ export interface Shape {
   readonly prepare: (bytes: number, random: Random) => () => unknown
   /** The largest input that the server lets through to this parser. */
   readonly maxBytes: number
-  /** From which size on caches of ours are of no use any more: below it, the same work is quicker. */
+  /** From which size on caches are of no use any more, and no quicker way is taken: below it, the same work is quicker. */
   readonly settledBytes?: number
 }
 

@@ -1,0 +1,54 @@
+// Expressions over long texts: each of their functions, on the texts that are worst for it.
+
+import { compileExpression } from '../../src/cel/compile.js'
+import { valueOfJson } from '../../src/cel/data.js'
+import { policyEnvironment } from '../../src/cel/policy.js'
+import { fill, largestBody, type Shape } from './shape.js'
+
+type Texts = { readonly [name: string]: unknown }
+
+const shape = (expression: string, name: string, make: (bytes: number) => Texts, settledBytes?: number): Shape => ({
+  subject: 'expressions',
+  name: `${expression}, ${name}`,
+  maxBytes: largestBody,
+  ...(settledBytes === undefined ? {} : { settledBytes }),
+  prepare: (bytes) => {
+    const program = compileExpression(expression, policyEnvironment(false))
+    const object = valueOfJson(make(bytes))
+    return () => program.evaluate({ object }, Number.POSITIVE_INFINITY)
+  },
+})
+
+/** A part that almost stands everywhere in the text. */
+const almost = (bytes: number): Texts => {
+  const quarter = fill('a', bytes / 8)
+  return { text: fill('a', bytes), part: `${quarter}b${quarter}` }
+}
+const half = (bytes: number): Texts => ({ text: fill('a', bytes / 2), part: `${fill('a', bytes / 4)}b` })
+const letters = (bytes: number): Texts => ({ text: fill('a', bytes) })
+const mixed = (bytes: number): Texts => ({ text: fill('aBö, %41&', bytes) })
+
+const searches = [
+  'object.text.contains(object.part)',
+  'object.text.indexOf(object.part) == 1',
+  'object.text.lastIndexOf(object.part) == 1',
+  'object.text.split(object.part).size() == 0',
+  "object.text.replace(object.part, 'x') == ''",
+]
+const others = [
+  "object.text.findAll('a').size() == 1",
+  "object.text.matches('^(a|b|ö)+$')",
+  "object.text.split('').join('-') == ''",
+  "object.text.split(',').all(x, x != '')",
+  "object.text.replace('', 'x') == ''",
+  'object.text.lowerAscii().trim() == object.text.upperAscii()',
+  'object.text.substring(3).charAt(2) == object.text',
+  "url('http://a/?' + object.text).getQuery().size() == 1",
+]
+
+export const expressionShapes: readonly Shape[] = [
+  ...searches.flatMap((expression) => [shape(expression, 'almost there', almost), shape(expression, 'almost at its end', half)]),
+  // The library takes another way for long texts.
+  shape("object.text.find('a*$') == ''", 'one letter', letters, 128 << 10),
+  ...others.flatMap((expression) => [shape(expression, 'one letter', letters), shape(expression, 'mixed', mixed)]),
+]
