@@ -27,44 +27,45 @@ const leastMs = 0.05
 const sampling = { leastMs: 3, samples: 2 }
 const seed = Number(values.seed)
 
-/** Two doublings are looked at together: in one of them an object of the runtime may become a table, which it does with its thousandth member. */
-const steps = 2
+/** In one doubling more than that may be another way that is taken for long inputs, and has to be looked at, too. */
+const mostStep = 5
 
-/** The doublings that break the rule, if some do. */
+/**
+ * The doublings that break the rule, if some do: two in a row. One alone is a step and no growth: a cache is full, or an object of the runtime becomes
+ * a table, which it does with its thousandth member.
+ */
 function broken(shape: Shape): Growth | undefined {
   const first = shape.settledBytes ?? smallest
-  const probes = [new Probe(shape, first, seed)]
+  let last = new Probe(shape, first, seed)
+  last.sample(sampling)
+  let before: Growth | undefined
   for (let bytes = first * 2; bytes <= shape.maxBytes; bytes *= 2) {
-    probes.push(new Probe(shape, bytes, seed))
-    const from = probes.at(-1 - steps)
-    const to = probes.at(-1)
-    if (to === undefined) continue
-    if (from === undefined) {
-      to.sample(sampling)
-      continue
-    }
-    const growth = growthOf(shape, { from, to }, mostFactor ** steps, sampling)
+    const [from, to] = [last, new Probe(shape, bytes, seed)]
+    last = to
+    const growth = growthOf(shape, { from, to }, mostFactor, sampling)
     if (values.verbose) console.log(showGrowth(growth))
-    if (to.ms <= leastMs || growth.factor <= mostFactor ** steps) continue
-    const again = medianGrowth(shape, { from: from.bytes, to: to.bytes })
-    if (again.factor > mostFactor ** steps) return again
+    const isSuspect = to.ms > leastMs && growth.factor > mostFactor
+    if (isSuspect && before !== undefined && isBroken(before, mostFactor) && isBroken(growth, mostFactor)) return growth
+    if (isSuspect && growth.factor > mostStep && isBroken(growth, mostStep)) return growth
+    before = isSuspect ? growth : undefined
   }
-  const last = probes.at(-1)
-  console.log(`${shape.subject}: ${shape.name}: ${((last?.ms ?? 0) / ((last?.bytes ?? 1) / 2 ** 20)).toFixed(1)} ms/MiB`)
+  console.log(`${shape.subject}: ${shape.name}: ${(last.ms / (last.bytes / 2 ** 20)).toFixed(1)} ms/MiB`)
   return undefined
 }
 
+const isBroken = ({ shape, from, to }: Growth, limit: number): boolean => medianFactor(shape, { from: from.bytes, to: to.bytes }) > limit
+
 /** What is measured side by side several times, each time with inputs of its own. */
-function medianGrowth(shape: Shape, sizes: { readonly from: number; readonly to: number }): Growth {
-  const found = Array.from({ length: rounds }, () => {
+function medianFactor(shape: Shape, sizes: { readonly from: number; readonly to: number }): number {
+  const factors = Array.from({ length: rounds }, () => {
     const [from, to] = [new Probe(shape, sizes.from, seed), new Probe(shape, sizes.to, seed)]
     for (let i = 0; i < 3; i++) {
       from.sample({ ...sampling, samples: 4 })
       to.sample(sampling)
     }
-    return { shape, from, to, factor: to.ms / from.ms }
+    return to.ms / from.ms
   })
-  return found.sort((a, b) => a.factor - b.factor)[Math.floor(rounds / 2)] as Growth
+  return factors.sort((a, b) => a - b)[Math.floor(rounds / 2)] as number
 }
 
 console.log(`seed ${seed}`)
