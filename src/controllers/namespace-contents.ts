@@ -5,6 +5,7 @@ import type { Resource } from '../api/catalog.js'
 import type { ObjectMeta } from '../api/object.js'
 import { inParallel } from '../base/in-parallel.js'
 import { partsOf } from '../objects/keys.js'
+import { metadataOf } from '../objects/stored-metadata.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import type { Engine } from '../verbs/engine.js'
 import type { Run } from './kit/loop.js'
@@ -41,7 +42,7 @@ export async function deleteContents(engine: Engine, { name, collections, run }:
     const deleteOne = async (stored: StoredObject): Promise<void> => {
       if (run.pieces.isOver) await run.pieces.next()
       if (run.signal.aborted) return
-      const metadata = stored.metadata(resource)
+      const metadata = metadataOf(stored, resource)
       try {
         if (!isOnlyHeld(metadata) && !(await isLeftAfterDelete(engine, resource, stored))) return
       } catch (thrown) {
@@ -100,7 +101,7 @@ export async function deleteOrphans(
 }
 
 async function deleteOrphan(engine: Engine, resource: Resource, stored: StoredObject): Promise<void> {
-  const uid = stored.metadata(resource).uid ?? ''
+  const uid = metadataOf(stored, resource).uid ?? ''
   try {
     const options = { preconditions: { uid }, propagationPolicy: 'Background' }
     await removeOwn(engine, { resource, ...partsOf(resource, stored.key), options })

@@ -7,11 +7,10 @@ import { ApiError } from '../api/api-error.js'
 import type { KnownVersion, Resource } from '../api/catalog.js'
 import type { BatchConversion } from '../api/conversion.js'
 import { indexVersionFor } from '../api/index-version.js'
-import type { ApiObject, ObjectMeta } from '../api/object.js'
+import type { ApiObject } from '../api/object.js'
 import { sortTexts } from '../base/text-order.js'
 import type { ItemForm, ItemSource } from '../codec/item-form.js'
 import { parseJson } from '../codec/json.js'
-import { findMember } from '../codec/json-slices.js'
 import type { StructNode } from '../schema/node.js'
 import { withoutNullFields } from '../schema/null-fields.js'
 import { readValue } from '../schema/read.js'
@@ -56,9 +55,6 @@ export const openBrace = Uint8Array.of(0x7b)
 const closeBrace = Uint8Array.of(0x7d)
 
 const emptyIndex: SelectorIndex = { labels: undefined, fields: undefined }
-
-/** From here on a parser takes longer than a look for one member. */
-const largeBytes = 64 << 10
 
 export class StoredObject implements ItemSource {
   readonly entry: Entry
@@ -212,14 +208,6 @@ export class StoredObject implements ItemSource {
 
   private get text(): string {
     return `{${this.value.toString('utf8', bodyStartOf(bytesOf(this.entry)))}}`
-  }
-
-  /** Its metadata, which are the same in all versions; of what is large and was not decoded nothing else is parsed. */
-  metadata(resource: StoredKind): ObjectMeta {
-    if (this.size < largeBytes || this.decoded !== undefined) return this.inAnyVersion(resource).metadata ?? {}
-    const found = findMember(this.value.subarray(bodyStartOf(bytesOf(this.entry))), 'metadata')
-    if (found === undefined) return {}
-    return { ...(JSON.parse(found.toString('utf8')) as ObjectMeta), resourceVersion: this.resourceVersion }
   }
 
   /** In whichever version needs no conversion by somebody else: metadata are the same in all of them. */

@@ -6,6 +6,7 @@ import type { ApiObject, OwnerReference } from '../../api/object.js'
 import { onceFor } from '../../base/once-for.js'
 import { collectionOf, type KeyParts, partsOf } from '../../objects/keys.js'
 import type { OwnedEntry, OwnerIndex } from '../../objects/owner-index.js'
+import { metadataOf as storedMetadata } from '../../objects/stored-metadata.js'
 import type { Engine } from '../../verbs/engine.js'
 import type { Run } from '../kit/loop.js'
 import { metadataOf } from './elsewhere/remote-entry.js'
@@ -90,7 +91,7 @@ export const look = ({ index, remotes }: Pick<Graph, 'index' | 'remotes'>, key: 
 export function read({ engine, remotes }: Pick<Graph, 'engine' | 'remotes'>, object: Dependent): Pick<ApiObject, 'metadata'> | undefined {
   if (object.resource !== undefined) {
     const stored = engine.store.read(object)
-    return stored && { metadata: stored.metadata(object.resource) }
+    return stored && { metadata: storedMetadata(stored, object.resource) }
   }
   const entry = remotes?.look(object.key)
   return entry && metadataOf(entry)
