@@ -1,6 +1,7 @@
 // Where a command reads and writes: plain where nobody looks, with colours and a line of progress on a terminal.
 
 import { printable, printableLine } from '../base/printable.js'
+import { untilRoom } from './write-on.js'
 
 export interface Io {
   /** With our own colours; on a terminal no other control character passes. */
@@ -13,6 +14,8 @@ export interface Io {
   /** One line that the next one replaces; nothing where nobody looks. */
   progress(text: string): void
   readStdin(): Promise<string>
+  /** Settles when whoever reads what we print has room for more. */
+  untilRoom(): Promise<unknown>
   readonly isTerminal: boolean
   readonly style: Style
 }
@@ -74,6 +77,7 @@ export function processIo(color: string): Io {
       stderr.write(`\r\x1b[K${printableLine(text).slice(0, (stderr.columns ?? 80) - 1)}`)
       hasProgress = true
     },
+    untilRoom: () => untilRoom(stdout),
     readStdin: async () => {
       const chunks: Buffer[] = []
       for await (const chunk of stdin) chunks.push(chunk as Buffer)

@@ -3,7 +3,12 @@
 import { identityNames, identityOf } from '../api/identity.js'
 
 /** In either vocabulary. */
-export const channelProtocols: readonly string[] = identityNames.map((name) => `v4.channel.${identityOf(name).groupSuffix}`)
+const protocolsOf = (version: string): readonly string[] =>
+  identityNames.map((name) => `${version}.channel.${identityOf(name).groupSuffix}`)
+
+export const channelProtocols: readonly string[] = protocolsOf('v4')
+/** Of commands. With the newer version the end of the input can be told; who does not know it takes the other. */
+export const commandProtocols: readonly string[] = [...protocolsOf('v5'), ...channelProtocols]
 
 export function channelMessage(channel: number, data: Uint8Array): Uint8Array {
   const message = new Uint8Array(data.length + 1)

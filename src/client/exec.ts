@@ -10,8 +10,9 @@ export interface ExecOptions extends Pick<RequestOptions, 'signal'> {
   /** The command reads what `write` sends. */
   readonly stdin?: boolean
   readonly tty?: boolean
-  readonly onStdout?: (data: Uint8Array) => void
-  readonly onStderr?: (data: Uint8Array) => void
+  /** Nothing more is read before what they answer with has resolved. */
+  readonly onStdout?: (data: Uint8Array) => unknown
+  readonly onStderr?: (data: Uint8Array) => unknown
 }
 
 export interface Exit {
@@ -27,7 +28,7 @@ export interface Ran extends Exit {
   readonly stderr: string
 }
 
-const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4 } as const
+const channels = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const
 
 export class RemoteCommand {
   /** Resolves when the command has ended; rejects when the connection breaks before. */
@@ -45,6 +46,13 @@ export class RemoteCommand {
     return this.socket.send(channelMessage(channels.stdin, bytesOf(data)))
   }
 
+  /** No more input comes. False where the other side cannot be told: that came with the fifth version of the protocol. */
+  async endInput(): Promise<boolean> {
+    if (!this.socket.protocol.startsWith('v5.')) return false
+    await this.socket.send(Uint8Array.of(channels.close, channels.stdin))
+    return true
+  }
+
   /** The size of the terminal has changed. */
   resize(width: number, height: number): Promise<void> {
     return this.socket.send(channelMessage(channels.resize, bytesOf(JSON.stringify({ Width: width, Height: height }))))
@@ -58,8 +66,8 @@ export class RemoteCommand {
     let status: StatusAnswer | undefined
     for await (const message of this.socket.messages()) {
       const data = message.subarray(1)
-      if (message[0] === channels.stdout) onStdout?.(data)
-      else if (message[0] === channels.stderr) onStderr?.(data)
+      if (message[0] === channels.stdout) await onStdout?.(data)
+      else if (message[0] === channels.stderr) await onStderr?.(data)
       else if (message[0] === channels.status && data.length > 0) {
         status = readStatus(data)
         break

@@ -1,6 +1,6 @@
 // Pods, with what leads into them: logs, commands, forwarded ports; and the wishes that they take.
 
-import { channelProtocols } from './channels.js'
+import { channelProtocols, commandProtocols } from './channels.js'
 import { Collection } from './collection.js'
 import { type ExecOptions, type Ran, RemoteCommand, runToEnd } from './exec.js'
 import { PortForward } from './port-forward.js'
@@ -99,7 +99,7 @@ export class PodCollection extends Collection<Pod> {
     const socket = await this.settings.session.requester.openSocket({
       path,
       query,
-      protocols: channelProtocols,
+      protocols: commandProtocols,
       ...(signal === undefined ? {} : { signal }),
     })
     return new RemoteCommand(socket, options)

@@ -246,6 +246,7 @@ test('all other kinds are an outline; what is not there is told, and the others 
   assert.equal(code, 1)
   assert.match(stderr, /namespaces "none" not found/)
   assert.match(stdout, /^Name: +default$/m)
+  assert.equal((await run(['describe', 'crd'])).stderr, 'No resources found\n')
   // What may not be seen is left out.
   await ok('create', 'clusterrole', 'see-services', '--verb=get,list', '--resource=services,events')
   await ok('create', 'clusterrolebinding', 'see-services', '--clusterrole=see-services', '--user=bob')

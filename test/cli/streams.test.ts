@@ -1,16 +1,18 @@
 // clusterctl with what runs on nodes: logs, commands, ports; and the proxy for programs of this machine.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { Kubectl } from '../clients/kubectl.js'
+import { runToEnd } from '../clients/obtaining.js'
 import { type AgentCluster, startAgentCluster } from '../kit/agent-cluster.js'
 import { repoRoot } from '../kit/paths.js'
-import { serveSocket } from './web-socket-agent.js'
+import { knownVersions, serveSocket } from './web-socket-agent.js'
 
 describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
   let cluster: AgentCluster
@@ -63,6 +65,23 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
     assert.equal(failed.stderr, 'err\ncommand terminated with exit code 3\n')
     const fed = await client.run('exec -i one -- sh -c', ['read line; echo "it was $line"; head -n 1'], 'first\nsecond\nthird\n')
     assert.deepEqual([fed.code, fed.stdout], [0, 'it was first\nsecond\n'], fed.stderr)
+    // The end of the input is told where the other side knows how, and so whole files go both ways as they are.
+    const file = join(folder, 'file')
+    writeFileSync(file, randomBytes(300_000))
+    const both = `"$0" exec -i one -- cat < ${file} | cmp - ${file} && "$0" exec one -- cat ${file} | cmp - ${file}`
+    const { code, stdout, stderr } = await runToEnd('bash', ['-c', both, client.access.command], {
+      env: { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: client.access.clientConfiguration },
+      patienceMs: 60_000,
+    })
+    assert.equal(code, 0, stdout + stderr)
+    knownVersions.pop()
+    const waiting = client.follow('exec -i one -- cat')
+    try {
+      while (!/cannot be told that the input has ended/.test(waiting.stderr)) await new Promise((resolve) => setTimeout(resolve, 50))
+    } finally {
+      waiting.close()
+      knownVersions.push('v5.')
+    }
     // Without -i nobody reads what comes in.
     assert.equal((await client.run('exec one -- cat', [], 'unheard\n')).stdout, '')
     await client.fails('exec none -- true', /pods "none" not found/)

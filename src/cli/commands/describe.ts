@@ -19,9 +19,10 @@ export const command = defineCommand({
   run: async (work) => {
     const { flags, io, session } = work
     if (work.args.length === 0 && flags.filename.length === 0) throw new UsageError('you must specify the type of resource to describe')
+    let isNamespaced = true
     const named = await find()
     if (named.length === 0)
-      io.err(flags['all-namespaces'] ? 'No resources found\n' : `No resources found in ${session.namespace} namespace.\n`)
+      io.err(flags['all-namespaces'] || !isNamespaced ? 'No resources found\n' : `No resources found in ${session.namespace} namespace.\n`)
     const context = new DescribeContext(session)
     let isFirst = true
     return forEach(named, io, async ({ collection, name }) => {
@@ -35,6 +36,7 @@ export const command = defineCommand({
       if (flags.filename.length > 0 || flags.selector !== undefined) return namedOrFiled(work.args, flags, work)
       const { named: found, collections } = await wantedBy(work.args, { session, allNamespaces: flags['all-namespaces'] })
       if (found.length > 0) return found
+      isNamespaced = collections.some(({ resource }) => resource.namespaced)
       return namedOrFiled(work.args, { ...flags, all: collections.length > 0 }, work)
     }
 

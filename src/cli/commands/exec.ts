@@ -3,6 +3,10 @@
 import { defineCommand } from '../command.js'
 import { UsageError } from '../flags.js'
 import { containerOf, podOf } from '../pods.js'
+import { writeOn } from '../write-on.js'
+
+/** A command that needs no end of its input has ended by then. */
+const patienceMs = 3000
 
 export const command = defineCommand({
   usage: 'exec (POD | TYPE/NAME) [-c CONTAINER] [-i] [-t] -- COMMAND [ARGS…]',
@@ -26,8 +30,8 @@ export const command = defineCommand({
       container: containerOf(pod, flags.container),
       stdin: flags.stdin,
       tty,
-      onStdout: (data) => void stdout.write(data),
-      onStderr: (data) => void process.stderr.write(data),
+      onStdout: (data) => writeOn(stdout, data),
+      onStderr: (data) => writeOn(process.stderr, data),
       signal,
     })
     const resize = (): void => void running.resize(stdout.columns ?? 80, stdout.rows ?? 24)
@@ -36,14 +40,30 @@ export const command = defineCommand({
       resize()
       stdout.on('resize', resize)
     }
-    const feed = (data: Buffer): void => void running.write(data)
-    if (flags.stdin) stdin.on('data', feed)
+    // No faster than it is taken; when the command has ended, nobody takes it any more.
+    const feed = (data: Buffer): void => {
+      stdin.pause()
+      running.write(data).then(
+        () => stdin.resume(),
+        () => undefined,
+      )
+    }
+    let warning: NodeJS.Timeout | undefined
+    const end = async (): Promise<void> => {
+      if ((await running.endInput().catch(() => true)) || flags.quiet) return
+      warning = setTimeout(
+        () => io.err('the other side cannot be told that the input has ended: interrupt it if it waits for that\n'),
+        patienceMs,
+      )
+    }
+    if (flags.stdin) stdin.on('data', feed).once('end', end)
     try {
       const { code, message } = await running.exit
       if (code !== 0 && !flags.quiet) io.err(code === undefined ? `error: ${message}\n` : `command terminated with exit code ${code}\n`)
       return code ?? 1
     } finally {
-      stdin.off('data', feed)
+      stdin.off('data', feed).off('end', end)
+      clearTimeout(warning)
       if (tty) stdin.setRawMode(false)
       stdout.off('resize', resize)
       stdin.pause()

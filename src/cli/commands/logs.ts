@@ -5,6 +5,8 @@ import { defineCommand } from '../command.js'
 import { durationMs, UsageError } from '../flags.js'
 import { containerOf, podOf, podsOf } from '../pods.js'
 
+const longestLine = 256 * 1024
+
 export const command = defineCommand({
   usage: 'logs (POD | TYPE/NAME | -l SELECTOR) [-c CONTAINER] [flags]',
   about: 'show what containers have logged',
@@ -57,8 +59,12 @@ export const command = defineCommand({
         else {
           const parts = (rest + chunk).split('\n')
           rest = parts.pop() ?? ''
+          // A line without an end is shown in pieces.
+          if (rest.length > longestLine) parts.push(rest)
+          if (rest.length > longestLine) rest = ''
           for (const line of parts) io.raw(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${line}\n`)
         }
+        await io.untilRoom()
       }
       if (rest !== '') io.raw(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${rest}\n`)
     }

@@ -148,7 +148,7 @@ describe('in a pod', () => {
     assert.deepEqual([stdout, stderr, code], ['out more', 'err', 3])
     assert.deepEqual(last?.pod.query.getAll('command'), ['sh', '-c', 'exit 3'])
     assert.equal(last?.request.headers.authorization, 'Bearer abc')
-    assert.match(last?.request.headers['sec-websocket-protocol'] ?? '', /^v4\.channel\./)
+    assert.match(last?.request.headers['sec-websocket-protocol'] ?? '', /^v[45]\.channel\./)
   })
 
   test('a command that is talked to, in a terminal', async () => {
