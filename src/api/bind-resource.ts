@@ -111,7 +111,11 @@ function bind({ identity, definition, version, indexedFields, versions }: Bindin
     selectable:
       definition.selectableFields === undefined
         ? metadataFields
-        : selectableFields({ namespaced: definition.namespaced, fields: Object.keys(definition.selectableFields) }),
+        : selectableFields({
+            namespaced: definition.namespaced,
+            fields: Object.keys(definition.selectableFields),
+            refusal: definition.refuseField,
+          }),
     indexedFields,
     indexVersion: indexVersionFor(Object.keys(indexedFields ?? {})),
     collection: collectionOf(identity, definition),

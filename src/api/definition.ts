@@ -181,6 +181,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly hashedVersion?: string
   /** Field selectors beyond `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: { readonly [path: string]: (object: T) => string }
+  /** What is said of a field that cannot be asked for, where the kind has words of its own. */
+  readonly refuseField?: (path: string) => string
   /** Table columns and the cells of one object. Cells are kept while the object does not change: what grows with time comes from `ageOf`. */
   readonly table?: {
     readonly columns: readonly Column[]

@@ -25,6 +25,7 @@ for (const { selector, isMatch } of matches)
 
 const pods = selectableFields({ namespaced: true, fields: ['spec.nodeName'] })
 const nodes = selectableFields({ namespaced: false, fields: ['spec.unschedulable'] })
+const jobs = selectableFields({ namespaced: true, fields: [], refusal: (field) => `no ${field}` })
 
 const refusals = [
   { selector: 'metadata.name in (a,b)', of: metadataFields, message: "invalid selector: 'metadata.name in (a,b)'; can't understand 'b)'" },
@@ -42,6 +43,7 @@ const refusals = [
     message: '" metadata.name" is not a known field selector: only "metadata.name", "metadata.namespace"',
   },
   { selector: 'spec.hostNetwork=true', of: pods, message: 'field label not supported: spec.hostNetwork' },
+  { selector: 'odd=true', of: jobs, message: 'no odd' },
   { selector: 'constructor=x', of: pods, message: 'field label not supported: constructor' },
   { selector: 'metadata.namespace=x', of: nodes, message: 'field label not supported: metadata.namespace' },
 ] as const

@@ -38,9 +38,14 @@ export const metadataFields: SelectableFields = {
 }
 
 /** The fields of a kind that has a list of its own, be it an empty one. */
-export function selectableFields(kind: { readonly namespaced: boolean; readonly fields: Iterable<string> }): SelectableFields {
+export function selectableFields(kind: {
+  readonly namespaced: boolean
+  readonly fields: Iterable<string>
+  readonly refusal?: ((field: string) => string) | undefined
+}): SelectableFields {
   const fields = new Set([name, ...(kind.namespaced ? [namespace] : []), ...kind.fields])
-  return { has: (field) => fields.has(field), refusal: (field) => `field label not supported: ${shorten(field)}` }
+  const { refusal = (field) => `field label not supported: ${field}` } = kind
+  return { has: (field) => fields.has(field), refusal: (field) => refusal(shorten(field)) }
 }
 
 export const everyField: CompiledFieldSelector = fromFieldRequirements([])

@@ -271,4 +271,5 @@ for (const { title, job: object, wanted } of shown) {
 test('pods outlive their job unless said otherwise, and jobs are found by success', () => {
   assert.match(kind.orphansByDefault?.warning ?? '', /^child pods are preserved by default/)
   assert.equal(kind.selectableFields?.['status.successful']?.({ status: { succeeded: 2 } }), '2')
+  assert.equal(kind.refuseField?.('spec.x'), 'field label "spec.x" not supported for batchv1.Job')
 })

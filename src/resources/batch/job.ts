@@ -1,6 +1,7 @@
 // Jobs: pods that run until a number of them has succeeded.
 
 import { defineResource, type RuleContext } from '../../api/definition.js'
+import { quote } from '../../api/field-error.js'
 import { ageOf } from '../../api/human-duration.js'
 import { withMetadata } from '../../api/object.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
@@ -126,6 +127,7 @@ export const job = defineResource<Job>({
   },
   resetFields: ['status'],
   selectableFields: { 'status.successful': ({ status }) => `${status?.succeeded ?? 0}` },
+  refuseField: (field) => `field label ${quote(field)} not supported for batchv1.Job`,
   subresources: [
     {
       name: 'status',
