@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
+import { timedTest } from '../src/base/timed-test.fixture.js'
 import { obtainPromtool } from './clients/obtain-promtool.js'
 import { runToEnd } from './clients/obtaining.js'
 import type { ApiClient } from './kit/api-client.js'
@@ -14,7 +15,6 @@ import { type Embedded, startEmbedded } from './kit/embedded.js'
 import { configMapOf, configMaps, expectStatus, newNamespace, until } from './kit/fixtures.js'
 import { type MetricsText, readMetrics, type Sample } from './kit/metrics-text.js'
 import { repoRoot } from './kit/paths.js'
-import { timedTest } from './kit/timed-test.js'
 
 const shape = ['component', 'group', 'resource', 'scope', 'subresource', 'verb', 'version']
 

@@ -104,7 +104,7 @@ test('what came while a batch was under way follows it, though it fills no batch
   buffered.process([event('a'), event('b')])
   await setImmediate()
   buffered.process([event('c')])
-  for (let waited = 0; waited < 200 && kept.batches.length < 2; waited++) await setTimeout(10)
+  for (let waited = 0; waited < 6000 && kept.batches.length < 2; waited++) await setTimeout(10)
   assert.deepEqual(kept.batches, [['a', 'b'], ['c']])
   await buffered.close()
 })

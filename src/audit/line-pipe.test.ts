@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { silentLogger } from '../base/logger.js'
+import { timedTest } from '../base/timed-test.fixture.js'
 import { AuditTallies } from './backend.js'
 import { LinePipe } from './line-pipe.js'
 import { LogBackend } from './log-backend.js'
@@ -83,7 +84,7 @@ for (const isStrict of [false, true])
       assert.deepEqual([(await Promise.all(taken)).every(Boolean), tallies.errors.size], [true, 0])
     }))
 
-test('a reader that takes nothing is given up, the line it had begun to read is ended, and then it gets new lines', () =>
+timedTest('a reader that takes nothing is given up, the line it had begun to read is ended, and then it gets new lines', () =>
   withPipe(async ({ descriptor, read }) => {
     const { log, tallies } = open({ descriptor, mostWaitingBytes: 64 << 20, patienceMs: 30 }, true)
     const taken = await Promise.all(Array.from({ length: 500 }, (_, number) => log.process([event(line(number))])))
@@ -100,7 +101,8 @@ test('a reader that takes nothing is given up, the line it had begun to read is 
     // The one that had begun counts as lost, and is whole nevertheless.
     assert.deepEqual(lines, [...Array.from({ length: 500 - lost + 1 }, (_, number) => line(number)), 'y'])
     await log.close()
-  }))
+  }),
+)
 
 test('what waits is bounded in bytes', () =>
   withPipe(async ({ descriptor, read }) => {
@@ -110,7 +112,7 @@ test('what waits is bounded in bytes', () =>
     assert.ok(lost > 500 && lost < 1_000)
     const ended = log.close()
     let text = ''
-    for (let waited = 0; waited < 100 && text.split('\n').length <= 1_000 - lost; waited++) {
+    for (let waited = 0; waited < 10_000 && text.split('\n').length <= 1_000 - lost; waited++) {
       text += read()
       await setTimeout(1)
     }

@@ -1,10 +1,10 @@
 // The service of the API has the addresses of the servers that are there, and of no others.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
+import { timedTest } from '../base/timed-test.fixture.js'
 import { ServerRegistry } from '../objects/server-registry.js'
 import { openMemoryStorage } from '../storage/memory.js'
 import { ownEndpoints } from './bootstrap/own-objects.js'
@@ -41,7 +41,7 @@ async function scene() {
   return { engine, registry, start, shown, until }
 }
 
-test('those that come are shown at once, in order, and so is that one leaves', async () => {
+timedTest('those that come are shown at once, in order, and so is that one leaves', async () => {
   const { start, shown, until } = await scene()
   const second = await start('b', '192.0.2.2')
   const first = await start('a', '192.0.2.1')
@@ -55,7 +55,7 @@ test('those that come are shown at once, in order, and so is that one leaves', a
   assert.equal(shown(), '192.0.2.3 "port":6443', 'the last address stays')
 })
 
-test('one that is not heard of any more goes', async () => {
+timedTest('one that is not heard of any more goes', async () => {
   const { start, registry, until } = await scene()
   await registry.renew({ holder: 'killed', address: '192.0.2.2' }, 100)
   const living = await start('a', '192.0.2.1')
@@ -64,7 +64,7 @@ test('one that is not heard of any more goes', async () => {
   await living.close()
 })
 
-test('servers on one machine have one address, which stays with either, and do not fight over the port', async () => {
+timedTest('servers on one machine have one address, which stays with either, and do not fight over the port', async () => {
   const { engine, start, shown } = await scene()
   const first = await start('a', '192.0.2.1', 6443)
   const second = await start('b', '192.0.2.1', 7443)
@@ -77,7 +77,7 @@ test('servers on one machine have one address, which stays with either, and do n
   await first.close()
 })
 
-test('addresses of another family are left out', async () => {
+timedTest('addresses of another family are left out', async () => {
   const { start, until } = await scene()
   const first = await start('a', '2001:db8::1')
   const second = await start('b', '192.0.2.2')
@@ -87,7 +87,7 @@ test('addresses of another family are left out', async () => {
   await first.close()
 })
 
-test('a store that does not answer holds up nobody at the end', async () => {
+timedTest('a store that does not answer holds up nobody at the end', async () => {
   const { engine, catalogs } = await stageOf('cluster', systemClock)
   const storage = openMemoryStorage()
   const registry = new ServerRegistry(storage, systemClock)
@@ -103,7 +103,7 @@ test('a store that does not answer holds up nobody at the end', async () => {
     await end
     return performance.now() - startMs
   }
-  assert.ok((await msUntil(unknown.close())) < 1_000, 'one that nobody knows of has nothing to take back')
+  assert.ok((await msUntil(unknown.close())) < 950, 'one that nobody knows of has nothing to take back')
   const tookMs = await msUntil(known.close())
-  assert.ok(tookMs > 1_000 && tookMs < 4_000, `${tookMs} ms`)
+  assert.ok(tookMs > 1_000 && tookMs < 40_000, `${tookMs} ms`)
 })

@@ -263,7 +263,7 @@ test('close lets requests end, on both protocols, and refuses new ones', async (
   assert.deepEqual(await Promise.all(answers), ['done', 'done'])
   const begun = performance.now()
   await closed
-  assert.ok(performance.now() - begun < 1000)
+  assert.ok(performance.now() - begun < 4500)
   agent.destroy()
 })
 

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { connect, isUnauthorized } from 'cluster-apiserver/client'
+import { timedTest } from '../../src/base/timed-test.fixture.js'
 import { Kubectl } from '../clients/kubectl.js'
 import { obtainKubectl } from '../clients/obtain-kubectl.js'
 import { until } from '../kit/fixtures.js'
 import { ServerProcess } from '../kit/server-process.js'
-import { timedTest } from '../kit/timed-test.js'
 import { newAuthority, newClient } from '../security/make-pki.js'
 
 const kubectlCommand = await obtainKubectl()

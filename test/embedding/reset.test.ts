@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type EmbeddedServer, startServer } from 'cluster-apiserver'
+import { timedTest } from '../../src/base/timed-test.fixture.js'
 import { ApiClient } from '../kit/api-client.js'
 import { clientOf } from '../kit/embedded.js'
 import { expectFailure, expectStatus, until } from '../kit/fixtures.js'
 import { newFolder } from '../kit/server-process.js'
-import { timedTest } from '../kit/timed-test.js'
 import type { Wire } from '../kit/wire.js'
 
 const rbac = 'rbac.authorization.cluster.io'

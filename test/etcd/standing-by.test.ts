@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { timedTest } from '../../src/base/timed-test.fixture.js'
 import type { Storage } from '../../src/storage/storage.js'
-import { timedTest } from '../kit/timed-test.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica, put } from './open-replica.js'
 import { TcpProxy } from './tcp-proxy.js'
@@ -113,11 +113,15 @@ describe('standing by', { skip: whyNoEtcd ?? false }, () => {
       if (random(3) === 0) await storage.commit([{ key, value: undefined, expect: undefined }])
       else await storage.commit([{ key, value: Buffer.from('x'.repeat(random(2000))), expect: undefined, ...expiry }])
     }
+    let writes = 0
     for (let turn = 0; turn < 8; turn += 1) {
       const storage = writers[turn % 2] as Storage
       const endMs = performance.now() + 600
-      while (performance.now() < endMs) {
-        await Promise.all(Array.from({ length: 1 + random(3) }, () => write(storage)))
+      // A slow machine takes longer for so many.
+      while (performance.now() < endMs || writes < 25 * (turn + 1)) {
+        const some = 1 + random(3)
+        await Promise.all(Array.from({ length: some }, () => write(storage)))
+        writes += some
         if (random(10) === 0) await storage.readIndex()
         if (turn % 4 === 3 && random(20) === 0) await put(foreign, 'k/1', 'foreign')
         if (random(4) === 0) await sleep(random(30))
@@ -129,7 +133,7 @@ describe('standing by', { skip: whyNoEtcd ?? false }, () => {
     const isTold = (): boolean => writers.every((storage) => historyOf(storage).length === historyOf(witness).length)
     for (let waited = 0; waited < 60_000 && !isTold(); waited += 50) await sleep(50)
     const expected = historyOf(witness)
-    assert.ok(expected.length > 100)
+    assert.ok(expected.length > 50)
     for (const storage of writers) assert.deepEqual(historyOf(storage), expected)
   })
 })

@@ -9,7 +9,7 @@ import { randomShapes } from './random-shapes.js'
 import type { Shape } from './shape.js'
 
 const seed = 20_261_115
-const smallBytes = 8 * 1024
+const smallBytes = 5 * 1024
 const mostFactor = 60
 /** What is quicker than this for the large input cannot be measured well. */
 const leastMs = 5

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { timedTest } from '../../src/base/timed-test.fixture.js'
 import type { KeyPair } from '../../src/net/issue-certificate.js'
 import { type Embedded, startEmbedded } from '../kit/embedded.js'
 import { until } from '../kit/fixtures.js'
-import { timedTest } from '../kit/timed-test.js'
 import { identify, openFlags, type Showing } from './identify.js'
 import { FlagFiles, newAuthority, newClient } from './make-pki.js'
 

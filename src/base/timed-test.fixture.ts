@@ -1,7 +1,7 @@
 // Tests of what takes time or happens in time: a machine that is busy with something else may spoil one try, and hardly all of them.
 
 import { type TestContext, test } from 'node:test'
-import { sleep } from './fixtures.js'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 const tries = 3
 const pauseMs = 1_000
