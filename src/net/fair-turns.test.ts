@@ -82,3 +82,14 @@ test('the connection that brings more than can wait is closed', () => {
   turns.run(socket, socket, () => undefined)
   assert.equal(seen.destroyed, true)
 })
+
+test('ten times as many as can wait, from many connections: no more wait, and those that brought them are closed', () => {
+  const turns = new FairTurns()
+  const connections = Array.from({ length: 100 }, connection)
+  let begun = 0
+  for (let i = 0; i < 1000; i++)
+    for (const { socket, seen } of connections) if (!seen.destroyed) turns.run(socket, socket, () => void begun++)
+  const left = connections.filter(({ seen }) => !seen.destroyed).length
+  assert.ok(left < 100, `${left} are left`)
+  assert.ok(begun <= 100 * 8, `${begun} were begun at once`)
+})

@@ -144,6 +144,9 @@ test('headers of 50 KB pass, more than 64 KiB or 256 of them do not', async () =
   assert.equal(await http1(longHeaders(2, 40_000)), 431)
   assert.equal(await http1(longHeaders(200, 1)), 200)
   assert.equal(await http1(longHeaders(300, 1)), 431)
+  // Ten times as much.
+  assert.equal(await http1(longHeaders(20, 33_000)), 431)
+  assert.equal(await http1(longHeaders(2560, 1)), 431)
   const isServed = (headers: Record<string, string>): Promise<boolean> => {
     const session = http2To(port)
     const stream = session.request({ ':path': '/', ...headers })
@@ -156,6 +159,8 @@ test('headers of 50 KB pass, more than 64 KiB or 256 of them do not', async () =
   assert.equal(await isServed(longHeaders(1, 50_000)), true)
   assert.equal(await isServed(longHeaders(2, 40_000)), false)
   assert.equal(await isServed(longHeaders(300, 1)), false)
+  assert.equal(await isServed(longHeaders(20, 33_000)), false)
+  assert.equal(await isServed(longHeaders(2560, 1)), false)
 })
 
 test('a client that resets stream after stream and goes away leaves no descriptor behind', { timeout: 30_000 }, async () => {

@@ -30,24 +30,24 @@ const seed = Number(values.seed)
 /** In one doubling more than that may be another way that is taken for long inputs, and has to be looked at, too. */
 const mostStep = 5
 
-/**
- * The doublings that break the rule, if some do: two in a row. One alone is a step and no growth: a cache is full, or an object of the runtime becomes
- * a table, which it does with its thousandth member.
- */
+/** One or two doublings alone are a step and no growth: a cache is full, or an object of the runtime becomes a table, with its thousandth member. */
+const inRow = 3
+
+/** The last of the doublings in a row that break the rule, if some do. */
 function broken(shape: Shape): Growth | undefined {
   const first = shape.settledBytes ?? smallest
   let last = new Probe(shape, first, seed)
   last.sample(sampling)
-  let before: Growth | undefined
+  let suspects: Growth[] = []
   for (let bytes = first * 2; bytes <= shape.maxBytes; bytes *= 2) {
     const [from, to] = [last, new Probe(shape, bytes, seed)]
     last = to
     const growth = growthOf(shape, { from, to }, mostFactor, sampling)
     if (values.verbose) console.log(showGrowth(growth))
     const isSuspect = to.ms > leastMs && growth.factor > mostFactor
-    if (isSuspect && before !== undefined && isBroken(before, mostFactor) && isBroken(growth, mostFactor)) return growth
     if (isSuspect && growth.factor > mostStep && isBroken(growth, mostStep)) return growth
-    before = isSuspect ? growth : undefined
+    suspects = isSuspect ? [...suspects, growth].slice(-inRow) : []
+    if (suspects.length === inRow && suspects.every((each) => isBroken(each, mostFactor))) return growth
   }
   console.log(`${shape.subject}: ${shape.name}: ${(last.ms / (last.bytes / 2 ** 20)).toFixed(1)} ms/MiB`)
   return undefined

@@ -62,3 +62,12 @@ test('what nobody wants any more is not carried out, and makes room', () => {
   assert.deepEqual(skipped, ['a1', 'b1'])
   assert.deepEqual(other.clear(), [])
 })
+
+test('ten times as many as may wait: as many as may wait, of many users and of one', () => {
+  const { queue } = queueOf(32, 8)
+  const tried = Array.from({ length: 320 }, (_, i) => queue.add(job(`user-${i % 40}`, String(i))))
+  assert.equal(tried.filter(Boolean).length, 32)
+  const { queue: another } = queueOf(32, 8)
+  assert.equal(Array.from({ length: 80 }, (_, i) => another.add(job('greedy', String(i)))).filter(Boolean).length, 8)
+  assert.ok(another.add(job('modest', '1')))
+})
