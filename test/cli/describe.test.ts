@@ -170,7 +170,7 @@ test('services, nodes, claims, and namespaces with their limits', async () => {
     /^ {2}InternalIP: +10\.9\.0\.1$/,
     /^Capacity: +cpu: 4$/,
     /^Non-terminated Pods:$/,
-    /^ {2}default +there +Pending +\d+s$/,
+    /^ {2}default +there +Pending +\S+$/,
   )
   await v1
     .persistentVolumeClaims('default')

@@ -122,7 +122,7 @@ test('events: of an object, of a sort, as they come', async () => {
   const reasons = (text: string): readonly string[] => [...text.matchAll(/Because(\w+)/g)].map(([, name = '']) => name)
   const all = await ok('events')
   assert.match(all, /^LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n/)
-  assert.match(all, /^60m \(x3 over 70m\) +Normal +Becauseearly +Pod\/a +it was early$/m)
+  assert.match(all, /^6\dm \(x3 over 7\dm\) +Normal +Becauseearly +Pod\/a +it was early$/m)
   assert.deepEqual(reasons(all), ['early', 'other', 'late'], 'the latest is the last')
   assert.deepEqual(reasons(await ok('events', '--for', 'pod/a')), ['early', 'late'])
   assert.deepEqual(reasons(await ok('events', '--types=Warning', '-A')), ['late'])
