@@ -57,7 +57,7 @@ function setUp() {
 
 async function until(isDone: () => boolean, what: string): Promise<void> {
   for (let waited = 0; !isDone(); waited += 5) {
-    assert.ok(waited < 60_000, what)
+    assert.ok(waited < 30_000, what)
     await sleep(5)
   }
 }

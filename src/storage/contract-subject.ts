@@ -87,7 +87,7 @@ export function sameBytes(a: Buffer | undefined, b: Buffer | undefined): boolean
 
 export async function until(condition: () => boolean): Promise<void> {
   for (let waited = 0; !condition(); waited += 5) {
-    assert.ok(waited < 60_000, 'what was waited for did not happen')
+    assert.ok(waited < 30_000, 'what was waited for did not happen')
     await sleep(5)
   }
 }

@@ -19,7 +19,7 @@ import { newPrefix, openReplica, put, recordingLogger } from './open-replica.js'
 
 const until = async (isDone: () => boolean, what: string): Promise<void> => {
   for (let waited = 0; !isDone(); waited += 20) {
-    assert.ok(waited < 60_000, what)
+    assert.ok(waited < 30_000, what)
     await sleep(20)
   }
 }
@@ -132,7 +132,7 @@ describe('TLS', { skip: whyNoEtcd ?? false }, () => {
 async function saysSo(context: TestContext, options: Omit<Parameters<typeof openReplica>[0], 'prefix'>, says: RegExp): Promise<void> {
   const logger = recordingLogger()
   const abort = new AbortController()
-  const opening = openReplica({ ...options, prefix: newPrefix(), patienceMs: 200, logger, signal: abort.signal })
+  const opening = openReplica({ ...options, prefix: newPrefix(), patienceMs: 2000, logger, signal: abort.signal })
   context.after(() => abort.abort())
   const refused = assert.rejects(opening)
   await until(() => logger.lines.some((line) => says.test(line)), `the log says so: ${logger.lines.join('\n')}`)
@@ -169,10 +169,10 @@ describe('authentication', { skip: whyNoEtcd ?? false }, () => {
 
 /** A user `server` who may use what begins with the prefix, and `root`, without whom etcd does not ask for users at all. */
 async function setUpUsers(endpoint: string, prefix: string): Promise<void> {
-  const socket = await connectSocket(parseEndpoint(endpoint), { tls: {}, timeoutMs: 1000 })
+  const socket = await connectSocket(parseEndpoint(endpoint), { tls: {}, timeoutMs: 20_000 })
   const channel = new GrpcChannel({ socket, url: endpoint })
   const call = (method: string, write: (writer: ProtoWriter) => void): Promise<Buffer> =>
-    channel.call(`/etcdserverpb.Auth/${method}`, Buffer.from(collectBytes(write)), 2000)
+    channel.call(`/etcdserverpb.Auth/${method}`, Buffer.from(collectBytes(write)), 20_000)
   const field = (writer: ProtoWriter, number: number, write: () => void): void => {
     const before = writtenBytes(writer)
     write()

@@ -213,10 +213,10 @@ export class EtcdCluster {
     const { clientUrl, process: child } = this.#member(index)
     if (!child) return undefined
     try {
-      const socket = await connectSocket(parseEndpoint(clientUrl), { tls: this.#tls, timeoutMs: 500 })
+      const socket = await connectSocket(parseEndpoint(clientUrl), { tls: this.#tls, timeoutMs: 2000 })
       const channel = new GrpcChannel({ socket, url: clientUrl })
       try {
-        return decodeStatus(await channel.call(methods.status, Buffer.alloc(0), 500))
+        return decodeStatus(await channel.call(methods.status, Buffer.alloc(0), 2000))
       } finally {
         channel.close('done')
       }

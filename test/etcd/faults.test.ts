@@ -13,7 +13,7 @@ import { WatchedState } from './watched-state.js'
 
 const until = async (isDone: () => boolean, what: string): Promise<void> => {
   for (let waited = 0; !isDone(); waited += 20) {
-    assert.ok(waited < 60_000, what)
+    assert.ok(waited < 30_000, what)
     await sleep(20)
   }
 }

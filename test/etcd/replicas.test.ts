@@ -99,10 +99,10 @@ describe('replicas', { skip: whyNoEtcd ?? false }, () => {
       const expiresAtMs = Date.now() + 500
       const keys = Array.from({ length: 20 }, (_, index) => `e/${index}`)
       await Promise.all(keys.map((key) => first.commit([{ key, value: Buffer.from(key), expect: 0, expiresAtMs }])))
-      for (let waited = 0; deleted.length < keys.length && waited < 60_000; waited += 20) await sleep(20)
+      for (let waited = 0; deleted.length < keys.length && waited < 30_000; waited += 20) await sleep(20)
       assert.equal(deleted.length, keys.length)
       assert.equal(new Set(deleted.map(({ revision }) => revision)).size, keys.length, 'each has a revision of its own')
-      for (let waited = 0; first.revision < second.revision && waited < 60_000; waited += 20) await sleep(20)
+      for (let waited = 0; first.revision < second.revision && waited < 30_000; waited += 20) await sleep(20)
       assert.equal(first.revision, second.revision)
     })
   })

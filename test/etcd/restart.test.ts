@@ -35,7 +35,7 @@ class CountingProcess {
 
   async says(text: string): Promise<void> {
     for (let waited = 0; !this.output.includes(text); waited += 10) {
-      assert.ok(waited < 60_000, `the process does not say '${text}': ${this.output}`)
+      assert.ok(waited < 30_000, `the process does not say '${text}': ${this.output}`)
       await sleep(10)
     }
   }

@@ -63,7 +63,7 @@ describe('standing by', { skip: whyNoEtcd ?? false }, () => {
     first.follow((changes) => seen.push(...changes.map(({ key }) => key)))
     await put(second, 'k/2', 'by another')
     for (let waited = 0; !seen.includes('k/2'); waited += 10) {
-      assert.ok(waited < 60_000, 'the change arrives although nobody reads')
+      assert.ok(waited < 30_000, 'the change arrives although nobody reads')
       await sleep(10)
     }
     await put(first, 'k/3', 'again')
@@ -90,7 +90,7 @@ describe('standing by', { skip: whyNoEtcd ?? false }, () => {
       replica.commit([{ key, value: Buffer.from('short'), expect: undefined, expiresAtMs: Date.now() + 1000 }])
     for (let index = 0; index < 5; index += 1) await expiring(`e/${index}`)
     for (let waited = 0; replica.read('e/0') || replica.read('e/4'); waited += 20) {
-      assert.ok(waited < 60_000, 'they expire')
+      assert.ok(waited < 30_000, 'they expire')
       await sleep(20)
     }
     for (let index = 0; index < 5; index += 1) await expiring(`f/${index}`)
@@ -131,7 +131,7 @@ describe('standing by', { skip: whyNoEtcd ?? false }, () => {
     await sleep(1500)
     // The last of what expires is told to each by a stream of its own: for a moment one may know what another does not.
     const isTold = (): boolean => writers.every((storage) => historyOf(storage).length === historyOf(witness).length)
-    for (let waited = 0; waited < 60_000 && !isTold(); waited += 50) await sleep(50)
+    for (let waited = 0; waited < 30_000 && !isTold(); waited += 50) await sleep(50)
     const expected = historyOf(witness)
     assert.ok(expected.length > 50)
     for (const storage of writers) assert.deepEqual(historyOf(storage), expected)

@@ -23,7 +23,7 @@ async function openTo(port: number, context: TestContext): Promise<GrpcChannel> 
 
 const until = async (isDone: () => boolean): Promise<void> => {
   for (let waitedMs = 0; !isDone(); waitedMs += 5) {
-    assert.ok(waitedMs < 60_000, 'it happens')
+    assert.ok(waitedMs < 30_000, 'it happens')
     await sleep(5)
   }
 }
