@@ -3,6 +3,8 @@
 //
 // Only what this server's own questions need of HTTP: no upgrades, no trailers, no headers but a few. What is not plainly an answer is an error.
 
+import { AnswerBody, type BodyLimits } from './answer-body.js'
+
 /** What is known of an answer before its body. */
 export interface AnswerHead {
   readonly status: number
@@ -13,12 +15,6 @@ export interface AnswerHead {
   readonly keptSeconds: number | undefined
 }
 
-export interface ReaderLimits {
-  readonly mostBytes: number
-  /** Of the bytes of the body as they come; false: there is no room for them. */
-  readonly hold: (bytes: number) => boolean
-}
-
 export class MalformedAnswerError extends Error {
   override readonly name = 'MalformedAnswerError'
 }
@@ -26,8 +22,6 @@ export class MalformedAnswerError extends Error {
 /** Heads of an answer together: informational ones may come before it. */
 const mostHeadBytes = 64 << 10
 const mostChunkLine = 256
-const leastGrown = 4096
-const nothing = Buffer.alloc(0)
 const headEnd = '\r\n\r\n'
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
@@ -39,7 +33,6 @@ const keepTimeout = /(?:^|[,\s])timeout=(\d{1,6})/
 type State = 'head' | 'counted' | 'chunkLine' | 'chunk' | 'chunkEnd' | 'trailer' | 'untilClosed' | 'done'
 
 export class AnswerReader {
-  readonly #limits: ReaderLimits
   #state: State = 'head'
   #head: AnswerHead | undefined
   #isReusable = true
@@ -51,11 +44,11 @@ export class AnswerReader {
   #headBytes = 0
   /** Of the body, or of the present chunk. */
   #left = 0
-  #body: Buffer = nothing
-  #bytes = 0
 
-  constructor(limits: ReaderLimits) {
-    this.#limits = limits
+  readonly #body: AnswerBody
+
+  constructor(limits: BodyLimits) {
+    this.#body = new AnswerBody(limits)
   }
 
   /** Whether anything has come. */
@@ -77,7 +70,7 @@ export class AnswerReader {
   }
 
   get body(): Buffer {
-    return this.#body.length === this.#bytes ? this.#body : this.#body.subarray(0, this.#bytes)
+    return this.#body.whole
   }
 
   /** Throws where the answer is none, or too long. */
@@ -109,7 +102,7 @@ export class AnswerReader {
       case 'chunk':
         return this.#readCounted(bytes)
       case 'untilClosed':
-        this.#keep(bytes)
+        this.#body.add(bytes)
         return undefined
       default:
         return this.#readLine(bytes)
@@ -158,8 +151,8 @@ export class AnswerReader {
     else if (length === undefined) {
       this.#isReusable = false
       this.#state = 'untilClosed'
-    } else if (length > this.#limits.mostBytes) throw tooLong(this.#limits)
-    else {
+    } else {
+      this.#body.expect(length)
       this.#left = length
       this.#state = length === 0 ? 'done' : 'counted'
     }
@@ -167,29 +160,10 @@ export class AnswerReader {
 
   #readCounted(bytes: Buffer): Buffer | undefined {
     const part = bytes.length > this.#left ? bytes.subarray(0, this.#left) : bytes
-    this.#keep(part)
+    this.#body.add(part)
     this.#left -= part.length
     if (this.#left === 0) this.#state = this.#state === 'counted' ? 'done' : 'chunkEnd'
     return part === bytes ? undefined : bytes.subarray(part.length)
-  }
-
-  /** What comes at once is not copied; what comes in many parts grows in one place, so that a part costs no more than its bytes. */
-  #keep(part: Buffer): void {
-    const before = this.#bytes
-    const bytes = before + part.length
-    if (bytes > this.#limits.mostBytes) throw tooLong(this.#limits)
-    if (!this.#limits.hold(part.length)) throw new Error('there is no room for the answer')
-    this.#bytes = bytes
-    if (before === 0) {
-      this.#body = part
-      return
-    }
-    if (bytes > this.#body.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(leastGrown, 2 * bytes))
-      this.#body.copy(grown, 0, 0, before)
-      this.#body = grown
-    }
-    part.copy(this.#body, before)
   }
 
   /** One of the lines around and behind chunks. */
@@ -226,8 +200,6 @@ export class AnswerReader {
     this.#state = this.#left === 0 ? 'trailer' : 'chunk'
   }
 }
-
-const tooLong = ({ mostBytes }: ReaderLimits): Error => new Error(`the answer is longer than ${mostBytes} bytes`)
 
 interface Fields extends Omit<AnswerHead, 'status'> {
   readonly length: number | undefined

@@ -1,9 +1,17 @@
 // A service of somebody else that is asked over HTTP: one JSON document there, one back, within a time and a size. Connections are kept, and
 // redirects are not followed: they are answers like others.
 
+import type { OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectPlain, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { type AnswerRoom, KeptConnections, type Opened, type ReadAnswer, StaleConnectionError } from './kept-connections.js'
+import {
+  type AnswerRoom,
+  KeptConnections,
+  type Opened,
+  type QuestionText,
+  type ReadAnswer,
+  StaleConnectionError,
+} from './kept-connections.js'
 import { hostOf, portOf, tlsOptions } from './upstream.js'
 
 /** Where a service is, and how each side knows the other. */
@@ -84,21 +92,24 @@ export class JsonEndpoint {
     const agent = userAgent === undefined ? '' : `User-Agent: ${sendable(userAgent)}\r\n`
     this.#head = `Host: ${this.#url.host}\r\n${agent}Content-Type: application/json\r\nAccept: application/json, */*\r\n`
     const most = limits.maxSockets ?? usualSockets
-    this.#connections = new KeptConnections({ most, mostFree: mostFreeSockets, freeMs: idleMs }, () => this.#open())
+    const wording = { http1: this.#wordHttp1, http2: this.#wordHttp2 }
+    this.#connections = new KeptConnections({ most, mostFree: mostFreeSockets, freeMs: idleMs }, wording, () => this.#open())
   }
 
   /** Rejects with one sentence when nobody answers in time, or with more than there may be. A text is JSON already. */
   async post(document: unknown, options: PostOptions = {}): Promise<EndpointAnswer> {
     const body = typeof document === 'string' ? document : JSON.stringify(document)
     const { timeoutMs = this.#limits.timeoutMs } = options
-    const text = `${this.#headOf(body, options.path)}${body}`
+    const { authorization: authorize } = this.#settings
+    const authorization = authorize === undefined ? undefined : sendable(authorize())
+    const request = { path: options.path ?? this.#path, authorization, body }
     const { room, maxBytes: mostBytes = mostAnswerBytes } = this.#limits
     const { onAbort } = options
     const lateAt = performance.now() + timeoutMs
     for (let attempts = 1; ; attempts++) {
       try {
         const leftMs = attempts === 1 ? timeoutMs : Math.max(1, lateAt - performance.now())
-        const question = { text, timeoutMs: leftMs, allowedMs: timeoutMs, mostBytes, room, onAbort, isFresh: attempts === mostAttempts }
+        const question = { request, timeoutMs: leftMs, allowedMs: timeoutMs, mostBytes, room, onAbort, isFresh: attempts === mostAttempts }
         return endpointAnswer(await this.#connections.ask(question))
       } catch (thrown) {
         if (!(thrown instanceof StaleConnectionError)) throw thrown
@@ -111,10 +122,23 @@ export class JsonEndpoint {
     this.#connections.close()
   }
 
-  #headOf(body: string, path = this.#path): string {
-    const { authorization } = this.#settings
-    const credentials = authorization === undefined ? '' : `Authorization: ${sendable(authorization())}\r\n`
-    return `POST ${path} HTTP/1.1\r\n${this.#head}${credentials}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`
+  readonly #wordHttp1 = ({ path, authorization, body }: QuestionText): string => {
+    const credentials = authorization === undefined ? '' : `Authorization: ${authorization}\r\n`
+    return `POST ${path} HTTP/1.1\r\n${this.#head}${credentials}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  }
+
+  readonly #wordHttp2 = ({ path, authorization, body }: QuestionText): OutgoingHttpHeaders => {
+    const { userAgent } = this.#settings
+    return {
+      ':method': 'POST',
+      ':path': path,
+      ':authority': this.#url.host,
+      ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
+      ...(authorization === undefined ? {} : { authorization }),
+      'content-type': 'application/json',
+      accept: 'application/json, */*',
+      'content-length': Buffer.byteLength(body),
+    }
   }
 
   #open(): Opened {
@@ -125,7 +149,7 @@ export class JsonEndpoint {
     // An address is no name that could be asked for.
     const servername = serverName ?? (isIP(named) === 0 ? named : '')
     const session = this.#session === undefined ? {} : { session: this.#session }
-    const socket = connectTls({ ...place, ...tlsOptions(this.#settings), servername, ...session })
+    const socket = connectTls({ ...place, ...tlsOptions(this.#settings), servername, ALPNProtocols: ['h2', 'http/1.1'], ...session })
     socket.on('session', (given: Buffer) => {
       this.#session = given
     })

@@ -3,9 +3,11 @@
 import assert from 'node:assert/strict'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { type ConnectionLimits, KeptConnections, type Question, StaleConnectionError } from './kept-connections.js'
+import { type ConnectionLimits, KeptConnections, type Question, StaleConnectionError, type Wording } from './kept-connections.js'
 
 const ok = (body: string, more = ''): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n${more}\r\n${body}`
+
+const wording: Wording = { http1: ({ body }) => body, http2: () => ({}) }
 
 interface Stand {
   readonly kept: KeptConnections
@@ -27,7 +29,7 @@ async function standOf(
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo
-  const kept = new KeptConnections({ most: 4, mostFree: 4, freeMs: 60_000, ...limits }, () => ({
+  const kept = new KeptConnections({ most: 4, mostFree: 4, freeMs: 60_000, ...limits }, wording, () => ({
     socket: connect(port, '127.0.0.1'),
     readyOn: 'connect',
   }))
@@ -40,7 +42,15 @@ async function standOf(
     kept,
     sockets,
     ask: (text, more = {}) =>
-      kept.ask({ text, timeoutMs: 60_000, allowedMs: 60_000, mostBytes: 1000, ...more }).then(({ body }) => body.toString()),
+      kept
+        .ask({
+          request: { path: '', authorization: undefined, body: text },
+          timeoutMs: 60_000,
+          allowedMs: 60_000,
+          mostBytes: 1000,
+          ...more,
+        })
+        .then(({ body }) => body.toString()),
   }
 }
 

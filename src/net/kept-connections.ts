@@ -1,8 +1,12 @@
-// Connections to one server that are kept for the next question: each carries one question at a time, and there are at most so many.
+// Connections to one server that are kept for the next question. There are at most so many, and each carries one question at a time; where the
+// server speaks HTTP/2, all questions share one.
 
+import type { OutgoingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { AnswerTimeoutError } from './ask.js'
 import { type AnswerHead, AnswerReader } from './http1-answer.js'
+import { type CancelQuestion, SharedSession } from './shared-session.js'
 
 export interface ConnectionLimits {
   /** Questions on their way at a time; others wait for their turn. */
@@ -26,9 +30,21 @@ export interface Opened {
   readonly readyOn: 'connect' | 'secureConnect'
 }
 
-export interface Question {
+/** What is asked, in both languages. */
+export interface QuestionText {
+  readonly path: string
+  readonly authorization: string | undefined
+  readonly body: string
+}
+
+export interface Wording {
   /** Head and body. */
-  readonly text: string
+  readonly http1: (request: QuestionText) => string
+  readonly http2: (request: QuestionText) => OutgoingHttpHeaders
+}
+
+export interface Question {
+  readonly request: QuestionText
   /** Of everything, from the look-up of the name to the last byte. */
   readonly timeoutMs: number
   /** What is told of a time that is over, where it began before this question. */
@@ -55,8 +71,11 @@ interface Asked {
   readonly question: Question
   readonly resolve: (answer: ReadAnswer) => void
   readonly reject: (reason: unknown) => void
+  readonly hold: (bytes: number) => boolean
   readonly reader: AnswerReader
   connection: Connection | undefined
+  /** Where the question is on its way in a shared session. */
+  cancel: CancelQuestion | undefined
   taken: number
   timer: NodeJS.Timeout | undefined
   forget: (() => void) | undefined
@@ -66,7 +85,6 @@ interface Asked {
 interface Connection {
   readonly socket: Socket
   asked: Asked | undefined
-  isReady: boolean
   wasUsed: boolean
   /** Until when it is kept without a question, by `performance.now()`. */
   freeUntilMs: number
@@ -74,19 +92,22 @@ interface Connection {
 
 /** The other side closes at the moment of which it spoke: it is not asked anything shortly before. */
 const marginMs = 1000
-const sweepMs = 5000
+const sweepMs = 1000
 
 export class KeptConnections {
   readonly #limits: ConnectionLimits
   readonly #open: () => Opened
+  readonly #wording: Wording
+  #shared: SharedSession | undefined
   readonly #all = new Set<Connection>()
   /** What was used last comes last, and is used next. */
   readonly #free: Connection[] = []
   readonly #waiting = new Set<Asked>()
   #sweeping: NodeJS.Timeout | undefined
 
-  constructor(limits: ConnectionLimits, open: () => Opened) {
+  constructor(limits: ConnectionLimits, wording: Wording, open: () => Opened) {
     this.#limits = limits
+    this.#wording = wording
     this.#open = open
   }
 
@@ -103,8 +124,10 @@ export class KeptConnections {
         question,
         resolve,
         reject,
+        hold,
         reader: new AnswerReader({ mostBytes, hold }),
         connection: undefined,
+        cancel: undefined,
         taken: 0,
         timer: undefined,
         forget: undefined,
@@ -124,9 +147,16 @@ export class KeptConnections {
     const closed = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
     for (const asked of this.#waiting) this.#fail(asked, closed())
     for (const connection of this.#all) this.#drop(connection, closed())
+    this.#shared?.close()
+    this.#shared = undefined
   }
 
   #begin(asked: Asked): void {
+    if (this.#shared?.isOpen && !asked.question.isFresh) {
+      if (this.#shared.hasRoom) this.#share(this.#shared, asked)
+      else this.#waiting.add(asked)
+      return
+    }
     const kept = asked.question.isFresh ? undefined : this.#takeFree()
     if (kept !== undefined) this.#send(kept, asked)
     else if (this.#all.size < this.#limits.most || this.#dropFree()) this.#connect(asked)
@@ -158,15 +188,19 @@ export class KeptConnections {
       return
     }
     const { socket, readyOn } = opened
-    const connection: Connection = { socket, asked, isReady: false, wasUsed: false, freeUntilMs: 0 }
+    const connection: Connection = { socket, asked, wasUsed: false, freeUntilMs: 0 }
     asked.connection = connection
     this.#all.add(connection)
     socket.setNoDelay(true)
     socket.on(readyOn, () => {
-      connection.isReady = true
-      if (connection.asked !== undefined) this.#send(connection, connection.asked)
+      if (connection.asked === undefined) return
+      if ((socket as TLSSocket).alpnProtocol === 'h2') {
+        this.#join(socket as TLSSocket, connection, connection.asked)
+        return
+      }
+      socket.on('data', (bytes: Buffer) => this.#read(connection, bytes))
+      this.#send(connection, connection.asked)
     })
-    socket.on('data', (bytes: Buffer) => this.#read(connection, bytes))
     socket.on('end', () => this.#end(connection, undefined))
     socket.on('error', (error) => this.#end(connection, error))
     socket.on('close', () => this.#end(connection, undefined))
@@ -176,7 +210,52 @@ export class KeptConnections {
     connection.asked = asked
     asked.connection = connection
     if (connection.wasUsed) connection.socket.ref()
-    connection.socket.write(asked.question.text)
+    connection.socket.write(this.#wording.http1(asked.question.request))
+  }
+
+  /** The other side speaks HTTP/2: the first connection is for all, and others that were begun at the same time are not needed. */
+  #join(socket: TLSSocket, connection: Connection, asked: Asked): void {
+    connection.asked = undefined
+    asked.connection = undefined
+    this.#all.delete(connection)
+    for (const event of ['end', 'error', 'close']) socket.removeAllListeners(event)
+    if (this.#shared?.isOpen && !asked.question.isFresh) {
+      socket.on('error', () => undefined)
+      socket.destroy()
+      this.#begin(asked)
+      return
+    }
+    const shared = new SharedSession(socket, this.#limits.most, () => this.#shareWaiting())
+    this.#shared?.leave()
+    this.#shared = shared
+    this.#sweepLater()
+    this.#share(shared, asked)
+    this.#shareWaiting()
+  }
+
+  #share(shared: SharedSession, asked: Asked): void {
+    const { request, mostBytes } = asked.question
+    asked.cancel = shared.ask({
+      headers: this.#wording.http2(request),
+      body: request.body,
+      limits: { mostBytes, hold: asked.hold },
+      answered: (head, body) => {
+        this.#leave(asked)
+        asked.resolve({ head, body })
+      },
+      failed: (why, isUntouched) => {
+        asked.cancel = undefined
+        this.#fail(asked, isUntouched ? new StaleConnectionError(undefined, { cause: why }) : why)
+      },
+    })
+  }
+
+  #shareWaiting(): void {
+    for (const asked of this.#waiting) {
+      if (this.#shared?.isOpen && !this.#shared.hasRoom) return
+      this.#waiting.delete(asked)
+      this.#begin(asked)
+    }
   }
 
   #read(connection: Connection, bytes: Buffer): void {
@@ -226,13 +305,18 @@ export class KeptConnections {
     this.#free.push(connection)
     // Nobody waits for it.
     connection.socket.unref()
+    this.#sweepLater()
+  }
+
+  #sweepLater(): void {
     this.#sweeping ??= setInterval(() => this.#sweep(), sweepMs).unref()
   }
 
   #sweep(): void {
+    this.#shared?.check(this.#limits.freeMs)
     const now = performance.now()
     for (const connection of this.#free.filter(({ freeUntilMs }) => freeUntilMs <= now)) this.#drop(connection, undefined)
-    if (this.#free.length > 0) return
+    if (this.#free.length > 0 || this.#shared?.isOpen) return
     clearInterval(this.#sweeping)
     this.#sweeping = undefined
   }
@@ -278,9 +362,10 @@ export class KeptConnections {
 
   #fail(asked: Asked, why: unknown): void {
     if (asked.isOver) return
-    const { connection } = asked
+    const { connection, cancel } = asked
     this.#waiting.delete(asked)
     this.#leave(asked)
+    cancel?.(why instanceof AnswerTimeoutError)
     asked.reject(why)
     if (connection === undefined) return
     connection.asked = undefined
