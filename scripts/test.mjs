@@ -12,38 +12,6 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Only one that hangs takes so long, however busy the machine is. */
 const fileTimeoutMs = 480_000
 
-/** Those that take longest are started first, so that nothing waits for them at the end; about so many seconds each, the others hardly one. */
-const seconds = {
-  'test/conformance/': 45,
-  'test/pressure/': 25,
-  'test/embedding/examples': 40,
-  'test/embedding/': 10,
-  'test/vectors/vectors': 35,
-  'test/cli/': 30,
-  'test/clients/': 20,
-  'test/client/': 12,
-  'test/crash/': 25,
-  'test/robustness/robustness': 18,
-  'test/etcd/': 17,
-  'test/fuzz/': 17,
-  'test/linear/': 20,
-  'test/admission/': 14,
-  'test/soak/': 12,
-  'test/garbage': 14,
-  'test/proxies/hostile': 14,
-  'test/aggregation/hostile': 14,
-  'test/bad-input': 12,
-  'test/guides': 14,
-  'test/security/': 8,
-  'test/verbs/': 7,
-  'test/': 5,
-  'src/controllers/garbage-collection/run-time': 10,
-  'src/verbs/long-reads': 10,
-  'src/server/offload/heavy-thread': 8,
-}
-const prefixes = Object.keys(seconds).sort((a, b) => b.length - a.length)
-const secondsOf = ({ source }) => seconds[prefixes.find((prefix) => source.startsWith(prefix))] ?? 1
-
 function testsOf(source, built) {
   return readdirSync(`${root}${source}`, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
@@ -81,9 +49,9 @@ function grouped(files) {
 
 const words = process.argv.slice(2)
 
-const files = [...testsOf('test', '.build/test'), ...testsOf('src', 'dist')]
-  .filter(({ source }) => words.length === 0 || words.some((word) => source.includes(word)))
-  .sort((a, b) => secondsOf(b) - secondsOf(a))
+const files = [...testsOf('test', '.build/test'), ...testsOf('src', 'dist')].filter(
+  ({ source }) => words.length === 0 || words.some((word) => source.includes(word)),
+)
 
 const missing = files.filter(({ built }) => !existsSync(`${root}${built}`))
 if (files.length === 0 || missing.length > 0) {
@@ -102,6 +70,7 @@ const flags = [
   `--test-concurrency=${Math.min(6, 2 * availableParallelism())}`,
   `--test-timeout=${fileTimeoutMs}`,
 ]
+// The runner takes them in the order of their names: tests of whole servers, which take long, come before those beside the code.
 const built = (words.length === 0 ? grouped(files) : files).map((file) => file.built)
 const child = spawn(process.execPath, [...flags, ...built], { cwd: root, stdio: 'inherit' })
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
