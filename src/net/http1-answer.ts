@@ -26,7 +26,9 @@ const headEnd = '\r\n\r\n'
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const wholeNumber = /^\d{1,15}$/
-const chunkLine = /^([0-9A-Fa-f]{1,8})[ \t]*(?:;|$)/
+/** A line may be many to somebody else who reads it. */
+const lineOrControl = /[\0-\x08\n-\x1f\x7f]/
+const chunkLine = /^([0-9A-Fa-f]{1,8})(?:;|$)/
 const keepTimeout = /(?:^|[,\s])timeout=(\d{1,6})/
 
 /** Where in an answer its next byte belongs. */
@@ -138,12 +140,12 @@ export class AnswerReader {
   #begin(text: string): void {
     const [first = '', ...lines] = text.slice(0, -headEnd.length).split('\r\n')
     const [, minor, code] = statusLine.exec(first) ?? []
-    if (code === undefined) throw new MalformedAnswerError('malformed HTTP response')
+    if (code === undefined || lineOrControl.test(first)) throw new MalformedAnswerError('malformed HTTP response')
     const status = Number(code)
     if (status === 101) throw new MalformedAnswerError('the answer changes the protocol')
+    const { length, isChunked, isClosed, contentType, retryAfter, keptSeconds } = readFields(lines)
     // What is only information is followed by the answer.
     if (status < 200) return
-    const { length, isChunked, isClosed, contentType, retryAfter, keptSeconds } = readFields(lines)
     this.#head = { status, contentType, retryAfter, keptSeconds }
     this.#isReusable = minor === '1' && !isClosed
     if (status === 204 || status === 304) this.#state = 'done'
@@ -192,10 +194,11 @@ export class AnswerReader {
       this.#headBytes += line.length + 2
       if (this.#headBytes > mostHeadBytes) throw new MalformedAnswerError('the headers of the answer are too long')
       if (line === '') this.#state = 'done'
+      else checkField(line)
       return
     }
     const size = chunkLine.exec(line)?.[1]
-    if (size === undefined) throw new MalformedAnswerError('malformed chunked encoding')
+    if (size === undefined || lineOrControl.test(line)) throw new MalformedAnswerError('malformed chunked encoding')
     this.#left = Number.parseInt(size, 16)
     this.#state = this.#left === 0 ? 'trailer' : 'chunk'
   }
@@ -207,6 +210,14 @@ interface Fields extends Omit<AnswerHead, 'status'> {
   readonly isClosed: boolean
 }
 
+/** Gives where its name ends. */
+function checkField(line: string): number {
+  const colon = line.indexOf(':')
+  if (!token.test(line.slice(0, Math.max(0, colon))) || lineOrControl.test(line))
+    throw new MalformedAnswerError('malformed MIME header line')
+  return colon
+}
+
 function readFields(lines: readonly string[]): Fields {
   let length: number | undefined
   let isChunked = false
@@ -215,13 +226,13 @@ function readFields(lines: readonly string[]): Fields {
   let retryAfter = ''
   let keptSeconds: number | undefined
   for (const line of lines) {
-    const colon = line.indexOf(':')
-    const name = colon < 0 ? '' : line.slice(0, colon).toLowerCase()
+    const colon = checkField(line)
+    const name = line.slice(0, colon).toLowerCase()
     const value = line.slice(colon + 1).trim()
     switch (name) {
       case 'content-length': {
         const said = wholeNumber.test(value) ? Number(value) : undefined
-        if (said === undefined || (length !== undefined && length !== said)) throw new MalformedAnswerError(`bad Content-Length`)
+        if (said === undefined || length !== undefined) throw new MalformedAnswerError('bad Content-Length')
         length = said
         break
       }
@@ -243,17 +254,9 @@ function readFields(lines: readonly string[]): Fields {
       case 'retry-after':
         retryAfter = value
         break
-      default:
-        if (!token.test(name)) throw new MalformedAnswerError('malformed MIME header line')
     }
   }
-  // Two lengths are a trick: the one counts, and nothing is believed that follows.
-  return {
-    length: isChunked ? undefined : length,
-    isChunked,
-    isClosed: isClosed || (isChunked && length !== undefined),
-    contentType,
-    retryAfter,
-    keptSeconds,
-  }
+  // Two lengths are a trick.
+  if (isChunked && length !== undefined) throw new MalformedAnswerError('an answer with two lengths')
+  return { length, isChunked, isClosed, contentType, retryAfter, keptSeconds }
 }
