@@ -4,7 +4,7 @@ import type { ApiServiceSource, RemoteTarget, RemoteVersion, ServiceAddress } fr
 import type { RemoteDiscovery } from '../api/discovered.js'
 import type { RemoteOpenApi } from '../api/remote-openapi.js'
 import { removeHeader } from '../net/forwarded-headers.js'
-import { type AnswerHead, isUpgradable } from '../net/reverse-proxy.js'
+import type { AnswerHead } from '../net/reverse-proxy.js'
 import { Upstream } from '../net/upstream.js'
 import { UpstreamError } from '../net/upstream-error.js'
 import type { Exchange } from './exchange.js'
@@ -33,7 +33,7 @@ interface ClientPair {
   readonly key: string
 }
 
-/** How many requests one server may have to answer at a time, but for those that last: one that does not answer shall not hold all. */
+/** How many requests one server may have to answer at a time; those that last count until they have begun. One that does not answer shall not hold all. */
 const mostWaiting = 400
 
 interface Reached {
@@ -87,9 +87,9 @@ export class Extensions {
       return plain(exchange, 503, 'service unavailable\n')
     }
     const { info } = exchange
-    exchange.isLongRunning = isLongRunning(info) || isUpgradable(exchange.response)
+    exchange.isLongRunning = isLongRunning(info)
     const { upstream, room } = this.reach(version.remote)
-    if (!exchange.isLongRunning) room.enter(exchange)
+    const leaveWaiting = room.enter(exchange)
     this.parts.room.enter(exchange)
     exchange.lifecycle.tell('delegated', exchange)
     const stopWaiting = info.isResource ? undefined : answerSoon(exchange)
@@ -99,7 +99,15 @@ export class Extensions {
         url: new URL(`https://${host}`),
         path,
         changeHeaders: (headers) => extensionHeaders(headers, { exchange, host, isVouching: this.parts.isVouching }),
-        inspect: (head) => this.inspect(head),
+        inspect: (head) => {
+          this.inspect(head)
+          if (exchange.isLongRunning) leaveWaiting()
+        },
+        // Whoever only asks for another protocol waits like everybody else.
+        onUpgrade: () => {
+          exchange.isLongRunning = true
+          leaveWaiting()
+        },
       })
     } catch (thrown) {
       return answerFailure(exchange, thrown)

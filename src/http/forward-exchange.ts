@@ -8,24 +8,43 @@ import { BrokenAnswerError } from './lifecycle.js'
 import { OverloadedError } from './pressure.js'
 import { headersBeside, writeHead } from './respond.js'
 
-/** How many requests are somebody else's to answer at a time: each holds two connections for as long as both sides like. */
+/**
+ * How many requests are somebody else's to answer at a time: each holds two connections for as long as both sides like. Half of the room is the most
+ * that one user gets, as whomever they act.
+ */
 export class ForwardingRoom {
   readonly #max: number
+  readonly #maxEach: number
+  readonly #byUser = new Map<string, number>()
   #open = 0
 
   constructor(max: number) {
     this.#max = max
+    this.#maxEach = Math.ceil(max / 2)
   }
 
   get open(): number {
     return this.#open
   }
 
-  /** Counts one until its client has gone; throws when there are too many. */
-  enter(exchange: Pick<Exchange, 'onLeave'>): void {
-    if (this.#open >= this.#max) throw new OverloadedError()
+  /** Counts one until its client has gone, or until what is given is called; throws when there are too many. */
+  enter(exchange: Pick<Exchange, 'onLeave' | 'user' | 'originalUser'>): () => void {
+    const { name } = exchange.originalUser ?? exchange.user
+    const held = this.#byUser.get(name) ?? 0
+    if (this.#open >= this.#max || held >= this.#maxEach) throw new OverloadedError()
     this.#open++
-    exchange.onLeave(() => this.#open--)
+    this.#byUser.set(name, held + 1)
+    let isIn = true
+    const leave = (): void => {
+      if (!isIn) return
+      isIn = false
+      this.#open--
+      const left = (this.#byUser.get(name) ?? 1) - 1
+      if (left === 0) this.#byUser.delete(name)
+      else this.#byUser.set(name, left)
+    }
+    exchange.onLeave(leave)
+    return leave
   }
 }
 
@@ -41,12 +60,14 @@ export interface Destination extends Pick<Forwarding, 'transforms' | 'bytesPerSe
   readonly inspect?: (head: AnswerHead) => void
   /** Writes another head than that of the answer. */
   readonly begin?: () => void
+  /** Told when the protocol is about to change. */
+  readonly onUpgrade?: () => void
 }
 
 /** Rejects with an `UpstreamError` where nothing was answered; resolves when all is over. */
 export async function forwardExchange(exchange: Exchange, destination: Destination): Promise<void> {
   const { request, response } = exchange
-  const { upstream, url, path, changeHeaders, inspect, begin, transforms, bytesPerSecond, isRefusal, isOwn } = destination
+  const { upstream, url, path, changeHeaders, inspect, begin, onUpgrade, transforms, bytesPerSecond, isRefusal, isOwn } = destination
   const headers = headersToForward(request, isCredential)
   withoutTokenProtocol(headers)
   changeHeaders?.(headers)
@@ -73,7 +94,10 @@ export async function forwardExchange(exchange: Exchange, destination: Destinati
       exchange.isCut = true
       exchange.lifecycle.panic(exchange, new BrokenAnswerError())
     },
-    onUpgrade: () => exchange.lifecycle.tell('responseStarted', exchange),
+    onUpgrade: () => {
+      onUpgrade?.()
+      exchange.lifecycle.tell('responseStarted', exchange)
+    },
   })
 }
 

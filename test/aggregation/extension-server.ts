@@ -62,6 +62,7 @@ export class ExtensionServer {
     this.server.on('upgrade', (request: IncomingMessage, socket: Duplex) => {
       this.note(request)
       socket.on('error', () => undefined)
+      if (request.url?.endsWith('/slow')) return // and never says whether it will
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
       socket.pipe(socket)
     })

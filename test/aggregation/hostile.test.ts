@@ -103,6 +103,16 @@ describe('hostile extension servers', () => {
     extension.behaviour = ({ url }) => url === `${path}/slow` || url === '/apis/bad.example/v1'
     const { json } = expectStatus(await client.get(`${path}/slow`), 504)
     assert.equal(json.reason, 'Timeout')
+    // Whoever asks for another protocol waits no longer before it is spoken, and counts like everybody else.
+    const asked = request(`${running.server.url}${path}/slow`, {
+      ca: running.server.caPem,
+      headers: { authorization: `Bearer ${tokenOf(running.server)}`, connection: 'Upgrade', upgrade: 'websocket' },
+      agent: false,
+    })
+    asked.end()
+    const [answer] = (await once(asked, 'response')) as [import('node:http').IncomingMessage]
+    assert.equal(answer.statusCode, 504)
+    asked.destroy()
     extension.behaviour = nothing
   })
 
