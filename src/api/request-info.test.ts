@@ -46,3 +46,20 @@ test('what somebody sends in a query is not decoded before it is known who it is
   assert.equal(verb, 'watch')
   assert.equal(decoded, 0)
 })
+
+test('what was read of a path before is what is read of it again, by its own method', () => {
+  const path = '/api/v1/namespaces/shop/configmaps/prices'
+  const long = `/api/v1/namespaces/shop/configmaps?labelSelector=${'x'.repeat(1000)}`
+  for (let i = 0; i < 3; i++) {
+    assert.deepEqual(
+      ['GET', 'PUT', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'].map((method) => parseRequest(method, path).verb),
+      ['get', 'update', 'delete', 'patch', 'get', 'options'],
+    )
+    assert.equal(parseRequest('HEAD', path).method, 'HEAD')
+    assert.equal(parseRequest('GET', `${path}?pretty=1`).query, 'pretty=1')
+    assert.equal(parseRequest('GET', path).query, '')
+    assert.equal(parseRequest('GET', long).verb, 'list')
+  }
+  for (let i = 0; i < 3000; i++) assert.equal(parseRequest('GET', `${path}-${i}`).name, `prices-${i}`)
+  assert.equal(parseRequest('GET', path).name, 'prices')
+})

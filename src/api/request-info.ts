@@ -1,5 +1,6 @@
 // What a method and a path ask for, before anybody looks whether it exists. Authorization and dispatch read the same value.
 
+import { RecentMap } from '../base/recent-map.js'
 import { parseFieldSelector } from './field-selector.js'
 import { isWatchRequested } from './options/list-options.js'
 import { scanQuery } from './options/query.js'
@@ -42,6 +43,9 @@ export interface RequestInfo {
 /** Resources of which a path below `/namespaces/<name>/` with this word is a part of the namespace itself. */
 const namespaceSubresources = new Set(['status', 'finalize'])
 
+const mostKept = 512
+const longestKept = 256
+
 const verbsByMethod: { readonly [method: string]: RequestVerb } = {
   GET: 'get',
   HEAD: 'get',
@@ -51,7 +55,22 @@ const verbsByMethod: { readonly [method: string]: RequestVerb } = {
   DELETE: 'delete',
 }
 
+/**
+ * By method and by path with its query, what was read of the last ones: clients ask for the same again and again. Whoever looks something up by
+ * these texts finds it sooner, too, because their hashes are known.
+ */
+const recent = new Map(Object.keys(verbsByMethod).map((method) => [method, new RecentMap<string, RequestInfo>(mostKept)]))
+
 export function parseRequest(method: string, url: string): RequestInfo {
+  const kept = url.length > longestKept ? undefined : recent.get(method)
+  const known = kept?.get(url)
+  if (known !== undefined) return known
+  const info = readRequest(method, url)
+  kept?.set(url, info)
+  return info
+}
+
+function readRequest(method: string, url: string): RequestInfo {
   const mark = url.indexOf('?')
   const path = mark < 0 ? url : url.slice(0, mark)
   const query = mark < 0 ? '' : url.slice(mark + 1)

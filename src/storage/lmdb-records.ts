@@ -38,8 +38,9 @@ export const textKeys: KeyCodec<string> = {
 /** A name without a key sorts before every change of its revision, and so serves as a bound. */
 export const historyKeys: KeyCodec<ChangeName> = {
   writeKey({ revision, position, kind, key }, target, start) {
-    writeUint48(target, revision, start)
-    target.writeUInt16BE(position, start + 6)
+    writeKeyNumber(target, revision, start)
+    target[start + 6] = position >>> 8
+    target[start + 7] = position
     target[start + 8] = key === '' ? 0 : kinds.indexOf(kind) + 1
     return start + 9 + target.write(key, start + 9)
   },
@@ -63,7 +64,7 @@ export function historyBound(revision: number): ChangeName {
 
 export const numberedKeys: KeyCodec<NumberedKey> = {
   writeKey({ number, key }, target, start) {
-    writeUint48(target, number, start)
+    writeKeyNumber(target, number, start)
     return start + 6 + target.write(key, start + 6)
   },
   readKey: (source, start, end) => ({ number: readUint48(source, start), key: source.toString('utf8', start + 6, end) }),
@@ -147,6 +148,21 @@ export function numberBytes(value: number): Buffer {
 
 /** Byte by byte: several of these are part of every write, and the methods of Buffer check each call anew. */
 function writeUint48(target: Uint8Array, value: number, start: number): void {
+  const high = Math.floor(value / 2 ** 32)
+  const low = value >>> 0
+  target[start] = high >>> 8
+  target[start + 1] = high
+  target[start + 2] = low >>> 24
+  target[start + 3] = low >>> 16
+  target[start + 4] = low >>> 8
+  target[start + 5] = low
+}
+
+/**
+ * The same for keys, which are written into memory of the lmdb package. One function for both would meet so many kinds of buffers that the
+ * platform stops to tell them apart, and each byte would take ten times as long.
+ */
+function writeKeyNumber(target: Uint8Array, value: number, start: number): void {
   const high = Math.floor(value / 2 ** 32)
   const low = value >>> 0
   target[start] = high >>> 8

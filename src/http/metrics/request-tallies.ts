@@ -82,10 +82,14 @@ class Shape {
   }
 }
 
+type ShapesByScope = Map<string, Map<string, Shape>>
+
+const newMap = <V>(): Map<string, V> => new Map()
+
 export class RequestTallies {
   readonly #shapes = new Map<string, Shape>()
   /** A resource of another catalog has the records of the one that it replaced. */
-  readonly #byResource = onceFor((_resource: Resource) => new Map<string, Shape>())
+  readonly #byResource = onceFor((_resource: Resource) => new Map<string, ShapesByScope>())
   readonly #open = new Map<Exchange, CountRow>()
   readonly #deprecated = new Map<string, readonly string[]>()
 
@@ -187,12 +191,13 @@ export class RequestTallies {
     const verb = verbOf(exchange, resource)
     const subresource = subresourceOf(exchange, resource)
     const scope = scopeOf(exchange)
-    const shapes = this.#byResource(resource)
-    const key = `${verb} ${scope} ${subresource}`
-    const known = shapes.get(key)
+    // One map in the other: to make one key of the three words takes longer than to look for each.
+    const byScope = getOrInsert(this.#byResource(resource), verb, newMap<Map<string, Shape>>)
+    const shapes = getOrInsert(byScope, scope, newMap<Shape>)
+    const known = shapes.get(subresource)
     if (known !== undefined) return known
     const shape = this.#shape(['apiserver', resource.group, resource.name, scope, subresource, verb, resource.version])
-    shapes.set(key, shape)
+    shapes.set(subresource, shape)
     return shape
   }
 
