@@ -47,7 +47,9 @@ async function provide({ engine, catalogs }: LoopParts, namespace: string): Prom
   const namespaces = catalogs.current.find('', 'v1', 'namespaces')
   const resource = catalogs.current.find('', 'v1', 'serviceaccounts')
   if (namespaces === undefined || resource === undefined) return
-  if (engine.store.read({ resource: namespaces, namespace: '', name: namespace }) === undefined) return
+  const home = engine.store.read({ resource: namespaces, namespace: '', name: namespace })?.decode(namespaces)
+  // One that is going would only have to delete it again.
+  if (home === undefined || home.metadata?.deletionTimestamp !== undefined) return
   if (engine.store.read({ resource, namespace, name: accountName }) !== undefined) return
   try {
     await create(engine, ownCall(engine, { resource, namespace, name: accountName }), {

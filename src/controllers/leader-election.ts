@@ -127,6 +127,8 @@ export class LeaderElection implements Loop {
 
   async #attempt(): Promise<void> {
     const { keeper, holder, logger } = this.#options
+    // Others count from the write, and this one from before it: its answer may take long.
+    const untilMs = performance.now() + this.#times.giveUpMs
     const seen = keeper.read()
     if (this.isLeading && seen !== undefined && seen.holder !== holder) {
       logger.info({ leader: seen.holder }, 'lost leadership: another replica runs the loops')
@@ -134,9 +136,11 @@ export class LeaderElection implements Loop {
     }
     if (!this.#isFree(seen) || !(await keeper.write(holder, seen)) || this.#isClosed) return
     clearTimeout(this.#givingUp)
-    this.#givingUp = setTimeout(() => this.#giveUp(), this.#times.giveUpMs)
+    this.#givingUp = setTimeout(() => this.#giveUp(), Math.max(0, untilMs - performance.now()))
     if (this.isLeading) return
     await this.#stopping
+    // Another one may have the lease by now: it is written anew in the next turn.
+    if (performance.now() >= untilMs) return
     logger.info({ holder }, 'became leader: this replica runs the loops')
     this.#loops = this.#options.start()
   }
@@ -150,7 +154,7 @@ export class LeaderElection implements Loop {
   }
 
   #giveUp(): void {
-    this.#options.logger.warn({}, 'lost leadership: cannot renew the lease of the loops in time')
+    if (this.isLeading) this.#options.logger.warn({}, 'lost leadership: cannot renew the lease of the loops in time')
     this.#stop()
   }
 

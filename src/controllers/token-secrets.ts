@@ -66,7 +66,7 @@ export const tokenSecrets =
         const kinds = kindsOf(parts.catalogs.current)
         if (kinds === undefined) return undefined
         if (kind === 'secret') await keepSecret(parts, kinds, { namespace, name, ca: rootCa.pem() })
-        else await dropSecretsOf(parts, kinds, { namespace, name, run })
+        else await dropSecretsOf(parts, kinds, { namespace, name, ca: rootCa.pem(), run })
         return undefined
       },
     })
@@ -123,7 +123,7 @@ const others = (data: { readonly [key: string]: string }): { readonly [key: stri
 async function dropSecretsOf(
   parts: LoopParts,
   kinds: Kinds,
-  { namespace, name, run }: { readonly namespace: string; readonly name: string; readonly run: Run },
+  { namespace, name, ca, run }: { readonly namespace: string; readonly name: string; readonly ca: string; readonly run: Run },
 ): Promise<void> {
   const { engine } = parts
   const label = engine.identity.label('service-account.name')
@@ -133,7 +133,7 @@ async function dropSecretsOf(
     if (object === undefined || object.index(kinds.secrets).fields?.['type'] !== tokenType(engine.identity)) continue
     if (object.decode(kinds.secrets).metadata?.annotations?.[label] === name) names.push(partsOf(kinds.secrets, object.key).name)
   }
-  for (const secret of names) await keepSecret(parts, kinds, { namespace, name: secret, ca: '' })
+  for (const secret of names) await keepSecret(parts, kinds, { namespace, name: secret, ca })
 }
 
 /** Somebody else was quicker, of which the loop hears, or the namespace is going. */

@@ -2,8 +2,8 @@
 
 import type { Graph } from './graph.js'
 
-/** Writes of a few share a commit; more of them would only make others wait. */
-const width = 8
+/** Writes of a few share a commit. All of them go on in the turn in which it is done, which is what others wait for: so they are few. */
+const width = 4
 
 /** Visits every dependent. One that fails does not save the others; the first failure is thrown in the end. */
 export async function eachDependent(graph: Graph, uid: string, visit: (key: string) => Promise<void>): Promise<void> {

@@ -11,21 +11,19 @@ export async function settle(): Promise<void> {
 
 export class FakeTimers implements Timers {
   #nowMs = 0
-  #pending: { readonly atMs: number; readonly run: () => void }[] = []
+  readonly #pending = new Set<{ readonly atMs: number; readonly run: () => void }>()
 
   readonly now = (): number => this.#nowMs
 
   after(ms: number, run: () => void): () => void {
     const timer = { atMs: this.#nowMs + ms, run }
-    this.#pending.push(timer)
-    return () => {
-      this.#pending = this.#pending.filter((other) => other !== timer)
-    }
+    this.#pending.add(timer)
+    return () => void this.#pending.delete(timer)
   }
 
   /** How many timers run. */
   get size(): number {
-    return this.#pending.length
+    return this.#pending.size
   }
 
   /** Lets time pass without anybody noticing: work takes long. */
@@ -37,11 +35,12 @@ export class FakeTimers implements Timers {
     await settle()
     const endMs = this.#nowMs + ms
     for (;;) {
-      const [next] = this.#pending.filter(({ atMs }) => atMs <= endMs).sort((a, b) => a.atMs - b.atMs)
-      if (next === undefined) break
-      this.#pending = this.#pending.filter((other) => other !== next)
-      this.#nowMs = Math.max(this.#nowMs, next.atMs)
-      next.run()
+      let nextMs = Number.POSITIVE_INFINITY
+      for (const { atMs } of this.#pending) nextMs = Math.min(nextMs, atMs)
+      if (nextMs > endMs) break
+      this.#nowMs = Math.max(this.#nowMs, nextMs)
+      // Those of one moment run together, but for those that another one takes back.
+      for (const timer of [...this.#pending]) if (timer.atMs === nextMs && this.#pending.delete(timer)) timer.run()
       await settle()
     }
     this.#nowMs = endMs
