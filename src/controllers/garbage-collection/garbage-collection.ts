@@ -16,6 +16,7 @@ import { systemTimers, type Timers } from '../kit/timers.js'
 import type { Loop } from '../leader-election.js'
 import { collect } from './collect.js'
 import { eachDependent } from './each-dependent.js'
+import { NoAnswerError } from './elsewhere/remote-client.js'
 import { isElsewhere } from './elsewhere/remote-kinds.js'
 import { type Extensions, RemoteObjects } from './elsewhere/remote-objects.js'
 import { collectedKinds, type Graph, locate } from './graph.js'
@@ -359,6 +360,8 @@ class GarbageCollection implements Loop {
     const { logger } = this.#parts
     const fields = { loop: 'garbagecollector', key, err: thrown, againMs: Math.round(againMs) }
     if (thrown instanceof ApiError && thrown.status.code === 409) logger.debug(fields, 'loop met a conflict; retrying')
+    // That is told with the API service, and there may be thousands of objects.
+    else if (thrown instanceof NoAnswerError) logger.debug(fields, 'loop waits for another server; retrying')
     else logger.warn(fields, 'loop failed; retrying')
   }
 }

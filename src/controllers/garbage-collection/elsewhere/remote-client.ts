@@ -1,7 +1,7 @@
 // What the collector says to other servers about single objects, and what they hold, page by page. One that does not answer is left alone for a
 // while, so that it takes no time from the others.
 
-import { ApiError, unavailable } from '../../../api/api-error.js'
+import { ApiError } from '../../../api/api-error.js'
 import type { ApiServiceSource, RemoteTarget } from '../../../api/api-services.js'
 import type { Identity } from '../../../api/identity.js'
 import { isRecord } from '../../../schema/read.js'
@@ -59,7 +59,7 @@ export class RemoteClient {
     // Not every answer with this status is about the object.
     if (status === 404 && isRecord(document) && document['kind'] === 'Status' && document['reason'] === 'NotFound') return undefined
     const entry = status === 200 ? readEntry(kind, document) : undefined
-    if (entry === undefined) throw unavailable(`${kind.resource} ${name} was answered with status ${status}`)
+    if (entry === undefined) throw new NoAnswerError(`${kind.resource} ${name} was answered with status ${status}`)
     return entry
   }
 
@@ -67,7 +67,7 @@ export class RemoteClient {
     const path = `${remotePath(kind)}?limit=${pageObjects}${next === '' ? '' : `&continue=${encodeURIComponent(next)}`}`
     const { status, document } = await this.#ask(kind, { path, accept: this.#accept('List') }, listBytes)
     if (status !== 200 || !isRecord(document) || !Array.isArray(document['items']))
-      throw unavailable(`the list of ${kind.resource} was answered with status ${status}`)
+      throw new NoAnswerError(`the list of ${kind.resource} was answered with status ${status}`)
     const { resourceVersion = '', continue: more = '' } = isRecord(document['metadata']) ? document['metadata'] : {}
     return {
       entries: document['items'].flatMap((item: unknown) => readEntry(kind, item) ?? []),
@@ -108,7 +108,7 @@ export class RemoteClient {
     const message =
       isRecord(document) && typeof document['message'] === 'string' ? document['message'] : `it was answered with status ${status}`
     if (status === 404 || status === 409) throw new ApiError({ code: status, reason: status === 404 ? 'NotFound' : 'Conflict', message })
-    throw unavailable(`${question.method} ${path}: ${message}`)
+    throw new NoAnswerError(`${question.method} ${path}: ${message}`)
   }
 
   async #ask(kind: RemoteKind, question: Omit<Question, 'timeoutMs' | 'mostBytes'>, mostBytes: number): Promise<Answer> {
@@ -126,8 +126,8 @@ export class RemoteClient {
   #targetOf({ version: { name } }: RemoteKind): RemoteTarget {
     const { services, now } = this.#parts
     const version = services.current.all.get(name)
-    if (version?.remote === undefined || !version.isAvailable) throw unavailable(`the server of ${name} is not available`)
-    if ((this.#resting.get(version.remote) ?? 0) > now()) throw unavailable(`the server of ${name} did not answer`)
+    if (version?.remote === undefined || !version.isAvailable) throw new NoAnswerError(`the server of ${name} is not available`)
+    if ((this.#resting.get(version.remote) ?? 0) > now()) throw new NoAnswerError(`the server of ${name} did not answer`)
     return version.remote
   }
 
@@ -136,6 +136,11 @@ export class RemoteClient {
     const group = this.#parts.identity.group({ stem: 'meta' })
     return `application/json;as=PartialObjectMetadata${suffix};g=${group};v=v1,application/json`
   }
+}
+
+/** Another server did not answer, or not the question. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
 }
 
 interface Answer {
