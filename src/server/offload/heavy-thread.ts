@@ -86,7 +86,7 @@ interface Thread {
 /** One user can have a quarter of the room. */
 const mostWaiting = { total: 32, ofOneUser: 8 }
 /** Each may hold a large object while it waits for somebody else, and all have one memory. Masters are never kept out by others. */
-const mostRunning = { total: 4, ofOneUser: 2, withMasters: 5 }
+const mostRunning = { total: 4, ofOneUser: 2, withMasters: 5, items: 4 }
 const idleMs = 30_000
 /** For a request whose client was told that its time is up, before the thread is given up. */
 const graceMs = 10_000
@@ -187,11 +187,14 @@ export class HeavyThread implements Offload, ItemMaker {
 
   readonly #mayBegin = (user: User): boolean => {
     let own = 0
-    for (const job of this.#running.values()) if (job.user.name === user.name) own++
-    // What is made at once waits for nobody.
-    if (user === everybody) return own === 0
-    if (user.groups.includes(mastersGroup)) return this.#running.size < mostRunning.withMasters
-    return this.#running.size < mostRunning.total && own < mostRunning.ofOneUser
+    let requests = 0
+    for (const job of this.#running.values()) {
+      if (job.user.name === user.name) own++
+      if (job.user !== everybody) requests++
+    }
+    if (user === everybody) return own < mostRunning.items
+    if (user.groups.includes(mastersGroup)) return requests < mostRunning.withMasters
+    return requests < mostRunning.total && own < mostRunning.ofOneUser
   }
 
   #begin(job: Job): void {
