@@ -2,6 +2,7 @@
 //
 // Cost (call-cost) is what the reference counts; for long texts it is far from the time that a call takes.
 
+import type { RE2JS } from 're2js'
 import { patternOf } from './pattern.js'
 import { CelList, CelMap, type Value } from './values.js'
 
@@ -19,29 +20,37 @@ const perInstruction = 40
 
 export type CallWork = (values: readonly Value[]) => number
 
-export function workOfCall(name: string): CallWork {
+/** `pattern`: what is looked for, where that is known beforehand. */
+export function workOfCall(name: string, pattern?: Value): CallWork {
   const factor = perLetter[name] ?? usual
-  return name === 'matches' || name === 'find' || name === 'findAll'
-    ? (values) => workOfPattern(values) + workOfSizes(values, factor)
-    : (values) => workOfSizes(values, factor)
+  if (name !== 'matches' && name !== 'find' && name !== 'findAll') return (values) => workOfSizes(values, factor)
+  if (typeof pattern !== 'string') return (values) => workOfPattern(values) + workOfSizes(values, factor)
+  const perLetterOfText = patternWork(pattern, ' ') + (name === 'findAll' ? factor : 0)
+  return ([text]) => (typeof text === 'string' ? perLetterOfText * text.length : 0)
 }
 
 /** Of looking for a pattern in a text. */
 export function patternWork(pattern: string, text: string): number {
   const compiled = patternOf(pattern)
-  return compiled instanceof Error ? 0 : compiled.programSize() * text.length * perInstruction
+  return compiled instanceof Error ? 0 : compiledWork(compiled, text)
 }
+
+export const compiledWork = (compiled: RE2JS, text: string): number => compiled.programSize() * text.length * perInstruction
 
 const workOfPattern = ([text, pattern]: readonly Value[]): number =>
   typeof text === 'string' && typeof pattern === 'string' ? patternWork(pattern, text) : 0
 
 function workOfSizes(values: readonly Value[], factor: number): number {
   let size = 0
-  for (const value of values) size += lengthOf(value)
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]
+    if (typeof value === 'string') size += value.length
+    else if (typeof value === 'object' && value !== null) size += sizeOfObject(value)
+  }
   return size < shortest ? 0 : size * factor
 }
 
-function lengthOf(value: Value): number {
-  if (typeof value === 'string' || value instanceof Uint8Array) return value.length
-  return value instanceof CelList || value instanceof CelMap ? value.size : 0
+function sizeOfObject(value: object): number {
+  if (value instanceof CelList || value instanceof CelMap) return value.size
+  return value instanceof Uint8Array ? value.length : 0
 }

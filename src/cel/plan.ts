@@ -119,7 +119,7 @@ class Planner {
     const call = new Call(functions[name] as CelFunction, args, {
       elementType,
       cost: costOfCall(name, overloads),
-      work: workOfCall(name),
+      work: workOfCall(name, second instanceof Constant ? second.value : undefined),
     })
     return conversions.has(name) && args.length === 1 ? fold(call, args) : call
   }

@@ -112,7 +112,10 @@ export class Call extends Computation {
     const problem = values.find((value) => value instanceof CelError)
     // A call that was not reached costs nothing.
     if (problem !== undefined && values.length < this.operands.length) return problem
-    if (problem === undefined) run.weigh(this.work(values))
+    if (problem === undefined) {
+      const work = this.work(values)
+      if (work > 0) run.weigh(work)
+    }
     const result = problem ?? this.operate(values, this.elementType)
     run.spend(this.cost(values, result))
     if (typeof result === 'string') run.make(result.length)

@@ -1,7 +1,7 @@
 // Regular expressions of schemas as functions over texts, in linear time: their author is not the one who waits.
 
 import type { Strain } from '../../base/weight.js'
-import { patternWork } from '../../cel/call-work.js'
+import { compiledWork } from '../../cel/call-work.js'
 import { patternOf } from '../../cel/pattern.js'
 
 /** What is wrong with a pattern; undefined where nothing is. */
@@ -14,7 +14,7 @@ export function patternProblem(pattern: string): string | undefined {
 export function matchesPattern(pattern: string, text: string, strain?: Strain): boolean {
   const compiled = patternOf(pattern)
   if (compiled instanceof Error) return false
-  strain?.expect(patternWork(pattern, text))
+  strain?.expect(compiledWork(compiled, text))
   const matches = compiled.test(text)
   strain?.look()
   return matches
