@@ -43,23 +43,29 @@ export class RemoteDocuments {
   #openApi = noRemoteOpenApi
   readonly #parts: DocumentParts
   readonly #heard = new Map<string, Heard>()
-  readonly #queue: KeyedQueue
+  /** One that answers what it serves and has no good document of its types, or the other way round, is asked for each in its own time. */
+  readonly #queues: readonly KeyedQueue[]
   readonly #ending = new AbortController()
   readonly #unfollow: () => void
   readonly #listeners = new Set<() => void>()
 
   constructor(parts: DocumentParts) {
     this.#parts = parts
-    const { logger } = parts
-    this.#queue = new KeyedQueue({
-      work: (name) => this.#ask(name),
-      concurrency: 16,
-      backOff: { firstMs: 1000, mostMs: 10 * usualAgainMs },
-      onFailure: (name, err, againMs) => logger.warn({ apiService: name, err, againMs: Math.round(againMs) }, 'cannot read documents'),
-      onOverflow: () => undefined,
-    })
+    const queueOf = (work: (version: RemoteVersion) => Promise<void>, what: string): KeyedQueue =>
+      new KeyedQueue({
+        work: (name) => this.#ask(name, work),
+        concurrency: 16,
+        backOff: { firstMs: 1000, mostMs: 10 * usualAgainMs },
+        onFailure: (name, err, againMs) =>
+          parts.logger.warn({ apiService: name, err, againMs: Math.round(againMs) }, `cannot read ${what}`),
+        onOverflow: () => undefined,
+      })
+    this.#queues = [
+      queueOf((version) => this.#hearDiscovery(version), 'the list of resources'),
+      queueOf((version) => this.#hearOpenApi(version), 'documents'),
+    ]
     this.#unfollow = parts.services.onChange((current, before) => this.#follow(current, before))
-    for (const { name } of parts.services.current.remotes) this.#queue.add(name)
+    for (const { name } of parts.services.current.remotes) this.#add(name)
   }
 
   get discovery(): RemoteDiscovery {
@@ -79,48 +85,89 @@ export class RemoteDocuments {
   async close(): Promise<void> {
     this.#unfollow()
     this.#ending.abort()
-    await this.#queue.close()
+    await Promise.all(this.#queues.map((queue) => queue.close()))
+  }
+
+  #add(name: string): void {
+    for (const queue of this.#queues) queue.add(name)
   }
 
   #follow({ all, remotes }: ApiServices, before: ApiServices): void {
-    let isLost = false
-    for (const [name, { target }] of this.#heard) {
-      if (all.get(name)?.remote === target) continue
+    let isOther = false
+    for (const [name, heard] of this.#heard) {
+      const version = all.get(name)
+      if (version?.remote === heard.target) {
+        if (!version.isAvailable && this.#makeStale(name, heard)) isOther = true
+        continue
+      }
       this.#heard.delete(name)
       this.#parts.tallies.countRegeneration(name, 'delete', 0)
-      isLost = true
+      isOther = true
     }
-    if (isLost) this.#publish()
-    for (const each of remotes) if (each.isAvailable && before.all.get(each.name) !== each) this.#queue.add(each.name)
+    if (isOther) this.#publish()
+    for (const each of remotes) if (each.isAvailable && before.all.get(each.name) !== each) this.#add(each.name)
   }
 
-  async #ask(name: string): Promise<Outcome> {
+  /** What it served when it last said is what there is, and may be wrong by now; whether that is news. */
+  #makeStale(name: string, heard: Heard): boolean {
+    if (heard.discovered === undefined || heard.discovered.freshness === 'Stale') return false
+    this.#heard.set(name, { ...heard, discovered: { ...heard.discovered, freshness: 'Stale' } })
+    return true
+  }
+
+  async #ask(name: string, work: (version: RemoteVersion) => Promise<void>): Promise<Outcome> {
     const version = this.#parts.services.current.all.get(name) as RemoteVersion | undefined
     // It is asked again when it is available.
     if (version?.remote === undefined || !version.isAvailable) return undefined
+    await work(version)
+    return { afterMs: this.#parts.againMs ?? usualAgainMs }
+  }
+
+  /** What is known of one; undefined where it is of no use any more what it says. */
+  #heardOf({ name, remote }: RemoteVersion): Heard | undefined {
+    if (this.#ending.signal.aborted || this.#parts.services.current.all.get(name)?.remote !== remote) return undefined
+    return this.#heard.get(name) ?? { target: remote, tag: '' }
+  }
+
+  #hear(name: string, before: Heard, next: Heard): void {
+    if (isSameHeard(before, next)) return
+    this.#heard.set(name, next)
+    this.#publish()
+  }
+
+  async #hearDiscovery(version: RemoteVersion): Promise<void> {
+    try {
+      const discovered = await this.#askDiscovery(version)
+      const before = this.#heardOf(version)
+      if (before !== undefined) this.#hear(version.name, before, { ...before, discovered })
+    } catch (thrown) {
+      const before = this.#heardOf(version)
+      if (before !== undefined && this.#makeStale(version.name, before)) this.#publish()
+      throw thrown
+    }
+  }
+
+  async #hearOpenApi(version: RemoteVersion): Promise<void> {
     const begunMs = performance.now()
-    const before = this.#heard.get(name) ?? { target: version.remote, tag: '' }
-    const [discovered, spec, address] = await Promise.allSettled([
-      this.#askDiscovery(version),
-      this.#askSpec(version, before),
-      this.#askAddress(version),
-    ])
-    if (this.#ending.signal.aborted || this.#parts.services.current.all.get(name)?.remote !== version.remote) return undefined
-    const stale = before.discovered && { ...before.discovered, freshness: 'Stale' as const }
+    const asked = this.#heardOf(version)
+    if (asked === undefined) return
+    const [spec, address] = await Promise.allSettled([this.#askSpec(version, asked), this.#askAddress(version)])
+    const before = this.#heardOf(version)
+    if (before === undefined) return
+    const { spec: _spec, tag: _tag, address: _address, ...rest } = before
     const next: Heard = {
-      target: version.remote,
-      ...optional('discovered', discovered.status === 'fulfilled' ? discovered.value : stale),
+      ...rest,
       ...(spec.status === 'fulfilled' ? spec.value : { ...optional('spec', before.spec), tag: before.tag }),
       ...optional('address', address.status === 'fulfilled' ? address.value : before.address),
     }
     if (next.spec !== before.spec && next.spec !== undefined)
-      this.#parts.tallies.countRegeneration(name, before.spec === undefined ? 'add' : 'update', (performance.now() - begunMs) / 1000)
-    if (!isSameHeard(before, next)) {
-      this.#heard.set(name, next)
-      this.#publish()
-    }
-    for (const each of [discovered, spec, address]) if (each.status === 'rejected') throw each.reason
-    return { afterMs: this.#parts.againMs ?? usualAgainMs }
+      this.#parts.tallies.countRegeneration(
+        version.name,
+        before.spec === undefined ? 'add' : 'update',
+        (performance.now() - begunMs) / 1000,
+      )
+    this.#hear(version.name, before, next)
+    for (const each of [spec, address]) if (each.status === 'rejected') throw each.reason
   }
 
   async #askDiscovery(version: RemoteVersion): Promise<DiscoveredVersion> {
