@@ -202,13 +202,15 @@ describe('a version that another server answers for', () => {
   })
 
   test('an escaped path is what was allowed, and no path leads out of the version', async () => {
+    // The server itself asks, too, for what it collects.
+    const passedOn = () => extension.seen.filter(({ headers }) => headers['x-remote-user'] === 'admin')
     extension.seen.length = 0
     expectStatus(await client.get(`${gadgets}/a%2Fb`), 404)
-    assert.equal(extension.seen.at(-1)?.url, `${gadgets}/a/b`)
+    assert.equal(passedOn().at(-1)?.url, `${gadgets}/a/b`)
     extension.seen.length = 0
     for (const tricky of [`/apis/${group}/v1/../../../api/v1/secrets`, `/apis/${group}/v1/%2e%2e/x`, `//apis/${group}/v1/gadgets`])
       expectStatus(await client.get(tricky), 404)
-    assert.deepEqual(extension.seen, [])
+    assert.deepEqual(passedOn(), [])
   })
 
   test('another protocol is spoken through it', async () => {
