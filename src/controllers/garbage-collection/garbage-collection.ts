@@ -45,7 +45,7 @@ const retryMs = 5000
 /** Servers that do not answer keep workers waiting. */
 const concurrencyElsewhere = 16
 /** Between two deletions of the same worker. */
-const restMs = 2
+const restMs = 4
 
 /** `extensions`: who else keeps objects; left out: nobody. */
 export const garbageCollection = (parts: LoopParts, times: CollectionTimes = usualTimes, extensions?: Extensions): Loop =>
