@@ -85,11 +85,13 @@ export class OwnerIndex {
     this.#waiting.delete(uid)
   }
 
-  /** Something that lies elsewhere depends on these owners, and on those before. */
-  relink(key: string, before: readonly string[], after: readonly string[]): void {
+  /** Something that lies elsewhere depends on these owners, and on those before. Gives whether it has some that it did not have. */
+  relink(key: string, before: readonly string[], after: readonly string[]): boolean {
     for (const uid of without(before, after)) this.#remove(uid, key)
-    for (const uid of without(after, before)) this.#add(uid, key)
+    const added = without(after, before)
+    for (const uid of added) this.#add(uid, key)
     if (this.#waiting.size > 0) for (const uid of before) this.#tellOwner(uid)
+    return added.length > 0
   }
 
   /** What lies under a key; undefined where nothing does. */
@@ -187,11 +189,7 @@ export class OwnerIndex {
     const old = before === undefined ? nobody : ownersOf(before)
     const current = after === undefined ? nobody : ownersOf(after)
     if (old.length === 0 && current.length === 0) return false
-    for (const uid of without(old, current)) this.#remove(uid, key)
-    const added = without(current, old)
-    for (const uid of added) this.#add(uid, key)
-    if (this.#waiting.size > 0) for (const uid of old) this.#tellOwner(uid)
-    return added.length > 0
+    return this.relink(key, old, current)
   }
 
   #tellOwner(uid: string): void {

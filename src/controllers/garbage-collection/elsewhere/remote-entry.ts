@@ -55,3 +55,17 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 /** The same as an object of this server would say. */
 export const metadataOf = ({ isGoing, finalizers }: RemoteEntry): ApiObject =>
   ({ metadata: { finalizers, ...(isGoing ? { deletionTimestamp: 'yes' } : {}) } }) as ApiObject
+
+/** What a reference is beside its letters, and what the index of owners has of it. */
+const referenceLetters = 200
+
+/** About as many as are kept of it: a server may name thousands of owners in each object. */
+export function lettersIn({ key, uid, revision, finalizers, references }: RemoteEntry): number {
+  let letters = key.length + uid.length + revision.length
+  for (const finalizer of finalizers) letters += finalizer.length
+  for (const { apiVersion, kind, name, uid: owner } of references)
+    letters += referenceLetters + textLength(apiVersion) + textLength(kind) + textLength(name) + textLength(owner)
+  return letters
+}
+
+const textLength = (text = ''): number => text.length

@@ -25,6 +25,8 @@ export interface FollowerParts {
 
 const firstMs = 1000
 const mostMs = 60_000
+/** Of one list: more than there are with as many objects as are followed, even where each page has few. */
+const mostPages = 5000
 
 /** What was told has been forgotten by who tells it. */
 class LostError extends Error {
@@ -69,9 +71,13 @@ async function listAll(kind: RemoteKind, { client, pieces, signal, put, remove, 
   const seen = new Set<string>()
   let revision = ''
   let next = ''
+  let pages = 0
   do {
     const page = await client.list(kind, next)
     signal.throwIfAborted()
+    pages += 1
+    // Nobody would come to the end.
+    if (page.next !== '' && (page.next === next || pages >= mostPages)) throw new Error('the list does not end')
     for (const entry of page.entries) {
       if (pieces.isOver) await pieces.next()
       seen.add(entry.key)

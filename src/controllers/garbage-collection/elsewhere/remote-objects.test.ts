@@ -119,3 +119,55 @@ test('one that is not available is not asked, and what waits for it goes on when
   assert.equal(extension.gadgets.size, 0)
   await theatre.stop()
 })
+
+test('a list that goes on with the same page again and again is given up for a while, and nothing is taken for gone', async () => {
+  const { extension, theatre, wait } = await setUp()
+  extension.put('x')
+  await theatre.make({ name: 'of-x', owners: [extension.reference('x')] })
+  await wait()
+  let lists = 0
+  extension.answer = ({ path }) => {
+    if (!path.includes('?limit=')) return undefined
+    lists += 1
+    return { status: 200, text: '{"metadata":{"resourceVersion":"9","continue":"again"},"items":[]}' }
+  }
+  extension.lose()
+  await wait(10_000)
+  assert.ok(lists >= 2 && lists < 20, `${lists} pages in ten seconds`)
+  assert.deepEqual(theatre.left, ['of-x'])
+  await theatre.stop()
+})
+
+test('an object that names thousands of owners is compared with what it was in one go', async () => {
+  const { extension, theatre, wait } = await setUp()
+  const owners = Array.from({ length: 4000 }, (_, i) => ({ apiVersion: 'v1', kind: 'Nobody', name: 'n', uid: `uid-${i}` }))
+  extension.put('one', { ownerReferences: owners })
+  await wait()
+  const { includes } = Array.prototype
+  let looks = 0
+  Array.prototype.includes = function (this: unknown[], ...given) {
+    looks += 1
+    return includes.apply(this, given)
+  }
+  try {
+    extension.put('one', { ownerReferences: [...owners].reverse() })
+    await wait(1)
+  } finally {
+    Array.prototype.includes = includes
+  }
+  assert.ok(looks < owners.length, `${looks} lists were searched`)
+  await theatre.stop()
+})
+
+test('of servers that say more of owners than there is room for, no more is kept', async () => {
+  const { extension, theatre, wait } = await setUp()
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'n'.repeat(3 << 20), uid: 'u' }]
+  const object = (name: number) => ({ metadata: { name: `o${name}`, namespace: 'n', uid: `u${name}`, ownerReferences } })
+  await wait()
+  for (let i = 0; i < 30; i++) {
+    extension.tell({ type: 'ADDED', object: object(i) })
+    await wait(1)
+  }
+  assert.equal(extension.watching, 0, 'it is not followed any more')
+  await theatre.stop()
+})

@@ -10,7 +10,7 @@ import type { ExtensionAsker } from '../../aggregation/ask-extension.js'
 import type { LoopParts } from '../../kit/loop.js'
 import { isForeground, isOrphaning } from '../finalizers.js'
 import { type Place, RemoteClient } from './remote-client.js'
-import { metadataOf, type RemoteEntry } from './remote-entry.js'
+import { lettersIn, metadataOf, type RemoteEntry } from './remote-entry.js'
 import { followKind } from './remote-follower.js'
 import { type RemoteKind, type RemoteKinds, referenceOf, remoteKinds, remoteParts } from './remote-kinds.js'
 
@@ -45,8 +45,9 @@ export interface RemoteParts extends Pick<LoopParts, 'engine' | 'catalogs' | 'lo
   readonly after: (ms: number, run: () => void) => () => void
 }
 
-/** Of all servers together. */
+/** Of all servers together: objects, and letters in what is kept of them. */
 const mostObjects = 200_000
+const mostLetters = 64 << 20
 
 interface Followed {
   readonly kind: RemoteKind
@@ -65,6 +66,7 @@ export class RemoteObjects {
   #kinds: RemoteKinds = { byReference: new Map(), followed: new Map() }
   #nextCompare: (() => void) | undefined
   #count = 0
+  #letters = 0
 
   constructor(parts: RemoteParts) {
     this.#parts = parts
@@ -195,6 +197,7 @@ export class RemoteObjects {
   #forget(entries: Map<string, RemoteEntry>): void {
     for (const { key, references } of entries.values()) this.#parts.index().relink(key, references.map(uidOf), [])
     this.#count -= entries.size
+    for (const entry of entries.values()) this.#letters -= lettersIn(entry)
     entries.clear()
   }
 
@@ -202,12 +205,14 @@ export class RemoteObjects {
     const { listener, index } = this.#parts
     const before = entries.get(entry.key)
     if (before === undefined && this.#count >= mostObjects) return false
+    const letters = this.#letters + lettersIn(entry) - (before === undefined ? 0 : lettersIn(before))
+    if (letters > mostLetters) return false
+    this.#letters = letters
     if (before === undefined) this.#count += 1
     entries.set(entry.key, entry)
-    const [old, current] = [(before?.references ?? []).map(uidOf), entry.references.map(uidOf)]
-    index().relink(entry.key, old, current)
+    const hasMore = index().relink(entry.key, (before?.references ?? []).map(uidOf), entry.references.map(uidOf))
     if (before !== undefined && before.uid !== entry.uid) this.#tellGone(before.uid)
-    if (current.some((uid) => !old.includes(uid))) listener.onOwners(entry.key)
+    if (hasMore) listener.onOwners(entry.key)
     if (isWaiting(entry)) listener.onGoing(entry.key)
     return true
   }
@@ -217,6 +222,7 @@ export class RemoteObjects {
     if (before === undefined) return
     entries.delete(key)
     this.#count -= 1
+    this.#letters -= lettersIn(before)
     this.#parts.index().relink(key, before.references.map(uidOf), [])
     this.#tellGone(before.uid)
   }
