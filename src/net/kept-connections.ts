@@ -252,10 +252,16 @@ export class KeptConnections {
 
   #shareWaiting(): void {
     for (const asked of this.#waiting) {
-      if (this.#shared?.isOpen && !this.#shared.hasRoom) return
+      // Whoever could not begin would come back to the end of those who wait, and so without end.
+      if (!this.#hasRoom()) return
       this.#waiting.delete(asked)
       this.#begin(asked)
     }
+  }
+
+  #hasRoom(): boolean {
+    const mayConnect = this.#all.size < this.#limits.most || this.#free.length > 0
+    return this.#shared?.isOpen ? this.#shared.hasRoom : mayConnect
   }
 
   #read(connection: Connection, bytes: Buffer): void {

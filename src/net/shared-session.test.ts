@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { constants, createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect as connectPlain, createServer as createPlainServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createServer, type TLSSocket } from 'node:tls'
 import { AnswerTimeoutError } from './ask.js'
@@ -44,9 +44,10 @@ async function standOf(t: TestContext, answer: Answer, { streams = 100, ...limit
     for (const session of sessions) session.destroy()
     server.close()
   })
-  const endpoint = endpointAt(t, (server.address() as AddressInfo).port, limits)
+  const { port } = server.address() as AddressInfo
+  const endpoint = endpointAt(t, port, limits)
   const ask = async (text: string): Promise<string> => (await endpoint.post(text === '' ? '""' : JSON.stringify(text))).body.toString()
-  return { endpoint, sessions, ask }
+  return { endpoint, sessions, ask, port }
 }
 
 const say: Answer = (stream, text) => {
@@ -93,6 +94,41 @@ test('a server that leaves is asked again over another connection', async (t) =>
   assert.equal(await ask('b'), 'b')
   sessions.at(-1)?.destroy()
   assert.equal(await ask('c'), 'c')
+})
+
+test('who waits while a session has ended and others cannot be opened stands in the way of nobody', async (t) => {
+  const held: (() => void)[] = []
+  const { sessions, port } = await standOf(t, (stream, text) => void held.push(() => say(stream, text)))
+  // Whoever comes second meets nobody who speaks.
+  const sockets: Socket[] = []
+  const front = createPlainServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => undefined)
+    if (sockets.length > 1) return
+    const back = connectPlain(port, '127.0.0.1')
+    back.on('error', () => undefined)
+    socket.pipe(back).pipe(socket)
+  })
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    front.close()
+  })
+  const endpoint = endpointAt(t, (front.address() as AddressInfo).port, { maxSockets: 2 })
+  const first = endpoint.post('"first"')
+  await until(() => held.length === 1)
+  sessions[0]?.goaway()
+  const others: Promise<unknown>[] = []
+  // One after the other, until one does not come over the session that the server leaves.
+  while (sockets.length < 3) {
+    others.push(endpoint.post('"other"', { timeoutMs: 60_000 }).catch((thrown: unknown) => thrown))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  others.push(endpoint.post('"waits"').catch((thrown: unknown) => thrown))
+  for (const answer of held) answer()
+  assert.equal((await first).body.toString(), 'first')
+  endpoint.close()
+  await Promise.all(others)
 })
 
 test('what was refused untouched is asked again', async (t) => {
