@@ -100,5 +100,5 @@ test('help names every flag and fits 100 columns', () => {
   for (const flag of allFlags) assert.ok(help.includes(`--${flag.name}`), flag.name)
   for (const line of help.split('\n')) assert.ok(line.length <= 100, line)
   assert.match(help, /^ {2}--secure-port <port> +port for TLS; 0 for any free one \(default 6443\)$/m)
-  assert.match(help, /^\* --egress-selector-config-file <file> +how /m)
+  assert.match(help, /^ {2}--egress-selector-config-file <file> +how /m)
 })

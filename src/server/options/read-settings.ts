@@ -20,6 +20,7 @@ import { readAggregation } from './read-aggregation.js'
 import { readAudit } from './read-audit.js'
 import { readAuthentication } from './read-authentication.js'
 import { readAuthorization } from './read-authorization.js'
+import { checkEgressConfig } from './read-egress.js'
 import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
 import { readNetwork } from './read-network.js'
 import { readLogging, readMetrics } from './read-observability.js'
@@ -60,6 +61,7 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
   const encryption = readEncryption(input, identity)
   const { audit, warnings: auditWarnings } = readAudit(input, identity)
   const gates = under('feature-gates', () => parseFeatureGates(values['feature-gates']))
+  checkEgress(input, identity)
   return {
     flags: parsed,
     texts,
@@ -179,6 +181,11 @@ function readEncryption({ values, files, given }: SettingsInput, identity: Ident
 function readTracing({ values, files }: SettingsInput, identity: Identity, gates: FeatureGates): TracingSettings | undefined {
   const path = values['tracing-config-file']
   return path === undefined ? undefined : under('tracing-config-file', () => parseTracingConfig(files.get(path) ?? '', identity, gates))
+}
+
+function checkEgress({ values, files }: SettingsInput, identity: Identity): void {
+  const path = values['egress-selector-config-file']
+  if (path !== undefined) under('egress-selector-config-file', () => checkEgressConfig(files.get(path) ?? '', identity))
 }
 
 function readTokens({ values, files }: SettingsInput): TokenFile {

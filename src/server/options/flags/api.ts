@@ -133,7 +133,13 @@ export const apiFlags = [
     refused: 'this server knows no cloud; leave the flag out',
     help: 'refused: this server knows no cloud',
   },
-  { name: 'egress-selector-config-file', kind: 'file', content: 'yaml', effect: 'later', help: 'how the server reaches other networks' },
+  {
+    name: 'egress-selector-config-file',
+    kind: 'file',
+    content: 'yaml',
+    effect: 'now',
+    help: 'how the server reaches other networks; directly, other ways are refused',
+  },
   {
     name: 'kubelet-certificate-authority',
     kind: 'file',
