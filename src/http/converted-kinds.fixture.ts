@@ -1,6 +1,5 @@
 // A kind whose versions somebody else converts, slowly and many objects at a time, for tests.
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { BatchConversion } from '../api/conversion.js'
 import { defineResource, type SubresourceDefinition } from '../api/definition.js'
 import { identityOf } from '../api/identity.js'
@@ -15,13 +14,14 @@ export const [v1, v2] = [`${group}/v1`, `${group}/v2`]
 export const converter = {
   /** What it was asked: how many objects, from where to where. */
   calls: [] as string[],
-  delayMs: 0,
+  /** What it waits for before it answers. */
+  held: Promise.resolve() as Promise<unknown>,
   problem: undefined as string | undefined,
 }
 
 export const convert: BatchConversion = async (objects, { from, to }) => {
   converter.calls.push(`${objects.length} ${from.slice(-2)}>${to.slice(-2)}`)
-  await sleep(converter.delayMs)
+  await converter.held
   if (converter.problem !== undefined) throw new Error(converter.problem)
   return objects.map((object) => {
     const { color, paint, ...rest } = object as ApiObject & { color?: string; paint?: string }
