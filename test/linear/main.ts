@@ -30,8 +30,14 @@ const seed = Number(values.seed)
 /** In one doubling more than that may be another way that is taken for long inputs, and has to be looked at, too. */
 const mostStep = 5
 
-/** One or two doublings alone are a step and no growth: a cache is full, or an object of the runtime becomes a table, with its thousandth member. */
-const inRow = 3
+/**
+ * A few doublings alone are a step and no growth: a cache is full, or an object of the runtime becomes a table, with its thousandth member. So it
+ * takes some in a row, and fewer where each is worse.
+ */
+const rows = [
+  { inRow: 4, limit: mostFactor },
+  { inRow: 2, limit: 3 },
+] as const
 
 /** The last of the doublings in a row that break the rule, if some do. */
 function broken(shape: Shape): Growth | undefined {
@@ -46,8 +52,11 @@ function broken(shape: Shape): Growth | undefined {
     if (values.verbose) console.log(showGrowth(growth))
     const isSuspect = to.ms > leastMs && growth.factor > mostFactor
     if (isSuspect && growth.factor > mostStep && isBroken(growth, mostStep)) return growth
-    suspects = isSuspect ? [...suspects, growth].slice(-inRow) : []
-    if (suspects.length === inRow && suspects.every((each) => isBroken(each, mostFactor))) return growth
+    suspects = isSuspect ? [...suspects, growth] : []
+    for (const { inRow, limit } of rows) {
+      const last = suspects.slice(-inRow)
+      if (last.length === inRow && last.every(({ factor }) => factor > limit) && last.every((each) => isBroken(each, limit))) return growth
+    }
   }
   console.log(`${shape.subject}: ${shape.name}: ${(last.ms / (last.bytes / 2 ** 20)).toFixed(1)} ms/MiB`)
   return undefined
