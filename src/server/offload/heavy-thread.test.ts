@@ -31,7 +31,7 @@ after(() => storage.close())
 const problems: unknown[] = []
 const events: (readonly string[])[] = []
 
-async function threadWith(mostHeapMiB?: number, args: readonly string[] = [], kept = storage): Promise<HeavyThread> {
+async function threadWith(mostHeapMiB?: number, args: readonly string[] = [], kept = storage, idleMs = 30_000): Promise<HeavyThread> {
   const flags = parseFlags(['--storage-backend=memory', ...args])
   const settings = await readSettings(flags)
   const { cert } = issueCertificate({ commonName: 'ca', use: 'authority', notBefore: Date.now(), notAfter: Date.now() + 60_000 })
@@ -53,6 +53,7 @@ async function threadWith(mostHeapMiB?: number, args: readonly string[] = [], ke
     logger: silentLogger,
     catalogs: servedCatalog(settings),
     requestMs: 60_000,
+    idleMs,
     ...(mostHeapMiB === undefined ? {} : { mostHeapMiB }),
   })
 }
@@ -160,5 +161,14 @@ test('a request that needs too much memory fails alone', async () => {
   const thread = await threadWith(30)
   await assert.rejects(thread.serve(create('huge', 200_000), wanted), (thrown) => thrown instanceof ApiError && thrown.status.code === 503)
   assert.equal((await thread.serve(create('small', 1), wanted)).code, 201)
+  await thread.close()
+})
+
+test('a request that comes while a thread ends that had nothing to do begins in another one', async () => {
+  const thread = await threadWith(undefined, [], storage, 1)
+  assert.equal((await thread.serve(create('before-its-end', 1), wanted)).code, 201)
+  // Timers of one length are called in the order in which they were set: that of the thread was set just before.
+  await new Promise((resolve) => setTimeout(resolve, 1))
+  assert.equal((await thread.serve(create('at-its-end', 1), wanted)).code, 201)
   await thread.close()
 })

@@ -57,6 +57,8 @@ export interface HeavyThreadParts {
   readonly requestMs: number
   /** What is made of a request may be large, and is not the memory of the server. */
   readonly mostHeapMiB?: number
+  /** How long it is kept without a request. */
+  readonly idleMs?: number
 }
 
 interface Job {
@@ -87,7 +89,7 @@ interface Thread {
 const mostWaiting = { total: 32, ofOneUser: 8 }
 /** Each may hold a large object while it waits for somebody else, and all have one memory. Masters are never kept out by others. */
 const mostRunning = { total: 4, ofOneUser: 2, withMasters: 5, items: 4 }
-const idleMs = 30_000
+const usualIdleMs = 30_000
 /** For a request whose client was told that its time is up, before the thread is given up. */
 const graceMs = 10_000
 const defaultHeapMiB = 768
@@ -109,6 +111,8 @@ export class HeavyThread implements Offload, ItemMaker {
   #thread: Thread | undefined
   #idle: NodeJS.Timeout | undefined
   #isClosed = false
+  /** Resolves when those that were given up have ended. */
+  #ended: Promise<unknown> = Promise.resolve()
   /** Of the kinds that are served. */
   #catalogNumber = 0
   readonly #unfollow: () => void
@@ -172,13 +176,14 @@ export class HeavyThread implements Offload, ItemMaker {
     if (this.#running.size > 0) return
     this.#thread?.worker.unref()
     clearTimeout(this.#idle)
-    this.#idle = setTimeout(() => void this.#end(), idleMs).unref()
+    this.#idle = setTimeout(() => void this.#end(), this.#parts.idleMs ?? usualIdleMs).unref()
   }
 
   #choose(): Job | undefined {
-    if (this.#running.size === 0) {
+    while (this.#running.size === 0 && this.#again.length > 0) {
       const again = this.#again.shift()
-      if (again !== undefined) return again
+      if (again?.isWanted() === true) return again
+      again?.reject(requestTimedOut())
     }
     if (this.#again.length > 0) return undefined
     for (const { isAlone } of this.#running.values()) if (isAlone) return undefined
@@ -327,9 +332,12 @@ export class HeavyThread implements Offload, ItemMaker {
   async #end(): Promise<void> {
     clearTimeout(this.#idle)
     const thread = this.#thread
-    if (thread === undefined) return
-    await thread.worker.terminate()
-    this.#lose(thread, undefined)
+    if (thread !== undefined) {
+      this.#ended = Promise.all([this.#ended, thread.worker.terminate()])
+      // Now, and not when it has ended: whoever comes meanwhile begins in another one.
+      this.#lose(thread, undefined)
+    }
+    await this.#ended
   }
 }
 
