@@ -64,6 +64,8 @@ test('the items of a list, one by one', () => {
   ]
   for (const list of lists) for (const space of [0, 2]) assert.deepEqual(items(JSON.stringify(list, undefined, space)), list)
   assert.deepEqual(items(' [ ] '), [])
+  const far = '\n'.padEnd(100)
+  assert.deepEqual(items(`[${far}{},${far}1${far}]`), [{}, 1])
   for (const bad of ['', '{}', '[', '[1', '["', '7', '"[]"']) assert.throws(() => items(bad), bad)
 })
 

@@ -5,6 +5,8 @@ const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
 const comma = 0x2c
+/** The last of the blanks; nothing else that a document may have lies before it. */
+const blank = 0x20
 
 /** So many bytes are looked at between two yields. */
 const strideBytes = 32 << 10
@@ -80,7 +82,9 @@ export function* sliceItems(bytes: Buffer): Generator<undefined, readonly Buffer
   let last = 0
   const endItem = (at: number): void => {
     // Blanks alone are no item.
-    if (bytes.toString('latin1', from, Math.min(at, from + 64)).trim() !== '') items.push(bytes.subarray(from, at))
+    let first = from
+    while (first < at && (bytes[first] as number) <= blank) first++
+    if (first < at) items.push(bytes.subarray(from, at))
     from = at + 1
   }
   for (let i = 0; i < bytes.length; i++) {

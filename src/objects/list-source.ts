@@ -176,29 +176,31 @@ export function* convertedSlices(reads: Reads, at: Selected, { form, limit }: Wa
 }
 
 /** What is too heavy is converted and made elsewhere, and all else in pieces. */
-function convertedSlice({ heavy }: Reads, objects: readonly StoredObject[], form: ItemForm): Promised<ListSlice> {
+export function convertedSlice({ heavy }: Pick<Reads, 'heavy'>, objects: readonly StoredObject[], form: ItemForm): Promised<ListSlice> {
   const waiting: Promise<void>[] = []
   const light: StoredObject[] = []
-  for (const object of objects) {
-    if (object.keptItem(form) !== undefined) continue
+  // What is at hand now may be forgotten while others are converted, and could not be made again without that.
+  const kept = objects.map((object) => object.keptItem(form))
+  for (const [i, object] of objects.entries()) {
+    if (kept[i] !== undefined) continue
     const made = heavy.ahead(object, form)
     if (made === undefined) light.push(object)
     else waiting.push(made)
   }
   const converting = convertAhead(light, form.resource)
   if (converting !== undefined) waiting.push(converting)
-  return nowOrInPieces(joinItems(objects, form, waiting), new Pieces())
+  return nowOrInPieces(joinItems(objects, kept, { form, waiting }), new Pieces())
 }
 
 function* joinItems(
   objects: readonly StoredObject[],
-  form: ItemForm,
-  waiting: readonly Promise<void>[],
+  kept: readonly (Uint8Array | undefined)[],
+  { form, waiting }: { readonly form: ItemForm; readonly waiting: readonly Promise<void>[] },
 ): Generator<Promise<unknown> | undefined, ListSlice, void> {
   if (waiting.length > 0) yield Promise.all(waiting)
   const pieces: Uint8Array[] = []
-  for (const object of objects) {
-    pieces.push(form.separator, object.item(form))
+  for (const [i, object] of objects.entries()) {
+    pieces.push(form.separator, kept[i] ?? object.item(form))
     yield
   }
   return { bytes: Buffer.concat(pieces), count: objects.length, lastKey: objects.at(-1)?.key ?? '' }
