@@ -75,6 +75,19 @@ test('questions one after the other share a connection, those at a time have one
   assert.equal(sockets.length, 2)
 })
 
+test('who must have a new connection gets one, also after having waited', async (t) => {
+  const held: (() => void)[] = []
+  const answer = (socket: Socket, text: string): unknown =>
+    text === 'hold' ? held.push(() => socket.write(ok(text))) : socket.write(ok(text))
+  const { sockets, ask } = await standOf(t, answer, { most: 1 })
+  const first = ask('hold')
+  await until(() => held.length === 1)
+  const fresh = ask('fresh', { isFresh: true })
+  for (const release of held) release()
+  assert.deepEqual(await Promise.all([first, fresh]), ['hold', 'fresh'])
+  assert.equal(sockets.length, 2)
+})
+
 test('who gives up while waiting takes no turn, and who gives up amid a question ends its connection', async (t) => {
   const heard: string[] = []
   const answer = (socket: Socket, text: string): void => {

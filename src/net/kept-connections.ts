@@ -84,6 +84,8 @@ interface Asked {
 
 interface Connection {
   readonly socket: Socket
+  /** Told of its end; others listen to that, too. */
+  readonly ended: (error?: unknown) => void
   asked: Asked | undefined
   wasUsed: boolean
   /** Until when it is kept without a question, by `performance.now()`. */
@@ -93,6 +95,7 @@ interface Connection {
 /** The other side closes at the moment of which it spoke: it is not asked anything shortly before. */
 const marginMs = 1000
 const sweepMs = 1000
+const endings = ['end', 'error', 'close'] as const
 
 export class KeptConnections {
   readonly #limits: ConnectionLimits
@@ -188,7 +191,8 @@ export class KeptConnections {
       return
     }
     const { socket, readyOn } = opened
-    const connection: Connection = { socket, asked, wasUsed: false, freeUntilMs: 0 }
+    const ended = (error?: unknown): void => this.#end(connection, error instanceof Error ? error : undefined)
+    const connection: Connection = { socket, asked, ended, wasUsed: false, freeUntilMs: 0 }
     asked.connection = connection
     this.#all.add(connection)
     socket.setNoDelay(true)
@@ -201,9 +205,7 @@ export class KeptConnections {
       socket.on('data', (bytes: Buffer) => this.#read(connection, bytes))
       this.#send(connection, connection.asked)
     })
-    socket.on('end', () => this.#end(connection, undefined))
-    socket.on('error', (error) => this.#end(connection, error))
-    socket.on('close', () => this.#end(connection, undefined))
+    for (const event of endings) socket.on(event, connection.ended)
   }
 
   #send(connection: Connection, asked: Asked): void {
@@ -218,7 +220,7 @@ export class KeptConnections {
     connection.asked = undefined
     asked.connection = undefined
     this.#all.delete(connection)
-    for (const event of ['end', 'error', 'close']) socket.removeAllListeners(event)
+    for (const event of endings) socket.off(event, connection.ended)
     if (this.#shared?.isOpen && !asked.question.isFresh) {
       socket.on('error', () => undefined)
       socket.destroy()
@@ -298,7 +300,8 @@ export class KeptConnections {
     const { freeMs, mostFree } = this.#limits
     const keptMs = keptSeconds === undefined ? freeMs : Math.min(freeMs, keptSeconds * 1000 - marginMs)
     const [next] = this.#waiting
-    if (keptMs <= 0 || (next === undefined && this.#free.length >= mostFree)) {
+    // Who must have a new one gets it instead of this one.
+    if (keptMs <= 0 || next?.question.isFresh || (next === undefined && this.#free.length >= mostFree)) {
       this.#drop(connection, undefined)
       return
     }
