@@ -216,6 +216,14 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     if (!this.annotated.has(key)) this.annotated.set(key, { key, value, atLeast })
   }
 
+  /** The request was begun anew elsewhere: what was found out there counts, whatever was said of it here before. */
+  takeAnnotations(all: readonly Annotation[]): void {
+    for (const each of all) {
+      this.annotated?.delete(each.key)
+      this.annotate(each.key, each.value, each.atLeast)
+    }
+  }
+
   /** Ends an answer that cannot be completed so that its client sees the difference: an HTTP/2 stream that just ends looks whole. */
   cut(): void {
     this.isCut = true

@@ -61,7 +61,7 @@ export async function serveOffloaded(exchange: Exchange): Promise<Answered> {
     },
     () => !(exchange.isTimedOut || exchange.isGone),
   )
-  for (const { key, value, atLeast } of answer.annotations) exchange.annotate(key, value, atLeast)
+  exchange.takeAnnotations(answer.annotations)
   if (answer.audited !== undefined) exchange.audited?.takeOver(answer.audited)
   if (answer.panic !== undefined) exchange.lifecycle.panic(exchange, new Error(answer.panic))
   sendRelayed(exchange, answer)
