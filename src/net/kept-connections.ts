@@ -227,7 +227,7 @@ export class KeptConnections {
       this.#begin(asked)
       return
     }
-    const shared = new SharedSession(socket, this.#limits.most, () => this.#shareWaiting())
+    const shared = new SharedSession(socket, this.#limits.most, () => this.#shareWaiting(), this.#shared)
     this.#shared?.leave()
     this.#shared = shared
     this.#sweepLater()
@@ -325,7 +325,7 @@ export class KeptConnections {
     this.#shared?.check(this.#limits.freeMs)
     const now = performance.now()
     for (const connection of this.#free.filter(({ freeUntilMs }) => freeUntilMs <= now)) this.#drop(connection, undefined)
-    if (this.#free.length > 0 || this.#shared?.isOpen) return
+    if (this.#free.length > 0 || this.#shared?.isGone === false) return
     clearInterval(this.#sweeping)
     this.#sweeping = undefined
   }

@@ -131,6 +131,17 @@ test('who waits while a session has ended and others cannot be opened stands in 
   await Promise.all(others)
 })
 
+test('who waits for an answer over a session that another one has followed is told when all is closed', async (t) => {
+  const held: ServerHttp2Stream[] = []
+  const { endpoint, sessions, ask } = await standOf(t, (stream, text) => (text === 'held' ? void held.push(stream) : say(stream, text)))
+  const first = assert.rejects(ask('held'))
+  await until(() => held.length === 1)
+  sessions[0]?.goaway()
+  while (sessions.length < 2) assert.equal(await ask('next'), 'next')
+  endpoint.close()
+  await first
+})
+
 test('what was refused untouched is asked again', async (t) => {
   let refused = 0
   const { ask } = await standOf(t, (stream, text) => (refused++ === 1 ? stream.close(constants.NGHTTP2_REFUSED_STREAM) : say(stream, text)))

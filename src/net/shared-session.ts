@@ -37,8 +37,12 @@ export class SharedSession {
   /** When the last question ended, by `performance.now()`. */
   #idleSinceMs = performance.now()
 
+  /** The one in whose place it is: questions may still be on their way there. */
+  #before: SharedSession | undefined
+
   /** `changed`: told whenever there may be room, or none any more. */
-  constructor(socket: TLSSocket, most: number, changed: () => void) {
+  constructor(socket: TLSSocket, most: number, changed: () => void, before?: SharedSession) {
+    this.#before = before
     this.#socket = socket
     this.#most = most
     this.#changed = changed
@@ -52,6 +56,11 @@ export class SharedSession {
   /** Whether questions can still be asked here, now or later. */
   get isOpen(): boolean {
     return this.#isOpen && !this.#session.closed && !this.#session.destroyed
+  }
+
+  /** Whether nothing is left of it, nor of those before. */
+  get isGone(): boolean {
+    return this.#session.destroyed && this.#before?.isGone !== false
   }
 
   get hasRoom(): boolean {
@@ -120,12 +129,19 @@ export class SharedSession {
 
   /** To be called now and then: leaves what sends too much beside answers, and what nobody has used for too long. */
   check(freeMs: number): void {
+    this.#before?.check(freeMs)
+    if (this.#before?.isGone) this.#before = undefined
     const beside = this.#socket.bytesRead - envelope * this.#bodyBytes
-    if (beside > mostBeside.once + mostBeside.each * this.#questions) this.close()
-    else if (this.#streams.size === 0 && performance.now() - this.#idleSinceMs > freeMs) this.close()
+    if (beside > mostBeside.once + mostBeside.each * this.#questions) this.#cut()
+    else if (this.#streams.size === 0 && performance.now() - this.#idleSinceMs > freeMs) this.#cut()
   }
 
   close(): void {
+    this.#before?.close()
+    this.#cut()
+  }
+
+  #cut(): void {
     this.#isOpen = false
     this.#session.destroy()
   }
