@@ -38,7 +38,7 @@ export async function* getLines({
   mostLineBytes,
   signal,
   ...tls
-}: LinesRequest): AsyncGenerator<string, void, void> {
+}: LinesRequest): AsyncGenerator<Buffer, void, void> {
   const given = headers as { [name: string]: string | string[] }
   const sent = request(url, { agent: false, headers: given, signal, timeout: idleMs, ...tlsOptions(tls) })
   sent.on('timeout', () => sent.destroy(new Error(`nothing came for ${idleMs} ms`)))
@@ -51,13 +51,15 @@ export async function* getLines({
       let start = 0
       for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
         parts.push(chunk.subarray(start, end))
-        yield Buffer.concat(parts).toString()
+        yield Buffer.concat(parts)
         parts = []
         bytes = 0
         start = end + 1
       }
       if (start === chunk.length) continue
       parts.push(chunk.subarray(start))
+      // Whoever sends a byte at a time must not make a long list of it.
+      if (parts.length === mostParts) parts = [Buffer.concat(parts)]
       bytes += chunk.length - start
       if (bytes > mostLineBytes) throw new Error(`a line is longer than ${mostLineBytes} bytes`)
     }
@@ -67,6 +69,7 @@ export async function* getLines({
 }
 
 const newline = 0x0a
+const mostParts = 1024
 
 async function headOf(sent: ClientRequest, headMs: number): Promise<IncomingMessage> {
   const ending = new AbortController()

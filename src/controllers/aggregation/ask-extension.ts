@@ -18,7 +18,7 @@ export interface ExtensionAsker {
   /** The same for any certificate that it shows: nothing but whether it answers is taken from it. Names the address that was asked. */
   readonly probe: (target: RemoteTarget, path: string, signal: AbortSignal) => Promise<Probed>
   /** The lines of an answer that does not end. */
-  readonly follow: (target: RemoteTarget, question: Following) => AsyncIterable<string>
+  readonly follow: (target: RemoteTarget, question: Following) => AsyncIterable<Buffer>
 }
 
 export interface Following {

@@ -106,7 +106,7 @@ export class FakeExtension implements Extensions {
     return (name) => ({ of: name, as: { apiVersion: `${group}/v1`, kind: 'Gadget', uid: `gadget-${name}` } })
   }
 
-  async *#lines(signal: AbortSignal): AsyncGenerator<string, void, void> {
+  async *#lines(signal: AbortSignal): AsyncGenerator<Buffer, void, void> {
     this.watching += 1
     signal.addEventListener('abort', () => this.#wake())
     try {
@@ -117,7 +117,7 @@ export class FakeExtension implements Extensions {
           throw new NoLinesError(410)
         }
         const line = this.#untold.shift()
-        if (line !== undefined) yield line
+        if (line !== undefined) yield Buffer.from(line)
         else await new Promise<void>((resolve) => (this.#wake = resolve))
       }
     } finally {

@@ -4,8 +4,10 @@
 import { ApiError } from '../../../api/api-error.js'
 import type { ApiServiceSource, RemoteTarget } from '../../../api/api-services.js'
 import type { Identity } from '../../../api/identity.js'
+import { inPieces } from '../../../base/pieces.js'
 import { isRecord } from '../../../schema/read.js'
 import type { ExtensionAsker, Question } from '../../aggregation/ask-extension.js'
+import { readAnswer } from './read-answer.js'
 import { type RemoteEntry, readEntry } from './remote-entry.js'
 import { type RemoteKind, remotePath } from './remote-kinds.js'
 
@@ -77,7 +79,7 @@ export class RemoteClient {
   }
 
   /** The lines of a watch. */
-  watch(kind: RemoteKind, revision: string, signal: AbortSignal): AsyncIterable<string> {
+  watch(kind: RemoteKind, revision: string, signal: AbortSignal): AsyncIterable<Buffer> {
     const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${watchSeconds}&resourceVersion=${encodeURIComponent(revision)}`
     return this.#parts.asker.follow(this.#targetOf(kind), {
       path: `${remotePath(kind)}?${query}`,
@@ -116,7 +118,7 @@ export class RemoteClient {
     const { asker, signal, now } = this.#parts
     try {
       const { status, body } = await asker.ask(target, { ...question, timeoutMs: askMs, mostBytes, signal })
-      return { status, document: parsed(body) }
+      return { status, document: await documentIn(body, signal) }
     } catch (thrown) {
       if (!signal.aborted) this.#resting.set(target, now() + restMs)
       throw thrown
@@ -148,10 +150,11 @@ interface Answer {
   readonly document: unknown
 }
 
-function parsed(body: Buffer): unknown {
+async function documentIn(body: Buffer, signal: AbortSignal): Promise<unknown> {
   try {
-    return JSON.parse(body.toString())
+    return await inPieces(readAnswer(body), signal)
   } catch {
+    signal.throwIfAborted()
     // Whoever asked finds nothing in it.
     return undefined
   }

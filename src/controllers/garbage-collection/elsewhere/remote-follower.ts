@@ -1,9 +1,10 @@
 // Follows the objects of one kind of another server: a list, and every change after it. When it has lost sight it lists again, and tells of what
 // is gone meanwhile. As long as a server does not answer, what was known last is what there is.
 
-import type { PieceClock } from '../../../base/pieces.js'
+import { nowOrInPieces, type PieceClock } from '../../../base/pieces.js'
 import { NoLinesError } from '../../../net/get-lines.js'
 import { isRecord } from '../../../schema/read.js'
+import { readAnswer } from './read-answer.js'
 import type { RemoteClient } from './remote-client.js'
 import { type RemoteEntry, readEntry } from './remote-entry.js'
 import type { RemoteKind } from './remote-kinds.js'
@@ -45,7 +46,7 @@ export async function followKind(kind: RemoteKind, parts: FollowerParts): Promis
       }
       for await (const line of parts.client.watch(kind, revision, parts.signal)) {
         if (parts.pieces.isOver) await parts.pieces.next()
-        revision = take(kind, parts, line) ?? revision
+        revision = (await take(kind, parts, line)) ?? revision
         failures = 0
       }
       // It ends from time to time, but not at once.
@@ -95,9 +96,10 @@ function keep(put: FollowerParts['put'], entry: RemoteEntry): void {
 }
 
 /** Gives the revision that is reached; undefined: the same. */
-function take(kind: RemoteKind, { put, remove }: FollowerParts, line: string): string | undefined {
-  if (line.trim() === '') return undefined
-  const event: unknown = JSON.parse(line)
+async function take(kind: RemoteKind, { put, remove, pieces, signal }: FollowerParts, line: Buffer): Promise<string | undefined> {
+  if (line.length <= 1) return undefined
+  const event: unknown = await nowOrInPieces(readAnswer(line), pieces)
+  signal.throwIfAborted()
   if (!isRecord(event)) throw new LostError('that is no event')
   const { type, object } = event
   if (type === 'BOOKMARK') return revisionIn(object)
