@@ -138,7 +138,10 @@ export class KeptConnections {
       }
       // Whoever has gone before tells so at once.
       asked.forget = onAbort?.((reason) => this.#fail(asked, reason))
-      if (asked.isOver) return
+      if (asked.isOver) {
+        asked.forget?.()
+        return
+      }
       asked.timer = setTimeout(() => this.#fail(asked, new AnswerTimeoutError(allowedMs)), timeoutMs)
       this.#begin(asked)
     })
