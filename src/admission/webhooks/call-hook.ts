@@ -114,7 +114,7 @@ async function postLater(first: EndpointAnswer, place: HookPlace, request: Admis
     if (retryAfter === undefined || !Number.isInteger(retryAfter)) return answer
     const leftMs = later.lateAtMs - performance.now() - retryAfter * 1000
     if (leftMs <= 0) throw new AnswerTimeoutError(later.timeoutMs)
-    await request.call.waitFor(sleep(retryAfter * 1000))
+    await request.call.waitFor(sleep(retryAfter * 1000, undefined, { ref: false }))
     answer = await place.post({ ...later, timeoutMs: leftMs })
   }
   return answer

@@ -87,7 +87,10 @@ async function eachPacked<Source>(
 
 function packing(render: () => Generator<undefined, UnitBytes, void>, pieces: PieceClock): Packing<PackedUnit> {
   const rendered = rendering(render, pieces)
-  return { rendered, packed: rendered.then((bytes) => packUnit(bytes, pieces)) }
+  const packed = rendered.then((bytes) => packUnit(bytes, pieces))
+  // Whoever waits for what is rendered hears of it first, and nobody may be left to wait for the rest.
+  packed.catch(() => undefined)
+  return { rendered, packed }
 }
 
 async function rendering(render: () => Generator<undefined, UnitBytes, void>, pieces: PieceClock): Promise<UnitBytes> {
