@@ -18,14 +18,13 @@ function testsOf(source, built) {
     .map((name) => ({ source: `${source}/${name}`, built: `${built}/${name.replace(/\.ts$/, '.js')}` }))
 }
 
-/** Rooms whose code computes, and what a test has that uses more of its process than that. */
-const computingRooms = /^src\/(?:admission|api|audit|auth|base|cel|codec|patch|resources|schema|storage)\//
+/** What a test has that uses its process for more than to compute. */
 const usesProcess =
   /\b(?:before|after|beforeEach|afterEach)\(|\bprocess\.|\bmock\b|\bset(?:Timeout|Interval|Immediate)\b|\.listen\(|node:(?!assert|test')|\bperformance\.|\blmdb\b|\bconsole\.|\bsleep\b|\bglobalThis\b|import\.meta|\bconcurrency\b/
 /** Tests are not begun while the files of a group are loaded, as long as none of these waits for something. */
 const waitsAtStart = /^(?:await|(?:export )?const .*= await|for await)\b/m
 const isPlain = ({ source }) => {
-  if (!computingRooms.test(source)) return false
+  if (!source.startsWith('src/')) return false
   const text = readFileSync(`${root}${source}`, 'utf8')
   return !usesProcess.test(text) && !waitsAtStart.test(text)
 }

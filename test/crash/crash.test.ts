@@ -13,7 +13,7 @@ import { StoreModel } from './store-model.js'
 import { replay, Watcher } from './watcher.js'
 import { Writer } from './writer.js'
 
-const seconds = Number(process.env['CRASH_SECONDS'] ?? 8)
+const seconds = Number(process.env['CRASH_SECONDS'] ?? 5)
 /** Fewer writes test nothing: on a slow machine it takes more rounds to get so many. */
 const leastWrites = 100
 const mostRounds = 60

@@ -1,4 +1,4 @@
-// The upgrade of a data folder killed at random moments, 20 of them or as many as CRASH_KILLS says: while entries are read, converted and written, and while a transaction is on its
+// The upgrade of a data folder killed at random moments, 8 of them or as many as CRASH_KILLS says: while entries are read, converted and written, and while a transaction is on its
 // way to the disk. At each of them every entry is there once, with its revision; in the end all are as if they were written now.
 // Every run names its seed; CRASH_SEED repeats the moments, as far as the machine allows.
 
@@ -23,7 +23,7 @@ import { openTables } from '../../src/storage/lmdb-tables.js'
 import type { Entry, FormatUpgrade, Storage } from '../../src/storage/storage.js'
 import { seededRandom } from '../kit/seeded-random.js'
 
-const kills = Number(process.env['CRASH_KILLS'] ?? 20)
+const kills = Number(process.env['CRASH_KILLS'] ?? 8)
 const count = 3000
 const uniqueKeys = 200
 const upgrade = entryUpgrade(new Map([['boxes', 'v1']]))

@@ -16,7 +16,7 @@ before(async () => {
 after(() => server.stop())
 
 /** More than there is room for. */
-const clients = 600
+const clients = 500
 const uploaders = 1000
 
 async function openAll(): Promise<readonly RawSocket[]> {

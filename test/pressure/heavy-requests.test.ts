@@ -15,11 +15,11 @@ before(async () => {
 })
 after(() => server.stop())
 
-const count = 14_000
+const count = 10_000
 const many = (value: string, keys = count): Readonly<Record<string, string>> =>
   Object.fromEntries(Array.from({ length: keys }, (_, i) => [`key-${i}`, value]))
 /** Almost as many as fit into an object. */
-const most = 45_000
+const most = 30_000
 
 /** Heavy, though not by much. */
 const few = (value: string): Readonly<Record<string, string>> =>

@@ -12,9 +12,9 @@ import { ServerProcess } from '../kit/server-process.js'
 import { MemoryWatch } from './memory-watch.js'
 
 const requestTimeoutSeconds = 10
-/** 40 MB in large objects, and 10 MB in many that take longer to turn into other forms. */
+/** 40 MB in large objects, and 6 MB in many that take longer to turn into other forms. */
 const large = { list: configMaps('default'), objects: 40, bytes: 1_000_000 }
-const many = { list: configMaps('many'), objects: 200, bytes: 50_000 }
+const many = { list: configMaps('many'), objects: 120, bytes: 50_000 }
 let server: ServerProcess
 
 before(async () => {
@@ -58,7 +58,7 @@ interface Form {
 const table = 'application/json;as=Table;g=meta.cluster.io;v=v1'
 const forms: readonly Form[] = [
   { name: 'JSON, selected', accept: 'application/json', path: `${many.list}?labelSelector=size%3Dlarge` },
-  { name: 'JSON, a page', accept: 'application/json', path: `${many.list}?limit=199` },
+  { name: 'JSON, a page', accept: 'application/json', path: `${many.list}?limit=119` },
   { name: 'JSON, gzip', accept: 'application/json', path: many.list, gzip: true },
   { name: 'pretty', accept: 'application/json', path: `${many.list}?pretty=true` },
   { name: 'YAML', accept: 'application/yaml', path: `${many.list}?limit=40` },
