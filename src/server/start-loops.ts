@@ -1,43 +1,25 @@
-// The loops that keep the server true to its own objects, by name. They begin when it is ready, and catch up behind that.
+// Starts the loops that keep the server true to its own objects: they begin when it is ready, and catch up behind that.
 
 import { X509Certificate } from 'node:crypto'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { apiServiceAvailability } from '../controllers/aggregation/availability.js'
-import { customApiServices } from '../controllers/aggregation/register-custom.js'
-import { deleteElsewhere } from '../controllers/aggregation/remote-contents.js'
 import { certificateSigning, type Signer } from '../controllers/certificate-signing.js'
-import { certificateApproval } from '../controllers/certificates/approve-requests.js'
-import { certificateCleaner } from '../controllers/certificates/clean-requests.js'
 import { readAuthority } from '../controllers/certificates/read-authority.js'
-import { clusterInfoSigner } from '../controllers/cluster-info-signer.js'
-import { clusterRoleAggregation } from '../controllers/cluster-role-aggregation.js'
-import { customResourceDefinitions } from '../controllers/custom-resources/definition-status.js'
-import { defaultAccounts } from '../controllers/default-accounts.js'
-import { disruptionBudgets } from '../controllers/disruption/disruption.js'
-import { expiredLeases } from '../controllers/expired-leases.js'
-import { finishedJobs } from '../controllers/finished-jobs.js'
-import { flowSchemaStatus } from '../controllers/flow-schema-status.js'
-import { garbageCollection } from '../controllers/garbage-collection/garbage-collection.js'
 import { LoopCounters } from '../controllers/kit/counters.js'
 import type { LoopParts } from '../controllers/kit/loop.js'
 import type { Loop } from '../controllers/leader-election.js'
-import { namespaceDeletion } from '../controllers/namespace-deletion.js'
-import { claimProtection } from '../controllers/protection/claim-protection.js'
-import { volumeProtection } from '../controllers/protection/volume-protection.js'
-import { quotaStatus } from '../controllers/resource-quota.js'
-import { publishRootCa, rootCaMaps } from '../controllers/root-ca.js'
+import { publishRootCa } from '../controllers/root-ca.js'
 import { signerNames } from '../controllers/signer-rules.js'
-import { tokenCleaner } from '../controllers/token-cleaner.js'
-import { tokenSecrets } from '../controllers/token-secrets.js'
 import { keepTrust } from '../controllers/trust-keeper.js'
 import type { KeyPair } from '../net/issue-certificate.js'
 import type { Engine } from '../verbs/engine.js'
 import { signerOf } from './certificates.js'
 import type { ClientTrust } from './client-trust.js'
+import { nameLoops } from './name-loops.js'
 import type { OpenExtensions } from './open-extensions.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
-import { type ElectedLoops, type Loops, runLoops } from './run-loops.js'
+import { type ElectedLoops, runLoops } from './run-loops.js'
 import type { ChangingCertificate } from './serving-certificate.js'
 
 export interface LoopSources {
@@ -68,29 +50,12 @@ export function startLoops({ settings, logger, closing }: Opening, sources: Loop
   closing.add(() => published.close())
   const rootCa = { pem: () => certificate.rootPem, onChange: (listener: () => void) => certificate.onChange(listener) }
   if (settings.controllers.includes('root-ca-cert-publisher')) closing.add(publishRootCa(engine, catalogs, rootCa))
-  const loopsByName: Loops = {
-    garbagecollector: (loopParts) => garbageCollection(loopParts, undefined, extensions),
-    namespace: (loopParts) => namespaceDeletion(loopParts, undefined, deleteElsewhere(extensions.services, extensions.asker)),
-    serviceaccount: defaultAccounts,
-    'root-ca-cert-publisher': rootCaMaps(rootCa),
-    'flow-schema-status': flowSchemaStatus,
-    'clusterrole-aggregation': clusterRoleAggregation,
-    'serviceaccount-token': tokenSecrets(rootCa),
-    csrsigning: signing(settings, certificate.authority),
-    tokencleaner: tokenCleaner,
-    bootstrapsigner: clusterInfoSigner,
-    resourcequota: quotaStatus,
-    'ttl-after-finished': finishedJobs,
-    disruption: disruptionBudgets,
-    'pvc-protection': claimProtection,
-    'pv-protection': volumeProtection,
-    csrapproving: certificateApproval,
-    csrcleaner: certificateCleaner,
-    'identity-lease-garbage-collector': expiredLeases,
-    'custom-resource-definitions': customResourceDefinitions,
-    'apiservice-registration': customApiServices,
-    'apiservice-status-available': apiServiceAvailability(extensions),
-  }
+  const loopsByName = nameLoops({
+    extensions,
+    availability: apiServiceAvailability(extensions),
+    rootCa,
+    signing: signing(settings, certificate.authority),
+  })
   let loops: ElectedLoops | undefined
   let beginning: NodeJS.Immediate | undefined
   closing.add(async () => {

@@ -7,32 +7,12 @@ import { ApiServiceSource } from '../api/api-services.js'
 import type { Resource } from '../api/catalog.js'
 import { nothingDiscovered } from '../api/discovered.js'
 import { silentLogger } from '../base/logger.js'
+import { certificateSigning } from '../controllers/certificate-signing.js'
+import { stageOf } from '../controllers/engine.fixture.js'
+import { FakeTimers } from '../controllers/kit/timers.fixture.js'
+import { type RawObject, RawObjects } from '../controllers/raw-objects.fixture.js'
 import { certificate, nodeRequest, request } from '../resources/certificates/requests.fixture.js'
-import { customApiServices } from './aggregation/register-custom.js'
-import { certificateSigning } from './certificate-signing.js'
-import { certificateApproval } from './certificates/approve-requests.js'
-import { certificateCleaner } from './certificates/clean-requests.js'
-import { clusterInfoSigner } from './cluster-info-signer.js'
-import { clusterRoleAggregation } from './cluster-role-aggregation.js'
-import { customResourceDefinitions } from './custom-resources/definition-status.js'
-import { defaultAccounts } from './default-accounts.js'
-import { disruptionBudgets } from './disruption/disruption.js'
-import { stageOf } from './engine.fixture.js'
-import { expiredLeases } from './expired-leases.js'
-import { finishedJobs } from './finished-jobs.js'
-import { flowSchemaStatus } from './flow-schema-status.js'
-import { garbageCollection } from './garbage-collection/garbage-collection.js'
-import type { LoopParts } from './kit/loop.js'
-import { FakeTimers } from './kit/timers.fixture.js'
-import type { Loop } from './leader-election.js'
-import { namespaceDeletion } from './namespace-deletion.js'
-import { claimProtection } from './protection/claim-protection.js'
-import { volumeProtection } from './protection/volume-protection.js'
-import { type RawObject, RawObjects } from './raw-objects.fixture.js'
-import { quotaStatus } from './resource-quota.js'
-import { rootCaMaps } from './root-ca.js'
-import { tokenCleaner } from './token-cleaner.js'
-import { tokenSecrets } from './token-secrets.js'
+import { nameLoops } from './name-loops.js'
 
 const beginMs = Date.parse('2026-01-01T00:00:00Z')
 const minuteMs = 60_000
@@ -48,29 +28,13 @@ function never(): never {
   throw new Error('nobody else is asked')
 }
 
-/** Those of `server/start-loops`, but for the one that asks other servers whether they answer. */
-const loops: { readonly [name: string]: (parts: LoopParts) => Loop } = {
-  garbagecollector: (parts) => garbageCollection(parts, undefined, extensions),
-  namespace: namespaceDeletion,
-  serviceaccount: defaultAccounts,
-  'root-ca-cert-publisher': rootCaMaps(rootCa),
-  'flow-schema-status': flowSchemaStatus,
-  'clusterrole-aggregation': clusterRoleAggregation,
-  'serviceaccount-token': tokenSecrets(rootCa),
-  csrsigning: certificateSigning({ signers, seconds: 3600 }),
-  tokencleaner: tokenCleaner,
-  bootstrapsigner: clusterInfoSigner,
-  resourcequota: quotaStatus,
-  'ttl-after-finished': finishedJobs,
-  disruption: disruptionBudgets,
-  'pvc-protection': claimProtection,
-  'pv-protection': volumeProtection,
-  csrapproving: certificateApproval,
-  csrcleaner: certificateCleaner,
-  'identity-lease-garbage-collector': expiredLeases,
-  'custom-resource-definitions': customResourceDefinitions,
-  'apiservice-registration': customApiServices,
-}
+/** All of them, but for the one that asks other servers whether they answer. */
+const loops = nameLoops({
+  extensions,
+  availability: () => ({ close: async () => undefined }),
+  rootCa,
+  signing: certificateSigning({ signers, seconds: 3600 }),
+})
 
 const selector = { matchLabels: { app: 'a' } }
 const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: 'owner' }
