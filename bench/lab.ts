@@ -31,7 +31,7 @@ export class Lab {
   constructor({ isQuick, count }: { readonly isQuick: boolean; readonly count?: number | undefined }) {
     this.isQuick = isQuick
     this.count = count
-    this.rounds = isQuick ? { count: 3, durationMs: 500 } : { count: 7, durationMs: 1500 }
+    this.rounds = isQuick ? { count: 8, durationMs: 250 } : { count: 28, durationMs: 375 }
   }
 
   /** A server with the usual flags that workloads share; each keeps to its own namespace. */

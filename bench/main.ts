@@ -106,7 +106,9 @@ try {
 } finally {
   await lab.close()
 }
-console.log(`processor time of the server process per request (user and system, all threads), median of ${lab.rounds.count} rounds`)
+console.log(
+  `processor time of the server process per request (user and system, all threads), median of ${lab.rounds.count} rounds in turns`,
+)
 console.log(`node ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown processor'}\n`)
 console.log(renderTable(lines))
 process.exitCode = lines.every(hasPassed) && !hasFailed ? 0 : 1

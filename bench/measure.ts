@@ -41,7 +41,12 @@ export async function compare(floor: Side, server: Side, { count, durationMs }: 
   // Both sides are warm before anything counts: compiled, cached, and with their memory grown.
   for (const side of [floor, server]) await warmUp(side)
   const costs: { readonly floor: Cost; readonly server: Cost }[] = []
-  for (let round = 0; round < count; round++) costs.push({ floor: await floor.run(durationMs), server: await server.run(durationMs) })
+  for (let round = 0; round < count; round++) {
+    // Whoever comes second meets what the first has left: each does so every other time.
+    const early = round % 2 === 0 ? await floor.run(durationMs) : undefined
+    const cost = await server.run(durationMs)
+    costs.push({ floor: early ?? (await floor.run(durationMs)), server: cost })
+  }
   const [floorCost, serverCost] = [
     median(costs.map(({ floor: cost }) => cost.cpuMicrosecondsEach)),
     median(costs.map(({ server: cost }) => cost.cpuMicrosecondsEach)),
@@ -49,7 +54,8 @@ export async function compare(floor: Side, server: Side, { count, durationMs }: 
   return {
     floor: floorCost,
     server: serverCost,
-    ratio: serverCost / floorCost,
+    // Of each pair by itself: what disturbs one round disturbs its neighbour, too.
+    ratio: median(costs.map(({ floor: below, server: above }) => above.cpuMicrosecondsEach / below.cpuMicrosecondsEach)),
     perSecond: median(costs.map(({ server: cost }) => cost.perSecond)),
   }
 }
