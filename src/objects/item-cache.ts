@@ -8,27 +8,41 @@ interface Kept {
   readonly revision: number
   readonly items: Map<ItemForm, Uint8Array>
   cost: number
-  /** The period in which it was last asked for: see release. */
-  usedIn: number
 }
 
 /** What the bookkeeping takes, for each object and for each form of it. */
 const objectCost = 256
 const itemCost = 160
 
+/** By key. */
+class Generation {
+  readonly kept = new Map<string, Kept>()
+  bytes = 0
+
+  take(key: string): Kept | undefined {
+    const known = this.kept.get(key)
+    if (known === undefined) return undefined
+    this.kept.delete(key)
+    this.bytes -= known.cost
+    return known
+  }
+}
+
+/**
+ * What was asked for since the last change of generations is in the young one, and what was asked for before that in the old one, which goes as a
+ * whole. An order of all keys would cost more with every key: the platform's maps pass over all that was removed from their beginning.
+ */
 export class ItemCache {
-  private readonly maxBytes: number
-  /** By key, the least recently used first. */
-  private readonly kept = new Map<string, Kept>()
-  private heldBytes = 0
-  private period = 0
+  private readonly halfBytes: number
+  private young = new Generation()
+  private old = new Generation()
 
   constructor(maxBytes: number) {
-    this.maxBytes = maxBytes
+    this.halfBytes = Math.floor(maxBytes / 2)
   }
 
   get bytes(): number {
-    return this.heldBytes
+    return this.young.bytes + this.old.bytes
   }
 
   /** The item of this version of an object, made if it is not there. */
@@ -42,58 +56,53 @@ export class ItemCache {
 
   /** Keeps what was made. A past version that is read by pages is not worth the room that the newest one has. */
   add(object: StoredObject, form: ItemForm, made: Uint8Array): void {
-    if ((this.kept.get(object.key)?.revision ?? 0) <= object.revision) this.keep(object, form, made)
+    if ((this.known(object.key)?.revision ?? 0) <= object.revision) this.keep(object, form, made)
   }
 
   /** The item of this version of an object, if it is there. */
   find({ key, revision }: StoredObject, form: ItemForm): Uint8Array | undefined {
-    const known = this.kept.get(key)
+    const known = this.known(key)
     const found = known?.revision === revision ? known.items.get(form) : undefined
     if (known === undefined || found === undefined) return undefined
-    this.kept.delete(key)
-    this.kept.set(key, known)
-    known.usedIn = this.period
+    if (this.old.take(key) !== undefined) this.put(key, known)
     return found
   }
 
   /** A key has changed: what is kept of it will not be asked for again. */
   drop(key: string): void {
-    const known = this.kept.get(key)
-    if (known === undefined) return
-    this.kept.delete(key)
-    this.heldBytes -= known.cost
+    if (this.young.take(key) === undefined) this.old.take(key)
   }
 
   /** Ends a period: what was not asked for in this one and the one before goes. */
   release(): void {
-    for (const [key, { usedIn }] of this.kept) {
-      if (usedIn >= this.period - 1) break
-      this.drop(key)
-    }
-    this.period += 1
+    this.old = this.young
+    this.young = new Generation()
   }
 
   clear(): void {
-    this.kept.clear()
-    this.heldBytes = 0
+    this.release()
+    this.release()
+  }
+
+  private known(key: string): Kept | undefined {
+    return this.young.kept.get(key) ?? this.old.kept.get(key)
   }
 
   /** In memory of its own: what was just made may lie in a slab with others, all of which it would hold. */
   private keep({ key, revision }: StoredObject, form: ItemForm, made: Uint8Array): void {
     const cost = made.length + itemCost
-    if (cost + objectCost > this.maxBytes) return
-    if (this.kept.get(key)?.revision !== revision) this.drop(key)
-    const kept = this.kept.get(key) ?? { revision, items: new Map(), cost: 0, usedIn: this.period }
-    const added = cost + (kept.cost === 0 ? objectCost : 0)
-    kept.items.set(form, made.slice())
-    kept.cost += added
-    kept.usedIn = this.period
-    this.heldBytes += added
-    this.kept.delete(key)
-    this.kept.set(key, kept)
-    for (const oldest of this.kept.keys()) {
-      if (this.heldBytes <= this.maxBytes) break
-      this.drop(oldest)
+    const before = this.young.take(key) ?? this.old.take(key)
+    const kept = before?.revision === revision ? before : { revision, items: new Map<ItemForm, Uint8Array>(), cost: objectCost }
+    if (!kept.items.has(form) && kept.cost + cost <= this.halfBytes) {
+      kept.items.set(form, made.slice())
+      kept.cost += cost
     }
+    if (kept.items.size > 0) this.put(key, kept)
+  }
+
+  private put(key: string, kept: Kept): void {
+    if (this.young.bytes + kept.cost > this.halfBytes) this.release()
+    this.young.kept.set(key, kept)
+    this.young.bytes += kept.cost
   }
 }

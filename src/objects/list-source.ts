@@ -12,6 +12,7 @@ import type { HeavyItems } from './heavy-items.js'
 import type { ItemCache } from './item-cache.js'
 import { collectionOf, keyAfter, keyOf, rangeOf } from './keys.js'
 import type { LabelIndex } from './label-index.js'
+import type { LastChanges } from './last-changes.js'
 import type { ListCache } from './list-cache.js'
 import { type KeyList, keyListOf } from './ordered-keys.js'
 import type { ListSlice } from './page-slices.js'
@@ -26,6 +27,7 @@ export interface Reads {
   readonly kept: ItemCache
   readonly heavy: HeavyItems
   readonly tallies: StoreTallies
+  readonly lastChanges: LastChanges
 }
 
 export interface RangeAtRevision {
@@ -55,7 +57,8 @@ export type AwaitedSteps<T> = Generator<T | Promise<void> | undefined, void, voi
 /** How many objects are looked at in a step. */
 const objectsPerStep = 32
 
-export const isNow = ({ storage }: Reads, { revision }: RangeAtRevision): boolean => storage.revision === revision
+/** Whether what is there now is what was there then. */
+export const isNow = ({ lastChanges }: Reads, { range, revision }: RangeAtRevision): boolean => lastChanges.isAsAt(revision, range.start)
 
 const tallyOf = ({ tallies }: Reads, { range }: RangeAtRevision): CollectionTally => tallies.of(collectionOf(range.start))
 
@@ -269,8 +272,8 @@ export function* streamObjects(reads: Reads, at: RangeAtRevision): Steps<StoredO
   const tally = tallyOf(reads, at)
   let { start } = at.range
   for (;;) {
-    if (storage.revision !== at.revision) yield* storage.recall({ start, end: at.range.end }, at.revision)
-    const past = storage.revision === at.revision ? {} : { at: at.revision }
+    if (!isNow(reads, at)) yield* storage.recall({ start, end: at.range.end }, at.revision)
+    const past = isNow(reads, at) ? {} : { at: at.revision }
     const page = storage.range({ start, end: at.range.end, limit: readAhead, maxBytes: readAheadBytes, ...past })
     tally.fetched += page.entries.length
     tally.evaluated += page.entries.length

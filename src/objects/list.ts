@@ -83,11 +83,16 @@ export function* readPage(reads: Reads, query: ListQuery): Generator<unknown, Ob
     pieces: query.pieces,
   }
   if (page.matches !== undefined) return yield* selectedPage(reads, page)
-  if (query.at !== undefined && query.limit > 0 && query.expectedCount === undefined) yield* reads.storage.recall(page.range, query.at)
-  const total = query.limit === 0 ? 0 : (query.expectedCount ?? reads.storage.count(page.range, query.at))
+  const total = query.limit === 0 ? 0 : (query.expectedCount ?? (yield* counting(reads, page)))
   if (query.limit === 0 || total <= query.limit) return wholePage(reads, page)
   const { items, range } = yield* firstOf(reads, page, rangeItems(reads, page))
   return { ...pageOf(reads, { ...page, range }, items), next: { startKey: range.end, remaining: total - query.limit } }
+}
+
+function* counting(reads: Reads, page: Page): Generator<undefined, number, void> {
+  if (isNow(reads, page)) return reads.storage.count(page.range)
+  yield* reads.storage.recall(page.range, page.revision)
+  return reads.storage.count(page.range, page.revision)
 }
 
 /** The objects of now. */

@@ -58,6 +58,7 @@ export class ObjectCache {
   }
 
   private shrink(): void {
+    if (this.heldBytes <= this.maxBytes) return
     for (const key of this.objects.keys()) {
       if (this.heldBytes <= this.maxBytes) break
       this.drop(key)

@@ -11,6 +11,7 @@ import { HeavyItems } from './heavy-items.js'
 import { ItemCache } from './item-cache.js'
 import { collectionOf, keyOf, rangeOf } from './keys.js'
 import { LabelIndex } from './label-index.js'
+import { LastChanges } from './last-changes.js'
 import { type ListQuery, type ObjectPage, readPage, ready, stepsOf } from './list.js'
 import { ListCache } from './list-cache.js'
 import type { AwaitedSteps, Reads } from './list-source.js'
@@ -78,12 +79,9 @@ const mostPendingBytes = 64 << 20
 
 export class ObjectStore {
   private readonly storage: Storage
-  private readonly cache: ListCache
-  private readonly labels: LabelIndex
   private readonly reads: Reads
   private readonly recent: ObjectCache
   private owners: OwnerIndex | undefined
-  private readonly kept: ItemCache
   readonly heavy = new HeavyItems()
   private readonly hub: WatchHub
   /** What waits for slow watchers. */
@@ -101,23 +99,22 @@ export class ObjectStore {
     const labelBytes = Math.floor(options.readCacheBytes / 4)
     const recentBytes = Math.floor(options.readCacheBytes / 16)
     const keptBytes = Math.floor(options.readCacheBytes / 8)
-    this.cache = new ListCache(options.storage, options.readCacheBytes - labelBytes - recentBytes - keptBytes, this.heavy)
-    this.kept = new ItemCache(keptBytes)
-    this.recent = new ObjectCache(recentBytes, this.kept)
-    this.labels = new LabelIndex(options.storage, labelBytes)
     this.reads = {
       storage: this.storage,
-      cache: this.cache,
-      labels: this.labels,
-      kept: this.kept,
+      cache: new ListCache(options.storage, options.readCacheBytes - labelBytes - recentBytes - keptBytes, this.heavy),
+      labels: new LabelIndex(options.storage, labelBytes),
+      kept: new ItemCache(keptBytes),
       heavy: this.heavy,
       tallies: this.tallies,
+      lastChanges: new LastChanges(options.storage),
     }
+    this.recent = new ObjectCache(recentBytes, this.reads.kept)
     this.periods = setInterval(() => this.releaseUnused(), cachePeriodMs).unref()
     this.hub = new WatchHub(options.storage, (change) => {
-      this.cache.drop(change.key)
-      this.kept.drop(change.key)
-      this.labels.update(change)
+      this.reads.lastChanges.note(change.key)
+      this.reads.cache.drop(change.key)
+      this.reads.kept.drop(change.key)
+      this.reads.labels.update(change)
       this.recent.update(change)
       this.owners?.update(change)
     })
@@ -125,9 +122,9 @@ export class ObjectStore {
 
   /** Ends a period of the caches: they hold what is asked for, and not all that was. */
   releaseUnused(): void {
-    this.cache.release()
-    this.kept.release()
-    this.labels.release()
+    this.reads.cache.release()
+    this.reads.kept.release()
+    this.reads.labels.release()
   }
 
   get revision(): number {
@@ -140,7 +137,7 @@ export class ObjectStore {
   }
 
   get cacheBytes(): number {
-    return this.cache.bytes + this.kept.bytes + this.labels.bytes + this.recent.bytes
+    return this.reads.cache.bytes + this.reads.kept.bytes + this.reads.labels.bytes + this.recent.bytes
   }
 
   get watchers(): number {
@@ -210,7 +207,7 @@ export class ObjectStore {
 
   private readStored({ resource }: ObjectAddress, key: string): StoredObject | undefined {
     const begunMs = performance.now()
-    const object = objectOf(this.storage.read(key), this.kept)
+    const object = objectOf(this.storage.read(key), this.reads.kept)
     this.tallies.of(resource.collection).took('get', begunMs)
     return object
   }
@@ -340,9 +337,9 @@ export class ObjectStore {
     clearInterval(this.periods)
     this.backlog.close()
     this.hub.close()
-    this.cache.clear()
+    this.reads.cache.clear()
     this.recent.clear()
-    this.kept.clear()
+    this.reads.kept.clear()
   }
 
   /** How the last write went, for the health of the store: it failed by what was thrown, or it did not. */

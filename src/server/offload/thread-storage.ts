@@ -38,6 +38,7 @@ const scannedBytes = 4 << 20
  * was read through it is kept for no longer than the request.
  */
 export class ThreadStorage implements Storage {
+  readonly isPartlyFollowed = true
   readonly #link: Pick<ThreadStart, 'questions' | 'answered'>
   readonly #writes: StorageWrites
   readonly #followers = createFollowers(silentLogger)
