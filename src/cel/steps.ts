@@ -153,28 +153,45 @@ export class NotFalse extends Computation {
   }
 }
 
-export class MakeList extends Computation {
+/** What is made of all its parts; the first that is an error is what becomes of it. */
+abstract class Construction extends Computation {
+  private readonly cost: number
+
+  constructor(operands: readonly Step[], cost: bigint) {
+    super(operands)
+    this.cost = Number(cost)
+  }
+
+  protected abstract make(values: readonly Value[]): Value
+
   protected override isDecided(values: readonly Value[]): boolean {
     return values.at(-1) instanceof CelError
   }
 
   protected override compute(values: readonly Value[], run: Run): Value {
-    run.spend(Number(costs.list))
+    run.spend(this.cost)
     const last = values.at(-1)
-    return last instanceof CelError ? last : new ValueList([...values])
+    return last instanceof CelError ? last : this.make(values)
+  }
+}
+
+export class MakeList extends Construction {
+  constructor(operands: readonly Step[]) {
+    super(operands, costs.list)
+  }
+
+  protected override make(values: readonly Value[]): Value {
+    return new ValueList([...values])
   }
 }
 
 /** Of keys and values in turn. */
-export class MakeMap extends Computation {
-  protected override isDecided(values: readonly Value[]): boolean {
-    return values.at(-1) instanceof CelError
+export class MakeMap extends Construction {
+  constructor(operands: readonly Step[]) {
+    super(operands, costs.map)
   }
 
-  protected override compute(values: readonly Value[], run: Run): Value {
-    run.spend(Number(costs.map))
-    const last = values.at(-1)
-    if (last instanceof CelError) return last
+  protected override make(values: readonly Value[]): Value {
     const entries = new Map<string, readonly [Value, Value]>()
     for (let i = 0; i < values.length; i += 2) {
       const key = values[i] as Value
@@ -186,24 +203,17 @@ export class MakeMap extends Computation {
 }
 
 /** `google.protobuf.Timestamp{seconds: 1}`. */
-export class MakeMessage extends Computation {
+export class MakeMessage extends Construction {
   private readonly message: Message
   private readonly names: readonly string[]
 
   constructor(message: Message, names: readonly string[], values: readonly Step[]) {
-    super(values)
+    super(values, costs.message)
     this.message = message
     this.names = names
   }
 
-  protected override isDecided(values: readonly Value[]): boolean {
-    return values.at(-1) instanceof CelError
-  }
-
-  protected override compute(values: readonly Value[], run: Run): Value {
-    run.spend(Number(costs.message))
-    const last = values.at(-1)
-    if (last instanceof CelError) return last
+  protected override make(values: readonly Value[]): Value {
     const fields: { [name: string]: bigint } = {}
     for (const [i, value] of values.entries()) {
       if (typeof value !== 'bigint') return new CelError(`unsupported field type for ${this.names[i]}: ${typeName(value)}`)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce } from '../base/pieces.js'
-import { findMember, sliceItems, sliceMembers } from './json-slices.js'
+import { findMember, sliceItems, sliceMembers, sliceRecord } from './json-slices.js'
 
 const limits = { depth: 10 }
 const slice = (text: string, ...wanted: readonly string[]) =>
@@ -35,6 +35,19 @@ test('members of the wanted members, and of no others', () => {
 
 test('a wanted member that is no object has no members', () => {
   assert.deepEqual(slice('{"paths":[{"a":1}],"definitions":3}', 'paths', 'definitions'), {})
+})
+
+test('the members of a document itself, the later of two of one name', () => {
+  const members = atOnce(sliceRecord(Buffer.from(' {"a" : {"b":1} ,"a":[2,{"a":3}], "c":"," }\n')))
+  assert.deepEqual(
+    Array.from(members, ([name, bytes]) => [name, JSON.parse(bytes.toString())]),
+    [
+      ['a', [2, { a: 3 }]],
+      ['c', ','],
+    ],
+  )
+  for (const bad of ['{"a"}', '{1}', '{"a":1,2}', '{a:"b"}', '[]', '{"a":1'])
+    assert.throws(() => atOnce(sliceRecord(Buffer.from(bad))), bad)
 })
 
 test('texts may end with escapes', () => {

@@ -47,10 +47,10 @@ export function* readSpec(
 }
 
 class Parts {
-  private readonly slices: Slices
+  private readonly slices: ReadonlyMap<string, Slices>
   private keptBytes = 0
 
-  constructor(slices: Slices) {
+  constructor(slices: ReadonlyMap<string, Slices>) {
     this.slices = slices
   }
 
@@ -60,6 +60,6 @@ class Parts {
     if (bytes === undefined) return undefined
     this.keptBytes += bytes.length
     if (bytes.length > specLimits.partBytes || this.keptBytes > specLimits.keptBytes) throw new Error('the document says too much')
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8'))
+    return JSON.parse(bytes.toString())
   }
 }

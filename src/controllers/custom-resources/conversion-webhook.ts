@@ -6,7 +6,7 @@ import { type BatchConversion, type ConversionVersions, mostConvertedBytes } fro
 import type { ApiObject, ObjectMeta } from '../../api/object.js'
 import { validateAnnotations, validateLabels } from '../../api/validation/labels.js'
 import { inPieces } from '../../base/pieces.js'
-import { sliceItems, sliceMembers } from '../../codec/json-slices.js'
+import { isListText, sliceItems, sliceMembers } from '../../codec/json-slices.js'
 import { type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
 import type { CustomResourceDefinition, WebhookClientConfig } from '../../resources/apiextensions/v1.schema.js'
 import { isRecord } from '../../schema/read.js'
@@ -186,9 +186,8 @@ function* sliceAnswer(
     if (list === undefined) return { objects: [], rest: answer }
     const from = list.byteOffset - answer.byteOffset
     const rest = Buffer.concat([answer.subarray(0, from), Buffer.from('[]'), answer.subarray(from + list.length)])
-    const bytes = answer.subarray(from, from + list.length)
     // What is there and is no list holds no objects.
-    const objects = bytes.toString('latin1', 0, 64).trimStart().startsWith('[') ? yield* sliceItems(bytes) : []
+    const objects = isListText(list) ? yield* sliceItems(list) : []
     if (rest.length <= mostRestBytes) return { objects, rest }
   } catch {
     throw fail(notJson)

@@ -1,7 +1,7 @@
 // What the collector needs of an answer of another server, read in short steps: answers may be long, and of objects nothing is parsed but what
 // concerns owners.
 
-import { sliceItems, sliceMembers } from '../../../codec/json-slices.js'
+import { isListText, isRecordText, sliceItems, sliceRecord } from '../../../codec/json-slices.js'
 
 type Steps<T> = Generator<undefined, T, void>
 
@@ -27,18 +27,12 @@ const values: ReadonlySet<string> = new Set([
 const mostLevels = 3
 const mostValueBytes = 16 << 10
 const mostDepth = 10_000
-const outer = 'document'
-const outerOnly: ReadonlySet<string> = new Set([outer])
 
 /** The document with the members that are named here and no others; undefined: it is no object. Throws where it is no JSON. */
 export function* readAnswer(bytes: Buffer, level = 1): Steps<{ readonly [name: string]: unknown } | undefined> {
-  // Members of members can be found: so the document becomes one.
-  const wrapped = Buffer.concat([Buffer.from(`{"${outer}":`), bytes, Buffer.from('}')])
-  const members = (yield* sliceMembers(wrapped, outerOnly, { depth: mostDepth })).get(outer)
-  if (members === undefined) return undefined
+  if (!isRecordText(bytes)) return undefined
   const read: { [name: string]: unknown } = {}
-  for (const [name, slice] of members) {
-    const value = Buffer.from(slice.buffer, slice.byteOffset, slice.byteLength)
+  for (const [name, value] of yield* sliceRecord(bytes, { depth: mostDepth })) {
     if (values.has(name)) read[name] = parse(value)
     else if (valueLists.has(name))
       read[name] = yield* readItems(value, function* (item) {
@@ -54,7 +48,7 @@ export function* readAnswer(bytes: Buffer, level = 1): Steps<{ readonly [name: s
 
 /** What is no list has no items. */
 function* readItems<T>(bytes: Buffer, read: (item: Buffer) => Steps<T>): Steps<readonly T[] | undefined> {
-  if (!/^\s*\[/.test(bytes.toString('latin1', 0, 64))) return undefined
+  if (!isListText(bytes)) return undefined
   const found: T[] = []
   for (const item of yield* sliceItems(bytes)) found.push(yield* read(item))
   return found
