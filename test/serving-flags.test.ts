@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { startServer } from 'cluster-apiserver'
+import { makeWithOpenssl } from './kit/openssl-request.js'
 import { newFolder, runCommand, ServerProcess } from './kit/server-process.js'
 
 /** The common name in the certificate that is shown to whoever asks for a name. */
@@ -23,27 +24,7 @@ async function shownTo(port: number, servername: string): Promise<string> {
 
 function makePair(folder: string, name: string, names: string): string {
   const [key, cert] = [join(folder, `${name}.key`), join(folder, `${name}.crt`)]
-  const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=${names}`]
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-keyout',
-      key,
-      '-out',
-      cert,
-      '-days',
-      '2',
-      ...subject,
-    ],
-    { stdio: 'ignore' },
-  )
+  makeWithOpenssl({ keyFile: key, outFile: cert, subject: `/CN=${name}`, hosts: names, selfSignedDays: 2 })
   return `${cert},${key}`
 }
 

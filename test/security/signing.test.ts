@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { ApiClient } from '../kit/api-client.js'
 import { type Embedded, startEmbedded } from '../kit/embedded.js'
 import { expectStatus, until } from '../kit/fixtures.js'
+import { makeWithOpenssl } from '../kit/openssl-request.js'
 import { newFolder, runCommand, ServerProcess } from '../kit/server-process.js'
 import type { Wire } from '../kit/wire.js'
 import { identify, openFlags } from './identify.js'
@@ -41,9 +42,7 @@ describe('requests for certificates', () => {
   /** Made by the tool that users make them with. */
   const make = (name: string, { subject, hosts }: Wanted): { readonly csr: string; readonly key: string } => {
     const [key, csr] = [`${folder}/${name}.key`, `${folder}/${name}.csr`]
-    const extension = hosts === undefined ? [] : ['-addext', `subjectAltName=${hosts}`]
-    const options = ['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', key, '-out', csr]
-    execFileSync('openssl', [...options, '-subj', subject, ...extension], { stdio: 'ignore' })
+    makeWithOpenssl({ keyFile: key, outFile: csr, subject, hosts })
     return { csr: readFileSync(csr, 'utf8'), key: readFileSync(key, 'utf8') }
   }
   const ask = async (name: string, wanted: Wanted, csr: string) => {
@@ -150,11 +149,7 @@ test('where the operator named an authority the own one signs nothing', async ()
   const running = await startEmbedded('memory', [...openFlags, `--client-ca-file=${files.write('ca.crt', newAuthority('a').cert)}`])
   try {
     const folder = newFolder()
-    execFileSync(
-      'openssl',
-      ['req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', `${folder}/k`, '-out', `${folder}/c`, '-subj', '/CN=x'],
-      { stdio: 'ignore' },
-    )
+    makeWithOpenssl({ keyFile: `${folder}/k`, outFile: `${folder}/c`, subject: '/CN=x' })
     const spec = {
       request: readFileSync(`${folder}/c`).toString('base64'),
       signerName: 'cluster.io/cluster-apiserver-client',
@@ -174,25 +169,8 @@ test('where the operator named an authority the own one signs nothing', async ()
 test('each signer may have an authority of its own; those without one do not sign', async () => {
   const folder = newFolder()
   const file = (name: string): string => `${folder}/${name}`
-  const openssl = (...words: readonly string[]): void => void execFileSync('openssl', words, { stdio: 'ignore' })
   for (const name of ['clients', 'nodes'])
-    openssl(
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-subj',
-      `/CN=${name}`,
-      '-days',
-      '2',
-      '-keyout',
-      file(`${name}.key`),
-      '-out',
-      file(`${name}.crt`),
-    )
+    makeWithOpenssl({ keyFile: file(`${name}.key`), outFile: file(`${name}.crt`), subject: `/CN=${name}`, selfSignedDays: 2 })
   const flagsOf = (stem: string, name: string): readonly string[] => [
     `--cluster-signing-${stem}-cert-file=${file(`${name}.crt`)}`,
     `--cluster-signing-${stem}-key-file=${file(`${name}.key`)}`,
@@ -201,23 +179,7 @@ test('each signer may have an authority of its own; those without one do not sig
   const running = await startEmbedded('memory', flags)
   try {
     const ask = async (name: string, spec: object, subject: string, hosts = 'DNS:n'): Promise<void> => {
-      openssl(
-        'req',
-        '-new',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:P-256',
-        '-nodes',
-        '-keyout',
-        file('k'),
-        '-out',
-        file(name),
-        '-subj',
-        subject,
-        '-addext',
-        `subjectAltName=${hosts}`,
-      )
+      makeWithOpenssl({ keyFile: file('k'), outFile: file(name), subject, hosts })
       const request = readFileSync(file(name)).toString('base64')
       expectStatus(await running.client.post(requests, { metadata: { name }, spec: { request, ...spec } }), 201)
       const patch = { status: { conditions: [{ type: 'Approved', status: 'True', reason: 'r' }] } }
@@ -260,15 +222,13 @@ test('each signer may have an authority of its own; those without one do not sig
   }
 })
 
-for (const [type, ...parameters] of [['rsa:2048'], ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'], ['ed25519']] as const) {
-  test(`an authority that the operator names signs, with a key of type ${type}`, async () => {
+for (const keyType of [['rsa:2048'], ['ec', '-pkeyopt', 'ec_paramgen_curve:P-384'], ['ed25519']] as const) {
+  test(`an authority that the operator names signs, with a key of type ${keyType[0]}`, async () => {
     const folder = newFolder()
     const file = (name: string): string => `${folder}/${name}`
-    const openssl = (...words: readonly string[]): string =>
-      execFileSync('openssl', words, { stdio: ['ignore', 'pipe', 'ignore'] }).toString()
-    const authority = ['-x509', '-newkey', type, ...parameters, '-nodes', '-subj', '/C=XX/O=Some authority/CN=ca', '-days', '30']
-    openssl('req', ...authority, '-keyout', file('ca.key'), '-out', file('ca.crt'))
-    openssl('req', '-new', '-newkey', 'rsa:2048', '-nodes', '-keyout', file('k'), '-out', file('c'), '-subj', '/O=devs/CN=dave')
+    const subject = '/C=XX/O=Some authority/CN=ca'
+    makeWithOpenssl({ keyFile: file('ca.key'), outFile: file('ca.crt'), subject, keyType, selfSignedDays: 30 })
+    makeWithOpenssl({ keyFile: file('k'), outFile: file('c'), subject: '/O=devs/CN=dave', keyType: ['rsa:2048'] })
     const flags = ['cert', 'key'].map((word) => `--cluster-signing-${word}-file=${file(word === 'cert' ? 'ca.crt' : 'ca.key')}`)
     const running = await startEmbedded('memory', [
       ...openFlags,
@@ -288,7 +248,8 @@ for (const [type, ...parameters] of [['rsa:2048'], ['ec', '-pkeyopt', 'ec_paramg
       )
       const cert = Buffer.from(issued ?? '', 'base64').toString()
       writeFileSync(file('issued.crt'), cert)
-      assert.match(openssl('verify', '-CAfile', file('ca.crt'), '-purpose', 'sslclient', file('issued.crt')), /OK/)
+      const verify = ['verify', '-CAfile', file('ca.crt'), '-purpose', 'sslclient', file('issued.crt')]
+      assert.match(execFileSync('openssl', verify, { stdio: ['ignore', 'pipe', 'ignore'] }).toString(), /OK/)
       const { validFrom, validTo } = new X509Certificate(cert)
       assert.ok(Date.parse(validTo) - Date.parse(validFrom) <= 3_600_000 + 300_000, 'no longer than the operator wants')
       assert.equal((await identify(running.server, { cert, key: readFileSync(file('k'), 'utf8') })).name, 'dave')
