@@ -6,6 +6,7 @@ import { agesLater, humanDuration, splitAtAges } from '../api/human-duration.js'
 import type { ListMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { anonymous } from '../api/user.js'
+import { encodeText } from '../base/encode-text.js'
 import { getOrInsert } from '../base/get-or-insert.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { writeAny, writeText } from '../schema/write.js'
@@ -32,7 +33,7 @@ export function rowFormOf(resource: Resource, wish: TableWish): RowForm {
       table,
       separator: comma,
       order: resource.definition.table?.order,
-      item: (object: ApiObject) => encoder.encode(tableRow(table, object, writeCells)),
+      item: (object: ApiObject) => encodeText(tableRow(table, object, writeCells)),
       list: (metadata, rows, now) => tablePieces(table, { metadata, rows, now }),
     }
   })

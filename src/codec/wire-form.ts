@@ -7,6 +7,7 @@ import type { ResourceDefinition } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import { type ListMeta, listMeta, partialObjectMetadata } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
+import { encodeText } from '../base/encode-text.js'
 import { getOrInsert } from '../base/get-or-insert.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { StructNode } from '../schema/node.js'
@@ -154,7 +155,7 @@ function jsonForm(resource: Resource, { type, listType, schema, shown, typedItem
     ...(typedItems ? { storedHead: head } : {}),
     ignoresZeros: true,
     separator: comma,
-    item: (object) => encoder.encode(`${itemHead}${writeStoredFields(schema, shown(object))}}`),
+    item: (object) => encodeText(`${itemHead}${writeStoredFields(schema, shown(object))}}`),
     object: (source) => around(source, head, objectEnd),
     frame: (eventType, source) => around(source, frameHeadOf(eventType), frameEnd),
     list: (metadata: ListMeta, items: ItemSlices): Promised<Pieces> =>
