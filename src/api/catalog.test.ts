@@ -67,6 +67,8 @@ test('groups and versions come and go with what they serve', () => {
   assert.deepEqual([before.hasGroup('farm.example.com'), after.hasGroup('farm.example.com')], [false, true])
   assert.deepEqual([after.hasVersion('farm.example.com', 'v2'), after.hasVersion('farm.example.com', 'v0')], [true, false])
   assert.equal(after.collections().length, 2)
+  assert.equal(after.inCollection(after.find('farm.example.com', 'v2', 'cows')?.collection ?? '')?.name, 'cows')
+  assert.equal(before.inCollection('farm.example.com/cows'), undefined)
   const fewer = after.with({ put: [thing('cows', { group: 'farm.example.com', versions: versions.slice(0, 2) })] })
   assert.deepEqual([...(fewer.groups().get('farm.example.com')?.versions.keys() ?? [])], ['v2', 'v1alpha1'])
   const gone = fewer.with({ remove: [{ group: 'farm.example.com', resource: 'cows' }] })

@@ -160,4 +160,9 @@ export class Catalog {
     this.stored ??= [...this.contents.collections.values()].flatMap(({ resources: [first] }) => first ?? [])
     return this.stored
   }
+
+  /** The one of them that is kept in a collection. */
+  inCollection(name: string): Resource | undefined {
+    return this.contents.collections.get(name)?.resources[0]
+  }
 }

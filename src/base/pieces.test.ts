@@ -1,6 +1,7 @@
 // Long work leaves room for others, short work does not wait, and an abort ends it between two pieces.
 
 import assert from 'node:assert/strict'
+import { stat } from 'node:fs'
 import { test } from 'node:test'
 import { inPieces, Pieces, SharedPieces } from './pieces.js'
 
@@ -31,6 +32,26 @@ test('others get their turn while long work is done', async () => {
   assert.equal(await inPieces(steps(40, 1)), 'done')
   isDone = true
   assert.ok(turns >= 4, `${turns} turns in 40 ms of work`)
+})
+
+test('what begins while connections are read goes on after they were looked at again', async () => {
+  const seen: string[] = []
+  function* longSteps(): Generator<void, void, void> {
+    for (let i = 0; i < 2; i++) {
+      spin(6)
+      seen.push('step')
+      yield
+    }
+  }
+  await new Promise<void>((resolve) => {
+    // Its callback runs where those of connections do.
+    stat('.', () => {
+      setImmediate(() => seen.push('behind reading'))
+      setTimeout(() => seen.push('another turn'))
+      void inPieces(longSteps()).then(resolve)
+    })
+  })
+  assert.deepEqual(seen, ['step', 'behind reading', 'another turn', 'step'])
 })
 
 test('short work is done in one turn', async () => {

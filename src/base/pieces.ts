@@ -16,9 +16,15 @@ function takeTurn(): void {
   if (waiting.length > 0) setImmediate(takeTurn)
 }
 
+/**
+ * What has begun while connections were read would go on before they are looked at again: immediates of that phase run right behind it, and two
+ * pieces would be one turn.
+ */
+const takeNextTurn = (): void => void setImmediate(takeTurn)
+
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(takeTurn)
+    if (waiting.push(resolve) === 1) setImmediate(takeNextTurn)
   })
 }
 

@@ -19,7 +19,7 @@ import { eachDependent } from './each-dependent.js'
 import { NoAnswerError } from './elsewhere/remote-client.js'
 import { isElsewhere } from './elsewhere/remote-kinds.js'
 import { type Extensions, RemoteObjects } from './elsewhere/remote-objects.js'
-import { collectedKinds, type Graph, locate } from './graph.js'
+import { type Graph, isCollected, locate } from './graph.js'
 import { isSettled } from './owners.js'
 import { deleteDependents, letGoUnlessBlocked, orphanDependents, waitsFor } from './release.js'
 import { StrayOwners } from './stray-owners.js'
@@ -257,7 +257,10 @@ class GarbageCollection implements Loop {
 
   /** Takes kinds in that were not served before, and then goes through what they hold. */
   async #follow(catalog: Catalog): Promise<void> {
-    for (const [collection, resource] of collectedKinds(catalog)) {
+    for (const resource of catalog.collections()) {
+      if (this.#pieces.isOver) await this.#pieces.next()
+      if (!isCollected(resource)) continue
+      const { collection } = resource
       const before = this.#followed.get(collection)
       // Changes are followed from here on, also while the kind is taken in.
       this.#followed.set(collection, resource)
@@ -274,7 +277,7 @@ class GarbageCollection implements Loop {
       (resourceOfKind(catalog, apiVersion, kind) ?? this.#remotes?.kindOf(apiVersion, kind)) !== undefined
     if ([...this.#unknownKinds.values()].some(isKnown)) {
       this.#unknownKinds.clear()
-      for (const resource of collectedKinds(catalog).values()) this.#unseen.add(resource)
+      for (const resource of catalog.collections()) if (isCollected(resource)) this.#unseen.add(resource)
       this.#areRemotesUnseen = this.#remotes !== undefined
     }
     this.#scan()

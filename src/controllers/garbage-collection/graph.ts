@@ -1,9 +1,8 @@
 // What all parts of the garbage collector share: the kinds that are served, here and by others, and the index of owners that follows every change.
 
-import type { Catalog, Resource } from '../../api/catalog.js'
+import type { Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import type { ApiObject, OwnerReference } from '../../api/object.js'
-import { onceFor } from '../../base/once-for.js'
 import { collectionOf, type KeyParts, partsOf } from '../../objects/keys.js'
 import type { OwnedEntry, OwnerIndex } from '../../objects/owner-index.js'
 import { metadataOf as storedMetadata } from '../../objects/stored-metadata.js'
@@ -62,26 +61,17 @@ export interface RemoteObject extends KeyParts {
 /** An object that has owners. */
 export type Dependent = LocalObject | RemoteObject
 
-/** The kinds whose objects can be owned and collected, by the collection in which they lie. */
-export const collectedKinds = onceFor(
-  (catalog: Catalog): ReadonlyMap<string, Resource> =>
-    new Map(
-      catalog
-        .collections()
-        .filter(
-          ({ verbs, collection }) => collection !== 'events' && ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb as 'list')),
-        )
-        .map((resource) => [resource.collection, resource]),
-    ),
-)
+/** Whether objects of a kind can be owned and collected. */
+export const isCollected = ({ verbs, collection }: Resource): boolean =>
+  collection !== 'events' && verbs.includes('delete') && verbs.includes('list') && verbs.includes('watch')
 
 export function locate({ catalogs, remotes }: Pick<Graph, 'catalogs' | 'remotes'>, key: string): Dependent | undefined {
   if (isElsewhere(key)) {
     const place = remotes?.locate(key)
     return place && { key, ...place }
   }
-  const resource = collectedKinds(catalogs.current).get(collectionOf(key))
-  return resource === undefined ? undefined : { key, resource, ...partsOf(resource, key) }
+  const resource = catalogs.current.inCollection(collectionOf(key))
+  return resource === undefined || !isCollected(resource) ? undefined : { key, resource, ...partsOf(resource, key) }
 }
 
 export const look = ({ index, remotes }: Pick<Graph, 'index' | 'remotes'>, key: string): Entry | undefined =>

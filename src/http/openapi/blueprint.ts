@@ -2,6 +2,7 @@
 
 import type { Catalog } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
+import { atOnce } from '../../base/pieces.js'
 import type { StructNode } from '../../schema/node.js'
 import {
   type Definitions,
@@ -48,16 +49,17 @@ const titleOf = ({ self }: Identity): string => capital(self)
 
 const noKinds: readonly PublishedKind[] = []
 
-export function blueprintOf(
+/** In steps: there may be many kinds. */
+export function* drawBlueprint(
   catalog: Catalog,
   { describe, release }: DocumentSource,
   publisher: Publisher = openPublisher(catalog.identity, describe),
-): Blueprint {
-  const kinds = kindsOfTypes(catalog, publisher)
+): Generator<undefined, Blueprint, void> {
+  const kinds = yield* kindsOfTypes(catalog, publisher)
   const kindsOf = (node: StructNode): readonly PublishedKind[] => kinds.get(node) ?? noKinds
   return {
     info: { title: titleOf(catalog.identity), version: release },
-    sources: routeSources(catalog, publisher),
+    sources: yield* routeSources(catalog, publisher),
     kindsOf,
     definitions: (version, { kindsOf: heard = kindsOf, written } = {}) =>
       openDefinitions({
@@ -69,6 +71,9 @@ export function blueprintOf(
       }),
   }
 }
+
+/** At once, for a catalog that is small. */
+export const blueprintOf = (catalog: Catalog, source: DocumentSource): Blueprint => atOnce(drawBlueprint(catalog, source))
 
 /** Every path, in order. */
 export const allRoutes = ({ sources }: Blueprint): readonly Route[] => inOrder(sources.flatMap(({ routes }) => routes()))

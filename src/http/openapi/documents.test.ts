@@ -7,9 +7,10 @@ import { Catalog } from '../../api/catalog.js'
 import { identityOf } from '../../api/identity.js'
 import { describeType } from '../../resources/descriptions/describe-type.js'
 import { definitions as builtIn } from '../../resources/index.js'
-import { blueprintOf } from './blueprint.js'
+import { blueprintOf, drawBlueprint } from './blueprint.js'
 import { checkDocument, type Json } from './check-document.fixture.js'
 import { type KeptDocument, type OpenApiDocuments, openApiDocuments } from './documents.js'
+import { hashOf, joinParts, packShort } from './packed-part.js'
 import { gadget, plain, thingsBlueprint, thingsCatalog, widget } from './things.fixture.js'
 import { renderShared, renderUnit } from './unit.js'
 import { documentV2, documentV3, sourcesByDocument } from './whole-document.fixture.js'
@@ -137,7 +138,7 @@ describe('a custom kind', () => {
 })
 
 describe('documents that are kept', () => {
-  const textOf = ({ compressed }: KeptDocument): string => gunzipSync(compressed).toString()
+  const textOf = async ({ compressed }: KeptDocument): Promise<string> => gunzipSync(await compressed()).toString()
   const source = { describe: () => undefined, release: 'v1.26.8' }
   const catalog = thingsCatalog()
 
@@ -145,15 +146,15 @@ describe('documents that are kept', () => {
     const documents = openApiDocuments(source)
     const [first, second] = await Promise.all([documents.v2({ catalog }, 'json'), documents.v2({ catalog }, 'json')])
     assert.equal(first, second)
-    assert.deepEqual(JSON.parse(textOf(first)), documentV2(blueprintOf(catalog, source)))
+    assert.deepEqual(JSON.parse(await textOf(first)), documentV2(blueprintOf(catalog, source)))
     assert.match(first.hash, /^[0-9A-F]{128}$/)
   })
 
-  const pathsOf = (index: KeptDocument): { readonly [name: string]: Json } => JSON.parse(textOf(index)).paths
+  const pathsOf = async (index: KeptDocument): Promise<{ readonly [name: string]: Json }> => JSON.parse(await textOf(index)).paths
 
   test('are listed with their hashes', async () => {
     const documents = openApiDocuments(source)
-    const paths = pathsOf(await documents.index({ catalog }))
+    const paths = await pathsOf(await documents.index({ catalog }))
     assert.deepEqual(Object.keys(paths), [...v3.keys()].sort())
     const document = await documents.v3({ catalog }, 'api/v1', 'json')
     assert.equal(paths['api/v1']?.['serverRelativeURL'], `/openapi/v3/api/v1?hash=${document?.hash}`)
@@ -175,12 +176,13 @@ describe('documents that are kept', () => {
     const documents = openApiDocuments(source)
     const after = catalog.with({ put: [gadget] })
     const [v2Before, v2After] = [await documents.v2({ catalog }, 'json'), await documents.v2({ catalog: after }, 'json')]
-    assert.ok(!textOf(v2Before).includes('Gadget') && textOf(v2After).includes('com.example.shop.v1beta1.Gadget'))
+    assert.ok(!(await textOf(v2Before)).includes('Gadget') && (await textOf(v2After)).includes('com.example.shop.v1beta1.Gadget'))
     assert.deepEqual(await changed(documents, catalog, after), ['apis/shop.example.com/v1beta1'])
     const [indexBefore, indexAfter] = [await documents.index({ catalog }), await documents.index({ catalog: after })]
     assert.notEqual(indexBefore.hash, indexAfter.hash)
-    const differing = Object.entries(pathsOf(indexBefore)).filter(
-      ([name, { serverRelativeURL }]) => pathsOf(indexAfter)[name]?.['serverRelativeURL'] !== serverRelativeURL,
+    const pathsAfter = await pathsOf(indexAfter)
+    const differing = Object.entries(await pathsOf(indexBefore)).filter(
+      ([name, { serverRelativeURL }]) => pathsAfter[name]?.['serverRelativeURL'] !== serverRelativeURL,
     )
     assert.deepEqual(
       differing.map(([name]) => name),
@@ -203,7 +205,7 @@ describe('documents that are kept', () => {
     const fresh = blueprintOf(after, source)
     for (const [name, sources] of sourcesByDocument(fresh)) {
       const kept = (await documents.v3({ catalog: after }, name, 'json')) as KeptDocument
-      assert.deepEqual(JSON.parse(textOf(kept)), documentV3(fresh, sources))
+      assert.deepEqual(JSON.parse(await textOf(kept)), documentV3(fresh, sources))
     }
   })
 
@@ -239,6 +241,44 @@ describe('documents that are kept', () => {
     const first = await build(catalog.with({ put: [gadget] }))
     const second = await build(catalog.with({ put: [{ ...gadget, shortNames: ['gg'] }] }))
     assert.ok(second > 0 && second < first / 20, `${second} of ${first}`)
+  })
+
+  test('that could not be made are tried again by whoever asks next', async () => {
+    let isFailing = true
+    const documents = openApiDocuments({
+      ...source,
+      describe: () => {
+        if (isFailing) throw new Error('no words')
+        return undefined
+      },
+    })
+    const ask = async (): Promise<readonly unknown[]> => [
+      await documents.v2({ catalog }, 'json'),
+      await documents.v2({ catalog }, 'protobuf'),
+      await documents.v3({ catalog }, 'apis/shop.example.com/v1beta1', 'json'),
+      await documents.index({ catalog }),
+    ]
+    for (const form of ['json', 'protobuf'] as const) await assert.rejects(documents.v2({ catalog }, form), /no words/)
+    await assert.rejects(documents.v3({ catalog }, 'apis/shop.example.com/v1beta1', 'json'), /no words/)
+    await assert.rejects(documents.index({ catalog }), /no words/)
+    isFailing = false
+    const made = await ask()
+    assert.deepEqual(JSON.parse(await textOf(made[0] as KeptDocument)), documentV2(blueprintOf(catalog, source)))
+    assert.deepEqual(await ask(), made)
+  })
+
+  test('of many kinds are drawn and put together in steps, so that others get their turn', () => {
+    const many = Array.from({ length: 300 }, (_, i) => ({ ...gadget, resource: `gadget${i}s`, kind: `Gadget${i}` }))
+    const counted = (work: Generator<unknown, unknown, void>): number => {
+      let steps = 0
+      while (work.next().done !== true) steps++
+      return steps
+    }
+    assert.ok(counted(drawBlueprint(catalog.with({ put: many }), source)) >= 600)
+    const part = packShort(Buffer.from('{}'))
+    const parts = many.map(() => part)
+    assert.ok(counted(joinParts(parts)) >= 600)
+    assert.ok(counted(hashOf(parts)) >= 300)
   })
 
   test('are rendered in steps of one path or one definition, so that others get their turn', () => {

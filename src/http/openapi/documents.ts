@@ -5,12 +5,13 @@ import type { Catalog } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
 import { noRemoteOpenApi, type RemoteOpenApi } from '../../api/remote-openapi.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
+import { getOrTry, keptUntilFailed } from '../../base/kept-promise.js'
 import { onceFor } from '../../base/once-for.js'
-import { nowOrInPieces, Pieces } from '../../base/pieces.js'
+import { nowOrInPieces, sharedPieces } from '../../base/pieces.js'
 import type { Promised } from '../../base/promised.js'
 import { sortTexts } from '../../base/text-order.js'
-import type { JsonSchema } from '../../schema/openapi.js'
-import { type Blueprint, blueprintOf, type DocumentSource } from './blueprint.js'
+import type { JsonSchema, NamedType } from '../../schema/openapi.js'
+import { type Blueprint, type DocumentSource, drawBlueprint } from './blueprint.js'
 import { convertSpec } from './convert-spec.js'
 import type { DocumentForm } from './document-form.js'
 import { hashOf, joinParts, type PackedPart, packPart, packShort } from './packed-part.js'
@@ -25,7 +26,8 @@ export interface KeptDocument {
   readonly hash: string
   /** Of the content. */
   readonly bytes: number
-  readonly compressed: Buffer
+  /** Put together when it is first sent; of many only the hash is wanted. */
+  readonly compressed: () => Promise<Buffer>
 }
 
 /** The documents about a catalog. Of one that has changed only those are built again that say something else. */
@@ -50,51 +52,38 @@ export function openApiDocuments(source: DocumentSource): OpenApiDocuments {
   const publisherOf = onceFor((identity: Identity) => openPublisher(identity, source.describe))
   const packed = new PackedUnits()
   const about = onceFor((catalog: Catalog) => {
-    const blueprint = onDemand(() => blueprintOf(catalog, source, publisherOf(catalog.identity)))
-    return onceFor((remote: RemoteOpenApi) => new Documents(blueprint(), remote, packed))
+    const blueprint = keptUntilFailed(() => inSharedPieces(drawBlueprint(catalog, source, publisherOf(catalog.identity))))
+    return onceFor((remote: RemoteOpenApi) => keptUntilFailed(async () => new Documents(await blueprint(), remote, packed)))
   })
-  const find = ({ catalog, remote = noRemoteOpenApi }: Published): Documents => about(catalog)(remote)
+  const find = ({ catalog, remote = noRemoteOpenApi }: Published): Promise<Documents> => about(catalog)(remote)()
   return {
-    v2: (published, form) => find(published).v2(form),
-    index: (published) => find(published).index(),
-    v3: (published, name, form) => find(published).v3(name, form),
+    v2: async (published, form) => (await find(published)).v2(form),
+    index: async (published) => (await find(published)).index(),
+    v3: async (published, name, form) => (await find(published)).v3(name, form),
   }
 }
 
-function onDemand<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
+/** All documents are worked on in the same pieces: what is begun for several in one turn, or for one after the other, is one piece. */
+const inSharedPieces = async <T>(work: Generator<undefined, T, void>): Promise<T> => nowOrInPieces(work, sharedPieces)
+
+/** `hash`: where it is that of another form. */
+async function joined(parts: readonly PackedPart[], hash?: string): Promise<KeptDocument> {
+  return {
+    hash: hash ?? (await inSharedPieces(hashOf(parts))),
+    bytes: lengthOf(parts),
+    compressed: keptUntilFailed(() => inSharedPieces(joinParts(parts))),
   }
 }
 
-/** Put together when it is first sent; of many only the hash is wanted. */
-class JoinedDocument implements KeptDocument {
-  readonly hash: string
-  readonly bytes: number
-  readonly #parts: readonly PackedPart[]
-  #joined: Buffer | undefined
-
-  constructor(parts: readonly PackedPart[], hash = hashOf(parts)) {
-    this.#parts = parts
-    this.hash = hash
-    this.bytes = lengthOf(parts)
-  }
-
-  get compressed(): Buffer {
-    this.#joined ??= joinParts(this.#parts)
-    return this.#joined
-  }
-}
-
-/** Those of one catalog. Promises are kept, so that whoever asks while a document is being built waits for the same one. */
+/**
+ * Those of one catalog. Promises are kept, so that whoever asks while a document is being built waits for the same one; what failed is tried
+ * again.
+ */
 class Documents {
   private readonly blueprint: Blueprint
   /** By document of version 3. */
   private readonly sources = new Map<string, RouteSource[]>()
   private readonly built = new Map<string, Promise<KeptDocument>>()
-  private listed: Promise<KeptDocument> | undefined
   private readonly packed: PackedUnits
   private readonly remote: RemoteOpenApi
 
@@ -109,45 +98,41 @@ class Documents {
 
   v2(form: FormName): Promise<KeptDocument> {
     const format: Format = { version: 2, name: form }
-    return getOrInsert(this.built, `2 ${form}`, async () => new JoinedDocument(await this.build(format, this.blueprint.sources)))
+    return getOrTry(this.built, `2 ${form}`, async () => joined(await this.build(format, this.blueprint.sources)))
   }
 
-  index(): Promise<KeptDocument> {
-    this.listed ??= this.buildIndex()
-    return this.listed
-  }
+  readonly index = keptUntilFailed(() => this.buildIndex())
 
   v3(name: string, form: FormName): Promise<KeptDocument | undefined> {
     const sources = this.sources.get(name)
     if (sources === undefined) return Promise.resolve(form === 'json' ? this.convert(name) : undefined)
     const format: Format = { version: 3, name: form }
-    return getOrInsert(this.built, `3 ${form} ${name}`, async () => {
+    return getOrTry(this.built, `3 ${form} ${name}`, async () => {
       const parts = await this.build(format, sources)
-      return form === 'json' ? new JoinedDocument(parts) : new JoinedDocument(parts, (await this.v3(name, 'json'))?.hash)
+      return joined(parts, form === 'json' ? undefined : (await this.v3(name, 'json'))?.hash)
     })
   }
 
   /** Of a server that speaks version 2 alone. */
   private convert(name: string): Promise<KeptDocument> | undefined {
     const spec = this.remote.specs.find(({ group, version }) => `apis/${group}/${version}` === name)
-    return spec && getOrInsert(this.built, `2 as 3 ${name}`, () => keep((pieces) => nowOrInPieces(convertSpec(spec), pieces)))
+    return spec && getOrTry(this.built, `2 as 3 ${name}`, () => keep(() => inSharedPieces(convertSpec(spec))))
   }
 
   private async build(format: Format, sources: readonly RouteSource[]): Promise<readonly PackedPart[]> {
     const { blueprint, packed } = this
-    const pieces = new Pieces()
-    const units = await packed.units(blueprint, sources, format, pieces)
-    const types: Types = new Map(units.flatMap(({ shared }) => [...shared]))
-    const shared = await packed.shared(blueprint, types, format, pieces)
+    const pieces = sharedPieces
+    const units = await packed.units(blueprint, sources, format)
+    const types = await inSharedPieces(typesOf(units))
     if (pieces.isOver) await pieces.next()
-    const others = format.version === 2 ? await this.placeOthers(format, { units, shared, pieces }) : []
-    return assemble(formsOf[format.version][format.name], blueprint.info, { units: [...units, ...others], shared })
+    const shared = await packed.shared(blueprint, types, format)
+    if (pieces.isOver) await pieces.next()
+    const others = format.version === 2 ? await this.placeOthers(format, { units, shared }) : []
+    const sections = { units: [...units, ...others], shared }
+    return await inSharedPieces(assemble(formsOf[format.version][format.name], blueprint.info, sections))
   }
 
-  private async placeOthers(
-    format: Format,
-    { units, shared, pieces }: Sections & { readonly pieces: Pieces },
-  ): Promise<readonly PackedUnit[]> {
+  private async placeOthers(format: Format, { units, shared }: Sections): Promise<readonly PackedUnit[]> {
     if (this.remote.specs.length === 0) return []
     const custom = new Set(units.flatMap(({ names }) => names))
     const definitions = this.blueprint.definitions(2)
@@ -160,8 +145,8 @@ class Documents {
       pathsOf: (group, version) =>
         new Set(this.sources.get(`apis/${group}/${version}`)?.flatMap(({ routes }) => routes().map(({ path }) => path))),
     }
-    const placements = await nowOrInPieces(placeSpecs(this.remote.specs, own), pieces)
-    return await this.packed.specs(placements, format, pieces)
+    const placements = await inSharedPieces(placeSpecs(this.remote.specs, own))
+    return await this.packed.specs(placements, format)
   }
 
   /** One after the other: compressing happens elsewhere, so that other requests get their turn between two documents. */
@@ -180,9 +165,8 @@ class Documents {
   }
 }
 
-async function keep(make: (pieces: Pieces) => Promised<string>): Promise<KeptDocument> {
-  const pieces = new Pieces()
-  return new JoinedDocument([await packPart(Buffer.from(await make(pieces)), pieces)])
+async function keep(make: () => Promised<string>): Promise<KeptDocument> {
+  return joined([await packPart(Buffer.from(await make()), sharedPieces)])
 }
 
 interface Sections {
@@ -190,21 +174,51 @@ interface Sections {
   readonly shared: PackedShared
 }
 
-function assemble(form: DocumentForm, info: JsonSchema, { units, shared }: Sections): readonly PackedPart[] {
-  const paths = separated(
-    form,
-    units.map((unit) => unit.paths),
-  )
-  const definitions = separated(form, [shared.definitions, ...units.map((unit) => unit.definitions)])
-  const { before, between, after } = form.frame(info, { paths: lengthOf(paths), definitions: lengthOf(definitions) })
-  return [packShort(before), ...paths, packShort(between), ...definitions, packShort(after)]
+/** What units refer to and do not define. */
+function* typesOf(units: readonly PackedUnit[]): Generator<undefined, Types, void> {
+  const types = new Map<string, NamedType>()
+  for (const { shared } of units) {
+    for (const [name, type] of shared) types.set(name, type)
+    yield
+  }
+  return types
+}
+
+function* assemble(form: DocumentForm, info: JsonSchema, { units, shared }: Sections): Generator<undefined, readonly PackedPart[], void> {
+  const paths = new Section(form)
+  const definitions = new Section(form)
+  definitions.add(shared.definitions)
+  for (const unit of units) {
+    paths.add(unit.paths)
+    definitions.add(unit.definitions)
+    yield
+  }
+  const { before, between, after } = form.frame(info, { paths: paths.bytes, definitions: definitions.bytes })
+  return [packShort(before), ...paths.parts, packShort(between), ...definitions.parts, packShort(after)]
 }
 
 const separatorOf = onceFor((form: DocumentForm) => packShort(form.separator))
 
-function separated(form: DocumentForm, sections: readonly (PackedPart | undefined)[]): readonly PackedPart[] {
-  const parts = sections.filter((part) => part !== undefined)
-  return form.separator.length === 0 ? parts : parts.flatMap((part, i) => (i === 0 ? part : [separatorOf(form), part]))
+/** Parts with what stands between them. */
+class Section {
+  readonly parts: PackedPart[] = []
+  bytes = 0
+  private readonly separator: PackedPart | undefined
+
+  constructor(form: DocumentForm) {
+    this.separator = form.separator.length === 0 ? undefined : separatorOf(form)
+  }
+
+  add(part: PackedPart | undefined): void {
+    if (part === undefined) return
+    if (this.separator !== undefined && this.parts.length > 0) this.push(this.separator)
+    this.push(part)
+  }
+
+  private push(part: PackedPart): void {
+    this.parts.push(part)
+    this.bytes += part.bytes
+  }
 }
 
 const lengthOf = (parts: readonly PackedPart[]): number => parts.reduce((sum, { bytes }) => sum + bytes, 0)

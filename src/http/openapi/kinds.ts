@@ -9,7 +9,8 @@ import { isCustom, type Publisher } from './publisher.js'
 
 export type KindsOfTypes = ReadonlyMap<StructNode, readonly PublishedKind[]>
 
-export function kindsOfTypes(catalog: Catalog, publisher: Publisher): KindsOfTypes {
+/** Yields after each resource: there may be many. */
+export function* kindsOfTypes(catalog: Catalog, publisher: Publisher): Generator<undefined, KindsOfTypes, void> {
   const kinds = new Map<StructNode, PublishedKind[]>()
   const add = (node: StructNode, { group, version, kind }: PublishedKind): void => {
     const known = getOrInsert(kinds, node, () => [])
@@ -21,12 +22,14 @@ export function kindsOfTypes(catalog: Catalog, publisher: Publisher): KindsOfTyp
     add(publisher.schemaOf(resource), { group, version, kind })
     add(publisher.listOf(resource), { group, version, kind: `${kind}List` })
     addSubresources(publisher, resource, add)
+    yield
   }
   for (const node of coreTypes) add(node, { group: '', version: 'v1', kind: node.name })
   for (const { group, version, resources } of catalog.groupVersions()) {
     // Those of custom kinds come and go while the server runs, and are not told of in the documents of all others.
     if ([...resources.values()].every(isCustom)) continue
     for (const node of typesOfEveryGroup) add(node, { group, version, kind: node.name })
+    yield
   }
   return kinds
 }

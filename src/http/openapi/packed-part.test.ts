@@ -4,9 +4,10 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { uncut } from '../../base/pieces.js'
-import { hashOf, joinParts, packPart, packShort } from './packed-part.js'
+import { atOnce, uncut } from '../../base/pieces.js'
+import { hashOf as hashing, joinParts, packPart, packShort } from './packed-part.js'
 
+const hashOf = (parts: Parameters<typeof hashing>[0]): string => atOnce(hashing(parts))
 const pack = (text: string | Uint8Array) => packPart(typeof text === 'string' ? Buffer.from(text) : text, uncut)
 
 test('joined parts are gzip, whatever their lengths', async () => {
@@ -15,9 +16,9 @@ test('joined parts are gzip, whatever their lengths', async () => {
     const repeated = 'abc'.repeat(length % 1000)
     const parts = [packShort(Buffer.from('{')), await pack(random), await pack(repeated), packShort(new Uint8Array()), await pack(random)]
     // It checks the sum and the length.
-    assert.deepEqual(gunzipSync(joinParts(parts)), Buffer.concat([Buffer.from('{'), random, Buffer.from(repeated), random]))
+    assert.deepEqual(gunzipSync(atOnce(joinParts(parts))), Buffer.concat([Buffer.from('{'), random, Buffer.from(repeated), random]))
   }
-  assert.equal(gunzipSync(joinParts([])).length, 0)
+  assert.equal(gunzipSync(atOnce(joinParts([]))).length, 0)
 })
 
 test('the hash follows the content and the order', async () => {

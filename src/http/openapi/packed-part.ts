@@ -55,28 +55,44 @@ function* sumsOf(content: Uint8Array): Generator<undefined, Omit<PackedPart, 'de
   return { bytes: content.length, digest: hash.digest(), crc, shift: shiftOf(content.length) }
 }
 
-/** Changes when the content of a part does, or the order of the parts. */
-export const hashOf = (parts: readonly PackedPart[]): string =>
-  createHash(digestName)
-    .update(Buffer.concat(parts.map(({ digest }) => digest)))
-    .digest('hex')
-    .toUpperCase()
+/** Changes when the content of a part does, or the order of the parts. There may be thousands of them: a step for each. */
+export function* hashOf(parts: readonly PackedPart[]): Generator<undefined, string, void> {
+  const hash = createHash(digestName)
+  for (const { digest } of parts) {
+    hash.update(digest)
+    yield
+  }
+  return hash.digest('hex').toUpperCase()
+}
 
 /** No name, no time, no system: the same for the same content. */
 const gzipHead = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 const lastBlock = Uint8Array.of(3, 0)
 
-export function joinParts(parts: readonly PackedPart[]): Buffer {
+/** The whole, with a step for each part. */
+export function* joinParts(parts: readonly PackedPart[]): Generator<undefined, Buffer, void> {
   let crc = 0
   let bytes = 0
+  let deflated = 0
   for (const part of parts) {
     crc = appended(crc, part)
     bytes += part.bytes
+    deflated += part.deflated.length
+    yield
   }
-  const tail = Buffer.alloc(8)
-  tail.writeUInt32LE(crc, 0)
-  tail.writeUInt32LE(bytes % 2 ** 32, 4)
-  return Buffer.concat([gzipHead, ...parts.map(({ deflated }) => deflated), lastBlock, tail])
+  // Every byte is written below.
+  const joined = Buffer.allocUnsafeSlow(gzipHead.length + deflated + lastBlock.length + 8)
+  joined.set(gzipHead)
+  let at = gzipHead.length
+  for (const part of parts) {
+    joined.set(part.deflated, at)
+    at += part.deflated.length
+    yield
+  }
+  joined.set(lastBlock, at)
+  at = joined.writeUInt32LE(crc, at + lastBlock.length)
+  joined.writeUInt32LE(bytes % 2 ** 32, at)
+  return joined
 }
 
 /** The checksum of everything up to the end of a part, out of that up to its beginning. */

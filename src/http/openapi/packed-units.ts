@@ -1,9 +1,10 @@
 // Units of documents, rendered when a document first needs them and kept compressed as long as what they follow from is there.
 
 import type { RemoteSpec } from '../../api/remote-openapi.js'
-import { getOrInsert } from '../../base/get-or-insert.js'
+import { keepUntilFailed } from '../../base/kept-promise.js'
 import { onceFor } from '../../base/once-for.js'
-import { nowOrInPieces, type PieceClock } from '../../base/pieces.js'
+import { nowOrInPieces, sharedPieces as pieces } from '../../base/pieces.js'
+import { RecentMap } from '../../base/recent-map.js'
 import { sortTexts } from '../../base/text-order.js'
 import type { PublishedKind } from '../../schema/openapi.js'
 import type { Blueprint } from './blueprint.js'
@@ -23,48 +24,55 @@ export interface PackedShared extends Pick<SharedBytes, 'types' | 'heard'> {
 
 /** Compressing is not waited for before the next one is rendered. */
 interface Packing<T> {
-  readonly rendered: Promise<unknown>
+  /** For what it is right. */
+  readonly key: string
+  readonly rendered: Promise<void>
   readonly packed: Promise<T>
+  isPacked: boolean
 }
 
 /** How many may be compressed at a time: each of them is held as a whole meanwhile. */
 const mostPacking = 8
 
-/** Works that are asked for twice at a time are done once. `pieces` is the time of all work on one document. */
+/**
+ * How many sets of common types are kept: a server has one for each of its documents, and those of catalogs that are gone go in time. What is asked
+ * for is kept before what is not.
+ */
+const mostShared = 1024
+
+/** Works that are asked for twice at a time are done once, and what failed is tried again by whoever asks next. */
 export class PackedUnits {
   readonly #units = onceFor((_of: object) => new Map<string, Packing<PackedUnit>>())
-  readonly #shared = new Map<string, Promise<PackedShared>>()
+  readonly #shared = new RecentMap<string, Promise<PackedShared>>(mostShared)
   /** The last of each form. */
-  readonly #specs = onceFor((_spec: RemoteSpec) => new Map<string, { readonly key: string; readonly unit: Packing<PackedUnit> }>())
+  readonly #specs = onceFor((_spec: RemoteSpec) => new Map<string, Packing<PackedUnit>>())
 
   /** In the order of their sources. */
-  units(blueprint: Blueprint, sources: readonly RouteSource[], format: Format, pieces: PieceClock): Promise<readonly PackedUnit[]> {
-    return eachPacked(sources, (source) =>
-      getOrInsert(this.#units(source.of), `${keyOf(format)} ${source.document}`, () =>
-        packing(() => renderUnit(blueprint, source, format), pieces),
-      ),
-    )
+  units(blueprint: Blueprint, sources: readonly RouteSource[], format: Format): Promise<readonly PackedUnit[]> {
+    return eachPacked(sources, (source) => {
+      const known = this.#units(source.of)
+      const place = `${keyOf(format)} ${source.document}`
+      return known.get(place) ?? packing(known, { place }, () => renderUnit(blueprint, source, format))
+    })
   }
 
-  specs(placements: readonly Placement[], format: Format, pieces: PieceClock): Promise<readonly PackedUnit[]> {
+  specs(placements: readonly Placement[], format: Format): Promise<readonly PackedUnit[]> {
     return eachPacked(placements, (placement) => {
       const known = this.#specs(placement.spec)
-      const key = placementKey(placement)
-      const found = known.get(format.name)
-      if (found?.key === key) return found.unit
-      const unit = packing(() => renderSpec(placement, formsOf[format.version][format.name]), pieces)
-      known.set(format.name, { key, unit })
-      return unit
+      const [place, key] = [format.name, placementKey(placement)]
+      const found = known.get(place)
+      if (found?.key === key) return found
+      return packing(known, { place, key }, () => renderSpec(placement, formsOf[format.version][format.name]))
     })
   }
 
   /** The definitions of types that units have in common. */
-  async shared(blueprint: Blueprint, types: Types, format: Format, pieces: PieceClock): Promise<PackedShared> {
+  async shared(blueprint: Blueprint, types: Types, format: Format): Promise<PackedShared> {
     const key = `${keyOf(format)} ${sortTexts([...types.keys()]).join(' ')}`
     const found = this.#shared.get(key)
     if (found !== undefined && isSaidOf(blueprint, await found)) return found
-    const made = packShared(blueprint, types, format, pieces)
-    this.#shared.set(key, made)
+    const made = packShared(blueprint, types, format)
+    keepUntilFailed(this.#shared, key, made)
     return made
   }
 }
@@ -79,31 +87,49 @@ async function eachPacked<Source>(
   for (const source of sources) {
     const unit = pack(source)
     units.push(unit)
+    if (unit.isPacked) {
+      // Most are there already, and there may be many.
+      if (pieces.isOver) await pieces.next()
+      continue
+    }
     await unit.rendered
     await units.at(-mostPacking)?.packed
   }
   return await Promise.all(units.map(({ packed }) => packed))
 }
 
-function packing(render: () => Generator<undefined, UnitBytes, void>, pieces: PieceClock): Packing<PackedUnit> {
-  const rendered = rendering(render, pieces)
-  const packed = rendered.then((bytes) => packUnit(bytes, pieces))
-  // Whoever waits for what is rendered hears of it first, and nobody may be left to wait for the rest.
-  packed.catch(() => undefined)
-  return { rendered, packed }
+function packing(
+  known: Map<string, Packing<PackedUnit>>,
+  { place, key = '' }: { readonly place: string; readonly key?: string },
+  render: () => Generator<undefined, UnitBytes, void>,
+): Packing<PackedUnit> {
+  const rendered = rendering(render)
+  const packed = rendered.then((bytes) => packUnit(bytes))
+  const made: Packing<PackedUnit> = { key, rendered: rendered.then(nothing), packed, isPacked: false }
+  known.set(place, made)
+  packed.then(
+    () => {
+      made.isPacked = true
+    },
+    // Whoever waits hears of it; whoever asks next tries again.
+    () => known.get(place) === made && known.delete(place),
+  )
+  return made
 }
 
-async function rendering(render: () => Generator<undefined, UnitBytes, void>, pieces: PieceClock): Promise<UnitBytes> {
+const nothing = (): void => undefined
+
+async function rendering(render: () => Generator<undefined, UnitBytes, void>): Promise<UnitBytes> {
   if (pieces.isOver) await pieces.next()
   return await nowOrInPieces(render(), pieces)
 }
 
-async function packUnit({ paths, definitions, names, shared }: UnitBytes, pieces: PieceClock): Promise<PackedUnit> {
+async function packUnit({ paths, definitions, names, shared }: UnitBytes): Promise<PackedUnit> {
   const packed = await Promise.all([paths && packPart(paths, pieces), definitions && packPart(definitions, pieces)])
   return { paths: packed[0], definitions: packed[1], names, shared }
 }
 
-async function packShared(blueprint: Blueprint, types: Types, format: Format, pieces: PieceClock): Promise<PackedShared> {
+async function packShared(blueprint: Blueprint, types: Types, format: Format): Promise<PackedShared> {
   const { definitions, ...rest } = await nowOrInPieces(renderShared(blueprint, types, format), pieces)
   return { ...rest, definitions: definitions && (await packPart(definitions, pieces)) }
 }

@@ -64,12 +64,12 @@ test('the document of version 2 has them, and that of another catalog without re
   const documents = openApiDocuments({ describe: () => undefined, release: 'v1.26.8' })
   const remote = { specs: [spec], addresses: new Map<string, string>() }
   const catalog = thingsCatalog()
-  const read = async (form: 'json' | 'protobuf') => gunzipSync((await documents.v2({ catalog, remote }, form)).compressed)
+  const read = async (form: 'json' | 'protobuf') => gunzipSync(await (await documents.v2({ catalog, remote }, form)).compressed())
   const document = JSON.parse((await read('json')).toString()) as { readonly paths: Json; readonly definitions: Json }
   assert.deepEqual(document.paths['/apis/other.example/v1/others'], { get })
   assert.deepEqual(document.definitions['Other'], { type: 'object' })
   assert.deepEqual(checkDocument(document), [])
   assert.ok((await read('protobuf')).includes('/apis/other.example/v1/others'))
   const converted = await documents.v3({ catalog, remote }, 'apis/other.example/v1', 'json')
-  assert.equal(JSON.parse(gunzipSync(converted?.compressed ?? '').toString()).openapi, '3.0.0')
+  assert.equal(JSON.parse(gunzipSync((await converted?.compressed()) ?? '').toString()).openapi, '3.0.0')
 })

@@ -41,15 +41,17 @@ const atOneStep = (routes: () => readonly Route[]): Pick<RouteSource, 'routes' |
   },
 })
 
-/** In an order that does not depend on when something came: each server of a cluster has the same documents. */
-export function routeSources(catalog: Catalog, publisher: Publisher): readonly RouteSource[] {
-  const groups = [...catalog.groups().values()].sort((a, b) => compareText(a.name, b.name))
-  const sources = groups.flatMap((group) => [
-    groupSource(publisher, group),
-    ...[...group.versions.values()]
-      .sort((a, b) => compareText(a.version, b.version))
-      .flatMap((served) => versionSources(publisher, served)),
-  ])
+/** In an order that does not depend on when something came: each server of a cluster has the same documents. Yields after each of them. */
+export function* routeSources(catalog: Catalog, publisher: Publisher): Generator<undefined, readonly RouteSource[], void> {
+  const sources: RouteSource[] = []
+  for (const group of [...catalog.groups().values()].sort((a, b) => compareText(a.name, b.name))) {
+    sources.push(groupSource(publisher, group))
+    for (const served of [...group.versions.values()].sort((a, b) => compareText(a.version, b.version)))
+      for (const source of versionSources(publisher, served)) {
+        sources.push(source)
+        yield
+      }
+  }
   return [...sources, ...ownSources(publisher)]
 }
 
@@ -86,7 +88,7 @@ function groupSource(publisher: Publisher, group: ServedGroup): RouteSource {
 }
 
 /** Custom kinds are sources of their own: they change one by one, and there may be many of them in a version. */
-function versionSources(publisher: Publisher, served: ServedVersion): readonly RouteSource[] {
+function* versionSources(publisher: Publisher, served: ServedVersion): Generator<RouteSource, void, void> {
   const stem = stemOf(served)
   const root = `/${versionPath(served)}`
   const document = published(stem, versionPath(served))
@@ -109,10 +111,8 @@ function versionSources(publisher: Publisher, served: ServedVersion): readonly R
     return inOrder(routes)
   }
   const custom = resources.filter(isCustom).sort((a, b) => compareText(a.name, b.name))
-  return [
-    { of: served, document, routes: () => atOnce(steps()), steps },
-    ...custom.map((resource) => customSource(publisher, resource, { root, document })),
-  ]
+  yield { of: served, document, routes: () => atOnce(steps()), steps }
+  for (const resource of custom) yield customSource(publisher, resource, { root, document })
 }
 
 const customSource = (publisher: Publisher, resource: Resource, place: Pick<Subject, 'root' | 'document'>): RouteSource => {

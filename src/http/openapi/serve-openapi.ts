@@ -85,7 +85,7 @@ interface Sending {
   readonly keepUntilMs?: number
 }
 
-function sendDocument(exchange: Exchange, document: KeptDocument, sending: Sending): Answered {
+async function sendDocument(exchange: Exchange, document: KeptDocument, sending: Sending): Promise<Answered> {
   const tag = `"${document.hash}"`
   const isCompressed = acceptsGzip(exchange)
   const varied = isCompressed ? [...new Set(['Accept-Encoding', ...sending.varied])] : sending.varied
@@ -94,7 +94,7 @@ function sendDocument(exchange: Exchange, document: KeptDocument, sending: Sendi
   if (isKnown(exchange.header('if-none-match'), tag)) return answer(exchange, { code: 304, caching, headers })
   headers.push('Content-Type', sending.contentType)
   if (isCompressed) headers.push('Content-Encoding', 'gzip')
-  const { compressed } = document
+  const compressed = await document.compressed()
   return answer(exchange, { code: 200, caching, headers, body: isCompressed ? compressed : { compressed, bytes: document.bytes } })
 }
 
