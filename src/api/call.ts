@@ -33,6 +33,20 @@ export interface Caller {
   readonly annotate: (key: string, value: string, atLeast?: AnnotationLevel) => void
   /** Whether what is too heavy for the event loop can be begun anew elsewhere. */
   readonly isMovable?: boolean
+  /** What others have answered, so that they are not asked again where the request is begun anew; left out where nobody would know of it. */
+  readonly answered?: AnsweredQuestion[] | undefined
+}
+
+/** Something that another server was asked for a request. */
+export interface AnsweredQuestion {
+  /** Who was asked, and of what that is a digest without the uid under which it was asked. */
+  readonly who: string
+  readonly digest: string
+  readonly uid: string
+  readonly status: number
+  readonly body: Uint8Array
+  /** Whether metrics know of it. */
+  isCounted: boolean
 }
 
 /** Tells why, once. */

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
 import { type ApiError, requestTimedOut } from '../api/api-error.js'
-import type { AnnotationLevel, Caller } from '../api/call.js'
+import type { AnnotationLevel, AnsweredQuestion, Caller } from '../api/call.js'
 import type { Catalog } from '../api/catalog.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
@@ -88,6 +88,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   private timeout: ApiError | undefined
   private aborting: Set<(reason: unknown) => void> | undefined
   private annotated: Map<string, Annotation> | undefined
+  private heard: AnsweredQuestion[] | undefined
 
   constructor(input: {
     readonly request: WireRequest
@@ -111,6 +112,18 @@ export class Exchange implements Caller, Credentials, AccessRequest {
 
   get isMovable(): boolean {
     return this.offload !== undefined
+  }
+
+  /** Kept where it may be begun anew, and known where it was. */
+  get answered(): AnsweredQuestion[] | undefined {
+    if (this.isMovable) this.heard ??= []
+    return this.heard
+  }
+
+  /** It was begun elsewhere: this was said there. */
+  goOnFrom({ answered, warnings }: { readonly answered: readonly AnsweredQuestion[]; readonly warnings: readonly string[] }): void {
+    if (answered.length > 0) this.heard = [...answered]
+    for (const text of warnings) this.warn(text)
   }
 
   /** Whether nobody is there any more to be answered. */

@@ -1,5 +1,6 @@
 // Requests that are too heavy for the event loop: they are carried out in another thread, and what that answers is passed on.
 
+import type { AnsweredQuestion } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import type { User } from '../api/user.js'
 import type { Ruling } from '../audit/policy.js'
@@ -21,6 +22,9 @@ export interface OffloadedRequest {
   readonly remoteAddress: string
   /** What the audit log wants to know of it; undefined: nothing. */
   readonly audit: Ruling | undefined
+  /** What its client shall hear, and what others have answered, before it was left to the thread. */
+  readonly warnings: readonly string[]
+  readonly answered: readonly AnsweredQuestion[]
 }
 
 export interface OffloadedAnswer {
@@ -58,6 +62,9 @@ export async function serveOffloaded(exchange: Exchange): Promise<Answered> {
       auditId: exchange.auditId,
       remoteAddress: exchange.remoteAddress,
       audit: exchange.audited?.ruling,
+      warnings: [...exchange.warnings],
+      // In memory of its own: what it may share with others would be sent along.
+      answered: (exchange.answered ?? []).map((each) => ({ ...each, body: new Uint8Array(each.body) })),
     },
     () => !(exchange.isTimedOut || exchange.isGone),
   )

@@ -66,20 +66,25 @@ test('what a hook makes much of is dealt with where heavy requests are, and coun
     { op: 'add', path: '/data', value: Object.fromEntries(Array.from({ length: members }, (_, i) => [`key-${i}`, 'v'])) },
   ])
   const warnings = Array.from({ length: 30_000 }, (_, i) => `warning ${i}`)
-  const hook = await startHook((path) => (path === '/grow' ? large : { warnings }))
+  let said = 0
+  const label = () => ({ ...patchOf([{ op: 'add', path: '/metadata/labels', value: { by: 'hook' } }]), warnings: [`said ${++said}`] })
+  const hook = await startHook((path) => (path === '/grow' ? large : path === '/label' ? label() : { warnings }))
   t.after(() => hook.close())
   const namespace = await newNamespace(client)
-  await configure(client, 'mutating', 'm', [hookEntry(`${hook.url}/grow`)])
+  await configure(client, 'mutating', 'm', [hookEntry(`${hook.url}/label`), hookEntry(`${hook.url}/grow`)])
   await configure(client, 'validating', 'v', [hookEntry(`${hook.url}/warn`)])
   const made = expectStatus(await client.post(configMaps(namespace), configMapOf('small')), 201)
   assert.equal(Object.keys(made.json['data'] as object).length, members)
-  // On the event loop, and from the beginning in the thread.
+  assert.deepEqual((made.json['metadata'] as { labels?: object }).labels, { by: 'hook' })
+  assert.match(String(made.headers['warning']), /^299 - "said 1", 299 - "warning 0"/)
+  // Begun on the event loop, and from the beginning in the thread: with what was answered there.
   assert.deepEqual(
     hook.reviews.map(({ path }) => path),
-    ['/grow', '/grow', '/warn'],
+    ['/label', '/grow', '/warn'],
   )
   const text = (await client.get('/metrics')).text
   for (const [name, type] of [
+    ['label', 'admit'],
     ['grow', 'admit'],
     ['warn', 'validating'],
   ]) {
@@ -87,6 +92,30 @@ test('what a hook makes much of is dealt with where heavy requests are, and coun
     assert.ok(text.includes(`apiserver_admission_webhook_admission_duration_seconds_count{${labels}} 1\n`), labels)
   }
   assert.doesNotMatch(text, /\{name="MutatingAdmissionWebhook",operation="CREATE",rejected="true"/)
+})
+
+test('what has changed since a hook was asked is shown to it once more', async (t) => {
+  const { client, close } = await startEmbedded('memory')
+  t.after(close)
+  const namespace = await newNamespace(client)
+  const path = `${configMaps(namespace)}/a`
+  const merge = (body: object) => client.send({ method: 'PATCH', path, headers: { 'content-type': 'application/merge-patch+json' }, body })
+  const large = patchOf([
+    { op: 'add', path: '/binaryData', value: Object.fromEntries(Array.from({ length: 30_000 }, (_, i) => [`key-${i}`, 'dg=='])) },
+  ])
+  // The hook answers after somebody else has changed the object, so that what it was shown is not what is there when the request is begun anew.
+  const hook = await startHook(async () => {
+    if (hook.reviews.length === 1) expectStatus(await client.put(path, configMapOf('a', { data: { other: 'yes' } })), 200)
+    return large
+  })
+  t.after(() => hook.close())
+  expectStatus(await client.post(configMaps(namespace), configMapOf('a', { data: { first: 'yes' } })), 201)
+  const byMe = { objectSelector: { matchLabels: { by: 'me' } } }
+  await configure(client, 'mutating', 'm', [hookEntry(`${hook.url}/grow`, byMe)])
+  const changed = expectStatus(await merge({ metadata: { labels: { by: 'me' } } }), 200)
+  assert.equal((changed.json['data'] as { other?: string }).other, 'yes')
+  assert.equal(hook.reviews.length, 2)
+  assert.notEqual(hook.reviews[0]?.review.request['uid'], hook.reviews[1]?.review.request['uid'])
 })
 
 test('every kind of request reaches a hook that wants all', async (t) => {

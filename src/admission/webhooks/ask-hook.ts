@@ -3,6 +3,7 @@
 import { ApiError } from '../../api/api-error.js'
 import { TooHeavyError } from '../../base/weight.js'
 import type { AdmissionRequest } from '../admission.js'
+import { HookQuestion } from './asked-before.js'
 import type { Hook } from './hook.js'
 import { HookCallError, HookRejection } from './hook-errors.js'
 import type { HookStep, HookTallies } from './hook-tallies.js'
@@ -18,22 +19,27 @@ const allOk = 200
 
 /** Counts and decides; `work` asks the hook and does what it says. Undefined: it could not be asked, and need not be. */
 export async function askHook<T>(
-  { name, failsOpen }: Hook,
-  { operation, call }: AdmissionRequest,
+  hook: Hook,
+  request: AdmissionRequest,
   { tallies, step, failedOpen }: AskParts,
-  work: () => Promise<T>,
+  work: (question: HookQuestion) => Promise<T>,
 ): Promise<T | undefined> {
+  const { name, failsOpen } = hook
+  const { operation, call } = request
+  const question = new HookQuestion(hook, step, request)
   const asked = { name, step, operation }
   const begunMs = performance.now()
-  const took = (rejected: boolean, code: number): void => tallies.asked(asked, rejected, code, (performance.now() - begunMs) / 1000)
+  const took = (rejected: boolean, code: number): void => {
+    if (!question.isCounted()) tallies.asked(asked, rejected, code, (performance.now() - begunMs) / 1000)
+  }
   try {
-    const result = await work()
+    const result = await work(question)
     took(false, allOk)
     return result
   } catch (thrown) {
     // Whoever waited has gone, or their time is up.
     call.throwIfAborted()
-    // It is asked and counted again, elsewhere.
+    // It is counted elsewhere.
     if (thrown instanceof TooHeavyError) throw thrown
     if (thrown instanceof HookRejection) {
       took(true, thrown.error.status.code)

@@ -83,6 +83,8 @@ async function standOf(mostHeapMiB?: number): Promise<Stand> {
         auditId: 'one',
         audit: undefined,
         remoteAddress: '127.0.0.1',
+        warnings: [],
+        answered: [],
       },
       () => true,
     )

@@ -70,6 +70,8 @@ const create = (name: string, members: number): OffloadedRequest => ({
   auditId: 'one',
   audit: undefined,
   remoteAddress: '127.0.0.1',
+  warnings: [],
+  answered: [],
 })
 
 const wanted = (): boolean => true

@@ -134,7 +134,7 @@ export class HeavyThread implements Offload, ItemMaker {
 
   /** A write of the server itself. */
   carryOut({ method, path, headers, body, user }: OwnRequest, isWanted: () => boolean): Promise<OffloadedAnswer> {
-    const own = { url: path, now: Date.now(), auditId: randomUUID(), remoteAddress: '', audit: undefined }
+    const own = { url: path, now: Date.now(), auditId: randomUUID(), remoteAddress: '', audit: undefined, warnings: [], answered: [] }
     return this.serve({ ...own, method, headers, body: Buffer.from(body), user }, isWanted)
   }
 

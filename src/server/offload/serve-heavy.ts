@@ -151,6 +151,7 @@ async function serve(
       (exchange) => {
         served = exchange
         exchange.user = request.user
+        exchange.goOnFrom(request)
         if (request.audit !== undefined) exchange.audited = recordFor(exchange, request.audit)
         return serveResource(resources, exchange)
       },
