@@ -32,7 +32,10 @@ export class HeavyItems {
     const { value } = object.entry
     if (value.length < leastHeavyBytes || this.maker === undefined) return undefined
     if (!this.isHeavy(form, { bytes: value, start: 0, end: value.length }) || object.keptItem(form) !== undefined) return undefined
-    return this.#make(this.maker, object, form)
+    const making = this.#make(this.maker, object, form)
+    // Whoever waits for it hears of a failure; who gave up before, because of another object, has told of that.
+    making.catch(() => undefined)
+    return making
   }
 
   async #make(maker: ItemMaker, object: StoredObject, form: ItemForm): Promise<void> {

@@ -50,11 +50,19 @@ export class WatchEvent {
   }
 }
 
+interface Converting {
+  readonly waiting: Promise<void>
+  /** Those of the batch that are not converted by it. */
+  readonly leftOut: ReadonlySet<StoredObject>
+}
+
+const noObjects: ReadonlySet<StoredObject> = new Set()
+
 /** Events that follow one another, in the order of their revisions. */
 export class EventBatch {
   readonly events: readonly WatchEvent[]
   #joined: Map<object, Uint8Array> | undefined
-  #converting: Map<Resource, Promise<void>> | undefined
+  #converting: Map<Resource, Converting> | undefined
 
   constructor(events: readonly WatchEvent[]) {
     this.events = events
@@ -63,28 +71,32 @@ export class EventBatch {
   /** Makes the events ready to be shown in a form, once for all who want it; undefined where nothing has to be waited for. */
   ready(form: ItemForm, heavy: Pick<HeavyItems, 'ahead'>): Promise<void> | undefined {
     let waiting: Promise<void>[] | undefined
-    /** Those whose items are made elsewhere, from the stored version. */
-    let elsewhere: Set<StoredObject> | undefined
+    /** Those that need not be converted here: their items are made elsewhere, from the stored version, or are there. */
+    let others: Set<StoredObject> | undefined
     for (const event of this.events) {
       if (event.object.size < leastHeavyBytes) continue
-      const made = event.isMade(form) ? undefined : heavy.ahead(event.object, form)
-      if (made === undefined) continue
-      waiting = [...(waiting ?? []), made]
-      elsewhere = (elsewhere ?? new Set()).add(event.object)
+      const isMade = event.isMade(form)
+      const made = isMade ? undefined : heavy.ahead(event.object, form)
+      if (made !== undefined) waiting = [...(waiting ?? []), made]
+      if (isMade || made !== undefined) others = (others ?? new Set()).add(event.object)
     }
-    const converting = form.resource.conversion === undefined ? undefined : this.#converted(form.resource, elsewhere)
+    const converting = form.resource.conversion === undefined ? undefined : this.#converted(form.resource, others ?? noObjects)
     if (waiting === undefined) return converting
     return Promise.all([...waiting, converting]).then(() => undefined)
   }
 
-  #converted(resource: Resource, elsewhere: ReadonlySet<StoredObject> | undefined): Promise<void> | undefined {
+  /** Who wants another form of the same kind may need some that were left out before. */
+  #converted(resource: Resource, others: ReadonlySet<StoredObject>): Promise<void> | undefined {
     const known = this.#converting?.get(resource)
-    if (known !== undefined) return known
-    const objects = this.events.map(({ object }) => object)
-    const waiting = convertAhead(elsewhere === undefined ? objects : objects.filter((object) => !elsewhere.has(object)), resource)
-    if (waiting === undefined) return undefined
+    const wanted = (known === undefined ? this.events.map(({ object }) => object) : [...known.leftOut]).filter(
+      (object) => !others.has(object),
+    )
+    const more = wanted.length === 0 ? undefined : convertAhead(wanted, resource)
+    if (more === undefined) return known?.waiting
+    const waiting = known === undefined ? more : Promise.all([known.waiting, more]).then(() => undefined)
+    const leftOut = known === undefined ? others : new Set([...known.leftOut].filter((object) => others.has(object)))
     this.#converting ??= new Map()
-    this.#converting.set(resource, waiting)
+    this.#converting.set(resource, { waiting, leftOut })
     return waiting
   }
 
