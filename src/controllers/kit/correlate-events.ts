@@ -19,6 +19,8 @@ export interface Series {
   readonly firstMs: number
   count: number
   message: string
+  /** Set while somebody writes it. */
+  writing?: Promise<void> | undefined
 }
 
 /** How many are kept in mind. */

@@ -34,16 +34,29 @@ const correlatorOf = onceFor((_: Engine) => new EventCorrelator())
 
 /** Events are for people: one that cannot be written is told to the log. */
 export async function recordEvent(parts: Parts, involved: Involved, told: Told): Promise<void> {
-  const { engine, logger } = parts
+  const { engine } = parts
   const { type, reason, message, component } = told
   const { apiVersion, kind, namespace, name, uid } = involved
   const subject = JSON.stringify([component, apiVersion, kind, namespace, name, uid])
   const series = correlatorOf(engine).add({ subject, type, reason, message }, engine.clock.now())
   if (series === undefined) return
+  series.writing ??= writeAll(parts, involved, { told, series })
+  await series.writing
+}
+
+/** Until what is written is what was told: the same may be told again meanwhile, and is written by whoever is at it. */
+async function writeAll(parts: Parts, involved: Involved, { told, series }: ToWrite): Promise<void> {
+  const { component, reason } = told
   try {
-    if (series.name === '' || !(await countUp(parts, involved, series))) await write(parts, involved, { told, series })
+    for (let written = 0; written < series.count; ) {
+      const { count } = series
+      if (series.name === '' || !(await countUp(parts, involved, series))) await write(parts, involved, { told, series })
+      written = count
+    }
   } catch (err) {
-    logger.info({ loop: component, reason, err }, 'loop cannot write an event')
+    parts.logger.info({ loop: component, reason, err }, 'loop cannot write an event')
+  } finally {
+    series.writing = undefined
   }
 }
 
