@@ -20,7 +20,7 @@ function convert(spec: ReturnType<typeof specOf>): { readonly document: unknown;
   const work = convertSpec(spec)
   for (let steps = 0; ; steps++) {
     const { done, value } = work.next()
-    if (done === true) return { document: JSON.parse(value), steps }
+    if (done === true) return { document: JSON.parse(Buffer.from(value).toString()), steps }
   }
 }
 

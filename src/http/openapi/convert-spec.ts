@@ -2,25 +2,29 @@
 
 import type { RemoteSpec, SpecPart, SpecParts } from '../../api/remote-openapi.js'
 import type { JsonSchema } from '../../schema/openapi.js'
+import { concatenated } from './document-form.js'
 import { readPart } from './place-specs.js'
 
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
 
 /** The document as JSON, part by part: all that one server may say is too much for one turn. */
-export function* convertSpec({ group, version, paths, definitions }: RemoteSpec): Generator<undefined, string, void> {
-  const items = yield* members(paths, convertItem)
-  const schemas = yield* members(definitions, moved)
+export function* convertSpec({ group, version, paths, definitions }: RemoteSpec): Generator<undefined, Uint8Array, void> {
   const info = JSON.stringify({ title: group, version })
-  return `{"openapi":"3.0.0","info":${info},"paths":${items},"components":{"schemas":${schemas}}}`
+  const parts: Uint8Array[] = [Buffer.from(`{"openapi":"3.0.0","info":${info},"paths":{`)]
+  yield* addMembers(parts, paths, convertItem)
+  parts.push(Buffer.from('},"components":{"schemas":{'))
+  yield* addMembers(parts, definitions, moved)
+  parts.push(Buffer.from('}}}'))
+  return yield* concatenated(parts)
 }
 
-function* members(parts: SpecParts, convert: (part: SpecPart) => unknown): Generator<undefined, string, void> {
-  const texts: string[] = []
-  for (const [name, part] of parts) {
-    texts.push(`${JSON.stringify(name)}:${JSON.stringify(convert(readPart(part)))}`)
-    yield undefined
+function* addMembers(parts: Uint8Array[], members: SpecParts, convert: (part: SpecPart) => unknown): Generator<undefined, void, void> {
+  let before = ''
+  for (const [name, part] of members) {
+    parts.push(Buffer.from(`${before}${JSON.stringify(name)}:${JSON.stringify(convert(readPart(part)))}`))
+    before = ','
+    yield
   }
-  return `{${texts.join(',')}}`
 }
 
 /** References lead to where definitions are in version 3. */

@@ -40,7 +40,24 @@ export class Entries {
   }
 
   /** Undefined where there are none. */
-  joined(): Uint8Array | undefined {
-    return this.#parts.length === 0 ? undefined : Buffer.concat(this.#parts)
+  *joined(): Generator<undefined, Uint8Array | undefined, void> {
+    return this.#parts.length === 0 ? undefined : yield* concatenated(this.#parts)
   }
+}
+
+const copiedAtOnce = 256 * 1024
+
+/** In steps: all of it may have megabytes. */
+export function* concatenated(parts: readonly Uint8Array[]): EntrySteps {
+  // Every byte is written below.
+  const whole = Buffer.allocUnsafeSlow(parts.reduce((sum, { length }) => sum + length, 0))
+  let [at, copied] = [0, 0]
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+    if (at - copied < copiedAtOnce) continue
+    copied = at
+    yield
+  }
+  return whole
 }

@@ -8,7 +8,6 @@ import { getOrInsert } from '../../base/get-or-insert.js'
 import { getOrTry, keptUntilFailed } from '../../base/kept-promise.js'
 import { onceFor } from '../../base/once-for.js'
 import { nowOrInPieces, sharedPieces } from '../../base/pieces.js'
-import type { Promised } from '../../base/promised.js'
 import { sortTexts } from '../../base/text-order.js'
 import type { JsonSchema, NamedType } from '../../schema/openapi.js'
 import { type Blueprint, type DocumentSource, drawBlueprint } from './blueprint.js'
@@ -116,7 +115,7 @@ class Documents {
   /** Of a server that speaks version 2 alone. */
   private convert(name: string): Promise<KeptDocument> | undefined {
     const spec = this.remote.specs.find(({ group, version }) => `apis/${group}/${version}` === name)
-    return spec && getOrTry(this.built, `2 as 3 ${name}`, () => keep(() => inSharedPieces(convertSpec(spec))))
+    return spec && getOrTry(this.built, `2 as 3 ${name}`, async () => keep(await inSharedPieces(convertSpec(spec))))
   }
 
   private async build(format: Format, sources: readonly RouteSource[]): Promise<readonly PackedPart[]> {
@@ -161,12 +160,12 @@ class Documents {
       const serverRelativeURL = address ?? (document && addressV3(name, document.hash))
       if (serverRelativeURL !== undefined) paths[name] = { serverRelativeURL }
     }
-    return await keep(() => JSON.stringify({ paths }))
+    return await keep(Buffer.from(JSON.stringify({ paths })))
   }
 }
 
-async function keep(make: () => Promised<string>): Promise<KeptDocument> {
-  return joined([await packPart(Buffer.from(await make()), sharedPieces)])
+async function keep(content: Uint8Array): Promise<KeptDocument> {
+  return joined([await packPart(content, sharedPieces)])
 }
 
 interface Sections {

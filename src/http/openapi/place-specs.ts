@@ -75,7 +75,7 @@ export function* renderSpec({ spec, names, known, ownPaths }: Placement, form: D
     if (!known.has(name)) definitions.add(yield* form.definition(names.get(name) ?? name, renamed(readPart(json), names) as JsonSchema))
     yield
   }
-  return { paths: paths.joined(), definitions: definitions.joined(), names: [], shared: new Map() }
+  return { paths: yield* paths.joined(), definitions: yield* definitions.joined(), names: [], shared: new Map() }
 }
 
 function freeName(name: string, isTaken: (name: string) => boolean): string {

@@ -64,7 +64,7 @@ export function* renderUnit(blueprint: Blueprint, source: RouteSource, { version
       yield
     } else shared.set(fullName, type)
   }
-  return { paths: paths.joined(), definitions: own.joined(), names, shared }
+  return { paths: yield* paths.joined(), definitions: yield* own.joined(), names, shared }
 }
 
 export interface SharedBytes {
@@ -94,5 +94,5 @@ export function* renderShared(blueprint: Blueprint, types: Types, { version, nam
   found.sort(([a], [b]) => compareText(a, b))
   const entries = new Entries(form)
   for (const [, entry] of found) entries.add(entry)
-  return { definitions: entries.joined(), types: definitions.referred, heard }
+  return { definitions: yield* entries.joined(), types: definitions.referred, heard }
 }

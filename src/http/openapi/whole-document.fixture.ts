@@ -22,7 +22,7 @@ export function documentBytes(blueprint: Blueprint, sources: readonly RouteSourc
   const join = (parts: readonly (Uint8Array | undefined)[]): Uint8Array => {
     const entries = new Entries(form)
     for (const part of parts) if (part !== undefined) entries.add(part)
-    return entries.joined() ?? new Uint8Array()
+    return atOnce(entries.joined()) ?? new Uint8Array()
   }
   const paths = join(units.map((unit) => unit.paths))
   const definitions = join([atOnce(renderShared(blueprint, types, format)).definitions, ...units.map((unit) => unit.definitions)])
