@@ -104,15 +104,48 @@ function textOf(text: string, format: string | undefined): Value {
   }
 }
 
-const base64 = /^[A-Za-z0-9+/\r\n]*={0,2}[\r\n]*$/
+const digits64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
+/** Base64 with the alphabet of URLs, padded; line breaks do not count. */
 function bytesOf(text: string): Value {
-  const letters = text.replace(/[\r\n]/g, '')
-  if (!base64.test(text) || letters.length % 4 !== 0) {
-    const bad = /[^A-Za-z0-9+/\r\n]/.exec(text)?.index ?? text.length
-    return new CelError(`Invalid byte formatted string ${text}: illegal base64 data at input byte ${bad}`)
+  const bad = badBase64(text)
+  if (bad !== undefined) return new CelError(`Invalid byte formatted string ${text}: illegal base64 data at input byte ${bad}`)
+  const plain = text
+    .replace(/[\r\n=]/g, '')
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
+  return Uint8Array.from(atob(plain), (letter) => letter.charCodeAt(0))
+}
+
+/** Where the first byte stands that cannot be right. */
+function badBase64(text: string): number | undefined {
+  const bytes = new TextEncoder().encode(text)
+  const isBreak = (at: number): boolean => bytes[at] === 10 || bytes[at] === 13
+  const skipBreaks = (from: number): number => {
+    let at = from
+    while (at < bytes.length && isBreak(at)) at++
+    return at
   }
-  return Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0))
+  let inGroup = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (isBreak(at)) continue
+    const letter = String.fromCharCode(bytes[at] as number)
+    if (letter !== '=') {
+      if (!digits64.includes(letter)) return at
+      inGroup = (inGroup + 1) % 4
+      continue
+    }
+    // Padding ends the text.
+    if (inGroup < 2) return at
+    let end = skipBreaks(at + 1)
+    if (inGroup === 2) {
+      if (end === bytes.length) return end
+      if (bytes[end] !== 61) return end - 1
+      end = skipBreaks(end + 1)
+    }
+    return end < bytes.length ? end : undefined
+  }
+  return inGroup === 0 ? undefined : bytes.length - inGroup
 }
 
 /** An item that was added to a list of data: it is a value already. */
@@ -242,24 +275,14 @@ class KeyedList extends DataList {
     return true
   }
 
-  override contains(value: Value): boolean | CelError {
-    const place = this.placeOf(value)
-    return place === undefined ? false : isEqual(this.at(place), value)
-  }
-
-  /** What has the same key is replaced where it stands. */
+  /** What has the same key is replaced where it stands; what is new is appended, as often as it comes. */
   override add(other: CelList): CelList {
     const items = [...this.items]
-    const places = new Map<string, number>()
     for (let i = 0; i < other.size; i++) {
       const value = other.at(i)
-      const text = this.textOf(value)
-      const place = this.placeOf(value) ?? (text === undefined ? undefined : places.get(text))
+      const place = this.placeOf(value)
       if (place !== undefined) items[place] = new Added(value)
-      else {
-        if (text !== undefined) places.set(text, items.length)
-        items.push(new Added(value))
-      }
+      else items.push(new Added(value))
     }
     return new KeyedList(items, this.schema as ValueSchema, this.keys)
   }

@@ -1,5 +1,7 @@
 // Times and durations as texts: RFC 3339, what formats of schemas take, and durations such as `1h30m`.
 
+import { quoteBytes } from './quote.js'
+
 export interface ReadTime {
   /** Since 1970. */
   readonly nanos: bigint
@@ -11,7 +13,8 @@ const second = 1_000_000_000n
 export const minTime = -62_135_596_800n * second
 export const maxTime = 253_402_300_800n * second - 1n
 
-const time = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,40}))?(Z|[+-]\d\d:\d\d)?$/
+/** An hour may have one digit, and a comma may stand for the point: as the reference reads times. */
+const time = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d{1,40}))?(Z|[+-]\d\d:\d\d)?$/
 
 const digits = (text: string | undefined): number => Number(text ?? 0)
 
@@ -35,7 +38,6 @@ function readTime(text: string, needsZone: boolean): ReadTime | undefined {
   if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month) || hour > 23 || minute > 59 || seconds > 59) return undefined
   const zone = parts[8] ?? 'Z'
   const offsetMinutes = zone === 'Z' ? 0 : offsetOf(zone)
-  if (Math.abs(offsetMinutes) > 24 * 60) return undefined
   const whole = secondsSince1970(year, month, day, hour * 3600 + minute * 60 + seconds - offsetMinutes * 60)
   return { nanos: whole * second + BigInt((parts[7] ?? '').slice(0, 9).padEnd(9, '0')), offsetMinutes }
 }
@@ -43,24 +45,53 @@ function readTime(text: string, needsZone: boolean): ReadTime | undefined {
 /** RFC 3339, strictly. */
 export const parseTimestamp = (text: string): ReadTime | undefined => readTime(text, true)
 
-/** What the format `date-time` takes; else the parser's complaint. */
+/** What the format `date-time` takes; else the parser's complaint. Nothing is the beginning of 1970. */
 export function parseDateTime(text: string): ReadTime | string {
-  const read = readTime(text, false) ?? readTime(text.replace(/(Z|[+-]\d\d):?(\d\d)$/, '$1:$2'), false)
-  if (read !== undefined) return read
-  const date = /^\d{4}-\d\d-\d\d/.exec(text)?.[0]
-  const rest = date === undefined ? text : text.slice(date.length)
-  return `parsing time ${JSON.stringify(text)} as "2006-01-02T15:04:05": cannot parse ${JSON.stringify(rest)} as "${date === undefined ? '2006' : 'T'}"`
+  if (text === '') return { nanos: 0n, offsetMinutes: 0 }
+  // A zone without a colon may stand only behind milliseconds or microseconds.
+  const read = readTime(text, false) ?? readTime(text.replace(/([.,](?:\d{3}|\d{6})[+-]\d\d)(\d\d)$/, '$1:$2'), true)
+  return read ?? explainTime(text, '2006-01-02T15:04:05')
 }
 
 /** What the format `date` takes; else the parser's complaint. */
 export function parseDate(text: string): bigint | string {
-  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text)
-  const complaint = `parsing time ${JSON.stringify(text)} as "2006-01-02"`
-  if (parts === null) return `${complaint}: cannot parse ${JSON.stringify(text)} as "2006"`
-  const [year, month, day] = parts.slice(1).map(digits) as [number, number, number]
-  if (month < 1 || month > 12) return `${complaint}: month out of range`
-  if (day < 1 || day > daysOf(year, month)) return `${complaint}: day out of range`
-  return secondsSince1970(year, month, day, 0) * second
+  const read = /^\d{4}-\d\d-\d\d$/.test(text) ? readTime(`${text}T00:00:00Z`, true) : undefined
+  return read?.nanos ?? explainTime(text, '2006-01-02')
+}
+
+/** The parts of a time in their order: how each is called, what it looks like, and what it may be. */
+const timeParts: readonly {
+  readonly element: string
+  readonly pattern: RegExp
+  readonly name?: string
+  readonly from?: number
+  readonly to?: number
+}[] = [
+  { element: '2006', pattern: /^\d{4}/ },
+  { element: '-', pattern: /^-/ },
+  { element: '01', pattern: /^\d\d/, name: 'month', from: 1, to: 12 },
+  { element: '-', pattern: /^-/ },
+  { element: '02', pattern: /^\d\d/ },
+  { element: 'T', pattern: /^T/ },
+  { element: '15', pattern: /^\d\d?/, name: 'hour', from: 0, to: 23 },
+  { element: ':', pattern: /^:/ },
+  { element: '04', pattern: /^\d\d/, name: 'minute', from: 0, to: 59 },
+  { element: ':', pattern: /^:/ },
+  { element: '05', pattern: /^\d\d(?:[.,]\d+)?/, name: 'second', from: 0, to: 59 },
+]
+
+/** Why a text is no time of that layout. */
+function explainTime(text: string, layout: string): string {
+  const start = `parsing time ${quoteBytes(text)}`
+  let rest = text
+  for (const { element, pattern, name, from = 0, to = 0 } of layout.length > 10 ? timeParts : timeParts.slice(0, 5)) {
+    const found = pattern.exec(rest)?.[0]
+    if (found === undefined) return `${start} as ${quoteBytes(layout)}: cannot parse ${quoteBytes(rest)} as ${quoteBytes(element)}`
+    const value = Number(found.slice(0, 2))
+    rest = rest.slice(found.length)
+    if (name !== undefined && (value < from || value > to)) return `${start}: ${name} out of range`
+  }
+  return rest === '' ? `${start}: day out of range` : `${start}: extra text: ${quoteBytes(rest)}`
 }
 
 const pad = (value: number, width = 2): string => String(value).padStart(width, '0')
@@ -110,40 +141,31 @@ export function parseDuration(text: string): bigint | undefined {
   return isNegative ? -nanos : nanos
 }
 
-const longUnits: { readonly [unit: string]: bigint } = {
-  ...units,
-  nano: 1n,
-  nanosecond: 1n,
-  micro: 1000n,
-  microsecond: 1000n,
-  milli: 1_000_000n,
-  millisecond: 1_000_000n,
-  sec: second,
-  second,
-  min: 60n * second,
-  minute: 60n * second,
-  hr: 3600n * second,
-  hour: 3600n * second,
-  d: 86_400n * second,
-  day: 86_400n * second,
-  w: 604_800n * second,
-  week: 604_800n * second,
-}
+/** Names of units, each with how it may begin to be the longer form of it. */
+const longUnits: readonly { readonly names: readonly string[]; readonly start: string; readonly nanos: bigint }[] = [
+  { names: ['ns'], start: 'nano', nanos: 1n },
+  { names: ['us', 'µs'], start: 'micro', nanos: 1000n },
+  { names: ['ms'], start: 'milli', nanos: 1_000_000n },
+  { names: ['s'], start: 'sec', nanos: second },
+  { names: ['m'], start: 'min', nanos: 60n * second },
+  { names: ['h', 'hr'], start: 'hour', nanos: 3600n * second },
+  { names: ['d'], start: 'day', nanos: 86_400n * second },
+  { names: ['w', 'wk'], start: 'week', nanos: 604_800n * second },
+]
 
-/** What the format `duration` takes: the above, and `3 days`. */
+/**
+ * What the format `duration` takes: the above, and any text in which a number stands before a unit, such as `3 days`. What else is there is passed
+ * over, signs and points included, as in the reference.
+ */
 export function parseLooseDuration(text: string): bigint | undefined {
   const strict = parseDuration(text)
-  if (strict !== undefined || text.length > 1000) return strict
-  const part = /\s*(\d+)\s*([A-Za-zµμ]+)\s*/y
-  let nanos = 0n
-  while (part.lastIndex < text.length) {
-    const found = part.exec(text)
-    if (found === null) return undefined
-    const name = (found[2] as string).toLowerCase()
-    const unit = longUnits[name] ?? longUnits[name.replace(/s$/, '')]
-    if (unit === undefined) return undefined
-    nanos += BigInt(found[1] as string) * unit
-    if (nanos > maxDuration) return undefined
+  if (strict !== undefined) return strict
+  let nanos: bigint | undefined
+  for (const [, count, name] of text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g)) {
+    if ((count as string).length > 400 || BigInt(count as string) > maxDuration) return undefined
+    const unit = (name as string).toLowerCase()
+    const found = longUnits.find(({ names, start }) => names.includes(unit) || unit.startsWith(start))
+    if (found !== undefined) nanos = BigInt.asIntN(64, (nanos ?? 0n) + BigInt(count as string) * found.nanos)
   }
-  return text === '' ? undefined : nanos
+  return nanos
 }

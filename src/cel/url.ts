@@ -1,42 +1,79 @@
 // URLs as expressions see them: absolute ones, or an absolute path. The parser is strict where browsers are lenient.
 
-export class CelUrl {
-  readonly href: string
-  readonly scheme: string
-  /** With the port. */
-  readonly host: string
-  readonly escapedPath: string
-  readonly rawQuery: string
+import { decode, encode, keepOrEncode, UrlError } from './percent.js'
+import { quoteText } from './quote.js'
 
-  constructor(href: string, parts: { scheme: string; host: string; escapedPath: string; rawQuery: string }) {
-    this.href = href
-    this.scheme = parts.scheme
-    this.host = parts.host
-    this.escapedPath = parts.escapedPath
-    this.rawQuery = parts.rawQuery
+interface UrlParts {
+  readonly scheme: string
+  /** With its `@`, encoded; undefined where there is none. */
+  readonly user: string | undefined
+  /** With the port, decoded. */
+  readonly host: string
+  /** What is neither a host nor a path, as in `mailto:a`. */
+  readonly opaque: string
+  readonly escapedPath: string
+  /** With its question mark. */
+  readonly query: string
+  readonly hasNoHost: boolean
+}
+
+export class CelUrl {
+  private readonly parts: UrlParts
+  /** With its number sign, encoded. */
+  private readonly fragment: string
+
+  constructor(parts: UrlParts, fragment: string) {
+    this.parts = parts
+    this.fragment = fragment
+  }
+
+  get scheme(): string {
+    return this.parts.scheme
+  }
+
+  get host(): string {
+    return this.parts.host
+  }
+
+  get escapedPath(): string {
+    return this.parts.escapedPath
+  }
+
+  /** Put together again: two URLs with the same text are equal. */
+  get href(): string {
+    const { scheme, user, host, opaque, escapedPath, query, hasNoHost } = this.parts
+    const start = scheme === '' ? '' : `${scheme}:`
+    const end = `${query}${this.fragment}`
+    if (opaque !== '') return `${start}${opaque}${end}`
+    const isLocated = (scheme !== '' || host !== '' || user !== undefined) && !hasNoHost
+    const slashes = isLocated && (host !== '' || escapedPath !== '' || user !== undefined) ? '//' : ''
+    return `${start}${slashes}${user ?? ''}${encode(host, 'host')}${escapedPath}${end}`
+  }
+
+  private get portAt(): number {
+    const { host } = this.parts
+    const colon = host.lastIndexOf(':')
+    return colon !== -1 && isPort(host.slice(colon)) ? colon : host.length
   }
 
   get hostname(): string {
-    const { host } = this
-    if (host.startsWith('[')) return host.slice(1, host.indexOf(']'))
-    return host.includes(':') ? host.slice(0, host.lastIndexOf(':')) : host
+    const name = this.parts.host.slice(0, this.portAt)
+    return name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name
   }
 
   get port(): string {
-    const afterBracket = this.host.slice(this.host.indexOf(']') + 1)
-    const colon = afterBracket.lastIndexOf(':')
-    return colon === -1 ? '' : afterBracket.slice(colon + 1)
+    return this.parts.host.slice(this.portAt + 1)
   }
 
   /** Parts that cannot be decoded, or that hold a semicolon, are left out. */
   query(): Map<string, string[]> {
     const values = new Map<string, string[]>()
-    for (const part of this.rawQuery.split('&')) {
+    for (const part of this.parts.query.slice(1).split('&')) {
       if (part === '' || part.includes(';')) continue
       const at = part.indexOf('=')
-      const name = decodeQuery(at === -1 ? part : part.slice(0, at))
-      const value = decodeQuery(at === -1 ? '' : part.slice(at + 1))
-      if (name === undefined || value === undefined) continue
+      const name = decode(at === -1 ? part : part.slice(0, at), 'query')
+      const value = decode(at === -1 ? '' : part.slice(at + 1), 'query')
+      if (name instanceof UrlError || value instanceof UrlError) continue
       const known = values.get(name)
       if (known === undefined) values.set(name, [value])
       else known.push(value)
@@ -45,87 +82,89 @@ export class CelUrl {
   }
 }
 
-const badEscape = /%(?![0-9A-Fa-f]{2})(.{0,2})/su
+const failed = (text: string, { message }: UrlError): string => `parse ${quoteText(text)}: ${message}`
 
-const decoder = new TextDecoder()
-
-function decodeQuery(text: string): string | undefined {
-  if (badEscape.test(text)) return undefined
-  return decodePercent(text.replaceAll('+', ' '))
-}
-
-function decodePercent(text: string): string {
-  return text.replace(/(?:%[0-9A-Fa-f]{2})+/g, (run) =>
-    decoder.decode(Uint8Array.from(run.slice(1).split('%'), (byte) => Number.parseInt(byte, 16))),
-  )
+/** Why the text is none that a request could be sent to; undefined where it is one. What stands behind a number sign belongs to the path or the query. */
+export function refuseUrl(text: string): string | undefined {
+  const parts = takeApart(text, true)
+  return parts instanceof UrlError ? failed(text, parts) : undefined
 }
 
 /** The URL, or why there is none. */
 export function parseUrl(text: string): CelUrl | string {
-  const fail = (why: string): string => `parse ${JSON.stringify(text)}: ${why}`
-  if (/[\u0000-\u001f\u007f]/.test(text)) return fail('net/url: invalid control character in URL')
-  if (text === '') return fail('empty url')
+  const refused = refuseUrl(text)
+  if (refused !== undefined) return refused
   const hash = text.indexOf('#')
   const body = hash === -1 ? text : text.slice(0, hash)
-  if (body === '') return fail('empty url')
-  const schemeEnd = schemeLength(body)
-  if (typeof schemeEnd === 'string') return fail(schemeEnd)
-  const scheme = body.slice(0, schemeEnd).toLowerCase()
-  const afterScheme = schemeEnd === 0 ? body : body.slice(schemeEnd + 1)
+  const parts = takeApart(body, false)
+  if (parts instanceof UrlError) return failed(body, parts)
+  const written = hash === -1 ? '' : text.slice(hash + 1)
+  const fragment = decode(written, 'fragment')
+  if (fragment instanceof UrlError) return failed(text, fragment)
+  return new CelUrl(parts, written === '' ? '' : `#${keepOrEncode(written, fragment, 'fragment')}`)
+}
+
+const noParts: UrlParts = { scheme: '', user: undefined, host: '', opaque: '', escapedPath: '', query: '', hasNoHost: false }
+
+function takeApart(text: string, isRequest: boolean): UrlParts | UrlError {
+  if (/[\u0000-\u001f\u007f]/.test(text)) return new UrlError('net/url: invalid control character in URL')
+  if (text === '' && isRequest) return new UrlError('empty url')
+  if (text === '*') return { ...noParts, escapedPath: '*' }
+  const schemeEnd = schemeLength(text)
+  if (schemeEnd === undefined) return new UrlError('missing protocol scheme')
+  const scheme = text.slice(0, schemeEnd).toLowerCase()
+  const afterScheme = schemeEnd === 0 ? text : text.slice(schemeEnd + 1)
   const question = afterScheme.indexOf('?')
   const rest = question === -1 ? afterScheme : afterScheme.slice(0, question)
-  const rawQuery = question === -1 ? '' : afterScheme.slice(question + 1)
+  const query = question === -1 ? '' : afterScheme.slice(question)
   if (!rest.startsWith('/')) {
-    return scheme === '' ? fail('invalid URI for request') : new CelUrl(text, { scheme, host: '', escapedPath: '', rawQuery })
+    if (scheme !== '') return { ...noParts, scheme, opaque: rest, query }
+    if (isRequest) return new UrlError('invalid URI for request')
+    if ((rest.split('/', 1)[0] as string).includes(':')) return new UrlError('first path segment in URL cannot contain colon')
   }
-  let host = ''
-  let path = rest
-  if (scheme !== '' && rest.startsWith('//')) {
-    const slash = rest.indexOf('/', 2)
-    const authority = slash === -1 ? rest.slice(2) : rest.slice(2, slash)
-    path = slash === -1 ? '' : rest.slice(slash)
-    const found = hostOf(authority)
-    if (typeof found === 'string') return fail(found)
-    host = found.host
-  }
-  const bad = badEscape.exec(path)
-  if (bad !== null) return fail(`invalid URL escape ${JSON.stringify(bad[0])}`)
-  return new CelUrl(text, { scheme, host, escapedPath: escapePath(path), rawQuery })
+  const isLocated = rest.startsWith('//') && (scheme !== '' || (!isRequest && !rest.startsWith('///')))
+  const slash = isLocated ? rest.indexOf('/', 2) : 0
+  const authority = isLocated ? readAuthority(rest.slice(2, slash === -1 ? undefined : slash)) : { user: undefined, host: '' }
+  if (authority instanceof UrlError) return authority
+  const path = slash === -1 ? '' : rest.slice(slash)
+  const decoded = decode(path, 'path')
+  if (decoded instanceof UrlError) return decoded
+  const escapedPath = keepOrEncode(path, decoded, 'path')
+  return { scheme, ...authority, opaque: '', escapedPath, query, hasNoHost: !isLocated && scheme !== '' }
 }
 
-/** How long the scheme is; 0 without one. */
-function schemeLength(text: string): number | string {
-  for (let i = 0; i < text.length; i++) {
-    const letter = text[i] as string
-    if (/[A-Za-z]/.test(letter)) continue
-    if (/[0-9+.-]/.test(letter)) {
-      if (i === 0) return 0
-      continue
-    }
-    if (letter === ':') return i === 0 ? 'missing protocol scheme' : i
-    return 0
-  }
-  return 0
+/** How long the scheme is; 0 without one, undefined where there is nothing before its colon. */
+function schemeLength(text: string): number | undefined {
+  const end = text.search(/[^A-Za-z0-9+.-]/)
+  if (end === -1 || text[end] !== ':') return 0
+  if (end === 0) return undefined
+  return /^[A-Za-z]/.test(text) ? end : 0
 }
 
-function hostOf(authority: string): { host: string } | string {
-  const at = authority.lastIndexOf('@')
-  const raw = at === -1 ? authority : authority.slice(at + 1)
-  if (at !== -1 && !/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(authority.slice(0, at))) return 'net/url: invalid userinfo'
-  const bad = /[\s"<>\\^`{|}]/.exec(raw)?.[0]
-  if (bad !== undefined) return `invalid character ${JSON.stringify(bad)} in host name`
-  const wrong = badEscape.exec(raw)
-  if (wrong !== null) return `invalid URL escape ${JSON.stringify(wrong[0])}`
-  if (raw.startsWith('[')) {
-    const end = raw.lastIndexOf(']')
-    if (end === -1) return "missing ']' in host"
-    if (!/^(?::\d*)?$/.test(raw.slice(end + 1))) return `invalid port ${JSON.stringify(raw.slice(end + 1))} after host`
-  } else {
-    const colon = raw.lastIndexOf(':')
-    if (colon !== -1 && !/^\d*$/.test(raw.slice(colon + 1))) return `invalid port ${JSON.stringify(raw.slice(colon))} after host`
-  }
-  return { host: decodePercent(raw) }
+const isPort = (text: string): boolean => /^(?::[0-9]*)?$/.test(text)
+
+function readAuthority(text: string): { readonly user: string | undefined; readonly host: string } | UrlError {
+  const at = text.lastIndexOf('@')
+  const host = readHost(text.slice(at + 1))
+  if (host instanceof UrlError) return host
+  const written = at === -1 ? undefined : text.slice(0, at)
+  if (written === undefined) return { user: undefined, host }
+  if (!/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(written)) return new UrlError('net/url: invalid userinfo')
+  const colon = written.indexOf(':')
+  const name = decode(colon === -1 ? written : written.slice(0, colon), 'user')
+  const password = colon === -1 ? undefined : decode(written.slice(colon + 1), 'user')
+  if (name instanceof UrlError) return name
+  if (password instanceof UrlError) return password
+  return { user: `${encode(name, 'user')}${password === undefined ? '' : `:${encode(password, 'user')}`}@`, host }
 }
 
-/** As it was written, but what must be escaped is. */
-const escapePath = (path: string): string => path.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%[\]]/gu, (letter) => encodeURIComponent(letter))
+function readHost(text: string): string | UrlError {
+  const end = text.startsWith('[') ? text.lastIndexOf(']') : text.lastIndexOf(':') - 1
+  if (text.startsWith('[') && end === -1) return new UrlError("missing ']' in host")
+  const port = end < 0 && !text.startsWith(':') ? '' : text.slice(end + 1)
+  if (!isPort(port)) return new UrlError(`invalid port ${quoteText(port)} after host`)
+  const zone = text.startsWith('[') ? text.slice(0, end).indexOf('%25') : -1
+  if (zone === -1) return decode(text, 'host')
+  const parts = [decode(text.slice(0, zone), 'host'), decode(text.slice(zone, end), 'zone'), decode(text.slice(end), 'host')]
+  return parts.find((part) => part instanceof UrlError) ?? parts.join('')
+}

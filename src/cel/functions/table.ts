@@ -1,7 +1,7 @@
 // Every function by its name, over values. Types are looked at here, because `dyn` defers that to run time.
 
 import { indexOfText } from '../text-search.js'
-import { CelUrl, parseUrl } from '../url.js'
+import { CelUrl, parseUrl, refuseUrl } from '../url.js'
 import {
   CelError,
   CelList,
@@ -146,7 +146,7 @@ export const functions: { readonly [name: string]: CelFunction } = {
   find: forms('find', [['string', 'string'], text.find]),
   findAll: forms('findAll', [['string', 'string'], text.findAll], [['string', 'string', 'int'], text.findAll]),
   url: forms('url', [['string'], url]),
-  isURL: forms('isURL', [['string'], (candidate: string) => typeof parseUrl(candidate) !== 'string']),
+  isURL: forms('isURL', [['string'], (candidate: string) => refuseUrl(candidate) === undefined]),
   getScheme: ofUrl('getScheme', (parsed) => parsed.scheme),
   getHost: ofUrl('getHost', (parsed) => parsed.host),
   getHostname: ofUrl('getHostname', (parsed) => parsed.hostname),
