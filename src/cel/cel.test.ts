@@ -114,6 +114,12 @@ describe('expressions', () => {
     ['string(1e6) + string(duration("90m"))', '1e+065400s'],
     ['self.when.getHours("+05:30")', 20n],
     ['self.when.getDayOfMonth()', 13n],
+    ['self.when.getHours("Local") == self.when.getHours("Etc/UTC")', true],
+    ['.size(self.s)', 5n],
+    ['string(null) + string(dyn(int))', 'nullint'],
+    ['double("0x1.8p1") + double("1_0")', 13],
+    ['(self.keyed + [self.keyed[0], self.keyed[0]]).size()', 2n],
+    ['[self.keyed[0]] == self.keyed', false],
     ['self.when - timestamp("2021-03-14T15:00:00Z") > duration("9m")', true],
     ['timestamp("2021-13-01T00:00:00Z") == self.when', undefined],
     ['url("https://h.example:8443/p%20q?a=1&a=2").getQuery()["a"]', ['1', '2']],
@@ -145,6 +151,9 @@ describe('expressions', () => {
     ['int("x") == 1', "program instantiation failed: type conversion error from 'string' to 'int'"],
     ['99999999999999999999', '1:1: invalid int literal'],
     ['if', '1:1: reserved identifier: if'],
+    ['self.list.x', "type 'list_type:{elem_type:{primitive:INT64}}' does not support field selection"],
+    ["b'\\u0041'", '1:1: unable to unescape string'],
+    ["'\\U00110000'", '1:1: unable to unescape string'],
   ]
   for (const [text, expected] of refusals) {
     it(`says what is wrong with ${text}`, () =>

@@ -167,7 +167,7 @@ class Checker {
       return dynType
     }
     if (isDynOrError(operand)) return dynType
-    this.complain(at, `type '${nameInSelection[operand.kind] ?? formatType(operand)}' does not support field selection`)
+    this.complain(at, `type '${describeType(operand)}' does not support field selection`)
     return errorType
   }
 
@@ -303,8 +303,7 @@ class Checker {
   }
 }
 
-/** How types are written in this one message. */
-const nameInSelection: { readonly [kind: string]: string } = {
+const plainNames: { readonly [kind: string]: string } = {
   bool: 'primitive:BOOL',
   int: 'primitive:INT64',
   uint: 'primitive:UINT64',
@@ -313,6 +312,29 @@ const nameInSelection: { readonly [kind: string]: string } = {
   bytes: 'primitive:BYTES',
   timestamp: 'well_known:TIMESTAMP',
   duration: 'well_known:DURATION',
+  null: 'null:NULL_VALUE',
+  dyn: 'dyn:{}',
+  error: 'error:{}',
+}
+
+/** How types are written in one message: as the text form of the messages that describe them. */
+function describeType(type: Type): string {
+  switch (type.kind) {
+    case 'list':
+      return `list_type:{elem_type:{${describeType(type.element)}}}`
+    case 'map':
+      return `map_type:{key_type:{${describeType(type.key)}} value_type:{${describeType(type.value)}}}`
+    case 'object':
+      return `message_type:"${type.name}"`
+    case 'opaque':
+      return `abstract_type:{name:"${type.name}"}`
+    case 'parameter':
+      return `type_param:"${type.name}"`
+    case 'type':
+      return `type:{${type.of === undefined ? '' : describeType(type.of)}}`
+    default:
+      return plainNames[type.kind] ?? type.kind
+  }
 }
 
 function typeOfLiteral(value: unknown): Type {

@@ -29,23 +29,21 @@ const simpleEscapes: { readonly [letter: string]: number } = { a: 7, b: 8, f: 12
 
 interface Piece {
   readonly end: number
-  readonly code: number
   /** `\xNN` and `\NNN` stand for one byte in bytes, and for a letter in strings. */
-  readonly isByte: boolean
+  readonly code: number
 }
 
 function readEscape(text: string, at: number): Piece {
   const letter = text[at] as string
-  const hex = (count: number, isByte: boolean): Piece => ({
+  const hex = (count: number): Piece => ({
     end: at + 1 + count,
     code: Number.parseInt(text.slice(at + 1, at + 1 + count), 16),
-    isByte,
   })
-  if (letter === 'x' || letter === 'X') return hex(2, true)
-  if (letter === 'u') return hex(4, false)
-  if (letter === 'U') return hex(8, false)
-  if (letter >= '0' && letter <= '3') return { end: at + 3, code: Number.parseInt(text.slice(at, at + 3), 8), isByte: true }
-  return { end: at + 1, code: simpleEscapes[letter] ?? letter.charCodeAt(0), isByte: false }
+  if (letter === 'x' || letter === 'X') return hex(2)
+  if (letter === 'u') return hex(4)
+  if (letter === 'U') return hex(8)
+  if (letter >= '0' && letter <= '3') return { end: at + 3, code: Number.parseInt(text.slice(at, at + 3), 8) }
+  return { end: at + 1, code: simpleEscapes[letter] ?? letter.charCodeAt(0) }
 }
 
 const quotedBody = (text: string): { readonly body: string; readonly isRaw: boolean } => {
@@ -76,6 +74,7 @@ export function readString(text: string): string | undefined {
   return out
 }
 
+/** Undefined where an escape names a letter: bytes are written by their numbers. */
 export function readBytes(text: string): Uint8Array | undefined {
   const { body, isRaw } = quotedBody(text)
   if (isRaw || !body.includes('\\')) return encoder.encode(body)
@@ -87,10 +86,9 @@ export function readBytes(text: string): Uint8Array | undefined {
       at += letter.length
       continue
     }
-    const { end, code, isByte } = readEscape(body, at + 1)
-    if (isByte) parts.push(code)
-    else if (code > 0x10ffff) return undefined
-    else for (const byte of encoder.encode(String.fromCodePoint(code))) parts.push(byte)
+    if (/[uU]/.test(body[at + 1] as string)) return undefined
+    const { end, code } = readEscape(body, at + 1)
+    parts.push(code)
     at = end
   }
   return Uint8Array.from(parts)

@@ -1,6 +1,7 @@
 // From text to a syntax tree, by recursive descent over the grammar of the language.
 
 import type { CallExpr, Expr } from './ast.js'
+import { overloadsOf } from './declarations.js'
 import { readBytes, readDouble, readInt, readString, readUint } from './literals.js'
 import { expandMacro } from './macros.js'
 import { type Issue, renderIssues } from './source.js'
@@ -324,7 +325,9 @@ class Parser {
     const { at, text, type } = stream.match('IDENTIFIER', thenOrEnd('('))
     if (type === 'IDENTIFIER' && reserved.has(text)) this.report({ at: dot?.at ?? at, message: `reserved identifier: ${text}` })
     const name = dot === undefined ? text : `.${text}`
-    return stream.is('(') ? this.call(name, undefined) : { kind: 'ident', at, name }
+    if (!stream.is('(')) return { kind: 'ident', at, name }
+    // A leading point says that the name is complete, which those of functions always are.
+    return this.call(overloadsOf(text) === undefined ? name : text, undefined)
   }
 
   private literal(): Expr {
@@ -335,7 +338,10 @@ class Parser {
     const at = sign?.at ?? token.at
     const text = `${sign?.text ?? ''}${token.text}`
     const value = readLiteral(token, text)
-    if (value === undefined) this.report({ at, message: `invalid ${literalNames[token.type] ?? ''} literal` })
+    const numberName = numberNames[token.type]
+    if (value === undefined) {
+      this.report({ at, message: numberName === undefined ? 'unable to unescape string' : `invalid ${numberName} literal` })
+    }
     return { kind: 'const', at, value: value ?? null }
   }
 }
@@ -343,12 +349,10 @@ class Parser {
 const nameOf = (expr: Expr): string =>
   expr.kind === 'select' ? `${nameOf(expr.operand)}.${expr.field}` : expr.kind === 'ident' ? expr.name : ''
 
-const literalNames: { readonly [type in TokenType]?: string } = {
+const numberNames: { readonly [type in TokenType]?: string } = {
   NUM_INT: 'int',
   NUM_UINT: 'uint',
   NUM_FLOAT: 'double',
-  STRING: 'string',
-  BYTES: 'bytes',
 }
 
 function readLiteral(token: Token, text: string) {

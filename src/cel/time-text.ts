@@ -136,7 +136,7 @@ export function parseDuration(text: string): bigint | undefined {
     const decimals = found[2] ?? ''
     nanos += BigInt(found[1] || 0) * unit
     if (decimals !== '') nanos += (BigInt(decimals) * unit) / 10n ** BigInt(decimals.length)
-    if (nanos > maxDuration) return undefined
+    if (nanos > maxDuration + (isNegative ? 1n : 0n)) return undefined
   }
   return isNegative ? -nanos : nanos
 }

@@ -2,7 +2,7 @@
 
 import { formatTimestamp, maxTime, minTime, parseDuration, parseTimestamp } from '../time-text.js'
 import { Uint } from '../uint.js'
-import { CelError, Duration, Timestamp, typeName, type Value } from '../values.js'
+import { CelError, Duration, Timestamp, TypeValue, typeName, type Value } from '../values.js'
 import { intOf, timestampOf, uintOf } from './arithmetic.js'
 
 const second = 1_000_000_000n
@@ -42,6 +42,7 @@ export function toUint(value: Value): Value {
 }
 
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const hexadecimal = /^([+-]?)0x([0-9a-f]*)(?:\.([0-9a-f]*))?p([+-]?\d{1,5})$/i
 const infinity = /^([+-]?)inf(?:inity)?$/i
 
 export function toDouble(value: Value): Value {
@@ -52,8 +53,19 @@ export function toDouble(value: Value): Value {
   if (/^nan$/i.test(value)) return Number.NaN
   const sign = infinity.exec(value)?.[1]
   if (sign !== undefined) return sign === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
-  const number = decimal.test(value) ? Number(value) : Number.NaN
+  const number = numberIn(value)
   return Number.isFinite(number) ? number : cannot(value, 'double')
+}
+
+/** NaN where it is none. Underscores may stand between digits. */
+function numberIn(text: string): number {
+  if (/(?:^|[^0-9a-fx])_|_(?![0-9a-f])/i.test(text)) return Number.NaN
+  const plain = text.replaceAll('_', '')
+  if (decimal.test(plain)) return Number(plain)
+  const [, sign, whole = '', fraction = '', exponent] = hexadecimal.exec(plain) ?? []
+  const digits = `${whole}${fraction}`
+  if (exponent === undefined || digits === '' || digits.length > 200) return Number.NaN
+  return (sign === '-' ? -1 : 1) * Number(`0x${digits}`) * 2 ** (Number(exponent) - 4 * fraction.length)
 }
 
 const truths = ['1', 't', 'T', 'true', 'TRUE', 'True']
@@ -83,6 +95,8 @@ export function toText(value: Value): Value {
     case 'number':
       return formatDouble(value)
     default:
+      if (value === null) return 'null'
+      if (value instanceof TypeValue) return value.name
       if (value instanceof Uint) return String(value.value)
       if (value instanceof Timestamp) return formatTimestamp(value)
       if (value instanceof Duration) return `${formatSeconds(value.nanos)}s`

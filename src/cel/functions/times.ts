@@ -21,10 +21,13 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 function formatOf(zone: string): Intl.DateTimeFormat | undefined {
   const known = formats.get(zone)
   if (known !== undefined) return known
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(zone)) return undefined
+  if (!/^[A-Z][A-Za-z0-9_+-]{0,63}(?:\/[A-Z][A-Za-z0-9_+-]{0,63}){0,2}$/.test(zone)) return undefined
   try {
     const options = { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric' } as const
     const format = new Intl.DateTimeFormat('en-US', { ...options, minute: 'numeric', second: 'numeric', era: 'short' })
+    // The platform takes any case; files of zones have one.
+    const { timeZone } = format.resolvedOptions()
+    if (timeZone !== zone && timeZone.toLowerCase() === zone.toLowerCase()) return undefined
     formats.set(zone, format)
     return format
   } catch {
@@ -33,7 +36,8 @@ function formatOf(zone: string): Intl.DateTimeFormat | undefined {
 }
 
 function offsetOfPlace(zone: string, nanos: bigint): number | CelError {
-  if (zone === '' || zone === 'UTC') return 0
+  // Servers run in UTC.
+  if (zone === '' || zone === 'UTC' || zone === 'Local') return 0
   const format = formatOf(zone)
   if (format === undefined) return new CelError(`unknown time zone ${zone}`)
   const millis = Number((nanos - (((nanos % second) + second) % second)) / 1_000_000n)
