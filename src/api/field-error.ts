@@ -102,6 +102,13 @@ export const duplicate = (field: string, value: unknown): FieldError => ({
   message: `Duplicate value: ${showValue(value)}`,
 })
 
+/** What could not be found out about a value. */
+export const unknowable = (field: string, problem: string): FieldError => ({
+  reason: 'InternalError',
+  field,
+  message: `Internal error: ${problem}`,
+})
+
 export const notFound = (field: string, value: unknown): FieldError => ({
   reason: 'FieldValueNotFound',
   field,

@@ -1,7 +1,7 @@
 // The rules of nodes: taints that are told apart, ranges of pod addresses that stay once they are set, amounts that can be counted.
 
 import type { RuleContext } from '../../api/definition.js'
-import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../api/field-error.js'
+import { duplicate, type FieldError, forbidden, invalid, notSupported, required, unknowable } from '../../api/field-error.js'
 import type { Identity } from '../../api/identity.js'
 import { parseCidr } from '../../api/validation/cidr.js'
 import { checkEach, checkPart, joined } from '../../api/validation/collect.js'
@@ -60,9 +60,15 @@ function validateRanges(ranges: readonly string[]): readonly FieldError[] {
   const areStacks = ranges.length === 1 || (ranges.length === 2 && !families.includes(undefined) && families[0] !== families[1])
   return joined(
     checkEach(ranges, field, (_, at, i) => (families[i] === undefined ? [invalid(at, ranges, 'must be valid CIDR')] : noErrors)),
+    ranges.length > 1 && families.includes(undefined) ? [uncheckedStacks(ranges, families.indexOf(undefined), field)] : noErrors,
     areStacks ? noErrors : [invalid(field, ranges, 'may specify no more than one CIDR for each IP family')],
     checkEach(ranges, field, (range, at, i) => (ranges.indexOf(range) === i ? noErrors : [duplicate(at, range)])),
   )
+}
+
+const uncheckedStacks = (ranges: readonly string[], firstWrong: number, field: string): FieldError => {
+  const problem = `invalid CIDR[${firstWrong}]: invalid CIDR address: ${ranges[firstWrong] ?? ''}`
+  return unknowable(field, `invalid PodCIDRs. failed to check with dual stack with error:${problem}`)
 }
 
 const setOnce = (name: string): string => `node updates may not change ${name} except from "" to valid`

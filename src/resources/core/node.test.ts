@@ -68,6 +68,7 @@ const rows: readonly { readonly title: string; readonly object: Node; readonly f
     object: make({ podCIDRs: ['10.0.0.0/24', 'nope', '10.0.0.0/24'] }),
     found: [
       'spec.podCIDRs[1]: Invalid value: ["10.0.0.0/24","nope","10.0.0.0/24"]: must be valid CIDR',
+      'spec.podCIDRs: Internal error: invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[1]',
       'spec.podCIDRs: Invalid value: ["10.0.0.0/24","nope","10.0.0.0/24"]: may specify no more than one CIDR for each IP family',
       'spec.podCIDRs[2]: Duplicate value: "10.0.0.0/24"',
     ],

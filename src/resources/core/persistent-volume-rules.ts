@@ -33,7 +33,7 @@ export function validateVolumeSpec(spec: PersistentVolumeSpec, { field, volumeNa
     validateCapacity(spec.capacity ?? {}, `${field}.capacity`),
     policy === '' ? noErrors : checkOptionalChoice(policy, `${field}.persistentVolumeReclaimPolicy`, reclaimPolicies),
     checkPart(nodeAffinity, `${field}.nodeAffinity`, validateAffinity),
-    validateVolumeSource(spec, field, { identity: context.identity, volumeName, hasNodeAffinity: nodeAffinity?.required !== undefined }),
+    validateVolumeSource(spec, field, { identity: context.identity, volumeName, hasNodeAffinity: nodeAffinity !== undefined }),
     validateRecycling(spec, field),
     storageClassName === '' ? noErrors : checkText(storageClassName, `${field}.storageClassName`, dnsSubdomain),
     checkOptionalChoice(spec.volumeMode, `${field}.volumeMode`, volumeModes),

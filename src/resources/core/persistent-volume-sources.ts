@@ -15,7 +15,7 @@ import {
   validateFibreChannel,
   validateFlex,
   validateFlocker,
-  validateIscsi,
+  validateIscsiTarget,
   validateNfs,
   validateQuobyte,
   validateStorageOs,
@@ -146,9 +146,9 @@ function validateNamedIscsi(source: ISCSIPersistentVolumeSource, field: string, 
   const isTooLong = initiatorName !== undefined && `${volumeName}:${targetPortal}`.length > initiatorLimit
   const problem = 'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.'
   return joined(
+    checkPresent(targetPortal, `${field}.targetPortal`),
     isTooLong ? [invalid(`${field}.targetportal`, targetPortal, problem)] : noErrors,
-    validateIscsi(source, field),
-    checkSecretName(source.secretRef, `${field}.secretRef`),
+    validateIscsiTarget(source, field, { secretErrors: checkSecretName(source.secretRef, `${field}.secretRef`) }),
   )
 }
 

@@ -115,10 +115,7 @@ const rows: readonly { readonly title: string; readonly spec: PersistentVolumeSp
   {
     title: 'an affinity without constraints',
     spec: { local, nodeAffinity: {} },
-    found: [
-      'spec.nodeAffinity.required: Required value: must specify required node constraints',
-      'spec.nodeAffinity: Required value: Local volume requires node affinity',
-    ],
+    found: ['spec.nodeAffinity.required: Required value: must specify required node constraints'],
   },
   {
     title: 'a driver without its coordinates',
@@ -167,6 +164,16 @@ const rows: readonly { readonly title: string; readonly spec: PersistentVolumeSp
       },
     },
     found: ['spec.iscsi.targetportal: Invalid value: ', 'spec.iscsi.secretRef.name: Required value'],
+  },
+  {
+    title: 'a target that is nowhere',
+    spec: { iscsi: { iqn: 'abc', secretRef: {}, initiatorName: 'abc' } },
+    found: [
+      'spec.iscsi.targetPortal: Required value',
+      'spec.iscsi.iqn: Invalid value: "abc": must be valid format',
+      'spec.iscsi.secretRef.name: Required value',
+      'spec.iscsi.initiatorname: Invalid value: "abc": must be valid format',
+    ],
   },
 ]
 for (const { title, spec, found } of rows)

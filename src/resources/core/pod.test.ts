@@ -209,6 +209,7 @@ const statuses: readonly {
     next: { podIPs: [{ ip: 'x' }, { ip: '1.2.3.4' }, { ip: '1.2.3.4' }] },
     found: [
       'status.podIPs[0]: Invalid value: "x"',
+      'status.podIPs: Internal error: failed to check for dual stack with error:invalid IP[0]: x',
       'status.podIPs: Invalid value: [{"ip":"x"}',
       'status.podIPs[2]: Duplicate value: {"ip":"1.2.3.4"}',
     ],
@@ -218,10 +219,14 @@ for (const { title, spec = {}, old = {}, next, found } of statuses) {
   test(`the status reports ${title}`, () => {
     const before = make(spec, { status: old })
     const owners = [{ apiVersion: 'v1', kind: 'K', name: 'n', uid: 'u' }]
-    const sent = make({ nodeName: 'elsewhere' }, { status: next, metadata: { ...metadata, ownerReferences: owners } })
+    const sent = make(
+      { nodeName: 'elsewhere' },
+      { status: next, metadata: { ...metadata, ownerReferences: owners, deletionTimestamp: '2024-03-01T11:00:00Z' } },
+    )
     const after = frozen(subresource('status').prepareUpdate(sent, before, context))
     assert.equal(after.spec, before.spec)
     assert.equal(after.metadata?.ownerReferences, undefined)
+    assert.equal(after.metadata?.deletionTimestamp, undefined)
     assertFound(subresource('status').validateUpdate?.(after, before, context) ?? [], found)
   })
 }

@@ -60,9 +60,9 @@ const prepareUpdate = (next: Pod, old: Pod, { gates }: RuleContext): Pod => ({
   spec: withoutGatedFields(next.spec ?? {}, old.spec, gates),
 })
 
-/** Nodes of old report owners wrongly, so that the status leaves them alone. */
+/** Nodes of old report owners wrongly, so that the status leaves them alone. Nor is it the way to delete a pod. */
 const prepareStatus = (next: Pod, old: Pod): Pod => ({
-  ...withMetadata(next, { ownerReferences: old.metadata?.ownerReferences }),
+  ...withMetadata(next, { ownerReferences: old.metadata?.ownerReferences, deletionTimestamp: old.metadata?.deletionTimestamp }),
   spec: old.spec ?? {},
 })
 

@@ -24,10 +24,10 @@ export interface Leniency {
 export function validateNewIngress(ingress: Ingress, { identity }: RuleContext): readonly FieldError[] {
   const key = identity.label('ingress.class')
   const [annotated, named] = [ingress.metadata?.annotations?.[key], ingress.spec?.ingressClassName]
-  const differs = annotated !== undefined && named !== undefined && annotated !== named
+  const isSaidTwice = annotated !== undefined && named !== undefined
   return joined(
     validateIngressSpec(ingress.spec ?? {}, 'spec'),
-    differs ? [invalid(`annotations.${key}`, annotated, 'can not be set when the class field is also set')] : noErrors,
+    isSaidTwice ? [invalid(`annotations.${key}`, annotated, 'can not be set when the class field is also set')] : noErrors,
   )
 }
 

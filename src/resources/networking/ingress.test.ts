@@ -103,10 +103,12 @@ const rows: readonly { readonly title: string; readonly spec: IngressSpec; reado
 for (const { title, spec, found } of rows)
   test(`create with ${title}`, () => expectErrors(validateCreation(ingress, make(spec), context), found))
 
-test('a class in an annotation must not contradict the field, on creation', () => {
+test('a class stands in an annotation or in the field, on creation', () => {
   const annotated = (value: string) =>
     make({ ...behind(backend), ingressClassName: 'y' }, { metadata: { ...metadata, annotations: { 'cluster.io/ingress.class': value } } })
-  expectErrors(validateCreation(ingress, annotated('y'), context), [])
+  expectErrors(validateCreation(ingress, annotated('y'), context), [
+    'annotations.cluster.io/ingress.class: Invalid value: "y": can not be set when the class field is also set',
+  ])
   expectErrors(validateCreation(ingress, annotated('x'), context), [
     'annotations.cluster.io/ingress.class: Invalid value: "x": can not be set when the class field is also set',
   ])

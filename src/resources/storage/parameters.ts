@@ -4,17 +4,25 @@ import { type FieldError, invalid, tooLong } from '../../api/field-error.js'
 import { byteLength } from '../../api/validation/byte-length.js'
 import { noErrors } from '../../api/validation/fields.js'
 
-const limitBytes = 256 * 1024
+export const parametersLimitBytes = 256 * 1024
+
+type Parameters = { readonly [name: string]: string }
+
+/** Whether names and values together are larger than may be. */
+export function isOverSize(parameters: Parameters): boolean {
+  let size = 0
+  for (const name in parameters) size += byteLength(name) + byteLength(parameters[name] ?? '')
+  return size > parametersLimitBytes
+}
 
 export function checkParameters(
-  parameters: { readonly [name: string]: string } | undefined,
+  parameters: Parameters | undefined,
   field: string,
   { maxCount }: { readonly maxCount: number },
 ): readonly FieldError[] {
   if (parameters === undefined) return noErrors
   const names = Object.keys(parameters)
   if (names.length > maxCount) return [tooLong(field, maxCount)]
-  const size = names.reduce((sum, name) => sum + byteLength(name) + byteLength(parameters[name] ?? ''), 0)
   const unnamed = names.includes('') ? [invalid(field, '', 'field can not be empty.')] : noErrors
-  return size > limitBytes ? [...unnamed, tooLong(field, limitBytes)] : unnamed
+  return isOverSize(parameters) ? [...unnamed, tooLong(field, parametersLimitBytes)] : unnamed
 }

@@ -9,7 +9,7 @@ import { sameBySchema } from '../../api/validation/same-by-schema.js'
 import { dnsSubdomain } from '../../api/validation/text-rules.js'
 import { validateInlineVolume } from '../core/persistent-volume-rules.js'
 import { validateDriverName } from '../resource/driver-name.js'
-import { checkParameters } from './parameters.js'
+import { isOverSize, parametersLimitBytes } from './parameters.js'
 import { type VolumeAttachment, type VolumeAttachmentSource, type VolumeError, volumeAttachmentSpec } from './v1.schema.js'
 
 const messageLimitBytes = 1024
@@ -20,7 +20,7 @@ export function validateAttachment({ spec = {}, status = {} }: VolumeAttachment,
     (spec.attacher ?? '') === '' ? [required('spec.attacher')] : noErrors,
     validateSource(spec.source ?? {}, 'spec.source', context),
     checkText(spec.nodeName ?? '', 'spec.nodeName', dnsSubdomain),
-    checkParameters(status.attachmentMetadata, 'status.attachmentMetadata', { maxCount: Number.POSITIVE_INFINITY }),
+    isOverSize(status.attachmentMetadata ?? {}) ? [tooLong('status.attachmentMetadata', parametersLimitBytes)] : noErrors,
     checkPart(status.attachError, 'status.attachError', validateReport),
     checkPart(status.detachError, 'status.detachError', validateReport),
   )
@@ -46,8 +46,9 @@ function validateSource(source: VolumeAttachmentSource, field: string, context: 
   return persistentVolumeName === '' ? [required(`${field}.persistentVolumeName`, 'must specify non empty persistentVolumeName')] : noErrors
 }
 
+/** The bound that is told is another one than the one that holds, as clients know it. */
 const validateReport = ({ message = '' }: VolumeError, field: string): readonly FieldError[] =>
-  byteLength(message) > messageLimitBytes ? [tooLong(`${field}.message`, messageLimitBytes)] : noErrors
+  byteLength(message) > messageLimitBytes ? [tooLong(`${field}.message`, parametersLimitBytes)] : noErrors
 
 export const validateAttachmentChange = (next: VolumeAttachment, old: VolumeAttachment): readonly FieldError[] =>
   sameBySchema(volumeAttachmentSpec, next.spec ?? {}, old.spec ?? {}) ? noErrors : [invalid('spec', next.spec ?? {}, 'field is immutable')]

@@ -86,20 +86,40 @@ const targetNames: { readonly [prefix: string]: RegExp } = {
   naa: /^naa.[A-Za-z0-9]{32}$/,
 }
 
-function checkTargetName(name: string, field: string): readonly FieldError[] {
+function checkTargetName(name: string, field: string, unknownPrefix: string): readonly FieldError[] {
   const form = targetNames[name.slice(0, 3)]
-  if (form === undefined) return [invalid(field, name, 'must be valid format starting with iqn, eui, or naa')]
-  return form.test(name) ? noErrors : [invalid(field, name, 'must be valid format')]
+  if (form === undefined) return [invalid(field, name, unknownPrefix)]
+  return form.test(name) ? noErrors : [invalid(field, name, malformed)]
 }
 
-export function validateIscsi(iscsi: ISCSIVolumeSource, field: string): readonly FieldError[] {
+const malformed = 'must be valid format'
+
+export const validateIscsi = (iscsi: ISCSIVolumeSource, field: string): readonly FieldError[] =>
+  joined(
+    checkPresent(iscsi.targetPortal, `${field}.targetPortal`),
+    validateIscsiTarget(iscsi, field, { unknownPrefix: `${malformed} starting with iqn, eui, or naa`, secretErrors: noErrors }),
+  )
+
+export interface IscsiWords {
+  /** What is said of a name that begins with none of the known prefixes. */
+  readonly unknownPrefix: string
+  /** What is wrong with the secret besides that it may be missing. */
+  readonly secretErrors: readonly FieldError[]
+}
+
+/** All but the portal, in the order of the reports. */
+export function validateIscsiTarget(
+  iscsi: Omit<ISCSIVolumeSource, 'secretRef'> & { readonly secretRef?: object },
+  field: string,
+  { unknownPrefix = malformed, secretErrors = noErrors }: Partial<IscsiWords>,
+): readonly FieldError[] {
   const { iqn = '', lun = 0, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = iscsi
   return joined(
-    checkPresent(iscsi.targetPortal, `${field}.targetPortal`),
-    iqn === '' ? [required(`${field}.iqn`)] : checkTargetName(iqn, `${field}.iqn`),
+    iqn === '' ? [required(`${field}.iqn`)] : checkTargetName(iqn, `${field}.iqn`, unknownPrefix),
     checkRange(lun, `${field}.lun`, { min: 0, max: 255 }),
     (chapAuthDiscovery === true || chapAuthSession === true) && secretRef === undefined ? [required(`${field}.secretRef`)] : noErrors,
-    initiatorName === undefined ? noErrors : checkTargetName(initiatorName, `${field}.initiatorname`),
+    secretErrors,
+    initiatorName === undefined ? noErrors : checkTargetName(initiatorName, `${field}.initiatorname`, unknownPrefix),
   )
 }
 

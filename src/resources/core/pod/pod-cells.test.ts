@@ -71,6 +71,20 @@ const cells: readonly { readonly title: string; readonly pod: Pod; readonly want
     wanted: ['0/1', 'Init:1/2', '1'],
   },
   {
+    title: 'has begun after some tries',
+    pod: {
+      spec: { initContainers: [init] },
+      status: {
+        phase: 'Running',
+        initContainerStatuses: [
+          { name: 'init', restartCount: 2, state: { terminated: { exitCode: 0 } }, lastState: { terminated: { finishedAt: start } } },
+        ],
+        containerStatuses: [{ ...ready, restartCount: 0 }],
+      },
+    },
+    wanted: ['1/1', 'Running', '0 (5m ago)'],
+  },
+  {
     title: 'cannot begin',
     pod: { status: { phase: 'Pending', initContainerStatuses: [{ name: 'i', state: { waiting: { reason: 'ErrImagePull' } } }] } },
     wanted: ['0/1', 'Init:ErrImagePull', '0'],

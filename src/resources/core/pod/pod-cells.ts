@@ -40,11 +40,17 @@ function endOf({ reason = '', signal = 0, exitCode = 0 }: NonNullable<ContainerS
   return signal === 0 ? `ExitCode:${exitCode}` : `Signal:${signal}`
 }
 
-/** The first container that waits or has ended gives the word. Looked at from the last, so that the first has the last word. */
+/**
+ * The first container that waits or has ended gives the word. Looked at from the last, so that the first has the last word.
+ * Restarts of init containers are not counted any more, but they date the last one.
+ */
 function summarizeContainers(pod: Pod, phase: string): Summary {
   const statuses = pod.status?.containerStatuses ?? []
   let [reason, ready, restarts] = [phase, 0, 0]
   let lastRestart: string | undefined
+  for (const { lastState } of pod.status?.initContainerStatuses ?? []) {
+    if (isLater(lastState?.terminated?.finishedAt, lastRestart)) lastRestart = lastState?.terminated?.finishedAt
+  }
   for (const { state = {}, lastState, restartCount = 0, ready: isReady } of statuses.toReversed()) {
     restarts += restartCount
     if (isLater(lastState?.terminated?.finishedAt, lastRestart)) lastRestart = lastState?.terminated?.finishedAt

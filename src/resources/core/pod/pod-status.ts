@@ -1,7 +1,7 @@
 // The status of a pod, which its node reports: the rules of its change, and the two fields for its addresses that say the same.
 
 import type { RuleContext } from '../../../api/definition.js'
-import { duplicate, type FieldError, forbidden, invalid } from '../../../api/field-error.js'
+import { duplicate, type FieldError, forbidden, invalid, unknowable } from '../../../api/field-error.js'
 import { checkEach, joined } from '../../../api/validation/collect.js'
 import { checkText, noErrors } from '../../../api/validation/fields.js'
 import { ipAddress, isIpv4, parseIp } from '../../../api/validation/ip.js'
@@ -60,10 +60,15 @@ function validateAddresses(addresses: readonly PodIP[]): readonly FieldError[] {
   const wrong = checkEach(addresses, field, ({ ip = '' }, at) => checkText(ip, at, ipAddress))
   if (addresses.length < 2) return wrong
   const parsed = addresses.map(({ ip = '' }) => parseIp(ip))
-  const isDualStack = parsed.some((ip) => ip !== undefined && isIpv4(ip)) && parsed.some((ip) => ip !== undefined && !isIpv4(ip))
+  const firstWrong = parsed.indexOf(undefined)
+  const families = new Set(parsed.map((ip) => ip !== undefined && isIpv4(ip)))
+  const isDualStack = firstWrong < 0 && families.size === 2
   const seen = new Set<string>()
   return joined(
     wrong,
+    firstWrong < 0
+      ? noErrors
+      : [unknowable(field, `failed to check for dual stack with error:invalid IP[${firstWrong}]: ${addresses[firstWrong]?.ip ?? ''}`)],
     isDualStack && addresses.length === 2 ? noErrors : [invalid(field, addresses, 'may specify no more than one IP for each IP family')],
     checkEach(addresses, field, ({ ip = '' }, at) => {
       if (seen.has(ip)) return [duplicate(at, { ip })]
