@@ -3,7 +3,8 @@
 import { AdmissionRequest } from '../admission/admission.js'
 import type { Call } from '../api/call.js'
 import type { Catalog } from '../api/catalog.js'
-import { type ApiObject, withMetadata } from '../api/object.js'
+import type { ApiObject } from '../api/object.js'
+import { inNamespace } from './create.js'
 import { type Engine, upToDate } from './engine.js'
 import { trackBody } from './managed-fields.js'
 import type { Action } from './special/signatures.js'
@@ -17,7 +18,7 @@ export interface Acting {
 export async function perform(engine: Engine, call: Call, { act, body, catalog }: Acting): Promise<ApiObject | undefined> {
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
-  const placed = trackBody(call, body.metadata?.namespace ? body : withMetadata(body, { namespace: call.namespace }))
+  const placed = trackBody(call, inNamespace(call, body))
   const sent = new AdmissionRequest(call, 'CREATE', { object: placed, old: undefined })
   const admitted = sent.withObject((await engine.admission.mutate(sent)) ?? placed)
   call.throwIfAborted()

@@ -134,6 +134,8 @@ onEveryEngine(
       const status = { observedGeneration: 1, disruptionsAllowed: 1, currentHealthy: 2, desiredHealthy: 1, expectedPods: 2 }
       expectStatus(await client().put(`${budgets}/b/status`, { ...made, status }), 200)
       expectFailure(await client().post(pods(namespace, '/one/eviction'), eviction('other')), 400, 'BadRequest')
+      const elsewhere = { ...eviction('one'), metadata: { name: 'one', namespace: 'default' } }
+      expectFailure(await client().post(pods(namespace, '/one/eviction'), elsewhere), 400, 'BadRequest')
       expectStatus(await client().post(pods(namespace, '/one/eviction'), eviction('one')), 201)
       expectFailure(await client().post(pods(namespace, '/two/eviction'), eviction('two')), 429, 'TooManyRequests')
       assert.equal(((await client().get(`${budgets}/b`)).json['status'] as { disruptionsAllowed: number }).disruptionsAllowed, 0)

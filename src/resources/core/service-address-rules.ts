@@ -77,7 +77,9 @@ const unchangeable = 'may not change once set'
 /** Addresses and families may be added and taken away at the end, but the first of each stays; only another name makes all of them go. */
 export function validateAddressChange({ spec: next = {} }: Service, { spec: old = {} }: Service): readonly FieldError[] {
   if (!needsAddress(next) || !needsAddress(old) || (isHeadless(next) && isHeadless(old))) return noErrors
-  return joined(validateAddressListChange(next, old), validateFamilyListChange(next, old))
+  // Where addresses come or go altogether, the families go with them.
+  const families = isHeadless(next) === isHeadless(old) ? validateFamilyListChange(next, old) : noErrors
+  return joined(validateAddressListChange(next, old), families)
 }
 
 function validateAddressListChange(next: ServiceSpec, old: ServiceSpec): readonly FieldError[] {

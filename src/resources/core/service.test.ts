@@ -300,6 +300,12 @@ const changes: readonly {
     found: ['spec.clusterIPs[0]: Invalid value: ["10.0.0.2"]: may not change once set'],
   },
   {
+    title: 'the address to none at all, in another family',
+    old: addressed,
+    next: { ...addressed, clusterIP: 'None', clusterIPs: ['None'], ipFamilies: ['IPv6'] },
+    found: ['spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set'],
+  },
+  {
     title: 'the address away',
     old: addressed,
     next: { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' },

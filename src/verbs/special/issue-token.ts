@@ -3,7 +3,7 @@
 import { badRequest, conflict, invalid, notFound } from '../../api/api-error.js'
 import type { Call } from '../../api/call.js'
 import type { Catalog } from '../../api/catalog.js'
-import { type FieldError, invalid as invalidField } from '../../api/field-error.js'
+import { invalid as invalidField } from '../../api/field-error.js'
 import { type ApiObject, withMetadata } from '../../api/object.js'
 import type { Reference } from '../../auth/service-account-claims.js'
 import { validateTokenRequest } from '../../resources/authentication/token-request.js'
@@ -19,7 +19,7 @@ const extendedSeconds = 365 * 24 * 3600
 export async function issueToken(engine: Engine, call: Call, { body, catalog, validate }: ActionRequest): Promise<ApiObject> {
   const { issuer } = engine
   if (issuer === undefined) throw new Error('this server has no key to sign tokens with')
-  checkNames(call, body)
+  checkName(call, body)
   const stored = engine.store.read(addressOf(call))
   if (stored === undefined) throw notFound(call.resource.subject, call.name)
   const account = referenceOf(call.name, stored.decode(call.resource))
@@ -52,14 +52,10 @@ export async function issueToken(engine: Engine, call: Call, { body, catalog, va
 const kindOf = ({ identity }: Call) => ({ group: identity.group({ stem: 'authentication' }), kind: 'TokenRequest' })
 
 /** What the body says of its place must be what the path says. */
-function checkNames(call: Call, { metadata }: ApiObject): void {
-  const errors: FieldError[] = []
-  const { name = '', namespace = '' } = metadata ?? {}
-  if (name !== '' && name !== call.name)
-    errors.push(invalidField('metadata.name', name, 'must match the service account name if specified'))
-  else if (namespace !== '' && namespace !== call.namespace)
-    errors.push(invalidField('metadata.namespace', namespace, 'must match the service account namespace if specified'))
-  if (errors.length > 0) throw invalid(kindOf(call), call.name, errors)
+function checkName(call: Call, { metadata }: ApiObject): void {
+  const { name = '' } = metadata ?? {}
+  if (name === '' || name === call.name) return
+  throw invalid(kindOf(call), call.name, [invalidField('metadata.name', name, 'must match the service account name if specified')])
 }
 
 function complete(call: Call, body: TokenRequest, audiences: readonly string[]): TokenRequest {
