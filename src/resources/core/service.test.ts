@@ -286,12 +286,7 @@ const dual: ServiceSpec = {
   ipFamilies: ['IPv4', 'IPv6'],
   ipFamilyPolicy: 'RequireDualStack',
 }
-const changes: readonly {
-  readonly title: string
-  readonly old: ServiceSpec
-  readonly next: ServiceSpec
-  readonly found: readonly string[]
-}[] = [
+const changes: readonly { title: string; old: ServiceSpec; next: ServiceSpec; found: readonly string[] }[] = [
   { title: 'nothing', old: addressed, next: addressed, found: [] },
   {
     title: 'the address',
