@@ -344,4 +344,14 @@ describe('the lines of a watch', () => {
     assert.equal(seen.length, 1)
     await assert.rejects(read('{"type":\n'), /no JSON/)
   })
+
+  test('that are no events are told by the line', async () => {
+    const line = '{"type":"ADDED","object":{}}\n'
+    await assert.rejects(read(`${line}{"type":"MOD\n${line}`), /no JSON: \{"type":"MOD$/)
+    await assert.rejects(read(`${line}\n${line}`), /no JSON: $/)
+    // Neither two events in one line nor one in two, however they look when they are put together.
+    await assert.rejects(read(`${line}${line.trim()},${line}`), /no JSON: \{.*\},\{/)
+    await assert.rejects(read('{"type":"ADDED","object":{"a":[1\n2]}}\n'), /no JSON: \{"type":"ADDED","object":\{"a":\[1$/)
+    await assert.rejects(read(`{"a":"${'x'.repeat(5000)}\n`), (error: Error) => error.message.length < 300)
+  })
 })

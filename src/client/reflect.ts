@@ -65,10 +65,15 @@ export async function* reflect<T extends ApiObject>(
         yield list
       }
       const beganAt = performance.now()
-      for await (const events of oneWatch(source, options, version)) {
-        version = events.at(-1)?.object.metadata?.resourceVersion ?? version
-        backOff.reset()
-        yield { type: 'events', events }
+      const watch = new OneWatch<T>(options)
+      try {
+        for await (const events of await watch.open(source, version)) {
+          version = events.at(-1)?.object.metadata?.resourceVersion ?? version
+          backOff.reset()
+          yield { type: 'events', events }
+        }
+      } finally {
+        watch.end()
       }
       // A server that ends watches as soon as they have begun is not asked again and again.
       if (performance.now() - beganAt > steadyMs) backOff.reset()
@@ -108,24 +113,32 @@ async function listAll<T>(source: Watchable<T>, options: ReflectOptions): Promis
   }
 }
 
-async function* oneWatch<T>(
-  source: Watchable<T>,
-  options: ReflectOptions,
-  resourceVersion: string,
-): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
-  const timeoutSeconds = options.timeoutSeconds ?? usualTimeoutSeconds
-  const silence = new AbortController()
-  const { signal } = options
-  const stop = (): void => silence.abort(signal?.reason)
-  if (signal?.aborted === true) stop()
-  signal?.addEventListener('abort', stop, { once: true })
-  const timer = setTimeout(() => silence.abort(new ConnectionError('the watch went silent')), (timeoutSeconds + graceSeconds) * 1000)
-  try {
-    const watch = await source.openWatch({ ...selectionOf(options), resourceVersion, timeoutSeconds, signal: silence.signal })
-    yield* watch as AsyncIterable<readonly WatchEvent<T>[]>
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', stop)
+/** A watch that ends with the signal of the caller, or when nothing has come for too long. */
+class OneWatch<T> {
+  private readonly silence = new AbortController()
+  private readonly timeoutSeconds: number
+  private readonly timer: ReturnType<typeof setTimeout>
+  private readonly options: ReflectOptions
+  private readonly stop = (): void => this.silence.abort(this.options.signal?.reason)
+
+  constructor(options: ReflectOptions) {
+    this.options = options
+    const { signal, timeoutSeconds = usualTimeoutSeconds } = options
+    this.timeoutSeconds = timeoutSeconds
+    if (signal?.aborted === true) this.stop()
+    signal?.addEventListener('abort', this.stop, { once: true })
+    const silentMs = (timeoutSeconds + graceSeconds) * 1000
+    this.timer = setTimeout(() => this.silence.abort(new ConnectionError('the watch went silent')), silentMs)
+  }
+
+  open(source: Watchable<T>, resourceVersion: string): Promise<AsyncIterable<readonly WatchEvent<T>[]>> {
+    const { timeoutSeconds } = this
+    return source.openWatch({ ...selectionOf(this.options), resourceVersion, timeoutSeconds, signal: this.silence.signal })
+  }
+
+  end(): void {
+    clearTimeout(this.timer)
+    this.options.signal?.removeEventListener('abort', this.stop)
   }
 }
 

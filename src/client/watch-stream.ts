@@ -1,5 +1,6 @@
 // One watch as it comes over the wire: lines of JSON, each an event; those that came together are handed on together.
 
+import { shorten } from '../base/shorten.js'
 import { ProtocolError, type StatusAnswer, StatusError } from './errors.js'
 import { GrowingBytes } from './growing-bytes.js'
 import type { WatchEvent } from './objects.js'
@@ -31,13 +32,19 @@ export async function* readEvents<T>(chunks: AsyncIterable<Uint8Array>): AsyncGe
   for await (const chunk of chunks) {
     const events = lines.take(chunk)
     if (events.length === 0) continue
-    const failed = events.findIndex(({ type }) => (type as string) === 'ERROR')
+    // A server says nothing after an error, and one that does is not believed.
+    const failed = indexOfError(events)
     if (failed < 0) yield events
     else {
       if (failed > 0) yield events.slice(0, failed)
       throw new StatusError(events[failed]?.object as StatusAnswer)
     }
   }
+}
+
+function indexOfError(events: readonly WatchEvent<unknown>[]): number {
+  for (let i = 0; i < events.length; i++) if ((events[i]?.type as string) === 'ERROR') return i
+  return -1
 }
 
 const lineFeed = 10
@@ -57,11 +64,7 @@ class LineReader<T> {
     const text = this.decoder.decode(this.whole(chunk.subarray(0, end)))
     this.read.length = 0
     this.keep(chunk.subarray(end + 1))
-    try {
-      return text.split('\n').map((line) => JSON.parse(line) as WatchEvent<T>)
-    } catch (cause) {
-      throw new ProtocolError('an event of the watch is no JSON', { cause })
-    }
+    return parseLines<T>(text.split('\n'))
   }
 
   private whole(end: Uint8Array): Uint8Array {
@@ -77,4 +80,24 @@ class LineReader<T> {
       throw new ProtocolError('an event of the watch is too long', { cause })
     }
   }
+}
+
+/**
+ * All of them with one call of the parser, which is cheaper than one for each. How many there are is bounded by what transports hand out at
+ * once. Where that is no list of as many values, they are parsed by themselves to tell what is wrong.
+ */
+function parseLines<T>(lines: readonly string[]): readonly WatchEvent<T>[] {
+  try {
+    const events = JSON.parse(`[${lines.join()}]`) as readonly WatchEvent<T>[]
+    if (events.length === lines.length) return events
+  } catch {
+    // Told below, by the line.
+  }
+  return lines.map((line) => {
+    try {
+      return JSON.parse(line) as WatchEvent<T>
+    } catch (cause) {
+      throw new ProtocolError(`an event of the watch is no JSON: ${shorten(line, 100)}`, { cause })
+    }
+  })
 }
