@@ -1,7 +1,7 @@
 // Servers behind API services that misbehave: what they do reaches nobody but who asks them.
 
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -134,6 +134,7 @@ describe('hostile extension servers', () => {
       const clientOf = (token: string) => new ApiClient({ url: busy.server.url, ca: busy.server.caPem, token })
       const [bob, ann] = [clientOf('bob-token'), clientOf('ann-token')]
       const leaving = new AbortController()
+      setMaxListeners(0, leaving.signal)
       // On a busy machine the server is late and sends some away, who come again.
       const ask = async (path: string): Promise<void> => {
         for (let status = 429; status === 429 && !leaving.signal.aborted; ) {

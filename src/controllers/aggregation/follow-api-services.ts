@@ -12,6 +12,7 @@ import type { StoredObject } from '../../objects/stored-object.js'
 import type { APIService } from '../../resources/apiregistration/v1.schema.js'
 import { automanagedLabel, keptLabel } from '../bootstrap/api-services.js'
 import { groupIn } from '../custom-resources/names-by-group.js'
+import { newEnding } from '../kit/ending.js'
 
 export const apiServicesResource = (catalog: Catalog): Resource | undefined =>
   catalog.find(catalog.identity.group({ stem: 'apiregistration' }), 'v1', 'apiservices')
@@ -54,7 +55,7 @@ export function followApiServices(store: ObjectStore, catalog: Catalog, source: 
     }
   }
   source.replace(new ApiServices(new Map(all)))
-  const ending = new AbortController()
+  const ending = newEnding()
   void readBehind(
     unread,
     (name) => {

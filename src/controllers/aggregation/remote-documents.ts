@@ -7,6 +7,7 @@ import { noRemoteOpenApi, type RemoteOpenApi, type RemoteSpec } from '../../api/
 import type { Logger } from '../../base/logger.js'
 import { inPieces } from '../../base/pieces.js'
 import { isRecord } from '../../schema/read.js'
+import { newEnding } from '../kit/ending.js'
 import { KeyedQueue, type Outcome } from '../kit/keyed-queue.js'
 import type { ExtensionAsker } from './ask-extension.js'
 import { discoveryPath } from './probe-version.js'
@@ -45,7 +46,7 @@ export class RemoteDocuments {
   readonly #heard = new Map<string, Heard>()
   /** One that answers what it serves and has no good document of its types, or the other way round, is asked for each in its own time. */
   readonly #queues: readonly KeyedQueue[]
-  readonly #ending = new AbortController()
+  readonly #ending = newEnding()
   readonly #unfollow: () => void
   readonly #listeners = new Set<() => void>()
 

@@ -9,6 +9,7 @@ import { type PieceClock, SharedPieces, sharedPieces } from '../../base/pieces.j
 import { rangeOf } from '../../objects/keys.js'
 import type { OwnerIndex } from '../../objects/owner-index.js'
 import { LoopCounters } from '../kit/counters.js'
+import { newEnding } from '../kit/ending.js'
 import { KeyedQueue, type Outcome } from '../kit/keyed-queue.js'
 import { resourceOfKind } from '../kit/kinds.js'
 import type { LoopParts } from '../kit/loop.js'
@@ -56,7 +57,7 @@ class GarbageCollection implements Loop {
   readonly #times: CollectionTimes
   readonly #timers: Timers
   readonly #pieces: PieceClock
-  readonly #ending = new AbortController()
+  readonly #ending = newEnding()
   readonly #index: OwnerIndex
   readonly #graph: Graph
   readonly #strays: StrayOwners

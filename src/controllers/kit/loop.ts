@@ -13,6 +13,7 @@ import type { EventType } from '../../objects/watch-events.js'
 import type { Engine } from '../../verbs/engine.js'
 import type { Loop } from '../leader-election.js'
 import { LoopCounters } from './counters.js'
+import { newEnding } from './ending.js'
 import { type BackOff, KeyedQueue, type Outcome } from './keyed-queue.js'
 import { pagesOf, type Range } from './pages.js'
 import { systemTimers, type Timers } from './timers.js'
@@ -83,7 +84,7 @@ export class KeyedLoop implements Loop {
   readonly #pieces: PieceClock
   readonly #queue: KeyedQueue
   readonly #unsubscribe: (() => void)[] = []
-  readonly #ending = new AbortController()
+  readonly #ending = newEnding()
   #watched: ReadonlyMap<string, Watched> = new Map()
   /** What is to be looked at whole. */
   readonly #unlisted = new Set<Source>()

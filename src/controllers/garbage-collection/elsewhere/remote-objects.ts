@@ -1,12 +1,12 @@
 // What other servers keep that can own and be owned: followed by their discovery, and linked into the index of owners. Only what concerns owners
 // is kept of an object, and nobody else waits for a server that does not answer.
 
-import { setMaxListeners } from 'node:events'
 import type { ApiServiceSource, ListedVersion } from '../../../api/api-services.js'
 import type { RemoteDiscovery } from '../../../api/discovered.js'
 import type { PieceClock } from '../../../base/pieces.js'
 import type { OwnerIndex } from '../../../objects/owner-index.js'
 import type { ExtensionAsker } from '../../aggregation/ask-extension.js'
+import { newEnding } from '../../kit/ending.js'
 import type { LoopParts } from '../../kit/loop.js'
 import { isForeground, isOrphaning } from '../finalizers.js'
 import { type Place, RemoteClient } from './remote-client.js'
@@ -59,7 +59,7 @@ interface Followed {
 export class RemoteObjects {
   readonly client: RemoteClient
   readonly #parts: RemoteParts
-  readonly #ending = new AbortController()
+  readonly #ending = newEnding()
   readonly #followed = new Map<string, Followed>()
   readonly #unsubscribe: readonly (() => void)[]
   readonly #resting = new Set<() => void>()
@@ -72,8 +72,6 @@ export class RemoteObjects {
     this.#parts = parts
     const { services, asker, documents } = parts.extensions
     this.client = new RemoteClient({ services, asker, identity: parts.engine.identity, signal: this.#ending.signal, now: parts.now })
-    // Every question and every kind that is followed listens to it.
-    setMaxListeners(0, this.#ending.signal)
     this.#unsubscribe = [
       services.onChange((current, before) => {
         this.#planCompare()
