@@ -39,9 +39,9 @@ export interface Caller {
 
 /** Something that another server was asked for a request. */
 export interface AnsweredQuestion {
-  /** Who was asked, and of what that is a digest without the uid under which it was asked. */
   readonly who: string
-  readonly digest: string
+  /** Without the uid under which it was asked. */
+  readonly asked: string
   readonly uid: string
   readonly status: number
   readonly body: Uint8Array

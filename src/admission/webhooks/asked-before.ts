@@ -1,6 +1,5 @@
 // What hooks have answered about a request that is begun anew: who was asked the same is not asked again.
 
-import { hash } from 'node:crypto'
 import type { AnsweredQuestion } from '../../api/call.js'
 import type { EndpointAnswer } from '../../net/json-endpoint.js'
 import type { AdmissionRequest } from '../admission.js'
@@ -15,7 +14,7 @@ const mostKeptBytes = 8 << 20
 export class HookQuestion {
   readonly #answered: AnsweredQuestion[] | undefined
   readonly #who: string
-  #digest = ''
+  #asked = ''
   #found: AnsweredQuestion | undefined
 
   constructor({ id }: Hook, step: HookStep, { call }: AdmissionRequest) {
@@ -34,8 +33,8 @@ export class HookQuestion {
   find(text: string, uid: string): { readonly uid: string; readonly answer: EndpointAnswer } | undefined {
     if (this.#answered === undefined) return undefined
     // Everything but the uid, which is in front of it.
-    this.#digest = hash('sha256', text.slice(text.indexOf(uid) + uid.length), 'base64')
-    const at = this.#answered.findIndex(({ who, digest }) => who === this.#who && digest === this.#digest)
+    this.#asked = text.slice(text.indexOf(uid) + uid.length)
+    const at = this.#answered.findIndex(({ who, asked }) => who === this.#who && asked === this.#asked)
     if (at < 0) return undefined
     const [found] = this.#answered.splice(at, 1) as [AnsweredQuestion]
     this.#found = found
@@ -46,8 +45,11 @@ export class HookQuestion {
   /** It was asked, and answered. */
   keep(uid: string, { status, body }: EndpointAnswer): void {
     if (this.#answered === undefined || this.#answered.length >= mostKept) return
-    if (this.#answered.reduce((sum, each) => sum + each.body.length, body.length) > mostKeptBytes) return
-    this.#found = { who: this.#who, digest: this.#digest, uid, status, body, isCounted: false }
-    this.#answered.push(this.#found)
+    const kept: AnsweredQuestion = { who: this.#who, asked: this.#asked, uid, status, body, isCounted: false }
+    if (this.#answered.reduce((sum, each) => sum + bytesOf(each), bytesOf(kept)) > mostKeptBytes) return
+    this.#found = kept
+    this.#answered.push(kept)
   }
 }
+
+const bytesOf = ({ asked, body }: AnsweredQuestion): number => 2 * asked.length + body.length
