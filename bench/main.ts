@@ -74,6 +74,7 @@ const workloads: { readonly [name: string]: Workload } = {
   custom: async (lab) => (await import('./workloads/custom.js')).measureCustom(lab),
   large: async (lab) => (await import('./workloads/large.js')).measureLarge(lab),
   client: async (lab) => (await import('./workloads/client.js')).measureClient(lab),
+  door: async (lab) => (await import('./workloads/front-door.js')).measureFrontDoor(lab),
   memory: async (lab) => measureFullMemory(lab, await big(lab)),
 }
 

@@ -24,7 +24,7 @@ export const clusterRoleAggregation = (parts: LoopParts): Loop =>
     sources: () => {
       const resource = rolesOf(parts)
       if (resource === undefined) return []
-      const collects = (object: StoredObject): boolean => (object.decode(resource) as ClusterRole).aggregationRule !== undefined
+      const collects = (object: StoredObject): boolean => ruleOf(object, resource) !== undefined
       // Roles without labels are selected by nobody.
       return [{ resource, namespace: '', matches: (role) => role.labels() !== undefined || collects(role), keyOf: () => allRoles }]
     },
@@ -42,6 +42,10 @@ export const clusterRoleAggregation = (parts: LoopParts): Loop =>
 const rolesOf = ({ engine, catalogs }: LoopParts): Resource | undefined =>
   catalogs.current.find(engine.identity.group({ stem: 'rbac.authorization' }), 'v1', 'clusterroles')
 
+/** How it collects. Most roles do not, and are not decoded to know that. */
+const ruleOf = (stored: StoredObject, resource: Resource): ClusterRole['aggregationRule'] =>
+  stored.entry.value.includes('"aggregationRule":') ? (stored.decode(resource) as ClusterRole).aggregationRule : undefined
+
 interface Collector {
   readonly role: ClusterRole
   readonly bySelector: readonly { readonly selector: CompiledLabelSelector; readonly rules: PolicyRule[] }[]
@@ -54,10 +58,10 @@ async function findCollectors(parts: LoopParts, resource: Resource, { pieces, si
   for await (const page of pages()) {
     if (signal.aborted) return []
     for (const stored of page) {
-      const role = stored.decode(resource) as ClusterRole
-      const selectors = role.aggregationRule?.clusterRoleSelectors
-      if (role.aggregationRule === undefined) continue
-      collectors.push({ role, bySelector: (selectors ?? []).map((selector) => ({ selector: fromSelectorObject(selector), rules: [] })) })
+      const rule = ruleOf(stored, resource)
+      if (rule === undefined) continue
+      const bySelector = (rule.clusterRoleSelectors ?? []).map((selector) => ({ selector: fromSelectorObject(selector), rules: [] }))
+      collectors.push({ role: stored.decode(resource) as ClusterRole, bySelector })
     }
   }
   if (collectors.length === 0) return []
