@@ -3,6 +3,7 @@
 import { headersToForward, type RawHeaders, removeHeader, setHeader } from '../net/forwarded-headers.js'
 import { type AnswerHead, type Forwarding, forward } from '../net/reverse-proxy.js'
 import type { Upstream } from '../net/upstream.js'
+import { isTokenProtocol } from '../net/web-socket.js'
 import type { Exchange } from './exchange.js'
 import { BrokenAnswerError } from './lifecycle.js'
 import { OverloadedError } from './pressure.js'
@@ -48,7 +49,7 @@ export class ForwardingRoom {
   }
 }
 
-export interface Destination extends Pick<Forwarding, 'transforms' | 'bytesPerSecond' | 'isRefusal' | 'isOwn'> {
+export interface Destination extends Pick<Forwarding, 'transforms' | 'bytesPerSecond' | 'isRefusal' | 'isOwn' | 'into'> {
   readonly upstream: Upstream
   /** Where it is; the path of it counts where no other is given. */
   readonly url: URL
@@ -67,7 +68,7 @@ export interface Destination extends Pick<Forwarding, 'transforms' | 'bytesPerSe
 /** Rejects with an `UpstreamError` where nothing was answered; resolves when all is over. */
 export async function forwardExchange(exchange: Exchange, destination: Destination): Promise<void> {
   const { request, response } = exchange
-  const { upstream, url, path, changeHeaders, inspect, begin, onUpgrade, transforms, bytesPerSecond, isRefusal, isOwn } = destination
+  const { upstream, url, path, changeHeaders, inspect, begin, onUpgrade, transforms, bytesPerSecond, isRefusal, isOwn, into } = destination
   const headers = headersToForward(request, isCredential)
   withoutTokenProtocol(headers)
   changeHeaders?.(headers)
@@ -89,6 +90,7 @@ export async function forwardExchange(exchange: Exchange, destination: Destinati
     transforms,
     isRefusal,
     isOwn,
+    into,
     bytesPerSecond,
     onBroken: () => {
       exchange.isCut = true
@@ -105,16 +107,13 @@ export async function forwardExchange(exchange: Exchange, destination: Destinati
 const isCredential = (name: string): boolean =>
   name === 'authorization' || name.startsWith('impersonate-') || name.startsWith('x-remote-') || name === 'audit-id'
 
-/** Browsers cannot send a token but as the name of a protocol: whichever vocabulary they speak, nobody else is shown it. */
-const tokenProtocol = 'base64url.bearer.authorization.'
-
 function withoutTokenProtocol(headers: RawHeaders): void {
   const offered: string[] = []
   let hasToken = false
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i]?.toLowerCase() !== 'sec-websocket-protocol') continue
     for (const name of headers[i + 1]?.split(',') ?? []) {
-      if (name.trim().startsWith(tokenProtocol)) hasToken = true
+      if (isTokenProtocol(name.trim())) hasToken = true
       else offered.push(name.trim())
     }
   }

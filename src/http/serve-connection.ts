@@ -1,6 +1,6 @@
 // Subresources that lead to what runs somewhere else: logs, commands in containers, ports, and whatever pods, services and nodes serve.
 
-import type { Transform } from 'node:stream'
+import type { Transform, Writable } from 'node:stream'
 import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib'
 import { ApiError, badRequest, notThere } from '../api/api-error.js'
 import type { ConnectionName } from '../api/definition.js'
@@ -8,6 +8,7 @@ import { headerOf, removeHeader, setHeader } from '../net/forwarded-headers.js'
 import { type AnswerHead, isUpgradable } from '../net/reverse-proxy.js'
 import type { Upstream } from '../net/upstream.js'
 import { UpstreamError, UpstreamRefusal } from '../net/upstream-error.js'
+import { webSocketWish } from '../net/web-socket.js'
 import { connect } from '../verbs/connect.js'
 import type { Location, Trust } from '../verbs/special/signatures.js'
 import { refusalOf } from './agent-refusal.js'
@@ -16,8 +17,9 @@ import { type Destination, type ForwardingRoom, forwardExchange } from './forwar
 import { HtmlLinks } from './html-links.js'
 import type { Answered } from './pipeline.js'
 import { join, type ProxyPlace, rewriteLink } from './proxy-links.js'
-import { headersBeside, sendNothing, writeHead } from './respond.js'
+import { headersBeside, sendNothing, sendPlain, writeHead } from './respond.js'
 import type { Target } from './target.js'
+import { beginLog, logProtocolOf } from './web-socket-log.js'
 
 /** What it takes to go anywhere else. */
 export interface Reach {
@@ -84,9 +86,12 @@ const isGood = ({ code }: AnswerHead): boolean => code >= 200 && code <= 206
 
 /** A log is asked for by the server itself: of the client's request nothing is passed on but its options. */
 async function passLog({ exchange, call }: Target, reach: Reach, location: Location): Promise<void> {
+  const wish = webSocketWish(exchange.request, exchange.response)
+  const protocol = wish && logProtocolOf(wish)
   const url = urlOf(location)
   const path = withQuery(location.path, location.query ?? '')
   const isChecked = location.trust === 'agent'
+  let messages: Writable | undefined
   reach.logTallies?.count(isChecked)
   const destination: Destination = {
     upstream: reach.upstreams[location.trust],
@@ -98,11 +103,21 @@ async function passLog({ exchange, call }: Target, reach: Reach, location: Locat
       headers.push('Host', url.host, 'User-Agent', 'cluster-apiserver')
     },
     isRefusal: (head) => !isGood(head),
-    begin: () => writeHead(exchange, 200, [...headersBeside(exchange), 'Content-Type', 'text/plain']),
+    begin: () => {
+      if (wish === undefined) writeHead(exchange, 200, [...headersBeside(exchange), 'Content-Type', 'text/plain'])
+      else if (protocol === undefined || wish.refusal !== undefined) throw new HandshakeRefused()
+      else messages = beginLog(exchange, wish, protocol)
+    },
+    into: () => messages,
   }
   try {
     await forwardExchange(exchange, destination)
   } catch (thrown) {
+    if (thrown instanceof HandshakeRefused) {
+      const { code, text, headers } = wish?.refusal ?? { code: 403, text: 'requested protocol(s) are not supported' }
+      sendPlain(exchange, code, text, headers)
+      return
+    }
     if (thrown instanceof UpstreamRefusal && !(thrown.code >= 300 && thrown.code < 400))
       throw refusalOf(thrown, { resource: `${call.resource.name}/log`, name: call.name })
     const isTls = thrown instanceof UpstreamError && thrown.isTls
@@ -112,6 +127,9 @@ async function passLog({ exchange, call }: Target, reach: Reach, location: Locat
     throw plainError(`Get "${url.origin}${path}": ${why}`, thrown)
   }
 }
+
+/** There is a log, and its client and this server do not agree on how to speak of it. */
+class HandshakeRefused extends Error {}
 
 /** Commands, terminals and ports are spoken to in another protocol, or not at all. */
 async function passStreams(exchange: Exchange, reach: Reach, location: Location): Promise<void> {

@@ -9,6 +9,7 @@ import { type Promised, whenThere } from '../base/promised.js'
 import type { Pieces } from '../codec/item-form.js'
 import { allFormats, checkStream, mediaTypeOf } from '../codec/negotiation.js'
 import { streamRoomBytes } from '../net/socket-room.js'
+import { type WebSocketWish, webSocketWish } from '../net/web-socket.js'
 import { computeOf, getComputed, listComputed } from '../verbs/computed.js'
 import { get } from '../verbs/get.js'
 import { type ListedPage, list, piecesOf } from '../verbs/list.js'
@@ -16,9 +17,10 @@ import type { Compute } from '../verbs/special/signatures.js'
 import { Watch } from '../verbs/watch.js'
 import type { Answered } from './pipeline.js'
 import { listFormOf, listPieces, type ObjectForm, representObject } from './represent.js'
-import { send, sendPieces, sendStream } from './respond.js'
+import { send, sendPieces, sendPlain, sendStream } from './respond.js'
 import { formOf, listContext, type Target } from './target.js'
 import { startWatchStream, watchFormOf } from './watch-stream.js'
+import { refusalOfWatch } from './web-socket-watch.js'
 
 export function serveGet(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
@@ -103,23 +105,34 @@ export function serveWatch(target: Target): Answered | Promise<Answered> {
   const form = formOf(target)
   const options = onlyNamed(target.call.name, parseWatchOptions(target.query, listContext(target)))
   checkStream(form.representation, { identity: form.identity, formats: allFormats, transforms: true, routed: true })
+  const wish = webSocketWish(exchange.request, exchange.response)
+  const refusal = wish && refusalOfWatch(wish)
+  if (refusal !== undefined) {
+    sendPlain(exchange, refusal.code, refusal.text, refusal.headers)
+    return true
+  }
   const timeoutMs = options.timeoutSeconds ? options.timeoutSeconds * 1000 : Math.round(server.minRequestTimeoutMs * (1 + Math.random()))
   exchange.isLongRunning = true
   server.watches?.enter(exchange)
   const waiting = server.watches?.turn()
   const call = target.call.with({ name: '' })
-  const start = (): Answered | Promise<Answered> => startWatch(target, { watch: new Watch(server.engine, call, options), form, timeoutMs })
+  const start = (): Answered | Promise<Answered> =>
+    startWatch(target, { watch: new Watch(server.engine, call, options), form, timeoutMs, wish })
   return waiting === undefined ? start() : waiting.then(start)
 }
 
-function startWatch(
-  { exchange, server }: Target,
-  { watch, form, timeoutMs }: { readonly watch: Watch; readonly form: ObjectForm; readonly timeoutMs: number },
-): Answered | Promise<Answered> {
+interface StartedWatch {
+  readonly watch: Watch
+  readonly form: ObjectForm
+  readonly timeoutMs: number
+  readonly wish: WebSocketWish | undefined
+}
+
+function startWatch({ exchange, server }: Target, { watch, form, timeoutMs, wish }: StartedWatch): Answered | Promise<Answered> {
   const begin = (): Answered => {
     const roomBytes = server.watches?.bytesEach ?? streamRoomBytes
     const sent = server.sentEvents?.(form.resource)
-    startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine), timeoutMs, roomBytes, sent })
+    startWatchStream(exchange, { watch, form: watchFormOf(form, server.engine), timeoutMs, roomBytes, sent, wish })
     return true
   }
   const waiting = watch.prepare()

@@ -2,28 +2,48 @@
 // shared, waits for a slow client, and not a copy of it in every connection.
 
 import type { Exchange } from './exchange.js'
-import { connectionOf, writeShared, writeTo } from './respond.js'
+import { connectionOf, flushHead, headersOf, onRoom, withStreamRoom, writeHead, writeShared, writeTo } from './respond.js'
 
 /** How long a watcher that was let go may take for what is on its way. */
-const lastWordsMs = 5_000
+export const lastWordsMs = 5_000
 
-export class WatchConnection {
+/** How a watch is told to its client, once it has been said that it begins. */
+export interface WatchWire {
+  /** Whether a part of an event has been sent and another has not. */
+  readonly isWithinEvent: boolean
+  /** Several events in a row; whether there is room for more. */
+  write(bytes: Uint8Array): boolean
+  /** One that is short. */
+  writeWhole(bytes: Uint8Array): boolean
+  /** Writes what is left of an event; whether there is room for more after it. */
+  goOn(): boolean
+  /** Calls back whenever there is room again, until the client has gone. */
+  onRoom(resume: () => void): void
+  unsent(): Generator<readonly [part: object, bytes: number]>
+  /** All is said. */
+  finish(): void
+  /** The client was too slow. It may still read what is on its way; half an event is of no use to it. */
+  end(): void
+}
+
+export class WatchConnection implements WatchWire {
   readonly #exchange: Exchange
   readonly #pieceBytes: number
   #rest: Uint8Array | undefined
   #written = 0
 
-  constructor(exchange: Exchange, pieceBytes: number) {
+  constructor(exchange: Exchange, contentType: string, roomBytes: number) {
     this.#exchange = exchange
-    this.#pieceBytes = pieceBytes
+    this.#pieceBytes = roomBytes
+    writeHead(exchange, 200, headersOf(exchange, contentType))
+    flushHead(exchange)
+    withStreamRoom(exchange, roomBytes)
   }
 
-  /** Whether a part of an event has been sent and another has not. */
   get isWithinEvent(): boolean {
     return this.#rest !== undefined
   }
 
-  /** Whether there is room for more. */
   write(bytes: Uint8Array): boolean {
     if (bytes.length <= this.#pieceBytes) return writeShared(this.#exchange, bytes)
     this.#rest = bytes
@@ -31,7 +51,18 @@ export class WatchConnection {
     return this.goOn()
   }
 
-  /** Writes what is left of an event; whether there is room for more after it. */
+  writeWhole(bytes: Uint8Array): boolean {
+    return writeTo(this.#exchange, bytes)
+  }
+
+  onRoom(resume: () => void): void {
+    onRoom(this.#exchange, resume)
+  }
+
+  finish(): void {
+    this.#exchange.response.end()
+  }
+
   goOn(): boolean {
     const { response } = this.#exchange
     // Of HTTP/1.1 both the answer and its socket say that there is room; the second time it may be used up already.
@@ -51,7 +82,6 @@ export class WatchConnection {
     if (found !== undefined) yield [found.key, found.unsentBytes()]
   }
 
-  /** The client was too slow. It may still read what is on its way; half an event is of no use to it. */
   end(): void {
     const connection = connectionOf(this.#exchange)
     const unsent = connection?.unsentBytes() ?? 0

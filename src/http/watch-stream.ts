@@ -11,14 +11,15 @@ import { notThatMany } from '../codec/partial-metadata.js'
 import { encodeListItem, wrapFrame } from '../codec/protobuf.js'
 import { frameKey, tableFrame } from '../codec/table-rows.js'
 import { wireFormOf } from '../codec/wire-form.js'
+import type { WebSocketWish } from '../net/web-socket.js'
 import { writeAny, writeStoredFields } from '../schema/write.js'
 import type { Engine } from '../verbs/engine.js'
 import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
 import { type ObjectForm, rowsOf } from './represent.js'
-import { flushHead, headersOf, onRoom, withStreamRoom, writeHead, writeTo } from './respond.js'
 import { failure } from './status.js'
 import { WatchConnection } from './watch-connection.js'
+import { WebSocketWatch } from './web-socket-watch.js'
 
 type EventBatch = Parameters<WatchSink['events']>[0]
 
@@ -29,6 +30,7 @@ export interface SentEvents {
 
 export interface WatchForm {
   readonly contentType: string
+  readonly isText: boolean
   /** The bytes of several events; to be waited for where somebody else converts. */
   readonly frames: (batch: EventBatch) => Promised<Uint8Array>
   readonly bookmark: (revision: number) => Uint8Array
@@ -44,14 +46,15 @@ export function startWatchStream(
     readonly timeoutMs: number
     readonly roomBytes: number
     readonly sent: SentEvents | undefined
+    /** Set where the client wants to hear it so. */
+    readonly wish?: WebSocketWish | undefined
   },
 ): void {
-  const { response } = exchange
-  const { watch, form, roomBytes, sent } = input
-  const connection = new WatchConnection(exchange, roomBytes)
-  writeHead(exchange, 200, headersOf(exchange, form.contentType))
-  flushHead(exchange)
-  withStreamRoom(exchange, roomBytes)
+  const { watch, form, roomBytes, sent, wish } = input
+  const connection =
+    wish === undefined
+      ? new WatchConnection(exchange, form.contentType, roomBytes)
+      : new WebSocketWatch(exchange, wish, { roomBytes, isText: form.isText })
   let isOver = false
   /** Events are being converted: those that follow wait in the watch, as they do for a client that is slow. */
   let isConverting = false
@@ -62,8 +65,8 @@ export function startWatchStream(
     if (!(thrown instanceof ApiError)) exchange.lifecycle.panic(exchange, thrown)
     if (connection.isWithinEvent) exchange.cut()
     else {
-      writeTo(exchange, form.error(ApiError.from(thrown)))
-      response.end()
+      connection.writeWhole(form.error(ApiError.from(thrown)))
+      connection.finish()
     }
     return false
   }
@@ -88,22 +91,22 @@ export function startWatchStream(
         return fail(thrown)
       }
     },
-    bookmark: (revision) => writeTo(exchange, form.bookmark(revision)),
+    bookmark: (revision) => connection.writeWhole(form.bookmark(revision)),
     end: (reason) => {
       isOver = true
       // Whoever does not read does not see the end, either.
       if (reason === 'too-slow') connection.end()
-      else if (!connection.isWithinEvent) response.end()
+      else if (!connection.isWithinEvent) connection.finish()
     },
     fail,
     unsent: () => connection.unsent(),
   }
-  onRoom(exchange, () => {
+  connection.onRoom(() => {
     if (isConverting) return
     const hasRoom = connection.goOn()
     if (isOver) {
       // Its time was up within an event.
-      if (!connection.isWithinEvent) response.end()
+      if (!connection.isWithinEvent) connection.finish()
     } else if (hasRoom) watch.resume()
     else watch.moved()
   })
@@ -123,8 +126,9 @@ export function watchFormOf(form: ObjectForm, engine: WatchParts): WatchForm {
   const { as, format } = representation
   if (as?.kind === 'PartialObjectMetadataList') throw notThatMany(as.kind, resource.kind)
   const contentType = streamMediaTypeOf(format, identity)
+  const isText = format !== 'protobuf'
   const error = (thrown: ApiError): Uint8Array => errorFrame(format, thrown)
-  if (as?.kind === 'Table') return { contentType, error, ...tableFrames(form, as, engine) }
+  if (as?.kind === 'Table') return { contentType, isText, error, ...tableFrames(form, as, engine) }
   const { heavy } = engine.store
   // A stream is never indented.
   const wire = wireFormOf(resource, representation, identity)
@@ -133,7 +137,7 @@ export function watchFormOf(form: ObjectForm, engine: WatchParts): WatchForm {
     const waiting = batch.ready(wire, heavy)
     return waiting === undefined ? batch.frames(wire) : waiting.then(() => batch.frames(wire))
   }
-  return { contentType, bookmark, error, frames }
+  return { contentType, isText, bookmark, error, frames }
 }
 
 const statusType = { kind: 'Status', apiVersion: 'v1' }

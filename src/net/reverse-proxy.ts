@@ -45,6 +45,8 @@ export interface Forwarding {
   readonly onBroken?: (() => void) | undefined
   /** The protocol is about to change; the head is passed on as it came. */
   readonly onUpgrade?: (() => void) | undefined
+  /** Where the body goes, once the answer has begun; left out: into the answer. */
+  readonly into?: (() => Writable | undefined) | undefined
   /** How fast a changed protocol may be spoken in each direction; left out: any. */
   readonly bytesPerSecond?: number | undefined
 }
@@ -221,7 +223,7 @@ async function readRefusal(answer: IncomingMessage, { code }: AnswerHead): Promi
 
 function pass(answer: IncomingMessage, forwarding: Forwarding, transforms: readonly Transform[]): void {
   const { response, onData } = forwarding
-  const target = response as Writable
+  const target = forwarding.into?.() ?? (response as Writable)
   if (transforms.length > 0) {
     for (const transform of transforms) transform.on('error', () => breakOff(forwarding))
     const stop = (): void => transforms.forEach((transform) => void transform.destroy())

@@ -9,6 +9,7 @@ import { expectFailure, expectStatus, until } from '../kit/fixtures.js'
 import { NodeAgent } from '../kit/node-agent.js'
 import { TextStream } from '../kit/open-connection.js'
 import { newFolder, runCommand } from '../kit/server-process.js'
+import { opcodes, WebSocketClient, wsHeaders } from '../kit/web-socket.js'
 
 describe('logs', () => {
   let cluster: AgentCluster
@@ -40,6 +41,53 @@ describe('logs', () => {
     assert.equal(asked?.client, 'the-server')
     assert.deepEqual([asked?.method, asked?.url], ['GET', '/containerLogs/default/one/main'])
     assert.deepEqual(Object.keys(asked?.headers ?? {}).sort(), ['connection', 'host', 'user-agent'])
+  })
+
+  describe('over WebSocket', () => {
+    const read = async (protocol?: string): Promise<WebSocketClient> => {
+      const headers = protocol === undefined ? wsHeaders : { ...wsHeaders, 'Sec-WebSocket-Protocol': protocol }
+      const socket = await WebSocketClient.connect(cluster.server.access, logPath(), headers)
+      await socket.until(({ isClosed }) => isClosed)
+      return socket
+    }
+
+    test('come as they are in binary messages behind an empty one', async () => {
+      for (const protocol of [undefined, 'binary.k8s.io', 'other.example.com, binary.cluster.io']) {
+        const socket = await read(protocol)
+        assert.equal(socket.answer.headers['sec-websocket-protocol'], protocol?.split(', ').at(-1))
+        const messages = socket.of(opcodes.binary).map(({ payload }) => payload.toString())
+        assert.equal(messages[0], '')
+        assert.equal(messages.join(''), 'one\ntwo\nthree\n')
+        assert.equal(socket.frames.at(-1)?.opcode, opcodes.close)
+      }
+    })
+
+    test('come in base64 to who asks for that, in messages of their own', async () => {
+      const long = 'some words of a log\n'.repeat(5000)
+      cluster.agent.log('default/one/long', long)
+      const headers = { ...wsHeaders, 'Sec-WebSocket-Protocol': 'base64.binary.k8s.io' }
+      const socket = await WebSocketClient.connect(cluster.server.access, logPath(), headers)
+      await socket.until(({ isClosed }) => isClosed)
+      const texts = socket.of(opcodes.text).map(({ payload }) => payload.toString())
+      assert.equal(texts[0], '')
+      assert.equal(Buffer.concat(texts.map((text) => Buffer.from(text, 'base64'))).toString(), 'one\ntwo\nthree\n')
+    })
+
+    test('are followed', async () => {
+      const socket = await WebSocketClient.connect(cluster.server.access, logPath('?follow=true'), wsHeaders)
+      await socket.until((client) => client.of(opcodes.binary).length > 1)
+      assert.equal(socket.isClosed, false)
+      socket.send(opcodes.close)
+      await socket.until(({ isClosed }) => isClosed)
+    })
+
+    test('are refused where nobody knows the protocol, and with a Status where there is none', async () => {
+      const headers = { ...wsHeaders, 'Sec-WebSocket-Protocol': 'other.example.com' }
+      const refused = await WebSocketClient.open(cluster.server.access, logPath(), headers)
+      assert.equal('statusCode' in refused && refused.statusCode, 403)
+      const missing = await WebSocketClient.open(cluster.server.access, logPath('', 'none'), wsHeaders)
+      assert.equal('statusCode' in missing && missing.statusCode, 404)
+    })
   })
 
   test('every option gets there', async () => {

@@ -1,0 +1,169 @@
+// The server's side of WebSocket (RFC 6455) where only the server has something to say: messages are written in parts, with back-pressure, and what a
+// client sends is read to be forgotten, but for its pings and its goodbye.
+
+import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Request, Response } from './listen.js'
+import { setRoom } from './socket-room.js'
+import { offeredConnection } from './upgrade.js'
+import { FrameSkimmer, frameHead, opcodes } from './web-socket-frames.js'
+
+/** Why a request for WebSocket cannot be granted: the code of the answer, and a few words. */
+export interface HandshakeRefusal {
+  readonly code: number
+  readonly text: string
+  readonly headers?: { readonly [name: string]: string }
+}
+
+/** What a client that wants to speak WebSocket has said. */
+export interface WebSocketWish {
+  readonly key: string
+  /** In its order, without the one that holds a token. */
+  readonly protocols: readonly string[]
+  /** Where the script comes from that asks; empty: nobody said. */
+  readonly origin: string
+  readonly refusal?: HandshakeRefusal
+}
+
+/** Browsers cannot send a token but as the name of a protocol: whichever vocabulary they speak, nobody else is shown it. */
+export const isTokenProtocol = (name: string): boolean => name.startsWith('base64url.bearer.authorization.')
+
+/** Undefined where the client wants nothing of the kind, or its connection cannot. */
+export function webSocketWish(request: Request, response: Response): WebSocketWish | undefined {
+  const { headers } = request
+  if (headers.upgrade?.toLowerCase() !== 'websocket' || offeredConnection(response) === undefined) return undefined
+  const key = textOf(headers['sec-websocket-key'])
+  const protocols = textOf(headers['sec-websocket-protocol'])
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !isTokenProtocol(name))
+  const wish = { key, protocols, origin: textOf(headers.origin) }
+  if (request.method !== 'GET') return { ...wish, refusal: { code: 405, text: 'bad method' } }
+  if (key === '') return { ...wish, refusal: { code: 400, text: 'mismatch challenge/response' } }
+  if (textOf(headers['sec-websocket-version']) !== '13')
+    return { ...wish, refusal: { code: 400, text: 'missing or bad WebSocket Version', headers: { 'Sec-WebSocket-Version': '13' } } }
+  return wish
+}
+
+const textOf = (header: string | string[] | undefined): string => (Array.isArray(header) ? header.join(',') : (header ?? '')).trim()
+
+/** So that a client knows that it was understood. */
+const acceptOf = (key: string): string => createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
+
+/** So a side that has died without a word is found. */
+const keepAliveMs = 30_000
+/** How long a client may take for what is on its way when all was said. */
+const lastWordsMs = 5_000
+const closeCodes = { normal: 1000, protocolError: 1002, tooLong: 1009 } as const
+
+export class WebSocketConnection {
+  readonly #socket: Socket
+  /** Of the message that is being written. */
+  #bytesLeft = 0
+  /** The last one that could not be sent: the pings before it need no answer. */
+  #pong: Buffer | undefined
+  #isClosing = false
+
+  /** Says yes to a wish, on the connection that was offered with it. `roomBytes`: how much may wait for its client. */
+  static accept(
+    response: ServerResponse,
+    wish: WebSocketWish,
+    input: { readonly protocol?: string | undefined; readonly roomBytes: number },
+  ) {
+    const taken = offeredConnection(response)?.take()
+    if (taken === undefined) throw new Error('a connection that was not offered')
+    const { protocol } = input
+    response.sendDate = false
+    const named = protocol === undefined ? [] : ['Sec-WebSocket-Protocol', protocol]
+    response.writeHead(101, ['Upgrade', 'websocket', 'Connection', 'Upgrade', 'Sec-WebSocket-Accept', acceptOf(wish.key), ...named])
+    response.flushHeaders()
+    return new WebSocketConnection(taken.socket, taken.early, input.roomBytes)
+  }
+
+  private constructor(socket: Socket, early: Buffer, roomBytes: number) {
+    this.#socket = socket
+    socket.setTimeout(0).setKeepAlive(true, keepAliveMs).setNoDelay(true)
+    setRoom(socket, roomBytes)
+    const skimmer = new FrameSkimmer({
+      onPing: (payload) => this.#answer(payload),
+      onClose: () => this.close(),
+      onBroken: (why) => this.#end(closeCodes[why]),
+    })
+    socket.on('data', (chunk: Buffer) => skimmer.push(chunk))
+    socket.once('end', () => socket.destroy())
+    socket.on('drain', () => this.#sendPong())
+    if (early.length > 0) skimmer.push(early)
+    socket.resume()
+  }
+
+  /** Whether there is room for more. */
+  get hasRoom(): boolean {
+    return !this.#socket.writableNeedDrain
+  }
+
+  onRoom(resume: () => void): void {
+    this.#socket.on('drain', resume)
+  }
+
+  /** Whether a part of a message has been written and another has not. */
+  get isWithinMessage(): boolean {
+    return this.#bytesLeft > 0
+  }
+
+  /** Begins a message of so many bytes, which are written then. */
+  begin(kind: 'text' | 'binary', bytes: number): void {
+    if (this.#bytesLeft > 0) throw new Error('a message within another')
+    this.#bytesLeft = bytes
+    if (!this.#isClosing) this.#socket.write(frameHead(opcodes[kind], bytes))
+  }
+
+  /** A part of the message; whether there is room for more. */
+  write(part: Uint8Array): boolean {
+    this.#bytesLeft -= part.length
+    if (this.#isClosing) return true
+    return this.#socket.write(part)
+  }
+
+  /** What is written meanwhile goes out together. */
+  together(write: () => void): void {
+    this.#socket.cork()
+    try {
+      write()
+    } finally {
+      this.#socket.uncork()
+    }
+  }
+
+  /** All is said. Half a message is of no use to its client. */
+  close(): void {
+    if (this.#bytesLeft > 0) this.#socket.destroy()
+    else this.#end(closeCodes.normal)
+  }
+
+  #end(code: number): void {
+    if (this.#isClosing) return
+    this.#isClosing = true
+    if (this.#bytesLeft > 0) {
+      this.#socket.destroy()
+      return
+    }
+    const payload = Buffer.alloc(2)
+    payload.writeUInt16BE(code)
+    this.#socket.write(Buffer.concat([frameHead(opcodes.close, payload.length), payload]))
+    this.#socket.destroySoon()
+    setTimeout(() => this.#socket.destroy(), lastWordsMs).unref()
+  }
+
+  #answer(payload: Buffer): void {
+    this.#pong = Buffer.concat([frameHead(opcodes.pong, payload.length), payload])
+    this.#sendPong()
+  }
+
+  /** Not within a message, and not to somebody who takes nothing. */
+  #sendPong(): void {
+    if (this.#pong === undefined || this.#bytesLeft > 0 || this.#isClosing || this.#socket.writableNeedDrain) return
+    this.#socket.write(this.#pong)
+    this.#pong = undefined
+  }
+}
