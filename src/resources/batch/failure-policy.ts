@@ -13,6 +13,7 @@ import type {
 
 const rulesLimit = 20
 const codesLimit = 255
+const conditionsLimit = 20
 const actions = ['Count', 'FailJob', 'Ignore']
 const operators = ['In', 'NotIn']
 const statuses = ['False', 'True', 'Unknown']
@@ -31,10 +32,12 @@ export function validateFailurePolicy({ podFailurePolicy, template }: JobSpec, f
 type ContainerNames = ReadonlySet<string | undefined>
 
 function validateRule({ action, onExitCodes, onPodConditions }: PodFailurePolicyRule, field: string, names: ContainerNames) {
-  const hasConditions = (onPodConditions?.length ?? 0) > 0
+  const { length = 0 } = onPodConditions ?? []
+  const hasConditions = length > 0
   return joined(
     checkWord(action, `${field}.action`, actions),
     checkPart(onExitCodes, `${field}.onExitCodes`, (codes, at) => validateExitCodes(codes, at, names)),
+    length > conditionsLimit ? [tooMany(`${field}.onPodConditions`, length, conditionsLimit)] : noErrors,
     checkEach(onPodConditions, `${field}.onPodConditions`, validateCondition),
     onExitCodes !== undefined && hasConditions
       ? [wrong(field, 'specifying both OnExitCodes and OnPodConditions is not supported')]

@@ -165,6 +165,11 @@ const rows: readonly Row<JobSpec>[] = [
     given: policy(...Array.from({ length: 21 }, () => ({ action: 'Count', onPodConditions: [{ type: 'a' }] }))),
     found: ['spec.podFailurePolicy.rules: Too many: 21: must have at most 20 items'],
   },
+  {
+    title: 'too many conditions',
+    given: policy({ action: 'Count', onPodConditions: new Array(21).fill({ type: 'a' }) }),
+    found: [`${rule}.onPodConditions: Too many: 21: must have at most 20 items`],
+  },
 ]
 for (const { title, given, found } of rows) test(`create with ${title}`, () => assertFound(createErrors({ spec: given }), found))
 

@@ -41,6 +41,11 @@ const rows: readonly { readonly title: string; readonly spec: ClusterCIDRSpec; r
 for (const { title, spec, found } of rows)
   test(`a range of ${title}`, () => expectErrors(validateCreation(clusterCidr, make(spec), context), found))
 
+test('its name is one label', () => {
+  const object = { ...make({ ipv4: '10.1.0.0/16' }), metadata: { ...metadata, name: 'a.b' } }
+  expectErrors(validateCreation(clusterCidr, object, context), ['metadata.name: Invalid value: "a.b": a lowercase RFC 1123 label'])
+})
+
 test('nothing of it changes', () => {
   const next = make({ ipv4: '10.2.0.0/16', perNodeHostBits: 9, nodeSelector })
   expectErrors(validateChange(clusterCidr, { next, old: make({ ipv4: '10.1.0.0/16' }) }, context), [

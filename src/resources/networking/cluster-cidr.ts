@@ -7,7 +7,7 @@ import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { parseCidr } from '../../api/validation/cidr.js'
 import { checkPart, joined } from '../../api/validation/collect.js'
 import { checkUnchanged, noErrors } from '../../api/validation/fields.js'
-import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
+import { dnsLabelProblems } from '../../api/validation/name-problems.js'
 import { validateNodeSelector } from '../core/node-selector.js'
 import type { NodeSelectorRequirement } from '../core/v1.schema.js'
 import { type ClusterCIDR, type ClusterCIDRSpec, clusterCIDR as schema } from './v1alpha1.schema.js'
@@ -66,7 +66,7 @@ export const clusterCidr = defineResource<ClusterCIDR>({
   shortNames: ['cc'],
   namespaced: false,
   versions: [{ name: 'v1alpha1', schema, stored: true }],
-  nameProblems: dnsSubdomainProblems,
+  nameProblems: dnsLabelProblems,
   validate,
   validateUpdate,
   checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
