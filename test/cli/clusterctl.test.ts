@@ -176,6 +176,30 @@ test('get -w goes on until it is interrupted', async () => {
   assert.match(text, /^EVENT +NAME +DATA +AGE\nADDED +one +0 +\d+s\nDELETED +one /)
 })
 
+test('--raw asks for a path and shows the answer as it is', async () => {
+  const { run, ok, folder } = start()
+  assert.equal(await ok('get', '--raw', '/readyz'), 'ok')
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const object = (data: object): string => JSON.stringify({ metadata: { name: 'raw' }, data })
+  const { stdout } = await run(['create', '--raw', maps, '-f', '-'], object({ a: '1' }))
+  assert.equal(JSON.parse(stdout).data.a, '1')
+  const file = join(folder, 'raw.json')
+  writeFileSync(file, object({ a: '2' }))
+  assert.equal(JSON.parse(await ok('replace', '--raw', `${maps}/raw`, '-f', file)).data.a, '2')
+  assert.equal(JSON.parse(await ok('delete', '--raw', `${maps}/raw`)).status, 'Success')
+  for (const [words, complaint] of [
+    [['get', '--raw', `${maps}/raw`], /^Error from server \(NotFound\): configmaps "raw" not found\n$/],
+    [['get', 'cm', '--raw', '/readyz'], /arguments may not be passed when --raw is specified/],
+    [['get', '--raw', 'readyz'], /begins with "\/"/],
+    [['create', '--raw', maps], /a single local file or stdin/],
+    [['create', '--raw', maps, '-f', join(folder, 'none')], /none/],
+  ] as const) {
+    const { code, stderr } = await run(words)
+    assert.equal(code, 1, words.join(' '))
+    assert.match(stderr, complaint)
+  }
+})
+
 test('messages say what to do', async () => {
   const { run, folder } = start()
   const says = async (words: readonly string[], message: RegExp, environment = {}): Promise<void> => {

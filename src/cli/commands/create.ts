@@ -4,6 +4,7 @@ import { defineCommand } from '../command.js'
 import { waitUntilServed } from '../definitions.js'
 import { forEach } from '../each.js'
 import { UsageError } from '../flags.js'
+import { askRaw, rawFlags } from '../raw-request.js'
 import { dryRunOf, type Result, tellResults, writeFlags } from '../results.js'
 import { fileFlags, readFiled } from '../targets.js'
 import { validationOf } from './apply.js'
@@ -15,11 +16,13 @@ export const command = defineCommand({
   flags: {
     ...fileFlags,
     ...writeFlags,
+    ...rawFlags,
     validate: { kind: 'text', bare: 'true', initial: 'true', help: 'true or strict: unknown fields are refused; warn; false or ignore' },
   },
   run: async (work) => {
     const { flags, io, args } = work
     if (args.length > 0) throw new UsageError(`there is no "create ${args[0]}"; write the object into a file, and use -f`)
+    if (flags.raw !== undefined) return askRaw(work, { method: 'POST', path: flags.raw, files: flags.filename })
     if (flags.filename.length === 0) throw new UsageError('must specify -f')
     const dryRun = dryRunOf(flags['dry-run'])
     const results: Result[] = []

@@ -4,6 +4,7 @@ import { isNotFound } from '../../client/errors.js'
 import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
 import { durationMs, UsageError } from '../flags.js'
+import { askRaw, rawFlags } from '../raw-request.js'
 import { dryRunOf } from '../results.js'
 import { fileFlags, fullNameOf, type Named, namedOrFiled, selectFlags } from '../targets.js'
 import { waitUntilGone } from '../until.js'
@@ -17,6 +18,7 @@ export const command = defineCommand({
   flags: {
     ...fileFlags,
     ...selectFlags,
+    ...rawFlags,
     all: { kind: 'switch', help: 'all of the type in the namespace' },
     cascade: {
       kind: 'text',
@@ -35,6 +37,7 @@ export const command = defineCommand({
   },
   run: async (work) => {
     const { flags, io, signal } = work
+    if (flags.raw !== undefined) return askRaw(work, { method: 'DELETE', path: flags.raw, files: flags.filename })
     const policy =
       policies[(flags.cascade === 'true' ? 'background' : flags.cascade === 'false' ? 'orphan' : flags.cascade) as keyof typeof policies]
     if (policy === undefined)

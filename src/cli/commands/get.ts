@@ -4,6 +4,7 @@ import { type Command, defineCommand, type Work } from '../command.js'
 import type { FlagTable } from '../flags.js'
 import { UsageError } from '../flags.js'
 import { isTable } from '../output/printer.js'
+import { askRaw, rawFlags } from '../raw-request.js'
 import { fileFlags, readFiled, selectFlags, type Wanted, wantedBy } from '../targets.js'
 
 export const getFlags = {
@@ -22,16 +23,25 @@ export const getFlags = {
   'ignore-not-found': { kind: 'switch', help: 'what is not there is no failure' },
   'chunk-size': { kind: 'number', initial: '500', help: 'how many objects are asked for at a time; 0: all' },
   subresource: { kind: 'text', help: 'of a part of the object: status or scale' },
+  ...rawFlags,
 } as const satisfies FlagTable
 
 export type GetWork = Work<typeof getFlags>
 
 export const command: Command = defineCommand({
-  usage: 'get (TYPE[,TYPE…] [NAME…] | TYPE/NAME… | -f FILE) [flags]',
+  usage: 'get (TYPE[,TYPE…] [NAME…] | TYPE/NAME… | -f FILE | --raw PATH) [flags]',
   about: 'show objects',
-  examples: ['get pods -A -o wide', "get configmaps -l app=shop -o jsonpath='{.items[*].metadata.name}'", 'get deployments -w', 'get all'],
+  examples: [
+    'get pods -A -o wide',
+    "get configmaps -l app=shop -o jsonpath='{.items[*].metadata.name}'",
+    'get deployments -w',
+    'get all',
+    'get --raw /readyz?verbose',
+  ],
   flags: getFlags,
   run: async (work) => {
+    const { raw: path, filename: files } = work.flags
+    if (path !== undefined) return askRaw(work, { method: 'GET', path, files })
     const wanted = await find(work)
     const isWatch = work.flags.watch || work.flags['watch-only']
     if (isWatch) return (await import('../show/watch.js')).showWatch(work, wanted)

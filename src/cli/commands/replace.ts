@@ -4,6 +4,7 @@ import { isNotFound } from '../../client/errors.js'
 import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
 import { UsageError } from '../flags.js'
+import { askRaw, rawFlags } from '../raw-request.js'
 import { dryRunOf, type Result, tellResults, writeFlags } from '../results.js'
 import { fileFlags, readFiled } from '../targets.js'
 import { waitUntilGone } from '../until.js'
@@ -15,12 +16,14 @@ export const command = defineCommand({
   flags: {
     ...fileFlags,
     ...writeFlags,
+    ...rawFlags,
     force: { kind: 'switch', help: 'delete what is there, and create it anew' },
     validate: { kind: 'text', bare: 'true', initial: 'true', help: 'true or strict: unknown fields are refused; warn; false or ignore' },
     subresource: { kind: 'text', help: 'of a part of the object: status or scale' },
   },
   run: async (work) => {
     const { flags, io, signal } = work
+    if (flags.raw !== undefined) return askRaw(work, { method: 'PUT', path: flags.raw, files: flags.filename })
     if (flags.filename.length === 0) throw new UsageError('must specify -f')
     const dryRun = dryRunOf(flags['dry-run'])
     const options = {
