@@ -40,6 +40,7 @@ export interface ApiType<Api> {
 }
 
 export interface KubeConfig {
+  readonly users: readonly object[]
   loadFromFile(path: string): void
   makeApiClient<Api>(type: ApiType<Api>): Api
 }
@@ -85,6 +86,7 @@ export interface AppsV1Api {
   createNamespacedDeployment(input: Creating): Promise<Wire>
   patchNamespacedDeployment(input: Patching, options?: Options): Promise<Wire>
   readNamespacedDeploymentScale(input: Named): Promise<Wire>
+  replaceNamespacedDeploymentStatus(input: Named & { readonly body: unknown }): Promise<Wire>
   replaceNamespacedDeploymentScale(input: Named & { readonly body: unknown }): Promise<Wire>
 }
 

@@ -69,14 +69,27 @@ describe('plays', () => {
   }
 
   test('through our client do what they are meant to', () => {
-    const life = wanted.get('a life') ?? []
-    assert.deepEqual(
-      life.map((result) => (result as { refused?: string }).refused ?? 'ok'),
-      ['NotFound', 'ok', 'AlreadyExists', 'ok', 'ok', 'Conflict', 'ok', 'ok', 'NotFound', 'NotFound'],
-    )
+    const refusals = (title: string): readonly string[] =>
+      (wanted.get(title) ?? []).map((result) => (result as { refused?: string }).refused ?? 'ok')
+    assert.deepEqual(refusals('a life'), [
+      ...['NotFound', 'ok', 'AlreadyExists', 'ok', 'ok', 'Conflict', 'ok', 'ok', 'NotFound', 'NotFound'],
+    ])
+    assert.deepEqual(refusals('parts and copies'), ['ok', 'ok', 'NotFound', 'ok', 'Invalid', 'ok', 'ok', 'ok'])
+    const copied = wanted.get('parts and copies')?.[6] as { readonly object: Record<'spec' | 'status', { replicas: number }> }
+    assert.deepEqual([copied.object.spec.replicas, copied.object.status.replicas], [4, 2])
+    assert.deepEqual(wanted.get('pages, dry runs and sweeps')?.slice(5, 9), [
+      { names: ['a', 'b', 'c', 'd', 'e'] },
+      { names: ['b'] },
+      { names: ['a', 'c', 'd', 'e'] },
+      { refused: 'BadRequest' },
+    ])
+    assert.deepEqual(refusals('pages, dry runs and sweeps').slice(9, 13), ['ok', 'AlreadyExists', 'NotFound', 'ok'])
+    assert.deepEqual(wanted.get('pages, dry runs and sweeps')?.at(-1), { names: ['d', 'e'] })
+    assert.deepEqual(refusals('what must be finished first'), ['ok', 'ok', 'ok', 'Invalid', 'ok', 'ok', 'NotFound'])
+    assert.deepEqual(refusals('in the name of others'), ['ok', 'Forbidden', 'ok', 'ok', 'Forbidden', 'Forbidden'])
     assert.deepEqual(wanted.get('what a watch sees')?.at(-1), { events: ['ADDED one', 'MODIFIED one', 'DELETED before', 'DELETED one'] })
     const count = [...wanted.values()].flat().length
-    assert.ok(count >= 35, `${count} steps`)
+    assert.ok(count >= 65, `${count} steps`)
   })
 
   /** Which client has played what with the same results. */

@@ -1,7 +1,14 @@
 // npm's @kubernetes/client-node as a player: its client for objects of any kind, and its watch.
 
 import type { Wire } from '../../kit/wire.js'
-import { type ClientNode, importClientNode, type KubeConfig, type ObjectApi } from '../obtain-client-node.js'
+import {
+  type AppsV1Api,
+  type ClientNode,
+  type CoreV1Api,
+  importClientNode,
+  type KubeConfig,
+  type ObjectApi,
+} from '../obtain-client-node.js'
 import type { Performed, Player, Step } from './play.js'
 
 const mediaTypes = {
@@ -12,17 +19,24 @@ const mediaTypes = {
 
 interface PatchingApi extends ObjectApi {
   patch(object: unknown, pretty?: string, dryRun?: string, fieldManager?: string, force?: boolean, mediaType?: string): Promise<Wire>
-  list(apiVersion: string, kind: string, namespace: string, ...rest: readonly (string | undefined)[]): Promise<Wire>
+  create(object: unknown, pretty?: string, dryRun?: string): Promise<Wire>
+  list(apiVersion: string, kind: string, namespace: string, ...rest: readonly (string | number | undefined)[]): Promise<Wire>
 }
 
 export class ClientNodePlayer implements Player {
   readonly name = '@kubernetes/client-node'
   readonly #library: ClientNode
   readonly #configuration: KubeConfig
+  readonly #file: string
   readonly #api: PatchingApi
+  readonly #core: CoreV1Api
+  readonly #apps: AppsV1Api
 
-  private constructor(library: ClientNode, configuration: KubeConfig) {
+  private constructor(library: ClientNode, configuration: KubeConfig, file: string) {
     this.#library = library
+    this.#file = file
+    this.#core = configuration.makeApiClient(library.CoreV1Api)
+    this.#apps = configuration.makeApiClient(library.AppsV1Api)
     this.#configuration = configuration
     this.#api = library.KubernetesObjectApi.makeApiClient(configuration) as PatchingApi
   }
@@ -31,7 +45,7 @@ export class ClientNodePlayer implements Player {
     const library = await importClientNode(path)
     const config = new library.KubeConfig()
     config.loadFromFile(configuration)
-    return new ClientNodePlayer(library, config)
+    return new ClientNodePlayer(library, config, configuration)
   }
 
   async perform(step: Step, namespace: string): Promise<Performed> {
@@ -51,13 +65,22 @@ export class ClientNodePlayer implements Player {
     const api = this.#api
     switch (step.op) {
       case 'create':
-        return { object: await api.create(within(step.object, namespace)) }
+        return { object: await api.create(within(step.object, namespace), undefined, step.dryRun === true ? 'All' : undefined) }
       case 'get':
         return { object: await api.read(headOf(step.ref, namespace)) }
       case 'list': {
         const { apiVersion, kind } = step.ref
-        const list = await api.list(apiVersion, kind, namespace, undefined, undefined, undefined, undefined, step.selector)
-        return { names: list.items.map(({ metadata }) => metadata.name) }
+        const names: string[] = []
+        let next: string | undefined
+        do {
+          const rest = [undefined, undefined, undefined, step.fieldSelector, step.selector, step.limit, next]
+          const { items, metadata } = await api.list(apiVersion, kind, namespace, ...rest)
+          names.push(...items.map((item) => item.metadata.name))
+          // Its classes have another name for it than its objects of kinds that it does not know.
+          const { _continue: ofClass, continue: ofWire } = metadata as { readonly _continue?: string; readonly continue?: string }
+          next = ofClass ?? ofWire
+        } while (next !== undefined && next !== '')
+        return { names }
       }
       case 'update':
         return { object: await api.replace({ ...(await api.read(headOf(step.ref, namespace))), ...step.fields }) }
@@ -76,6 +99,26 @@ export class ClientNodePlayer implements Player {
       case 'delete':
         await api.delete(headOf(step.ref, namespace))
         return { done: true }
+      case 'deleteSelected':
+        await this.#core.deleteCollectionNamespacedConfigMap({ namespace, labelSelector: step.selector })
+        return { done: true }
+      case 'scale': {
+        const { name } = step.ref
+        const scale = await this.#apps.readNamespacedDeploymentScale({ name, namespace })
+        await this.#apps.replaceNamespacedDeploymentScale({ name, namespace, body: { ...scale, spec: { replicas: step.replicas } } })
+        return { done: true }
+      }
+      case 'updateStatus': {
+        const read = await api.read(headOf(step.ref, namespace))
+        const body = { ...read, status: step.status }
+        return { object: await this.#apps.replaceNamespacedDeploymentStatus({ name: step.ref.name, namespace, body }) }
+      }
+      case 'as': {
+        const other = new this.#library.KubeConfig()
+        other.loadFromFile(this.#file)
+        for (const user of other.users) Object.assign(user, { impersonateUser: step.user })
+        return new ClientNodePlayer(this.#library, other, this.#file).perform(step.step, namespace)
+      }
       case 'watch':
         return this.#watch(step, namespace)
     }
@@ -92,16 +135,14 @@ export class ClientNodePlayer implements Player {
       const { metadata, ...rest } = patch as { readonly metadata?: object }
       return this.#patch({ ...head, ...rest, metadata: { ...metadata, ...head.metadata } }, type)
     }
-    const api = this.#configuration.makeApiClient(this.#library.AppsV1Api)
-    return api.patchNamespacedDeployment(
+    return this.#apps.patchNamespacedDeployment(
       { name: ref.name, namespace, body: patch },
       this.#library.setHeaderOptions('Content-Type', mediaTypes.json),
     )
   }
 
   async #watch({ selector, during }: Extract<Step, { op: 'watch' }>, namespace: string): Promise<Performed> {
-    const api = this.#configuration.makeApiClient(this.#library.CoreV1Api)
-    const { metadata } = await api.listNamespacedConfigMap({ namespace })
+    const { metadata } = await this.#core.listNamespacedConfigMap({ namespace })
     const events: string[] = []
     let finish: () => void = () => undefined
     const all = new Promise<void>((resolve) => {

@@ -14,9 +14,12 @@ const plural = ({ apiVersion, kind }: Omit<Ref, 'name'>): string => {
 export class KubectlPlayer implements Player {
   readonly name = 'kubectl'
   readonly #kubectl: Kubectl
+  readonly #flags: readonly string[]
 
-  constructor(kubectl: Kubectl) {
+  /** `flags`: of every command. */
+  constructor(kubectl: Kubectl, flags: readonly string[] = []) {
     this.#kubectl = kubectl
+    this.#flags = flags
   }
 
   async perform(step: Step, namespace: string): Promise<Performed> {
@@ -36,11 +39,13 @@ export class KubectlPlayer implements Player {
     })
     switch (step.op) {
       case 'create':
-        return json('create -o json --validate=false -f -', [], step.object)
+        return json(`create -o json --validate=false${step.dryRun === true ? ' --dry-run=server' : ''} -f -`, [], step.object)
       case 'get':
         return json(`get ${plural(step.ref)} ${step.ref.name} -o json`)
       case 'list': {
-        const list = await this.#json(namespace, `get ${plural(step.ref)} -o json`, ['--selector', step.selector])
+        const paging = step.limit === undefined ? '' : ` --chunk-size=${step.limit}`
+        const fields = step.fieldSelector === undefined ? [] : ['--field-selector', step.fieldSelector]
+        const list = await this.#json(namespace, `get ${plural(step.ref)} -o json${paging}`, ['--selector', step.selector, ...fields])
         const { items } = list as { readonly items: readonly { readonly metadata: { readonly name: string } }[] }
         return { names: items.map(({ metadata }) => metadata.name) }
       }
@@ -60,8 +65,22 @@ export class KubectlPlayer implements Player {
         return json(`apply --server-side --field-manager=${step.manager}${force} -o json --validate=false -f -`, [], step.object)
       }
       case 'delete':
-        await this.#run(namespace, `delete ${plural(step.ref)} ${step.ref.name}`)
+        await this.#run(namespace, `delete ${plural(step.ref)} ${step.ref.name} --wait=false`)
         return { done: true }
+      case 'deleteSelected':
+        await this.#run(namespace, `delete ${plural(step.ref)}`, ['--selector', step.selector])
+        return { done: true }
+      case 'scale':
+        await this.#run(namespace, `scale ${plural(step.ref)} ${step.ref.name} --replicas=${step.replicas}`)
+        return { done: true }
+      case 'updateStatus': {
+        const read = await this.#json(namespace, `get ${plural(step.ref)} ${step.ref.name} -o json`)
+        const path = `/apis/${step.ref.apiVersion}/namespaces/${namespace}/${step.ref.kind.toLowerCase()}s/${step.ref.name}/status`
+        // Before 1.24 it knows no subresources, but paths.
+        return json(`replace --raw ${path} -f -`, [], { ...read, status: step.status })
+      }
+      case 'as':
+        return new KubectlPlayer(this.#kubectl, [...this.#flags, '--as', step.user]).perform(step.step, namespace)
       case 'watch':
         return this.#watch(step, namespace)
     }
@@ -91,7 +110,7 @@ export class KubectlPlayer implements Player {
   async #run(namespace: string, line: string, rest: readonly string[] = [], stdin?: unknown): Promise<string> {
     const { code, stdout, stderr } = await this.#kubectl
       .within(namespace)
-      .run(line, rest, stdin === undefined ? undefined : manifest([stdin]))
+      .run(line, [...rest, ...this.#flags], stdin === undefined ? undefined : manifest([stdin]))
     if (code === 0) return stdout
     throw new Refusal(reasonOf(stderr))
   }

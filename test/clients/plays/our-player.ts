@@ -7,8 +7,9 @@ export class OurPlayer implements Player {
   readonly name = 'ours'
   readonly #client: TypedClient
 
-  constructor(configuration: string) {
-    this.#client = connect({ file: configuration })
+  /** Of a file of client configuration, or one that there is. */
+  constructor(configuration: string | TypedClient) {
+    this.#client = typeof configuration === 'string' ? connect({ file: configuration }) : configuration
   }
 
   async perform(step: Step, namespace: string): Promise<Performed> {
@@ -33,11 +34,11 @@ export class OurPlayer implements Player {
     const objects = await this.#of(ref, namespace)
     switch (step.op) {
       case 'create':
-        return { object: await objects.create(step.object as DynamicObject) }
+        return { object: await objects.create(step.object as DynamicObject, { dryRun: step.dryRun ?? false }) }
       case 'get':
         return { object: await objects.get(step.ref.name) }
       case 'list':
-        return { names: (await objects.list({ labelSelector: step.selector })).items.map(({ metadata }) => metadata?.name ?? '') }
+        return { names: await namesOf(objects, step) }
       case 'update':
         return { object: await objects.modify(step.ref.name, (object) => ({ ...object, ...step.fields })) }
       case 'staleUpdate': {
@@ -52,6 +53,18 @@ export class OurPlayer implements Player {
       case 'delete':
         await objects.delete(step.ref.name)
         return { done: true }
+      case 'deleteSelected':
+        await objects.deleteCollection({ labelSelector: step.selector })
+        return { done: true }
+      case 'scale':
+        await objects.subresource('scale').patch(step.ref.name, { spec: { replicas: step.replicas } })
+        return { done: true }
+      case 'updateStatus': {
+        const read = await objects.get(step.ref.name)
+        return { object: await objects.subresource('status').update({ ...read, status: step.status }) }
+      }
+      case 'as':
+        return new OurPlayer(this.#client.as({ user: step.user })).perform(step.step, namespace)
       case 'watch': {
         const since = await objects.list({ labelSelector: step.selector })
         const events: string[] = []
@@ -67,4 +80,12 @@ export class OurPlayer implements Player {
       }
     }
   }
+}
+
+async function namesOf(objects: Collection<DynamicObject>, step: Extract<Step, { op: 'list' }>): Promise<readonly string[]> {
+  const { selector: labelSelector, fieldSelector, limit } = step
+  const names: string[] = []
+  const options = { labelSelector, ...(fieldSelector === undefined ? {} : { fieldSelector }), ...(limit === undefined ? {} : { limit }) }
+  for await (const { metadata } of objects.items(options)) names.push(metadata?.name ?? '')
+  return names
 }

@@ -87,6 +87,68 @@ export const plays: readonly Play[] = [
     ],
   },
   {
+    title: 'parts and copies',
+    steps: [
+      { op: 'create', object: deploymentOf('parts') },
+      { op: 'scale', ref: deployment('parts'), replicas: 4 },
+      { op: 'scale', ref: deployment('none'), replicas: 4 },
+      { op: 'updateStatus', ref: deployment('parts'), status: { replicas: 2, observedGeneration: 1 } },
+      { op: 'updateStatus', ref: deployment('parts'), status: { replicas: -2 } },
+      { op: 'update', ref: deployment('parts'), fields: { status: { replicas: 9 } } },
+      { op: 'get', ref: deployment('parts') },
+      { op: 'delete', ref: deployment('parts') },
+    ],
+  },
+  {
+    title: 'pages, dry runs and sweeps',
+    steps: [
+      ...['e', 'd', 'c', 'b', 'a'].map(
+        (name) => ({ op: 'create', object: mapOf(name, {}, { page: name < 'd' ? 'early' : 'late' }) }) as const,
+      ),
+      { op: 'list', ref: maps, selector: 'page', limit: 2 },
+      { op: 'list', ref: maps, selector: 'page', fieldSelector: 'metadata.name=b' },
+      { op: 'list', ref: maps, selector: 'page', fieldSelector: 'metadata.name!=b', limit: 1 },
+      { op: 'list', ref: maps, selector: 'page', fieldSelector: 'data.a=1' },
+      { op: 'create', object: mapOf('never', { a: '1' }), dryRun: true },
+      { op: 'create', object: mapOf('a', { a: '1' }), dryRun: true },
+      { op: 'get', ref: map('never') },
+      { op: 'deleteSelected', ref: maps, selector: 'page=early' },
+      { op: 'list', ref: maps, selector: 'page' },
+    ],
+  },
+  {
+    title: 'what must be finished first',
+    steps: [
+      { op: 'create', object: { ...maps, metadata: { name: 'held', finalizers: ['example.com/hold'] } } },
+      { op: 'delete', ref: map('held') },
+      { op: 'get', ref: map('held') },
+      { op: 'patch', ref: map('held'), type: 'merge', patch: { metadata: { finalizers: ['example.com/hold', 'example.com/more'] } } },
+      { op: 'patch', ref: map('held'), type: 'merge', patch: { data: { still: 'here' } } },
+      { op: 'patch', ref: map('held'), type: 'merge', patch: { metadata: { finalizers: null } } },
+      { op: 'get', ref: map('held') },
+    ],
+  },
+  {
+    title: 'in the name of others',
+    steps: [
+      { op: 'create', object: mapOf('theirs', { a: '1' }) },
+      { op: 'as', user: 'alice', ref: maps, step: { op: 'get', ref: map('theirs') } },
+      {
+        op: 'create',
+        object: {
+          apiVersion: 'rbac.authorization.k8s.io/v1',
+          kind: 'RoleBinding',
+          metadata: { name: 'alice' },
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+          subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' }],
+        },
+      },
+      { op: 'as', user: 'alice', ref: maps, step: { op: 'get', ref: map('theirs') } },
+      { op: 'as', user: 'alice', ref: maps, step: { op: 'list', ref: { apiVersion: 'v1', kind: 'Secret' }, selector: 'a' } },
+      { op: 'as', user: 'bob', ref: maps, step: { op: 'list', ref: maps, selector: 'a' } },
+    ],
+  },
+  {
     title: 'what a watch sees',
     steps: [
       { op: 'create', object: mapOf('before', {}, { seen: 'yes' }) },

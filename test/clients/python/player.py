@@ -30,12 +30,12 @@ def perform_step(step, namespace):
     resource = resource_of(ref)
     name = ref.get("name")
     if op == "create":
-        return {"object": resource.create(body=step["object"], namespace=namespace).to_dict()}
+        options = {"query_params": [("dryRun", "All")]} if step.get("dryRun") else {}
+        return {"object": resource.create(body=step["object"], namespace=namespace, **options).to_dict()}
     if op == "get":
         return {"object": resource.get(name=name, namespace=namespace).to_dict()}
     if op == "list":
-        found = resource.get(namespace=namespace, label_selector=step["selector"])
-        return {"names": [item.metadata.name for item in found.items]}
+        return {"names": names_of(resource, step, namespace)}
     if op in ("update", "staleUpdate"):
         read = resource.get(name=name, namespace=namespace).to_dict()
         if op == "staleUpdate":
@@ -52,7 +52,36 @@ def perform_step(step, namespace):
     if op == "delete":
         resource.delete(name=name, namespace=namespace)
         return {"done": True}
+    if op == "deleteSelected":
+        resource.delete(namespace=namespace, label_selector=step["selector"])
+        return {"done": True}
+    if op == "scale":
+        resource.scale.patch(body={"spec": {"replicas": step["replicas"]}}, name=name, namespace=namespace, content_type=media_types["merge"])
+        return {"done": True}
+    if op == "updateStatus":
+        read = resource.get(name=name, namespace=namespace).to_dict()
+        return {"object": resource.status.replace(body={**read, "status": step["status"]}, name=name, namespace=namespace).to_dict()}
+    if op == "as":
+        headers = dynamic.client.default_headers
+        headers["Impersonate-User"] = step["user"]
+        try:
+            return perform(step["step"], namespace)
+        finally:
+            del headers["Impersonate-User"]
     return watch(resource, step, namespace)
+
+
+def names_of(resource, step, namespace):
+    names = []
+    options = {"label_selector": step["selector"], "field_selector": step.get("fieldSelector"), "limit": step.get("limit")}
+    options = {name: value for name, value in options.items() if value is not None}
+    while True:
+        found = resource.get(namespace=namespace, **options)
+        names += [item.metadata.name for item in found.items]
+        following = found.metadata["continue"]
+        if not following:
+            return names
+        options["_continue"] = following
 
 
 def watch(resource, step, namespace):
