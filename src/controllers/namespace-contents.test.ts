@@ -12,6 +12,7 @@ import type { Run } from './kit/loop.js'
 import { deleteContents, deleteOrphans } from './namespace-contents.js'
 
 const collections = [boxes]
+const isStill = (): boolean => true
 const runOf = (signal: AbortSignal = new AbortController().signal): Run => ({ signal, pieces: new SharedPieces() })
 
 async function setUp(names: readonly string[], more: Partial<Engine> = {}): Promise<Engine> {
@@ -23,7 +24,7 @@ async function setUp(names: readonly string[], more: Partial<Engine> = {}): Prom
 
 test('all that a namespace holds is deleted, and nothing else', async () => {
   const engine = await setUp(Array.from({ length: 600 }, (_, index) => `b${index}`))
-  const remaining = await deleteContents(engine, { name: 'n', collections, run: runOf() })
+  const remaining = await deleteContents(engine, { name: 'n', collections, run: runOf(), isStill })
   assert.deepEqual(remaining, { objects: new Map(), finalizers: new Map(), failures: [] })
   assert.equal(engine.store.count(boxes, 'n'), 0)
   assert.equal(engine.store.count(boxes, 'other'), 1)
@@ -33,11 +34,11 @@ test('what is held is counted once it is marked, and is not written again', asyn
   const engine = await setUp([])
   const held = box('held', { namespace: 'n' })
   await put(engine.store, { ...held, metadata: { ...held.metadata, finalizers: ['example.com/hold'] } })
-  const first = await deleteContents(engine, { name: 'n', collections, run: runOf() })
+  const first = await deleteContents(engine, { name: 'n', collections, run: runOf(), isStill })
   assert.deepEqual(first?.objects, new Map([['boxes', 1]]))
   assert.deepEqual(first?.finalizers, new Map([['example.com/hold', 1]]))
   const { revision } = engine.store
-  assert.deepEqual(await deleteContents(engine, { name: 'n', collections, run: runOf() }), first)
+  assert.deepEqual(await deleteContents(engine, { name: 'n', collections, run: runOf(), isStill }), first)
   assert.equal(engine.store.revision, revision)
 })
 
@@ -46,7 +47,7 @@ test('what another delete held for its dependents is let go', async () => {
   const going = box('going', { namespace: 'n' })
   const metadata = { ...going.metadata, finalizers: ['foregroundDeletion'], deletionTimestamp: '2020-01-01T00:00:00Z' }
   await put(engine.store, { ...going, metadata: { ...metadata, deletionGracePeriodSeconds: 0 } })
-  await deleteContents(engine, { name: 'n', collections, run: runOf() })
+  await deleteContents(engine, { name: 'n', collections, run: runOf(), isStill })
   assert.equal(engine.store.count(boxes, 'n'), 0)
 })
 
@@ -55,7 +56,7 @@ test('one that may not be deleted does not save the others', async () => {
     if (name === 'b') throw forbidden(boxes.subject, name, 'it is precious')
   }
   const engine = await setUp(['a', 'b', 'c'], { admission: { mutate: () => undefined, validate } })
-  const remaining = await deleteContents(engine, { name: 'n', collections, run: runOf() })
+  const remaining = await deleteContents(engine, { name: 'n', collections, run: runOf(), isStill })
   assert.equal(engine.store.count(boxes, 'n'), 1)
   assert.equal(remaining?.failures.length, 1)
   assert.match(String(remaining?.failures[0]), /precious/)
@@ -65,7 +66,7 @@ test('a loop that ends stops on the way', async () => {
   const engine = await setUp(Array.from({ length: 600 }, (_, index) => `b${index}`))
   const ending = new AbortController()
   engine.store.watch({ resource: boxes, namespace: '', matches: undefined, deliver: () => ending.abort() })
-  assert.equal(await deleteContents(engine, { name: 'n', collections, run: runOf(ending.signal) }), undefined)
+  assert.equal(await deleteContents(engine, { name: 'n', collections, run: runOf(ending.signal), isStill }), undefined)
   assert.ok(engine.store.count(boxes, 'n') > 500)
 })
 

@@ -32,8 +32,11 @@ export interface Remaining {
 
 const width = 16
 
-/** Undefined when the loop ended on the way. */
-export async function deleteContents(engine: Engine, { name, collections, run }: Contents): Promise<Remaining | undefined> {
+/** Undefined when the loop ended on the way, or the namespace is not the one any more whose contents shall go. */
+export async function deleteContents(
+  engine: Engine,
+  { name, collections, run, isStill }: Contents & { readonly isStill: () => boolean },
+): Promise<Remaining | undefined> {
   const objects = new Map<string, number>()
   const finalizers = new Map<string, number>()
   const failures = new Map<Resource, unknown>()
@@ -54,6 +57,7 @@ export async function deleteContents(engine: Engine, { name, collections, run }:
       for (const finalizer of metadata.finalizers ?? []) count(finalizers, finalizer)
     }
     for await (const page of pagesOf(engine.store, { resource, namespace: name }, run.pieces)) {
+      if (!isStill()) return undefined
       await inParallel(page, width, deleteOne)
       if (run.signal.aborted) return undefined
     }

@@ -7,8 +7,10 @@ import { CatalogSource } from '../api/catalog-source.js'
 import type { ApiObject } from '../api/object.js'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
+import { everything } from '../objects/selection.js'
 import { create } from '../verbs/create.js'
 import { remove } from '../verbs/delete.js'
+import type { LeftElsewhere } from './aggregation/remote-contents.js'
 import { stageOf } from './engine.fixture.js'
 import type { LoopParts } from './kit/loop.js'
 import { FakeTimers, settle } from './kit/timers.fixture.js'
@@ -164,5 +166,40 @@ test('where namespaces are not served there is nothing to do', async () => {
   const catalog = new Catalog({ identity: parts.engine.identity, definitions: [], isServed: () => true })
   const loop = namespaceDeletion({ ...parts, catalogs: new CatalogSource(catalog) }, times)
   await timers.advance(60_000)
+  await loop.close()
+})
+
+test('a namespace that was put back to what it was, or made anew, while other servers were asked keeps what it has', async () => {
+  const { engine, catalog, configMaps, timers, parts, make, doomed, until } = await setUp()
+  const namespaces = catalog.find('', 'v1', 'namespaces') as Resource
+  const address = { resource: namespaces, namespace: '', name: 'n' }
+  const before = engine.store.read(address)
+  assert.ok(before)
+  let answer: (() => void) | undefined
+  const elsewhere = () =>
+    new Promise<LeftElsewhere>((resolve) => {
+      answer = () => resolve({ objects: new Map([['gadgets.example', 1]]), failures: [], undiscovered: [] })
+    })
+  const loop = namespaceDeletion(parts, times, elsewhere)
+  const uids = [before.decode(namespaces).metadata?.uid, 'another']
+  for (const uid of uids) {
+    await doomed('n')
+    await timers.advance(1000)
+    await until(() => answer !== undefined)
+    const going = engine.store.read(address)
+    const object = before.decode(namespaces)
+    const live = { ...object, metadata: { ...object.metadata, uid } } as ApiObject
+    const put = await engine.store.put(address, engine.store.encode(namespaces, live), { expect: going?.revision ?? 0 })
+    assert.ok(put.ok)
+    await make(configMaps, 'n', 'kept')
+    const { revision } = put.object
+    answer?.()
+    answer = undefined
+    await timers.advance(60_000)
+    assert.equal(engine.store.read(address)?.revision, revision, 'nobody has touched it')
+    assert.equal(engine.store.count(configMaps, 'n'), 1)
+    for (const stored of engine.store.list({ resource: configMaps, namespace: 'n', selection: everything, limit: 0 }).objects())
+      await engine.store.remove(stored)
+  }
   await loop.close()
 })

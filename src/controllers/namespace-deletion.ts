@@ -70,12 +70,15 @@ async function work({ engine, catalogs, elsewhere }: Emptying, name: string, run
     await deleteOrphans(engine, { name, collections, run, isGone })
     return undefined
   }
-  const namespace = read(namespaces, name)
-  if (namespace === undefined || !isTerminating(namespace, engine.identity.self)) return undefined
-  const contents = await deleteContents(engine, { name, collections, run })
+  const namespace = findTerminating(namespaces, name)
+  if (namespace === undefined) return undefined
+  // All of this may take long. Another namespace may have that name then, or this one may have been put back to what it was.
+  const uid = namespace.metadata?.uid
+  const isStill = (): boolean => findTerminating(namespaces, name, uid) !== undefined
+  const contents = await deleteContents(engine, { name, collections, run, isStill })
   if (contents === undefined) return undefined
   const others = await elsewhere?.(name, run.signal)
-  if (run.signal.aborted) return undefined
+  if (run.signal.aborted || !isStill()) return undefined
   const undiscovered = others?.undiscovered ?? unavailableVersions(engine, catalog)
   const remaining = {
     ...contents,
@@ -83,7 +86,7 @@ async function work({ engine, catalogs, elsewhere }: Emptying, name: string, run
     failures: [...contents.failures, ...(others?.failures ?? [])],
     undiscovered,
   }
-  await reportProgress(namespaces, name, remaining)
+  await reportProgress(namespaces, namespace, remaining)
   const [failure] = remaining.failures
   if (failure !== undefined) throw failure
   // What their servers hold in the namespace is not known.
@@ -91,7 +94,7 @@ async function work({ engine, catalogs, elsewhere }: Emptying, name: string, run
   if (others !== undefined && others.objects.size > 0) return 'again'
   // What was written meanwhile was allowed before the namespace began to go.
   if (collections.some((collection) => engine.store.count(collection, name) > 0)) return 'again'
-  await letGo(namespaces, name)
+  await letGo(namespaces, namespace)
   return undefined
 }
 
@@ -128,12 +131,20 @@ interface Namespaces {
   readonly resource: Resource
 }
 
-const read = ({ engine, resource }: Namespaces, name: string): Namespace | undefined =>
-  engine.store.read({ resource, namespace: '', name })?.decode(resource)
+/** As it is now, if it is being deleted, waits for this loop, and is the one with that uid. */
+function findTerminating({ engine, resource }: Namespaces, name: string, uid?: string): Namespace | undefined {
+  const namespace: Namespace | undefined = engine.store.read({ resource, namespace: '', name })?.decode(resource)
+  if (namespace === undefined || !isTerminating(namespace, engine.identity.self)) return undefined
+  return uid === undefined || namespace.metadata?.uid === uid ? namespace : undefined
+}
 
-async function reportProgress(namespaces: Namespaces, name: string, remaining: Remaining): Promise<void> {
+async function reportProgress(
+  namespaces: Namespaces,
+  { metadata: { name = '', uid } = {} }: Namespace,
+  remaining: Remaining,
+): Promise<void> {
   const { engine, resource } = namespaces
-  const namespace = read(namespaces, name)
+  const namespace = findTerminating(namespaces, name, uid)
   if (namespace === undefined) return
   const call = ownCall(engine, { resource, name, subresource: 'status' })
   const before = (members(namespace)['status'] as { conditions?: readonly never[] } | undefined)?.conditions ?? []
@@ -144,8 +155,8 @@ async function reportProgress(namespaces: Namespaces, name: string, remaining: R
 }
 
 /** Takes the server's own finalizer away; others may still hold the namespace. */
-async function letGo({ engine, resource }: Namespaces, name: string): Promise<void> {
-  const namespace = read({ engine, resource }, name)
+async function letGo({ engine, resource }: Namespaces, { metadata: { name = '', uid } = {} }: Namespace): Promise<void> {
+  const namespace = findTerminating({ engine, resource }, name, uid)
   if (namespace === undefined) return
   const finalizers = (namespace.spec?.finalizers ?? []).filter((finalizer) => finalizer !== engine.identity.self)
   const object = { ...namespace, spec: { ...namespace.spec, finalizers } } as ApiObject

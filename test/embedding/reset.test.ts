@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type EmbeddedServer, startServer } from 'cluster-apiserver'
 import { timedTest } from '../../src/base/timed-test.fixture.js'
+import { ExtensionServer, register } from '../aggregation/extension-server.js'
 import { ApiClient } from '../kit/api-client.js'
 import { clientOf } from '../kit/embedded.js'
 import { expectFailure, expectStatus, until } from '../kit/fixtures.js'
@@ -184,6 +185,36 @@ test('many objects go, too', async () => {
   for (let i = 0; i < 30; i++) await Promise.all(Array.from({ length: 50 }, (_, k) => post(`m-${i}-${k}`)))
   await server.reset()
   assert.equal((await client.get('/api/v1/namespaces/default/configmaps')).json.items.length, 0)
+})
+
+test('a server that another one extends, which does not answer, is reset all the same, and what that one says later changes nothing', async () => {
+  const before = await everything()
+  const extension = await ExtensionServer.start('hung.example')
+  await register(client, { server: extension })
+  const held: (() => void)[] = []
+  extension.behaviour = ({ url }, response) => {
+    if (url?.startsWith('/apis/hung.example/v1/namespaces/shop/') !== true) return undefined
+    const list = { apiVersion: 'hung.example/v1', kind: 'GadgetList', metadata: {}, items: [{ metadata: { name: 'left' } }] }
+    held.push(() => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(list)))
+    return true
+  }
+  expectStatus(await client.delete('/api/v1/namespaces/shop'), 200)
+  await until(
+    async () => held.length,
+    (count) => count > 0,
+  )
+  await server.reset()
+  assert.deepEqual(await everything(), before)
+  for (const answer of held) answer()
+  // The loop is done with that when it is done with what came later.
+  expectStatus(await client.post('/api/v1/namespaces', { metadata: { name: 'later' } }), 201)
+  expectStatus(await client.delete('/api/v1/namespaces/later'), 200)
+  await until(
+    () => client.get('/api/v1/namespaces/later'),
+    ({ status }) => status === 404,
+  )
+  extension.close()
+  assert.deepEqual(await everything(), before)
 })
 
 test('what is kept on disk is not reset', async () => {

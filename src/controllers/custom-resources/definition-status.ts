@@ -4,6 +4,7 @@ import { ApiError } from '../../api/api-error.js'
 import { Catalog, type Resource } from '../../api/catalog.js'
 import { type ApiObject, withMetadata } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { metadataOf } from '../../objects/stored-metadata.js'
 import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import { cleanupFinalizer } from '../../resources/apiextensions/custom-resource-definition.js'
 import type {
@@ -147,13 +148,21 @@ class Tending {
     if (!finalizers.includes(finalizer)) return undefined
     const resource = this.instancesOf(definition)
     if (resource !== undefined) {
-      const left = await deleteContents(engine, { name: '', collections: [resource], run: this.run })
+      const isStill = (): boolean => this.isGoing(definition)
+      const left = await deleteContents(engine, { name: '', collections: [resource], run: this.run, isStill })
       if (left === undefined || this.run.signal.aborted) return undefined
       if (engine.store.count(resource, '') > 0) return { afterMs: retryMs }
     }
     const next = withMetadata(definition as ApiObject, { finalizers: finalizers.filter((each) => each !== finalizer) })
     await this.write(next as CustomResourceDefinition)
     return undefined
+  }
+
+  /** Whether it is still that one, and being deleted: another one may have come, or it may have been put back to what it was. */
+  private isGoing({ metadata: { name = '', uid } = {} }: CustomResourceDefinition): boolean {
+    const stored = this.parts.engine.store.read({ resource: this.resource, namespace: '', name })
+    const now = stored && metadataOf(stored, this.resource)
+    return now?.uid === uid && now?.deletionTimestamp !== undefined
   }
 
   /** The kind as it is stored, whether or not a version of it is served; undefined where its objects are not ours to delete. */

@@ -19,8 +19,8 @@ export interface Series {
   readonly firstMs: number
   count: number
   message: string
-  /** Set while somebody writes it. */
-  writing?: Promise<void> | undefined
+  /** Set while somebody writes it; whether that went well. */
+  writing?: Promise<boolean> | undefined
 }
 
 /** How many are kept in mind. */
@@ -58,6 +58,12 @@ export class EventCorrelator {
     series.count += 1
     this.#series.set(key, series)
     return series
+  }
+
+  /** What was allowed could not be told: it fills no store, and does not count. */
+  giveBack(subject: string): void {
+    const allowance = this.#allowances.get(subject)
+    if (allowance !== undefined) allowance.left = Math.min(burst, allowance.left + 1)
   }
 
   #isAllowed(subject: string, nowMs: number): boolean {

@@ -38,14 +38,15 @@ export async function recordEvent(parts: Parts, involved: Involved, told: Told):
   const { type, reason, message, component } = told
   const { apiVersion, kind, namespace, name, uid } = involved
   const subject = JSON.stringify([component, apiVersion, kind, namespace, name, uid])
-  const series = correlatorOf(engine).add({ subject, type, reason, message }, engine.clock.now())
+  const correlator = correlatorOf(engine)
+  const series = correlator.add({ subject, type, reason, message }, engine.clock.now())
   if (series === undefined) return
   series.writing ??= writeAll(parts, involved, { told, series })
-  await series.writing
+  if (!(await series.writing)) correlator.giveBack(subject)
 }
 
 /** Until what is written is what was told: the same may be told again meanwhile, and is written by whoever is at it. */
-async function writeAll(parts: Parts, involved: Involved, { told, series }: ToWrite): Promise<void> {
+async function writeAll(parts: Parts, involved: Involved, { told, series }: ToWrite): Promise<boolean> {
   const { component, reason } = told
   try {
     for (let written = 0; written < series.count; ) {
@@ -53,8 +54,10 @@ async function writeAll(parts: Parts, involved: Involved, { told, series }: ToWr
       if (series.name === '' || !(await countUp(parts, involved, series))) await write(parts, involved, { told, series })
       written = count
     }
+    return true
   } catch (err) {
     parts.logger.info({ loop: component, reason, err }, 'loop cannot write an event')
+    return false
   } finally {
     series.writing = undefined
   }
@@ -90,7 +93,7 @@ async function write({ engine, catalogs }: Parts, involved: Involved, { told, se
   const namespace = placeOf(involved)
   // Names as others make them: the object's, and when it happened in billionths of a second, which are counted here.
   named = (named + 1) % 1_000_000
-  const moment = BigInt(engine.clock.now()) * 1_000_000n + BigInt(named)
+  const moment = BigInt(Math.floor(engine.clock.now())) * 1_000_000n + BigInt(named)
   const name = `${involved.name}.${moment.toString(16)}`
   const { namespace: place, ...rest } = involved
   const { type, reason, component } = told

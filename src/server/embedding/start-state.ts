@@ -15,6 +15,7 @@ const definitions = { group: { stem: 'apiextensions' }, resource: 'customresourc
 const mostWrites = 500
 /** Whoever writes at the same time may make another round necessary. */
 const mostRounds = 20
+const shortPatienceMs = 200
 
 export class StartState {
   readonly #parts: Parts
@@ -36,8 +37,10 @@ export class StartState {
 
   /** Resolves when everything is as it was, and the loops have nothing more to do. */
   async restore(): Promise<void> {
+    let isSettled = true
     for (let round = 0; round < mostRounds; round++) {
-      await settle(this.#parts)
+      // Who did not get done the first time waits for somebody outside, and would not get done now, either.
+      isSettled = await settle(this.#parts, isSettled ? undefined : shortPatienceMs)
       const differences = this.#differences()
       if (differences.length === 0) return
       for (const writes of inOrder(differences, this.#definitions)) {
