@@ -11,7 +11,7 @@ import type { OwnerIndex } from '../../objects/owner-index.js'
 import { LoopCounters } from '../kit/counters.js'
 import { newEnding } from '../kit/ending.js'
 import { KeyedQueue, type Outcome } from '../kit/keyed-queue.js'
-import { resourceOfKind } from '../kit/kinds.js'
+import { lastOfKind, resourceOfKind } from '../kit/kinds.js'
 import type { LoopParts } from '../kit/loop.js'
 import { systemTimers, type Timers } from '../kit/timers.js'
 import type { Loop } from '../leader-election.js'
@@ -116,6 +116,7 @@ class GarbageCollection implements Loop {
       run: { signal: this.#ending.signal, pieces: this.#pieces },
       rest: () => this.#rest(restMs),
       onStray: (dependent, stray, owners) => this.#strays.note(dependent, stray, owners),
+      onceServed: (apiVersion, kind) => lastOfKind(this.#followed.values(), apiVersion, kind),
       onUnknownKind: (apiVersion, kind) => this.#noteUnknown(apiVersion, kind),
       onElsewhere: (task, key) => this.#elsewhere.add(taskKey(task, key)),
     }

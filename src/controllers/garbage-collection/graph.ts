@@ -25,6 +25,8 @@ export interface Graph {
   readonly rest: () => Promise<void>
   /** Told of an owner that is not where a dependent says. */
   readonly onStray: (dependent: LocalObject, stray: StrayReference, owners: Resource) => void
+  /** A kind of this server that was followed, in whatever version, and may not be served any more. */
+  readonly onceServed: (apiVersion: string, kind: string) => Resource | undefined
   /** Told of a kind of owners that nobody serves. */
   readonly onUnknownKind: (apiVersion: string, kind: string) => void
   /** Told of what is left to do where others may be asked. */

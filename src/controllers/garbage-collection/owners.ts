@@ -28,7 +28,7 @@ export async function standingOf(graph: Graph, dependent: Dependent, { found, go
   const waiting: OwnerReference[] = []
   for (const reference of found.references) {
     if (graph.run.pieces.isOver) await graph.run.pieces.next()
-    const owners = ownersOf(graph, dependent, { found, reference })
+    const owners = ownersOf(graph, dependent, { found, reference, gone })
     if (owners === undefined) return undefined
     const place = { reference, owners }
     const isGone = reference.uid === gone && !isKnown(graph, dependent, place)
@@ -52,7 +52,7 @@ export function isSettled(graph: Graph, dependent: Dependent): boolean {
   if (found === undefined || found.isGoing) return true
   if (found.references.length > mostAtOnce) return false
   return found.references.every((reference) => {
-    const owners = ownersOf(graph, dependent, { found, reference })
+    const owners = ownersOf(graph, dependent, { found, reference, gone: undefined })
     if (owners === undefined) return false
     const owner = look(graph, ownerKey(dependent, { reference, owners }))
     return owner !== undefined && owner.uid === reference.uid && !owner.isGoing
@@ -73,10 +73,14 @@ const isLocal = (owners: OwnerKind): owners is Resource => 'verbs' in owners
 function ownersOf(
   graph: Graph,
   dependent: Dependent,
-  { found, reference }: { readonly found: Entry; readonly reference: OwnerReference },
+  { found, reference, gone }: Found & { readonly reference: OwnerReference },
 ): OwnerKind | undefined {
   const { apiVersion = '', kind = '' } = reference
-  const owners = resourceOfKind(graph.catalogs.current, apiVersion, kind) ?? graph.remotes?.kindOf(apiVersion, kind)
+  const owners =
+    resourceOfKind(graph.catalogs.current, apiVersion, kind) ??
+    graph.remotes?.kindOf(apiVersion, kind) ??
+    // The definition of a kind goes right after the last object of it, and a version may be served no more: whoever was seen to go is gone.
+    (reference.uid === gone ? graph.onceServed(apiVersion, kind) : undefined)
   const isInNone = dependent.resource === undefined ? !dependent.kind.namespaced : !dependent.resource.namespaced
   if (owners === undefined) graph.onUnknownKind(apiVersion, kind)
   else if (owners.namespaced && isInNone) {

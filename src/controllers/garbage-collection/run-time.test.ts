@@ -26,6 +26,25 @@ test('owners of a kind that comes later are looked for then', async () => {
   await theatre.stop()
 })
 
+test('what owners of a kind owned goes although the kind itself is gone before anything is done about it, or the version is', async () => {
+  const theatre = await Theatre.open()
+  const { engine, catalogs } = theatre.stage
+  catalogs.change({ put: [definition] })
+  await put(engine.store, box('x'))
+  await theatre.make({ name: 'owned', owners: [boxOwner] })
+  await theatre.make({ name: 'by-version', owners: [{ of: 'x', as: { apiVersion: 'v9', kind: 'Box', uid: 'uid-1' } }] })
+  await theatre.make({ name: 'of-nobody', owners: [{ of: 'x', as: { apiVersion: 'v9', kind: 'Other', uid: 'uid-1' } }] })
+  await theatre.timers.advance(60_000)
+  assert.deepEqual(theatre.left, ['by-version', 'of-nobody', 'owned'])
+  const owner = engine.store.read({ resource: boxes, namespace: 'n', name: 'x' })
+  assert.ok(owner)
+  await engine.store.remove(owner)
+  catalogs.change({ remove: [definition] })
+  await until(theatre, () => theatre.left.length === 1)
+  assert.deepEqual(theatre.left, ['of-nobody'])
+  await theatre.stop()
+})
+
 test('dependents of a kind that comes later are collected, those that were there before and those that come', async () => {
   const theatre = await Theatre.open()
   const { store } = theatre.stage.engine
