@@ -141,3 +141,31 @@ test('the end is not held up by a reader that takes nothing', () =>
     // The pipe itself takes a few.
     assert.ok(lost > 400 && lost <= 500, String(lost))
   }))
+
+test('a line that a full disk broke off is ended when there is room, before the next', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'line-pipe-'))
+  const path = join(folder, 'lines')
+  // In another process, as the largest size of its files is what stands for the disk.
+  const script = `
+    import { openSync, readFileSync, truncateSync, writeSync } from 'node:fs'
+    import { LinePipe } from ${JSON.stringify(new URL('./line-pipe.js', import.meta.url).href)}
+    const descriptor = openSync(${JSON.stringify(path)}, 'a')
+    const pipe = new LinePipe({ descriptor, mostWaitingBytes: 1 << 20, patienceMs: 10_000 })
+    const append = async (line) => { try { await pipe.append(Buffer.from(line + '\\n')); return 'written' } catch (thrown) { return thrown.code } }
+    const said = []
+    for (let number = 0; number < 9; number++) said.push(await append('a'.repeat(300)))
+    const beginning = readFileSync(${JSON.stringify(path)}, 'utf8')
+    truncateSync(${JSON.stringify(path)})
+    said.push(await append('b'))
+    await pipe.close()
+    writeSync(1, JSON.stringify([said, beginning.split('\\n').at(-1), beginning + readFileSync(${JSON.stringify(path)}, 'utf8')]))`
+  const output = execFileSync('sh', ['-c', 'ulimit -f 1 && exec "$0" --input-type=module -e "$1"', process.execPath, script], {
+    encoding: 'utf8',
+  })
+  const [said, broken, text] = JSON.parse(output) as [string[], string, string]
+  const written = said.indexOf('EFBIG')
+  assert.deepEqual(said, [...Array(written).fill('written'), ...Array(9 - written).fill('EFBIG'), 'written'])
+  assert.notEqual(broken, '', 'no line was broken off, so that this shows nothing')
+  assert.equal(text, `${`${'a'.repeat(300)}\n`.repeat(written + 1)}b\n`)
+  rmSync(folder, { recursive: true })
+})

@@ -13,6 +13,8 @@ export interface LinePipeOptions {
 
 interface Waiting {
   readonly bytes: Buffer
+  /** The rest of a line whose beginning is written. */
+  readonly isRest: boolean
   readonly resolve: () => void
   readonly reject: (problem: unknown) => void
 }
@@ -28,8 +30,8 @@ export class LinePipe implements LineTarget {
   #at = 0
   #timer: NodeJS.Timeout | undefined
   #takenAtMs = 0
-  /** The reader was given up: nothing waits for it until it takes something again. */
-  #isStuck = false
+  /** Why the reader was given up: nothing waits for it until it takes something again. */
+  #stuck: unknown
 
   constructor(options: LinePipeOptions) {
     this.#options = options
@@ -38,19 +40,19 @@ export class LinePipe implements LineTarget {
   /** Nothing: all of it is written. It throws, or the promise rejects, where it is not and never will be. */
   append(lines: Buffer): Promise<void> | undefined {
     // What is left of a line comes before all others.
-    if (this.#isStuck) this.#drain()
+    if (this.#stuck !== undefined) this.#drain()
     const isFirst = this.#waiting.size === 0
     const written = isFirst ? this.#write(lines) : 0
     const { length } = lines
     if (written === length) return undefined
-    if (this.#isStuck) throw new Error('nobody reads the lines')
+    if (this.#stuck !== undefined) throw this.#stuck
     if (!isFirst && this.#waitingBytes + length > this.#options.mostWaitingBytes) throw new Error('too many lines wait for their reader')
     return new Promise((resolve, reject) => {
       if (isFirst) {
         this.#at = written
         this.#takenAtMs = performance.now()
       }
-      this.#waiting.add({ bytes: Buffer.from(lines), resolve, reject })
+      this.#waiting.add({ bytes: Buffer.from(lines), isRest: false, resolve, reject })
       this.#waitingBytes += length
       this.#timer ??= setTimeout(() => this.#drain(), retryMs)
     })
@@ -58,13 +60,13 @@ export class LinePipe implements LineTarget {
 
   /** The reader has this long for what waits, and the rest is lost. */
   async close(): Promise<void> {
-    if (this.#isStuck) this.#drain()
-    if (this.#waiting.size > 0 && !this.#isStuck) await atMost(this.#options.patienceMs, Promise.allSettled([this.#last()]))
+    if (this.#stuck !== undefined) this.#drain()
+    if (this.#waiting.size > 0 && this.#stuck === undefined) await atMost(this.#options.patienceMs, Promise.allSettled([this.#last()]))
     this.#lose(new Error('the server ends'))
   }
 
   #last(): Promise<void> {
-    return new Promise((resolve, reject) => this.#waiting.add({ bytes: Buffer.alloc(0), resolve, reject }))
+    return new Promise((resolve, reject) => this.#waiting.add({ bytes: Buffer.alloc(0), isRest: false, resolve, reject }))
   }
 
   #drain(): void {
@@ -78,10 +80,10 @@ export class LinePipe implements LineTarget {
         each.resolve()
       }
     } catch (thrown) {
-      this.#lose(thrown)
+      this.#giveUp(thrown)
     }
-    if (this.#waiting.size === 0 || this.#isStuck) return
-    if (performance.now() - this.#takenAtMs > this.#options.patienceMs) this.#giveUp()
+    if (this.#waiting.size === 0 || this.#stuck !== undefined) return
+    if (performance.now() - this.#takenAtMs > this.#options.patienceMs) this.#giveUp(new Error('nobody reads the lines'))
     else this.#timer = setTimeout(() => this.#drain(), retryMs)
   }
 
@@ -90,7 +92,7 @@ export class LinePipe implements LineTarget {
     try {
       const written = writeSync(this.#options.descriptor, bytes, at)
       this.#takenAtMs = performance.now()
-      this.#isStuck = false
+      this.#stuck = undefined
       return written
     } catch (thrown) {
       if (isBusy(thrown)) return 0
@@ -99,14 +101,14 @@ export class LinePipe implements LineTarget {
   }
 
   /** Everything is lost, though a line that has begun will be ended: otherwise the next one would be broken, too. */
-  #giveUp(): void {
+  #giveUp(problem: unknown): void {
     const [first] = this.#waiting
     const at = this.#at
-    this.#lose(new Error('nobody reads the lines'))
-    this.#isStuck = true
-    if (first === undefined || at === 0 || first.bytes[at - 1] === newline) return
+    this.#lose(problem)
+    this.#stuck = problem
+    if (first === undefined || (at === 0 ? !first.isRest : first.bytes[at - 1] === newline)) return
     const bytes = first.bytes.subarray(at, first.bytes.indexOf(newline, at) + 1)
-    this.#waiting.add({ bytes, resolve: ignore, reject: ignore })
+    this.#waiting.add({ bytes, isRest: true, resolve: ignore, reject: ignore })
     this.#waitingBytes = bytes.length
   }
 

@@ -1,11 +1,13 @@
 // Rotation: what is put aside, compressed and removed, and when.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { silentLogger } from '../base/logger.js'
 import { LogFile } from './log-file.js'
 
 const day = 86_400_000
@@ -21,7 +23,7 @@ const rotation = { maxBytes: 10, maxAgeDays: 0, maxBackups: 0, compresses: false
 test('a file that is full is put aside under the time of day', async () => {
   const { folder, path } = inFolder()
   let now = start
-  const file = new LogFile({ ...rotation, path }, () => now)
+  const file = new LogFile({ ...rotation, path }, { now: () => now })
   for (const line of ['one\n', 'two\n', 'three\n', 'a line that is longer than a file\n', 'x\n']) {
     file.append(Buffer.from(line))
     now += 1
@@ -38,7 +40,7 @@ test('a file that is full is put aside under the time of day', async () => {
 test('what was there before is continued', async () => {
   const { folder, path } = inFolder()
   writeFileSync(path, 'before\n')
-  const file = new LogFile({ ...rotation, path }, () => start)
+  const file = new LogFile({ ...rotation, path }, { now: () => start })
   file.append(Buffer.from('a\n'))
   file.append(Buffer.from('b\n'))
   await file.close()
@@ -48,7 +50,7 @@ test('what was there before is continued', async () => {
 
 test('of two within a millisecond none is lost', async () => {
   const { folder, path } = inFolder()
-  const file = new LogFile({ ...rotation, maxBytes: 1, path }, () => start)
+  const file = new LogFile({ ...rotation, maxBytes: 1, path }, { now: () => start })
   for (const line of ['a\n', 'b\n', 'c\n']) file.append(Buffer.from(line))
   await file.close()
   assert.equal(readdirSync(folder).length, 3)
@@ -60,7 +62,7 @@ test('old ones are compressed, and removed by number and age', async () => {
   let now = start
   writeFileSync(join(folder, 'audit-2026-01-01T00-00-00.000.log'), 'too old\n')
   writeFileSync(join(folder, 'audit-other.log'), 'somebody else\n')
-  const file = new LogFile({ path, maxBytes: 1, maxAgeDays: 3, maxBackups: 2, compresses: true }, () => now)
+  const file = new LogFile({ path, maxBytes: 1, maxAgeDays: 3, maxBackups: 2, compresses: true }, { now: () => now })
   for (const line of ['a\n', 'b\n', 'c\n', 'd\n']) {
     file.append(Buffer.from(line))
     now += day / 2
@@ -69,5 +71,71 @@ test('old ones are compressed, and removed by number and age', async () => {
   const names = readdirSync(folder).sort()
   assert.deepEqual(names, ['audit-2026-01-11T00-00-00.000.log.gz', 'audit-2026-01-11T12-00-00.000.log.gz', 'audit-other.log', 'audit.log'])
   assert.equal(gunzipSync(readFileSync(join(folder, names[1] ?? ''))).toString(), 'c\n')
+  rmSync(folder, { recursive: true })
+})
+
+test('a file that somebody moved or removed, with its folder or without, is made anew', async () => {
+  const { folder, path } = inFolder()
+  const file = new LogFile({ ...rotation, path: join(folder, 'sub', 'audit.log') }, { now: () => start })
+  const append = (line: string): undefined => file.append(Buffer.from(`${line}\n`))
+  append('12345678')
+  renameSync(join(folder, 'sub', 'audit.log'), path)
+  append('23456789')
+  rmSync(join(folder, 'sub'), { recursive: true })
+  append('34567890')
+  await file.close()
+  assert.deepEqual(readdirSync(join(folder, 'sub')), ['audit.log'])
+  assert.equal(readFileSync(join(folder, 'sub', 'audit.log'), 'utf8'), '34567890\n')
+  assert.equal(readFileSync(path, 'utf8'), '12345678\n')
+  rmSync(folder, { recursive: true })
+})
+
+test('a file that cannot be put aside is continued, and that is said once', async () => {
+  const { folder, path } = inFolder()
+  const said: string[] = []
+  // Its backup would have too long a name.
+  const long = join(folder, `${'x'.repeat(250)}.log`)
+  const file = new LogFile({ ...rotation, path: long }, { logger: { ...silentLogger, warn: (_, message) => void said.push(message) } })
+  for (const line of ['12345678\n', '23456789\n', '34567890\n']) file.append(Buffer.from(line))
+  await file.close()
+  assert.equal(readFileSync(long, 'utf8'), '12345678\n23456789\n34567890\n')
+  assert.equal(said.length, 1)
+  rmSync(dirname(path), { recursive: true })
+})
+
+test('what is no file stays where it is', async () => {
+  const { folder, path } = inFolder()
+  symlinkSync('/dev/null', path)
+  const file = new LogFile({ ...rotation, path })
+  for (const line of ['12345678\n', '23456789\n']) file.append(Buffer.from(line))
+  await file.close()
+  assert.deepEqual(readdirSync(folder), ['audit.log'])
+  rmSync(folder, { recursive: true })
+})
+
+test('a part of a line that was left is ended before the next line', async () => {
+  const { folder, path } = inFolder()
+  writeFileSync(path, 'a\nhalf of')
+  const file = new LogFile({ ...rotation, maxBytes: 100, path })
+  for (const line of ['b\n', 'c\n']) file.append(Buffer.from(line))
+  await file.close()
+  assert.equal(readFileSync(path, 'utf8'), 'a\nhalf of\nb\nc\n')
+  rmSync(folder, { recursive: true })
+})
+
+test('a disk that is full leaves no part of a line', () => {
+  const { folder, path } = inFolder()
+  // In another process, as the largest size of its files is what stands for the disk.
+  const script = `
+    import { LogFile } from ${JSON.stringify(new URL('./log-file.js', import.meta.url).href)}
+    const file = new LogFile({ path: ${JSON.stringify(path)}, maxBytes: 1e9, maxAgeDays: 0, maxBackups: 0, compresses: false })
+    for (const line of ['a'.repeat(500), 'b'.repeat(1000), 'c'])
+      try { file.append(Buffer.from(line + '\\n')); console.log('written') } catch (thrown) { console.log(thrown.code) }
+    await file.close()`
+  const said = execFileSync('sh', ['-c', 'ulimit -f 1 && exec "$0" --input-type=module -e "$1"', process.execPath, script], {
+    encoding: 'utf8',
+  })
+  assert.equal(said, 'written\nEFBIG\nwritten\n')
+  assert.equal(readFileSync(path, 'utf8'), `${'a'.repeat(500)}\nc\n`)
   rmSync(folder, { recursive: true })
 })

@@ -1,10 +1,23 @@
 // A log file that is rotated: when it is too long it is put aside under the time of day, and what was put aside is compressed and removed in time.
 
-import { closeSync, createReadStream, createWriteStream, existsSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
 import { readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { type Logger, silentLogger } from '../base/logger.js'
 import type { LineTarget } from './log-backend.js'
 
 export interface Rotation {
@@ -17,36 +30,47 @@ export interface Rotation {
   readonly compresses: boolean
 }
 
+export interface LogFileParts {
+  readonly logger?: Logger
+  readonly now?: () => number
+}
+
 const dayMs = 86_400_000
+const newline = Buffer.from('\n')
+/** How much more is written to a file that could not be put aside before that is tried again. */
+const retryBytes = 1 << 20
 
 export class LogFile implements LineTarget {
   readonly #rotation: Rotation
+  readonly #logger: Logger
   readonly #now: () => number
   #descriptor: number | undefined
   #bytes = 0
+  /** Pipes and devices such as `/dev/null` stay where they are. */
+  #isFile = true
+  /** The file ends with a part of a line: a server that was killed or a disk that was full may have left it. */
+  #isLineOpen = false
+  /** The length at which the file is put aside. */
+  #mostBytes: number
   /** What was put aside is dealt with one time after the other. */
   #tidying: Promise<void> = Promise.resolve()
 
   /** Throws where the file cannot be opened. */
-  constructor(rotation: Rotation, now: () => number = Date.now) {
+  constructor(rotation: Rotation, { logger = silentLogger, now = Date.now }: LogFileParts = {}) {
     this.#rotation = rotation
+    this.#logger = logger
     this.#now = now
-    mkdirSync(dirname(rotation.path), { recursive: true })
+    this.#mostBytes = rotation.maxBytes
     this.#open()
   }
 
-  /** Writes all of it, or throws. */
+  /** Writes all of it, or throws and leaves the file as it was. */
   append(lines: Buffer): undefined {
-    const { length } = lines
-    if (this.#bytes > 0 && this.#bytes + length > this.#rotation.maxBytes) this.#rotate()
-    const descriptor = this.#descriptor ?? this.#open()
-    try {
-      for (let at = 0; at < length; ) at += writeSync(descriptor, lines, at)
-    } catch (thrown) {
-      this.#drop()
-      throw thrown
-    }
-    this.#bytes += length
+    let descriptor = this.#descriptor ?? this.#open()
+    if (this.#bytes > 0 && this.#bytes + lines.length > this.#mostBytes && this.#isFile) descriptor = this.#rotate()
+    if (this.#isLineOpen) this.#write(descriptor, newline)
+    this.#isLineOpen = false
+    this.#write(descriptor, lines)
   }
 
   async close(): Promise<void> {
@@ -54,10 +78,39 @@ export class LogFile implements LineTarget {
     await this.#tidying
   }
 
+  #write(descriptor: number, lines: Buffer): void {
+    const { length } = lines
+    let at = 0
+    try {
+      while (at < length) at += writeSync(descriptor, lines, at)
+    } catch (thrown) {
+      if (at > 0) this.#takeBack(descriptor, at)
+      this.#drop()
+      throw thrown
+    }
+    this.#bytes += length
+  }
+
+  /** What was written of lines when the disk was full. Where it has to stay, it is ended when the file is opened anew. */
+  #takeBack(descriptor: number, written: number): void {
+    try {
+      // Others who write to the same file keep what is theirs.
+      if (fstatSync(descriptor).size === this.#bytes + written) ftruncateSync(descriptor, this.#bytes)
+    } catch (err) {
+      this.#logger.warn({ err }, 'a part of a line stays in the audit log')
+    }
+  }
+
+  /** With its folder, which may have been removed with it. */
   #open(): number {
-    const descriptor = openSync(this.#rotation.path, 'a', 0o600)
+    const { path } = this.#rotation
+    mkdirSync(dirname(path), { recursive: true })
+    const descriptor = openSync(path, 'a', 0o600)
     this.#descriptor = descriptor
-    this.#bytes = fstatSync(descriptor).size
+    const stats = fstatSync(descriptor)
+    this.#bytes = stats.size
+    this.#isFile = stats.isFile()
+    this.#isLineOpen = this.#isFile && stats.size > 0 && lastByte(path, stats.size) !== newline[0]
     return descriptor
   }
 
@@ -67,12 +120,22 @@ export class LogFile implements LineTarget {
     this.#descriptor = undefined
   }
 
-  #rotate(): void {
-    const { path } = this.#rotation
+  /** A file that cannot be put aside is continued: better too long a file than lost lines. */
+  #rotate(): number {
+    const { path, maxBytes } = this.#rotation
     this.#drop()
-    renameSync(path, this.#backupName())
-    this.#open()
+    try {
+      // Somebody else may have moved or removed it.
+      if (existsSync(path)) renameSync(path, this.#backupName())
+      this.#mostBytes = maxBytes
+    } catch (err) {
+      this.#mostBytes = this.#bytes + retryBytes
+      this.#logger.warn({ err }, 'the audit log is full, cannot be put aside and is continued')
+      return this.#open()
+    }
+    const descriptor = this.#open()
     this.#tidying = this.#tidying.then(() => this.#tidy()).catch(() => undefined) // the next rotation tries again
+    return descriptor
   }
 
   #backupName(): string {
@@ -109,6 +172,16 @@ export class LogFile implements LineTarget {
       if (time !== null) found.push({ name, ms: Date.parse(`${time[1]}:${time[2]}:${time[3]}Z`) })
     }
     return found.sort((a, b) => b.ms - a.ms)
+  }
+}
+
+function lastByte(path: string, size: number): number | undefined {
+  const descriptor = openSync(path, 'r')
+  const byte = Buffer.alloc(1)
+  try {
+    return readSync(descriptor, byte, 0, 1, size - 1) === 1 ? byte[0] : undefined
+  } finally {
+    closeSync(descriptor)
   }
 }
 

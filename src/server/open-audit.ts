@@ -9,6 +9,7 @@ import { LogFile } from '../audit/log-file.js'
 import { compilePolicy } from '../audit/policy.js'
 import { Truncated } from '../audit/truncated.js'
 import { WebhookBackend } from '../audit/webhook-backend.js'
+import type { Logger } from '../base/logger.js'
 import { JsonEndpoint } from '../net/json-endpoint.js'
 import type { Opening } from './opening.js'
 import type { AuditSettings, DeliverySettings } from './options/settings.js'
@@ -27,7 +28,7 @@ export function openAudit({ settings: { audit }, logger, closing }: Opening): Au
   const backends: AuditBackend[] = []
   if (log !== undefined) {
     const isStrict = log.mode === 'blocking-strict'
-    const backend = new LogBackend({ target: openFile(log), format: log.format, tallies, logger, isStrict })
+    const backend = new LogBackend({ target: openFile(log, logger), format: log.format, tallies, logger, isStrict })
     backends.push(delivering(backend, log, tallies))
   }
   if (webhook !== undefined) {
@@ -41,9 +42,9 @@ export function openAudit({ settings: { audit }, logger, closing }: Opening): Au
   return opened
 }
 
-function openFile({ file }: NonNullable<AuditSettings['log']>): LineTarget {
+function openFile({ file }: NonNullable<AuditSettings['log']>, logger: Logger): LineTarget {
   try {
-    return file.path === '-' ? new LinePipe(standardOutput) : new LogFile(file)
+    return file.path === '-' ? new LinePipe(standardOutput) : new LogFile(file, { logger })
   } catch (thrown) {
     throw new StartError(`--audit-log-path: cannot write to ${file.path}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
   }
