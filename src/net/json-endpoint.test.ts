@@ -63,3 +63,24 @@ test('nobody there is an error', async () => {
   const endpoint = new JsonEndpoint({ url: 'http://127.0.0.1:1/' }, { timeoutMs: 5000 })
   await assert.rejects(endpoint.post({}), /ECONNREFUSED/)
 })
+
+test('one that is closed asks nobody any more, also not those again whom it was asking', async () => {
+  let asked = 0
+  await withServer(
+    (_request, response) => {
+      asked++
+      if (asked === 1) response.end('{}')
+    },
+    async (url) => {
+      const endpoint = new JsonEndpoint({ url }, { timeoutMs: 60_000 })
+      await endpoint.post({})
+      const waiting = endpoint.post({})
+      while (asked < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+      endpoint.close()
+      await assert.rejects(waiting, { code: 'ECONNRESET' })
+      await assert.rejects(endpoint.post({}), { code: 'ECONNRESET' })
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      assert.equal(asked, 2)
+    },
+  )
+})

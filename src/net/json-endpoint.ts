@@ -4,14 +4,8 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectPlain, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import {
-  type AnswerRoom,
-  KeptConnections,
-  type Opened,
-  type QuestionText,
-  type ReadAnswer,
-  StaleConnectionError,
-} from './kept-connections.js'
+import { KeptConnections, type Opened } from './kept-connections.js'
+import { type AnswerRoom, type QuestionText, type ReadAnswer, StaleConnectionError } from './question.js'
 import { hostOf, portOf, tlsOptions } from './upstream.js'
 
 /** Where a service is, and how each side knows the other. */

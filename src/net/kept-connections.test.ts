@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { type ConnectionLimits, KeptConnections, type Question, StaleConnectionError, type Wording } from './kept-connections.js'
+import { type ConnectionLimits, KeptConnections } from './kept-connections.js'
+import { type Question, StaleConnectionError, type Wording } from './question.js'
 
 const ok = (body: string, more = ''): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n${more}\r\n${body}`
 
@@ -173,4 +174,27 @@ test('who waits when it is closed is told', async (t) => {
   const answers = [ask('a'), ask('b')]
   kept.close()
   for (const answer of answers) await assert.rejects(answer, { code: 'ECONNRESET' })
+})
+
+test('after the end whoever waits hears of it, nothing is asked again, and nothing is opened', async (t) => {
+  let asks = 0
+  const { kept, sockets, ask } = await standOf(
+    t,
+    (socket, text) => {
+      asks++
+      if (text === 'first') socket.write(ok('answer'))
+    },
+    { most: 2 },
+  )
+  // One connection that was used before, on which a question could be taken for lost; one that is new; and others who wait for their turn.
+  assert.equal(await ask('first'), 'answer')
+  const waiting = ['a', 'b', 'c', 'd'].map((text) => ask(text))
+  await until(() => asks === 3)
+  kept.close()
+  for (const each of waiting) {
+    await assert.rejects(each, (why) => !(why instanceof StaleConnectionError) && (why as NodeJS.ErrnoException).code === 'ECONNRESET')
+  }
+  await assert.rejects(ask('later'), { code: 'ECONNRESET' })
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.deepEqual([sockets.length, asks], [2, 3])
 })

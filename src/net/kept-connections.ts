@@ -1,12 +1,12 @@
 // Connections to one server that are kept for the next question. There are at most so many, and each carries one question at a time; where the
 // server speaks HTTP/2, all questions share one.
 
-import type { OutgoingHttpHeaders } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { AnswerTimeoutError } from './ask.js'
-import { type AnswerHead, AnswerReader } from './http1-answer.js'
-import { type CancelQuestion, SharedSession } from './shared-session.js'
+import type { AnswerHead } from './http1-answer.js'
+import { closedError, PendingQuestion, type Question, type ReadAnswer, StaleConnectionError, type Wording } from './question.js'
+import { SharedSession } from './shared-session.js'
 
 export interface ConnectionLimits {
   /** Questions on their way at a time; others wait for their turn. */
@@ -17,70 +17,13 @@ export interface ConnectionLimits {
   readonly freeMs: number
 }
 
-/** Room for answers that are being read. */
-export interface AnswerRoom {
-  /** False where there is none. */
-  take(bytes: number): boolean
-  give(bytes: number): void
-}
-
 export interface Opened {
   readonly socket: Socket
   /** The event that tells that questions may be sent. */
   readonly readyOn: 'connect' | 'secureConnect'
 }
 
-/** What is asked, in both languages. */
-export interface QuestionText {
-  readonly path: string
-  readonly authorization: string | undefined
-  readonly body: string
-}
-
-export interface Wording {
-  /** Head and body. */
-  readonly http1: (request: QuestionText) => string
-  readonly http2: (request: QuestionText) => OutgoingHttpHeaders
-}
-
-export interface Question {
-  readonly request: QuestionText
-  /** Of everything, from the look-up of the name to the last byte. */
-  readonly timeoutMs: number
-  /** What is told of a time that is over, where it began before this question. */
-  readonly allowedMs: number
-  readonly mostBytes: number
-  readonly room?: AnswerRoom | undefined
-  /** Tells why nobody waits any more, and gives what forgets the listener. */
-  readonly onAbort?: ((listener: (reason: unknown) => void) => () => void) | undefined
-  /** On no connection that was used before. */
-  readonly isFresh?: boolean
-}
-
-export interface ReadAnswer {
-  readonly head: AnswerHead
-  readonly body: Buffer
-}
-
-/** A kept connection turned out to be closed before anything came back. */
-export class StaleConnectionError extends Error {
-  override readonly name = 'StaleConnectionError'
-}
-
-interface Asked {
-  readonly question: Question
-  readonly resolve: (answer: ReadAnswer) => void
-  readonly reject: (reason: unknown) => void
-  readonly hold: (bytes: number) => boolean
-  readonly reader: AnswerReader
-  connection: Connection | undefined
-  /** Where the question is on its way in a shared session. */
-  cancel: CancelQuestion | undefined
-  taken: number
-  timer: NodeJS.Timeout | undefined
-  forget: (() => void) | undefined
-  isOver: boolean
-}
+type Asked = PendingQuestion<Connection>
 
 interface Connection {
   readonly socket: Socket
@@ -107,6 +50,7 @@ export class KeptConnections {
   readonly #free: Connection[] = []
   readonly #waiting = new Set<Asked>()
   #sweeping: NodeJS.Timeout | undefined
+  #isClosed = false
 
   constructor(limits: ConnectionLimits, wording: Wording, open: () => Opened) {
     this.#limits = limits
@@ -116,48 +60,30 @@ export class KeptConnections {
 
   /** Rejects with what went wrong, or with the reason of those who wait no more. */
   ask(question: Question): Promise<ReadAnswer> {
+    if (this.#isClosed) return Promise.reject(closedError())
     return new Promise((resolve, reject) => {
-      const { mostBytes, room, onAbort, timeoutMs, allowedMs } = question
-      const hold = (bytes: number): boolean => {
-        if (room?.take(bytes) === false) return false
-        asked.taken += bytes
-        return true
-      }
-      const asked: Asked = {
-        question,
-        resolve,
-        reject,
-        hold,
-        reader: new AnswerReader({ mostBytes, hold }),
-        connection: undefined,
-        cancel: undefined,
-        taken: 0,
-        timer: undefined,
-        forget: undefined,
-        isOver: false,
-      }
-      // Whoever has gone before tells so at once.
-      asked.forget = onAbort?.((reason) => this.#fail(asked, reason))
-      if (asked.isOver) {
-        asked.forget?.()
-        return
-      }
-      asked.timer = setTimeout(() => this.#fail(asked, new AnswerTimeoutError(allowedMs)), timeoutMs)
-      this.#begin(asked)
+      const asked: Asked = new PendingQuestion(question, { resolve, reject })
+      asked.start((why) => this.#fail(asked, why))
+      if (!asked.isOver) this.#begin(asked)
     })
   }
 
+  /** Whoever waits for an answer hears of it at once, and nobody is asked any more. */
   close(): void {
+    this.#isClosed = true
     clearInterval(this.#sweeping)
     this.#sweeping = undefined
-    const closed = (): Error => Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
-    for (const asked of this.#waiting) this.#fail(asked, closed())
-    for (const connection of this.#all) this.#drop(connection, closed())
+    for (const asked of this.#waiting) this.#fail(asked, closedError())
+    for (const connection of this.#all) this.#drop(connection, closedError())
     this.#shared?.close()
     this.#shared = undefined
   }
 
   #begin(asked: Asked): void {
+    if (this.#isClosed) {
+      this.#fail(asked, closedError())
+      return
+    }
     if (this.#shared?.isOpen && !asked.question.isFresh) {
       if (this.#shared.hasRoom) this.#share(this.#shared, asked)
       else this.#waiting.add(asked)
@@ -196,7 +122,7 @@ export class KeptConnections {
     const { socket, readyOn } = opened
     const ended = (error?: unknown): void => this.#end(connection, error instanceof Error ? error : undefined)
     const connection: Connection = { socket, asked, ended, wasUsed: false, freeUntilMs: 0 }
-    asked.connection = connection
+    asked.carrier = connection
     this.#all.add(connection)
     socket.setNoDelay(true)
     socket.on(readyOn, () => {
@@ -213,7 +139,7 @@ export class KeptConnections {
 
   #send(connection: Connection, asked: Asked): void {
     connection.asked = asked
-    asked.connection = connection
+    asked.carrier = connection
     if (connection.wasUsed) connection.socket.ref()
     connection.socket.write(this.#wording.http1(asked.question.request))
   }
@@ -221,7 +147,7 @@ export class KeptConnections {
   /** The other side speaks HTTP/2: the first connection is for all, and others that were begun at the same time are not needed. */
   #join(socket: TLSSocket, connection: Connection, asked: Asked): void {
     connection.asked = undefined
-    asked.connection = undefined
+    asked.carrier = undefined
     this.#all.delete(connection)
     for (const event of endings) socket.off(event, connection.ended)
     if (this.#shared?.isOpen && !asked.question.isFresh) {
@@ -244,13 +170,10 @@ export class KeptConnections {
       headers: this.#wording.http2(request),
       body: request.body,
       limits: { mostBytes, hold: asked.hold },
-      answered: (head, body) => {
-        this.#leave(asked)
-        asked.resolve({ head, body })
-      },
+      answered: (head, body) => asked.answer({ head, body }),
       failed: (why, isUntouched) => {
         asked.cancel = undefined
-        this.#fail(asked, isUntouched ? new StaleConnectionError(undefined, { cause: why }) : why)
+        this.#fail(asked, isUntouched && !this.#isClosed ? new StaleConnectionError(undefined, { cause: why }) : why)
       },
     })
   }
@@ -289,10 +212,9 @@ export class KeptConnections {
     const { reader } = asked
     const { head, body } = reader
     connection.asked = undefined
-    asked.connection = undefined
-    this.#leave(asked)
-    if (head === undefined) asked.reject(new Error('an answer without a head'))
-    else asked.resolve({ head, body })
+    asked.carrier = undefined
+    if (head === undefined) asked.refuse(new Error('an answer without a head'))
+    else asked.answer({ head, body })
     // An answer that comes before the question was sent is followed by the rest of the question.
     if (reader.isReusable && head !== undefined && connection.socket.writableLength === 0) this.#release(connection, head)
     else this.#drop(connection, undefined)
@@ -362,34 +284,25 @@ export class KeptConnections {
     const wasThere = this.#all.delete(connection)
     socket.destroy()
     if (asked !== undefined) {
-      asked.connection = undefined
-      const isStale = wasUsed && !asked.reader.hasBegun && isReset(why)
+      asked.carrier = undefined
+      const isStale = wasUsed && !asked.reader.hasBegun && isReset(why) && !this.#isClosed
       this.#fail(asked, isStale ? new StaleConnectionError(undefined, { cause: why }) : why)
     }
     const [next] = this.#waiting
-    if (!wasThere || next === undefined || this.#all.size >= this.#limits.most) return
+    if (!wasThere || this.#isClosed || next === undefined || this.#all.size >= this.#limits.most) return
     this.#waiting.delete(next)
     this.#connect(next)
   }
 
   #fail(asked: Asked, why: unknown): void {
     if (asked.isOver) return
-    const { connection, cancel } = asked
+    const { carrier: connection, cancel } = asked
     this.#waiting.delete(asked)
-    this.#leave(asked)
+    asked.refuse(why)
     cancel?.(why instanceof AnswerTimeoutError)
-    asked.reject(why)
     if (connection === undefined) return
     connection.asked = undefined
     this.#drop(connection, undefined)
-  }
-
-  #leave(asked: Asked): void {
-    asked.isOver = true
-    clearTimeout(asked.timer)
-    asked.forget?.()
-    asked.question.room?.give(asked.taken)
-    asked.taken = 0
   }
 }
 

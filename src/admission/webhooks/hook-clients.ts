@@ -3,7 +3,7 @@
 import type { OnAbort } from '../../api/call.js'
 import { onceFor } from '../../base/once-for.js'
 import { type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
-import type { AnswerRoom } from '../../net/kept-connections.js'
+import { type AnswerRoom, closedError } from '../../net/question.js'
 import type { WebhookClientConfig } from '../../resources/admissionregistration/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import { locateService, serviceName, serviceUrl } from '../../resources/core/locate-service.js'
@@ -74,6 +74,7 @@ export class HookClients {
   #uses = 0
   readonly #room: AnswerRoom
   #answerBytes = 0
+  #isClosed = false
 
   constructor({ userAgent, allowsPlain = false, limits = usualLimits }: HookClientOptions) {
     this.#limits = limits
@@ -98,8 +99,13 @@ export class HookClients {
     return { url: `${target.shown}${query}`, post: (request) => this.#post(client, target, query, request) }
   }
 
+  /** Whoever waits for an answer hears of it at once, and nobody is asked any more. */
   close(): void {
-    for (const { endpoint } of this.#kept.values()) endpoint.close()
+    this.#isClosed = true
+    for (const kept of this.#kept.values()) {
+      kept.isDropped = true
+      kept.endpoint.close()
+    }
     this.#kept.clear()
   }
 
@@ -109,6 +115,7 @@ export class HookClients {
     query: string,
     { text, timeoutMs, onAbort, credentials, services }: HookPost,
   ): Promise<EndpointAnswer> {
+    if (this.#isClosed) throw closedError()
     const kept = this.#endpointFor(client, target, credentials, services)
     kept.inFlight++
     try {
