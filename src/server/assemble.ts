@@ -22,6 +22,7 @@ import { openPort } from './open-port.js'
 import { openStore } from './open-store.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
+import { PendingFiles } from './private-files.js'
 import { servedCatalog } from './served-catalog.js'
 import { servingCertificate } from './serving-certificate.js'
 import { publicAddress } from './serving-parts.js'
@@ -42,9 +43,11 @@ async function open(opening: Opening): Promise<AssembledServer> {
   const { identity, timeouts, dataDir } = settings
   const catalogs = servedCatalog(settings)
   const { storage, store } = await openStore(opening)
-  const credential = ensureAdminCredential(dataDir)
+  const files = new PendingFiles()
+  closing.add(() => files.settle())
+  const credential = ensureAdminCredential(dataDir, files.write)
   const serviceRanges = serviceRangesOf(settings.network)
-  const certificate = await servingCertificate(settings, logger)
+  const certificate = await servingCertificate(settings, logger, files.write)
   closing.add(() => certificate.close())
   const trust = new ClientTrust(settings.authentication, certificate.authority.cert, logger)
   closing.add(() => trust.close())
@@ -56,7 +59,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
   const hooks = openHooks(settings, () => isServing)
   closing.add(() => hooks.close())
   const takeEvents = eventBuckets(settings.admission.config.eventRateLimits, () => performance.now())
-  const own = { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger, turns, hooks, takeEvents }
+  const own = { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger, turns, hooks, takeEvents, writeFile: files.write }
   const engine = makeEngine(settings, own)
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
   // Read once, before anybody waits for it.
@@ -83,6 +86,8 @@ async function open(opening: Opening): Promise<AssembledServer> {
   store.heavy.maker = offload
   if (engine.elsewhere !== undefined) engine.elsewhere.carryOut = (request, isWanted) => offload.carryOut(request, isWanted)
   const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks })
+  // What clients are shown from now on must not be lost by a crash.
+  await files.settle()
   isServing = true
   const port = await openPort(opening, { listener, certificate, trust, store, state })
 
@@ -91,13 +96,15 @@ async function open(opening: Opening): Promise<AssembledServer> {
   state.hasStarted = true
   loops.begin()
   const clientConfiguration = renderClientConfiguration({ identity, url, caPem: certificate.caPem, credential })
+  const clientConfigurationPath = dataDir === undefined ? undefined : writeClientConfiguration(dataDir, clientConfiguration, files.write)
+  await files.settle()
   return {
     address: port.address,
     port: port.port,
     url,
     caPem: certificate.caPem,
     clientConfiguration,
-    clientConfigurationPath: dataDir === undefined ? undefined : writeClientConfiguration(dataDir, clientConfiguration),
+    clientConfigurationPath,
     parts: { engine, catalogs, storage, loops, credential, caPem: certificate.caPem, url },
     close: async ({ immediately = false } = {}) => {
       state.isShuttingDown = true

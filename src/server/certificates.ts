@@ -6,7 +6,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Identity } from '../api/identity.js'
 import type { Authority, KeyPair } from '../net/issue-certificate.js'
-import { readOptionalFile, writePrivateFile } from './private-files.js'
+import { readOptionalFile, type WriteFile, writePrivateFile } from './private-files.js'
 import { StartError } from './start-failure.js'
 
 export interface ServingCertificate extends KeyPair {
@@ -24,6 +24,8 @@ export interface CertificateNeeds {
   readonly commonName: string
   /** Milliseconds since 1970. */
   readonly now: number
+  /** How files are written; left out: they are durable at once. */
+  readonly write?: WriteFile
 }
 
 const dayMs = 86_400_000
@@ -58,7 +60,7 @@ export async function ensureServingCertificate(needs: CertificateNeeds): Promise
   if (kept !== undefined && serves(kept.certificate, authority, needs))
     return { cert: kept.cert, key: kept.key, caPem: authority.cert, authority }
   const serving = await issueServing(needs, authority)
-  if (folder !== undefined) writePair(folder, 'serving', serving)
+  if (folder !== undefined) writePair(folder, 'serving', serving, needs.write)
   return { ...serving, caPem: authority.cert, authority }
 }
 
@@ -69,7 +71,7 @@ export async function ensureAuthority(needs: Omit<CertificateNeeds, 'hosts'>): P
   const kept = readPair(folder, 'ca')
   if (kept !== undefined && isInForce(kept.certificate, now)) return { cert: kept.cert, key: kept.key }
   const authority = await issueAuthority(needs)
-  writePair(folder, 'ca', authority)
+  writePair(folder, 'ca', authority, needs.write)
   return authority
 }
 
@@ -126,7 +128,7 @@ function readPair(folder: string, name: string): KeptPair | undefined {
   throw new StartError(`${path('crt')} and ${path('key')} are not a certificate and its key; remove both to have new ones made`)
 }
 
-function writePair(folder: string, name: string, pair: KeyPair): void {
-  writePrivateFile(join(folder, `${name}.key`), pair.key)
-  writePrivateFile(join(folder, `${name}.crt`), pair.cert)
+function writePair(folder: string, name: string, pair: KeyPair, write: WriteFile = writePrivateFile): void {
+  write(join(folder, `${name}.key`), pair.key)
+  write(join(folder, `${name}.crt`), pair.cert)
 }

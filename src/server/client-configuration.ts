@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import type { Identity } from '../api/identity.js'
 import { mastersGroup, type User } from '../api/user.js'
 import { pkiFolder } from './certificates.js'
-import { readOptionalFile, writePrivateFile } from './private-files.js'
+import { readOptionalFile, type WriteFile, writePrivateFile } from './private-files.js'
 
 export interface AdminCredential {
   readonly token: string
@@ -17,12 +17,12 @@ const adminUser: User = { name: 'admin', uid: '', groups: [mastersGroup], extra:
 export const adminTokenFile = (dataDir: string): string => join(pkiFolder(dataDir), 'admin.token')
 
 /** The token of the data folder, made when there is none yet; without a folder, one for the life of the process. */
-export function ensureAdminCredential(dataDir: string | undefined): AdminCredential {
+export function ensureAdminCredential(dataDir: string | undefined, write: WriteFile = writePrivateFile): AdminCredential {
   if (dataDir === undefined) return { token: newToken(), user: adminUser }
   const kept = readOptionalFile(adminTokenFile(dataDir))?.trim()
   if (kept !== undefined && kept !== '') return { token: kept, user: adminUser }
   const token = newToken()
-  writePrivateFile(adminTokenFile(dataDir), `${token}\n`)
+  write(adminTokenFile(dataDir), `${token}\n`)
   return { token, user: adminUser }
 }
 
@@ -63,9 +63,9 @@ preferences: {}
 }
 
 /** Written again at every start, because the port may have changed. Answers with the path. */
-export function writeClientConfiguration(dataDir: string, text: string): string {
+export function writeClientConfiguration(dataDir: string, text: string, write: WriteFile = writePrivateFile): string {
   const path = resolve(dataDir, 'admin.conf')
-  if (readOptionalFile(path) !== text) writePrivateFile(path, text)
+  if (readOptionalFile(path) !== text) write(path, text)
   return path
 }
 

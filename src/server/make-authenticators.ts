@@ -23,6 +23,7 @@ import type { AdminCredential } from './client-configuration.js'
 import type { ClientTrust } from './client-trust.js'
 import { makeOidc } from './make-oidc.js'
 import type { AuthenticationSettings, Settings } from './options/settings.js'
+import type { WriteFile } from './private-files.js'
 import { tokenKeys } from './service-account-keys.js'
 
 export interface AuthenticationParts {
@@ -32,6 +33,8 @@ export interface AuthenticationParts {
   readonly trust: ClientTrust
   readonly logger: Logger
   readonly closing: Closing
+  /** How files are written that a start makes; left out: they are durable at once. */
+  readonly writeFile?: WriteFile
 }
 
 export interface Identification {
@@ -44,13 +47,13 @@ export interface Identification {
 
 export function makeAuthenticators(
   settings: Settings,
-  { store, catalogs, credential, trust, logger, closing }: AuthenticationParts,
+  { store, catalogs, credential, trust, logger, closing, writeFile }: AuthenticationParts,
 ): Identification {
   const { identity, authentication, dataDir, tokens, tls } = settings
   const { serviceAccounts } = authentication
   const issuers = serviceAccounts.issuers.length > 0 ? serviceAccounts.issuers : [`https://${identity.self}.default.svc.cluster.local`]
   const audiences = authentication.audiences.length > 0 ? authentication.audiences : issuers
-  const { signingKey, keys } = tokenKeys(serviceAccounts, { dataDir, tlsKey: tls.key })
+  const { signingKey, keys } = tokenKeys(serviceAccounts, { dataDir, tlsKey: tls.key, write: writeFile })
   const objects = tokenObjects(store, catalogs)
   const digests = new TokenDigests()
   const tallies = new AuthenticationTallies()

@@ -31,6 +31,7 @@ import { makeAuthorizers } from './make-authorizers.js'
 import { agentFinding } from './make-reach.js'
 import type { HookParts } from './open-hooks.js'
 import type { Settings } from './options/settings.js'
+import type { WriteFile } from './private-files.js'
 
 export interface EngineParts {
   readonly store: ObjectStore
@@ -49,6 +50,8 @@ export interface EngineParts {
   readonly hooks: Omit<HookParts, 'recorder' | 'close'>
   /** How many events may still come. */
   readonly takeEvents: TakeEvents
+  /** How files are written that a start makes; left out: they are durable at once. */
+  readonly writeFile?: WriteFile
 }
 
 export function makeEngine(settings: Settings, parts: EngineParts): Engine {

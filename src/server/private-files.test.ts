@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { writePrivateFile } from './private-files.js'
+import { PendingFiles, writePrivateFile } from './private-files.js'
 import { explainStartFailure } from './start-failure.js'
 
 const disk = mkdtempSync(join(tmpdir(), 'private-files-'))
@@ -36,4 +36,31 @@ test('a full disk is named, and leaves the old content', { skip: canMount ? fals
   )
   assert.ok(existsSync(path))
   assert.deepEqual(readdirSync(disk).sort(), ['admin.conf', 'filler'])
+})
+
+test('files that are made beside other work are in their places when they are settled', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pending-files-'))
+  const [one, other] = [join(folder, 'pki', 'one'), join(folder, 'other')]
+  const files = new PendingFiles()
+  files.write(one, 'first')
+  files.write(other, 'second')
+  assert.equal(existsSync(one), false)
+  await files.settle()
+  assert.deepEqual([readFileSync(one, 'utf8'), readFileSync(other, 'utf8')], ['first', 'second'])
+  assert.equal(statSync(one).mode & 0o777, 0o600)
+  assert.deepEqual(readdirSync(folder).sort(), ['other', 'pki'])
+  rmSync(folder, { recursive: true })
+})
+
+test('one that cannot be put in its place is told of, and leaves no draft; the others are', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pending-files-'))
+  const [taken, free] = [join(folder, 'taken'), join(folder, 'free')]
+  const files = new PendingFiles()
+  writePrivateFile(join(taken, 'inside'), 'a folder has its name')
+  files.write(taken, 'first')
+  files.write(free, 'second')
+  await assert.rejects(files.settle(), { path: taken })
+  assert.deepEqual(readdirSync(folder).sort(), ['free', 'taken'])
+  await files.settle()
+  rmSync(folder, { recursive: true })
 })

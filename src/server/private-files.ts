@@ -1,6 +1,6 @@
 // Small files that only their owner may read: keys, tokens, client configuration. Written whole or not at all.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, fsync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Undefined when there is no such file. */
@@ -21,22 +21,84 @@ export function makePrivateFolder(path: string): void {
   mkdirSync(path, { mode: 0o700 })
 }
 
+export type WriteFile = (path: string, content: string) => void
+
 /** A reader sees the old content or the new one, also after a crash; folders on the way are made. */
-export function writePrivateFile(path: string, content: string): void {
-  makePrivateFolder(dirname(path))
-  const draft = `${path}.${process.pid}.draft`
-  try {
-    const file = openSync(draft, 'w', 0o600)
+export const writePrivateFile: WriteFile = (path, content) =>
+  withDraft(path, content, ({ file, draft }) => {
     try {
-      writeFileSync(file, content)
       fsyncSync(file)
     } finally {
       closeSync(file)
     }
     renameSync(draft, path)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    // Writing to an open file fails without a word about which one, and the operator wants to know.
-    throw Object.assign(error as NodeJS.ErrnoException, { path })
+  })
+
+/**
+ * The same for files that a start makes: they become durable beside the event loop, while it goes on with something else. Nobody may be told of
+ * what they hold before they are settled.
+ */
+export class PendingFiles {
+  #pending: Promise<void>[] = []
+
+  readonly write: WriteFile = (path, content) => {
+    const isDone = withDraft(path, content, (written) => putInPlace(path, written))
+    // Whoever settles hears of it.
+    isDone.catch(() => undefined)
+    this.#pending.push(isDone)
   }
+
+  /** Resolves when all of them are in their places and durable, and rejects with why one of them is not. */
+  async settle(): Promise<void> {
+    const outcomes = await Promise.allSettled(this.#pending)
+    this.#pending = []
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  }
+}
+
+interface Draft {
+  readonly file: number
+  readonly draft: string
+}
+
+function putInPlace(path: string, { file, draft }: Draft): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fsync(file, (failed) => {
+      try {
+        closeSync(file)
+        if (failed) throw failed
+        renameSync(draft, path)
+        resolve()
+      } catch (thrown) {
+        reject(given(thrown, { path, draft }))
+      }
+    })
+  })
+}
+
+function withDraft<T>(path: string, content: string, finish: (written: Draft) => T): T {
+  makePrivateFolder(dirname(path))
+  const draft = `${path}.${process.pid}.draft`
+  try {
+    return finish({ file: openWritten(draft, content), draft })
+  } catch (thrown) {
+    throw given(thrown, { path, draft })
+  }
+}
+
+function openWritten(draft: string, content: string): number {
+  const file = openSync(draft, 'w', 0o600)
+  try {
+    writeFileSync(file, content)
+    return file
+  } catch (thrown) {
+    closeSync(file)
+    throw thrown
+  }
+}
+
+/** Writing to an open file fails without a word about which one, and the operator wants to know. */
+function given(thrown: unknown, { path, draft }: { readonly path: string; readonly draft: string }): NodeJS.ErrnoException {
+  rmSync(draft, { force: true })
+  return Object.assign(thrown as NodeJS.ErrnoException, { path })
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type VerifyingKey, verifyingKey } from '../auth/jwt.js'
 import { pkiFolder } from './certificates.js'
 import type { ServiceAccountSettings } from './options/settings.js'
-import { readOptionalFile, writePrivateFile } from './private-files.js'
+import { readOptionalFile, type WriteFile, writePrivateFile } from './private-files.js'
 import { StartError } from './start-failure.js'
 
 export interface TokenKeys {
@@ -14,12 +14,19 @@ export interface TokenKeys {
   readonly keys: readonly VerifyingKey[]
 }
 
-/** `tlsKey`: what tokens are checked with, too, where no flag names keys. */
+export interface KeyPlaces {
+  readonly dataDir: string | undefined
+  /** What tokens are checked with, too, where no flag names keys. */
+  readonly tlsKey: string | undefined
+  /** How files are written; left out: they are durable at once. */
+  readonly write?: WriteFile | undefined
+}
+
 export function tokenKeys(
   { signingKey, keys }: ServiceAccountSettings,
-  { dataDir, tlsKey }: { readonly dataDir: string | undefined; readonly tlsKey: string | undefined },
+  { dataDir, tlsKey, write = writePrivateFile }: KeyPlaces,
 ): TokenKeys {
-  const signer = signingKey === undefined ? ownKey(dataDir) : createPrivateKey(signingKey)
+  const signer = signingKey === undefined ? ownKey(dataDir, write) : createPrivateKey(signingKey)
   const named = (keys.length === 0 && tlsKey !== undefined ? [tlsKey] : keys).flatMap(publicKeysOf)
   // Whoever names keys decides which tokens are believed; a key of our own making is among them, for nobody can name it.
   const own = signingKey === undefined || named.length === 0 ? [verifying(signer)] : []
@@ -40,13 +47,13 @@ function verifying(key: KeyObject): VerifyingKey {
 }
 
 /** Elliptic, because that is made in no time. */
-function ownKey(dataDir: string | undefined): KeyObject {
+function ownKey(dataDir: string | undefined, write: WriteFile): KeyObject {
   if (dataDir === undefined) return generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey
   const path = join(pkiFolder(dataDir), 'sa.key')
   const kept = readOptionalFile(path)
   if (kept === undefined) {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-    writePrivateFile(path, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string)
+    write(path, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string)
     return privateKey
   }
   try {

@@ -6,6 +6,7 @@ import type { KeyPair } from '../net/issue-certificate.js'
 import { ReloadingCertificate } from '../net/reloading-certificate.js'
 import { ensureAuthority, ensureServingCertificate, pkiFolder, type ServingCertificate, servingHosts } from './certificates.js'
 import type { Settings } from './options/settings.js'
+import type { WriteFile } from './private-files.js'
 
 export interface ChangingCertificate extends ServingCertificate {
   /** By what clients know it now; `caPem` is what they knew it by at the start. */
@@ -18,12 +19,14 @@ export interface ChangingCertificate extends ServingCertificate {
 export async function servingCertificate(
   { identity, dataDir, bindAddress, tls, serving }: Settings,
   logger: Logger,
+  write: WriteFile,
 ): Promise<ChangingCertificate> {
   const needs = {
     folder: serving.certDir ?? (dataDir === undefined ? undefined : pkiFolder(dataDir)),
     hosts: [...servingHosts(identity, bindAddress), ...(serving.externalHostname === undefined ? [] : [serving.externalHostname])],
     commonName: identity.prefixed('apiserver'),
     now: systemClock.now(),
+    write,
   }
   if (tls.files === undefined) {
     const own = await ensureServingCertificate(needs)

@@ -73,7 +73,7 @@ export class DataFile {
     const draft = draftPath(this.#path)
     const tables = openTables({ path: draft, create: false })
     if (!tables) throw new StorageUnavailableError('the copy of the data file lacks tables')
-    promoteDraft(this.#path)
+    await promoteDraft(this.#path)
     rmSync(`${draft}-lock`, { force: true })
     this.#space = createDiskSpace(this.#path)
     const old = this.#tables

@@ -1,6 +1,6 @@
 // Takes possession of a data folder: refuses what is not ours or not whole before anything in it is touched, and makes a new one.
 
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, close, existsSync, fsync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { closedNotePath, isAsClosed } from './closed-note.js'
 import { type FolderLock, lockFileName, lockFolder, ownerNoteName } from './folder-lock.js'
@@ -30,15 +30,18 @@ export interface FolderOptions {
 
 export async function takeFolder(options: FolderOptions): Promise<DataFolder> {
   const { folder } = options
-  const lock = refusingSystemErrors(folder, () => {
-    makeFolder(resolve(folder))
+  const { lock, grown } = refusingSystemErrors(folder, () => {
+    const parents = makeFolder(resolve(folder))
     checkContents(folder)
-    return lockFolder(folder)
+    return { lock: lockFolder(folder), grown: parents }
   })
   try {
+    const synced = Promise.allSettled(grown.map(syncFile))
     const path = join(folder, dataFileName)
     refusingSystemErrors(folder, () => removeLeftovers(folder))
     if (!existsSync(path)) await createDataFile(path, options)
+    const [lost] = (await synced).filter((outcome) => outcome.status === 'rejected')
+    if (lost !== undefined) throw refusedBySystem(folder, lost.reason)
     return { path, lock, tables: refusingSystemErrors(folder, () => openChecked(path, options)) }
   } catch (error) {
     await lock.release()
@@ -52,22 +55,25 @@ export function draftPath(path: string): string {
 }
 
 /** Puts a complete draft in the data file's place, durably. */
-export function promoteDraft(path: string): void {
+export async function promoteDraft(path: string): Promise<void> {
   chmodSync(draftPath(path), 0o600)
-  syncFile(draftPath(path))
+  await syncFile(draftPath(path))
   renameSync(draftPath(path), path)
   rmSync(`${draftPath(path)}-lock`, { force: true })
-  syncFile(dirname(path))
+  await syncFile(dirname(path))
 }
 
-/** Not the recursive option of mkdir: below a folder such as /proc, where nothing can be made, that one never returns. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return
+/**
+ * Not the recursive option of mkdir: below a folder such as /proc, where nothing can be made, that one never returns. Answers with the folders
+ * that have a new one in them, which are to be synced.
+ */
+function makeFolder(folder: string): readonly string[] {
+  if (existsSync(folder)) return []
   const parent = dirname(folder)
-  makeFolder(parent)
+  const grown = makeFolder(parent)
   // Secrets are among the data.
   mkdirSync(folder, { mode: 0o700 })
-  syncFile(parent)
+  return [...grown, parent]
 }
 
 function checkContents(folder: string): void {
@@ -99,7 +105,7 @@ async function createDataFile(path: string, { folder, mark }: FolderOptions): Pr
       tables.meta.put('compacted', numberBytes(0))
     })
     await tables?.root.close()
-    promoteDraft(path)
+    await promoteDraft(path)
   } catch (error) {
     throw refusedBySystem(folder, error)
   }
@@ -157,11 +163,10 @@ export function refusedBySystem(folder: string, error: unknown): StorageRefusedE
   return new StorageRefusedError(`the data folder ${folder} cannot be used, ${reason}: make it a writable folder or choose another`)
 }
 
-function syncFile(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
+/** Beside the event loop: it may take as long as everything else that a start does. */
+function syncFile(path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const file = openSync(path, 'r')
+    fsync(file, (failed) => close(file, (unclosed) => (failed || unclosed ? reject(failed ?? unclosed) : resolve())))
+  })
 }
