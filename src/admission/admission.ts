@@ -128,13 +128,13 @@ export function admissionOf(plugins: readonly Plugin[], tallies = new AdmissionT
         ),
       }
     })
-  const mutate = (request: AdmissionRequest) => {
+  const mutate = (request: AdmissionRequest, begunMs: number) => {
     const { mutating } = concernedBy(request)
-    const mutated = mutateFrom(mutating, 0, request)
+    const mutated = mutateFrom(mutating, 0, request, begunMs)
     // Whoever wants a second round was waited for.
     return mutated instanceof Promise ? mutated.then((object) => mutateAgain(mutating, request, object)) : mutated
   }
-  const validate = (request: AdmissionRequest) => validateFrom(concernedBy(request).validating, 0, request)
+  const validate = (request: AdmissionRequest, begunMs: number) => validateFrom(concernedBy(request).validating, 0, request, begunMs)
   return {
     tallies,
     mutate: (request) => measured(tallies.steps.admit, mutate, request),
@@ -153,58 +153,70 @@ interface Concerned {
   readonly validating: readonly Measured<NonNullable<Plugin['validate']>>[]
 }
 
-/** Synchronous where the work is. */
+/** A whole step. Synchronous where the work is. */
 function measured<T>(
   tally: AdmissionTally,
-  work: (request: AdmissionRequest) => T | Promise<T>,
+  work: (request: AdmissionRequest, begunMs: number) => T | Promise<T>,
   request: AdmissionRequest,
 ): T | Promise<T> {
-  const { operation } = request
   const begunMs = performance.now()
-  // What is begun anew elsewhere is counted there.
-  const refused = (thrown: unknown): void => {
-    if (!(thrown instanceof TooHeavyError)) tally.took(operation, true, begunMs)
-  }
   let result: T | Promise<T>
   try {
-    result = work(request)
+    result = work(request, begunMs)
   } catch (thrown) {
-    refused(thrown)
+    noteRefusal(tally, request, begunMs, thrown)
     throw thrown
   }
-  if (!(result instanceof Promise)) {
-    tally.took(operation, false, begunMs)
-    return result
-  }
+  if (result instanceof Promise) return measuredLater(tally, request, begunMs, result)
+  tally.took(request.operation, false, begunMs)
+  return result
+}
+
+/** What is begun anew elsewhere is counted there. */
+function noteRefusal(tally: AdmissionTally, { operation }: AdmissionRequest, begunMs: number, thrown: unknown): void {
+  if (!(thrown instanceof TooHeavyError)) tally.took(operation, true, begunMs)
+}
+
+function measuredLater<T>(tally: AdmissionTally, request: AdmissionRequest, begunMs: number, result: Promise<T>): Promise<T> {
   return result.then(
     (value) => {
-      tally.took(operation, false, begunMs)
+      tally.took(request.operation, false, begunMs)
       return value
     },
     (thrown: unknown) => {
-      refused(thrown)
+      noteRefusal(tally, request, begunMs, thrown)
       throw thrown
     },
   )
 }
 
+/** The clock is read once between two plugins: where one ends the next begins. */
 function mutateFrom(
   plugins: Concerned['mutating'],
   from: number,
   request: AdmissionRequest,
+  begunMs: number,
 ): ApiObject | undefined | Promise<ApiObject | undefined> {
   let object = request.object
+  let sinceMs = begunMs
   for (let i = from; i < plugins.length; i++) {
     const { run, tally } = plugins[i] as Concerned['mutating'][number]
     const seen = request.withObject(object)
-    const next = measured(tally, run, seen)
+    let next: ReturnType<typeof run>
+    try {
+      next = run(seen)
+    } catch (thrown) {
+      noteRefusal(tally, seen, sinceMs, thrown)
+      throw thrown
+    }
     if (next instanceof Promise) {
       const before = object
-      return next.then((settled) => {
+      return measuredLater(tally, seen, sinceMs, next).then((settled) => {
         request.call.throwIfAborted()
-        return mutateFrom(plugins, i + 1, request.withObject(settled ?? before))
+        return mutateFrom(plugins, i + 1, request.withObject(settled ?? before), performance.now())
       })
     }
+    sinceMs = tally.took(seen.operation, false, sinceMs)
     object = next ?? object
   }
   return object
@@ -218,18 +230,26 @@ function mutateAgain(
 ): ApiObject | undefined | Promise<ApiObject | undefined> {
   if (!request.wantsAgain) return object
   request.rounds.isAgain = true
-  return mutateFrom(plugins, 0, request.withObject(object))
+  return mutateFrom(plugins, 0, request.withObject(object), performance.now())
 }
 
-function validateFrom(plugins: Concerned['validating'], from: number, request: AdmissionRequest): void | Promise<void> {
+function validateFrom(plugins: Concerned['validating'], from: number, request: AdmissionRequest, begunMs: number): void | Promise<void> {
+  let sinceMs = begunMs
   for (let i = from; i < plugins.length; i++) {
     const { run, tally } = plugins[i] as Concerned['validating'][number]
-    const pending = measured(tally, run, request)
+    let pending: ReturnType<typeof run>
+    try {
+      pending = run(request)
+    } catch (thrown) {
+      noteRefusal(tally, request, sinceMs, thrown)
+      throw thrown
+    }
     if (pending instanceof Promise) {
-      return pending.then(() => {
+      return measuredLater(tally, request, sinceMs, pending).then(() => {
         request.call.throwIfAborted()
-        return validateFrom(plugins, i + 1, request)
+        return validateFrom(plugins, i + 1, request, performance.now())
       })
     }
+    sinceMs = tally.took(request.operation, false, sinceMs)
   }
 }
