@@ -50,6 +50,8 @@ async function hereOrThere<T>(engine: Engine, target: OwnTarget, { here, there, 
   }
   const request = { method: there.method, path: pathOf(target), headers, body: JSON.stringify(there.body), user: serverUser }
   const answer = await carryOut(request, () => target.signal?.aborted !== true)
+  // It is there, but nobody serves it in this version: then there is no path to it, and only here is it known.
+  if (answer.code === 404 && engine.store.read(addressOf(target)) !== undefined) return here(false)
   if (answer.code >= 400) throw new ApiError(parse(answer.body) as StatusBody)
   return read(answer)
 }

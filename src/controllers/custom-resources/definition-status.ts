@@ -173,7 +173,10 @@ class Tending {
     const stored = versions.find((version) => version.storage === true) ?? versions[0]
     const kind = customKind({ ...definition, spec: { ...definition.spec, versions } } as CustomResourceDefinition)
     const catalog = new Catalog({ identity: current.identity, definitions: [kind], isServed: () => true })
-    return catalog.find(definition.spec?.group ?? '', stored?.name ?? '', kind.resource)
+    const resource = catalog.find(definition.spec?.group ?? '', stored?.name ?? '', kind.resource)
+    // What is heavy is deleted by a request, for which a version must be served: another one will do, if nobody has to be asked to convert to it.
+    const served = resource && current.inCollection(resource.collection)
+    return served === undefined || served.conversion !== undefined ? resource : served
   }
 
   private async write(definition: CustomResourceDefinition, subresource?: string): Promise<void> {
