@@ -10,6 +10,7 @@ const table = {
   wait: { kind: 'switch', initial: 'true', help: '' },
   watch: { kind: 'switch', short: 'w', help: '' },
   filename: { kind: 'list', short: 'f', help: '' },
+  literal: { kind: 'texts', help: '' },
   replicas: { kind: 'number', help: '' },
   'dry-run': { kind: 'text', bare: 'unchanged', initial: 'none', help: '' },
 } as const
@@ -40,6 +41,7 @@ test('flags in all their forms', () => {
     wait: false,
     watch: true,
     filename: ['x', 'y', 'z'],
+    literal: [],
     replicas: 3,
     'dry-run': 'unchanged',
   })
@@ -48,6 +50,13 @@ test('flags in all their forms', () => {
   assert.equal(parse('-Anx').flags.namespace, 'x')
   assert.deepEqual(parse('-').args, ['-'])
   assert.equal(parse().flags['dry-run'], 'none')
+})
+
+test('texts are taken as they are, and lists are cut at the commas that are not in quotes', () => {
+  assert.deepEqual(parse('--literal=hosts=a,b', '--literal', '"c"', '--literal=').flags.literal, ['hosts=a,b', '"c"', ''])
+  assert.deepEqual(parse('-f', '"a,b",c', '-f=,"say ""so""",', '-f=').flags.filename, ['a,b', 'c', '', 'say "so"', ''])
+  assert.throws(() => parse('-f=a"b'), /a quote stands in the midst of a value/)
+  assert.throws(() => parse('-f="a"b,c'), /a quote stands in the midst of a value/)
 })
 
 test('what is wrong is told', () => {

@@ -1,7 +1,8 @@
 // Flags of a command line: `-n shop`, `-n=shop`, `-nshop`, `--namespace shop`, `--namespace=shop`, `-Aw`; what they may be is a table.
 
 export interface FlagSpec {
-  readonly kind: 'switch' | 'text' | 'list' | 'number'
+  /** `texts` may be given again and are taken as they are; a `list` is cut at its commas, too. */
+  readonly kind: 'switch' | 'text' | 'texts' | 'list' | 'number'
   readonly short?: string
   /** What it means without `=` and a value; it then never takes the next word. */
   readonly bare?: string
@@ -13,7 +14,7 @@ export type FlagTable = { readonly [name: string]: FlagSpec }
 
 type ValueOf<Spec extends FlagSpec> = Spec['kind'] extends 'switch'
   ? boolean
-  : Spec['kind'] extends 'list'
+  : Spec['kind'] extends 'list' | 'texts'
     ? readonly string[]
     : Spec['kind'] extends 'number'
       ? number | undefined
@@ -92,12 +93,29 @@ function valuesOf<Table extends FlagTable>(table: Table, given: ReadonlyMap<stri
   for (const [name, spec] of Object.entries(table)) {
     const texts = given.get(name) ?? (spec.initial === undefined ? [] : [spec.initial])
     const last = texts.at(-1)
-    if (spec.kind === 'list') values[name] = texts.flatMap((text) => text.split(','))
+    if (spec.kind === 'list') values[name] = texts.flatMap((text) => readList(name, text))
+    else if (spec.kind === 'texts') values[name] = texts
     else if (spec.kind === 'switch') values[name] = readSwitch(name, last)
     else if (spec.kind === 'number') values[name] = last === undefined ? undefined : readNumber(name, last)
     else values[name] = last
   }
   return values as FlagValues<Table>
+}
+
+/** What contains a comma stands in quotes, in which a quote is written twice. */
+function readList(name: string, text: string): readonly string[] {
+  if (text === '') return []
+  if (!text.includes('"')) return text.split(',')
+  const items: string[] = []
+  const item = /(?:"((?:[^"]|"")*)"|([^",]*))(?=,|$)/y
+  for (let at = 0; at <= text.length; ) {
+    item.lastIndex = at
+    const [whole, quoted, plain] = item.exec(text) ?? []
+    if (whole === undefined) throw new UsageError(`invalid argument ${text} for "--${name}" flag: a quote stands in the midst of a value`)
+    items.push(plain ?? (quoted ?? '').replaceAll('""', '"'))
+    at += whole.length + 1
+  }
+  return items
 }
 
 function readSwitch(name: string, text = 'false'): boolean {

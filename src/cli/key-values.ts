@@ -6,7 +6,7 @@ import { Failure } from './failure.js'
 import { type FlagTable, UsageError } from './flags.js'
 
 export const keyValueFlags = {
-  'from-literal': { kind: 'list', help: 'a key and its value: apple=3' },
+  'from-literal': { kind: 'texts', help: 'a key and its value: apple=3' },
   'from-file': { kind: 'list', help: 'a file, as KEY=PATH or under its own name, or a folder of files' },
   'from-env-file': { kind: 'list', help: 'a file with a line KEY=VALUE for each' },
 } as const satisfies FlagTable

@@ -18,7 +18,7 @@ export const usualFlags = {
   'insecure-skip-tls-verify': { kind: 'switch', help: 'trust any server' },
   'tls-server-name': { kind: 'text', help: 'the name that the server shall prove to have' },
   as: { kind: 'text', help: 'act as this user' },
-  'as-group': { kind: 'list', help: 'and as a member of this group' },
+  'as-group': { kind: 'texts', help: 'and as a member of this group' },
   'as-uid': { kind: 'text', help: 'and with this uid' },
   'request-timeout': { kind: 'text', initial: '0', help: 'how long a request may take, such as 5s; 0: as long as it takes' },
   'cache-dir': { kind: 'text', help: 'where it is kept what servers serve' },

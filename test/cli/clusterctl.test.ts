@@ -292,6 +292,10 @@ test('flags say which server, whom to trust, and as whom', async () => {
   await ok('create', 'clusterrolebinding', 'devs', '--clusterrole=view', '--group=devs')
   assert.equal((await run(['get', 'cm', '--as', 'bob', '--as-group', 'devs'])).code, 0)
   assert.equal((await run(['get', 'cm', '--as', 'bob'])).code, 1)
+  // Commas are a part of names and values.
+  assert.equal((await run(['get', 'cm', '--as', 'bob', '--as-group', 'devs,ops'])).code, 1)
+  await ok('create', 'configmap', 'commas', '--from-literal=dsn=user=x,password=y', '--from-literal=hosts=a,b')
+  assert.equal(await ok('get', 'cm', 'commas', '-o', 'jsonpath={.data}'), '{"dsn":"user=x,password=y","hosts":"a,b"}')
   assert.equal((await run(['get', 'cm', '--request-timeout=1ms', '--cache-dir', join(folder, 'empty')])).code, 1)
 })
 

@@ -26,7 +26,7 @@ export const command = defineCommand({
     prune: { kind: 'switch', help: 'delete what was applied before under the same selector and is in no file any more' },
     selector: { kind: 'text', short: 'l', help: 'with --prune: the labels of what may be deleted' },
     all: { kind: 'switch', help: 'with --prune: everything that was applied before may be deleted' },
-    'prune-allowlist': { kind: 'list', help: 'with --prune: further kinds, as group/version/Kind' },
+    'prune-allowlist': { kind: 'texts', help: 'with --prune: further kinds, as group/version/Kind' },
   },
   run: async (work) => {
     const { flags, io } = work

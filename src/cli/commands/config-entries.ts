@@ -87,7 +87,7 @@ export const setCredentials = defineCommand({
     'exec-command': { kind: 'text', help: 'a program that gives credentials' },
     'exec-api-version': { kind: 'text', help: 'in which version it speaks' },
     'exec-arg': { kind: 'list', help: 'its arguments' },
-    'exec-env': { kind: 'list', help: 'its environment' },
+    'exec-env': { kind: 'texts', help: 'its environment' },
   },
   run: async ({ args, flags, io }) => {
     const [name, ...more] = args

@@ -13,9 +13,9 @@ const bindingCommand = (kind: 'RoleBinding' | 'ClusterRoleBinding'): Command =>
       ...createFlags,
       clusterrole: { kind: 'text', help: 'the cluster role that is bound' },
       role: { kind: 'text', help: 'the role that is bound' },
-      user: { kind: 'list', help: 'to these users' },
-      group: { kind: 'list', help: 'to these groups' },
-      serviceaccount: { kind: 'list', help: 'to these service accounts, as NAMESPACE:NAME' },
+      user: { kind: 'texts', help: 'to these users' },
+      group: { kind: 'texts', help: 'to these groups' },
+      serviceaccount: { kind: 'texts', help: 'to these service accounts, as NAMESPACE:NAME' },
     },
     run: async (work) => {
       const { args, flags, session } = work

@@ -13,7 +13,7 @@ const roleCommand = (kind: 'Role' | 'ClusterRole'): Command =>
       ...createFlags,
       verb: { kind: 'list', help: 'what may be done' },
       resource: { kind: 'list', help: 'with what' },
-      'resource-name': { kind: 'list', help: 'and with which ones of them' },
+      'resource-name': { kind: 'texts', help: 'and with which ones of them' },
       'non-resource-url': { kind: 'list', help: 'paths that are no resources; of cluster roles' },
     },
     run: async (work) => {

@@ -7,7 +7,7 @@ import { printerFor } from '../output/printer.js'
 
 const flags = {
   duration: { kind: 'text', help: 'for how long, such as 1h' },
-  audience: { kind: 'list', help: 'for whom' },
+  audience: { kind: 'texts', help: 'for whom' },
   'bound-object-kind': { kind: 'text', help: 'Pod or Secret: the token ends with that object' },
   'bound-object-name': { kind: 'text', help: 'its name' },
   'bound-object-uid': { kind: 'text', help: 'its uid' },
