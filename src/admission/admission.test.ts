@@ -103,7 +103,7 @@ test('the first plugin that refuses ends validation', async () => {
   assert.deepEqual(seen, ['a', 'b'])
 })
 
-async function withNamespaces(): Promise<(tried: Tried) => number> {
+async function withNamespaces(step: 'mutate' | 'recheck' = 'mutate'): Promise<(tried: Tried) => number> {
   const store = new ObjectStore({
     storage: await openMemoryStorage({ clock: systemClock }),
     clock: systemClock,
@@ -137,7 +137,7 @@ async function withNamespaces(): Promise<(tried: Tried) => number> {
   )
   return (tried) => {
     try {
-      admission.mutate(request(tried))
+      admission[step]?.(request(tried))
       return 200
     } catch (thrown) {
       return (thrown as ApiError).status.code
@@ -165,6 +165,11 @@ const lifecycle: readonly { name: string; tried: Tried; code: number }[] = [
 ]
 
 for (const row of lifecycle) test(`namespaces: ${row.name}`, async () => assert.equal((await withNamespaces())(row.tried), row.code))
+
+test('namespaces: the same is found out right before a new object is stored', async () => {
+  const ask = await withNamespaces('recheck')
+  for (const { tried, code } of lifecycle.slice(0, 3)) assert.equal(ask(tried), code)
+})
 
 test('the refusal says that the namespace is going', async () => {
   const store = new ObjectStore({

@@ -106,12 +106,16 @@ export interface Plugin {
   /** Refuses by throwing; returns the object to go on with, or undefined where it is to stay as it is. */
   readonly mutate?: (request: AdmissionRequest) => ApiObject | undefined | Promise<ApiObject | undefined>
   readonly validate?: (request: AdmissionRequest) => void | Promise<void>
+  /** Looks once more, right before a new object is stored, at what may have changed while others were waited for; refuses by throwing. */
+  readonly recheck?: (request: AdmissionRequest) => void
 }
 
 export interface Admission {
   /** The object as the mutating plugins leave it. Synchronous while no plugin waits. */
   mutate(request: AdmissionRequest): ApiObject | undefined | Promise<ApiObject | undefined>
   validate(request: AdmissionRequest): void | Promise<void>
+  /** Whether a new object may still enter that was admitted a while ago; left out: it may. */
+  recheck?(request: AdmissionRequest): void
   /** How long that took; left out where nobody counts. */
   readonly tallies?: AdmissionTallies
 }
@@ -135,10 +139,14 @@ export function admissionOf(plugins: readonly Plugin[], tallies = new AdmissionT
     return mutated instanceof Promise ? mutated.then((object) => mutateAgain(mutating, request, object)) : mutated
   }
   const validate = (request: AdmissionRequest, begunMs: number) => validateFrom(concernedBy(request).validating, 0, request, begunMs)
+  const rechecks = plugins.flatMap(({ recheck }) => recheck ?? [])
   return {
     tallies,
     mutate: (request) => measured(tallies.steps.admit, mutate, request),
     validate: (request) => measured(tallies.steps.validate, validate, request),
+    recheck: (request) => {
+      for (const recheck of rechecks) recheck(request)
+    },
   }
 }
 

@@ -20,9 +20,9 @@ import { deleteContents, deleteOrphans, type Remaining } from './namespace-conte
 import { ownCall } from './own-call.js'
 
 export interface NamespaceTimes {
-  /** How long after its deletion a namespace is left as it is, so that whoever writes to it can finish. */
+  /** How long after its deletion a namespace is left as it is, so that whoever writes to it can finish: more than `lateMs` of verbs/create. */
   readonly graceMs: number
-  /** How long after it is gone it is looked at once more: longer than a write can take. */
+  /** How long after it is gone it is looked at once more: longer than a commit can take. */
   readonly sweepMs: number
 }
 
@@ -49,7 +49,7 @@ export const namespaceDeletion = (parts: LoopParts, times: NamespaceTimes = usua
           resource,
           namespace: '',
           keyOf: (object, seen) => {
-            // A write that was allowed while the namespace was there may have taken long, and arrive when it is gone.
+            // Whether it is still there is asked before a commit, which may take long, and arrive when it is gone.
             if (seen === 'DELETED') return later(object, times.sweepMs)
             return isConcerned(object) ? later(object, times.graceMs) : undefined
           },

@@ -278,3 +278,34 @@ test('what was reserved stays so where nobody knows whether the object was writt
   await assert.rejects(update(engine, call, { object: { metadata: { name: 'c', labels: { a: 'b' } } } }), /lost/)
   assert.deepEqual(log, ['take one'])
 })
+
+for (const { title, waitedMs, isMade } of [
+  { title: 'is asked for its place once more', waitedMs: 40_000, isMade: false },
+  { title: 'is not, where little time has passed', waitedMs: 20, isMade: true },
+]) {
+  test(`what waited for hooks ${title}, right before it is stored`, async () => {
+    const { engine, find } = await stage()
+    let now = Date.now()
+    let isGone = false
+    const slow: Engine = {
+      ...engine,
+      clock: { now: () => now },
+      admission: {
+        mutate: () => undefined,
+        validate: async () => {
+          await settle()
+          now += waitedMs
+          isGone = true
+        },
+        recheck: ({ resource, operation, name }) => {
+          if (isGone) throw forbidden(resource.subject, name, `no place for ${operation}`)
+        },
+      },
+    }
+    const resource = find('configmaps')
+    const made = create(slow, ownCall(slow, { resource, namespace: 'n', name: 'c' }), { object: { metadata: { name: 'c' } } })
+    if (isMade) await made
+    else await assert.rejects(made, /no place for CREATE/)
+    assert.equal(engine.store.count(resource, 'n'), isMade ? 1 : 0)
+  })
+}

@@ -56,6 +56,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       checkUnversioned(engine, call, { sent: admitted, object })
       if (dryRun) return dryRunResult(engine, call, object)
       call.throwIfAborted()
+      if (isLate(engine, call)) await recheck(engine, call, admission)
       call.resource.definition.checkCreatable?.()
       const value = engine.store.encode(call.resource, object)
       const address = addressOf(call, object.metadata?.name)
@@ -79,6 +80,18 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       if (!mayBeWritten && reserved.release !== undefined) await reserved.release()
     }
   }
+}
+
+/** Less than the time for which a namespace that was deleted is left as it is (controllers/namespace-deletion), so that writers can finish. */
+const lateMs = 500
+
+/** Whether so much time has passed, with hooks above all, that what was admitted may have no place any more. */
+const isLate = ({ clock }: Engine, { now }: Call): boolean => Math.abs(clock.now() - now) >= lateMs
+
+async function recheck(engine: Engine, call: Call, admission: AdmissionRequest): Promise<void> {
+  const waiting = upToDate(engine, call)
+  if (waiting !== undefined) await waiting
+  engine.admission.recheck?.(admission)
 }
 
 /** Who owns what is known before admission changes the object: what plugins add belongs to nobody's configuration. */

@@ -3,13 +3,13 @@
 import { notFound } from '../../api/api-error.js'
 import type { Resource } from '../../api/catalog.js'
 import type { ObjectStore } from '../../objects/object-store.js'
-import type { Plugin } from '../admission.js'
+import type { AdmissionRequest, Plugin } from '../admission.js'
 
-export const namespaceExists = (store: ObjectStore, namespaces: Resource): Plugin => ({
-  name: 'NamespaceExists',
-  validate: ({ namespace, operation, resource }) => {
+export function namespaceExists(store: ObjectStore, namespaces: Resource): Plugin {
+  const check = ({ namespace, operation, resource }: AdmissionRequest): void => {
     if (namespace === '' || operation === 'CONNECT' || resource.collection === namespaces.collection) return
     if (store.readOften({ resource: namespaces, namespace: '', name: namespace }) !== undefined) return
     throw notFound(namespaces.subject, namespace)
-  },
-})
+  }
+  return { name: 'NamespaceExists', validate: check, recheck: check }
+}

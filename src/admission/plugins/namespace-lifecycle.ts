@@ -52,6 +52,8 @@ export function namespaceLifecycle(options: {
       check(request)
       return undefined
     },
+    // It may have gone while hooks were asked: nobody would ever delete what came afterwards.
+    recheck: check,
   }
 }
 
