@@ -7,6 +7,9 @@ const mostWaiting = 256 * 1024
 
 type Result = IteratorResult<Uint8Array, undefined>
 
+/** Nothing more will be heard of it, not even that: its connection broke, or it was read by somebody else. */
+export const isOver = (message: IncomingMessage): boolean => message.destroyed || message.readableEnded
+
 export class ChunkIterator implements AsyncIterator<Uint8Array, undefined, undefined> {
   private readonly message: IncomingMessage
   private waiting: Buffer[] = []
@@ -24,6 +27,7 @@ export class ChunkIterator implements AsyncIterator<Uint8Array, undefined, undef
     message.on('close', () => {
       if (!message.complete) this.finish(explain(new Error('it was cut off')))
     })
+    if (isOver(message)) this.finish(explain(new Error('it was cut off before it was read')))
   }
 
   next(): Promise<Result> {

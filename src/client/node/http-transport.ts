@@ -8,7 +8,7 @@ import { ConnectionError, closedError } from '../errors.js'
 import { connectionError } from '../requester.js'
 import type { Credential, MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from '../transport.js'
 import { type Agents, makeAgents } from './agents.js'
-import { ChunkIterator } from './chunk-iterator.js'
+import { ChunkIterator, isOver } from './chunk-iterator.js'
 import { upgradeToSocket } from './web-socket.js'
 
 export interface TlsSettings {
@@ -157,6 +157,7 @@ function responseOf(message: IncomingMessage, server: string, signal: AbortSigna
 
 function readText(message: IncomingMessage, explain: (thrown: unknown) => unknown): Promise<string> {
   return new Promise((resolve, reject) => {
+    if (isOver(message)) return reject(explain(new Error('it was cut off before it was read')))
     const body = new BoundedBody(message.statusCode ?? 0)
     message.on('data', (chunk: Buffer) => {
       try {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer as createHttp, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttps } from 'node:https'
@@ -46,6 +47,10 @@ interface Hello {
 }
 const requesterFor = (settings: ConstructorParameters<typeof HttpTransport>[0]): Requester =>
   new Requester({ transport: new HttpTransport(settings) })
+
+async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of chunks);
+}
 
 describe('the transport', () => {
   test('keeps connections, and uses them again', async () => {
@@ -222,6 +227,29 @@ describe('the transport', () => {
       transport.close()
       await assert.rejects(requester.json({ path: '/' }), (error) => error instanceof ConnectionError && isClosedError(error))
     }
+  })
+
+  test('an answer that was cut off before it is read fails', async () => {
+    const cuts: (() => void)[] = []
+    const server = await plain((_, response) => {
+      response.write('{"type":"ADDED","object":{}}\n')
+      cuts.push(() => response.destroy())
+    })
+    const cut: Promise<unknown>[] = []
+    const note = (told: unknown): void =>
+      void cut.push(new Promise((resolve) => (told as { response: IncomingMessage }).response.once('close', resolve)))
+    subscribe('http.client.response.finish', note)
+    for (const transport of [new HttpTransport({ server }), new FetchTransport({ server })]) {
+      for (const read of ['text', 'chunks'] as const) {
+        const response = await transport.send({ method: 'GET', path: '/', headers: {}, credential: {} })
+        cuts.pop()?.()
+        await cut.pop()
+        const reading = read === 'text' ? response.text() : readAll(response.chunks())
+        await assert.rejects(reading, (error) => error instanceof ConnectionError && /broke off|cut off/.test(error.message))
+      }
+      transport.close()
+    }
+    unsubscribe('http.client.response.finish', note)
   })
 
   test('follows no redirects', async () => {
