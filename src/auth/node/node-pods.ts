@@ -1,5 +1,5 @@
 // Which pods run on which node. Nothing is known of it before an agent of a node asks for something; from then on it follows every change.
-// What a pod refers to is read from the store when it is first asked for, and kept: it does not change while the pod is the same.
+// What a pod refers to is read from the store when it is first asked for, and kept until the pod changes: containers for a look inside may come.
 
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { ApiObject } from '../../api/object.js'
@@ -142,10 +142,13 @@ export class NodePods {
     }
   }
 
-  /** A pod that is where it was refers to what it did. */
   #note(resource: Resource, object: StoredObject): void {
     const node = object.index(resource).fields?.['spec.nodeName'] ?? ''
-    if (this.#nodes.get(object.key) === node) return
+    if (this.#nodes.get(object.key) === node) {
+      const pod = this.#byNode.get(node)?.get(object.key)
+      if (pod !== undefined) pod.references = undefined
+      return
+    }
     this.#forget(object.key)
     if (node === '') return
     this.#nodes.set(object.key, node)

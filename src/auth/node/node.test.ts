@@ -160,6 +160,16 @@ test('it follows pods as they come and go, also while it looks at them first', a
   assert.ok(!(await may(`GET ${core}/secrets/vol`)))
 })
 
+test('what containers need that come to a pod where it runs may be read from then on', async () => {
+  const { store, may } = await stageOf()
+  const before = pod('p', 'n1')
+  await put(store, 'pods', before)
+  assert.deepEqual([await may(`GET ${core}/secrets/env`), await may(`GET ${core}/secrets/look`)], [true, false])
+  const ephemeralContainers = [{ name: 'e', envFrom: [{ secretRef: { name: 'look' } }] }]
+  await put(store, 'pods', { ...before, spec: { ...before.spec, ephemeralContainers } })
+  assert.deepEqual([await may(`GET ${core}/secrets/env`), await may(`GET ${core}/secrets/look`)], [true, true])
+})
+
 test('a pod that an agent makes as a mirror gives it nothing', async () => {
   const { store, may } = await stageOf()
   await put(store, 'pods', pod('p', 'n1', { 'kubernetes.io/config.mirror': 'x' }))
