@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { unavailable } from '../api/api-error.js'
+import { ApiError, forbidden, unavailable } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
@@ -57,5 +57,36 @@ test('a store that cannot write is asked again', async () => {
   assert.equal(count('n'), 0)
   await timers.advance(2000)
   assert.equal(count('n'), 1)
+  await loop.close()
+})
+
+test('one whom a policy refuses is made when it may be, and not where the namespace is going', async () => {
+  const { engine, parts, timers, make, count } = await setUp()
+  await make('n')
+  await make('going')
+  let refuses = true
+  let attempts = 0
+  const mutate = ({
+    namespace,
+    resource,
+    name,
+  }: {
+    readonly namespace: string
+    readonly resource: Resource
+    readonly name: string
+  }): undefined => {
+    const { status } = forbidden(resource.subject, name, 'no')
+    if (namespace === 'n' && refuses) throw new ApiError(status)
+    if (namespace === 'n') return
+    attempts += 1
+    throw new ApiError({ ...status, details: { ...status.details, causes: [{ reason: 'NamespaceTerminating' }] } })
+  }
+  const loop = defaultAccounts({ ...parts, engine: { ...engine, admission: { ...engine.admission, mutate } } })
+  await settle()
+  await timers.advance(5000)
+  assert.equal(count('n'), 0)
+  refuses = false
+  await timers.advance(60_000)
+  assert.deepEqual([count('n'), count('going'), attempts], [1, 0, 1])
   await loop.close()
 })

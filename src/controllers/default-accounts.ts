@@ -4,6 +4,7 @@ import { ApiError } from '../api/api-error.js'
 import { partsOf } from '../objects/keys.js'
 import { create } from '../verbs/create.js'
 import { KeyedLoop, type LoopParts } from './kit/loop.js'
+import { isNamespaceGoing } from './kit/namespace-going.js'
 import type { Loop } from './leader-election.js'
 import { ownCall } from './own-call.js'
 
@@ -56,7 +57,8 @@ async function provide({ engine, catalogs }: LoopParts, namespace: string): Prom
       object: { metadata: { name: accountName } },
     })
   } catch (thrown) {
-    // Somebody else made it, or the namespace is going: either way there is nothing left to do.
-    if (!(thrown instanceof ApiError) || ![403, 404, 409].includes(thrown.status.code)) throw thrown
+    // Somebody else made it, or the namespace is going: either way there is nothing left to do. Whoever else refuses is asked again later.
+    if (isNamespaceGoing(thrown)) return
+    if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown
   }
 }

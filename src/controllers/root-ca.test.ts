@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ApiError, unavailable } from '../api/api-error.js'
+import { ApiError, forbidden, unavailable } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
 import type { IdentityName } from '../api/identity.js'
 import { type ApiObject, members } from '../api/object.js'
@@ -125,4 +125,27 @@ test('where the store cannot write, the map is missing', async (t) => {
   assert.equal(put.mock.callCount(), 1)
   put.mock.restore()
   await ask('n')
+})
+
+test('where it may not be mended, that is tried again; where it may not be made, it is missing', async () => {
+  const { engine, parts, timers, ca, loop, make, ask, dataOf } = await setUp()
+  for (const namespace of ['n', 'm']) await make(namespace)
+  await ask('n')
+  let refuses = true
+  const validate = engine.admission.validate
+  Object.assign(engine.admission, {
+    validate: ({ resource, name }: { readonly resource: Resource; readonly name: string }) => {
+      if (refuses) throw forbidden(resource.subject, name, 'no')
+    },
+  })
+  await assert.rejects(ask('m'), (thrown: unknown) => thrown instanceof ApiError && thrown.status.code === 404)
+  ca.pem = 'second'
+  const running = loop(parts)
+  await settle()
+  assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
+  refuses = false
+  await timers.advance(60_000)
+  assert.deepEqual(dataOf('n'), { 'ca.crt': 'second' })
+  Object.assign(engine.admission, { validate })
+  await running.close()
 })

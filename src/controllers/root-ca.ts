@@ -13,6 +13,7 @@ import { remove } from '../verbs/delete.js'
 import type { Engine } from '../verbs/engine.js'
 import { update } from '../verbs/update.js'
 import { KeyedLoop, type LoopParts } from './kit/loop.js'
+import { isNamespaceGoing } from './kit/namespace-going.js'
 import type { Loop } from './leader-election.js'
 import { ownCall } from './own-call.js'
 
@@ -39,8 +40,8 @@ export function publishRootCa(engine: Engine, catalogs: CatalogSource, rootCa: R
       try {
         await keepTrue(engine, { resource, namespace, name }, { 'ca.crt': rootCa.pem() })
       } catch (thrown) {
-        // Somebody else who asked was quicker.
-        if (!(thrown instanceof ApiError) || thrown.status.code !== 409) throw thrown
+        // Somebody else who asked was quicker, or it may not be made: then it is missing.
+        if (!(thrown instanceof ApiError) || ![403, 409].includes(thrown.status.code)) throw thrown
       }
     }) ?? (() => undefined)
   )
@@ -104,7 +105,8 @@ async function keepTrue(engine: Engine, place: Place, data: { readonly [key: str
       await update(engine, call, { object })
     }
   } catch (thrown) {
-    // Its namespace is gone or going, or somebody else made it, of which the loop will hear.
-    if (!(thrown instanceof ApiError) || ![403, 404].includes(thrown.status.code)) throw thrown
+    // Its namespace is gone or going.
+    if (isNamespaceGoing(thrown)) return
+    if (!(thrown instanceof ApiError) || thrown.status.code !== 404) throw thrown
   }
 }

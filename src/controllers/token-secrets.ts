@@ -133,14 +133,18 @@ async function dropSecretsOf(
     if (object === undefined || object.index(kinds.secrets).fields?.['type'] !== tokenType(engine.identity)) continue
     if (object.decode(kinds.secrets).metadata?.annotations?.[label] === name) names.push(partsOf(kinds.secrets, object.key).name)
   }
-  for (const secret of names) await keepSecret(parts, kinds, { namespace, name: secret, ca })
+  const failures: unknown[] = []
+  // One that may not be deleted does not save the others.
+  for (const secret of names)
+    await keepSecret(parts, kinds, { namespace, name: secret, ca }).catch((thrown: unknown) => failures.push(thrown))
+  if (failures.length > 0) throw failures[0]
 }
 
-/** Somebody else was quicker, of which the loop hears, or the namespace is going. */
+/** Somebody else was quicker, of which the loop hears. */
 async function unlessChanged(work: Promise<unknown>): Promise<void> {
   try {
     await work
   } catch (thrown) {
-    if (!(thrown instanceof ApiError) || ![403, 404, 409].includes(thrown.status.code)) throw thrown
+    if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown
   }
 }
