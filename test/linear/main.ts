@@ -22,8 +22,9 @@ const smallest = 1024
 const mostFactor = 2.5
 /** A shape that seems to break the rule is measured anew so many times, and the median counts: a machine is disturbed now and again. */
 const rounds = 7
-/** Times below this are noise, whatever their ratio. */
+/** Times below this are noise: what takes longer than that is compared with this. */
 const leastMs = 0.05
+const factorOf = (from: Probe, to: Probe): number => to.ms / Math.max(from.ms, leastMs)
 const sampling = { leastMs: 3, samples: 2 }
 const seed = Number(values.seed)
 
@@ -50,8 +51,9 @@ function broken(shape: Shape): Growth | undefined {
     last = to
     const growth = growthOf(shape, { from, to }, mostFactor, sampling)
     if (values.verbose) console.log(showGrowth(growth))
-    const isSuspect = to.ms > leastMs && growth.factor > mostFactor
-    if (isSuspect && growth.factor > mostStep && isBroken(growth, mostStep)) return growth
+    const factor = factorOf(from, to)
+    const isSuspect = factor > mostFactor
+    if (factor > mostStep && isBroken(growth, mostStep)) return growth
     suspects = isSuspect ? [...suspects, growth] : []
     for (const { inRow, limit } of rows) {
       const last = suspects.slice(-inRow)
@@ -72,7 +74,7 @@ function medianFactor(shape: Shape, sizes: { readonly from: number; readonly to:
       from.sample({ ...sampling, samples: 4 })
       to.sample(sampling)
     }
-    return to.ms / from.ms
+    return factorOf(from, to)
   })
   return factors.sort((a, b) => a - b)[Math.floor(rounds / 2)] as number
 }
