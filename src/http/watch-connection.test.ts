@@ -1,0 +1,76 @@
+// Watchers that were let go because they read too slowly: they may take what is on its way for a while, and then their connection is cut.
+
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import type { Exchange } from './exchange.js'
+import { lastWordsMs, WatchConnection } from './watch-connection.js'
+
+/** A watch over HTTP/1.1 of which a test says how much its client has taken. */
+function watchOf(waitingBytes: number) {
+  const state = { isCut: false, isEnded: false, isDestroyed: false }
+  const socket = {
+    writableLength: waitingBytes,
+    destroy: () => {
+      state.isDestroyed = true
+    },
+  }
+  const response = {
+    socket,
+    chunkedEncoding: false,
+    writableNeedDrain: false,
+    assignSocket: () => undefined,
+    writeHead: () => undefined,
+    flushHeaders: () => undefined,
+    write: () => false,
+    end: () => {
+      state.isEnded = true
+    },
+  }
+  const exchange = {
+    response,
+    warnings: [],
+    auditId: '',
+    lifecycle: { tell: () => undefined },
+    onLeave: () => undefined,
+    cut: () => {
+      state.isCut = true
+    },
+  } as unknown as Exchange
+  return { connection: new WatchConnection(exchange, 'application/json', 1024), socket, state }
+}
+
+test('ten thousand that take nothing are cut when their time is up, and not before; who has taken most of it keeps the connection', () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    const stuck = Array.from({ length: 10_000 }, () => watchOf(1 << 20))
+    const slow = Array.from({ length: 100 }, () => watchOf(1 << 20))
+    const quick = Array.from({ length: 100 }, () => watchOf(0))
+    const all = [...stuck, ...slow, ...quick]
+    for (const { connection } of all) connection.end()
+    assert.ok(all.every(({ state }) => state.isEnded && !state.isCut))
+    for (const { socket } of slow) socket.writableLength /= 4
+    mock.timers.tick(lastWordsMs - 1)
+    assert.ok(all.every(({ state }) => !state.isCut && !state.isDestroyed))
+    mock.timers.tick(1)
+    assert.ok(all.every(({ state }) => state.isCut))
+    assert.deepEqual(
+      [stuck, slow, quick].map((some) => some.filter(({ state }) => state.isDestroyed).length),
+      [stuck.length, 0, 0],
+    )
+  } finally {
+    mock.timers.reset()
+  }
+})
+
+test('of half an event nobody has any use: the watch is cut at once', () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    const { connection, state } = watchOf(4096)
+    assert.equal(connection.write(Buffer.alloc(4096)), false)
+    assert.equal(connection.isWithinEvent, true)
+    connection.end()
+    assert.deepEqual([state.isCut, state.isEnded], [true, false])
+  } finally {
+    mock.timers.reset()
+  }
+})
