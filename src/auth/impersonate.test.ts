@@ -18,6 +18,14 @@ test('without headers, or with an empty user, nobody else is meant', () => {
   assert.equal(asked('Impersonate-User', ''), undefined)
 })
 
+test('names beyond ASCII are those whose bytes came', () => {
+  const bytes = (text: string): string => Buffer.from(text).toString('latin1')
+  const headers = ['Impersonate-User', bytes('Łukasz'), 'Impersonate-Group', bytes('Größe'), 'Impersonate-Extra-a', bytes('李')]
+  const { name, groups, extra } = asked(...headers)?.user ?? {}
+  assert.deepEqual([name, groups, extra], ['Łukasz', ['Größe', 'system:authenticated'], { a: ['李'] }])
+  assert.deepEqual(rightsOf(...headers).slice(0, 2), ['impersonate /users/ /Łukasz', 'impersonate /groups/ /Größe'])
+})
+
 test('each header needs a right of its own', () => {
   const headers = ['IMPERSONATE-USER', 'zoe', 'Impersonate-Group', 'a, b', 'impersonate-group', 'c', 'Impersonate-Uid', 'u 1']
   const extra = ['Impersonate-Extra-Scopes', 'x', 'Impersonate-Extra-scopes', 'y', 'Impersonate-Extra-acme.com%2FProject', 'p']

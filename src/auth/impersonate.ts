@@ -3,6 +3,7 @@
 import { ApiError, badRequest } from '../api/api-error.js'
 import type { Identity } from '../api/identity.js'
 import { anonymous, authenticatedGroup, type User } from '../api/user.js'
+import { decodeHeader } from '../base/header-text.js'
 import type { AccessAttributes } from './authorize.js'
 import { accountGroups, accountOf } from './service-account-name.js'
 
@@ -46,7 +47,7 @@ function wishesOf(rawHeaders: readonly string[]): Wishes {
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = (rawHeaders[i] as string).toLowerCase()
     if (!name.startsWith(prefix)) continue
-    const value = rawHeaders[i + 1] as string
+    const value = decodeHeader(rawHeaders[i + 1] as string)
     // Of a name or uid that is given twice the first counts.
     if (name === 'impersonate-user') wishes.user = seen.has(name) ? wishes.user : value
     else if (name === 'impersonate-uid') wishes.uid = seen.has(name) ? wishes.uid : value

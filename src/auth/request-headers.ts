@@ -2,6 +2,7 @@
 
 import type { User } from '../api/user.js'
 import type { Clock } from '../base/clock.js'
+import { decodeHeader } from '../base/header-text.js'
 import type { Authenticator } from './authenticate.js'
 import { type CertificateTrust, subjectOf } from './certificate-trust.js'
 import { withAuthenticated } from './token-list.js'
@@ -45,7 +46,7 @@ interface HeaderNames {
 /** Headers as they came: those of the same name are not joined, because a value may hold a comma. */
 function userIn(rawHeaders: readonly string[], names: HeaderNames): User | undefined {
   const valuesOf = (wanted: string): readonly string[] =>
-    rawHeaders.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === wanted ? [decoded(rawHeaders[i + 1] ?? '')] : []))
+    rawHeaders.flatMap((name, i) => (i % 2 === 0 && name.toLowerCase() === wanted ? [decodeHeader(rawHeaders[i + 1] ?? '')] : []))
   const name = names.user.map((header) => valuesOf(header)[0] ?? '').find((value) => value !== '')
   if (name === undefined) return undefined
   const groups = names.groups.flatMap(valuesOf).filter((group) => group !== '')
@@ -60,7 +61,7 @@ function extraIn(rawHeaders: readonly string[], prefixes: readonly string[]): Us
       if (!header.startsWith(prefix)) continue
       const key = unescaped(header.slice(prefix.length))
       const values = extra.get(key) ?? []
-      values.push(decoded(rawHeaders[i + 1] ?? ''))
+      values.push(decodeHeader(rawHeaders[i + 1] ?? ''))
       extra.set(key, values)
     }
   }
@@ -75,7 +76,3 @@ function unescaped(key: string): string {
     return key
   }
 }
-
-/** Bytes of UTF-8 come as one character each. */
-const decoded = (value: string): string => (beyondAscii.test(value) ? Buffer.from(value, 'latin1').toString('utf8') : value)
-const beyondAscii = /[\x80-\xff]/

@@ -3,7 +3,7 @@
 import { identityNames, identityOf } from '../api/identity.js'
 import { BoundedBody } from './bounded-body.js'
 import { BrowserMessageSocket, type BuiltInSocket } from './browser-socket.js'
-import { ConnectionError, closedError } from './errors.js'
+import { ConfigError, ConnectionError, closedError } from './errors.js'
 import { connectionError } from './requester.js'
 import type { MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from './transport.js'
 
@@ -30,12 +30,13 @@ export class FetchTransport implements Transport {
   }
 
   async send(request: TransportRequest): Promise<TransportResponse> {
+    const headers = headersOf(request.headers)
     const { credentials } = this.settings
     const { signal: own } = this.controller
     try {
       const response = await fetch(`${this.server}${request.path}`, {
         method: request.method,
-        headers: headersOf(request.headers),
+        headers,
         ...(request.body === undefined ? {} : { body: request.body }),
         ...(credentials === undefined ? {} : { credentials }),
         signal: request.signal === undefined ? own : AbortSignal.any([own, request.signal]),
@@ -72,9 +73,14 @@ export class FetchTransport implements Transport {
   }
 }
 
+/** Several values of one header would be sent as one, and a user who is in two groups would be in another one. */
 function headersOf(headers: TransportRequest['headers']): Headers {
   const sent = new Headers()
-  for (const [name, value] of Object.entries(headers)) for (const one of typeof value === 'string' ? [value] : value) sent.append(name, one)
+  for (const [name, value] of Object.entries(headers)) {
+    const values = typeof value === 'string' ? [value] : value
+    if (values.length > 1) throw new ConfigError(`fetch can send one value of the header ${name}, and here are ${values.length}`)
+    for (const one of values) sent.set(name, one)
+  }
   return sent
 }
 

@@ -1,5 +1,7 @@
 // Acting as somebody else: who, and the headers that say so.
 
+import { encodeHeader } from '../base/header-text.js'
+
 export interface Impersonation {
   readonly user: string
   readonly uid?: string
@@ -8,10 +10,10 @@ export interface Impersonation {
 }
 
 export function impersonationHeaders({ user, uid, groups, extra }: Impersonation): { readonly [name: string]: string | readonly string[] } {
-  const headers: Record<string, string | readonly string[]> = { 'impersonate-user': user }
-  if (uid !== undefined && uid !== '') headers['impersonate-uid'] = uid
-  if (groups !== undefined && groups.length > 0) headers['impersonate-group'] = groups
-  for (const [key, values] of Object.entries(extra ?? {})) headers[`impersonate-extra-${escapeKey(key)}`] = values
+  const headers: Record<string, string | readonly string[]> = { 'impersonate-user': encodeHeader(user) }
+  if (uid !== undefined && uid !== '') headers['impersonate-uid'] = encodeHeader(uid)
+  if (groups !== undefined && groups.length > 0) headers['impersonate-group'] = groups.map(encodeHeader)
+  for (const [key, values] of Object.entries(extra ?? {})) headers[`impersonate-extra-${escapeKey(key)}`] = values.map(encodeHeader)
   return headers
 }
 

@@ -1,5 +1,7 @@
 // Warnings that come with an answer, in the header of that name.
 
+import { decodeHeader } from '../base/header-text.js'
+
 export interface Warning {
   readonly code: number
   readonly agent: string
@@ -7,7 +9,8 @@ export interface Warning {
 }
 
 /** `299 - "a text", 299 - "another"`: what does not read like that is left out. Linear in the length of the header. */
-export function readWarnings(header: string): readonly Warning[] {
+export function readWarnings(bytes: string): readonly Warning[] {
+  const header = decodeHeader(bytes)
   const warnings: Warning[] = []
   let at = 0
   while (at < header.length) {

@@ -11,6 +11,7 @@ import { anonymous, type User } from '../api/user.js'
 import type { AuditRecord } from '../audit/record.js'
 import type { Credentials } from '../auth/authenticate.js'
 import type { AccessRequest, Decision } from '../auth/authorize.js'
+import { decodeHeader } from '../base/header-text.js'
 import { type PeerCertificate, peerCertificateOf } from '../net/peer-certificate.js'
 import type { Flow } from './flow/flow.js'
 import type { Seating } from './flow/flow-control.js'
@@ -163,7 +164,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   }
 
   get userAgent(): string {
-    return this.header('user-agent')
+    return decodeHeader(this.header('user-agent'))
   }
 
   get signal(): AbortSignal {

@@ -1,5 +1,6 @@
 // A request as a server behind an API service gets it: in the name of its user, for whom this server vouches, and where it was allowed.
 
+import { encodeHeader } from '../base/header-text.js'
 import { type RawHeaders, setHeader } from '../net/forwarded-headers.js'
 import { UpstreamError } from '../net/upstream-error.js'
 import type { Exchange } from './exchange.js'
@@ -51,9 +52,8 @@ export function extensionHeaders(headers: RawHeaders, { exchange, host, isVouchi
   }
 }
 
-/** The bytes of the text, which headers are; Node writes one for each character. */
 function headerValue(name: string, text: string): string {
-  const value = Buffer.from(text).toString('latin1')
+  const value = encodeHeader(text)
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)
     if ((code < 0x20 && code !== 0x09) || code === 0x7f) throw new UpstreamError(`net/http: invalid header field value for "${name}"`)

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import { createGzip, type Gzip } from 'node:zlib'
+import { encodeHeader } from '../base/header-text.js'
 import type { Pieces as PieceClock } from '../base/pieces.js'
 import type { Pieces } from '../codec/item-form.js'
 import { answerRoomBytes, setRoom, streamRoomBytes, unsentBytes } from '../net/socket-room.js'
@@ -208,10 +209,7 @@ const warningsOf = ({ warnings }: Exchange): readonly string[] => Array.from(war
 const warning = (text: string): string => `299 - ${quoted(text)}`
 
 /** A quoted string of HTTP: what cannot stand in a header is left out, and what is not ASCII goes as UTF-8. */
-const quoted = (text: string): string => `"${inBytes(text.replace(/[^\P{Cc}\t]/gu, ' ')).replace(/(["\\])/g, '\\$1')}"`
-
-/** Node writes each character of a header as a byte. */
-const inBytes = (text: string): string => (/[^\t\x20-\x7e]/.test(text) ? Buffer.from(text).toString('latin1') : text)
+const quoted = (text: string): string => `"${encodeHeader(text.replace(/[^\P{Cc}\t]/gu, ' ')).replace(/(["\\])/g, '\\$1')}"`
 
 export function writeHead(exchange: Exchange, code: number, headers: string[]): void {
   const { response } = exchange

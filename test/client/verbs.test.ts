@@ -184,6 +184,9 @@ describe('the client', () => {
     const who = await admin.authentication.v1alpha1.selfSubjectReviews().create({})
     const { userInfo } = who.status ?? {}
     assert.deepEqual([userInfo?.username, userInfo?.groups?.includes('dev')], ['alice', true])
+    const other = client.as({ user: 'Łukasz Größe' })
+    await assert.rejects(other.core.v1.configMaps('default').list(), /User "Łukasz Größe" cannot list/)
+    await assert.rejects(other.core.v1.configMaps('default').create({ metadata: { name: 'ä' } }), /User "Łukasz Größe" cannot create/)
     assert.deepEqual(userInfo?.extra, { 'example.com/scope': ['a'] })
   })
 

@@ -47,7 +47,7 @@ export class HttpTransport implements Transport {
     if (this.isClosed) return Promise.reject(closedError())
     return new Promise((resolve, reject) => {
       const fail = (thrown: unknown): void => reject(connectionError(thrown, `${request.method} ${this.settings.server}`, request.signal))
-      const { body } = request
+      const body = typeof request.body === 'string' && !isAscii(request.headers) ? Buffer.from(request.body) : request.body
       // Said by us, because Node does not say it for every method that may have a body.
       const length = body === undefined ? undefined : { 'content-length': String(Buffer.byteLength(body)) }
       const sent = this.start(
@@ -131,6 +131,17 @@ export class HttpTransport implements Transport {
     return certificate
   }
 }
+
+/** Whether the head is the same bytes in every encoding: Node writes a head together with a body that is a text in the encoding of the body. */
+function isAscii(headers: TransportRequest['headers']): boolean {
+  for (const name in headers) {
+    const value = headers[name] as string | readonly string[]
+    if (typeof value === 'string' ? beyondAscii.test(value) : value.some((one) => beyondAscii.test(one))) return false
+  }
+  return true
+}
+
+const beyondAscii = /[^\x00-\x7f]/
 
 function readServerUrl(server: string): URL {
   const text = server.includes('://') ? server : `http://${server}`
