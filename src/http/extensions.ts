@@ -5,6 +5,7 @@ import type { RemoteDiscovery } from '../api/discovered.js'
 import type { RemoteOpenApi } from '../api/remote-openapi.js'
 import { removeHeader } from '../net/forwarded-headers.js'
 import type { AnswerHead } from '../net/reverse-proxy.js'
+import type { CertificateTally } from '../net/shown-certificate.js'
 import { Upstream } from '../net/upstream.js'
 import { UpstreamError } from '../net/upstream-error.js'
 import type { Exchange } from './exchange.js'
@@ -26,6 +27,8 @@ export interface ExtensionParts {
   /** Whether a header, in small letters, is one by which extension servers would believe somebody else's word on who the user is. */
   readonly isVouching: (name: string) => boolean
   readonly room: ForwardingRoom
+  /** Counts what extension servers show of themselves. */
+  readonly tally?: CertificateTally | undefined
 }
 
 interface ClientPair {
@@ -138,7 +141,7 @@ export class Extensions {
     if (known !== undefined && known.pair === pair) return known
     const { service, ca, isInsecure } = target
     const serverName = `${service.name}.${service.namespace}.svc`
-    const upstream = new Upstream({ ...pair, ...(ca === '' ? {} : { ca }), insecure: isInsecure, serverName })
+    const upstream = new Upstream({ ...pair, ...(ca === '' ? {} : { ca }), insecure: isInsecure, serverName, tally: this.parts.tally })
     const reached = { pair, upstream, room: known?.room ?? new ForwardingRoom(mostWaiting) }
     this.upstreams.set(target, reached)
     return reached

@@ -3,9 +3,10 @@
 
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectPlain, isIP } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { KeptConnections, type Opened } from './kept-connections.js'
 import { type AnswerRoom, type QuestionText, type ReadAnswer, StaleConnectionError } from './question.js'
+import { type CertificateTally, ShownCertificate } from './shown-certificate.js'
 import { hostOf, portOf, tlsOptions } from './upstream.js'
 
 /** Where a service is, and how each side knows the other. */
@@ -25,6 +26,8 @@ export interface EndpointSettings {
   /** What stands in `Authorization`, asked for with each request; left out: nothing. */
   readonly authorization?: () => string
   readonly userAgent?: string
+  /** Counts what it shows of itself; left out: nobody wants to know. */
+  readonly tally?: CertificateTally | undefined
 }
 
 export interface EndpointLimits {
@@ -76,11 +79,15 @@ export class JsonEndpoint {
   readonly #connections: KeptConnections
   /** Of the last connection, with which the next one is made more cheaply. */
   #session: Buffer | undefined
+  /** The last connection: all lead to the same server, and it shows the same on each. */
+  #lastSocket: TLSSocket | undefined
+  readonly #shown: ShownCertificate | undefined
 
   constructor(settings: EndpointSettings, limits: EndpointLimits) {
     const { url, userAgent } = settings
     this.#settings = settings
     this.#limits = limits
+    this.#shown = settings.tally && new ShownCertificate(settings.tally)
     this.#url = new URL(url)
     this.#path = `${this.#url.pathname}${this.#url.search}`
     const agent = userAgent === undefined ? '' : `User-Agent: ${sendable(userAgent)}\r\n`
@@ -104,9 +111,14 @@ export class JsonEndpoint {
       try {
         const leftMs = attempts === 1 ? timeoutMs : Math.max(1, lateAt - performance.now())
         const question = { request, timeoutMs: leftMs, allowedMs: timeoutMs, mostBytes, room, onAbort, isFresh: attempts === mostAttempts }
-        return endpointAnswer(await this.#connections.ask(question))
+        const answer = await this.#connections.ask(question)
+        this.#shown?.countAnswer(this.#lastSocket)
+        return endpointAnswer(answer)
       } catch (thrown) {
-        if (!(thrown instanceof StaleConnectionError)) throw thrown
+        if (!(thrown instanceof StaleConnectionError)) {
+          this.#shown?.countFailure(thrown)
+          throw thrown
+        }
         if (attempts === mostAttempts) throw thrown.cause
       }
     }
@@ -144,6 +156,11 @@ export class JsonEndpoint {
     const servername = serverName ?? (isIP(named) === 0 ? named : '')
     const session = this.#session === undefined ? {} : { session: this.#session }
     const socket = connectTls({ ...place, ...tlsOptions(this.#settings), servername, ALPNProtocols: ['h2', 'http/1.1'], ...session })
+    if (this.#shown !== undefined) {
+      socket.once('secureConnect', () => {
+        this.#lastSocket = socket
+      })
+    }
     socket.on('session', (given: Buffer) => {
       this.#session = given
     })

@@ -3,6 +3,7 @@
 import { type Agent, type ClientRequest, Agent as HttpAgent, type RequestOptions, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Duplex } from 'node:stream'
+import { type CertificateTally, checkServerName, ShownCertificate } from './shown-certificate.js'
 
 export interface UpstreamTls {
   /** PEM; left out: the authorities of this machine. */
@@ -14,6 +15,12 @@ export interface UpstreamTls {
   /** PEM, both or none. */
   readonly cert?: string | undefined
   readonly key?: string | undefined
+}
+
+/** Besides, for whoever passes many requests on. */
+export interface UpstreamOptions extends UpstreamTls {
+  /** Counts what the one server that all requests go to shows of itself; left out: nobody wants to know. */
+  readonly tally?: CertificateTally | undefined
 }
 
 export interface UpstreamLimits {
@@ -55,11 +62,13 @@ export interface UpstreamRequest {
 /** One sort of connections: the same credentials and the same trust, to any number of servers. */
 export class Upstream {
   readonly limits: UpstreamLimits
-  readonly #tls: UpstreamTls
+  readonly #tls: UpstreamOptions
+  readonly #shown: ShownCertificate | undefined
   readonly #agents = new Map<string, Agent>()
 
-  constructor(tls: UpstreamTls = {}, limits: Partial<UpstreamLimits> = {}) {
+  constructor(tls: UpstreamOptions = {}, limits: Partial<UpstreamLimits> = {}) {
     this.#tls = tls
+    this.#shown = tls.tally && new ShownCertificate(tls.tally)
     this.limits = { ...usualUpstreamLimits, ...limits }
   }
 
@@ -75,7 +84,14 @@ export class Upstream {
       agent: this.#agentFor(url.protocol, !isUpgrade && !isFresh),
       timeout: this.limits.idleMs,
     }
-    return url.protocol === 'https:' ? requestHttps(options) : requestHttp(options)
+    const sent = url.protocol === 'https:' ? requestHttps(options) : requestHttp(options)
+    const shown = this.#shown
+    if (shown !== undefined && url.protocol === 'https:') {
+      sent.once('response', (answer) => shown.countAnswer(answer.socket))
+      sent.once('upgrade', (_answer, socket) => shown.countAnswer(socket))
+      sent.on('error', (error) => shown.countFailure(error))
+    }
+    return sent
   }
 
   close(): void {
@@ -98,6 +114,7 @@ export class Upstream {
 /** What Node calls it. */
 export const tlsOptions = ({ ca, insecure = false, serverName, cert, key }: UpstreamTls) => ({
   rejectUnauthorized: !insecure,
+  checkServerIdentity: checkServerName,
   ...(ca === undefined ? {} : { ca }),
   ...(serverName === undefined ? {} : { servername: serverName }),
   ...(cert === undefined ? {} : { cert }),

@@ -3,8 +3,10 @@
 import type { AdmissionTallies, TalliedDurations } from '../admission/admission-tallies.js'
 import type { PolicyTallies } from '../admission/policy/policy-tallies.js'
 import type { Counted, HookTallies } from '../admission/webhooks/hook-tallies.js'
+import type { Identity } from '../api/identity.js'
 import type { Histogram } from '../base/histogram.js'
 import type { Family } from '../http/metrics/exposition.js'
+import type { Outbound } from './outbound.js'
 
 export function admissionFamilies(tallies: AdmissionTallies): readonly Family[] {
   const inWords = ({ operation, rejected, type }: TalliedDurations): readonly string[] => [operation, String(rejected), type]
@@ -69,6 +71,32 @@ const counter = (name: string, help: string, labels: readonly string[], rows: It
   help,
   labels,
   rows: Array.from(rows, (row) => ({ labels: row.labels, value: row.count })),
+})
+
+/** What servers show of themselves that nobody should any more. */
+export const certificateFamilies = ({ webhooks, extensions }: Outbound, identity: Identity): readonly Family[] =>
+  [
+    ['apiserver_webhooks', 'webhooks', webhooks] as const,
+    [`apiserver_${identity.prefixed('aggregator').replaceAll('-', '_')}`, 'extension servers', extensions] as const,
+  ].flatMap(([name, who, { lackedNames, wereSha1 }]) => [
+    plain(
+      `${name}_x509_insecure_sha1_total`,
+      `Answers of ${who}, or failures to ask them, with a certificate that was signed with SHA-1.`,
+      wereSha1,
+    ),
+    plain(
+      `${name}_x509_missing_san_total`,
+      `Answers of ${who}, or failures to ask them, with a certificate that has no names but the common one.`,
+      lackedNames,
+    ),
+  ])
+
+const plain = (name: string, help: string, value: number): Family => ({
+  name,
+  type: 'counter',
+  help,
+  labels: [],
+  rows: [{ labels: [], value }],
 })
 
 export const hookFamilies = (tallies: HookTallies): readonly Family[] => [

@@ -22,6 +22,7 @@ import { openPort } from './open-port.js'
 import { openStore } from './open-store.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
+import { openOutbound } from './outbound.js'
 import { PendingFiles } from './private-files.js'
 import { servedCatalog } from './served-catalog.js'
 import { servingCertificate } from './serving-certificate.js'
@@ -51,15 +52,30 @@ async function open(opening: Opening): Promise<AssembledServer> {
   closing.add(() => certificate.close())
   const trust = new ClientTrust(settings.authentication, certificate.authority.cert, logger)
   closing.add(() => trust.close())
-  closing.add(serveCustomKinds(store, catalogs))
+  const outbound = openOutbound()
+  closing.add(serveCustomKinds(store, catalogs, { tally: outbound.webhooks }))
   const extensions = openExtensions(opening, store, catalogs)
   const rbac = new RbacIndex(store, catalogs.current)
   const turns = new QuotaTurns()
   let isServing = false
-  const hooks = openHooks(settings, () => isServing)
+  const hooks = openHooks(settings, outbound, () => isServing)
   closing.add(() => hooks.close())
   const takeEvents = eventBuckets(settings.admission.config.eventRateLimits, () => performance.now())
-  const own = { store, catalogs, credential, serviceRanges, trust, rbac, closing, logger, turns, hooks, takeEvents, writeFile: files.write }
+  const own = {
+    store,
+    catalogs,
+    credential,
+    serviceRanges,
+    trust,
+    rbac,
+    closing,
+    logger,
+    turns,
+    hooks,
+    takeEvents,
+    writeFile: files.write,
+    outbound,
+  }
   const engine = makeEngine(settings, own)
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
   // Read once, before anybody waits for it.
@@ -85,7 +101,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
   closing.add(() => offload.close())
   store.heavy.maker = offload
   if (engine.elsewhere !== undefined) engine.elsewhere.carryOut = (request, isWanted) => offload.carryOut(request, isWanted)
-  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks })
+  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks, outbound })
   // What clients are shown from now on must not be lost by a crash.
   await files.settle()
   isServing = true

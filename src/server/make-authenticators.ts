@@ -23,6 +23,7 @@ import type { AdminCredential } from './client-configuration.js'
 import type { ClientTrust } from './client-trust.js'
 import { makeOidc } from './make-oidc.js'
 import type { AuthenticationSettings, Settings } from './options/settings.js'
+import type { Outbound } from './outbound.js'
 import type { WriteFile } from './private-files.js'
 import { tokenKeys } from './service-account-keys.js'
 
@@ -35,6 +36,7 @@ export interface AuthenticationParts {
   readonly closing: Closing
   /** How files are written that a start makes; left out: they are durable at once. */
   readonly writeFile?: WriteFile
+  readonly outbound: Outbound
 }
 
 export interface Identification {
@@ -47,7 +49,7 @@ export interface Identification {
 
 export function makeAuthenticators(
   settings: Settings,
-  { store, catalogs, credential, trust, logger, closing, writeFile }: AuthenticationParts,
+  { store, catalogs, credential, trust, logger, closing, writeFile, outbound }: AuthenticationParts,
 ): Identification {
   const { identity, authentication, dataDir, tokens, tls } = settings
   const { serviceAccounts } = authentication
@@ -76,7 +78,9 @@ export function makeAuthenticators(
       }),
       ...(authentication.bootstrapTokens ? [bootstrapTokens({ identity, objects, audiences })] : []),
       ...(authentication.oidc === undefined ? [] : [makeOidc(authentication.oidc, audiences, logger)]),
-      ...(authentication.tokenWebhook === undefined ? [] : [askedOver(settings, authentication.tokenWebhook, audiences, closing)]),
+      ...(authentication.tokenWebhook === undefined
+        ? []
+        : [askedOver(settings, authentication.tokenWebhook, audiences, { closing, outbound })]),
     ],
   })
   return {
@@ -110,9 +114,9 @@ function askedOver(
   { identity }: Settings,
   { connection, ...rest }: NonNullable<AuthenticationSettings['tokenWebhook']>,
   audiences: readonly string[],
-  closing: Closing,
+  { closing, outbound }: Pick<AuthenticationParts, 'closing' | 'outbound'>,
 ): TokenAuthenticator {
-  const endpoint = new JsonEndpoint(connection, { timeoutMs: webhookMs })
+  const endpoint = new JsonEndpoint({ ...connection, tally: outbound.webhooks }, { timeoutMs: webhookMs })
   closing.add(() => endpoint.close())
   const sleep = (ms: number) => setTimeout(ms, undefined, { ref: false })
   return webhookTokens({ identity, audiences, ...rest, post: (document) => endpoint.post(document), sleep })

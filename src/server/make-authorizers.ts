@@ -16,12 +16,14 @@ import { nodeRules } from '../controllers/bootstrap/access.js'
 import { JsonEndpoint } from '../net/json-endpoint.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { AuthorizationMode, Settings } from './options/settings.js'
+import type { Outbound } from './outbound.js'
 
 export interface AuthorizationParts {
   readonly rbac: RbacIndex
   readonly store: ObjectStore
   readonly catalogs: CatalogSource
   readonly closing: Closing
+  readonly outbound: Outbound
 }
 
 export function makeAuthorizers(settings: Settings, parts: AuthorizationParts): readonly Authorizer[] {
@@ -43,9 +45,9 @@ const webhookMs = 30_000
 
 function askedOver(
   { connection, version, acceptedTtlMs, refusedTtlMs }: NonNullable<Settings['authorization']['webhook']>,
-  { catalogs, closing }: AuthorizationParts,
+  { catalogs, closing, outbound }: AuthorizationParts,
 ): Authorizer {
-  const endpoint = new JsonEndpoint(connection, { timeoutMs: webhookMs })
+  const endpoint = new JsonEndpoint({ ...connection, tally: outbound.webhooks }, { timeoutMs: webhookMs })
   closing.add(() => endpoint.close())
   const { identity } = catalogs.current
   const post = (document: unknown) => endpoint.post(document)

@@ -31,6 +31,7 @@ import { makeAuthorizers } from './make-authorizers.js'
 import { agentFinding } from './make-reach.js'
 import type { HookParts } from './open-hooks.js'
 import type { Settings } from './options/settings.js'
+import type { Outbound } from './outbound.js'
 import type { WriteFile } from './private-files.js'
 
 export interface EngineParts {
@@ -48,6 +49,7 @@ export interface EngineParts {
   readonly findOwners?: FindOwners
   /** Connections to hooks, and what is counted of them. */
   readonly hooks: Omit<HookParts, 'recorder' | 'close'>
+  readonly outbound: Outbound
   /** How many events may still come. */
   readonly takeEvents: TakeEvents
   /** How files are written that a start makes; left out: they are durable at once. */

@@ -37,6 +37,7 @@ import { openFlowControl } from './open-flow-control.js'
 import type { HookParts } from './open-hooks.js'
 import type { Opening } from './opening.js'
 import type { RequestHeaderSettings, Settings } from './options/settings.js'
+import type { Outbound } from './outbound.js'
 import { servingFilters } from './serving-parts.js'
 import type { RunningLoops } from './start-loops.js'
 import { startTracing } from './start-tracing.js'
@@ -64,6 +65,7 @@ export interface ListenerParts {
   /** Who carries out what is too heavy for the event loop. */
   readonly offload: Offload
   readonly extensions: OpenExtensions
+  readonly outbound: Outbound
 }
 
 export async function makeListener(opening: Opening, parts: ListenerParts): Promise<RequestListener> {
@@ -84,7 +86,7 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
       maxReadOnly: limits.readingInFlight || Number.POSITIVE_INFINITY,
       maxMutating: limits.mutatingInFlight || Number.POSITIVE_INFINITY,
     })
-  const audit = openAudit(opening)
+  const audit = openAudit(opening, parts.outbound)
   const audited = audit && auditing({ audit, identity: settings.identity, clock: engine.clock })
   const reach = makeReach(settings.agents, closing)
   const metrics = new ServerMetrics({
@@ -130,12 +132,13 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
 /** Everything that has a path. */
 function siteOf(
   { settings, closing }: Opening,
-  { engine, state, offload, extensions, hooks: { recorder } }: ListenerParts,
+  { engine, state, offload, extensions, outbound, hooks: { recorder } }: ListenerParts,
   { metrics, reach }: { readonly metrics: ServerMetrics; readonly reach: OpenReach },
 ): Site {
   const version = versionDocument()
   const passOn = new Extensions({
     ...extensions,
+    tally: outbound.extensions,
     locate: extensions.finder.locate,
     rejectsRedirects: settings.aggregation.rejectsRedirects,
     isVouching: vouchingHeaders(settings.authentication.requestHeader),

@@ -19,12 +19,13 @@ import type { ObjectStore } from '../objects/object-store.js'
 import type { CollectionTally } from '../objects/store-tallies.js'
 import type { Storage, StorageSize } from '../storage/storage.js'
 import type { Engine } from '../verbs/engine.js'
-import { admissionFamilies, hookFamilies } from './admission-metrics.js'
+import { admissionFamilies, certificateFamilies, hookFamilies } from './admission-metrics.js'
 import { aggregationFamilies } from './aggregation-metrics.js'
 import { authenticationFamilies } from './authentication-metrics.js'
 import type { OpenExtensions } from './open-extensions.js'
 import type { OpenFlowControl } from './open-flow-control.js'
 import type { Settings } from './options/settings.js'
+import type { Outbound } from './outbound.js'
 import type { RunningLoops } from './start-loops.js'
 
 export interface MeasuredParts {
@@ -32,6 +33,7 @@ export interface MeasuredParts {
   readonly storage: Storage
   readonly engine: Pick<Engine, 'store' | 'admission' | 'access'>
   readonly hooks: HookTallies
+  readonly outbound: Outbound
   readonly catalogs: CatalogSource
   readonly loops: RunningLoops
   readonly extensions: Pick<OpenExtensions, 'services' | 'tallies'>
@@ -57,6 +59,7 @@ export function metricSources(parts: MeasuredParts): readonly MetricSource[] {
     () => (parts.engine.access.tallies === undefined ? [] : authenticationFamilies(parts.engine.access.tallies)),
     () => admissionFamilies(parts.engine.admission.tallies ?? new AdmissionTallies()),
     () => hookFamilies(parts.hooks),
+    () => certificateFamilies(parts.outbound, parts.settings.identity),
     () => (parts.flow === undefined ? [] : flowFamilies(parts.flow.control, parts.flow.configs.tallies.values())),
     () => (parts.audit === undefined ? [] : auditFamilies(parts.audit.tallies)),
   ]

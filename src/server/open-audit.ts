@@ -13,6 +13,7 @@ import type { Logger } from '../base/logger.js'
 import { JsonEndpoint } from '../net/json-endpoint.js'
 import type { Opening } from './opening.js'
 import type { AuditSettings, DeliverySettings } from './options/settings.js'
+import type { Outbound } from './outbound.js'
 import { StartError } from './start-failure.js'
 
 /** How long the service may take for a list of events. */
@@ -21,7 +22,7 @@ const webhookMs = 30_000
 const standardOutput = { descriptor: 1, mostWaitingBytes: 64 << 20, patienceMs: 5_000 }
 
 /** Undefined: nothing is audited. */
-export function openAudit({ settings: { audit }, logger, closing }: Opening): Audit | undefined {
+export function openAudit({ settings: { audit }, logger, closing }: Opening, outbound: Outbound): Audit | undefined {
   if (audit === undefined) return undefined
   const { policy, apiVersion, log, webhook } = audit
   const tallies = new AuditTallies()
@@ -33,7 +34,7 @@ export function openAudit({ settings: { audit }, logger, closing }: Opening): Au
   }
   if (webhook !== undefined) {
     const { connection, initialBackoffMs } = webhook
-    const endpoint = new JsonEndpoint(connection, { timeoutMs: webhookMs })
+    const endpoint = new JsonEndpoint({ ...connection, tally: outbound.webhooks }, { timeoutMs: webhookMs })
     backends.push(delivering(new WebhookBackend({ endpoint, apiVersion, initialBackoffMs, tallies, logger }), webhook, tallies))
   }
   const opened = new Audit({ policy: compilePolicy(policy), backends, tallies, apiVersion })

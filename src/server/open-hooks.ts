@@ -8,6 +8,7 @@ import { HookTallies } from '../admission/webhooks/hook-tallies.js'
 import { type RecordReview, ReviewRecorder } from '../admission/webhooks/review-recorder.js'
 import { JsonEndpoint } from '../net/json-endpoint.js'
 import type { Settings } from './options/settings.js'
+import type { Outbound } from './outbound.js'
 
 export interface HookParts {
   readonly clients: HookClients
@@ -25,10 +26,15 @@ export interface HookParts {
 /** How long it is waited for who judges images. */
 const imagesMs = 30_000
 
-export function openHooks({ identity, admission }: Settings, isServing: () => boolean): HookParts {
-  const clients = new HookClients({ userAgent: identity.prefixed('apiserver-admission'), allowsPlain: admission.allowsPlainHooks })
+export function openHooks(
+  { identity, admission }: Settings,
+  { webhooks: tally }: Pick<Outbound, 'webhooks'>,
+  isServing: () => boolean,
+): HookParts {
+  const clients = new HookClients({ userAgent: identity.prefixed('apiserver-admission'), allowsPlain: admission.allowsPlainHooks, tally })
   const recorder = admission.recordedReviews === 0 ? undefined : new ReviewRecorder(admission.recordedReviews)
-  const images = admission.imagePolicy === undefined ? undefined : new JsonEndpoint(admission.imagePolicy, { timeoutMs: imagesMs })
+  const images =
+    admission.imagePolicy === undefined ? undefined : new JsonEndpoint({ ...admission.imagePolicy, tally }, { timeoutMs: imagesMs })
   return {
     clients,
     tallies: new HookTallies(),

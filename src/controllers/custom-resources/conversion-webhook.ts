@@ -8,6 +8,7 @@ import { validateAnnotations, validateLabels } from '../../api/validation/labels
 import { inPieces } from '../../base/pieces.js'
 import { isListText, sliceItems, sliceMembers } from '../../codec/json-slices.js'
 import { type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
+import type { CertificateTally } from '../../net/shown-certificate.js'
 import type { CustomResourceDefinition, WebhookClientConfig } from '../../resources/apiextensions/v1.schema.js'
 import { isRecord } from '../../schema/read.js'
 import { writeAny } from '../../schema/write.js'
@@ -33,6 +34,8 @@ export interface WebhookParts {
   /** The group of reviews, in the vocabulary of the server. */
   readonly reviewGroup: string
   readonly locate: LocateService
+  /** Counts what webhooks show of themselves. */
+  readonly tally?: CertificateTally | undefined
 }
 
 /** Undefined where objects are the same in all versions. */
@@ -42,7 +45,7 @@ export function conversionWebhook(definition: CustomResourceDefinition, parts: W
   if (conversion?.strategy !== 'Webhook') return undefined
   const kind = names?.kind ?? ''
   const review = conversionReviewVersions.find((version) => knownReviews.includes(version)) ?? 'v1'
-  const caller = new WebhookCaller(clientConfig, parts.locate)
+  const caller = new WebhookCaller(clientConfig, parts)
   const convert: BatchConversion = async (objects, versions) => {
     const fail = (why: string): ApiError => failure(`conversion webhook for ${versions.from}, Kind=${kind} ${why}`)
     const uid = randomUUID()
@@ -63,15 +66,15 @@ const failure = (message: string): ApiError => new ApiError({ code: 500, message
 /** The connection is made when it is first needed; a service may move meanwhile. */
 class WebhookCaller {
   private readonly config: WebhookClientConfig
-  private readonly locate: LocateService
+  private readonly parts: WebhookParts
   private endpoint: JsonEndpoint | undefined
   private key = ''
   private inFlight = 0
   private isClosed = false
 
-  constructor(config: WebhookClientConfig, locate: LocateService) {
+  constructor(config: WebhookClientConfig, parts: WebhookParts) {
     this.config = config
-    this.locate = locate
+    this.parts = parts
   }
 
   async post(text: string): Promise<Buffer> {
@@ -95,7 +98,7 @@ class WebhookCaller {
 
   private open(): JsonEndpoint {
     const { url, service, caBundle } = this.config
-    const place: ServicePlace = service === undefined ? { url: url ?? '' } : this.locate(service)
+    const place: ServicePlace = service === undefined ? { url: url ?? '' } : this.parts.locate(service)
     const key = `${place.url} ${place.address?.host} ${place.address?.port}`
     if (this.endpoint !== undefined && this.key === key) return this.endpoint
     // Whoever is on the way to where it was before comes to an end there.
@@ -105,7 +108,7 @@ class WebhookCaller {
     const target = new URL(place.url)
     target.searchParams.set('timeout', `${timeoutMs / 1000}s`)
     this.endpoint = new JsonEndpoint(
-      { ...place, url: target.href, ...(ca === undefined ? {} : { ca }) },
+      { ...place, url: target.href, tally: this.parts.tally, ...(ca === undefined ? {} : { ca }) },
       { timeoutMs, maxBytes: mostAnswerBytes },
     )
     return this.endpoint

@@ -109,10 +109,10 @@ export class CustomKinds {
 }
 
 /** Gives what ends it. */
-export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource): () => void {
+export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource, hooks: Pick<WebhookParts, 'tally'> = {}): () => void {
   const definitions = definitionsResource(catalogs)
   if (definitions === undefined) return () => undefined
-  const kinds = new CustomKinds(catalogs, { reviewGroup: definitions.group, locate: serviceLocator(store, catalogs) })
+  const kinds = new CustomKinds(catalogs, { ...hooks, reviewGroup: definitions.group, locate: serviceLocator(store, catalogs) })
   const read = (object: StoredObject): CustomResourceDefinition => object.decode(definitions) as CustomResourceDefinition
   const unwatch = store.watch({
     resource: definitions,

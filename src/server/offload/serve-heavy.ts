@@ -26,6 +26,7 @@ import { makeEngine } from '../make-engine.js'
 import { type HookParts, openHooks } from '../open-hooks.js'
 import { readSettings } from '../options/read-settings.js'
 import type { Settings } from '../options/settings.js'
+import { type Outbound, openOutbound } from '../outbound.js'
 import { servedCatalog } from '../served-catalog.js'
 import { copyOf } from './answer-question.js'
 import { failureOf } from './failure.js'
@@ -43,10 +44,12 @@ interface Prepared {
   readonly trust: ClientTrust
   readonly pressure: Pressure
   readonly hooks: HookParts
+  readonly outbound: Outbound
 }
 
 async function prepare(start: ThreadStart): Promise<Prepared> {
   const settings = { ...(await readSettings(start.flags, start.texts)), dataDir: start.dataDir }
+  const outbound = openOutbound()
   return {
     start,
     settings,
@@ -58,7 +61,8 @@ async function prepare(start: ThreadStart): Promise<Prepared> {
       answerBytes: Number.POSITIVE_INFINITY,
       answerMs: settings.timeouts.requestMs,
     }),
-    hooks: openHooks(settings, () => true),
+    hooks: openHooks(settings, outbound, () => true),
+    outbound,
   }
 }
 
@@ -117,7 +121,7 @@ async function serve(
   prepared: Prepared,
   { request, job, catalog: number }: Requested,
 ): Promise<Pick<Extract<FromThread, { kind: 'answer' }>, 'answer' | 'counts'>> {
-  const { start, settings, serviceRanges, trust, pressure, hooks } = prepared
+  const { start, settings, serviceRanges, trust, pressure, hooks, outbound } = prepared
   const storage = new ThreadStorage(start, writesOf(job))
   const store = storeOf(settings, storage)
   const catalog = prepared.catalog.at(number, store)
@@ -141,6 +145,7 @@ async function serve(
     turns,
     findOwners,
     takeEvents: (keys) => storage.takeEvents(keys),
+    outbound,
     hooks: { ...hooks, tallies, record: hooks.recorder === undefined ? undefined : sayRecorded },
   })
   const resources = { engine, minRequestTimeoutMs: settings.timeouts.minWatchMs }
