@@ -3,7 +3,6 @@
 import type { Assemble } from './embedding/parts.js'
 import { type FaultSource, watchFaults } from './faults.js'
 import { renderGreeting } from './greeting.js'
-import { letHeapGrow } from './heap-growth.js'
 import { createLogger } from './logger.js'
 import { type MoveCommand, moveCommands } from './move/move-commands.js'
 import { flagGroups } from './options/flag-table.js'
@@ -11,6 +10,7 @@ import { renderHelp } from './options/help.js'
 import { type ParsedFlags, parseFlags } from './options/parse-flags.js'
 import { readSettings } from './options/read-settings.js'
 import type { Settings } from './options/settings.js'
+import { tunePlatform } from './platform-flags.js'
 import { makePrivateFolder } from './private-files.js'
 import type { RunningServer } from './running-server.js'
 import { explainStartFailure } from './start-failure.js'
@@ -98,9 +98,9 @@ async function serve(parsed: ParsedFlags, surroundings: Surroundings): Promise<v
     void logger.close().then(() => surroundings.exit(code))
   }
   if (settings.dataDir !== undefined) makePrivateFolder(settings.dataDir)
-  letHeapGrow()
   const assemble = await surroundings.loadAssemble()
   const server = await assemble(settings, logger)
+  tunePlatform()
   watchFaults(surroundings.signals, logger, () => void closeAtOnce(server).then(() => exit(1)))
   endOnSignal(server, { ...surroundings, exit })
   surroundings.print(renderGreeting({ settings, server, version: packageVersion(), elapsedMs: performance.now() }))
