@@ -1,5 +1,6 @@
 // What the status of a disruption budget says: how many pods there shall be, how many are well, and how many may be disturbed.
 
+import { own } from '../../base/own.js'
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../resources/policy/v1.schema.js'
 import { timeOf } from '../../schema/scalars.js'
 import type { CountedPod } from './expected-pods.js'
@@ -27,7 +28,7 @@ export function disruptedPods(budget: PodDisruptionBudget, pods: readonly Counte
   const late: string[] = []
   let againMs: number | undefined
   for (const { name, isGoing } of pods) {
-    const since = budget.status?.disruptedPods?.[name]
+    const since = own(budget.status?.disruptedPods, name)
     if (since === undefined || isGoing) continue
     const endMs = Date.parse(since) + deletionMs
     if (endMs < nowMs) late.push(name)
@@ -49,7 +50,7 @@ export interface Counted {
 }
 
 export function countedStatus({ budget, pods, expected, desired, disrupted, nowMs }: Counted): PodDisruptionBudgetStatus {
-  const healthy = pods.filter(({ name, isGoing, isReady }) => isReady && !isGoing && disrupted.pods[name] === undefined).length
+  const healthy = pods.filter(({ name, isGoing, isReady }) => isReady && !isGoing && own(disrupted.pods, name) === undefined).length
   // A budget without pods allows nothing, so that the first pods that come are not disturbed before they were counted.
   const allowed = expected <= 0 ? 0 : Math.max(0, healthy - desired)
   const generation = budget.metadata?.generation

@@ -216,3 +216,11 @@ test('an evicted pod does not count while it has time to go; afterwards it does'
   assert.equal(later.disruptedPods, undefined)
   await loop.close()
 })
+
+test('a pod may have a name that every object of the language knows', async () => {
+  const { budgets, makePod, loop, status } = await setUp()
+  for (const name of ['constructor', 'q']) await makePod(name)
+  await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { selector, minAvailable: 1 } })
+  assert.deepEqual(counts(await status()), [2, 2, 1, 1])
+  await loop.close()
+})

@@ -150,6 +150,14 @@ const rows: readonly Row<HorizontalPodAutoscalerSpec>[] = [
     ],
   },
   {
+    title: 'a metric of a type by a name that every object of the language knows',
+    given: { metrics: [{ type: 'constructor' }] },
+    found: Array.from(
+      { length: 2 },
+      () => `${m}.type: Unsupported value: "constructor": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"`,
+    ),
+  },
+  {
     title: 'a target below zero',
     given: { metrics: [{ type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '-1' } } }] },
     found: [`${m}.pods.target.averageValue: Invalid value: "-1": must be positive`],

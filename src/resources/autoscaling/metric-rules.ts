@@ -5,6 +5,7 @@ import { type FieldError, forbidden, invalid, notSupported, required } from '../
 import { checkEach, joined } from '../../api/validation/collect.js'
 import { checkText, noErrors } from '../../api/validation/fields.js'
 import { pathSegmentProblems } from '../../api/validation/name-problems.js'
+import { own } from '../../base/own.js'
 import { isZeroQuantity, parseQuantity } from '../../schema/quantity.js'
 import { isNegative } from '../core/pod-spec/quantities.js'
 import type {
@@ -46,7 +47,7 @@ function validateMetric(metric: MetricSpec, field: string, gates: FeatureGates):
   const { type = '' } = metric
   const there = sources.filter((name) => metric[name] !== undefined)
   const [first] = there
-  const expected = sourceOfType[type]
+  const expected = own(sourceOfType, type)
   // Told twice, as in the reference: as a word, and as the name of what should be there.
   const unknown = expected === undefined ? [notSupported(`${field}.type`, type, types)] : noErrors
   return joined(

@@ -5,6 +5,7 @@ import type { Identity } from '../../api/identity.js'
 import { checkEach, joined } from '../../api/validation/collect.js'
 import { checkText, noErrors } from '../../api/validation/fields.js'
 import { qualifiedName } from '../../api/validation/text-rules.js'
+import { own } from '../../base/own.js'
 import { compareQuantities, parseQuantity, type Quantity, quantityMilliValue, quantityValue } from '../../schema/quantity.js'
 import { canOvercommit, checkContainerResourceName, checkResourceName } from './pod-spec/resource-names.js'
 import type { LimitRangeItem } from './v1.schema.js'
@@ -124,18 +125,18 @@ function validateOrder(item: LimitRangeItem, key: string, field: string): readon
 
 /** A pod's defaults are refused as a whole and not looked at again. */
 const amountOf = (item: LimitRangeItem, name: AmountField, key: string): string | undefined =>
-  item.type === 'Pod' && name.startsWith('default') ? undefined : item[name]?.[key]
+  item.type === 'Pod' && name.startsWith('default') ? undefined : own(item[name], key)
 
 const one = parseQuantity('1')
 /** Beyond it thousandths do not fit a 64-bit integer, so that whole numbers are compared. */
 const maxMilliValue = (2n ** 63n - 1n) / 1000n
 
 function validateRatio({ maxLimitRequestRatio, min, max }: LimitRangeItem, key: string, field: string): readonly FieldError[] {
-  const text = maxLimitRequestRatio?.[key]
+  const text = own(maxLimitRequestRatio, key)
   if (text === undefined) return noErrors
   const ratio = parseQuantity(text)
   const at = `${field}.maxLimitRequestRatio[${key}]`
-  const [low, high] = [min?.[key], max?.[key]]
+  const [low, high] = [own(min, key), own(max, key)]
   return joined(
     compareQuantities(ratio, one) < 0 ? [invalid(at, text, `ratio ${text} is less than 1`)] : noErrors,
     low === undefined || high === undefined

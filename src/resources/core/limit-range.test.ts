@@ -65,6 +65,14 @@ const rows: readonly { readonly title: string; readonly limits: readonly LimitRa
     found: [],
   },
   {
+    title: 'a name that every object of the language knows',
+    limits: [{ type: 'Container', min: { cpu: '1' }, max: { constructor: '1' } as unknown as LimitRangeItem['max'] & object }],
+    found: [
+      'spec.limits[0].max[constructor]: Invalid value: "constructor": must be a standard resource type or fully qualified',
+      'spec.limits[0].max[constructor]: Invalid value: "constructor": must be a standard resource for containers',
+    ],
+  },
+  {
     title: 'a minimum above all else',
     limits: [{ type: 'Container', min: { cpu: '2' }, max: { cpu: '1' }, default: { cpu: '1' }, defaultRequest: { cpu: '1' } }],
     found: [

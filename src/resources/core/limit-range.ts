@@ -3,6 +3,7 @@
 import { defineResource } from '../../api/definition.js'
 import { withMetadata } from '../../api/object.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
+import { own } from '../../base/own.js'
 import { validateLimits } from './limit-range-rules.js'
 import { mapItems } from './pod-spec/all-containers.js'
 import { withChanged } from './pod-spec/missing-members.js'
@@ -15,7 +16,7 @@ const amountFields = ['max', 'min', 'default', 'defaultRequest', 'maxLimitReques
 
 /** The amounts with those of `others` that they lack; the same amounts where they lack none. */
 function completed(amounts: Amounts | undefined, others: Amounts | undefined): Amounts | undefined {
-  for (const name in others) if (amounts?.[name] === undefined) return { ...others, ...amounts }
+  for (const name in others) if (own(amounts, name) === undefined) return { ...others, ...amounts }
   return amounts
 }
 

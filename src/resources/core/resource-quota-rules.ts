@@ -4,6 +4,7 @@ import { type FieldError, invalid, required } from '../../api/field-error.js'
 import type { Identity } from '../../api/identity.js'
 import { joined } from '../../api/validation/collect.js'
 import { noErrors } from '../../api/validation/fields.js'
+import { own } from '../../base/own.js'
 import { checkResourceAmount, checkResourceName } from './pod-spec/resource-names.js'
 import type { ResourceQuota, ResourceQuotaSpec, ResourceQuotaStatus, ScopedResourceSelectorRequirement } from './v1.schema.js'
 
@@ -70,7 +71,7 @@ export const validateQuotaStatus = (status: ResourceQuotaStatus, field: string, 
 
 /** The limited resources that a scope cannot count. */
 function uncounted(scope: string, hard: Amounts | undefined): readonly string[] {
-  const counted = countedByScope[scope]
+  const counted = own(countedByScope, scope)
   return counted === undefined ? [] : Object.keys(hard ?? {}).filter((name) => isCountable(name) && !counted.has(name))
 }
 
@@ -81,7 +82,7 @@ function validateScopes({ scopes = [], hard }: ResourceQuotaSpec, field: string)
   if (scopes.length === 0) return noErrors
   const problems = [
     ...scopes.flatMap((scope) => [
-      ...(countedByScope[scope] === undefined ? ['unsupported scope'] : []),
+      ...(own(countedByScope, scope) === undefined ? ['unsupported scope'] : []),
       ...uncounted(scope, hard).map(() => 'unsupported scope applied to resource'),
     ]),
     ...new Array<string>(conflictCount(scopes)).fill('conflicting scopes'),
@@ -105,14 +106,14 @@ function validateSelector({ scopeSelector, scopes = [], hard }: ResourceQuotaSpe
 }
 
 const validateScopeName = ({ scopeName = '' }: ScopedResourceSelectorRequirement, field: string): readonly FieldError[] =>
-  countedByScope[scopeName] === undefined ? [invalid(`${field}.scopeName`, scopeName, 'unsupported scope')] : noErrors
+  own(countedByScope, scopeName) === undefined ? [invalid(`${field}.scopeName`, scopeName, 'unsupported scope')] : noErrors
 
 const existsOnly =
   "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
 
 /** Only priority classes have values to choose among. */
 function validateScopeOperator({ scopeName = '', operator = '' }: ScopedResourceSelectorRequirement, field: string): readonly FieldError[] {
-  const hasValues = scopeName === 'PriorityClass' || countedByScope[scopeName] === undefined
+  const hasValues = scopeName === 'PriorityClass' || own(countedByScope, scopeName) === undefined
   return hasValues || operator === 'Exists' ? noErrors : [invalid(`${field}.operator`, operator, existsOnly)]
 }
 

@@ -52,6 +52,18 @@ const rows: readonly { readonly title: string; readonly spec: ResourceQuotaSpec;
     ],
   },
   {
+    title: 'a scope by a name that every object of the language knows',
+    spec: {
+      hard: { pods: '1' },
+      scopes: ['constructor'],
+      scopeSelector: { matchExpressions: [{ scopeName: 'constructor', operator: 'Exists' }] },
+    },
+    found: [
+      'spec.scopes: Invalid value: ["constructor"]: unsupported scope',
+      'spec.scopeSelector.matchExpressions.scopeName: Invalid value: "constructor": unsupported scope',
+    ],
+  },
+  {
     title: 'a selector of scopes',
     spec: {
       hard: { pods: '1' },

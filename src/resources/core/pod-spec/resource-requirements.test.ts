@@ -19,6 +19,14 @@ const rows: readonly Row<ResourceRequirements>[] = [
     found: [`${r}.requests: Invalid value: "2": must be less than or equal to cpu limit`],
   },
   {
+    title: 'a name that every object of the language knows',
+    given: { requests: { constructor: '1' } as unknown as { readonly [name: string]: string } },
+    found: [
+      `${r}.requests[constructor]: Invalid value: "constructor": must be a standard resource type or fully qualified`,
+      `${r}.requests[constructor]: Invalid value: "constructor": must be a standard resource for containers`,
+    ],
+  },
+  {
     title: 'an unknown name and a negative amount',
     given: { limits: { mystery: '-1' } },
     found: ['limits', 'requests'].flatMap((list) => [

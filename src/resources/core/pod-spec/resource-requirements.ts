@@ -3,6 +3,7 @@
 import { duplicate, type FieldError, forbidden, invalid, notFound, required } from '../../../api/field-error.js'
 import { checkEach, joined } from '../../../api/validation/collect.js'
 import { noErrors } from '../../../api/validation/fields.js'
+import { own } from '../../../base/own.js'
 import { sortTexts } from '../../../base/text-order.js'
 import { compareQuantities, parseQuantity } from '../../../schema/quantity.js'
 import type { ResourceRequirements } from '../v1.schema.js'
@@ -66,7 +67,7 @@ function validateRequests({ requests, limits }: Requested, field: string, { rule
     errors = joined(
       errors,
       validateAmount({ name, amount }, at, rules),
-      compareWithLimit({ name, amount, limit: limits[name] }, field, rules),
+      compareWithLimit({ name, amount, limit: own(limits, name) }, field, rules),
       isHugePages(name) ? checkPageCount(name, amount, at) : noErrors,
     )
   }
