@@ -3,6 +3,7 @@
 import { type Command, defineCommand } from './command.js'
 import { forEach } from './each.js'
 import { Failure } from './failure.js'
+import { UsageError } from './flags.js'
 import { type Result, tellResults, writeFlags } from './results.js'
 import { fileFlags, type Named, namedOrFiled } from './targets.js'
 
@@ -18,6 +19,8 @@ export const approval = (deed: 'approve' | 'deny'): Command =>
     flags: { ...fileFlags, ...writeFlags, force: { kind: 'switch', help: 'once more, and where somebody else decided' } },
     run: async (work) => {
       const { flags, io, session } = work
+      if (work.args.length === 0 && flags.filename.length === 0)
+        throw new UsageError('one or more requests must be named, or a file with -f; "clusterctl get certificatesigningrequests" shows all')
       const type = deed === 'approve' ? 'Approved' : 'Denied'
       const requests = await session.resources.find('certificatesigningrequests')
       const args = work.args.length === 0 ? [] : ['certificatesigningrequests', ...work.args.map((word) => word.replace(/^[^/]*\//, ''))]

@@ -22,6 +22,10 @@ export interface Command<Table extends FlagTable = FlagTable> {
   readonly about: string
   readonly examples?: readonly string[]
   readonly flags: Table
+  /** Words behind it mean nothing, and whoever writes some means something else. */
+  readonly takesNoWords?: boolean
+  /** The exit code where it fails; by default 1. */
+  readonly failureCode?: number
   /** Gives the exit code; nothing is 0. */
   run(work: Work<Table>): Promise<number | undefined>
 }

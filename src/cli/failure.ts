@@ -21,28 +21,31 @@ export class Failure extends Error {
 }
 
 /** What others wrote stands in messages: no control character of theirs is left. */
-export const explain = (thrown: unknown): string => printable(sentenceFor(thrown))
+export const explain = (thrown: unknown, when = ''): string => printable(sentenceFor(thrown, when))
 
-function sentenceFor(thrown: unknown): string {
+function sentenceFor(thrown: unknown, when: string): string {
   const { name, message } = thrown instanceof Error ? thrown : { name: '', message: String(thrown) }
-  if (name === 'StatusError') return explainStatus(thrown as StatusError)
+  if (name === 'StatusError') return explainStatus(thrown as StatusError, when)
   if (name === 'ConnectionError') return explainConnection(thrown as Error & { readonly code: string })
   if (name === 'ConfigError')
     return `error: ${message}\n  see: clusterctl config view; --kubeconfig names another file, --server another server\n`
   if (name === 'CredentialError') return `error: ${message}\n`
   if (name === 'TimeoutError') return `error: ${message}; --request-timeout says how long to wait\n`
   if (thrown instanceof UsageError || thrown instanceof Failure) return `error: ${message}\n`
-  return `error: ${message}\n`
+  return `error: ${when}${ofSystem(message)}\n`
 }
 
-function explainStatus({ code, reason, message, causes, details }: StatusError): string {
+/** In the order in which other programs tell it: what was tried, with which file, and what came of it. */
+const ofSystem = (message: string): string => message.replace(/^E[A-Z0-9]+: ([^,]+), (\w+) '(.*)'$/, '$2 $3: $1')
+
+function explainStatus({ code, reason, message, causes, details }: StatusError, when: string): string {
   if (code === 422 || reason === 'Invalid') {
     if (details.kind === undefined || details.kind === '') return `The request is invalid: ${message}\n`
     if (causes.length < 2) return `The ${message}\n`
     return `The ${details.kind} "${details.name ?? ''}" is invalid: ${causes.map(({ field, message: what }) => `\n* ${field}: ${what}`).join('')}\n`
   }
   if (code === 401) return `error: You must be logged in to the server (${reason || 'Unauthorized'}): ${message}\n`
-  return `Error from server (${reason || code}): ${message}\n`
+  return `Error from server (${reason || code}): ${when}${message}\n`
 }
 
 function explainConnection({ message, code }: Error & { readonly code: string }): string {

@@ -18,6 +18,7 @@ export interface Surroundings {
 export async function main(argv: readonly string[], { io: givenIo, signal }: Surroundings = {}): Promise<number> {
   const io = givenIo ?? processIo(colourOf(argv))
   let session: Session | undefined
+  let failureCode = 1
   try {
     // What the scripts of shells ask; they want an answer, or none.
     if (argv[0] === '__complete') {
@@ -25,14 +26,19 @@ export async function main(argv: readonly string[], { io: givenIo, signal }: Sur
       io.out(found.map((word) => `${word}\n`).join(''))
       return 0
     }
-    const { words, entry, rest } = findCommand(argv)
+    const { words, entry, rest, next } = findCommand(argv)
+    // Before its flags are found to be none of ours.
+    if (next !== undefined && words[0] === 'create')
+      throw new UsageError(`there is no "create ${next}"; write the object into a file, and use -f`)
     if (entry === undefined) return await showHelp(words, rest, io)
     const command = await entry.load()
+    failureCode = command.failureCode ?? failureCode
     const { flags, args, rest: behind } = parseLine(rest, { ...usualFlags, ...command.flags })
     if (flags.help) {
       io.out((await import('./help.js')).commandHelp(words, entry, command))
       return 0
     }
+    if (command.takesNoWords === true && args.length > 0) throw new UsageError(`unexpected arguments: ${args.join(' ')}`)
     // A flag that means something else here says nothing about the server.
     const others = Object.fromEntries(Object.keys(command.flags).map((name) => [name, undefined]))
     session = new Session({ ...flags, ...others }, (text) => io.err(`${io.style.yellow('Warning:')} ${printableLine(text)}\n`))
@@ -52,7 +58,7 @@ export async function main(argv: readonly string[], { io: givenIo, signal }: Sur
       const { words, entry } = findCommand(argv)
       io.err(`  see: clusterctl ${entry === undefined ? 'help' : `${words.join(' ')} --help`}\n`)
     }
-    return 1
+    return failureCode
   } finally {
     session?.close()
   }
@@ -62,6 +68,8 @@ interface Found {
   readonly words: readonly string[]
   readonly entry: CommandEntry | undefined
   readonly rest: readonly string[]
+  /** The word behind a command of one word, where none of its flags stands before it. */
+  readonly next?: string | undefined
 }
 
 /** Flags may stand before the command, and between its words. */
@@ -72,7 +80,8 @@ function findCommand(argv: readonly string[]): Found {
     if (at.length < count) continue
     const words = at.map((place, i) => (i === 0 ? (argv[place] as string) : (shortNames[argv[place] as string] ?? (argv[place] as string))))
     const entry = commands[words.join(' ')]
-    if (entry !== undefined) return { words, entry, rest: argv.filter((_, i) => !at.includes(i)) }
+    if (entry !== undefined)
+      return { words, entry, rest: argv.filter((_, i) => !at.includes(i)), next: count === 1 ? argv[places[1] ?? -1] : undefined }
   }
   return { words: places.slice(0, 2).map((place) => argv[place] as string), entry: undefined, rest: argv }
 }

@@ -13,6 +13,11 @@ export interface ManifestPlace {
   readonly recursive: boolean
 }
 
+const origins = new WeakMap<DynamicObject, string>()
+
+/** The file in which an object was found. */
+export const originOf = (object: DynamicObject): string => origins.get(object) ?? ''
+
 const endings = /\.(?:ya?ml|json)$/
 
 export async function readManifests({ filename, recursive }: ManifestPlace, io: Io): Promise<readonly DynamicObject[]> {
@@ -42,7 +47,9 @@ async function download(address: string): Promise<string> {
 
 export function objectsOf(text: string, origin: string): readonly DynamicObject[] {
   try {
-    return readDocuments(text).flatMap(({ value, line }) => itemsOf(value, `${origin}${line === 1 ? '' : `, line ${line}`}`))
+    const objects = readDocuments(text).flatMap(({ value, line }) => itemsOf(value, `${origin}${line === 1 ? '' : `, line ${line}`}`))
+    for (const object of objects) origins.set(object, origin)
+    return objects
   } catch (thrown) {
     if (thrown instanceof Error && thrown.name === 'YamlError') throw new Failure(`error parsing ${origin}: ${thrown.message}`)
     throw thrown

@@ -7,7 +7,7 @@ import { definedKinds, inUsableOrder } from './definitions.js'
 import { Failure } from './failure.js'
 import { type FlagTable, UsageError } from './flags.js'
 import type { Io } from './io.js'
-import { readManifests } from './manifests.js'
+import { originOf, readManifests } from './manifests.js'
 import type { Session } from './session.js'
 
 /** One object that was named. */
@@ -15,6 +15,8 @@ export interface Named {
   readonly resource: ServedResource
   readonly name: string
   readonly collection: Collection<DynamicObject>
+  /** The file that named it. */
+  readonly origin?: string
 }
 
 export interface Wanted {
@@ -113,7 +115,13 @@ async function filed(object: DynamicObject, session: Session, defined: ReadonlyM
     )
   const own = resource.namespaced ? (namespace ?? session.namespace) : undefined
   const placed = own === undefined ? object : { ...object, metadata: { ...object.metadata, namespace: own } }
-  return { resource, name: object.metadata?.name ?? '', collection: session.client.collection(resource, own), object: placed }
+  return {
+    resource,
+    name: object.metadata?.name ?? '',
+    collection: session.client.collection(resource, own),
+    object: placed,
+    origin: originOf(object),
+  }
 }
 
 /** What `-f`, or names, or selectors say: as objects that are there. */
@@ -129,10 +137,11 @@ export async function namedOrFiled(
 ): Promise<readonly Named[]> {
   if (flags.filename.length > 0) return readFiled(flags, surroundings)
   const { named, collections } = await wantedBy(args, { session: surroundings.session, allNamespaces: flags['all-namespaces'] ?? false })
+  const selects = flags.selector !== undefined || flags.all === true || flags['field-selector'] !== undefined
+  if (named.length > 0 && selects) throw new UsageError('name cannot be provided when a selector is specified')
   if (named.length > 0) return named
   if (collections.length === 0) throw new UsageError('name an object (TYPE NAME or TYPE/NAME), or a file with -f')
-  if (flags.selector === undefined && flags.all !== true && flags['field-selector'] === undefined)
-    throw new UsageError('resource(s) were provided, but no name was specified')
+  if (!selects) throw new UsageError('resource(s) were provided, but no name was specified')
   const found: Named[] = []
   for (const { resource, collection } of collections) {
     const select = {

@@ -45,6 +45,11 @@ test('a conflict says who owns what since when, and what to do', async () => {
   assert.equal((await run(['apply', '-f', '-'], map('c', { x: '2', z: '2' }))).stdout, 'configmap/c configured\n')
 })
 
+test('diff that cannot be told has another exit code than one that shows something', async () => {
+  const { run } = start()
+  for (const words of [[], ['--bogus'], ['-f', '/none'], ['extra']]) assert.equal((await run(['diff', ...words])).code, 2, words.join(' '))
+})
+
 test('diff shows what would change, and its exit code says whether something would', async () => {
   const { run } = start()
   await run(['apply', '-f', '-'], map('d', { x: '1', y: '1' }))
@@ -218,6 +223,50 @@ test('messages say what to do', async () => {
   await says(['get', 'pods', '--token', 'wrong'], /logged in/)
   await says(['get', 'pods', '--as', 'alice'], /Error from server \(Forbidden\): pods is forbidden: User "alice"/)
   await says(['apply', '-f', join(folder, 'none.yaml')], /none.yaml" does not exist/)
+  await says(['create', 'job', 'j', '--image=x'], /there is no "create job"; write the object into a file/)
+  await says(['certificate', 'approve'], /one or more requests must be named/)
+  await says(['events', '--for', 'web'], /must be in resource\/name form/)
+  await says(['patch', 'ns', 'default', '--patch-file', join(folder, 'none')], /^error: open .*none: no such file or directory\n$/)
+})
+
+test('words that mean nothing are refused, and names beside selectors', async () => {
+  const { run, ok } = start()
+  await ok('create', 'configmap', 'kept')
+  for (const words of [
+    'version',
+    'api-versions',
+    'api-resources',
+    'config view',
+    'events',
+    'apply',
+    'replace',
+    'auth reconcile',
+    'proxy',
+  ]) {
+    const { code, stdout, stderr } = await run([...words.split(' '), 'extra'])
+    assert.deepEqual([words, code, stdout], [words, 1, ''])
+    assert.match(stderr, /^error: unexpected arguments: extra\n {2}see: clusterctl /)
+  }
+  for (const more of [['--all'], ['-l', 'a=b'], ['--field-selector', 'metadata.name=kept']]) {
+    const { code, stderr } = await run(['delete', 'configmap', 'kept', ...more])
+    assert.equal(code, 1)
+    assert.match(stderr, /name cannot be provided when a selector is specified/)
+  }
+  await ok('delete', 'configmap', 'kept')
+})
+
+test('what fails of a file is told with the file', async () => {
+  const { run, folder } = start()
+  const file = join(folder, 'one.json')
+  writeFileSync(file, map('one', {}))
+  for (const [verb, doing] of [
+    ['replace', 'replacing'],
+    ['delete', 'deleting'],
+  ] as const) {
+    const { code, stderr } = await run([verb, '-f', file])
+    assert.equal(code, 1)
+    assert.equal(stderr, `Error from server (NotFound): error when ${doing} "${file}": configmaps "one" not found\n`)
+  }
 })
 
 test('help is there for every command, and completion knows commands, flags, kinds and names', async () => {

@@ -19,6 +19,7 @@ export const command = defineCommand({
     'sort-by': { kind: 'text', help: 'name or kind' },
     cached: { kind: 'switch', help: 'as it was some minutes ago' },
   },
+  takesNoWords: true,
   run: async ({ flags, session, io }) => {
     if (flags.output !== undefined && !['wide', 'name', ''].includes(flags.output))
       throw new UsageError(`--output ${flags.output} is not available`)

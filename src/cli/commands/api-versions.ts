@@ -7,6 +7,7 @@ export const command = defineCommand({
   usage: 'api-versions',
   about: 'show groups and versions',
   flags: {},
+  takesNoWords: true,
   run: async ({ session, io }) => {
     const { apiVersions } = await session.resources.refreshed()
     io.out(`${sortTexts([...apiVersions]).join('\n')}\n`)

@@ -28,6 +28,7 @@ export const command = defineCommand({
     all: { kind: 'switch', help: 'with --prune: everything that was applied before may be deleted' },
     'prune-allowlist': { kind: 'texts', help: 'with --prune: further kinds, as group/version/Kind' },
   },
+  takesNoWords: true,
   run: async (work) => {
     const { flags, io } = work
     if (flags.filename.length === 0) throw new UsageError('must specify -f')
@@ -43,23 +44,28 @@ export const command = defineCommand({
       fieldValidation: validationOf(flags.validate),
     }
     const results: Result[] = []
-    const code = await forEach(filed, io, async (one) => {
-      const before = await one.collection.find(one.name)
-      const object = dryRun === 'client' ? one.object : await applyObject(one, options)
-      const what =
-        before === undefined
-          ? 'created'
-          : before.metadata?.resourceVersion === object.metadata?.resourceVersion || dryRun === 'client'
-            ? 'unchanged'
-            : 'configured'
-      results.push({
-        resource: one.resource,
-        name: one.name,
-        what: dryRun === 'client' && before !== undefined ? 'configured' : what,
-        object,
-      })
-      if (dryRun === 'none') await waitUntilServed(one, work)
-    })
+    const code = await forEach(
+      filed,
+      io,
+      async (one) => {
+        const before = await one.collection.find(one.name)
+        const object = dryRun === 'client' ? one.object : await applyObject(one, options)
+        const what =
+          before === undefined
+            ? 'created'
+            : before.metadata?.resourceVersion === object.metadata?.resourceVersion || dryRun === 'client'
+              ? 'unchanged'
+              : 'configured'
+        results.push({
+          resource: one.resource,
+          name: one.name,
+          what: dryRun === 'client' && before !== undefined ? 'configured' : what,
+          object,
+        })
+        if (dryRun === 'none') await waitUntilServed(one, work)
+      },
+      'applying',
+    )
     tellResults(results, flags, io)
     if (flags.prune && code === 0) {
       const { prune } = await import('../prune.js')

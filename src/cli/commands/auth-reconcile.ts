@@ -19,6 +19,7 @@ export const command = defineCommand({
     'remove-extra-permissions': { kind: 'switch', help: 'and not more than that' },
     'remove-extra-subjects': { kind: 'switch', help: 'and to nobody else' },
   },
+  takesNoWords: true,
   run: async (work) => {
     const { flags, io } = work
     if (flags.filename.length === 0) throw new UsageError('must specify -f')

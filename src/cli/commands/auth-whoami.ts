@@ -17,6 +17,7 @@ export const command = defineCommand({
   usage: 'auth whoami [-o json|yaml]',
   about: 'say whom the server takes us for',
   flags: { output: { kind: 'text', short: 'o', help: 'json, yaml or jsonpath=…' } },
+  takesNoWords: true,
   run: async ({ flags, session, io }) => {
     const { resources } = await session.resources.all()
     const served = resources.find(({ resource }) => resource === 'selfsubjectreviews')

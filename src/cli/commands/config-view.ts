@@ -22,6 +22,7 @@ export const command = defineCommand({
     flatten: { kind: 'switch', help: 'with what is in files' },
     output: { kind: 'text', short: 'o', initial: 'yaml', help: 'json, yaml or jsonpath=…' },
   },
+  takesNoWords: true,
   run: async ({ flags, io }) => {
     const config = loadConfig({ file: flags.kubeconfig })
     const current = flags.context ?? config.currentContext

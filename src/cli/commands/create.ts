@@ -19,23 +19,28 @@ export const command = defineCommand({
     ...rawFlags,
     validate: { kind: 'text', bare: 'true', initial: 'true', help: 'true or strict: unknown fields are refused; warn; false or ignore' },
   },
+  takesNoWords: true,
   run: async (work) => {
-    const { flags, io, args } = work
-    if (args.length > 0) throw new UsageError(`there is no "create ${args[0]}"; write the object into a file, and use -f`)
+    const { flags, io } = work
     if (flags.raw !== undefined) return askRaw(work, { method: 'POST', path: flags.raw, files: flags.filename })
     if (flags.filename.length === 0) throw new UsageError('must specify -f')
     const dryRun = dryRunOf(flags['dry-run'])
     const results: Result[] = []
-    const code = await forEach(await readFiled(flags, work), io, async ({ resource, collection, object }) => {
-      const options = {
-        dryRun: dryRun === 'server',
-        fieldManager: flags['field-manager'] ?? '',
-        fieldValidation: validationOf(flags.validate),
-      }
-      const made = dryRun === 'client' ? object : await collection.create(object, options)
-      results.push({ resource, name: made.metadata?.name ?? '', what: 'created', object: made })
-      if (dryRun === 'none') await waitUntilServed({ resource, collection, name: made.metadata?.name ?? '' }, work)
-    })
+    const code = await forEach(
+      await readFiled(flags, work),
+      io,
+      async ({ resource, collection, object }) => {
+        const options = {
+          dryRun: dryRun === 'server',
+          fieldManager: flags['field-manager'] ?? '',
+          fieldValidation: validationOf(flags.validate),
+        }
+        const made = dryRun === 'client' ? object : await collection.create(object, options)
+        results.push({ resource, name: made.metadata?.name ?? '', what: 'created', object: made })
+        if (dryRun === 'none') await waitUntilServed({ resource, collection, name: made.metadata?.name ?? '' }, work)
+      },
+      'creating',
+    )
     tellResults(results, flags, io)
     return code
   },

@@ -49,25 +49,30 @@ export const command = defineCommand({
     const timeoutMs = durationMs('timeout', flags.timeout ?? '0')
     const going: { readonly named: Named; readonly uid: string }[] = []
     const named = await namedOrFiled(work.args, flags, work)
-    if (named.length === 0 && !flags['ignore-not-found']) io.err('No resources found\n')
-    const code = await forEach(named, io, async (one) => {
-      const { collection, name, resource } = one
-      try {
-        const options = { dryRun: dryRun === 'server', propagationPolicy: policy, ...(grace >= 0 ? { gracePeriodSeconds: grace } : {}) }
-        if (dryRun === 'client') await collection.get(name)
-        else going.push({ named: one, uid: uidOf(await collection.delete(name, options)) })
-      } catch (thrown) {
-        if (isNotFound(thrown) && flags['ignore-not-found']) return
-        throw thrown
-      }
-      const note = dryRun === 'none' ? '' : ` (${dryRun === 'server' ? 'server ' : ''}dry run)`
-      const full = fullNameOf(resource, '')
-      io.out(
-        flags.output === 'name'
-          ? `${full}${name}\n`
-          : `${full.slice(0, -1)} "${name}" ${grace === 0 && flags.force ? 'force deleted' : 'deleted'}${note}\n`,
-      )
-    })
+    if (named.length === 0 && !flags['ignore-not-found']) io.out('No resources found\n')
+    const code = await forEach(
+      named,
+      io,
+      async (one) => {
+        const { collection, name, resource } = one
+        try {
+          const options = { dryRun: dryRun === 'server', propagationPolicy: policy, ...(grace >= 0 ? { gracePeriodSeconds: grace } : {}) }
+          if (dryRun === 'client') await collection.get(name)
+          else going.push({ named: one, uid: uidOf(await collection.delete(name, options)) })
+        } catch (thrown) {
+          if (isNotFound(thrown) && flags['ignore-not-found']) return
+          throw thrown
+        }
+        const note = dryRun === 'none' ? '' : ` (${dryRun === 'server' ? 'server ' : ''}dry run)`
+        const full = fullNameOf(resource, '')
+        io.out(
+          flags.output === 'name'
+            ? `${full}${name}\n`
+            : `${full.slice(0, -1)} "${name}" ${grace === 0 && flags.force ? 'force deleted' : 'deleted'}${note}\n`,
+        )
+      },
+      'deleting',
+    )
     if (flags.wait && dryRun === 'none') {
       const deadline = timeoutMs > 0 ? Date.now() + timeoutMs : undefined
       for (const { named: one, uid } of going) await waitUntilGone(one, { uid, deadline, signal, io })

@@ -19,6 +19,8 @@ export const command = defineCommand({
     'server-side': { kind: 'switch', help: 'it always is' },
     'show-managed-fields': { kind: 'switch', help: 'with who owns which field' },
   },
+  takesNoWords: true,
+  failureCode: 2,
   run: async (work) => {
     const { flags, io } = work
     if (flags.filename.length === 0) throw new UsageError('must specify -f')

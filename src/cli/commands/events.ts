@@ -19,10 +19,12 @@ export const command = defineCommand({
     output: { kind: 'text', short: 'o', help: 'json, yaml, name, jsonpath=…' },
     'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
   },
+  takesNoWords: true,
   run: async ({ flags, session, io, signal }) => {
     const isAll = flags['all-namespaces']
     const wrong = flags.types.find((type) => !['normal', 'warning'].includes(type.toLowerCase()))
     if (wrong !== undefined) throw new UsageError(`valid --types are Normal and Warning, not "${wrong}"`)
+    if (flags.for !== undefined && !flags.for.includes('/')) throw new UsageError('--for must be in resource/name form')
     const about = flags.for === undefined ? undefined : await oneNamed([flags.for], { session })
     const events = session.client.collection<ClusterEvent>(
       { group: '', version: 'v1', resource: 'events', kind: 'Event', namespaced: true },

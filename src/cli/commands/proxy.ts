@@ -23,6 +23,7 @@ export const command = defineCommand({
     'api-prefix': { kind: 'text', initial: '/', help: 'below which path the API is' },
     'accept-hosts': { kind: 'text', help: 'a pattern of further hosts that requests may be for' },
   },
+  takesNoWords: true,
   run: async ({ flags, session, io, signal }) => {
     const prefix = `/${(flags['api-prefix'] ?? '/').replaceAll(/^\/+|\/+$/g, '')}`.replace(/\/$/, '')
     const further = flags['accept-hosts'] === undefined ? undefined : new RegExp(flags['accept-hosts'])

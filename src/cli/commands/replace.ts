@@ -21,6 +21,7 @@ export const command = defineCommand({
     validate: { kind: 'text', bare: 'true', initial: 'true', help: 'true or strict: unknown fields are refused; warn; false or ignore' },
     subresource: { kind: 'text', help: 'of a part of the object: status or scale' },
   },
+  takesNoWords: true,
   run: async (work) => {
     const { flags, io, signal } = work
     if (flags.raw !== undefined) return askRaw(work, { method: 'PUT', path: flags.raw, files: flags.filename })
@@ -32,20 +33,25 @@ export const command = defineCommand({
       fieldValidation: validationOf(flags.validate),
     }
     const results: Result[] = []
-    const code = await forEach(await readFiled(flags, work), io, async (one) => {
-      const { resource, collection, name, object } = one
-      const part = flags.subresource === undefined ? collection : collection.subresource(flags.subresource)
-      if (flags.force && dryRun === 'none') {
-        const live = await collection.find(name)
-        await collection.delete(name).catch((thrown: unknown) => {
-          if (!isNotFound(thrown)) throw thrown
-        })
-        await waitUntilGone(one, { uid: live?.metadata?.uid ?? '', deadline: undefined, signal, io })
-      }
-      const made =
-        dryRun === 'client' ? object : flags.force ? await collection.create(object, options) : await part.update(object, options)
-      results.push({ resource, name, what: 'replaced', object: made })
-    })
+    const code = await forEach(
+      await readFiled(flags, work),
+      io,
+      async (one) => {
+        const { resource, collection, name, object } = one
+        const part = flags.subresource === undefined ? collection : collection.subresource(flags.subresource)
+        if (flags.force && dryRun === 'none') {
+          const live = await collection.find(name)
+          await collection.delete(name).catch((thrown: unknown) => {
+            if (!isNotFound(thrown)) throw thrown
+          })
+          await waitUntilGone(one, { uid: live?.metadata?.uid ?? '', deadline: undefined, signal, io })
+        }
+        const made =
+          dryRun === 'client' ? object : flags.force ? await collection.create(object, options) : await part.update(object, options)
+        results.push({ resource, name, what: 'replaced', object: made })
+      },
+      'replacing',
+    )
     tellResults(results, flags, io)
     return code
   },

@@ -8,6 +8,7 @@ export const command = defineCommand({
   usage: 'version [--client] [-o json|yaml]',
   about: 'show versions',
   flags: { client: { kind: 'switch', help: 'without asking a server' }, output: { kind: 'text', short: 'o', help: 'json or yaml' } },
+  takesNoWords: true,
   run: async ({ flags, session, io }) => {
     const version = ownVersion()
     const server = flags.client ? undefined : await session.client.version()
