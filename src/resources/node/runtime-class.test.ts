@@ -26,7 +26,13 @@ test('what a class must be', () => {
     overhead: { podFixed: { cpu: '-1' } },
     scheduling: {
       nodeSelector: { k: 'not ok' },
-      tolerations: [{ operator: 'Exists' }, { operator: 'Exists' }, { key: 'k', operator: 'Some' }],
+      tolerations: [
+        { operator: 'Exists' },
+        { operator: 'Exists', effect: '' },
+        { key: 'k', operator: 'Some' },
+        { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 1 },
+        { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 2 },
+      ],
     },
   }
   assertFound(createErrors(wrong), [
@@ -34,7 +40,8 @@ test('what a class must be', () => {
     'overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
     'scheduling.nodeSelector: Invalid value: "not ok"',
     'scheduling.tolerations.tolerations[2].operator: Unsupported value: "Some": supported values: "Equal", "Exists"',
-    'scheduling.tolerations[1]: Duplicate value: {"operator":"Exists"}',
+    'scheduling.tolerations[1]: Duplicate value: {"operator":"Exists","effect":""}',
+    'scheduling.tolerations[4]: Duplicate value: {"operator":"Exists","effect":"NoExecute","tolerationSeconds":2}',
   ])
 })
 

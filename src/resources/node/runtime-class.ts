@@ -8,11 +8,11 @@ import { checkEach, checkPart, joined } from '../../api/validation/collect.js'
 import { checkText, checkUnchanged, noErrors } from '../../api/validation/fields.js'
 import { validateLabels } from '../../api/validation/labels.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
-import { sameValue } from '../../api/validation/same-value.js'
 import { dnsLabel } from '../../api/validation/text-rules.js'
 import { oldNodeLabels, told } from '../core/old-node-labels.js'
 import { validateRequirements } from '../core/pod-spec/resource-requirements.js'
 import { validateTolerations } from '../core/pod-spec/tolerations.js'
+import type { Toleration } from '../core/v1.schema.js'
 import { type RuntimeClass, type Scheduling, runtimeClass as schema } from './v1.schema.js'
 
 const validate = ({ handler = '', overhead, scheduling }: RuntimeClass, rules: RuleContext): readonly FieldError[] =>
@@ -23,15 +23,23 @@ const validate = ({ handler = '', overhead, scheduling }: RuntimeClass, rules: R
   )
 
 function validateScheduling({ nodeSelector, tolerations = [] }: Scheduling, field: string): readonly FieldError[] {
+  const seen = new Set<string>()
   return joined(
     validateLabels(nodeSelector, `${field}.nodeSelector`),
     // Named twice, as clients know it.
     validateTolerations(tolerations, `${field}.tolerations.tolerations`),
-    checkEach(tolerations, `${field}.tolerations`, (toleration, at, i) =>
-      tolerations.slice(0, i).some((other) => sameValue(other, toleration)) ? [duplicate(at, toleration)] : noErrors,
-    ),
+    checkEach(tolerations, `${field}.tolerations`, (toleration, at) => {
+      const taint = taintOf(toleration)
+      const isSecond = seen.has(taint)
+      seen.add(taint)
+      return isSecond ? [duplicate(at, toleration)] : noErrors
+    }),
   )
 }
+
+/** What is tolerated, by which tolerations are told apart; for how long does not count. */
+const taintOf = ({ key = '', operator = '', value = '', effect = '' }: Toleration): string =>
+  JSON.stringify([key, operator, value, effect])
 
 export const runtimeClass = defineResource<RuntimeClass>({
   group: { stem: 'node' },
