@@ -2,13 +2,15 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { testContext } from '../../api/rule-context.fixture.js'
 import { assertFound, type Row } from '../core/pod-spec/pod-spec.fixture.js'
 import { selector, template, testMetadata, writerOf } from '../core/workload.fixture.js'
 import { controllerRevision } from './controller-revision.js'
 import { daemonSet } from './daemon-set.js'
 import type { ControllerRevision, DaemonSet, DaemonSetSpec } from './v1.schema.js'
 
-const { complete, create, update, createErrors, updateErrors, statusErrors, cells } = writerOf<DaemonSet>(daemonSet)
+const { kind, complete, create, update, createErrors, updateErrors, statusErrors, cells } = writerOf<DaemonSet>(daemonSet)
+const context = testContext()
 const make = (more: DaemonSetSpec = {}): DaemonSet => ({ spec: { selector, template: template(), ...more } })
 const key = 'deprecated.daemonset.template.generation'
 const countOf = ({ metadata }: DaemonSet): string | undefined => metadata?.annotations?.[key]
@@ -105,6 +107,17 @@ test('the row', () => {
   const status = { desiredNumberScheduled: 5, currentNumberScheduled: 4, numberReady: 3, updatedNumberScheduled: 2, numberAvailable: 1 }
   const object = { ...make({ template: template({ nodeSelector: { b: '2', a: '1' } }) }), status }
   assert.deepEqual(cells(object), ['a', 5, 4, 3, 2, 1, 'a=1,b=2', '90s', 'c', 'i', 'app=a'])
+})
+
+test('only a change of the template is warned of', () => {
+  const git = [{ name: 'g', gitRepo: { repository: 'x' } }]
+  const old = create(make({ template: template({ volumes: git }) }))
+  const warned = ['spec.template.spec.volumes[0].gitRepo: deprecated in v1.11']
+  const change = (spec: Parameters<typeof make>[0]) =>
+    kind.warnings?.(update({ ...make(spec), metadata: old.metadata ?? {} }, old), old, context)
+  assert.deepEqual(kind.warnings?.(old, undefined, context), warned)
+  assert.deepEqual(change({ template: template({ volumes: git }), minReadySeconds: 3 }), [])
+  assert.deepEqual(change({ template: template({ volumes: git, hostname: 'h' }) }), warned)
 })
 
 const revisions = writerOf<ControllerRevision>(controllerRevision)

@@ -146,7 +146,11 @@ export const daemonSet = defineResource<DaemonSet>({
   validate,
   validateUpdate: (next, old) => checkUnchanged(next.spec?.selector, old.spec?.selector, 'spec.selector'),
   checks: { update: ['metadata', 'own', 'metadataChange', 'own', 'ownChange'] },
-  warnings: (next, old, { identity }) => templateWarnings({ next, old, template: next.spec?.template, path: 'spec.template', identity }),
+  // The count of templates tells that there is a new one; other changes of the set say nothing about the template.
+  warnings: (next, old, { identity }) =>
+    old !== undefined && templateGenerationOf(next) === templateGenerationOf(old)
+      ? []
+      : templateWarnings({ next, old, template: next.spec?.template, path: 'spec.template', identity }),
   resetFields: ['status'],
   subresources: [
     {

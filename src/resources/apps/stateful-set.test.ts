@@ -166,7 +166,9 @@ test('scale and row', () => {
 
 test('parts of bytes in a claim are warned of', () => {
   const set = create(make({ volumeClaimTemplates: [{ spec: { resources: { requests: { storage: '100m' } } } }] }))
-  assert.deepEqual(kind.warnings?.(set, undefined, without), [
-    'spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "100m" is invalid, must be an integer',
-  ])
+  const told = (path: string): readonly string[] => [
+    `${path}.resources.requests[storage]: fractional byte value "100m" is invalid, must be an integer`,
+  ]
+  assert.deepEqual(kind.warnings?.(set, undefined, without), told('spec.volumeClaimTemplates[0]'))
+  assert.deepEqual(kind.warnings?.(set, set, without), told('spec.volumeClaimTemplates[0].Spec'))
 })

@@ -100,7 +100,10 @@ export const statefulSet = defineResource<StatefulSet>({
   checks: { update: ['metadata', 'own', 'metadataChange', 'ownChange'] },
   warnings: (next, old, { identity }) => [
     ...templateWarnings({ next, old, template: next.spec?.template, path: 'spec.template', identity }),
-    ...(next.spec?.volumeClaimTemplates ?? []).flatMap(({ spec }, i) => claimWarnings(spec, `spec.volumeClaimTemplates[${i}]`)),
+    // A change names the spec of the claim besides, with a capital letter, as clients know it.
+    ...(next.spec?.volumeClaimTemplates ?? []).flatMap(({ spec }, i) =>
+      claimWarnings(spec, `spec.volumeClaimTemplates[${i}]${old === undefined ? '' : '.Spec'}`),
+    ),
   ],
   resetFields: ['status'],
   subresources: [

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { testContext } from '../../api/rule-context.fixture.js'
 import { assertFound, type Row } from './pod-spec/pod-spec.fixture.js'
 import { podTemplate } from './pod-template.js'
 import { replicationController } from './replication-controller.js'
@@ -10,6 +11,7 @@ import { template, testMetadata, writerOf } from './workload.fixture.js'
 
 const { kind, complete, isComplete, create, update, part, createErrors, updateErrors, statusErrors, cells } =
   writerOf<ReplicationController>(replicationController)
+const context = testContext()
 const make = (more: ReplicationControllerSpec = {}): ReplicationController => ({ spec: { template: template(), ...more } })
 
 test('selector and labels come from the template', () => {
@@ -57,6 +59,14 @@ test('status, scale, row and field', () => {
   assert.deepEqual(cells(object), ['a', 3, 2, 3, '90s', 'c', 'i', 'app=a'])
   assert.equal(kind.selectableFields?.['status.replicas']?.(object), '2')
   assert.deepEqual(kind.orphansByDefault, {})
+})
+
+test('a change warns of the template that was there', () => {
+  const old = create(make({ template: template({ volumes: [{ name: 'g', gitRepo: { repository: 'x' } }] }) }))
+  const next = update({ ...make(), metadata: old.metadata ?? {} }, old)
+  const warned = ['spec.template.spec.volumes[0].gitRepo: deprecated in v1.11']
+  assert.deepEqual(kind.warnings?.(old, undefined, context), warned)
+  assert.deepEqual(kind.warnings?.(next, old, context), warned)
 })
 
 const templates = writerOf<PodTemplate>(podTemplate)

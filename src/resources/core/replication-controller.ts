@@ -83,7 +83,9 @@ export const replicationController = defineResource<ReplicationController>({
   prepareUpdate,
   validate,
   checks: { update: ['metadata', 'own', 'metadataChange', 'own'] },
-  warnings: (next, old, { identity }) => templateWarnings({ next, old, template: next.spec?.template, path: 'spec.template', identity }),
+  // With a change the template is looked at that was there, not the one that comes: so clients know it.
+  warnings: (next, old, { identity }) =>
+    templateWarnings({ next, old, template: (old ?? next).spec?.template, path: 'spec.template', identity }),
   orphansByDefault: {},
   resetFields: ['status'],
   selectableFields: { 'status.replicas': ({ status }) => `${status?.replicas ?? 0}` },

@@ -38,8 +38,7 @@ function validateScheduling({ nodeSelector, tolerations = [] }: Scheduling, fiel
 }
 
 /** What is tolerated, by which tolerations are told apart; for how long does not count. */
-const taintOf = ({ key = '', operator = '', value = '', effect = '' }: Toleration): string =>
-  JSON.stringify([key, operator, value, effect])
+const taintOf = ({ key = '', operator = '', value = '', effect = '' }: Toleration): string => JSON.stringify([key, operator, value, effect])
 
 export const runtimeClass = defineResource<RuntimeClass>({
   group: { stem: 'node' },

@@ -135,7 +135,7 @@ test('warnings tell what is old, doubled or cut', () => {
     'spec.template.spec.topologySpreadConstraints[0].topologyKey: failure-domain.beta.kubernetes.io/region is deprecated since v1.17; use "topology.kubernetes.io/region" instead',
     'spec.template.metadata.annotations[scheduler.alpha.kubernetes.io/critical-pod]: non-functional in v1.16+; use the "priorityClassName" field instead',
     'spec.template.spec.volumes[0].gitRepo: deprecated in v1.11',
-    'spec.template.spec.volumes[1].storageOS: deprecated in v1.22, non-functional in v1.25+',
+    'spec.template.spec.volumes[1].storageOS: deprecated in v1.22, support removal is planned in v1.26',
     'spec.template.spec.hostAliases[1].ip: duplicate ip "1.1.1.1"',
     'spec.template.spec.imagePullSecrets[1].name: duplicate name "a"',
     'spec.template.spec.imagePullSecrets[2].name: invalid empty name ""',

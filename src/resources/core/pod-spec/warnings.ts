@@ -87,10 +87,10 @@ const goneVolumes: readonly { readonly name: keyof Volume; readonly reported?: s
   { name: 'photonPersistentDisk', message: 'deprecated in v1.11, non-functional in v1.16+' },
   { name: 'gitRepo', message: 'deprecated in v1.11' },
   { name: 'scaleIO', message: 'deprecated in v1.16, non-functional in v1.22+' },
-  { name: 'flocker', message: 'deprecated in v1.22, non-functional in v1.25+' },
-  { name: 'storageos', reported: 'storageOS', message: 'deprecated in v1.22, non-functional in v1.25+' },
-  { name: 'quobyte', message: 'deprecated in v1.22, non-functional in v1.25+' },
-  { name: 'glusterfs', message: 'deprecated in v1.25, non-functional in v1.26+' },
+  { name: 'flocker', message: 'deprecated in v1.22, support removal is planned in v1.26' },
+  { name: 'storageos', reported: 'storageOS', message: 'deprecated in v1.22, support removal is planned in v1.26' },
+  { name: 'quobyte', message: 'deprecated in v1.22, support removal is planned in v1.26' },
+  { name: 'glusterfs', message: 'deprecated in v1.25, this feature will be removed soon after in a subsequent release' },
 ]
 
 /** Warnings of a claim for storage, or of a template of one. */
