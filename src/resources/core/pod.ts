@@ -66,13 +66,13 @@ const prepareStatus = (next: Pod, old: Pod): Pod => ({
   spec: old.spec ?? {},
 })
 
-/** Through this door only containers for debugging come in. */
+/** Through this door only containers for debugging come in. Who sent them is not noted, as clients know it. */
 function prepareDebugging(next: Pod, old: Pod): Pod {
-  const { resourceVersion, uid, managedFields } = next.metadata ?? {}
+  const { resourceVersion, uid } = next.metadata ?? {}
   const { ephemeralContainers } = next.spec ?? {}
   const { ephemeralContainers: _, ...rest } = old.spec ?? {}
   return {
-    ...withMetadata(old, { resourceVersion, uid, managedFields }),
+    ...withMetadata(old, { resourceVersion, uid }),
     spec: ephemeralContainers === undefined ? rest : { ...rest, ephemeralContainers },
   }
 }

@@ -93,14 +93,17 @@ export function validateEphemeralContainers(spec: PodSpec, field: string, contex
       targetContainerName === '' || others.has(targetContainerName)
         ? noErrors
         : [notFound(`${at}.targetContainerName`, targetContainerName)],
-      forWorkloads.filter((name) => isSet(container[name])).map((name) => forbidden(`${at}.${name}`, notForDebugging)),
+      forWorkloads.filter((name) => isSet(container, name)).map((name) => forbidden(`${at}.${name}`, notForDebugging)),
       validateWholeVolumes(container, at),
     )
   })
 }
 
-/** Resources that say nothing are none. */
-const isSet = (value: object | undefined): boolean => value !== undefined && Object.keys(value).length > 0
+/** Ports and resources that say nothing are none; the others are there as soon as they are named. */
+function isSet(container: EphemeralContainer, name: (typeof forWorkloads)[number]): boolean {
+  const value = container[name]
+  return value !== undefined && ((name !== 'ports' && name !== 'resources') || Object.keys(value).length > 0)
+}
 
 /** Paths below a volume would stay mounted until the pod ends. */
 const validateWholeVolumes = ({ volumeMounts }: EphemeralContainer, field: string): readonly FieldError[] =>

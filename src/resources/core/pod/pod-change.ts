@@ -6,7 +6,7 @@ import { checkEach, joined } from '../../../api/validation/collect.js'
 import { differingFields } from '../../../api/validation/differing-fields.js'
 import { noErrors } from '../../../api/validation/fields.js'
 import { sameBySchema } from '../../../api/validation/same-by-schema.js'
-import { mirrorKey, validateAnnotationUpdate } from '../pod-spec/annotations.js'
+import { validateAnnotationUpdate } from '../pod-spec/annotations.js'
 import { checkImageSpace } from '../pod-spec/containers.js'
 import { validateRemovedGates } from '../pod-spec/scheduling-fields.js'
 import { validateAddedTolerations } from '../pod-spec/tolerations.js'
@@ -98,15 +98,13 @@ function withImagesOf(next: PodSpec, old: PodSpec): PodSpec {
 
 /** Containers for debugging are added, and never changed or removed. */
 export function validateDebugging(next: Pod, old: Pod, context: RuleContext): readonly FieldError[] {
-  if (old.metadata?.annotations?.[mirrorKey(context.identity)] !== undefined) {
-    return [forbidden('', 'static pods do not support ephemeral containers')]
-  }
   const field = 'spec.ephemeralContainers'
   const byName = new Map((next.spec?.ephemeralContainers ?? []).map((container) => [container.name, container]))
   const changed = (old.spec?.ephemeralContainers ?? []).flatMap((container) => {
     const now = byName.get(container.name)
     const name = JSON.stringify(container.name ?? '')
-    if (now === undefined) return [forbidden(field, `existing ephemeral containers ${name} may not be removed`)]
+    // The reference ends the line here, with a difference to follow or without one.
+    if (now === undefined) return [forbidden(field, `existing ephemeral containers ${name} may not be removed\n`)]
     if (sameBySchema(ephemeralContainer, now, container)) return []
     return [forbidden(field, `existing ephemeral containers ${name} may not be changed`)]
   })
