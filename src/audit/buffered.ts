@@ -1,5 +1,6 @@
 // Events that wait: requests go on at once, and the events follow in batches, at a bounded rate. What finds no room is lost, and counted.
 
+import { timerMs } from '../base/clock.js'
 import type { AuditTallies, Backend } from './backend.js'
 import type { AuditEvent } from './record.js'
 
@@ -63,7 +64,7 @@ export class Buffered implements Backend {
   #schedule(): void {
     const { maxBatch, maxWaitMs } = this.#parts.batching
     if (this.#length >= maxBatch || maxWaitMs === 0) this.#pumpSoon()
-    else if (this.#length > 0) this.#timer ??= setTimeout(() => this.#pump(), maxWaitMs).unref()
+    else if (this.#length > 0) this.#timer ??= setTimeout(() => this.#pump(), timerMs(maxWaitMs)).unref()
   }
 
   get #length(): number {
@@ -95,7 +96,7 @@ export class Buffered implements Backend {
     while (this.#length > 0 && this.#underWay < batching.atOnce) {
       const waitMs = this.#isClosed ? 0 : (this.#tokens?.take(performance.now()) ?? 0)
       if (waitMs > 0) {
-        this.#timer = setTimeout(() => this.#pump(), waitMs).unref()
+        this.#timer = setTimeout(() => this.#pump(), timerMs(waitMs)).unref()
         return
       }
       const batch = this.#take(batching.maxBatch)

@@ -1,6 +1,7 @@
 // The backend that sends events to a service, as lists. What is not taken is sent again after a while, and then lost.
 
 import { setTimeout } from 'node:timers/promises'
+import { timerMs } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
 import type { EndpointAnswer } from '../net/json-endpoint.js'
 import type { AuditTallies, Backend } from './backend.js'
@@ -79,7 +80,7 @@ export class WebhookBackend implements Backend {
         problem = thrown
       }
       if (tries === mostTries || this.#closing.signal.aborted) break
-      await setTimeout(pauseMs * (1 + Math.random() * jitter), undefined, { signal: this.#closing.signal }).catch(() => undefined)
+      await setTimeout(timerMs(pauseMs * (1 + Math.random() * jitter)), undefined, { signal: this.#closing.signal }).catch(() => undefined)
     }
     tallies.countLost('webhook', events.length)
     if (!this.#isFailing) logger.error({ err: problem }, 'audit events cannot be sent to the audit webhook and are lost')

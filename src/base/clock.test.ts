@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { atMost } from './clock.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { atMost, timerMs } from './clock.js'
 
 const msOf = async (waiting: Promise<void>): Promise<number> => {
   const startMs = performance.now()
@@ -17,4 +18,15 @@ test('work that ends, well or not, is waited for and no longer', async () => {
 test('work that does not end is given up', async () => {
   const tookMs = await msOf(atMost(50, new Promise(() => undefined)))
   assert.ok(tookMs > 40 && tookMs < 50_000, `${tookMs} ms`)
+})
+
+test('what may take longer than timers can be set for is not given up at once', async () => {
+  let end: () => void = () => undefined
+  let isGivenUp = false
+  const waiting = atMost(600 * 3_600_000, new Promise<void>((resolve) => (end = resolve))).then(() => (isGivenUp = true))
+  await sleep(10)
+  assert.equal(isGivenUp, false)
+  end()
+  await waiting
+  assert.deepEqual([timerMs(5), timerMs(Number.POSITIVE_INFINITY)], [5, 2_147_483_647])
 })

@@ -13,10 +13,16 @@ export const systemClock: Clock = { now: () => Date.now() }
  */
 export const steadyClock: Clock = { now: () => Math.floor(performance.timeOrigin + performance.now()) }
 
+/** No timer of the platform is longer: one that is set for a longer time goes off at once. It is 24 days. */
+const longestTimerMs = 2 ** 31 - 1
+
+/** For what to set a timer: for every time that a flag, an object or a client says. */
+export const timerMs = (ms: number): number => Math.min(ms, longestTimerMs)
+
 /** Resolves when the work has ended, well or not, or when the time is up: what may never be done must not hold up a shutdown. */
 export function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
-    const late = setTimeout(resolve, ms)
+    const late = setTimeout(resolve, timerMs(ms))
     const end = (): void => {
       clearTimeout(late)
       resolve()

@@ -1,5 +1,6 @@
 // Waits until something is so, by a watch of the one object.
 
+import { timerMs } from '../base/clock.js'
 import { isNotFound } from '../client/errors.js'
 import type { DynamicObject } from '../client/objects.js'
 import { Failure } from './failure.js'
@@ -25,7 +26,7 @@ export async function waitUntil(
   const leftMs = deadline === undefined ? undefined : deadline - Date.now()
   // Where there is no time to wait, it is still looked at once.
   const isOnce = leftMs !== undefined && leftMs <= 0
-  const timer = leftMs === undefined || isOnce ? undefined : setTimeout(stop, leftMs)
+  const timer = leftMs === undefined || isOnce ? undefined : setTimeout(stop, timerMs(leftMs))
   let shown = ''
   try {
     const fieldSelector = `metadata.name=${name}`

@@ -1,6 +1,7 @@
 // The one loop behind watches and informers: list, watch from there, and when the watch ends, go on where it was; when that is too long ago,
 // list again. Whoever uses it is told of lists and of events, in order, and of nothing twice.
 
+import { timerMs } from '../base/clock.js'
 import { BackOff, type BackOffSettings } from './back-off.js'
 import { ConnectionError, CredentialError, isClientError, isClosedError, isExpired, StatusError, TimeoutError } from './errors.js'
 import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
@@ -128,7 +129,7 @@ class OneWatch<T> {
     if (signal?.aborted === true) this.stop()
     signal?.addEventListener('abort', this.stop, { once: true })
     const silentMs = (timeoutSeconds + graceSeconds) * 1000
-    this.timer = setTimeout(() => this.silence.abort(new ConnectionError('the watch went silent')), silentMs)
+    this.timer = setTimeout(() => this.silence.abort(new ConnectionError('the watch went silent')), timerMs(silentMs))
   }
 
   open(source: Watchable<T>, resourceVersion: string): Promise<AsyncIterable<readonly WatchEvent<T>[]>> {

@@ -1,5 +1,6 @@
 // From what a caller wants to what is sent, and from what comes back to a value or an error: credentials, impersonation, warnings, retries.
 
+import { timerMs } from '../base/clock.js'
 import { ConnectionError, isClientError, ProtocolError, type StatusAnswer, StatusError, TimeoutError } from './errors.js'
 import { type Impersonation, impersonationHeaders } from './impersonation.js'
 import { type Query, queryText, type RequestOptions } from './query.js'
@@ -201,7 +202,7 @@ class Deadline {
     this.timer = setTimeout(() => {
       this.isOver = true
       controller.abort()
-    }, this.timeoutMs)
+    }, timerMs(this.timeoutMs))
     this.signal = signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal])
   }
 
@@ -225,7 +226,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', stop)
       resolve()
-    }, ms)
+    }, timerMs(ms))
     signal?.addEventListener('abort', stop, { once: true })
   })
 }

@@ -6,6 +6,7 @@ import { ApiError } from '../api/api-error.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
 import { sameValue } from '../api/validation/same-value.js'
 import { type BootstrapSecret, isBootstrapSecretName, readBootstrapSecret } from '../auth/bootstrap-secret.js'
+import { timerMs } from '../base/clock.js'
 import { partsOf } from '../objects/keys.js'
 import { everything } from '../objects/selection.js'
 import type { ConfigMap } from '../resources/core/v1.schema.js'
@@ -17,8 +18,6 @@ import { ownCall } from './own-call.js'
 const mapName = 'cluster-info'
 const contentKey = 'kubeconfig'
 const signaturePrefix = 'jws-kubeconfig-'
-/** A timer cannot be set for longer than this. */
-const longestMs = 2 ** 31 - 1
 
 export const clusterInfoSigner = (parts: LoopParts): Loop => {
   const { identity } = parts.engine
@@ -48,7 +47,7 @@ export const clusterInfoSigner = (parts: LoopParts): Loop => {
       await signMap(parts, tokens)
       // A token whose time is over signs nothing.
       const leftMs = Math.min(...tokens.map(({ expiresMs }) => expiresMs)) - parts.engine.clock.now()
-      return leftMs === Number.POSITIVE_INFINITY ? undefined : { afterMs: Math.max(0, Math.min(leftMs, longestMs)) }
+      return leftMs === Number.POSITIVE_INFINITY ? undefined : { afterMs: Math.max(0, timerMs(leftMs)) }
     },
   })
 }

@@ -2,6 +2,7 @@
 
 import { ApiError } from '../api/api-error.js'
 import type { ApiObject } from '../api/object.js'
+import { timerMs } from '../base/clock.js'
 import { partsOf } from '../objects/keys.js'
 import { remove } from '../verbs/delete.js'
 import type { Outcome } from './kit/keyed-queue.js'
@@ -11,8 +12,6 @@ import { ownCall } from './own-call.js'
 
 /** For servers that are slow to renew, and clocks that do not agree. */
 const graceMs = 60_000
-/** A timer cannot be set for longer than this; then it is looked at again. */
-const longestMs = 2 ** 31 - 1
 
 interface Lease extends ApiObject {
   readonly spec?: { readonly leaseDurationSeconds?: number; readonly renewTime?: string }
@@ -47,7 +46,7 @@ async function deleteWhenOver(parts: LoopParts, name: string): Promise<Outcome> 
   const lease = resource && (engine.store.read({ resource, namespace, name })?.decode(resource) as Lease | undefined)
   if (resource === undefined || lease === undefined) return undefined
   const leftMs = endOf(lease) + graceMs - engine.clock.now()
-  if (leftMs > 0) return { afterMs: Math.min(leftMs, longestMs) }
+  if (leftMs > 0) return { afterMs: timerMs(leftMs) }
   const { uid = '', resourceVersion = '' } = lease.metadata ?? {}
   try {
     await remove(engine, ownCall(engine, { resource, namespace, name, options: { preconditions: { uid, resourceVersion } } }))

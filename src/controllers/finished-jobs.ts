@@ -1,6 +1,7 @@
 // Jobs that are done and say how long they shall stay after that are deleted when the time is over, with the pods that they made.
 
 import { ApiError } from '../api/api-error.js'
+import { timerMs } from '../base/clock.js'
 import { partsOf } from '../objects/keys.js'
 import type { Job } from '../resources/batch/v1.schema.js'
 import { remove } from '../verbs/delete.js'
@@ -9,8 +10,6 @@ import { KeyedLoop, type LoopParts } from './kit/loop.js'
 import type { Loop } from './leader-election.js'
 import { ownCall } from './own-call.js'
 
-/** A timer cannot be set for longer than this; then it is looked at again. */
-const longestMs = 2 ** 31 - 1
 const ttlField = Buffer.from('"ttlSecondsAfterFinished"')
 
 export const finishedJobs = (parts: LoopParts): Loop =>
@@ -43,7 +42,7 @@ async function deleteWhenOver({ engine, catalogs }: LoopParts, key: string): Pro
   const overMs = endOf(job)
   if (overMs === undefined) return undefined
   const leftMs = overMs - engine.clock.now()
-  if (leftMs > 0) return { afterMs: Math.min(leftMs, longestMs) }
+  if (leftMs > 0) return { afterMs: timerMs(leftMs) }
   // The one that was looked at, as it was looked at: its time may have been made longer.
   const { uid = '', resourceVersion = '' } = job.metadata ?? {}
   const options = { preconditions: { uid, resourceVersion }, propagationPolicy: 'Foreground' }

@@ -2,14 +2,12 @@
 
 import { ApiError } from '../api/api-error.js'
 import { isBootstrapSecretName, readBootstrapSecret } from '../auth/bootstrap-secret.js'
+import { timerMs } from '../base/clock.js'
 import { partsOf } from '../objects/keys.js'
 import { remove } from '../verbs/delete.js'
 import { KeyedLoop, type LoopParts } from './kit/loop.js'
 import type { Loop } from './leader-election.js'
 import { ownCall } from './own-call.js'
-
-/** A timer cannot be set for longer than this; then it is looked at again. */
-const longestMs = 2 ** 31 - 1
 
 export const tokenCleaner = (parts: LoopParts): Loop =>
   new KeyedLoop(parts, {
@@ -39,7 +37,7 @@ async function cleanUp({ engine, catalogs }: LoopParts, name: string): Promise<{
   if (resource === undefined || object === undefined || secret === undefined || secret.expiresMs === Number.POSITIVE_INFINITY)
     return undefined
   const leftMs = secret.expiresMs - clock.now()
-  if (leftMs > 0) return { afterMs: Math.min(leftMs, longestMs) }
+  if (leftMs > 0) return { afterMs: timerMs(leftMs) }
   const { uid = '', resourceVersion = '' } = object.metadata ?? {}
   try {
     await remove(engine, ownCall(engine, { resource, namespace, name, options: { preconditions: { uid, resourceVersion } } }))

@@ -123,3 +123,21 @@ for (const { verb, path } of [
     await close(on)
   })
 }
+
+test('a request and a watch that may take longer than timers can be set for are answered', async () => {
+  const on = await stage({ validate: () => sleep(20) }, 600 * 3_600_000)
+  const made = await fetch(urlOf(on), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: '{"metadata":{"name":"a"}}',
+  })
+  assert.equal(made.status, 201)
+  const known = on.store.revision
+  on.store.readIndex = () => sleep(20, known)
+  const watch = await fetch(`${urlOf(on)}?watch=1&timeoutSeconds=3000000`)
+  assert.equal(watch.status, 200)
+  const reader = watch.body?.getReader()
+  assert.match(new TextDecoder().decode((await reader?.read())?.value), /"type":"ADDED"/)
+  await reader?.cancel()
+  await close(on)
+})

@@ -5,7 +5,7 @@ import { ApiError } from '../api/api-error.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { scanQuery } from '../api/options/query.js'
 import { parseRequest } from '../api/request-info.js'
-import type { Clock } from '../base/clock.js'
+import { type Clock, timerMs } from '../base/clock.js'
 import { TooHeavyError } from '../base/weight.js'
 import { negotiateError } from '../codec/negotiation.js'
 import { Exchange, type WireRequest, type WireResponse } from './exchange.js'
@@ -79,7 +79,7 @@ async function finishLater(exchange: Exchange, answered: Promise<Answered>, time
   const allowedMs = exchange.timeoutMs === undefined ? timeoutMs : Math.min(timeoutMs, exchange.timeoutMs)
   // Whether it lasts may turn out only after its user was asked for somewhere else.
   const expire = (): void => void (exchange.isLongRunning || sendError(exchange, exchange.timeOut()))
-  const timer = exchange.isLongRunning ? undefined : setTimeout(expire, allowedMs)
+  const timer = exchange.isLongRunning ? undefined : setTimeout(expire, timerMs(allowedMs))
   try {
     await answered
   } catch (thrown) {

@@ -4,6 +4,7 @@ import { badRequest } from '../api/api-error.js'
 import { oneName } from '../api/field-selector.js'
 import { parseGetOptions } from '../api/options/get-options.js'
 import { parseListOptions, parseWatchOptions, type WatchOptions } from '../api/options/list-options.js'
+import { timerMs } from '../base/clock.js'
 import type { Pieces as PieceClock } from '../base/pieces.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import type { Pieces } from '../codec/item-form.js'
@@ -137,7 +138,7 @@ function startWatch({ exchange, server }: Target, { watch, form, timeoutMs, wish
   }
   const waiting = watch.prepare()
   if (!(waiting instanceof Promise)) return begin()
-  const timer = setTimeout(() => exchange.timeOut(), timeoutMs)
+  const timer = setTimeout(() => exchange.timeOut(), timerMs(timeoutMs))
   return waiting.then(begin).finally(() => clearTimeout(timer))
 }
 

@@ -2,6 +2,7 @@
 // Redirects are not followed: they are answers like others.
 
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { timerMs } from '../base/clock.js'
 
 export interface AskOptions {
   readonly body?: Buffer | string
@@ -45,7 +46,7 @@ export function ask(sent: ClientRequest, options: AskOptions): Promise<WholeAnsw
       sent.destroy()
     }
     const abort = (): void => fail(signal?.reason)
-    const timer = setTimeout(() => fail(new AnswerTimeoutError(timeoutMs)), timeoutMs)
+    const timer = setTimeout(() => fail(new AnswerTimeoutError(timeoutMs)), timerMs(timeoutMs))
     const finish = (answer: WholeAnswer): void => {
       leave()
       resolve(answer)

@@ -9,6 +9,7 @@ import type { Http2Server, Http2ServerRequest, Http2ServerResponse } from 'node:
 import { createServer as createHttps, type Server } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContext, TLSSocket } from 'node:tls'
+import { timerMs } from '../base/clock.js'
 import { type Logger, silentLogger } from '../base/logger.js'
 import { FairTurns } from './fair-turns.js'
 import { Http2Sessions } from './http2-sessions.js'
@@ -280,7 +281,7 @@ async function drain({ https, sessions, sockets, ended, graceMs }: Draining): Pr
   const cut = (): void => sockets.forEach((socket) => void socket.destroy())
   // Node closes connections that are idle now; those that become idle are looked for again and again.
   const sweeping = setInterval(() => https.closeIdleConnections(), 20)
-  const cutting = graceMs === 0 ? undefined : setTimeout(cut, graceMs)
+  const cutting = graceMs === 0 ? undefined : setTimeout(cut, timerMs(graceMs))
   if (graceMs === 0) cut()
   await closed
   clearInterval(sweeping)

@@ -1,6 +1,7 @@
 // A question to a server, from the moment it is asked until it is answered or given up: its time, the room for its answer, and who waits for it.
 
 import type { OutgoingHttpHeaders } from 'node:http2'
+import { timerMs } from '../base/clock.js'
 import { AnswerTimeoutError } from './ask.js'
 import { type AnswerHead, AnswerReader } from './http1-answer.js'
 import type { CancelQuestion } from './shared-session.js'
@@ -92,7 +93,7 @@ export class PendingQuestion<Carrier> {
     const { onAbort, timeoutMs, allowedMs } = this.question
     this.#forget = onAbort?.(fail)
     if (this.#isOver) this.#forget?.()
-    else this.#timer = setTimeout(() => fail(new AnswerTimeoutError(allowedMs)), timeoutMs)
+    else this.#timer = setTimeout(() => fail(new AnswerTimeoutError(allowedMs)), timerMs(timeoutMs))
   }
 
   answer(answer: ReadAnswer): void {

@@ -5,6 +5,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Readable, Transform, Writable } from 'node:stream'
+import { timerMs } from '../base/clock.js'
 import { endToEndHeaders, headerOf, keepSingle, type RawHeaders } from './forwarded-headers.js'
 import { joinConnections } from './join-connections.js'
 import type { Request, Response } from './listen.js'
@@ -149,11 +150,11 @@ interface HeadWatch {
 /** Ends a request whose answer does not begin in time, or of which nothing is heard any more. */
 function watchHead(sent: ClientRequest, { limits }: Upstream): HeadWatch {
   let isConnected = false
-  let timer = setTimeout(() => sent.destroy(new UpstreamError('dial tcp: i/o timeout', { isConnected: false })), limits.connectMs)
+  let timer = setTimeout(() => sent.destroy(new UpstreamError('dial tcp: i/o timeout', { isConnected: false })), timerMs(limits.connectMs))
   const connected = (): void => {
     isConnected = true
     clearTimeout(timer)
-    timer = setTimeout(() => sent.destroy(new UpstreamError('net/http: timeout awaiting response headers')), limits.headMs)
+    timer = setTimeout(() => sent.destroy(new UpstreamError('net/http: timeout awaiting response headers')), timerMs(limits.headMs))
   }
   sent.once('socket', (socket) => {
     setRoom(socket, streamRoomBytes)

@@ -3,7 +3,7 @@
 import { tooManyRequests, unavailable } from '../api/api-error.js'
 import type { Catalog, Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
-import type { Clock } from '../base/clock.js'
+import { type Clock, timerMs } from '../base/clock.js'
 import { atOnce, nowOrInPieces, type Pieces } from '../base/pieces.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
@@ -379,7 +379,7 @@ const readable = (thrown: unknown, what: string): unknown =>
 /** What is wrong with something that is waited for: why it failed, or that it takes longer than that. */
 function within(timeoutMs: number, work: Promise<unknown>): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(`no answer within ${timeoutMs} ms`), timeoutMs)
+    const timer = setTimeout(() => resolve(`no answer within ${timeoutMs} ms`), timerMs(timeoutMs))
     work
       .then(
         () => resolve(undefined),

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { eventBuckets } from '../admission/plugins/event-rate-limit.js'
 import { QuotaTurns } from '../admission/quota/turns.js'
 import { RbacIndex } from '../auth/rbac/rbac-index.js'
-import { steadyClock } from '../base/clock.js'
+import { steadyClock, timerMs } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { serveCustomKinds } from '../controllers/custom-resources/custom-kinds.js'
@@ -127,7 +127,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
       // Waited for with everything else.
       void sendNobodyHere()
       if (immediately) port.closeAtOnce()
-      else if (timeouts.shutdownDelayMs > 0) await setTimeout(timeouts.shutdownDelayMs)
+      else if (timeouts.shutdownDelayMs > 0) await setTimeout(timerMs(timeouts.shutdownDelayMs))
       await closing.close()
     },
   }

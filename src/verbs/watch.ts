@@ -5,6 +5,7 @@ import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import { mostConvertedObjects } from '../api/conversion.js'
 import type { WatchOptions } from '../api/options/list-options.js'
+import { timerMs } from '../base/clock.js'
 import { Pieces } from '../base/pieces.js'
 import { isGone } from '../objects/gone.js'
 import type { AwaitedSteps } from '../objects/list-source.js'
@@ -150,7 +151,7 @@ export class Watch implements Laggard {
   }
 
   private later(act: () => void, afterMs: number): void {
-    this.timers.push(setTimeout(act, Math.min(afterMs, 2 ** 31 - 1)).unref())
+    this.timers.push(setTimeout(act, timerMs(afterMs)).unref())
   }
 
   private take(batch: EventBatch): void {

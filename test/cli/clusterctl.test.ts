@@ -129,6 +129,8 @@ test('wait sees conditions, values and ends, and gives up in time', async () => 
   // Without time to wait it is looked at once.
   const now = (value: number) => run(['wait', 'cm/w', `--for=jsonpath={.data.x}=${value}`, '--timeout=0'])
   assert.equal((await now(1)).stdout, 'configmap/w condition met\n')
+  // Longer than a timer can be set for.
+  assert.equal((await run(['wait', 'cm/w', '--for=jsonpath={.data.x}=1', '--timeout=600h'])).stdout, 'configmap/w condition met\n')
   assert.match((await now(2)).stderr, /timed out/)
   const changed = run(['wait', 'cm/w', '--for=jsonpath={.data.x}=2', '--timeout=20s'])
   await server.client.core.v1.configMaps('default').patch('w', { data: { x: '2' } })

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../api/api-error.js'
 import type { OnAbort } from '../../api/call.js'
 import type { Identity } from '../../api/identity.js'
+import { timerMs } from '../../base/clock.js'
 import { onceFor } from '../../base/once-for.js'
 import { RecentMap } from '../../base/recent-map.js'
 import { shorten } from '../../base/shorten.js'
@@ -117,7 +118,7 @@ async function ask({ post, settings }: ImagePolicyParts, request: AdmissionReque
     const answer = await postOnce(() => post(text, request.call.onAbort))
     const mayPass = answer instanceof Error ? isReset(answer) : passing.has(answer.status) || answer.retryAfter !== undefined
     if (!mayPass || attempt === mostAttempts) return readStatus(answer, type)
-    await request.call.waitFor(sleep(pauseMs))
+    await request.call.waitFor(sleep(timerMs(pauseMs)))
     pauseMs *= pauseGrows
   }
 }

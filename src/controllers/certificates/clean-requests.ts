@@ -3,6 +3,7 @@
 
 import { X509Certificate } from 'node:crypto'
 import { ApiError } from '../../api/api-error.js'
+import { timerMs } from '../../base/clock.js'
 import { partsOf } from '../../objects/keys.js'
 import type { CertificateSigningRequest } from '../../resources/certificates/v1.schema.js'
 import { remove } from '../../verbs/delete.js'
@@ -17,8 +18,6 @@ const hourMs = 3_600_000
 const decidedMs = hourMs
 /** After they were made, when nobody has said anything. */
 const pendingMs = 24 * hourMs
-/** A timer cannot be set for longer than this; then it is looked at again. */
-const longestMs = 2 ** 31 - 1
 
 export const certificateCleaner = (parts: LoopParts): Loop =>
   new KeyedLoop(parts, {
@@ -39,7 +38,7 @@ async function clean(parts: LoopParts, name: string): Promise<Outcome> {
   if (resource === undefined || request === undefined) return undefined
   const leftMs = endOf(request) - engine.clock.now()
   if (leftMs === Number.POSITIVE_INFINITY) return undefined
-  if (leftMs > 0) return { afterMs: Math.min(leftMs, longestMs) }
+  if (leftMs > 0) return { afterMs: timerMs(leftMs) }
   const { uid = '', resourceVersion = '' } = request.metadata ?? {}
   try {
     await remove(engine, ownCall(engine, { resource, name, options: { preconditions: { uid, resourceVersion } } }))

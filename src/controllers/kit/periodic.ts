@@ -1,4 +1,5 @@
 // Something that is done again and again, one at a time: for what every server says of itself.
+import { timerMs } from '../../base/clock.js'
 
 export class Periodic {
   readonly #timer: NodeJS.Timeout
@@ -10,7 +11,7 @@ export class Periodic {
       this.#running ??= work().finally(() => {
         this.#running = undefined
       })
-    }, intervalMs)
+    }, timerMs(intervalMs))
     this.#timer.unref()
   }
 

@@ -1,4 +1,5 @@
 // Time as loops use it: what passes, and what comes later; tests move it by hand.
+import { timerMs } from '../../base/clock.js'
 
 export interface Timers {
   /** Milliseconds that only grow. */
@@ -7,14 +8,11 @@ export interface Timers {
   after(ms: number, run: () => void): () => void
 }
 
-/** No timer of the platform is longer; whoever is early looks and waits again. */
-const mostMs = 2 ** 31 - 1
-
-/** Nothing that a loop waits for keeps the process alive. */
+/** Nothing that a loop waits for keeps the process alive. Whoever is early looks and waits again. */
 export const systemTimers: Timers = {
   now: () => performance.now(),
   after: (ms, run) => {
-    const timer = setTimeout(run, Math.min(ms, mostMs)).unref()
+    const timer = setTimeout(run, timerMs(ms)).unref()
     return () => clearTimeout(timer)
   },
 }

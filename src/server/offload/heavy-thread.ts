@@ -14,6 +14,7 @@ import { requestTimedOut, unavailable } from '../../api/api-error.js'
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import { mastersGroup, type User } from '../../api/user.js'
+import { timerMs } from '../../base/clock.js'
 import type { Logger } from '../../base/logger.js'
 import type { ItemForm } from '../../codec/item-form.js'
 import type { ItemsText } from '../../codec/list-text.js'
@@ -209,10 +210,13 @@ export class HeavyThread implements Offload, ItemMaker {
     this.#thread.worker.ref()
     const number = ++this.#jobs
     this.#running.set(number, job)
-    job.timer = setTimeout(() => {
-      job.isOverdue = true
-      void this.#end()
-    }, this.#parts.requestMs + graceMs).unref()
+    job.timer = setTimeout(
+      () => {
+        job.isOverdue = true
+        void this.#end()
+      },
+      timerMs(this.#parts.requestMs + graceMs),
+    ).unref()
     const message = { ...job.task, job: number, catalog: this.#catalogNumber } as Task
     this.#thread.worker.postMessage(message)
   }

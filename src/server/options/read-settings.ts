@@ -6,6 +6,7 @@ import type { FeatureGates } from '../../api/definition.js'
 import { parseFeatureGates } from '../../api/feature-gates.js'
 import { type Identity, identityOf } from '../../api/identity.js'
 import { parseRuntimeConfig } from '../../api/runtime-config.js'
+import { timerMs } from '../../base/clock.js'
 import { ciphersOf, tlsVersionOf } from '../../net/tls-names.js'
 import { parseTokenFile, type TokenFile } from '../token-file.js'
 import { keepingTexts, type ReadText, readKept } from './file-texts.js'
@@ -134,9 +135,6 @@ function atLeast(ms: number, flag: 'event-ttl' | 'request-timeout', values: Flag
   return values[flag]
 }
 
-/** A timer cannot be set for longer than this. */
-const longestTimerMs = 2 ** 31 - 1
-
 /** What is said of one counts before what is said of all. */
 function readControllers(values: FlagValues): readonly ControllerName[] {
   const wanted: readonly string[] = values['controllers']
@@ -162,7 +160,7 @@ function readOwnLease(values: FlagValues): Settings['ownLease'] {
   if (renewSeconds >= seconds) {
     throw flagError('identity-lease-renew-interval-seconds', 'must be less than --identity-lease-duration-seconds')
   }
-  return { seconds, renewMs: Math.min(renewSeconds * 1000, longestTimerMs) }
+  return { seconds, renewMs: timerMs(renewSeconds * 1000) }
 }
 
 function readEncryption({ values, files, given }: SettingsInput, identity: Identity): EncryptionSettings | undefined {
