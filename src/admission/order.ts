@@ -75,7 +75,10 @@ export function pluginsInOrder(parts: AdmissionParts): readonly Plugin[] {
     alwaysAdmit,
     nodeRestriction(lookup),
     taintNodesByCondition,
-    eventRateLimit(parts.config.eventRateLimits, parts.takeEvents ?? eventBuckets(parts.config.eventRateLimits, () => performance.now())),
+    eventRateLimit(
+      parts.config.eventRateLimits,
+      parts.takeEvents ?? eventBuckets(parts.config.eventRateLimits, () => performance.now()).take,
+    ),
     persistentVolumeLabel,
     defaultStorageClass(lookup),
     storageObjectInUseProtection,

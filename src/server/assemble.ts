@@ -8,6 +8,7 @@ import { steadyClock, timerMs } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
 import { serveCustomKinds } from '../controllers/custom-resources/custom-kinds.js'
+import { forgetEvents } from '../controllers/kit/record-event.js'
 import { serviceRangesOf } from '../resources/core/service-allocation.js'
 import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
 import { ClientTrust } from './client-trust.js'
@@ -60,7 +61,8 @@ async function open(opening: Opening): Promise<AssembledServer> {
   let isServing = false
   const hooks = openHooks(settings, outbound, () => isServing)
   closing.add(() => hooks.close())
-  const takeEvents = eventBuckets(settings.admission.config.eventRateLimits, () => performance.now())
+  const eventRates = eventBuckets(settings.admission.config.eventRateLimits, () => performance.now())
+  const takeEvents = eventRates.take
   const own = {
     store,
     catalogs,
@@ -121,7 +123,19 @@ async function open(opening: Opening): Promise<AssembledServer> {
     caPem: certificate.caPem,
     clientConfiguration,
     clientConfigurationPath,
-    parts: { engine, catalogs, storage, loops, credential, caPem: certificate.caPem, url },
+    parts: {
+      engine,
+      catalogs,
+      storage,
+      loops,
+      credential,
+      caPem: certificate.caPem,
+      url,
+      forget: () => {
+        eventRates.forget()
+        forgetEvents(engine)
+      },
+    },
     close: async ({ immediately = false } = {}) => {
       state.isShuttingDown = true
       // Waited for with everything else.

@@ -18,6 +18,12 @@ const quota = {
   metadata: { name: 'few', namespace: 'shop' },
   spec: { hard: { configmaps: '2' } },
 }
+const budget = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'b', namespace: 'shop' },
+  spec: { minAvailable: 1, selector: { matchLabels: { app: 'x' } } },
+}
 const kind = (plural: string, name: string) => ({
   apiVersion: 'apiextensions.cluster.io/v1',
   kind: 'CustomResourceDefinition',
@@ -37,7 +43,7 @@ let client: ApiClient
 before(async () => {
   const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }
   const gadget = { apiVersion: 'example.com/v1', kind: 'Gadget', metadata: { name: 'g', namespace: 'shop' } }
-  server = await startServer({ objects: [shop, quota, kind('gadgets', 'Gadget'), gadget] })
+  server = await startServer({ objects: [shop, quota, budget, kind('gadgets', 'Gadget'), gadget] })
   client = clientOf(server)
 })
 after(async () => {
@@ -152,6 +158,26 @@ test('quotas, rights and addresses are as they were', async () => {
     assert.deepEqual((json['status'] as { used: unknown }).used, { configmaps: '0' })
   }
   alice.close()
+})
+
+test('what loops tell is told as for the first time', async () => {
+  const pods = '/api/v1/namespaces/shop/pods'
+  /** Of a pod that comes to the budget and goes. */
+  const countsAfter = async (): Promise<readonly number[]> => {
+    await server.reset()
+    const spec = { containers: [{ name: 'c', image: 'i' }] }
+    expectStatus(await client.post(pods, { metadata: { name: 'p', labels: { app: 'x' } }, spec }), 201)
+    await until(
+      () => client.get('/apis/policy/v1/namespaces/shop/poddisruptionbudgets/b'),
+      ({ json }) => (json.status as { readonly expectedPods?: number } | undefined)?.expectedPods === 1,
+    )
+    const events = async () =>
+      (await client.get('/api/v1/namespaces/shop/events')).json.items.map(({ count }: Wire) => Number(count)).sort()
+    const before = JSON.stringify(await events())
+    expectStatus(await client.delete(`${pods}/p?gracePeriodSeconds=0`), 200)
+    return await until(events, (now) => JSON.stringify(now) !== before)
+  }
+  assert.deepEqual(await countsAfter(), await countsAfter())
 })
 
 test('versions only grow', async () => {

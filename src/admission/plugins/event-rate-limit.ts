@@ -29,9 +29,20 @@ interface Event extends ApiObject {
 /** Counts an event against every limit, by its key under each: false where it is one too many. */
 export type TakeEvents = (keys: readonly string[]) => readonly boolean[]
 
-export function eventBuckets(limits: EventRateLimits, now: () => number): TakeEvents {
+export interface EventBuckets {
+  readonly take: TakeEvents
+  /** As if nobody had told of anything yet. */
+  readonly forget: () => void
+}
+
+export function eventBuckets(limits: EventRateLimits, now: () => number): EventBuckets {
   const buckets = limits.map((limit) => new Buckets(limit, now))
-  return (keys) => buckets.map((each, i) => each.take(keys[i] ?? ''))
+  return {
+    take: (keys) => buckets.map((each, i) => each.take(keys[i] ?? '')),
+    forget: () => {
+      for (const each of buckets) each.forget()
+    },
+  }
 }
 
 /** `take`: those of the whole server, whichever thread a request is carried out in. */
@@ -86,6 +97,10 @@ class Buckets {
   constructor(limit: EventRateLimit, now: () => number) {
     this.#limit = limit
     this.#now = now
+  }
+
+  forget(): void {
+    this.#byKey.clear()
   }
 
   take(key: string): boolean {

@@ -45,15 +45,14 @@ const limitOf = (type: EventRateLimit['type'], more: Partial<EventRateLimit> = {
 async function events(...limits: readonly EventRateLimit[]) {
   const stage = await stageOf()
   let now = 0
-  const plugin = eventRateLimit(
-    limits,
-    eventBuckets(limits, () => now),
-  )
+  const buckets = eventBuckets(limits, () => now)
+  const plugin = eventRateLimit(limits, buckets.take)
   const send = (event: object = {}, more: object = {}) =>
     refusalOf(plugin, stage.attempt({ resource: stage.find('events'), object: { ...named, ...event }, ...more }))
   return {
     stage,
     send,
+    forget: buckets.forget,
     wait: (ms: number) => {
       now += ms
     },
@@ -85,15 +84,14 @@ test('EventRateLimit: each namespace, user, source and object by itself', async 
 })
 
 test('EventRateLimit: all limits that are reached are told, dry runs are free, other kinds too', async () => {
-  const { stage, send } = await events(limitOf('User'), limitOf('Namespace'))
+  const { stage, send, forget } = await events(limitOf('User'), limitOf('Namespace'))
   assert.equal(await send({}, { options: { dryRun: ['All'] } }), '')
   assert.equal(await send(), '')
   assert.equal(await send(), 'Too many requests: [limit reached on type User for key somebody, limit reached on type Namespace for key a]')
+  forget()
+  assert.equal(await send(), '')
   const limits = [limitOf('Server')]
-  const plugin = eventRateLimit(
-    limits,
-    eventBuckets(limits, () => 0),
-  )
+  const plugin = eventRateLimit(limits, eventBuckets(limits, () => 0).take)
   for (let i = 0; i < 3; i++)
     assert.equal(await refusalOf(plugin, stage.attempt({ resource: stage.find('configmaps'), object: named })), '')
 })

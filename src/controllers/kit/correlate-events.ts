@@ -66,6 +66,11 @@ export class EventCorrelator {
     if (allowance !== undefined) allowance.left = Math.min(burst, allowance.left + 1)
   }
 
+  /** As if nothing had been told yet. */
+  forget(): void {
+    for (const kept of [this.#allowances, this.#alike, this.#series]) kept.clear()
+  }
+
   #isAllowed(subject: string, nowMs: number): boolean {
     const allowance = this.#allowances.get(subject) ?? { left: burst, sinceMs: nowMs }
     const earned = Math.floor((nowMs - allowance.sinceMs) / refillMs)

@@ -7,7 +7,7 @@ import { systemClock } from '../../base/clock.js'
 import { silentLogger } from '../../base/logger.js'
 import { everything } from '../../objects/selection.js'
 import { stageOf } from '../engine.fixture.js'
-import { recordEvent } from './record-event.js'
+import { forgetEvents, recordEvent } from './record-event.js'
 
 interface Event {
   readonly metadata?: { readonly name?: string }
@@ -65,4 +65,18 @@ test('what is told twice at the same time is one object, and what cannot be writ
     events().map(({ count }) => count),
     [66],
   )
+})
+
+test('what is forgotten is told as for the first time', async () => {
+  const stage = await stageOf('cluster', systemClock)
+  const resource = stage.catalog.find('', 'v1', 'events') as Resource
+  const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace: 'n', name: 'b', uid: 'u' }
+  const told = { type: 'Normal', reason: 'NoPods', message: 'No matching pods found', component: 'c' } as const
+  for (let i = 0; i < 30; i++) {
+    await recordEvent({ ...stage, logger: silentLogger }, budget, told)
+    forgetEvents(stage.engine)
+  }
+  const events = [...stage.engine.store.list({ resource, namespace: 'n', selection: everything, limit: 0 }).objects()]
+  assert.deepEqual(new Set(events.map((each) => (each.decode(resource) as Event).count)), new Set([1]))
+  assert.equal(events.length, 30)
 })

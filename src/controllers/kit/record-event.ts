@@ -32,6 +32,9 @@ type Parts = Pick<LoopParts, 'engine' | 'catalogs' | 'logger'>
 
 const correlatorOf = onceFor((_: Engine) => new EventCorrelator())
 
+/** Nothing that was told before counts any more: the events are gone, and so is what they were about. */
+export const forgetEvents = (engine: Engine): void => correlatorOf(engine).forget()
+
 /** Events are for people: one that cannot be written is told to the log. */
 export async function recordEvent(parts: Parts, involved: Involved, told: Told): Promise<void> {
   const { engine } = parts

@@ -17,6 +17,8 @@ export interface Parts {
   readonly credential: AdminCredential
   readonly caPem: string
   readonly url: string
+  /** Drops what is remembered beside the store of what clients and loops did. */
+  readonly forget: () => void
 }
 
 /** A server with what it is made of. */

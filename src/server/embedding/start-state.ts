@@ -42,7 +42,10 @@ export class StartState {
       // Who did not get done the first time waits for somebody outside, and would not get done now, either.
       isSettled = await settle(this.#parts, isSettled ? undefined : shortPatienceMs)
       const differences = this.#differences()
-      if (differences.length === 0) return
+      if (differences.length === 0) {
+        this.#parts.forget()
+        return
+      }
       for (const writes of inOrder(differences, this.#definitions)) {
         await this.#parts.storage.commit(writes)
         // Watches of a kind whose definition goes next are told of its objects first.
