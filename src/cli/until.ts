@@ -41,7 +41,9 @@ export async function waitUntil(
       io.progress(shown)
     }
   } catch (thrown) {
-    if (signal.aborted || (!ending.signal.aborted && !isNotFound(thrown))) throw thrown
+    if (signal.aborted) throw thrown
+    // Whose definition is gone is gone, too.
+    if (isNotFound(thrown) && isSo(undefined)) return
     if (!ending.signal.aborted) throw thrown
   } finally {
     clearTimeout(timer)

@@ -107,6 +107,18 @@ test('a file may hold a definition and objects of it, in any order', async () =>
     made.stderr,
   )
   assert.equal(await ok('get', 'wares', 'apple', '-o', 'jsonpath={.price}'), '3')
+  // Whatever of it goes first, and whoever holds the rest of it up: all of it is gone in the end.
+  const both = 'customresourcedefinition.apiextensions.cluster.io "wares.cli.example.com" deleted\nware.cli.example.com "apple" deleted\n'
+  const away = await run(['delete', '-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [definition, ware] }))
+  assert.deepEqual([away.stdout, away.code], [both, 0], away.stderr)
+  const held = { ...ware, metadata: { ...ware.metadata, finalizers: ['cli.example.com/held'] } }
+  const second = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [definition, held] })
+  assert.equal((await run(['apply', '-f', '-'], second)).code, 0)
+  const going = run(['delete', '-f', '-'], second)
+  while ((await ok('get', 'ware', 'apple', '-o', 'jsonpath={.metadata.deletionTimestamp}')) === '');
+  await ok('patch', 'ware', 'apple', '--type=merge', '-p', '{"metadata":{"finalizers":null}}')
+  const { stdout, stderr, code } = await going
+  assert.deepEqual([stdout, code], [both, 0], stderr)
 })
 
 test('edit sends what an editor made of the object, and keeps what could not be sent', async () => {

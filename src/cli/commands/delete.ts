@@ -61,7 +61,8 @@ export const command = defineCommand({
           else going.push({ named: one, uid: uidOf(await collection.delete(name, options)) })
         } catch (thrown) {
           if (isNotFound(thrown) && flags['ignore-not-found']) return
-          throw thrown
+          // It went with its definition, which stands before it in the file.
+          if (!isNotFound(thrown) || !going.some(({ named: other }) => isDefinitionOf(other, one))) throw thrown
         }
         const note = dryRun === 'none' ? '' : ` (${dryRun === 'server' ? 'server ' : ''}dry run)`
         const full = fullNameOf(resource, '')
@@ -80,6 +81,9 @@ export const command = defineCommand({
     return code
   },
 })
+
+const isDefinitionOf = (other: Named, { resource }: Named): boolean =>
+  other.resource.resource === 'customresourcedefinitions' && other.name === `${resource.resource}.${resource.group}`
 
 /** Of the object that is going, or of the one that a Status tells of. */
 function uidOf(answer: object): string {
