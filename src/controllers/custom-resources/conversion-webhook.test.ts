@@ -30,6 +30,8 @@ function answerTo({ request }: Review): unknown {
       kind: 'ConversionReview',
       response: { uid: request.uid, convertedObjects: 'x', result: { status: 'Success' } },
     }
+  if (mode === 'empty') return { apiVersion: 'apiextensions.cluster.io/v1', kind: 'ConversionReview' }
+  if (mode === 'untyped') return {}
   if (mode === 'flood') Object.assign(first ?? {}, { more: 'x'.repeat(2 << 20) })
   return {
     apiVersion: 'apiextensions.cluster.io/v1',
@@ -37,7 +39,7 @@ function answerTo({ request }: Review): unknown {
     response: {
       uid: mode === 'uid' ? 'zzz' : request.uid,
       convertedObjects: mode === 'short' ? [] : objects,
-      result: mode === 'refuse' ? { status: 'Failure', message: 'no' } : { status: 'Success' },
+      ...(mode === 'silent' ? {} : { result: mode === 'refuse' ? { status: 'Failure', message: 'no' } : { status: 'Success' } }),
     },
   }
 }
@@ -49,8 +51,9 @@ const server = createServer((request, response) => {
   })
   request.on('end', () => {
     const review = JSON.parse(text) as Review
-    const isBroken = review.request.objects[0]?.spec.mode === 'broken'
-    response.writeHead(isBroken ? 500 : 200).end(isBroken ? 'oh' : JSON.stringify(answerTo(review)))
+    const mode = review.request.objects[0]?.spec.mode
+    const answer = mode === 'broken' ? 'oh' : mode === 'text' ? 'hello' : JSON.stringify(answerTo(review))
+    response.writeHead(mode === 'broken' ? 500 : 200).end(answer)
   })
 })
 before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
@@ -93,6 +96,10 @@ const refusals = {
   short: 'returned 0 objects, expected 1',
   rename: 'returned invalid object: must have the same name: a != other',
   version: 'returned invalid object at index 0: invalid groupVersion (expected g/v2, received g/v9)',
+  silent: "failed: response.result.status was '', not 'Success'",
+  empty: 'failed: no response provided',
+  untyped: 'failed: expected webhook response of apiextensions.cluster.io/v1, Kind=ConversionReview, got /, Kind=',
+  text: "failed: couldn't get version/kind; json parse error: invalid character 'h' looking for beginning of value",
   broken: 'failed: an error on the server ("oh") has prevented the request from succeeding',
 }
 for (const [mode, why] of Object.entries(refusals)) {
@@ -100,7 +107,7 @@ for (const [mode, why] of Object.entries(refusals)) {
 }
 
 test('labels that are none are refused', () =>
-  assert.rejects(convert('labels'), /returned invalid object: metadata\.labels: Invalid value: "not a label"/))
+  assert.rejects(convert('labels'), /returned invalid metadata: metadata\.labels: Invalid value: "not a label"/))
 
 test('an answer that is many times as long as the question is refused', () =>
   assert.rejects(convert('flood'), /failed: the answer is too long$/))
@@ -110,7 +117,7 @@ test('an answer to another review is refused', () => assert.rejects(convert('uid
 test('a webhook that is not there is told of', () =>
   assert.rejects(
     async () => webhook('http://127.0.0.1:1/')?.convert([{ metadata: {} }], { from: 'g/v1', to: 'g/v2' }),
-    /failed: connect ECONNREFUSED/,
+    /failed: Post "http:\/\/127\.0\.0\.1:1\/\?timeout=30s": dial tcp 127\.0\.0\.1:1: connect: connection refused/,
   ))
 
 test('kinds whose versions are the same need none', () => assert.equal(conversionWebhook({ spec: {} }, parts), undefined))

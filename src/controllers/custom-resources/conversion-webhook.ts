@@ -7,9 +7,13 @@ import type { ApiObject, ObjectMeta } from '../../api/object.js'
 import { validateAnnotations, validateLabels } from '../../api/validation/labels.js'
 import { inPieces } from '../../base/pieces.js'
 import { isListText, sliceItems, sliceMembers } from '../../codec/json-slices.js'
-import { type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
+import { AnswerTimeoutError } from '../../net/ask.js'
+import { type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
+import { describeNetworkFailure } from '../../net/network-failure.js'
 import type { CertificateTally } from '../../net/shown-certificate.js'
 import type { CustomResourceDefinition, WebhookClientConfig } from '../../resources/apiextensions/v1.schema.js'
+import { serviceUrl } from '../../resources/core/locate-service.js'
+import { JsonSyntaxError, parseJsonCarefully } from '../../schema/json-parse.js'
 import { isRecord } from '../../schema/read.js'
 import { writeAny } from '../../schema/write.js'
 
@@ -88,7 +92,7 @@ class WebhookCaller {
   }
 
   private async send(text: string): Promise<Buffer> {
-    const { status, body } = await this.open().post(text)
+    const { status, body } = await this.reach(text)
     if (body.length > answerFactor * text.length + answerAllowance) throw new Error('the answer is too long')
     if (status >= 200 && status < 300) return body
     throw new Error(
@@ -96,7 +100,19 @@ class WebhookCaller {
     )
   }
 
-  private open(): JsonEndpoint {
+  private async reach(text: string): Promise<EndpointAnswer> {
+    const { url, service } = this.config
+    const target = new URL(service === undefined ? (url ?? '') : serviceUrl(service))
+    target.searchParams.set('timeout', `${timeoutMs / 1000}s`)
+    try {
+      return await this.open(target.href).post(text)
+    } catch (thrown) {
+      const why = thrown instanceof AnswerTimeoutError ? 'context deadline exceeded' : describeNetworkFailure(thrown)
+      throw new Error(`Post ${JSON.stringify(target.href)}: ${why}`, { cause: thrown })
+    }
+  }
+
+  private open(target: string): JsonEndpoint {
     const { url, service, caBundle } = this.config
     const place: ServicePlace = service === undefined ? { url: url ?? '' } : this.parts.locate(service)
     const key = `${place.url} ${place.address?.host} ${place.address?.port}`
@@ -105,10 +121,8 @@ class WebhookCaller {
     if (this.inFlight <= 1) this.endpoint?.close()
     this.key = key
     const ca = caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64').toString()
-    const target = new URL(place.url)
-    target.searchParams.set('timeout', `${timeoutMs / 1000}s`)
     this.endpoint = new JsonEndpoint(
-      { ...place, url: target.href, tally: this.parts.tally, ...(ca === undefined ? {} : { ca }) },
+      { ...place, url: target, tally: this.parts.tally, ...(ca === undefined ? {} : { ca }) },
       { timeoutMs, maxBytes: mostAnswerBytes },
     )
     return this.endpoint
@@ -164,15 +178,16 @@ function* readAnswer(answer: Buffer, expected: Expected, asked: Asked): Generato
   return accepted
 }
 
-const notJson = 'failed: the answer is not JSON'
-
 function parse(bytes: Buffer, fail: Asked['fail']): unknown {
   try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    throw fail(notJson)
+    return parseJsonCarefully(bytes.toString()).value
+  } catch (thrown) {
+    throw fail(notJson(thrown))
   }
 }
+
+const notJson = (thrown: unknown): string =>
+  `failed: couldn't get version/kind; json parse error: ${thrown instanceof JsonSyntaxError ? thrown.message : 'invalid JSON'}`
 
 const sliced: ReadonlySet<string> = new Set(['response'])
 /** Of all but the objects. */
@@ -193,21 +208,31 @@ function* sliceAnswer(
     const objects = isListText(list) ? yield* sliceItems(list) : []
     if (rest.length <= mostRestBytes) return { objects, rest }
   } catch {
-    throw fail(notJson)
+    // Where it is wrong the careful parser tells; what it takes is too deep.
+    parse(answer.subarray(0, mostRestBytes), fail)
+    throw fail(notJson(undefined))
   }
   throw fail('failed: the answer is too long')
 }
 
 function readReview(review: unknown, expected: Expected, fail: (why: string) => ApiError): void {
-  const response = isRecord(review) ? review['response'] : undefined
-  if (!isRecord(review) || review['kind'] !== expected.kind || review['apiVersion'] !== expected.apiVersion || !isRecord(response)) {
-    throw fail(`failed: expected a ${expected.kind} of ${expected.apiVersion} with a response`)
+  const { kind, apiVersion, response } = isRecord(review) ? review : ({} as Record<string, unknown>)
+  if (kind !== expected.kind || apiVersion !== expected.apiVersion) {
+    throw fail(`failed: expected webhook response of ${typeText(expected.apiVersion, expected.kind)}, got ${typeText(apiVersion, kind)}`)
   }
+  if (!isRecord(response)) throw fail('failed: no response provided')
   const { uid, result } = response
-  if (uid !== expected.uid) throw fail(`failed: expected response.uid=${JSON.stringify(expected.uid)}, got ${JSON.stringify(uid)}`)
+  if (uid !== expected.uid) throw fail(`failed: expected response.uid=${JSON.stringify(expected.uid)}, got ${JSON.stringify(uid ?? '')}`)
   const { status, message } = isRecord(result) ? result : {}
-  if (status !== 'Success') throw fail(`failed: ${typeof message === 'string' && message !== '' ? message : 'unknown reason'}`)
+  if (status === 'Success') return
+  const why =
+    typeof message === 'string' && message !== '' ? message : `response.result.status was '${String(status ?? '')}', not 'Success'`
+  throw fail(`failed: ${why}`)
 }
+
+/** As messages show a version and a kind; nothing is shown as such. */
+const typeText = (apiVersion: unknown, kind: unknown): string =>
+  `${typeof apiVersion === 'string' && apiVersion !== '' ? apiVersion : '/'}, Kind=${typeof kind === 'string' ? kind : ''}`
 
 interface Accepting extends Asked {
   readonly index: number
@@ -223,7 +248,8 @@ function accept(converted: unknown, sent: ApiObject, { index, kind, versions, fa
   }
   if (itsKind !== kind)
     throw fail(`returned invalid object at index ${index}: invalid kind (expected ${kind}, received ${String(itsKind)})`)
-  if (!isRecord(metadata)) throw refuse('missing metadata')
+  const refuseMetadata = (why: string): ApiError => fail(`returned invalid metadata: ${why}`)
+  if (!isRecord(metadata)) throw refuseMetadata('missing metadata in converted object')
   const mustKeep = (name: 'name' | 'namespace' | 'uid', label: string): void => {
     const before = sent.metadata?.[name] ?? ''
     const after = metadata[name] ?? ''
@@ -233,14 +259,18 @@ function accept(converted: unknown, sent: ApiObject, { index, kind, versions, fa
   mustKeep('namespace', 'namespace')
   mustKeep('uid', 'UID')
   const { labels: _labels, annotations: _annotations, ...same } = sent.metadata ?? {}
-  return { ...rest, metadata: { ...same, ...kept(metadata, 'labels', refuse), ...kept(metadata, 'annotations', refuse) } } as ApiObject
+  return {
+    ...rest,
+    metadata: { ...same, ...kept(metadata, 'labels', refuseMetadata), ...kept(metadata, 'annotations', refuseMetadata) },
+  } as ApiObject
 }
 
 function kept(metadata: Record<string, unknown>, name: 'labels' | 'annotations', refuse: (why: string) => ApiError): Partial<ObjectMeta> {
   const value = metadata[name]
   if (value === undefined || value === null) return {}
-  if (!isRecord(value) || Object.values(value).some((text) => typeof text !== 'string'))
-    throw refuse(`metadata.${name} must be a map of texts`)
+  if (!isRecord(value)) throw refuse(`invalid metadata.${name} in converted object: a map is expected`)
+  const other = Object.keys(value).find((key) => typeof value[key] !== 'string')
+  if (other !== undefined) throw refuse(`metadata.${name}[${other}] must be a string in converted object`)
   const texts = value as { readonly [key: string]: string }
   const [problem] = (name === 'labels' ? validateLabels : validateAnnotations)(texts, `metadata.${name}`)
   if (problem !== undefined) throw refuse(`${problem.field}: ${problem.message}`)
