@@ -24,6 +24,7 @@ const dateTimes: readonly (readonly [text: string, outcome: unknown])[] = [
   ['1970-01-01T24:00:00Z', 'parsing time "1970-01-01T24:00:00Z": hour out of range'],
   ['1970-1-01T00:00:00Z', cannot('1970-1-01T00:00:00Z', '1-01T00:00:00Z', '01')],
   ['1970-01-01t00:00:00Z', cannot('1970-01-01t00:00:00Z', 't00:00:00Z', 'T')],
+  ['19a0-01-01', cannot('19a0-01-01', '-01-01', '2006')],
   ['1970-01-01T00:00', cannot('1970-01-01T00:00', '', ':')],
 ]
 for (const [text, outcome] of dateTimes) test(`date-time ${JSON.stringify(text)}`, () => assert.equal(seconds(text), outcome))

@@ -86,6 +86,8 @@ function explainTime(text: string, layout: string): string {
   let rest = text
   for (const { element, pattern, name, from = 0, to = 0 } of layout.length > 10 ? timeParts : timeParts.slice(0, 5)) {
     const found = pattern.exec(rest)?.[0]
+    // Four letters that begin as a year does are taken for one before they are looked at.
+    if (found === undefined && element === '2006' && /^\d.{3}/s.test(rest)) rest = rest.slice(4)
     if (found === undefined) return `${start} as ${quoteBytes(layout)}: cannot parse ${quoteBytes(rest)} as ${quoteBytes(element)}`
     const value = Number(found.slice(0, 2))
     rest = rest.slice(found.length)

@@ -77,13 +77,17 @@ function isHardwareAddress(text: string): boolean {
   return length === 6 || length === 8 || length === 20
 }
 
+/** Elsewhere in the API a number of an address may begin with a zero. */
+const hasLeadingZero = (text: string): boolean => /(?:^|[.:])0\d+(?=\.)|\.0\d/.test(text)
+const isAddress: FormatRule = (text) => parseIp(text) !== undefined && !hasLeadingZero(text)
+
 const byteOfColor = '\\s*(0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])\\s*'
 
 /** By the name without dashes, as `date-time` and `datetime` are one. */
 const formats: { readonly [name: string]: FormatRule } = {
   bsonobjectid: matches(/^[0-9a-fA-F]{24}$/),
   byte: matches(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/),
-  cidr: (text) => parseCidr(text) !== undefined,
+  cidr: (text) => parseCidr(text) !== undefined && !hasLeadingZero(text),
   creditcard: isCardNumber,
   date: isDate,
   datetime: isDateTime,
@@ -91,8 +95,8 @@ const formats: { readonly [name: string]: FormatRule } = {
   email: isMailAddress,
   hexcolor: matches(/^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/),
   hostname: isHostname,
-  ipv4: (text) => text.includes('.') && parseIp(text) !== undefined,
-  ipv6: (text) => text.includes(':') && parseIp(text) !== undefined,
+  ipv4: (text) => text.includes('.') && isAddress(text),
+  ipv6: (text) => text.includes(':') && isAddress(text),
   isbn: (text) => isIsbn10(text) || isIsbn13(text),
   isbn10: isIsbn10,
   isbn13: isIsbn13,
