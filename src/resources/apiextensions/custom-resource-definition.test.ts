@@ -181,7 +181,7 @@ const parts: readonly { readonly title: string; readonly version: Partial<Versio
   {
     title: 'choices at the root and a status',
     version: { schema: { openAPIV3Schema: { type: 'object', allOf: [{}] } }, subresources: { status: {} } },
-    found: ['validation.openAPIV3Schema: Invalid value: {"type":"object","allOf":[{}]}: only [description type'],
+    found: ['validation.openAPIV3Schema: Invalid value: {"type":"object","allOf":[{}]}: only [Description Type'],
   },
   {
     title: 'a root that may be null',

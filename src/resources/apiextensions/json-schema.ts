@@ -81,3 +81,20 @@ export const isResourceMember = (name: string): boolean => name === 'apiVersion'
 
 /** What is filled in; a default of null is none. */
 export const defaultOf = (schema: JsonSchema | undefined): unknown => schema?.default ?? undefined
+
+/** Keywords of which these values mean the same as leaving them out; the others count as soon as they are there. */
+const flags: ReadonlySet<string> = new Set([
+  'nullable',
+  'uniqueItems',
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'x-kubernetes-embedded-resource',
+  'x-kubernetes-int-or-string',
+])
+const texts: ReadonlySet<string> = new Set(['id', '$schema', 'type', 'format', 'title', 'description', 'pattern'])
+
+/** Whether a keyword says anything. */
+export function isSet(name: string, value: unknown): boolean {
+  if (value === undefined || value === null) return false
+  return !(flags.has(name) && value === false) && !(texts.has(name) && value === '')
+}

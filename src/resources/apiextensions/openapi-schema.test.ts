@@ -54,6 +54,26 @@ const properties: readonly Row[] = [
     ],
   },
   {
+    title: 'keywords in a choice that say nothing, and those that do',
+    schema: {
+      ...text,
+      anyOf: [{ nullable: false, title: '', 'x-kubernetes-list-map-keys': [] }],
+      not: { additionalProperties: false },
+    },
+    found: ['.not.additionalProperties: Forbidden: must be undefined to be structural'],
+  },
+  {
+    title: 'a number or a text with an example',
+    schema: {
+      'x-kubernetes-int-or-string': true,
+      anyOf: [
+        { type: 'integer', nullable: false },
+        { ...text, example: 'a' },
+      ],
+    },
+    found: [],
+  },
+  {
     title: 'metadata in a choice',
     schema: object({}, { not: { properties: { metadata: {} } } }),
     found: ['.not.properties[metadata]: Forbidden: must not be specified in a nested context'],
@@ -220,3 +240,16 @@ const roots: readonly Row[] = [
 ]
 
 for (const { title, schema, found } of roots) test(`a root with ${title}`, () => assert.deepEqual(errorsOf(schema), found))
+
+const withStatus = (schema: JsonSchema): readonly string[] => lines(validateOpenApiSchema(frozen(schema), 's', { hasStatus: true }))
+
+test('at a root beside a status, keywords that say nothing are no keywords', () => {
+  assert.deepEqual(withStatus({ type: 'object', nullable: false, 'x-kubernetes-embedded-resource': false }), [])
+  assert.match(
+    withStatus({ type: 'object', minProperties: 1 }).join(),
+    /^s: Invalid value: .*: only \[Description Type Format .* XValidations\] fields/,
+  )
+})
+
+test('metadata that may not be null is narrow all the same', () =>
+  assert.deepEqual(errorsOf(object({ metadata: object({ name: text }, { nullable: false, enum: [] }) })), []))

@@ -4,7 +4,7 @@ import { type FieldError, forbidden, invalid } from '../../api/field-error.js'
 import { joined } from '../../api/validation/collect.js'
 import { noErrors } from '../../api/validation/fields.js'
 import { validateRuleExpressions } from './definition-expressions.js'
-import type { JsonSchema } from './json-schema.js'
+import { isSet, type JsonSchema } from './json-schema.js'
 import { unsupportedKeyword, validateSchemaRules } from './schema-rules.js'
 import { validateStructural } from './structural-rules.js'
 import { validateDefaults } from './values/default-rules.js'
@@ -32,39 +32,45 @@ function validateStructure(schema: JsonSchema, path: string): readonly FieldErro
   return errors.length > 0 ? errors : validateDefaults(schema, path)
 }
 
-/** At the root, what would get lost when the status is validated by itself is not allowed. */
-const allowedWithStatus = [
-  'description',
-  'type',
-  'format',
-  'title',
-  'maximum',
-  'exclusiveMaximum',
-  'minimum',
-  'exclusiveMinimum',
-  'maxLength',
-  'minLength',
-  'pattern',
-  'maxItems',
-  'minItems',
-  'uniqueItems',
-  'multipleOf',
-  'required',
-  'items',
-  'properties',
-  'externalDocs',
-  'example',
-  'x-kubernetes-preserve-unknown-fields',
-  'x-kubernetes-validations',
-]
+/** At the root, what would get lost when the status is validated by itself is not allowed. By keyword, what messages call it. */
+const allowedWithStatus: { readonly [keyword: string]: string } = {
+  description: 'Description',
+  type: 'Type',
+  format: 'Format',
+  title: 'Title',
+  maximum: 'Maximum',
+  exclusiveMaximum: 'ExclusiveMaximum',
+  minimum: 'Minimum',
+  exclusiveMinimum: 'ExclusiveMinimum',
+  maxLength: 'MaxLength',
+  minLength: 'MinLength',
+  pattern: 'Pattern',
+  maxItems: 'MaxItems',
+  minItems: 'MinItems',
+  uniqueItems: 'UniqueItems',
+  multipleOf: 'MultipleOf',
+  required: 'Required',
+  items: 'Items',
+  properties: 'Properties',
+  externalDocs: 'ExternalDocs',
+  example: 'Example',
+  'x-kubernetes-preserve-unknown-fields': 'XPreserveUnknownFields',
+  'x-kubernetes-validations': 'XValidations',
+}
+
+/** One error ends the look at a root: of these, before that of its type. */
+const lookedAtFirst: ReadonlySet<string> = new Set(['id', '$schema', '$ref'])
 
 function validateRootWithStatus(schema: JsonSchema, path: string): readonly FieldError[] {
   const { type } = schema
-  if (type !== undefined && type !== 'object') {
+  const refused = Object.keys(schema).filter(
+    (name) => !Object.hasOwn(allowedWithStatus, name) && isSet(name, schema[name as keyof JsonSchema]),
+  )
+  if (isSet('type', type) && type !== 'object' && !refused.some((name) => lookedAtFirst.has(name))) {
     const problem = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
     return [invalid(`${path}.type`, type, problem)]
   }
-  if (Object.keys(schema).every((name) => allowedWithStatus.includes(name))) return noErrors
-  const problem = `only [${allowedWithStatus.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`
-  return [invalid(path, schema, problem)]
+  if (refused.length === 0) return noErrors
+  const names = Object.values(allowedWithStatus).join(' ')
+  return [invalid(path, schema, `only [${names}] fields are allowed at the root of the schema if the status subresource is enabled`)]
 }

@@ -4,7 +4,7 @@
 import { type FieldError, forbidden, invalid, required } from '../../api/field-error.js'
 import { sameValue } from '../../api/validation/same-value.js'
 import { compareText } from '../../base/text-order.js'
-import { additionalSchema, isEmbedded, isIntOrString, itemSchema, type JsonSchema, keepsUnknown, schemasOf } from './json-schema.js'
+import { additionalSchema, isEmbedded, isIntOrString, isSet, itemSchema, type JsonSchema, keepsUnknown, schemasOf } from './json-schema.js'
 import { patternProblem } from './pattern.js'
 import { validateCompleteness } from './structural-completeness.js'
 
@@ -84,13 +84,18 @@ function validateMetadata({ properties = {} }: JsonSchema, path: string): readon
   if (properties.metadata === undefined) return []
   const { type: _type, default: _default, properties: members = {}, ...rest } = properties.metadata
   const isNarrow = Object.keys(members).every((name) => name === 'name' || name === 'generateName')
-  if (isNarrow && Object.values(rest).every((value) => value === undefined)) return []
+  if (isNarrow && saying(rest).length === 0) return []
   const problem = 'must not specify anything other than name and generateName, but metadata is implicitly specified'
   return [forbidden(`${path}.properties[metadata]`, problem)]
 }
 
+/** The keywords of a schema that say something of values. */
+const saying = (schema: JsonSchema): readonly (readonly [name: string, value: unknown])[] =>
+  Object.entries(schema).filter(([name, value]) => name !== 'example' && name !== 'externalDocs' && isShaping(name, value))
+
 /** Where a value is an integer or a text, the choice of types may stand in anyOf all the same. */
-const intOrString: readonly JsonSchema[] = [{ type: 'integer' }, { type: 'string' }]
+const isIntOrStringChoice = (choices: readonly JsonSchema[] = []): boolean =>
+  sameValue(choices.map(saying), [[['type', 'integer']], [['type', 'string']]])
 
 interface Skipped {
   readonly anyOf: boolean
@@ -100,8 +105,8 @@ interface Skipped {
 const nothingSkipped: Skipped = { anyOf: false, firstAllOf: false }
 
 const intOrStringChoices = ({ anyOf, allOf }: JsonSchema): Skipped => ({
-  anyOf: sameValue(anyOf, intOrString),
-  firstAllOf: sameValue(allOf?.[0]?.anyOf, intOrString),
+  anyOf: isIntOrStringChoice(anyOf),
+  firstAllOf: isIntOrStringChoice(allOf?.[0]?.anyOf),
 })
 
 function validateValueRules(schema: JsonSchema, path: string, skipped: Skipped): readonly FieldError[] {
@@ -153,11 +158,15 @@ function validateNested(schema: JsonSchema, path: string, skipped: Skipped): rea
     ...validateValueRules(schema, path, skipped),
     ...(items === undefined ? [] : validateNested(items, `${path}.items`, nothingSkipped)),
     ...schemasOf(schema.properties).flatMap(([name, property]) => validateNested(property, `${path}.properties[${name}]`, nothingSkipped)),
-    ...shapeKeywords
-      .filter(({ name }) => schema[name] !== undefined && schema[name] !== false && schema[name] !== '')
-      .map(({ name, problem }) => forbidden(`${path}.${name}`, problem)),
+    ...shapeKeywords.filter(({ name }) => isShaping(name, schema[name])).map(({ name, problem }) => forbidden(`${path}.${name}`, problem)),
     ...(schema.properties?.metadata === undefined
       ? []
       : [forbidden(`${path}.properties[metadata]`, 'must not be specified in a nested context')]),
   ]
 }
+
+/** Lists without items and unknown members that are not kept say nothing; `additionalProperties: false` does. */
+const isShaping = (name: string, value: unknown): boolean =>
+  isSet(name, value) &&
+  !(name === 'x-kubernetes-preserve-unknown-fields' && value === false) &&
+  !(Array.isArray(value) && value.length === 0)
