@@ -1,5 +1,6 @@
 // What is wrong with one field of an object. Validation collects all of them; one Status reports them together.
 
+import { floatText } from '../base/float-text.js'
 import { shorten } from '../base/shorten.js'
 
 export type FieldErrorReason =
@@ -28,6 +29,7 @@ const withDetail = (head: string, detail: string): string => (detail === '' ? he
 export function showValue(value: unknown): string {
   if (value === undefined || value === null) return '"null"'
   if (typeof value === 'string') return quote(value)
+  if (typeof value === 'number' && !Number.isInteger(value)) return floatText(value)
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value)
   return showJson(value)
 }

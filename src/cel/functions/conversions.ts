@@ -1,5 +1,6 @@
 // `int(x)`, `string(x)` and their like.
 
+import { floatText } from '../../base/float-text.js'
 import { formatTimestamp, maxTime, minTime, parseDuration, parseTimestamp } from '../time-text.js'
 import { Uint } from '../uint.js'
 import { CelError, Duration, Timestamp, TypeValue, typeName, type Value } from '../values.js'
@@ -93,7 +94,7 @@ export function toText(value: Value): Value {
     case 'bigint':
       return String(value)
     case 'number':
-      return formatDouble(value)
+      return floatText(value)
     default:
       if (value === null) return 'null'
       if (value instanceof TypeValue) return value.name
@@ -118,17 +119,6 @@ function formatSeconds(nanos: bigint): string {
     .padStart(9, '0')
     .replace(/0+$/, '')
   return `${nanos < 0n ? '-' : ''}${magnitude / second}${fraction === '' ? '' : `.${fraction}`}`
-}
-
-/** The shortest form; with an exponent of at least two digits from 1e+06 on and below 1e-04. */
-export function formatDouble(value: number): string {
-  if (Number.isNaN(value)) return 'NaN'
-  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
-  if (Object.is(value, -0)) return '-0'
-  const [mantissa, exponent] = value.toExponential().split('e') as [string, string]
-  const power = Number(exponent)
-  if (value === 0 || (power >= -4 && power < 6)) return value.toString()
-  return `${mantissa}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
 }
 
 export function toTimestamp(value: Value): Value {

@@ -1,34 +1,37 @@
 // Numbers against a JSON schema: steps and bounds.
 
 import { type FieldError, invalid } from '../../../api/field-error.js'
+import { floatText } from '../../../base/float-text.js'
 import type { JsonSchema } from '../json-schema.js'
 import { fieldOf, type ValuePlace } from './value-place.js'
 
+/** Beside a whole number bounds are whole, too: as in the reference, their fractions are cut off, so that 1 is not below 1.5. */
 export function validateNumber(schema: JsonSchema, value: number | bigint, place: ValuePlace): readonly FieldError[] {
-  const { multipleOf, minimum, maximum } = schema
-  const wrong = (problem: string): FieldError => invalid(fieldOf(place), value, `${place.path} in body should be ${problem}`)
   const number = Number(value)
+  const isWhole = Number.isInteger(number)
+  const bound = (given: number | undefined): number | undefined => (isWhole && given !== undefined ? Math.trunc(given) : given)
+  const print = (given: number): string => (isWhole && Number.isInteger(given) ? BigInt(given).toString() : floatText(given))
+  const wrong = (problem: string): FieldError => invalid(fieldOf(place), value, `${place.path} in body should be ${problem}`)
   const errors: FieldError[] = []
-  if (multipleOf !== undefined && !isMultiple(number, multipleOf)) errors.push(wrong(`a multiple of ${printBound(multipleOf)}`))
+  // What is less than one stays what it is: nothing is a multiple of zero.
+  const step = bound(schema.multipleOf) || schema.multipleOf
+  if (step !== undefined && !isMultiple(number, step)) errors.push(wrong(`a multiple of ${print(step)}`))
+  const minimum = bound(schema.minimum)
   if (minimum !== undefined && (schema.exclusiveMinimum ? number <= minimum : number < minimum)) {
-    errors.push(wrong(`greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${printBound(minimum)}`))
+    errors.push(wrong(`greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${print(minimum)}`))
   }
+  const maximum = bound(schema.maximum)
   if (maximum !== undefined && (schema.exclusiveMaximum ? number >= maximum : number > maximum)) {
-    errors.push(wrong(`less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${printBound(maximum)}`))
+    errors.push(wrong(`less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${print(maximum)}`))
   }
   return errors
 }
 
-/** 0.3 is three times 0.1 although the division says otherwise in the last digit. */
-function isMultiple(value: number, step: number): boolean {
-  const times = value / step
-  return Math.abs(times - Math.round(times)) < 1e-9
-}
+const tolerance = 1e-9
 
-/** With an exponent from a million on, as bounds have always been shown. */
-function printBound(bound: number): string {
-  const exponent = bound === 0 ? 0 : Math.floor(Math.log10(Math.abs(bound)))
-  if (exponent >= -4 && exponent < 6) return String(bound)
-  const [digits = '', power = ''] = bound.toExponential().split('e')
-  return `${digits}e${power.slice(0, 1)}${power.slice(1).padStart(2, '0')}`
+/** Nearly a whole number of times from above: what is missing to the next one is missing. */
+function isMultiple(value: number, step: number): boolean {
+  const times = Math.abs(step < 1 ? (1 / step) * value : value / step)
+  const whole = Math.trunc(times)
+  return times === whole || (whole !== 0 && (times - whole) / (times + whole) < tolerance)
 }

@@ -63,11 +63,23 @@ function stepsFor(schema: JsonSchema, value: unknown, place: ValuePlace): readon
 const typesOf = (schema: JsonSchema): readonly string[] =>
   isIntOrString(schema) ? ['integer', 'string'] : schema.type === undefined ? [] : [schema.type]
 
+/** What a value is called where a format is asked for that is of texts. */
+const formatNames: { readonly [type in ValueType]?: string } = { integer: 'int64', number: 'float64' }
+
 function checkType(schema: JsonSchema, type: ValueType, place: ValuePlace): readonly FieldError[] {
   const allowed = typesOf(schema)
-  if (allowed.length === 0 || allowed.includes(type) || (type === 'integer' && allowed.includes('number'))) return []
-  if (type === 'null' && schema.nullable === true) return []
-  return [typeInvalid(fieldOf(place), type, `${place.path} in body must be of type ${allowed.join(',')}: "${type}"`)]
+  const isAllowed = allowed.includes(type) || (type === 'integer' && allowed.includes('number'))
+  if (isAllowed || (type === 'null' && (allowed.length === 0 || schema.nullable === true))) return []
+  const wrong = (wanted: string, given: string): readonly FieldError[] => [
+    typeInvalid(fieldOf(place), given, `${place.path} in body must be of type ${wanted}: "${given}"`),
+  ]
+  if (knowsFormat(schema.format) && type !== 'null') {
+    // The format decides what a text is, and lets lists pass.
+    const isLeftToFormat = type === 'string' || type === 'array'
+    if (!isLeftToFormat) return wrong(schema.format ?? '', formatNames[type] ?? '')
+    if (!allowed.includes('integer') && !allowed.includes('number')) return []
+  }
+  return allowed.length === 0 ? [] : wrong(allowed.join(','), type)
 }
 
 function checkChoices(schema: JsonSchema, value: unknown, place: ValuePlace): Outcome {

@@ -1,0 +1,11 @@
+// Floating-point numbers as the reference prints them: the shortest digits, with an exponent of at least two digits from a million on and below 0.0001.
+
+export function floatText(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  if (Object.is(value, -0)) return '-0'
+  const [mantissa, exponent] = value.toExponential().split('e') as [string, string]
+  const power = Number(exponent)
+  if (value === 0 || (power >= -4 && power < 6)) return value.toString()
+  return `${mantissa}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
+}
