@@ -24,9 +24,9 @@ export function validateLists(value: unknown, schema: JsonSchema | undefined, pa
 function findDuplicates(items: readonly unknown[], schema: JsonSchema, path: string): readonly FieldError[] {
   const type = schema['x-kubernetes-list-type']
   if (type !== 'set' && type !== 'map') return []
-  const strays =
-    type === 'set' ? [] : items.flatMap((item, i) => (item === null || isRecord(item) ? [] : [strayItem(item, `${path}[${i}]`)]))
-  if (strays.length > 0) return strays
+  // One that has no key ends the look at a list.
+  const stray = type === 'set' ? -1 : items.findIndex((item) => item !== null && !isRecord(item))
+  if (stray !== -1) return [invalid(`${path}[${stray}]`, items[stray], 'must be an object for an array of list-type map')]
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const keyOf = (item: unknown): unknown =>
     type === 'set' || !isRecord(item)
@@ -42,5 +42,3 @@ function findDuplicates(items: readonly unknown[], schema: JsonSchema, path: str
   })
   return errors
 }
-
-const strayItem = (item: unknown, path: string): FieldError => invalid(path, item, 'must be an object for an array of list-type map')
