@@ -70,7 +70,7 @@ export async function verify(
   if (!aud.includes(rules.clientId)) {
     throw new OidcError(`verify token: oidc: expected audience ${JSON.stringify(rules.clientId)} got ${listed(aud)}`)
   }
-  const expiry = timeOf(claimed, 'exp') ?? 0
+  const expiry = timeOf(claimed, 'exp') ?? beginning
   if (now > expiry) throw new OidcError(`verify token: oidc: token is expired (Token Expiry: ${printed(expiry)})`)
   const notBefore = timeOf(claimed, 'nbf')
   if (notBefore !== undefined && now + notBeforeLeewayMs < notBefore) {
@@ -82,9 +82,14 @@ export async function verify(
     )
   }
   const claims = await verifiedClaims(text, keys)
-  if (claims === undefined || claims['iss'] !== claimed['iss']) throw new OidcError('verify token: failed to verify signature')
+  if (claims === undefined || claims['iss'] !== claimed['iss']) {
+    throw new OidcError('verify token: failed to verify signature: failed to verify id token signature')
+  }
   return claims
 }
+
+/** Of the year 1: what has no end has ended then. */
+const beginning = -62_135_596_800_000
 
 const listed = (texts: readonly string[]): string => `[${texts.map((text) => JSON.stringify(text)).join(' ')}]`
 

@@ -1,0 +1,26 @@
+// Why an ID token is refused, in the words of the reference.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { verify } from './oidc.js'
+
+const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const token = (claims: object, header: object = {}): string =>
+  `${part({ alg: 'RS256', ...header })}.${part({ iss: 'i', aud: 'c', ...claims })}.AAAA`
+const options = {
+  rules: { clientId: 'c', signingAlgorithms: ['RS256'] },
+  provider: { keysFor: async () => [] },
+} as unknown as Parameters<typeof verify>[0]
+
+const refusals: readonly (readonly [title: string, text: string, why: string])[] = [
+  ['has no end', token({}), 'verify token: oidc: token is expired (Token Expiry: 0001-01-01 00:00:00 +0000 UTC)'],
+  ['is for others', token({ aud: ['x', 'y'] }), 'verify token: oidc: expected audience "c" got ["x" "y"]'],
+  [
+    'nobody signed',
+    token({ exp: 5000 }, { alg: 'none' }),
+    'verify token: oidc: id token signed with unsupported algorithm, expected ["RS256"] got "none"',
+  ],
+  ['somebody else signed', token({ exp: 5000 }), 'verify token: failed to verify signature: failed to verify id token signature'],
+]
+for (const [title, text, message] of refusals)
+  test(`an ID token that ${title}`, () => assert.rejects(verify(options, { text, now: 1_000_000 }), { message }))
