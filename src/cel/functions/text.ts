@@ -145,6 +145,11 @@ export function findAll(text: string, pattern: string, limit = -1n): Value {
   if (isTooMuch(compiled, text)) return tooMuch
   const found: string[] = []
   const matcher = compiled.matcher(text)
-  while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) found.push(matcher.group() ?? '')
+  let lastEnd = -1
+  while ((limit < 0n || BigInt(found.length) < limit) && matcher.find()) {
+    // Nothing, right behind a match, is none.
+    if (matcher.end() > matcher.start() || matcher.start() !== lastEnd) found.push(matcher.group() ?? '')
+    lastEnd = matcher.end()
+  }
   return new ValueList(found)
 }
