@@ -44,7 +44,8 @@ export const mapCommand = ({ command, member, done, undone }: MapWords): Command
       const results: Result[] = []
       const code = await forEach(await namedOrFiled(args, flags, work), io, async ({ collection, resource, name }) => {
         const live = await collection.get(name)
-        const present = live.metadata?.[member] ?? {}
+        // Without what objects inherit: `constructor` is a name like others.
+        const present = Object.assign(Object.create(null) as Record<string, string>, live.metadata?.[member])
         if (flags.list) {
           for (const [key, value] of Object.entries(present)) io.out(`${key}=${value}\n`)
           return

@@ -1,5 +1,7 @@
 // Flags of a command line: `-n shop`, `-n=shop`, `-nshop`, `--namespace shop`, `--namespace=shop`, `-Aw`; what they may be is a table.
 
+import { own } from '../base/own.js'
+
 export interface FlagSpec {
   /** `texts` may be given again and are taken as they are; a `list` is cut at its commas, too. */
   readonly kind: 'switch' | 'text' | 'texts' | 'list' | 'number'
@@ -53,7 +55,7 @@ export function parseLine<Table extends FlagTable>(words: readonly string[], tab
 
   /** How many further words it takes. */
   function take(name: string, shown: string, value: string | undefined, next: string | undefined): number {
-    const spec = table[name]
+    const spec = own(table, name)
     if (spec === undefined) throw new UsageError(`unknown flag: ${shown}${suggestion(name, Object.keys(table))}`)
     const known = values.get(name) ?? []
     values.set(name, known)

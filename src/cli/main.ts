@@ -1,5 +1,6 @@
 // The command `clusterctl`: finds the command that is meant, loads it and nothing else, runs it, and says what went wrong.
 
+import { own } from '../base/own.js'
 import { printableLine } from '../base/printable.js'
 import type { Command } from './command.js'
 import { type CommandEntry, commands } from './command-table.js'
@@ -78,8 +79,9 @@ function findCommand(argv: readonly string[]): Found {
   for (const count of [2, 1]) {
     const at = places.slice(0, count)
     if (at.length < count) continue
-    const words = at.map((place, i) => (i === 0 ? (argv[place] as string) : (shortNames[argv[place] as string] ?? (argv[place] as string))))
-    const entry = commands[words.join(' ')]
+    const words = at.map((place, i) => longNameOf(argv[place] as string, i))
+    const name = words.join(' ')
+    const entry = own(commands, name)
     if (entry !== undefined)
       return { words, entry, rest: argv.filter((_, i) => !at.includes(i)), next: count === 1 ? argv[places[1] ?? -1] : undefined }
   }
@@ -88,6 +90,8 @@ function findCommand(argv: readonly string[]): Found {
 
 /** Of the words behind `create`. */
 const shortNames: { readonly [name: string]: string } = { ns: 'namespace', cm: 'configmap', sa: 'serviceaccount', deploy: 'deployment' }
+
+const longNameOf = (word: string, place: number): string => (place === 1 ? (own(shortNames, word) ?? word) : word)
 
 /** Where words stand that are neither flags nor, as far as one can know before the command is known, values of flags. */
 function plainWords(argv: readonly string[]): readonly number[] {
@@ -126,6 +130,9 @@ async function showHelp(words: readonly string[], rest: readonly string[], io: I
     io.out(groupHelp(first))
     return words.length > 1 || rest.includes('--help') || rest.includes('-h') ? 0 : 1
   }
+  const { elsewhere } = await import('./elsewhere.js')
+  const other = own(elsewhere, first)
+  if (other !== undefined) throw new UsageError(`there is no "${first}": ${other}`)
   throw new UsageError(`unknown command "${first}"${suggestion(first, Object.keys(commands))}`)
 }
 

@@ -227,6 +227,8 @@ test('messages say what to do', async () => {
     assert.match(stderr, message)
   }
   await says(['gett'], /unknown command "gett"; did you mean "get"\?/)
+  await says(['set', 'image', 'deploy/web', 'web=nginx:2'], /there is no "set": use "clusterctl patch"/)
+  await says(['constructor'], /unknown command "constructor"/)
   await says(['get', 'pods', '--namespaces', 'x'], /unknown flag: --namespaces; did you mean "namespace"\?/)
   await says(['get', 'podss'], /the server doesn't have a resource type "podss"/)
   await says(['get'], /api-resources/)
@@ -267,6 +269,27 @@ test('words that mean nothing are refused, and names beside selectors', async ()
     assert.match(stderr, /name cannot be provided when a selector is specified/)
   }
   await ok('delete', 'configmap', 'kept')
+})
+
+test('names that every object of JavaScript has are names like others', async () => {
+  const { run, ok } = start()
+  for (const [words, complaint] of [
+    [['constructor'], /unknown command "constructor"/],
+    [['get', 'ns', '--toString=3'], /unknown flag: --toString/],
+    [['delete', 'ns', 'none', '--cascade=constructor'], /invalid cascade value \(constructor\)/],
+    [['completion', 'constructor'], /name one shell/],
+    [['version', '-o', 'constructor'], /--output must be/],
+    [['api-resources', '--sort-by', 'constructor'], /accepts only name or kind/],
+  ] as const) {
+    const { code, stderr } = await run(words)
+    assert.equal(code, 1, words.join(' '))
+    assert.match(stderr, complaint)
+  }
+  await ok('create', 'configmap', 'plain')
+  assert.match(await ok('get', 'cm', 'plain', '-L', 'constructor'), /plain +0 +\S+ *\n$/)
+  assert.equal(await ok('label', 'cm', 'plain', 'constructor=x', 'valueOf-'), 'label "valueOf" not found.\nconfigmap/plain labeled\n')
+  assert.match(await ok('get', 'cm', 'plain', '-L', 'constructor'), /CONSTRUCTOR\n.* x\n$/)
+  await ok('delete', 'cm', 'plain')
 })
 
 test('what fails of a file is told with the file', async () => {

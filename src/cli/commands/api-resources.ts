@@ -23,6 +23,8 @@ export const command = defineCommand({
   run: async ({ flags, session, io }) => {
     if (flags.output !== undefined && !['wide', 'name', ''].includes(flags.output))
       throw new UsageError(`--output ${flags.output} is not available`)
+    const by = flags['sort-by']
+    if (by !== undefined && !['', 'name', 'kind'].includes(by)) throw new UsageError('--sort-by accepts only name or kind')
     const { resources, failures } = flags.cached ? await session.resources.all() : await session.resources.refreshed()
     const chosen = resources
       .filter(({ isPreferred }) => isPreferred)
@@ -30,7 +32,6 @@ export const command = defineCommand({
       .filter(({ group }) => flags['api-group'] === undefined || group === flags['api-group'])
       .filter(({ verbs }) => flags.verbs.every((verb) => verbs.includes(verb)))
       .filter(({ categories }) => flags.categories.every((category) => categories.includes(category)))
-    const by = flags['sort-by']
     const sorted = chosen.toSorted((a, b) =>
       by === 'name'
         ? compareText(a.resource, b.resource)

@@ -1,5 +1,6 @@
 // Scripts by which shells complete what is typed; they ask the command itself what could come next.
 
+import { own } from '../../base/own.js'
 import { defineCommand } from '../command.js'
 import { UsageError } from '../flags.js'
 
@@ -37,7 +38,7 @@ export const command = defineCommand({
   flags: {},
   run: async ({ args, io }) => {
     const [shell = '', ...more] = args
-    const script = scripts[shell]
+    const script = own(scripts, shell)
     if (script === undefined || more.length > 0) throw new UsageError(`name one shell: ${Object.keys(scripts).join(', ')}`)
     io.out(script)
     return 0

@@ -1,5 +1,6 @@
 // Deletes objects, and waits until they are gone.
 
+import { own } from '../../base/own.js'
 import { isNotFound } from '../../client/errors.js'
 import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
@@ -38,8 +39,8 @@ export const command = defineCommand({
   run: async (work) => {
     const { flags, io, signal } = work
     if (flags.raw !== undefined) return askRaw(work, { method: 'DELETE', path: flags.raw, files: flags.filename })
-    const policy =
-      policies[(flags.cascade === 'true' ? 'background' : flags.cascade === 'false' ? 'orphan' : flags.cascade) as keyof typeof policies]
+    const cascade = flags.cascade === 'true' ? 'background' : flags.cascade === 'false' ? 'orphan' : (flags.cascade ?? '')
+    const policy = own<'Background' | 'Foreground' | 'Orphan'>(policies, cascade)
     if (policy === undefined)
       throw new UsageError(`invalid cascade value (${flags.cascade}): it must be "background", "foreground" or "orphan"`)
     const dryRun = dryRunOf(flags['dry-run'])

@@ -1,6 +1,7 @@
 // Shows the versions of the client and of the server.
 
 import { defineCommand } from '../command.js'
+import { UsageError } from '../flags.js'
 import { jsonText, yamlText } from '../output/documents.js'
 import { ownVersion } from '../own-version.js'
 
@@ -10,6 +11,7 @@ export const command = defineCommand({
   flags: { client: { kind: 'switch', help: 'without asking a server' }, output: { kind: 'text', short: 'o', help: 'json or yaml' } },
   takesNoWords: true,
   run: async ({ flags, session, io }) => {
+    if (flags.output !== undefined && !['json', 'yaml'].includes(flags.output)) throw new UsageError("--output must be 'yaml' or 'json'")
     const version = ownVersion()
     const server = flags.client ? undefined : await session.client.version()
     const found = { clientVersion: { version }, ...(server === undefined ? {} : { serverVersion: server }) }

@@ -1,5 +1,6 @@
 // Tables that the server makes, as lines: which columns are shown, and what is put before and behind them.
 
+import { own } from '../../base/own.js'
 import type { ApiObject, Table } from '../../client/objects.js'
 import type { Style } from '../io.js'
 import { alignRows, type Cell, headerRow } from './columns.js'
@@ -62,7 +63,7 @@ export class TableLines {
       ...(this.options.event === undefined ? [] : [event ?? '']),
       ...(withNamespace ? [namespace] : []),
       ...this.shown.map((i) => `${i === this.nameAt ? kindPrefix : ''}${cellText(cells?.[i])}`),
-      ...labelColumns.map((label) => labels[label] ?? ''),
+      ...labelColumns.map((label) => own(labels, label) ?? ''),
       ...(showLabels ? [labelsText(labels)] : []),
     ]
   }
