@@ -45,6 +45,21 @@ test('an object without owners has none, and its entry is little longer than it 
   assert.equal(value.length - oldEntry(boxes, box('b')).length, 4 + 1 + 'v1'.length + 1)
 })
 
+for (const length of [254, 255, 256, 315]) {
+  test(`a group and version of ${length} bytes, as custom kinds may have them`, () => {
+    const storedApiVersion = `${'g'.repeat(length - 3)}/v1`
+    const kind: StoredKind = { ...boxes, storedApiVersion, versions: new Map([[storedApiVersion, boxes.versions.get('v1') ?? boxes]]) }
+    for (const uids of [[], ['u', 'w']]) {
+      const value = encodeStored(kind, owned(...uids))
+      assert.equal(apiVersionOf(bytesOf({ value })), storedApiVersion)
+      assert.deepEqual(ownersOf(bytesOf({ value })), uids)
+      const object = new StoredObject(entryOf(value))
+      assert.deepEqual(object.index(kind), { labels: { a: '1' }, fields: { color: 'red' } })
+      assert.ok(isCurrent(bytesOf({ value }), kind))
+    }
+  })
+}
+
 test('more owners than fit into a byte', () => {
   const uids = Array.from({ length: 300 }, (_, i) => `uid-${i}`)
   assert.deepEqual(ownersOf(bytesOf({ value: encodeStored(boxes, owned(...uids)) })), uids)

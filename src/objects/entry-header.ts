@@ -3,6 +3,9 @@
 //   entry = [meta length: u24][format: u8][splice: u32, with flags][meta][body: JSON members]
 //   meta  = [index version: u32][length: u8][apiVersion][owners: varint]([length: varint][uid])*[index: JSON]
 //
+// Groups and versions of custom kinds may be 315 bytes together: an apiVersion that is longer than its byte can say has 0 there, and the length
+// as u16 behind it. Older servers know none that long.
+//
 // Numbers are little-endian. `format` is 1; entries of format 0 were written before entries had one, and their meta is the index alone.
 // `apiVersion` is the version in which the body is written: mostly the kind's storage version, but for one that was written before that
 // changed. `index version` tells which fields the index has, and `owners` are the uids of `metadata.ownerReferences`, each once.
@@ -16,7 +19,8 @@ export type EntryBytes = Pick<ScannedEntry, 'bytes' | 'start' | 'end'>
 export const entryFormat = 1
 export const fixedBytes = 8
 const mostMetaBytes = 0xff_ffff
-const longestApiVersion = 0xff
+const longestShort = 0xff
+const longestApiVersion = 0xffff
 
 export interface EntryMeta {
   readonly apiVersion: string
@@ -44,9 +48,12 @@ export function indexVersionOf(entry: EntryBytes): number | undefined {
 /** Undefined where the entry is too old to say. */
 export function apiVersionOf(entry: EntryBytes): string | undefined {
   if (!hasMeta(entry)) return undefined
-  const at = entry.start + fixedBytes + 4
-  return textAt(entry.bytes, at + 1, at + 1 + (entry.bytes[at] ?? 0))
+  const start = entry.start + fixedBytes + (isShort(entry) ? 5 : 7)
+  return textAt(entry.bytes, start, ownersPlace(entry))
 }
+
+/** Whether a byte tells the length of the apiVersion. */
+const isShort = ({ bytes, start }: Pick<EntryBytes, 'bytes' | 'start'>): boolean => bytes[start + fixedBytes + 4] !== 0
 
 /** The uids of the owners of an entry, each once. Throws for an entry that is too old to say: the store was not upgraded. */
 export function ownersOf(entry: EntryBytes): readonly string[] {
@@ -72,8 +79,12 @@ export function haveSameOwners(one: EntryBytes, other: EntryBytes): boolean {
   return true
 }
 
-const ownersPlace = ({ bytes, start }: Pick<EntryBytes, 'bytes' | 'start'>): number =>
-  start + fixedBytes + 5 + (bytes[start + fixedBytes + 4] ?? 0)
+/** Right behind the apiVersion. */
+function ownersPlace({ bytes, start }: Pick<EntryBytes, 'bytes' | 'start'>): number {
+  const at = start + fixedBytes + 4
+  const short = bytes[at] ?? 0
+  return short === 0 ? at + 3 + ((bytes[at + 1] ?? 0) | ((bytes[at + 2] ?? 0) << 8)) : at + 1 + short
+}
 
 /** Whether one of the owners has this uid, given as its UTF-8 bytes: nothing is decoded. */
 export function isOwnedBy(entry: EntryBytes, uid: Uint8Array): boolean {
@@ -106,10 +117,12 @@ export interface EntryHead {
 export function makeHead(apiVersion: string, indexVersion: number): EntryHead {
   const text = Buffer.from(apiVersion)
   if (text.length > longestApiVersion) throw new RangeError(`the version ${apiVersion} is too long to be stored`)
-  const bytes = Buffer.alloc(5 + text.length)
+  const isLong = text.length > longestShort
+  const bytes = Buffer.alloc((isLong ? 7 : 5) + text.length)
   bytes.writeUInt32LE(indexVersion, 0)
-  bytes[4] = text.length
-  text.copy(bytes, 5)
+  if (isLong) bytes.writeUInt16LE(text.length, 5)
+  else bytes[4] = text.length
+  text.copy(bytes, isLong ? 7 : 5)
   return { bytes, apiVersionBytes: bytes.subarray(4) }
 }
 
