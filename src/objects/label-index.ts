@@ -1,5 +1,5 @@
 // Which objects of a collection carry a label, so that a selector that picks few of many does not look at all of them.
-// Built step by step when a collection is first selected from, kept true by changes, and given up when it would grow past its bound.
+// Built step by step when a collection is first selected from, kept true by changes, and given up for a while when all of them would grow past their bound.
 
 import { getOrInsert } from '../base/get-or-insert.js'
 import { compareText, sortTexts } from '../base/text-order.js'
@@ -23,7 +23,20 @@ interface CollectionIndex {
   bytes: number
   /** The period in which it was last asked for: see release. */
   usedIn: number
+  /** For how many periods it is given up where there is no room for it. */
+  readonly pause: number
 }
+
+/** There was no room for it. */
+interface GivenUp {
+  /** The first period in which it may be built again. */
+  readonly until: number
+  /** How many there are until then, twice as many each time: to build what has no room costs as much as to build what has. */
+  readonly pause: number
+}
+
+const firstPause = 2
+const longestPause = 64
 
 /** Entries that are looked at between two yields: about a millisecond. */
 const entriesPerStep = 256
@@ -36,7 +49,8 @@ const mostSorted = 4000
 export class LabelIndex {
   private readonly storage: Storage
   private readonly maxBytes: number
-  private readonly collections = new Map<string, CollectionIndex | 'too-large'>()
+  private readonly collections = new Map<string, CollectionIndex>()
+  private readonly givenUp = new Map<string, GivenUp>()
   private heldBytes = 0
   private period = 0
 
@@ -52,7 +66,7 @@ export class LabelIndex {
   /** Whether there is nothing to build. */
   isBuilt(collection: string): boolean {
     const index = this.collections.get(collection)
-    return index === 'too-large' || (index !== undefined && index.missingFrom === undefined)
+    return index === undefined ? this.isGivenUp(collection) : index.missingFrom === undefined
   }
 
   /**
@@ -69,7 +83,7 @@ export class LabelIndex {
   /** The keys of a collection that carry the label, in order; undefined when there is no index to ask, or too much to be put in order. */
   keys(collection: string, requirement: PositiveRequirement): KeyList | undefined {
     const index = this.collections.get(collection)
-    if (index === undefined || index === 'too-large' || index.missingFrom !== undefined) return undefined
+    if (index === undefined || index.missingFrom !== undefined) return undefined
     index.usedIn = this.period
     const values = index.labels.get(requirement.key)
     if (values === undefined) return nothing
@@ -84,7 +98,7 @@ export class LabelIndex {
 
   update(change: Change): void {
     const index = this.collections.get(collectionOf(change.key))
-    if (index === undefined || index === 'too-large') return
+    if (index === undefined) return
     // What is not in the index yet will be found there as it is then.
     if (index.missingFrom !== undefined && compareText(change.key, index.missingFrom) >= 0) return
     const before = change.previous === undefined ? undefined : new StoredObject(change.previous).labels()
@@ -95,23 +109,25 @@ export class LabelIndex {
     for (const [label, value] of Object.entries(after ?? {})) {
       if (before?.[label] !== value) this.add(index, { key: change.key, label, value })
     }
-    if (this.heldBytes > this.maxBytes) this.giveUp(collectionOf(change.key), index)
+    if (this.heldBytes > this.maxBytes) this.giveUpLargest()
   }
 
-  /** Ends a period: an index that was not asked in this one and the one before goes. */
+  /** Ends a period: an index that was not asked in this one and the one before goes, and what was given up long ago is forgotten. */
   release(): void {
-    for (const [collection, index] of this.collections) {
-      if (index === 'too-large' || index.usedIn >= this.period - 1) continue
-      this.collections.delete(collection)
-      this.heldBytes -= index.bytes
-    }
+    for (const [collection, index] of this.collections) if (index.usedIn < this.period - 1) this.drop(collection, index)
     this.period += 1
+    for (const [collection, { until, pause }] of this.givenUp) if (this.period >= until + pause) this.givenUp.delete(collection)
   }
 
   private buildMore(collection: string): void {
     const known = this.collections.get(collection)
-    if (known === 'too-large') return
-    const index = known ?? { labels: new Map(), missingFrom: `${collection}/`, bytes: 0, usedIn: this.period }
+    const index = known ?? {
+      labels: new Map(),
+      missingFrom: `${collection}/`,
+      bytes: 0,
+      usedIn: this.period,
+      pause: this.pauseOf(collection),
+    }
     if (known === undefined) this.collections.set(collection, index)
     if (index.missingFrom === undefined) return
     index.usedIn = this.period
@@ -130,12 +146,35 @@ export class LabelIndex {
       return false
     })
     index.missingFrom = next
+    // Whoever comes last makes no room at the cost of those who are there: otherwise two that do not fit would drive each other out.
     if (this.heldBytes > this.maxBytes) this.giveUp(collection, index)
   }
 
+  /** Of those that have grown, whichever was the last to. */
+  private giveUpLargest(): void {
+    let largest: readonly [string, CollectionIndex] | undefined
+    for (const each of this.collections) if (largest === undefined || each[1].bytes > largest[1].bytes) largest = each
+    if (largest !== undefined) this.giveUp(...largest)
+  }
+
   private giveUp(collection: string, index: CollectionIndex): void {
+    this.drop(collection, index)
+    this.givenUp.set(collection, { until: this.period + index.pause, pause: index.pause })
+  }
+
+  private drop(collection: string, index: CollectionIndex): void {
+    this.collections.delete(collection)
     this.heldBytes -= index.bytes
-    this.collections.set(collection, 'too-large')
+  }
+
+  private isGivenUp(collection: string): boolean {
+    const given = this.givenUp.get(collection)
+    return given !== undefined && this.period < given.until
+  }
+
+  private pauseOf(collection: string): number {
+    const given = this.givenUp.get(collection)
+    return given === undefined ? firstPause : Math.min(given.pause * 2, longestPause)
   }
 
   private add(index: CollectionIndex, pair: LabelledKey): void {
