@@ -32,6 +32,13 @@ test('no more than 256 characters of a name, a place or a value come back', () =
   assert.equal(quote('x'.repeat(256)), `"${'x'.repeat(256)}"`)
 })
 
+test('what cannot be seen is shown by its number', () => {
+  assert.equal(
+    quote('a "b"\\\n\u0000\u0007\u000b\u007f\u00a0\u200b\u{e0001} \u00e4'),
+    '"a \\"b\\"\\\\\\n\\x00\\a\\v\\x7f\\u00a0\\u200b\\U000e0001 \u00e4"',
+  )
+})
+
 test('objects are shown as JSON, and great ones by their beginning', () => {
   assert.equal(showValue({ a: [1, 'b', null, true], c: undefined, d: {} }), '{"a":[1,"b",null,true],"d":{}}')
   assert.equal(showValue({ big: 9007199254740993n }), '{"big":9007199254740992}')

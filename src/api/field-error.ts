@@ -61,9 +61,18 @@ function jsonUpTo(value: unknown, length: number): string {
 /** A text in double quotes, with control characters and quotes escaped. Of a long text it is the beginning. */
 export const quote = (text: string): string =>
   JSON.stringify(shorten(text))
-    .replace(/\\u00([01][0-9a-f])/g, '\\x$1')
-    .replace(/\\b/g, '\\b')
-    .replace(/\\f/g, '\\f')
+    .replace(/\\u00([01][0-9a-f])/g, (_, digits: string) => letterEscapes[digits] ?? `\\x${digits}`)
+    .replace(/[^\P{C} ]|[^\P{Z} ]/gu, escaped)
+
+/** Two of the control characters have letters that JSON does not know. */
+const letterEscapes: { readonly [digits: string]: string } = { '07': '\\a', '0b': '\\v' }
+
+/** What cannot be seen, by its number. */
+function escaped(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16)
+  if (code.length <= 2 && Number.parseInt(code, 16) < 0x80) return `\\x${code.padStart(2, '0')}`
+  return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`
+}
 
 export const required = (field: string, detail = ''): FieldError => ({
   reason: 'FieldValueRequired',
@@ -76,6 +85,15 @@ export const invalid = (field: string, value: unknown, detail = ''): FieldError 
   field,
   message: withDetail(`Invalid value: ${showValue(value)}`, detail),
 })
+
+/** A time that may not change, shown as the reference shows times: `2020-01-01 00:00:00 +0000 UTC`. */
+export const immutableTime = (field: string, time: string | undefined): FieldError => ({
+  reason: 'FieldValueInvalid',
+  field,
+  message: `Invalid value: ${time === undefined ? '"null"' : showTime(time)}: field is immutable`,
+})
+
+const showTime = (time: string): string => `${time.replace('T', ' ').replace(/(?:(\.\d*[1-9])0*|\.0+)?Z$/, '$1')} +0000 UTC`
 
 export const typeInvalid = (field: string, value: unknown, detail = ''): FieldError => ({
   reason: 'FieldValueTypeInvalid',

@@ -137,6 +137,9 @@ test('a connection is asked for with its options; a log is read', async () => {
   assert.deepEqual(seen, [{ kind: 'PodExecOptions', apiVersion: 'v1', container: 'c', command: ['ls', '-l'], stdin: true }])
   await connect(looking, call('log'), { to: 'log', ...request })
   assert.equal(asked.length, 1)
+  const tried = connect(looking, call('exec'), { to: 'exec', ...request, query: readQuery('command=ls&dryRun=All') })
+  await assert.rejects(tried, { message: 'dryRun is not supported' })
+  assert.equal(asked.length, 1)
 })
 
 test('a question is a new object', async () => {

@@ -1,6 +1,7 @@
 // Requests on subresources that lead to what runs somewhere else.
 
 import { AdmissionRequest } from '../admission/admission.js'
+import { badRequest } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { ConnectionName } from '../api/definition.js'
 import type { ApiObject } from '../api/object.js'
@@ -15,6 +16,8 @@ export interface Connecting extends ConnectRequest {
 
 /** Where a request goes on; undefined where there is nothing to go to. */
 export async function connect(engine: Engine, call: Call, { to, ...request }: Connecting): Promise<Location | undefined> {
+  // Nothing that runs somewhere else can be tried out.
+  if (to !== 'log' && request.query.first('dryRun') !== undefined) throw badRequest('dryRun is not supported')
   await upToDate(engine, call)
   if (to !== 'log') await admit(engine, call, request)
   return connections[to]({ engine, call, ...request })

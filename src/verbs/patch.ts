@@ -113,7 +113,7 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
   const object = isSame ? fromStored(call, live) : withDefaults(call, read(call.resource.schema, call, { request, result: result.object }))
   // A configuration without a name is for the object that the path names; who owns what comes before what it is called.
   checkName(call, object)
-  return withMetadata(withDistinctOwners(inNamespace(call, object), call.warn), {
+  return withMetadata(withDistinctOwners(inNamespace(call, object), call.warn, true), {
     managedFields: result.managedFields,
     resourceVersion: config.metadata?.resourceVersion ?? live?.metadata?.resourceVersion,
   })
@@ -172,7 +172,7 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
     }
   })
   if (request.type !== 'strategic') checkStillTheKind(request, result, shown)
-  const sent = withDistinctOwners(inNamespace(call, read(shown.schema, call, { request, result })), call.warn)
+  const sent = withDistinctOwners(inNamespace(call, read(shown.schema, call, { request, result })), call.warn, true)
   checkName(call, sent)
   const next = view === undefined ? withDefaults(call, sent) : writeView(call, view, { sent, live })
   return track(call, { live, next })

@@ -223,7 +223,7 @@ const changes: readonly {
       'metadata.name: Invalid value: "b": field is immutable',
       'metadata.namespace: Invalid value: "c": field is immutable',
       'metadata.uid: Invalid value: "d": field is immutable',
-      'metadata.creationTimestamp: Invalid value: "2024-01-01T00:00:00Z": field is immutable',
+      'metadata.creationTimestamp: Invalid value: 2024-01-01 00:00:00 +0000 UTC: field is immutable',
       'metadata.deletionTimestamp: Invalid value: "null": field is immutable',
       'metadata.deletionGracePeriodSeconds: Invalid value: 3: field is immutable',
     ],

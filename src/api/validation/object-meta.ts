@@ -1,6 +1,6 @@
 // The rules of metadata that all kinds share, when an object is created and when it changes.
 
-import { type FieldError, forbidden, invalid, required } from '../field-error.js'
+import { type FieldError, forbidden, immutableTime, invalid, required } from '../field-error.js'
 import type { ObjectMeta } from '../object.js'
 import { joined } from './collect.js'
 import { checkNotNegative, checkText, checkUnchanged } from './fields.js'
@@ -84,7 +84,9 @@ export function validateTransition(next: ObjectMeta, old: ObjectMeta, path = 'me
     errors.push(invalid(`${path}.generation`, next.generation ?? 0, 'must not be decremented'))
   }
   for (const name of fixedFields) {
-    if (next[name] !== old[name]) errors.push(...checkUnchanged(next[name], old[name], `${path}.${name}`))
+    if (next[name] === old[name]) continue
+    if (name === 'deletionTimestamp' || name === 'creationTimestamp') errors.push(immutableTime(`${path}.${name}`, next[name]))
+    else errors.push(...checkUnchanged(next[name], old[name], `${path}.${name}`))
   }
   return errors
 }

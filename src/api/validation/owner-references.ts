@@ -5,8 +5,11 @@ import { type ApiObject, type OwnerReference, withMetadata } from '../object.js'
 import { noErrors } from './fields.js'
 import { sameValue } from './same-value.js'
 
-/** The object with each of its owners once. Only what is the same in every field is the same owner; the client is told. */
-export function withDistinctOwners(object: ApiObject, warn: (text: string) => void): ApiObject {
+/**
+ * The object with each of its owners once. Only what is the same in every field is the same owner; the client is told.
+ * Of a patch it is told in other words, for there the object is looked at after it was admitted.
+ */
+export function withDistinctOwners(object: ApiObject, warn: (text: string) => void, isPatched = false): ApiObject {
   const owners = object.metadata?.ownerReferences
   if (owners === undefined || owners.length < 2) return object
   const byUid = new Map<string | undefined, OwnerReference[]>()
@@ -22,13 +25,13 @@ export function withDistinctOwners(object: ApiObject, warn: (text: string) => vo
     return true
   })
   if (repeated.length === 0) return object
-  warn(`${repeatedOwners}; duplicate UID(s) observed: [${repeated.join(' ')}]`)
+  const when = isPatched ? ' after mutating admission happens' : ''
+  warn(`.metadata.ownerReferences contains duplicate entries${when}; ${advice}; duplicate UID(s) observed: ${repeated.join(', ')}`)
   return withMetadata(object, { ownerReferences: distinct })
 }
 
 /** The words that clients know. */
-const repeatedOwners =
-  '.metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests'
+const advice = 'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests'
 
 export function validateOwnerReferences(owners: readonly OwnerReference[] | undefined, field: string): readonly FieldError[] {
   if (owners === undefined) return noErrors

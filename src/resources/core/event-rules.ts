@@ -1,7 +1,7 @@
 // What an event must be, by the loose rules of its first API and the strict ones of its second; both write the same objects.
 
 import type { RuleContext } from '../../api/definition.js'
-import { type FieldError, invalid, required } from '../../api/field-error.js'
+import { type FieldError, immutableTime, invalid, required } from '../../api/field-error.js'
 import { byteLength } from '../../api/validation/byte-length.js'
 import { checkText, checkUnchanged } from '../../api/validation/fields.js'
 import { sameValue } from '../../api/validation/same-value.js'
@@ -73,6 +73,7 @@ interface FixedField {
   readonly reported?: string
   /** What absence means, where an empty value means the same. */
   readonly empty?: object
+  readonly isTime?: true
 }
 
 /** Under the second API an event is history: only its series goes on. The order is that of the reports. */
@@ -81,19 +82,25 @@ const fixed: readonly FixedField[] = [
   { name: 'reason' },
   { name: 'message' },
   { name: 'source', empty: {} },
-  { name: 'firstTimestamp' },
-  { name: 'lastTimestamp' },
+  { name: 'firstTimestamp', isTime: true },
+  { name: 'lastTimestamp', isTime: true },
   { name: 'count' },
   { name: 'reason' },
   { name: 'type' },
-  { name: 'eventTime' },
+  { name: 'eventTime', isTime: true },
   { name: 'action' },
   { name: 'related' },
   { name: 'reportingComponent', reported: 'reportingController' },
   { name: 'reportingInstance' },
 ]
 
+/** What a time is that was never set. */
+const noTime = '0001-01-01T00:00:00Z'
+
 export const validateStrictEventChange = (next: Event, old: Event): readonly FieldError[] => [
   ...(sameValue(next.series, old.series) ? [] : validateSeries(next)),
-  ...fixed.flatMap(({ name, reported, empty }) => checkUnchanged(next[name] ?? empty, old[name] ?? empty, reported ?? name)),
+  ...fixed.flatMap(({ name, reported, empty, isTime }) => {
+    const errors = checkUnchanged(next[name] ?? empty, old[name] ?? empty, reported ?? name)
+    return isTime === true && errors.length > 0 ? [immutableTime(name, (next[name] as string | undefined) ?? noTime)] : errors
+  }),
 ]

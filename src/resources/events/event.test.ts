@@ -137,6 +137,17 @@ test('all else is history', () => {
     reportingInstance: 'd',
   }
   const fields = changes(frozen(next), good).map(({ field }) => field)
+  const times = lines(
+    changes(
+      { ...good, eventTime: '2024-03-01T11:58:00.120000Z', lastTimestamp: '2024-03-01T11:58:00Z' },
+      { ...good, firstTimestamp: time },
+    ),
+  )
+  assert.deepEqual(times, [
+    'firstTimestamp: Invalid value: 0001-01-01 00:00:00 +0000 UTC: field is immutable',
+    'lastTimestamp: Invalid value: 2024-03-01 11:58:00 +0000 UTC: field is immutable',
+    'eventTime: Invalid value: 2024-03-01 11:58:00.12 +0000 UTC: field is immutable',
+  ])
   const order = 'involvedObject reason message source firstTimestamp lastTimestamp count reason type eventTime action related'
   assert.equal(fields.join(' '), `${order} reportingController reportingInstance`)
 })
