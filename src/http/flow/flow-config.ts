@@ -44,6 +44,7 @@ export class FlowConfigs {
       const level = this.#levels.get(object.level)
       return level === undefined ? [] : [{ object, schema: this.#flowOf(object, level) }]
     })
+    this.#forgetTallies(new Set(flows.map(({ schema }) => schema.tally)))
     const otherwise = flows.find(({ object }) => object.name === catchAll)?.schema
     if (otherwise === undefined) throw new Error(`there is no flow schema ${catchAll} with its priority level`)
     return { classify: classifier(flows), otherwise, levels: new Map(this.#levels) }
@@ -52,6 +53,11 @@ export class FlowConfigs {
   #flowOf(object: FlowSchemaObject, level: PriorityLevel): Flow {
     const tally = getOrInsert(this.tallies, `${object.name}/${level.name}`, () => new FlowTally(object.name, level.name))
     return new Flow(object, { level, tally, identity: this.#identity })
+  }
+
+  /** What is gone is not counted any more once nobody waits there or is at work: names come and go without an end. */
+  #forgetTallies(present: ReadonlySet<FlowTally>): void {
+    for (const [key, tally] of this.tallies) if (!present.has(tally) && tally.isIdle) this.tallies.delete(key)
   }
 
   #shareOut(objects: readonly PriorityLevelObject[]): void {

@@ -201,6 +201,26 @@ test('when the loop stays late, what can wait is refused: not watches, probes, t
   control.close()
 })
 
+test('what is gone is counted until its last request has left', () => {
+  const configs = new FlowConfigs(identity, 100)
+  const levels = [levelOf('catch-all', limited()), levelOf('tmp', limited())]
+  const usual = schemaOf('catch-all')
+  const counted = (): readonly string[] => [...configs.tallies.keys()]
+  for (let i = 0; i < 100; i++)
+    configs.make({ levels, schemas: [usual, schemaOf(`s${i}`), schemaOf('moves', { level: i % 2 ? 'tmp' : 'catch-all' })] })
+  assert.deepEqual(counted(), ['catch-all/catch-all', 's99/catch-all', 'moves/tmp'])
+  const tally = configs.tallies.get('s99/catch-all')
+  assert.ok(tally !== undefined)
+  for (const state of ['waiting', 'executing'] as const) {
+    tally[state] = 1
+    configs.make({ levels, schemas: [usual] })
+    assert.deepEqual(counted(), ['catch-all/catch-all', 's99/catch-all'])
+    tally[state] = 0
+  }
+  configs.make({ levels, schemas: [usual] })
+  assert.deepEqual(counted(), ['catch-all/catch-all'])
+})
+
 test('whoever finds a seat goes on at once, and has the names of his flow', () => {
   const control = controlOf()
   const first = request('alice')

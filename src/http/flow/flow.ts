@@ -10,7 +10,7 @@ import { dealHand, flowHash } from './shuffle-shard.js'
 const waitBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
 const executionBounds = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
 
-/** What is counted of a schema and its level: kept as long as the server runs, whatever becomes of the objects. */
+/** What is counted of a schema and its level, as long as they are there or have requests. */
 export class FlowTally {
   readonly schema: string
   readonly level: string
@@ -26,6 +26,10 @@ export class FlowTally {
   constructor(schema: string, level: string) {
     this.schema = schema
     this.level = level
+  }
+
+  get isIdle(): boolean {
+    return this.waiting === 0 && this.executing === 0
   }
 
   countRefusal(reason: string): void {
