@@ -275,6 +275,11 @@ class KeyedList extends DataList {
     return true
   }
 
+  override contains(value: Value): boolean | CelError {
+    const place = this.placeOf(value)
+    return (place !== undefined && isEqual(this.at(place), value) === true) || super.contains(value)
+  }
+
   /** What has the same key is replaced where it stands; what is new is appended, as often as it comes. */
   override add(other: CelList): CelList {
     const items = [...this.items]
