@@ -17,9 +17,10 @@ export interface ApiObject {
 /** The members of an object beyond its metadata, for code that walks objects of any kind. */
 export const members = (object: ApiObject): { readonly [name: string]: unknown } => object as { readonly [name: string]: unknown }
 
-/** A copy with some metadata changed; a field set to undefined is left out. */
+/** A copy with some metadata changed, or the object itself where that changes nothing; a field set to undefined is left out. */
 export function withMetadata<T extends ApiObject>(object: T, changes: { readonly [K in keyof ObjectMeta]?: ObjectMeta[K] | undefined }): T {
   const after = changes as { readonly [name: string]: unknown }
+  if (object.metadata !== undefined && hasAlready(object.metadata, after)) return object
   const metadata: Record<string, unknown> = { ...object.metadata }
   for (const name in after) {
     const value = after[name]
@@ -27,6 +28,15 @@ export function withMetadata<T extends ApiObject>(object: T, changes: { readonly
     else if (name in metadata) return withoutSome(object, after)
   }
   return { ...object, metadata }
+}
+
+function hasAlready(metadata: ObjectMeta, changes: { readonly [name: string]: unknown }): boolean {
+  const before = metadata as { readonly [name: string]: unknown }
+  for (const name in changes) {
+    const value = changes[name]
+    if (value === undefined ? name in before : value !== before[name]) return false
+  }
+  return true
 }
 
 /** Written out, because deleting members would make the object slow for whoever reads it next. */

@@ -7,6 +7,8 @@ import type { KeyRange } from '../storage/storage.js'
 export const keyOf = (resource: Resource, namespace: string, name: string): string =>
   resource.namespaced ? `${resource.collection}/${namespace}/${name}` : `${resource.collection}/${name}`
 
+export const keyAt = ({ resource, namespace, name }: { readonly resource: Resource } & KeyParts): string => keyOf(resource, namespace, name)
+
 /** All keys of a collection, or of one namespace in it. `0` follows `/` in byte order. */
 export const rangeOf = (resource: Resource, namespace: string): KeyRange =>
   resource.namespaced && namespace !== ''
@@ -29,4 +31,11 @@ export function partsOf(resource: Resource, key: string): KeyParts {
 /** The least key after this one. */
 export const keyAfter = (key: string): string => `${key}\0`
 
-export const collectionOf = (key: string): string => key.slice(0, key.indexOf('/'))
+/** Everybody who hears of a change asks, and the next change is mostly one of the same collection: whose text has its hash already. */
+export function collectionOf(key: string): string {
+  if (key.charCodeAt(latest.length) !== slash || !key.startsWith(latest)) latest = key.slice(0, key.indexOf('/'))
+  return latest
+}
+
+const slash = 0x2f
+let latest = ''

@@ -9,7 +9,7 @@ import { type Promised, whenThere } from '../base/promised.js'
 import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
 import { HeavyItems } from './heavy-items.js'
 import { ItemCache } from './item-cache.js'
-import { collectionOf, keyOf, rangeOf } from './keys.js'
+import { collectionOf, keyAt, rangeOf } from './keys.js'
 import { LabelIndex } from './label-index.js'
 import { LastChanges } from './last-changes.js'
 import { type ListQuery, type ObjectPage, readPage, ready, stepsOf } from './list.js'
@@ -20,7 +20,7 @@ import { orderedItems } from './ordered-items.js'
 import { OwnerIndex, type OwnerListener } from './owner-index.js'
 import { type StoreOperation, StoreTallies } from './store-tallies.js'
 import { encodeStored, StoredObject } from './stored-object.js'
-import { noUniqueKeys, storageKeyOf, type UniqueKey, type UniqueKeyChanges, writesOf } from './unique-keys.js'
+import { isNothing, noUniqueKeys, storageKeyOf, type UniqueKey, type UniqueKeyChanges, writesOf } from './unique-keys.js'
 import { WatchBacklog } from './watch-backlog.js'
 import { type Watcher, WatchHub } from './watch-hub.js'
 
@@ -38,6 +38,8 @@ export interface PutConditions {
   readonly alongside?: readonly Alongside[]
   /** What the bytes were encoded from, where it is likely to be changed again soon. */
   readonly object?: ApiObject
+  /** The key, where it is known because the object was read. */
+  readonly key?: string
 }
 
 /** An object that changes together with another one, from what is known of it. */
@@ -191,13 +193,13 @@ export class ObjectStore {
   }
 
   read(address: ObjectAddress): StoredObject | undefined {
-    const key = keyOf(address.resource, address.namespace, address.name)
+    const key = keyAt(address)
     return this.recent.get(key) ?? this.readStored(address, key)
   }
 
   /** Reads an object that is likely to be wanted again: because it is about to be changed, many writes ask for it, or a client did. */
   readOften(address: ObjectAddress): StoredObject | undefined {
-    const key = keyOf(address.resource, address.namespace, address.name)
+    const key = keyAt(address)
     const kept = this.recent.get(key)
     if (kept !== undefined) return kept
     const object = this.readStored(address, key)
@@ -282,16 +284,15 @@ export class ObjectStore {
   async put(
     address: ObjectAddress,
     value: Buffer,
-    { expect, uniqueKeys = noUniqueKeys, alongside = [], object }: PutConditions,
+    { expect, uniqueKeys = noUniqueKeys, alongside = [], object, key = keyAt(address) }: PutConditions,
   ): Promise<WriteOutcome> {
     const ttlSeconds = address.resource.definition.ttlSeconds?.(this.options.eventTtlSeconds) ?? 0
-    const expiry = ttlSeconds > 0 ? { expiresAtMs: this.options.clock.now() + ttlSeconds * 1000 } : {}
-    const key = keyOf(address.resource, address.namespace, address.name)
-    const outcome = await this.commitDurably(expect === 0 ? 'create' : 'update', [
-      { key, value, expect, ...expiry },
-      ...writesOf(key, uniqueKeys),
-      ...alongside.map(changed),
-    ])
+    const write =
+      ttlSeconds > 0 ? { key, value, expect, expiresAtMs: this.options.clock.now() + ttlSeconds * 1000 } : { key, value, expect }
+    const outcome = await this.commitDurably(
+      expect === 0 ? 'create' : 'update',
+      isNothing(uniqueKeys) && alongside.length === 0 ? [write] : [write, ...writesOf(key, uniqueKeys), ...alongside.map(changed)],
+    )
     if (outcome.ok) {
       const held = object === undefined ? undefined : this.recent.get(key)
       if (object !== undefined && held?.revision === outcome.revision) held.keepSource(address.resource, object)
@@ -350,7 +351,8 @@ export class ObjectStore {
 
   /** A store that cannot write now is no fault of the client's: it may try again. */
   private async commitDurably(operation: StoreOperation, writes: readonly [Write, ...Write[]]): Promise<CommitOutcome> {
-    const bytes = writes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)
+    let bytes = 0
+    for (const { value } of writes) bytes += value?.length ?? 0
     if (this.pendingBytes > 0 && this.pendingBytes + bytes > mostPendingBytes) throw tooManyRequests(slowStore, 1)
     this.pendingBytes += bytes
     const begunMs = performance.now()

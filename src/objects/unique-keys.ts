@@ -19,6 +19,8 @@ export interface UniqueKeyChanges {
 
 export const noUniqueKeys: UniqueKeyChanges = { gained: [], released: [] }
 
+export const isNothing = ({ gained, released }: UniqueKeyChanges): boolean => gained.length === 0 && released.length === 0
+
 /** For one object, which is written in the same commit. */
 export const writesOf = (owner: string, { gained, released }: UniqueKeyChanges): readonly Write[] => [
   ...gained.map((uniqueKey) => ({ key: storageKeyOf(uniqueKey), value: Buffer.from(owner), expect: 0 })),

@@ -104,12 +104,12 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
       const value = engine.store.encode(call.resource, object)
       if (engine.store.holds(current, value)) return { created: false, result: { stored: current } }
       call.throwIfAborted()
-      const expect: number = current.revision
+      const { revision: expect, key }: StoredObject = current
       const uniqueKeys = uniqueKeysOfChange(engine, call, { old: live, next, gained })
       const outcome: WriteOutcome = await accounted(engine, call, { next, old: live }, async (alongside) => {
         // A commit that throws may have been written all the same: what was taken for it stays taken.
         mayBeWritten = true
-        const written = await engine.store.put(addressOf(call), value, { expect, uniqueKeys, alongside, object })
+        const written = await engine.store.put(addressOf(call), value, { expect, uniqueKeys, alongside, object, key })
         mayBeWritten = written.ok
         return written
       })
