@@ -17,8 +17,11 @@ export function strategicMergePatch(document: object, patch: object, schema: Str
   return mergeObject(document as Members, patch as Members, { node: schema, again: { allowance: againAllowance, depth: 0 } })
 }
 
-/** What merging into the same items of lists again and again may copy, in members and items: a patch names an item once. */
-const againAllowance = 200_000
+/**
+ * What merging into the same items of lists again and again may copy, in members and items: a patch names an item once. Each time costs as much as
+ * the item has by then, so that all of it is a few milliseconds at most.
+ */
+const againAllowance = 10_000
 
 /** Where in the schema an object stands, and what may yet be copied. */
 interface Place {

@@ -84,11 +84,18 @@ const mergeShapes: readonly Shape[] = [
   mergeShape('deep', (n) => ({ document: nested(900, members(n)), patch: nested(900, members(n)) })),
 ]
 
-const strategicShape = (name: string, make: Make): Shape =>
-  patchShape('strategic merge patch', name, (bytes) => {
+const strategicShape = (name: string, make: Make, settledBytes?: number): Shape => ({
+  ...patchShape('strategic merge patch', name, (bytes) => {
     const { document, patch } = make(bytes)
     return () => strategicMergePatch(document as object, patch as object, schema)
-  })
+  }),
+  ...(settledBytes === undefined ? {} : { settledBytes }),
+})
+
+/** What a patch may merge into the same item again is spent by then, however long it is. */
+const spentBytes = 32_768
+/** Maps of the runtime are tables by then. */
+const tableBytes = 16_384
 
 const finalizers = (n: number, prefix = 'e'): Json => ({ metadata: { finalizers: listOf(countFor(n, 10), (i) => `${prefix}/${i}`) } })
 const inPod = (spec: Json): Json => ({ spec: { template: { spec } } })
@@ -106,22 +113,34 @@ const strategicShapes: readonly Shape[] = [
     document: containers(n),
     patch: containers(n, (i) => ({ name: `c${i}`, $patch: 'delete' })),
   })),
-  strategicShape('one container again and again', (n) => ({
-    document: containers(n),
-    patch: containers(n, (i) => ({ name: 'c0', [`f${i}`]: i })),
-  })),
-  strategicShape('one list again and again', (n) => ({
-    document: containers(n),
-    patch: containers(n, (i) => ({ name: 'c0', env: [{ name: `e${i}` }] })),
-  })),
+  strategicShape(
+    'one container again and again',
+    (n) => ({
+      document: containers(n),
+      patch: containers(n, (i) => ({ name: 'c0', [`f${i}`]: i })),
+    }),
+    spentBytes,
+  ),
+  strategicShape(
+    'one list again and again',
+    (n) => ({
+      document: containers(n),
+      patch: containers(n, (i) => ({ name: 'c0', env: [{ name: `e${i}` }] })),
+    }),
+    spentBytes,
+  ),
   strategicShape('an order', (n) => ({
     document: containers(n),
     patch: inPod({ '$setElementOrder/containers': listOf(countFor(n, 30), (i) => ({ name: `c${countFor(n, 30) - i}` })), containers: [] }),
   })),
-  strategicShape('labels', (n) => ({
-    document: { metadata: { labels: recordOf(countFor(n, 12), (i) => [`k${i}`, 'v']) } },
-    patch: { metadata: { labels: recordOf(countFor(n, 12), (i) => [`n${i}`, 'v']) } },
-  })),
+  strategicShape(
+    'labels',
+    (n) => ({
+      document: { metadata: { labels: recordOf(countFor(n, 12), (i) => [`k${i}`, 'v']) } },
+      patch: { metadata: { labels: recordOf(countFor(n, 12), (i) => [`n${i}`, 'v']) } },
+    }),
+    tableBytes,
+  ),
   strategicShape('keys that are retained', (n) => ({
     document: { spec: { strategy: { type: 'a' } } },
     patch: { spec: { strategy: { $retainKeys: listOf(countFor(n, 12), (i) => `k${i}`), type: 'x' } } },
