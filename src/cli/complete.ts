@@ -16,7 +16,7 @@ export async function complete(words: readonly string[]): Promise<readonly strin
 
 async function candidates(before: readonly string[], typed: string): Promise<readonly string[]> {
   const plain = before.filter((word) => !word.startsWith('-'))
-  const name = [plain.slice(0, 2).join(' '), plain[0] ?? ''].find((one) => commands[one] !== undefined)
+  const name = [plain.slice(0, 2).join(' '), plain[0] ?? ''].find((one) => Object.hasOwn(commands, one))
   if (name === undefined)
     return Object.keys(commands)
       .flatMap((one) => (one.startsWith(plain[0] === undefined ? '' : `${plain[0]} `) ? [one.split(' ')[plain.length] ?? ''] : []))

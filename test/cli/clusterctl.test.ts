@@ -314,6 +314,7 @@ test('help is there for every command, and completion knows commands, flags, kin
   const complete = async (...words: readonly string[]): Promise<readonly string[]> => (await ok('__complete', ...words)).trim().split('\n')
   assert.ok((await complete('ap')).includes('apply'))
   assert.deepEqual(await complete('rollout', 'p'), ['pause'])
+  assert.deepEqual(await complete('constructor', ''), [''])
   assert.ok((await complete('get', '--all')).includes('--all-namespaces'))
   assert.deepEqual(await complete('get', 'configm'), ['configmaps'])
   assert.deepEqual(await complete('get', 'ns', 'def'), ['default'])
