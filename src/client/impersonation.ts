@@ -9,6 +9,17 @@ export interface Impersonation {
   readonly extra?: { readonly [key: string]: readonly string[] }
 }
 
+/**
+ * Throws where headers would not say who is meant: an empty one says nobody, and then the caller would act with all rights of his own; and what
+ * stands around a value is lost on the way.
+ */
+export function checkImpersonation({ user, uid = '', groups = [] }: Impersonation): void {
+  if (user.trim() === '') throw new TypeError('to act as somebody else takes the name of a user')
+  if (groups.some((group) => group.trim() === '')) throw new TypeError('to act as somebody else takes names of groups, none of them empty')
+  for (const name of [user, uid, ...groups])
+    if (name !== name.trim()) throw new TypeError(`nobody can be named ${JSON.stringify(name)} in a header: spaces around a name are lost`)
+}
+
 export function impersonationHeaders({ user, uid, groups, extra }: Impersonation): { readonly [name: string]: string | readonly string[] } {
   const headers: Record<string, string | readonly string[]> = { 'impersonate-user': encodeHeader(user) }
   if (uid !== undefined && uid !== '') headers['impersonate-uid'] = encodeHeader(uid)

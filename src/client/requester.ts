@@ -2,7 +2,7 @@
 
 import { timerMs } from '../base/clock.js'
 import { ConnectionError, isClientError, ProtocolError, type StatusAnswer, StatusError, TimeoutError } from './errors.js'
-import { type Impersonation, impersonationHeaders } from './impersonation.js'
+import { checkImpersonation, type Impersonation, impersonationHeaders } from './impersonation.js'
 import { type Query, queryText, type RequestOptions } from './query.js'
 import type { Credential, CredentialSource, MessageSocket, Transport, TransportResponse } from './transport.js'
 import { readWarnings, type Warning } from './warnings.js'
@@ -38,6 +38,7 @@ export class Requester {
   readonly settings: RequesterSettings
 
   constructor(settings: RequesterSettings) {
+    if (settings.impersonate !== undefined) checkImpersonation(settings.impersonate)
     this.settings = settings
   }
 

@@ -237,6 +237,7 @@ test('messages say what to do', async () => {
   await says(['get', 'pods', '--context', 'other'], /context "other" does not exist; there are admin@cluster/)
   await says(['get', 'pods'], /no server to talk to|no client configuration/, { KUBECONFIG: join(folder, 'none') })
   await says(['get', 'pods', '--token', 'wrong'], /logged in/)
+  await says(['get', 'pods', '--as', ' '], /takes the name of a user/)
   await says(['get', 'pods', '--as', 'alice'], /Error from server \(Forbidden\): pods is forbidden: User "alice"/)
   await says(['apply', '-f', join(folder, 'none.yaml')], /none.yaml" does not exist/)
   await says(['create', 'job', 'j', '--image=x'], /there is no "create job"; write the object into a file/)

@@ -184,6 +184,16 @@ describe('the client', () => {
     const who = await admin.authentication.v1alpha1.selfSubjectReviews().create({})
     const { userInfo } = who.status ?? {}
     assert.deepEqual([userInfo?.username, userInfo?.groups?.includes('dev')], ['alice', true])
+    // A header that says nobody would leave the caller with all rights of his own.
+    for (const nobody of [
+      { user: '' },
+      { user: ' ' },
+      { user: ' alice' },
+      { user: 'alice', groups: [''] },
+      { user: 'alice', groups: ['dev '] },
+    ])
+      assert.throws(() => client.as(nobody), TypeError, JSON.stringify(nobody))
+    assert.ok(await client.as(undefined).core.v1.namespaces().get('default'))
     const other = client.as({ user: 'Łukasz Größe' })
     await assert.rejects(other.core.v1.configMaps('default').list(), /User "Łukasz Größe" cannot list/)
     await assert.rejects(other.core.v1.configMaps('default').create({ metadata: { name: 'ä' } }), /User "Łukasz Größe" cannot create/)
