@@ -4,6 +4,8 @@ import { ApiError } from '../../api/api-error.js'
 import { Catalog, type Resource } from '../../api/catalog.js'
 import { type ApiObject, withMetadata } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { listSome, shorten } from '../../base/shorten.js'
+import { sortTexts } from '../../base/text-order.js'
 import { metadataOf } from '../../objects/stored-metadata.js'
 import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import { cleanupFinalizer } from '../../resources/apiextensions/custom-resource-definition.js'
@@ -14,9 +16,10 @@ import type {
 } from '../../resources/apiextensions/v1.schema.js'
 import { timeOf } from '../../schema/scalars.js'
 import { update } from '../../verbs/update.js'
+import type { Outcome } from '../kit/keyed-queue.js'
 import { KeyedLoop, type LoopParts, type Run } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
-import { deleteContents } from '../namespace-contents.js'
+import { deleteContents, type Remaining } from '../namespace-contents.js'
 import { ownCall } from '../own-call.js'
 import { acceptNames, refuseNames } from './accepted-names.js'
 import { definitionsResource, isOwnGroup } from './custom-kinds.js'
@@ -26,13 +29,16 @@ import { groupIn, NamesByGroup } from './names-by-group.js'
 /** A key beside those of definitions: a definition of the group is gone, and its names are free. */
 const freed = (group: string): string => `*.${group}`
 
-const retryMs = 1000
+/** Of the names of finalizers, which are anybody's. */
+const mostNames = 10
 
 export const customResourceDefinitions = (parts: LoopParts): Loop => {
   const names = new NamesByGroup(parts.engine.store)
   const claims = new Extracts(parts.engine.store, claimOf)
   return new KeyedLoop(parts, {
     name: 'crd_naming_condition_controller',
+    // Whoever lets the last object go does not wait for the definition for long.
+    backOff: { firstMs: 200, mostMs: 5000 },
     sources: () => {
       const resource = definitionsResource(parts.catalogs)
       if (resource === undefined) return []
@@ -72,6 +78,26 @@ const claimOf = ({ metadata, spec, status }: CustomResourceDefinition): Claim =>
   acceptedNames: status?.acceptedNames,
 })
 
+function waitingCondition({ finalizers, failures }: Remaining): CustomResourceDefinitionCondition {
+  const [failure] = failures
+  if (failure !== undefined) {
+    const why = failure instanceof Error ? failure.message : String(failure)
+    const message = `could not issue all deletes: ${shorten(why)}`
+    return { type: 'Terminating', status: 'True', reason: 'InstanceDeletionFailed', message }
+  }
+  const names = sortTexts([...finalizers.keys()])
+  return {
+    type: 'Terminating',
+    status: 'True',
+    ...(names.length === 0
+      ? { reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' }
+      : {
+          reason: 'InstanceDeletionCheck',
+          message: `could not confirm zero CustomResources remaining: some have finalizers: ${listSome(names.slice(0, mostNames), names.length - mostNames)}`,
+        }),
+  }
+}
+
 interface TendingParts extends LoopParts {
   readonly names: NamesByGroup
   readonly claims: Extracts<Claim>
@@ -97,7 +123,7 @@ class Tending {
     })
   }
 
-  async one(name: string): Promise<{ readonly afterMs: number } | undefined> {
+  async one(name: string): Promise<Outcome> {
     const stored = this.parts.engine.store.read({ resource: this.resource, namespace: '', name })
     if (stored === undefined) return undefined
     const definition = stored.decode(this.resource) as CustomResourceDefinition
@@ -141,7 +167,7 @@ class Tending {
   }
 
   /** First the objects, then the definition. */
-  private async remove(definition: CustomResourceDefinition): Promise<{ readonly afterMs: number } | undefined> {
+  private async remove(definition: CustomResourceDefinition): Promise<Outcome> {
     const { engine } = this.parts
     const finalizers = definition.metadata?.finalizers ?? []
     const finalizer = cleanupFinalizer(engine.identity)
@@ -151,11 +177,25 @@ class Tending {
       const isStill = (): boolean => this.isGoing(definition)
       const left = await deleteContents(engine, { name: '', collections: [resource], run: this.run, isStill })
       if (left === undefined || this.run.signal.aborted) return undefined
-      if (engine.store.count(resource, '') > 0) return { afterMs: retryMs }
+      if (engine.store.count(resource, '') > 0) return await this.wait(definition, left)
     }
     const next = withMetadata(definition as ApiObject, { finalizers: finalizers.filter((each) => each !== finalizer) })
     await this.write(next as CustomResourceDefinition)
     return undefined
+  }
+
+  /** Says for what, and that once: the condition changes with what holds objects, and not with how many there are. */
+  private async wait(definition: CustomResourceDefinition, left: Remaining): Promise<Outcome> {
+    const before = definition.status?.conditions ?? []
+    const terminating = waitingCondition(left)
+    const said = before.find(({ type }) => type === terminating.type)
+    if (said?.reason !== terminating.reason || said?.message !== terminating.message) {
+      const fields = { loop: 'crd_naming_condition_controller', key: definition.metadata?.name, why: terminating.message }
+      this.parts.logger[left.failures.length > 0 ? 'warn' : 'info'](fields, 'a definition waits for its objects')
+      const status = { ...definition.status, conditions: this.withConditions(before, [terminating]) }
+      await this.write({ ...definition, status }, 'status')
+    }
+    return 'again'
   }
 
   /** Whether it is still that one, and being deleted: another one may have come, or it may have been put back to what it was. */

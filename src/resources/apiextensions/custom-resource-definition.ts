@@ -92,6 +92,8 @@ export const customResourceDefinition = defineResource<Definition>({
   isHeld: (definition) => !isBeingDeleted(definition),
   prepareDelete: asTerminating,
   nameProblems: dnsSubdomainProblems,
+  // The one that holds it has no domain.
+  anyFinalizer: true,
   defaults,
   prepareCreate: (definition, { gates }) => asFirstGeneration(withStoredVersion({ ...withinGates(definition, gates), status: {} })),
   prepareUpdate: (next, old, { gates }) => {
