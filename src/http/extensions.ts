@@ -6,6 +6,7 @@ import type { RemoteOpenApi } from '../api/remote-openapi.js'
 import { removeHeader } from '../net/forwarded-headers.js'
 import type { AnswerHead } from '../net/reverse-proxy.js'
 import type { CertificateTally } from '../net/shown-certificate.js'
+import type { Dial } from '../net/tunnel.js'
 import { Upstream } from '../net/upstream.js'
 import { UpstreamError } from '../net/upstream-error.js'
 import type { Exchange } from './exchange.js'
@@ -29,6 +30,8 @@ export interface ExtensionParts {
   readonly room: ForwardingRoom
   /** Counts what extension servers show of themselves. */
   readonly tally?: CertificateTally | undefined
+  /** The way to them; left out: directly. */
+  readonly dial?: Dial | undefined
 }
 
 interface ClientPair {
@@ -141,7 +144,14 @@ export class Extensions {
     if (known !== undefined && known.pair === pair) return known
     const { service, ca, isInsecure } = target
     const serverName = `${service.name}.${service.namespace}.svc`
-    const upstream = new Upstream({ ...pair, ...(ca === '' ? {} : { ca }), insecure: isInsecure, serverName, tally: this.parts.tally })
+    const upstream = new Upstream({
+      ...pair,
+      ...(ca === '' ? {} : { ca }),
+      insecure: isInsecure,
+      serverName,
+      tally: this.parts.tally,
+      dial: this.parts.dial,
+    })
     const reached = { pair, upstream, room: known?.room ?? new ForwardingRoom(mostWaiting) }
     this.upstreams.set(target, reached)
     return reached

@@ -3,7 +3,8 @@
 import { request } from 'node:https'
 import { AnswerTimeoutError, ask } from './ask.js'
 import { describeNetworkFailure } from './network-failure.js'
-import { tlsOptions, type UpstreamTls } from './upstream.js'
+import type { Dial } from './tunnel.js'
+import { tlsOptions, type UpstreamTls, wayOf } from './upstream.js'
 
 export interface DocumentRequest extends UpstreamTls {
   readonly url: string
@@ -17,6 +18,8 @@ export interface DocumentRequest extends UpstreamTls {
   /** Of the document. 0: only whether it is there is asked, and none of it is read. */
   readonly mostBytes: number
   readonly signal?: AbortSignal
+  /** Left out: directly. */
+  readonly dial?: Dial | undefined
 }
 
 export interface ReceivedDocument {
@@ -36,12 +39,13 @@ export async function getDocument({
   timeoutMs,
   mostBytes,
   signal,
+  dial,
   ...tls
 }: DocumentRequest): Promise<ReceivedDocument> {
   // For DELETE the platform does not say by itself how long a body is.
   const length = content === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(content)) }
   const given = { ...headers, ...length } as { [name: string]: string | string[] }
-  const sent = request(url, { agent: false, method, headers: given, ...tlsOptions(tls) })
+  const sent = request(url, { ...wayOf(dial), method, headers: given, ...tlsOptions(tls) })
   try {
     const {
       status,

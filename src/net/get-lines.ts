@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { tlsOptions, type UpstreamTls } from './upstream.js'
+import type { Dial } from './tunnel.js'
+import { tlsOptions, type UpstreamTls, wayOf } from './upstream.js'
 
 export interface LinesRequest extends UpstreamTls {
   readonly url: string
@@ -16,6 +17,8 @@ export interface LinesRequest extends UpstreamTls {
   readonly idleMs: number
   readonly mostLineBytes: number
   readonly signal: AbortSignal
+  /** Left out: directly. */
+  readonly dial?: Dial | undefined
 }
 
 /** There was an answer, and no lines in it. */
@@ -37,10 +40,11 @@ export async function* getLines({
   idleMs,
   mostLineBytes,
   signal,
+  dial,
   ...tls
 }: LinesRequest): AsyncGenerator<Buffer, void, void> {
   const given = headers as { [name: string]: string | string[] }
-  const sent = request(url, { agent: false, headers: given, signal, timeout: idleMs, ...tlsOptions(tls) })
+  const sent = request(url, { ...wayOf(dial), headers: given, signal, timeout: idleMs, ...tlsOptions(tls) })
   sent.on('timeout', () => sent.destroy(new Error(`nothing came for ${idleMs} ms`)))
   try {
     const response = await headOf(sent, headMs)

@@ -2,6 +2,8 @@
 
 import { request } from 'node:https'
 import { ask } from './ask.js'
+import type { Dial } from './tunnel.js'
+import { wayOf } from './upstream.js'
 
 export interface GetOptions {
   /** PEM; undefined: the authorities of this machine. */
@@ -9,14 +11,16 @@ export interface GetOptions {
   readonly headers?: { readonly [name: string]: string }
   readonly timeoutMs: number
   readonly mostBytes: number
+  /** Left out: directly. */
+  readonly dial?: Dial | undefined
 }
 
 /** Rejects with one sentence that names the address, and nothing that was sent or received. */
-export async function getText(url: string, { ca, headers = {}, timeoutMs, mostBytes }: GetOptions): Promise<string> {
+export async function getText(url: string, { ca, headers = {}, timeoutMs, mostBytes, dial }: GetOptions): Promise<string> {
   const refuse = (why: string): never => {
     throw new Error(`GET ${url}: ${why}`)
   }
-  const sent = request(url, { agent: false, headers, ...(ca === undefined ? {} : { ca }) })
+  const sent = request(url, { ...wayOf(dial), headers, ...(ca === undefined ? {} : { ca }) })
   const { status, body } = await ask(sent, { timeoutMs, mostBytes }).catch((error: Error) => refuse(error.message))
   return status < 200 || status > 299 ? refuse(`answered with status ${status}`) : body.toString('utf8')
 }

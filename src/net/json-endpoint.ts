@@ -3,10 +3,11 @@
 
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectPlain, isIP } from 'node:net'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
 import { KeptConnections, type Opened } from './kept-connections.js'
 import { type AnswerRoom, type QuestionText, type ReadAnswer, StaleConnectionError } from './question.js'
 import { type CertificateTally, ShownCertificate } from './shown-certificate.js'
+import type { Dial } from './tunnel.js'
 import { hostOf, portOf, tlsOptions } from './upstream.js'
 
 /** Where a service is, and how each side knows the other. */
@@ -28,6 +29,8 @@ export interface EndpointSettings {
   readonly userAgent?: string
   /** Counts what it shows of itself; left out: nobody wants to know. */
   readonly tally?: CertificateTally | undefined
+  /** Left out: directly. */
+  readonly dial?: Dial | undefined
 }
 
 export interface EndpointLimits {
@@ -147,15 +150,23 @@ export class JsonEndpoint {
     }
   }
 
-  #open(): Opened {
-    const { address, serverName } = this.#settings
+  #open(): Opened | Promise<Opened> {
+    const { address, dial } = this.#settings
     const named = hostOf(this.#url)
     const place = address ?? { host: named, port: portOf(this.#url) }
-    if (this.#url.protocol === 'http:') return { socket: connectPlain(place), readyOn: 'connect' }
+    const isPlain = this.#url.protocol === 'http:'
+    if (dial !== undefined)
+      return dial(place.host, place.port).then((socket) => (isPlain ? { socket } : this.#secure({ ...place, socket }, named)))
+    return isPlain ? { socket: connectPlain(place), readyOn: 'connect' } : this.#secure(place, named)
+  }
+
+  /** `way`: where to, or a connection that leads there. */
+  #secure(way: ConnectionOptions, named: string): Opened {
+    const { serverName } = this.#settings
     // An address is no name that could be asked for.
     const servername = serverName ?? (isIP(named) === 0 ? named : '')
     const session = this.#session === undefined ? {} : { session: this.#session }
-    const socket = connectTls({ ...place, ...tlsOptions(this.#settings), servername, ALPNProtocols: ['h2', 'http/1.1'], ...session })
+    const socket = connectTls({ ...way, ...tlsOptions(this.#settings), servername, ALPNProtocols: ['h2', 'http/1.1'], ...session })
     if (this.#shown !== undefined) {
       socket.once('secureConnect', () => {
         this.#lastSocket = socket

@@ -19,8 +19,8 @@ export interface ConnectionLimits {
 
 export interface Opened {
   readonly socket: Socket
-  /** The event that tells that questions may be sent. */
-  readonly readyOn: 'connect' | 'secureConnect'
+  /** The event that tells that questions may be sent; left out: they may be at once. */
+  readonly readyOn?: 'connect' | 'secureConnect'
 }
 
 type Asked = PendingQuestion<Connection>
@@ -42,7 +42,7 @@ const endings = ['end', 'error', 'close'] as const
 
 export class KeptConnections {
   readonly #limits: ConnectionLimits
-  readonly #open: () => Opened
+  readonly #open: () => Opened | Promise<Opened>
   readonly #wording: Wording
   #shared: SharedSession | undefined
   readonly #all = new Set<Connection>()
@@ -51,8 +51,10 @@ export class KeptConnections {
   readonly #waiting = new Set<Asked>()
   #sweeping: NodeJS.Timeout | undefined
   #isClosed = false
+  /** How many connections are on their way, where they have to be waited for. */
+  #opening = 0
 
-  constructor(limits: ConnectionLimits, wording: Wording, open: () => Opened) {
+  constructor(limits: ConnectionLimits, wording: Wording, open: () => Opened | Promise<Opened>) {
     this.#limits = limits
     this.#wording = wording
     this.#open = open
@@ -91,7 +93,7 @@ export class KeptConnections {
     }
     const kept = asked.question.isFresh ? undefined : this.#takeFree()
     if (kept !== undefined) this.#send(kept, asked)
-    else if (this.#all.size < this.#limits.most || this.#dropFree()) this.#connect(asked)
+    else if (this.#mayConnect || this.#dropFree()) this.#connect(asked)
     else this.#waiting.add(asked)
   }
 
@@ -112,20 +114,39 @@ export class KeptConnections {
   }
 
   #connect(asked: Asked): void {
-    let opened: Opened
     try {
-      opened = this.#open()
+      const opened = this.#open()
+      if (opened instanceof Promise) this.#await(asked, opened)
+      else this.#attach(asked, opened)
     } catch (thrown) {
       this.#fail(asked, thrown)
-      return
     }
-    const { socket, readyOn } = opened
+  }
+
+  #await(asked: Asked, opening: Promise<Opened>): void {
+    this.#opening++
+    opening
+      .then(
+        (opened) => {
+          this.#opening--
+          if (!asked.isOver && !this.#isClosed) this.#attach(asked, opened)
+          else opened.socket.on('error', nothing).destroy()
+        },
+        (why: unknown) => {
+          this.#opening--
+          this.#fail(asked, why)
+        },
+      )
+      .finally(() => this.#shareWaiting())
+  }
+
+  #attach(asked: Asked, { socket, readyOn }: Opened): void {
     const ended = (error?: unknown): void => this.#end(connection, error instanceof Error ? error : undefined)
     const connection: Connection = { socket, asked, ended, wasUsed: false, freeUntilMs: 0 }
     asked.carrier = connection
     this.#all.add(connection)
     socket.setNoDelay(true)
-    socket.on(readyOn, () => {
+    const begin = (): void => {
       if (connection.asked === undefined) return
       if ((socket as TLSSocket).alpnProtocol === 'h2') {
         this.#join(socket as TLSSocket, connection, connection.asked)
@@ -133,8 +154,10 @@ export class KeptConnections {
       }
       socket.on('data', (bytes: Buffer) => this.#read(connection, bytes))
       this.#send(connection, connection.asked)
-    })
+    }
     for (const event of endings) socket.on(event, connection.ended)
+    if (readyOn === undefined) begin()
+    else socket.on(readyOn, begin)
   }
 
   #send(connection: Connection, asked: Asked): void {
@@ -188,8 +211,11 @@ export class KeptConnections {
   }
 
   #hasRoom(): boolean {
-    const mayConnect = this.#all.size < this.#limits.most || this.#free.length > 0
-    return this.#shared?.isOpen ? this.#shared.hasRoom : mayConnect
+    return this.#shared?.isOpen ? this.#shared.hasRoom : this.#mayConnect || this.#free.length > 0
+  }
+
+  get #mayConnect(): boolean {
+    return this.#all.size + this.#opening < this.#limits.most
   }
 
   #read(connection: Connection, bytes: Buffer): void {
@@ -289,7 +315,7 @@ export class KeptConnections {
       this.#fail(asked, isStale ? new StaleConnectionError(undefined, { cause: why }) : why)
     }
     const [next] = this.#waiting
-    if (!wasThere || this.#isClosed || next === undefined || this.#all.size >= this.#limits.most) return
+    if (!wasThere || this.#isClosed || next === undefined || !this.#mayConnect) return
     this.#waiting.delete(next)
     this.#connect(next)
   }
@@ -305,6 +331,8 @@ export class KeptConnections {
     this.#drop(connection, undefined)
   }
 }
+
+const nothing = (): void => undefined
 
 const isReset = (why: unknown): boolean => {
   const { code } = why as NodeJS.ErrnoException

@@ -158,7 +158,7 @@ function watchHead(sent: ClientRequest, { limits }: Upstream): HeadWatch {
   }
   sent.once('socket', (socket) => {
     setRoom(socket, streamRoomBytes)
-    if (sent.reusedSocket) connected()
+    if (sent.reusedSocket || isReady(socket)) connected()
     else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected)
   })
   sent.on('timeout', () => sent.destroy(new UpstreamError('net/http: request canceled: nothing was heard for too long')))
@@ -169,6 +169,9 @@ function watchHead(sent: ClientRequest, { limits }: Upstream): HeadWatch {
     stop: () => clearTimeout(timer),
   }
 }
+
+/** A connection through a proxy is there before it is used. */
+const isReady = (socket: Socket): boolean => !socket.connecting && !('secureConnecting' in socket && socket.secureConnecting === true)
 
 const nothing = (): void => undefined
 

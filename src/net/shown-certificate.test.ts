@@ -64,7 +64,7 @@ async function asked(t: TestContext, url: string, tls: Asking): Promise<readonly
       why = thrown.message
     })
     await new Promise<void>((resolve) => {
-      const sent = upstream.request({ url: new URL(url), method: 'GET', headers: [] })
+      const sent = upstream.request({ url: new URL(url), method: 'GET', headers: ['Host', new URL(url).host] })
       sent.once('response', (answer) => answer.resume().once('end', resolve))
       sent.once('error', () => resolve())
       sent.end()

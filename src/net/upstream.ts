@@ -4,6 +4,7 @@ import { type Agent, type ClientRequest, Agent as HttpAgent, type RequestOptions
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { type CertificateTally, checkServerName, ShownCertificate } from './shown-certificate.js'
+import { createConnectionWith, type Dial } from './tunnel.js'
 
 export interface UpstreamTls {
   /** PEM; left out: the authorities of this machine. */
@@ -21,6 +22,8 @@ export interface UpstreamTls {
 export interface UpstreamOptions extends UpstreamTls {
   /** Counts what the one server that all requests go to shows of itself; left out: nobody wants to know. */
   readonly tally?: CertificateTally | undefined
+  /** Left out: directly. */
+  readonly dial?: Dial | undefined
 }
 
 export interface UpstreamLimits {
@@ -104,7 +107,10 @@ export class Upstream {
     const known = this.#agents.get(name)
     if (known !== undefined) return known
     const options = { keepAlive: isKept, maxFreeSockets: freeSockets.each, timeout: freeSockets.ms }
-    const agent = protocol === 'https:' ? new HttpsAgent({ ...options, ...tlsOptions(this.#tls) }) : new HttpAgent(options)
+    const isSecure = protocol === 'https:'
+    const agent = isSecure ? new HttpsAgent({ ...options, ...tlsOptions(this.#tls) }) : new HttpAgent(options)
+    const { dial } = this.#tls
+    if (dial !== undefined) Object.assign(agent, { createConnection: createConnectionWith(dial, isSecure) })
     if (isKept) boundFreeSockets(agent)
     this.#agents.set(name, agent)
     return agent
@@ -120,6 +126,12 @@ export const tlsOptions = ({ ca, insecure = false, serverName, cert, key }: Upst
   ...(cert === undefined ? {} : { cert }),
   ...(key === undefined ? {} : { key }),
 })
+
+/** Of one request over HTTPS: a connection of its own, through a proxy or directly. */
+export const wayOf = (dial: Dial | undefined): RequestOptions =>
+  dial === undefined
+    ? { agent: false }
+    : { createConnection: createConnectionWith(dial, true) as unknown as NonNullable<RequestOptions['createConnection']> }
 
 /** Without the brackets that an IPv6 address has in a URL. */
 export const hostOf = ({ hostname }: URL): string => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname)

@@ -23,7 +23,7 @@ import { openPort } from './open-port.js'
 import { openStore } from './open-store.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
-import { openOutbound } from './outbound.js'
+import { hookWays, openOutbound } from './outbound.js'
 import { PendingFiles } from './private-files.js'
 import { servedCatalog } from './served-catalog.js'
 import { servingCertificate } from './serving-certificate.js'
@@ -53,9 +53,9 @@ async function open(opening: Opening): Promise<AssembledServer> {
   closing.add(() => certificate.close())
   const trust = new ClientTrust(settings.authentication, certificate.authority.cert, logger)
   closing.add(() => trust.close())
-  const outbound = openOutbound()
-  closing.add(serveCustomKinds(store, catalogs, { tally: outbound.webhooks }))
-  const extensions = openExtensions(opening, store, catalogs)
+  const outbound = openOutbound(settings)
+  closing.add(serveCustomKinds(store, catalogs, hookWays(outbound)))
+  const extensions = openExtensions(opening, store, catalogs, outbound)
   const rbac = new RbacIndex(store, catalogs.current)
   const turns = new QuotaTurns()
   let isServing = false

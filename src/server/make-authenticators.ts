@@ -77,7 +77,7 @@ export function makeAuthenticators(
         counters: tallies.accounts,
       }),
       ...(authentication.bootstrapTokens ? [bootstrapTokens({ identity, objects, audiences })] : []),
-      ...(authentication.oidc === undefined ? [] : [makeOidc(authentication.oidc, audiences, logger)]),
+      ...(authentication.oidc === undefined ? [] : [makeOidc(authentication.oidc, audiences, { logger, dial: outbound.controlPlane })]),
       ...(authentication.tokenWebhook === undefined
         ? []
         : [askedOver(settings, authentication.tokenWebhook, audiences, { closing, outbound })]),
@@ -116,7 +116,7 @@ function askedOver(
   audiences: readonly string[],
   { closing, outbound }: Pick<AuthenticationParts, 'closing' | 'outbound'>,
 ): TokenAuthenticator {
-  const endpoint = new JsonEndpoint({ ...connection, tally: outbound.webhooks }, { timeoutMs: webhookMs })
+  const endpoint = new JsonEndpoint({ ...connection, tally: outbound.webhooks, dial: outbound.controlPlane }, { timeoutMs: webhookMs })
   closing.add(() => endpoint.close())
   const sleep = (ms: number) => setTimeout(ms, undefined, { ref: false })
   return webhookTokens({ identity, audiences, ...rest, post: (document) => endpoint.post(document), sleep })

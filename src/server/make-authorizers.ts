@@ -47,7 +47,7 @@ function askedOver(
   { connection, version, acceptedTtlMs, refusedTtlMs }: NonNullable<Settings['authorization']['webhook']>,
   { catalogs, closing, outbound }: AuthorizationParts,
 ): Authorizer {
-  const endpoint = new JsonEndpoint({ ...connection, tally: outbound.webhooks }, { timeoutMs: webhookMs })
+  const endpoint = new JsonEndpoint({ ...connection, tally: outbound.webhooks, dial: outbound.controlPlane }, { timeoutMs: webhookMs })
   closing.add(() => endpoint.close())
   const { identity } = catalogs.current
   const post = (document: unknown) => endpoint.post(document)

@@ -88,7 +88,7 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
     })
   const audit = openAudit(opening, parts.outbound)
   const audited = audit && auditing({ audit, identity: settings.identity, clock: engine.clock })
-  const reach = makeReach(settings.agents, closing)
+  const reach = makeReach(settings.agents, parts.outbound, closing)
   const metrics = new ServerMetrics({
     sources: [
       ...metricSources({ ...parts, hooks: parts.hooks.tallies, settings, inflight, lag, audit, flow }),
@@ -139,6 +139,7 @@ function siteOf(
   const passOn = new Extensions({
     ...extensions,
     tally: outbound.extensions,
+    dial: outbound.cluster,
     locate: extensions.finder.locate,
     rejectsRedirects: settings.aggregation.rejectsRedirects,
     isVouching: vouchingHeaders(settings.authentication.requestHeader),

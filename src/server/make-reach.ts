@@ -8,6 +8,7 @@ import type { Reach } from '../http/serve-connection.js'
 import { Upstream } from '../net/upstream.js'
 import type { AgentFinding } from '../verbs/engine.js'
 import type { AgentSettings } from './options/settings.js'
+import type { Outbound } from './outbound.js'
 
 /** Each holds two connections for as long as both sides like; the port takes no more than 10,000 altogether. */
 const mostForwarded = 4_000
@@ -16,13 +17,17 @@ export interface OpenReach extends Reach {
   readonly logTallies: PodLogTallies
 }
 
-export function makeReach({ ca, cert, key, connectMs, bytesPerSecond }: AgentSettings, closing: Closing): OpenReach {
+export function makeReach(
+  { ca, cert, key, connectMs, bytesPerSecond }: AgentSettings,
+  { cluster: dial }: Pick<Outbound, 'cluster'>,
+  closing: Closing,
+): OpenReach {
   const limits = { connectMs: connectMs || usualConnectMs }
   const upstreams = {
     // Without an authority nobody's certificate can be checked.
-    agent: new Upstream({ ca, insecure: ca === undefined, cert, key }, limits),
-    uncheckedAgent: new Upstream({ insecure: true, cert, key }, limits),
-    anybody: new Upstream({ insecure: true }),
+    agent: new Upstream({ ca, insecure: ca === undefined, cert, key, dial }, limits),
+    uncheckedAgent: new Upstream({ insecure: true, cert, key, dial }, limits),
+    anybody: new Upstream({ insecure: true, dial }),
   }
   closing.add(() => {
     for (const upstream of Object.values(upstreams)) upstream.close()

@@ -34,7 +34,7 @@ export function openAudit({ settings: { audit }, logger, closing }: Opening, out
   }
   if (webhook !== undefined) {
     const { connection, initialBackoffMs } = webhook
-    const endpoint = new JsonEndpoint({ ...connection, tally: outbound.webhooks }, { timeoutMs: webhookMs })
+    const endpoint = new JsonEndpoint({ ...connection, tally: outbound.webhooks, dial: outbound.controlPlane }, { timeoutMs: webhookMs })
     backends.push(delivering(new WebhookBackend({ endpoint, apiVersion, initialBackoffMs, tallies, logger }), webhook, tallies))
   }
   const opened = new Audit({ policy: compilePolicy(policy), backends, tallies, apiVersion })

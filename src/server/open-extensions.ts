@@ -10,6 +10,7 @@ import { AggregationTallies } from '../controllers/aggregation/tallies.js'
 import { ReloadingCertificate } from '../net/reloading-certificate.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { Opening } from './opening.js'
+import type { Outbound } from './outbound.js'
 import { StartError } from './start-failure.js'
 
 export interface OpenExtensions {
@@ -22,14 +23,19 @@ export interface OpenExtensions {
   readonly clientPair: () => ClientPair | undefined
 }
 
-export function openExtensions(opening: Opening, store: ObjectStore, catalogs: CatalogSource): OpenExtensions {
+export function openExtensions(
+  opening: Opening,
+  store: ObjectStore,
+  catalogs: CatalogSource,
+  { cluster: dial }: Pick<Outbound, 'cluster'>,
+): OpenExtensions {
   const { settings, logger, closing } = opening
   const services = new ApiServiceSource()
   closing.add(followApiServices(store, catalogs.current, services))
   const clientPair = openClientPair(opening)
   const finder = serviceFinder({ store, catalogs, toEndpoints: settings.aggregation.toEndpoints })
   const user = `system:${settings.identity.prefixed('aggregator')}`
-  const asker = extensionAsker({ finder, clientPair, user })
+  const asker = extensionAsker({ finder, clientPair, user, dial })
   const tallies = new AggregationTallies()
   const documents = new RemoteDocuments({ services, asker, tallies, logger })
   closing.add(() => documents.close())

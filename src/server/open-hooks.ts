@@ -8,7 +8,7 @@ import { HookTallies } from '../admission/webhooks/hook-tallies.js'
 import { type RecordReview, ReviewRecorder } from '../admission/webhooks/review-recorder.js'
 import { JsonEndpoint } from '../net/json-endpoint.js'
 import type { Settings } from './options/settings.js'
-import type { Outbound } from './outbound.js'
+import { hookWays, type Outbound } from './outbound.js'
 
 export interface HookParts {
   readonly clients: HookClients
@@ -26,15 +26,17 @@ export interface HookParts {
 /** How long it is waited for who judges images. */
 const imagesMs = 30_000
 
-export function openHooks(
-  { identity, admission }: Settings,
-  { webhooks: tally }: Pick<Outbound, 'webhooks'>,
-  isServing: () => boolean,
-): HookParts {
-  const clients = new HookClients({ userAgent: identity.prefixed('apiserver-admission'), allowsPlain: admission.allowsPlainHooks, tally })
+export function openHooks({ identity, admission }: Settings, outbound: Outbound, isServing: () => boolean): HookParts {
+  const clients = new HookClients({
+    userAgent: identity.prefixed('apiserver-admission'),
+    allowsPlain: admission.allowsPlainHooks,
+    ways: hookWays(outbound),
+  })
   const recorder = admission.recordedReviews === 0 ? undefined : new ReviewRecorder(admission.recordedReviews)
   const images =
-    admission.imagePolicy === undefined ? undefined : new JsonEndpoint({ ...admission.imagePolicy, tally }, { timeoutMs: imagesMs })
+    admission.imagePolicy === undefined
+      ? undefined
+      : new JsonEndpoint({ ...admission.imagePolicy, tally: outbound.webhooks }, { timeoutMs: imagesMs })
   return {
     clients,
     tallies: new HookTallies(),

@@ -10,6 +10,7 @@ import type { FormatUpgrade, Storage } from '../storage/storage.js'
 import { FollowedFile } from './followed-file.js'
 import { parseEncryptionConfig } from './options/read-encryption.js'
 import type { EncryptionSettings, EtcdSettings, Settings } from './options/settings.js'
+import { dialTo } from './outbound.js'
 import { StartError } from './start-failure.js'
 
 /** `signal` ends the wait for an etcd that cannot be reached. */
@@ -53,10 +54,11 @@ async function openEngine(settings: Settings, logger: Logger, signal: AbortSigna
 export const upgradeFor = (identity: Identity): FormatUpgrade => entryUpgrade(firstFormatVersions(identity))
 
 async function openEtcd(
-  { dataDir, identity }: Settings,
+  settings: Settings,
   { servers, prefix, tls, leaseReuseMs }: EtcdSettings,
   options: { readonly logger: Logger; readonly signal?: AbortSignal },
 ): Promise<Storage> {
+  const { dataDir, identity } = settings
   const { openEtcdStorage } = await import('../storage/etcd.js')
   return openEtcdStorage({
     endpoints: servers,
@@ -64,6 +66,7 @@ async function openEtcd(
     mark: identity.name,
     upgrade: upgradeFor(identity),
     tls,
+    dial: dialTo(settings, 'etcd'),
     leaseReuseMs,
     ...(dataDir === undefined ? {} : { mirrorFolder: join(dataDir, 'mirror') }),
     clock: steadyClock,

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
+import type { Dial } from '../net/tunnel.js'
 import { BatchWriter } from './etcd/batch-writer.js'
 import { ChangeFeed } from './etcd/change-feed.js'
 import { claimPrefix, prefixFormat } from './etcd/claim-prefix.js'
@@ -48,6 +49,8 @@ export interface EtcdOptions {
   /** Whose data this is: a prefix that was made with another mark is refused. */
   readonly mark: string
   readonly tls?: EtcdTls
+  /** Left out: directly. */
+  readonly dial?: Dial | undefined
   readonly credentials?: EtcdCredentials
   /** Where the mirror is kept from one start to the next; left out: in a temporary folder. */
   readonly mirrorFolder?: string
@@ -96,7 +99,7 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
   const { logger, clock, patienceMs = usualPatienceMs } = options
   if (options.endpoints.length === 0) throw new StorageRefusedError('etcd needs at least one address')
   const { endpoints, credentials = options.credentials } = readEndpoints(options.endpoints)
-  const client = new EtcdClient({ endpoints, credentials, tls: options.tls ?? {}, logger })
+  const client = new EtcdClient({ endpoints, credentials, tls: options.tls ?? {}, dial: options.dial, logger })
   closing.add(() => client.close())
   const keys = createEtcdKeys(options.prefix)
   const shared = { client, keys, logger, patienceMs }

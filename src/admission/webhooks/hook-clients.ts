@@ -2,9 +2,9 @@
 
 import type { OnAbort } from '../../api/call.js'
 import { onceFor } from '../../base/once-for.js'
+import { type HookWays, wayToHook } from '../../net/hook-ways.js'
 import { type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
 import { type AnswerRoom, closedError } from '../../net/question.js'
-import type { CertificateTally } from '../../net/shown-certificate.js'
 import type { WebhookClientConfig } from '../../resources/admissionregistration/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import { locateService, serviceName, serviceUrl } from '../../resources/core/locate-service.js'
@@ -50,8 +50,7 @@ export interface HookClientOptions {
   /** For development: hooks on this machine may be asked without TLS. */
   readonly allowsPlain?: boolean
   readonly limits?: HookClientLimits
-  /** Counts what hooks show of themselves. */
-  readonly tally?: CertificateTally
+  readonly ways?: HookWays
 }
 
 interface Kept {
@@ -71,7 +70,7 @@ export class HookClients {
   readonly #limits: HookClientLimits
   readonly #userAgent: string
   readonly #allowsPlain: boolean
-  readonly #tally: CertificateTally | undefined
+  readonly #ways: HookWays
   readonly #kept = new Map<string, Kept>()
   /** The one that was last used for a configuration: most stay where they are. */
   readonly #last = new WeakMap<WebhookClientConfig, Kept>()
@@ -80,8 +79,8 @@ export class HookClients {
   #answerBytes = 0
   #isClosed = false
 
-  constructor({ userAgent, allowsPlain = false, limits = usualLimits, tally }: HookClientOptions) {
-    this.#tally = tally
+  constructor({ userAgent, allowsPlain = false, limits = usualLimits, ways = {} }: HookClientOptions) {
+    this.#ways = ways
     this.#limits = limits
     this.#allowsPlain = allowsPlain
     this.#userAgent = userAgent
@@ -158,7 +157,7 @@ export class HookClients {
       {
         url: origin,
         userAgent: this.#userAgent,
-        tally: this.#tally,
+        ...wayToHook(this.#ways, service !== undefined),
         ...(address === undefined ? {} : { address }),
         ...(service === undefined ? {} : { serverName: serviceName(service) }),
         ...(caBundle === undefined ? {} : { ca: Buffer.from(caBundle, 'base64').toString() }),

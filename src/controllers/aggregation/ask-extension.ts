@@ -4,6 +4,7 @@ import type { RemoteTarget, ServiceAddress } from '../../api/api-services.js'
 import { mastersGroup } from '../../api/user.js'
 import { getDocument, type ReceivedDocument } from '../../net/get-document.js'
 import { getLines } from '../../net/get-lines.js'
+import type { Dial } from '../../net/tunnel.js'
 import type { ServiceFinder } from './find-service.js'
 
 export interface ClientPair {
@@ -57,13 +58,15 @@ export interface AskerParts {
   readonly clientPair: () => ClientPair | undefined
   /** Who asks. */
   readonly user: string
+  /** The way to them; left out: directly. */
+  readonly dial?: Dial | undefined
 }
 
 const probeMs = 5000
 
 export const serverNameOf = ({ name, namespace }: ServiceAddress): string => `${name}.${namespace}.svc`
 
-export function extensionAsker({ finder, clientPair, user }: AskerParts): ExtensionAsker {
+export function extensionAsker({ finder, clientPair, user, dial }: AskerParts): ExtensionAsker {
   const identity = { 'X-Remote-User': user, 'X-Remote-Group': mastersGroup }
   const serverOf = ({ service, ca, isInsecure }: RemoteTarget, path: string) => ({
     url: `https://${finder.locate(service)}${path}`,
@@ -71,6 +74,7 @@ export function extensionAsker({ finder, clientPair, user }: AskerParts): Extens
     ...(ca === '' ? {} : { ca }),
     insecure: isInsecure,
     serverName: serverNameOf(service),
+    dial,
   })
   return {
     ask: async (target, { path, accept, tag = '', contentType = '', ...limits }) =>
@@ -89,7 +93,7 @@ export function extensionAsker({ finder, clientPair, user }: AskerParts): Extens
     probe: async ({ service }, path, signal) => {
       const url = `https://${finder.locate(service)}${path}`
       try {
-        const request = { url, ...clientPair(), insecure: true, serverName: serverNameOf(service), headers: identity }
+        const request = { url, ...clientPair(), insecure: true, serverName: serverNameOf(service), headers: identity, dial }
         const { status } = await getDocument({ ...request, timeoutMs: probeMs, mostBytes: 0, signal })
         return { url, status }
       } catch (thrown) {

@@ -8,9 +8,9 @@ import { validateAnnotations, validateLabels } from '../../api/validation/labels
 import { inPieces } from '../../base/pieces.js'
 import { isListText, sliceItems, sliceMembers } from '../../codec/json-slices.js'
 import { AnswerTimeoutError } from '../../net/ask.js'
+import { type HookWays, wayToHook } from '../../net/hook-ways.js'
 import { type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
 import { describeNetworkFailure } from '../../net/network-failure.js'
-import type { CertificateTally } from '../../net/shown-certificate.js'
 import type { CustomResourceDefinition, WebhookClientConfig } from '../../resources/apiextensions/v1.schema.js'
 import { serviceUrl } from '../../resources/core/locate-service.js'
 import { JsonSyntaxError, parseJsonCarefully } from '../../schema/json-parse.js'
@@ -34,12 +34,10 @@ export interface ConversionWebhook {
   close(): void
 }
 
-export interface WebhookParts {
+export interface WebhookParts extends HookWays {
   /** The group of reviews, in the vocabulary of the server. */
   readonly reviewGroup: string
   readonly locate: LocateService
-  /** Counts what webhooks show of themselves. */
-  readonly tally?: CertificateTally | undefined
 }
 
 /** Undefined where objects are the same in all versions. */
@@ -122,7 +120,7 @@ class WebhookCaller {
     this.key = key
     const ca = caBundle === undefined ? undefined : Buffer.from(caBundle, 'base64').toString()
     this.endpoint = new JsonEndpoint(
-      { ...place, url: target, tally: this.parts.tally, ...(ca === undefined ? {} : { ca }) },
+      { ...place, url: target, ...wayToHook(this.parts, service !== undefined), ...(ca === undefined ? {} : { ca }) },
       { timeoutMs, maxBytes: mostAnswerBytes },
     )
     return this.endpoint

@@ -4,6 +4,7 @@ import { ApiError, notFound } from '../../api/api-error.js'
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import type { ResourceDefinition } from '../../api/definition.js'
+import type { HookWays } from '../../net/hook-ways.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
@@ -109,7 +110,7 @@ export class CustomKinds {
 }
 
 /** Gives what ends it. */
-export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource, hooks: Pick<WebhookParts, 'tally'> = {}): () => void {
+export function serveCustomKinds(store: ObjectStore, catalogs: CatalogSource, hooks: HookWays = {}): () => void {
   const definitions = definitionsResource(catalogs)
   if (definitions === undefined) return () => undefined
   const kinds = new CustomKinds(catalogs, { ...hooks, reviewGroup: definitions.group, locate: serviceLocator(store, catalogs) })

@@ -26,7 +26,7 @@ import { makeEngine } from '../make-engine.js'
 import { type HookParts, openHooks } from '../open-hooks.js'
 import { readSettings } from '../options/read-settings.js'
 import type { Settings } from '../options/settings.js'
-import { type Outbound, openOutbound } from '../outbound.js'
+import { hookWays, type Outbound, openOutbound } from '../outbound.js'
 import { servedCatalog } from '../served-catalog.js'
 import { copyOf } from './answer-question.js'
 import { failureOf } from './failure.js'
@@ -49,11 +49,11 @@ interface Prepared {
 
 async function prepare(start: ThreadStart): Promise<Prepared> {
   const settings = { ...(await readSettings(start.flags, start.texts)), dataDir: start.dataDir }
-  const outbound = openOutbound()
+  const outbound = openOutbound(settings)
   return {
     start,
     settings,
-    catalog: new ThreadCatalog(servedCatalog(settings), () => storeOf(settings, new ThreadStorage(start, readsOnly))),
+    catalog: new ThreadCatalog(servedCatalog(settings), () => storeOf(settings, new ThreadStorage(start, readsOnly)), hookWays(outbound)),
     serviceRanges: serviceRangesOf(settings.network),
     trust: new ClientTrust(settings.authentication, start.ownCa, silentLogger),
     pressure: new Pressure({

@@ -4,6 +4,7 @@ import type { Catalog } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import { CustomKinds, definitionsResource } from '../../controllers/custom-resources/custom-kinds.js'
 import { serviceLocator } from '../../controllers/custom-resources/locate-service.js'
+import type { HookWays } from '../../net/hook-ways.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
@@ -17,9 +18,10 @@ export class ThreadCatalog {
   #number: number | undefined
 
   /** `openStore`: for what is asked long after a task began, when its own store may be closed. */
-  constructor(catalogs: CatalogSource, openStore: () => ObjectStore) {
+  constructor(catalogs: CatalogSource, openStore: () => ObjectStore, hooks: HookWays = {}) {
     this.#catalogs = catalogs
     this.#kinds = new CustomKinds(catalogs, {
+      ...hooks,
       reviewGroup: definitionsResource(catalogs)?.group ?? '',
       locate: (service) => {
         const store = openStore()

@@ -21,7 +21,7 @@ import { readAggregation } from './read-aggregation.js'
 import { readAudit } from './read-audit.js'
 import { readAuthentication } from './read-authentication.js'
 import { readAuthorization } from './read-authorization.js'
-import { checkEgressConfig } from './read-egress.js'
+import { type EgressSettings, parseEgressConfig } from './read-egress.js'
 import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
 import { readNetwork } from './read-network.js'
 import { readLogging, readMetrics } from './read-observability.js'
@@ -62,7 +62,6 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
   const encryption = readEncryption(input, identity)
   const { audit, warnings: auditWarnings } = readAudit(input, identity)
   const gates = under('feature-gates', () => parseFeatureGates(values['feature-gates']))
-  checkEgress(input, identity)
   return {
     flags: parsed,
     texts,
@@ -104,6 +103,7 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
     metrics: readMetrics(values),
     ...readLogging(values),
     tracing: readTracing(input, identity, gates),
+    egress: readEgress(input, identity),
     deletionWorkers: values['delete-collection-workers'],
     laterFlags: allFlags
       .filter((flag) => flag.effect === 'later' && (given as ReadonlySet<string>).has(flag.name))
@@ -181,9 +181,9 @@ function readTracing({ values, files }: SettingsInput, identity: Identity, gates
   return path === undefined ? undefined : under('tracing-config-file', () => parseTracingConfig(files.get(path) ?? '', identity, gates))
 }
 
-function checkEgress({ values, files }: SettingsInput, identity: Identity): void {
+function readEgress({ values, files }: SettingsInput, identity: Identity): EgressSettings {
   const path = values['egress-selector-config-file']
-  if (path !== undefined) under('egress-selector-config-file', () => checkEgressConfig(files.get(path) ?? '', identity))
+  return path === undefined ? {} : under('egress-selector-config-file', () => parseEgressConfig(files.get(path) ?? '', identity))
 }
 
 function readTokens({ values, files }: SettingsInput): TokenFile {

@@ -22,6 +22,7 @@ import type { FindCredentials } from '../connection-file.js'
 import type { controllerNames } from './flags/api.js'
 import type { authorizationModes } from './flags/authorization.js'
 import type { ParsedFlags } from './parse-flags.js'
+import type { EgressSettings } from './read-egress.js'
 
 export type AuthorizationMode = (typeof authorizationModes)[number]
 
@@ -88,6 +89,8 @@ export interface Settings {
   readonly logFormat: 'json' | 'text'
   /** Where spans of requests go; undefined: there are none. */
   readonly tracing: TracingSettings | undefined
+  /** Through which proxies others are reached. */
+  readonly egress: EgressSettings
   /** Which requests are in the log. */
   readonly loggedRequests: LoggedRequests
   /** At once, within one deletion of a collection. */

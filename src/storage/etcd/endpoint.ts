@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import type { Dial } from '../../net/tunnel.js'
 import { StorageRefusedError } from '../storage.js'
 
 export interface Endpoint {
@@ -43,12 +44,18 @@ export function parseEndpoint(text: string): Endpoint {
 export interface ConnectOptions {
   readonly tls: EtcdTls
   readonly timeoutMs: number
+  /** Left out: directly. */
+  readonly dial?: Dial | undefined
 }
 
 /** Rejects with an error whose message is a reason in plain words. */
-export function connectSocket(endpoint: Endpoint, options: ConnectOptions): Promise<Socket> {
+export async function connectSocket(endpoint: Endpoint, options: ConnectOptions): Promise<Socket> {
+  const tunnel = await options.dial?.(endpoint.host, endpoint.port)
+  if (tunnel !== undefined && !endpoint.isSecure) return tunnel
   return new Promise((resolve, reject) => {
-    const socket = endpoint.isSecure ? secureSocket(endpoint, options.tls) : connectTcp({ host: endpoint.host, port: endpoint.port })
+    const socket = endpoint.isSecure
+      ? secureSocket(endpoint, options.tls, tunnel)
+      : connectTcp({ host: endpoint.host, port: endpoint.port })
     const fail = (error: Error): void => {
       clearTimeout(timer)
       socket.destroy()
@@ -65,11 +72,12 @@ export function connectSocket(endpoint: Endpoint, options: ConnectOptions): Prom
   })
 }
 
-function secureSocket({ host, port }: Endpoint, tls: EtcdTls): Socket {
+function secureSocket({ host, port }: Endpoint, tls: EtcdTls, tunnel: Socket | undefined): Socket {
   const file = (path: string | undefined): Buffer | undefined => (path === undefined ? undefined : readFileSync(path))
   return connectTls({
     host,
     port,
+    ...(tunnel === undefined ? {} : { socket: tunnel }),
     ...(isIP(host) ? {} : { servername: host }),
     ALPNProtocols: ['h2'],
     ca: file(tls.caFile),

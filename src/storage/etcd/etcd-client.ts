@@ -1,6 +1,7 @@
 // Calls to an etcd of several members: one connection at a time, to whichever member can be used, and another one as soon as it cannot.
 
 import type { Logger } from '../../base/logger.js'
+import type { Dial } from '../../net/tunnel.js'
 import { type StorageSize, StorageUnavailableError } from '../storage.js'
 import { connectSocket, type Endpoint, type EtcdCredentials, type EtcdTls } from './endpoint.js'
 import { GrpcChannel, type GrpcStream, type StreamListener } from './grpc-channel.js'
@@ -11,6 +12,7 @@ export interface EtcdClientOptions {
   /** At least one. */
   readonly endpoints: readonly Endpoint[]
   readonly tls: EtcdTls
+  readonly dial?: Dial | undefined
   readonly credentials?: EtcdCredentials | undefined
   readonly logger: Logger
 }
@@ -156,8 +158,8 @@ export class EtcdClient {
   }
 
   async #connectTo(endpoint: Endpoint): Promise<Connection> {
-    const { tls, credentials } = this.#options
-    const socket = await connectSocket(endpoint, { tls, timeoutMs: connectTimeoutMs })
+    const { tls, credentials, dial } = this.#options
+    const socket = await connectSocket(endpoint, { tls, timeoutMs: connectTimeoutMs, dial })
     const channel = new GrpcChannel({ socket, url: endpoint.url })
     this.#channels.add(channel)
     channel.onClosed(() => this.#channels.delete(channel))

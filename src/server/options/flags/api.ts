@@ -138,7 +138,7 @@ export const apiFlags = [
     kind: 'file',
     content: 'yaml',
     effect: 'now',
-    help: 'how the server reaches other networks; directly, other ways are refused',
+    help: 'how the server reaches other networks: directly or through HTTP CONNECT proxies',
   },
   {
     name: 'kubelet-certificate-authority',
