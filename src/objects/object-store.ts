@@ -1,6 +1,6 @@
 // Objects in storage: reading, listing, watching and writing them by kind, namespace and name.
 
-import { tooManyRequests, unavailable } from '../api/api-error.js'
+import { tooManyRequests } from '../api/api-error.js'
 import type { Catalog, Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { type Clock, timerMs } from '../base/clock.js'
@@ -18,6 +18,7 @@ import type { AwaitedSteps, Reads } from './list-source.js'
 import { ObjectCache } from './object-cache.js'
 import { orderedItems } from './ordered-items.js'
 import { OwnerIndex, type OwnerListener } from './owner-index.js'
+import { readableFailure } from './readable-failure.js'
 import { type StoreOperation, StoreTallies } from './store-tallies.js'
 import { encodeStored, StoredObject } from './stored-object.js'
 import { isNothing, noUniqueKeys, storageKeyOf, type UniqueKey, type UniqueKeyChanges, writesOf } from './unique-keys.js'
@@ -159,7 +160,7 @@ export class ObjectStore {
       },
       (thrown: unknown) => {
         note()
-        throw readable(thrown, 'be read consistently')
+        throw readableFailure(thrown, 'be read consistently')
       },
     )
   }
@@ -362,7 +363,7 @@ export class ObjectStore {
       return outcome
     } catch (thrown) {
       this.noteWrite(thrown)
-      throw readable(thrown, 'write')
+      throw readableFailure(thrown, 'write')
     } finally {
       this.pendingBytes -= bytes
       this.tallies.of(collectionOf(writes[0].key)).took(operation, begunMs)
@@ -374,9 +375,6 @@ const ordered = (page: ObjectPage, { resource, form }: ListQuery): ObjectPage =>
   form?.order === undefined ? page : { ...page, items: orderedItems(page, resource, form) }
 
 const slowStore = 'the store is slower than its writers: too much waits to be written, please try again later'
-
-const readable = (thrown: unknown, what: string): unknown =>
-  thrown instanceof StorageUnavailableError ? unavailable(`the store cannot ${what} now: ${thrown.message}`) : thrown
 
 /** What is wrong with something that is waited for: why it failed, or that it takes longer than that. */
 function within(timeoutMs: number, work: Promise<unknown>): Promise<string | undefined> {

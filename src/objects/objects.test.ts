@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ApiError } from '../api/api-error.js'
 import { parseFieldSelector } from '../api/field-selector.js'
 import { compileLabelSelector } from '../api/label-selector.js'
 import { systemClock } from '../base/clock.js'
@@ -306,4 +307,19 @@ test('batches are no longer than a connection has room for', async () => {
   const sizes = [20_000, 20_000, 20_000, 500_000, 20_000]
   await Promise.all(sizes.map((size, i) => put(store, { ...box(`b${i}`), data: { text: 'x'.repeat(size) } })))
   assert.deepEqual(counts, [2, 1, 1, 1])
+})
+
+test('what takes more than the store writes at once is refused as too large, and nothing of it is written', async () => {
+  const store = await storeOfBoxes()
+  const gained = Array.from({ length: 1000 }, (_, i) => ({ kind: 'ports', value: String(i) }))
+  const made = store.put({ resource: boxes, namespace: 'n', name: 'a' }, store.encode(boxes, box('a')), {
+    expect: 0,
+    uniqueKeys: { gained, released: [] },
+  })
+  await assert.rejects(
+    made,
+    (thrown: unknown) => thrown instanceof ApiError && thrown.status.code === 413 && /at most 1000 keys/.test(thrown.message),
+  )
+  assert.equal(store.count(boxes, ''), 0)
+  assert.equal(store.isTaken({ kind: 'ports', value: '1' }), false)
 })

@@ -1,7 +1,7 @@
 // Decides the conditions of commits that will become durable together, each against what the ones before it leave behind.
 
 import { checkKey } from './key-order.js'
-import type { Change, CommitOutcome, Entry, Write } from './storage.js'
+import { type Change, type CommitOutcome, type Entry, TooManyWritesError, type Write } from './storage.js'
 
 /** What an engine keeps at a key. */
 export interface Row {
@@ -76,7 +76,7 @@ const mostWrites = 1000
 
 /** Throws for writes that no engine could carry out. */
 export function checkWrites(writes: readonly Write[]): void {
-  if (writes.length > mostWrites) throw new RangeError(`a commit must not have more than ${mostWrites} writes`)
+  if (writes.length > mostWrites) throw new TooManyWritesError(mostWrites)
   for (const { key } of writes) checkKey(key)
   if (writes.length > 1 && new Set(writes.map(({ key }) => key)).size < writes.length) {
     throw new RangeError('a commit must not write a key twice')

@@ -165,6 +165,14 @@ export class StorageUnavailableError extends Error {
   override readonly name = 'StorageUnavailableError'
 }
 
+/** A commit has more writes than the engine takes at once; nothing of it was written. */
+export class TooManyWritesError extends RangeError {
+  override readonly name = 'TooManyWritesError'
+  constructor(most: number) {
+    super(`at most ${most} keys can be written at once`)
+  }
+}
+
 /** The data folder cannot be used: locked by another process, corrupt, foreign, unreadable. The message says what to do. */
 export class StorageRefusedError extends Error {
   override readonly name = 'StorageRefusedError'

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assertEntry, everything, type Subject } from './contract-subject.js'
+import { TooManyWritesError } from './storage.js'
 
 export function writesContract(subject: Subject): void {
   test('a new storage is empty, at a revision that no write has', async () => {
@@ -99,6 +100,9 @@ export function writesContract(subject: Subject): void {
     await assert.rejects(subject.put('a\ud800', 'x'), RangeError)
     const twice = { key: 'b', value: Buffer.from('1'), expect: undefined }
     await assert.rejects(subject.storage.commit([twice, twice]), RangeError)
+    const many = Array.from({ length: 1001 }, (_, i) => ({ key: `many/${i}`, value: Buffer.from('x'), expect: undefined }))
+    await assert.rejects(subject.storage.commit(many), TooManyWritesError)
+    assert.equal(subject.storage.read('many/0'), undefined)
     assert.ok((await good).ok)
     assert.deepEqual(subject.keysOf(), ['a'])
     assert.equal(subject.storage.read('x'.repeat(5000)), undefined)

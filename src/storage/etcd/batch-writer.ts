@@ -10,7 +10,7 @@ import type { Logger } from '../../base/logger.js'
 import { coalesce } from '../coalesce.js'
 import { checkWrites } from '../commit-batch.js'
 import type { Mirror, MirroredWrite } from '../mirror.js'
-import { type CommitOutcome, StorageUnavailableError, type Write } from '../storage.js'
+import { type CommitOutcome, StorageUnavailableError, TooManyWritesError, type Write } from '../storage.js'
 import {
   type AuthorKey,
   batchBytes,
@@ -96,7 +96,7 @@ export class BatchWriter {
   commit(writes: readonly Write[]): Promise<CommitOutcome> {
     return new Promise((resolve, reject) => {
       checkWrites(writes)
-      if (writes.length > widestCommit) throw new RangeError(`a commit to etcd must not have more than ${widestCommit} writes`)
+      if (writes.length > widestCommit) throw new TooManyWritesError(widestCommit)
       const deadlineMs = performance.now() + this.#options.patienceMs
       this.#waiting.push({ writes, deadlineMs, resolve, reject })
       this.#running ??= this.#run()
