@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseDate, parseDateTime, parseLooseDuration, parseTimestamp } from './time-text.js'
+import { numbersWithUnits, parseDate, parseDateTime, parseLooseDuration, parseTimestamp } from './time-text.js'
 
 const seconds = (text: string): unknown => {
   const read = parseDateTime(text)
@@ -54,3 +54,25 @@ for (const [text, wanted] of durations) {
     assert.equal(nanos === undefined ? undefined : Number(nanos / 1_000_000_000n), wanted)
   })
 }
+
+test('numbers with units are what the expression of the reference finds', () => {
+  let state = 7
+  const below = (limit: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return (state >>> 8) % limit
+  }
+  const letters = [...'0019 \t\n\u000b\f\r\u00a0asµμZ.-é٣']
+  for (let i = 0; i < 20_000; i++) {
+    const text = Array.from({ length: below(14) }, () => letters[below(letters.length)]).join('')
+    const wanted = Array.from(text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g), ([, count, name]) => [count, name])
+    assert.deepEqual([...numbersWithUnits(text)], wanted, JSON.stringify(text))
+  }
+})
+
+test('a long text is no duration soon', () => {
+  const start = performance.now()
+  for (const text of ['1'.repeat(1_000_000), '1 '.repeat(500_000), `1${' '.repeat(1_000_000)}`, `${'1 '.repeat(1000)}x`.repeat(400)])
+    assert.equal(parseLooseDuration(text), undefined)
+  // With an expression that begins anew at every digit, this took hours.
+  assert.ok(performance.now() - start < 20_000)
+})

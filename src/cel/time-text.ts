@@ -163,11 +163,36 @@ export function parseLooseDuration(text: string): bigint | undefined {
   const strict = parseDuration(text)
   if (strict !== undefined) return strict
   let nanos: bigint | undefined
-  for (const [, count, name] of text.matchAll(/(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g)) {
-    if ((count as string).length > 400 || BigInt(count as string) > maxDuration) return undefined
-    const unit = (name as string).toLowerCase()
+  for (const [count, name] of numbersWithUnits(text)) {
+    if (count.length > 400 || BigInt(count) > maxDuration) return undefined
+    const unit = name.toLowerCase()
     const found = longUnits.find(({ names, start }) => names.includes(unit) || unit.startsWith(start))
-    if (found !== undefined) nanos = BigInt.asIntN(64, (nanos ?? 0n) + BigInt(count as string) * found.nanos)
+    if (found !== undefined) nanos = BigInt.asIntN(64, (nanos ?? 0n) + BigInt(count) * found.nanos)
   }
   return nanos
+}
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+/** What `\s` is to the reference. */
+const isSpace = (code: number): boolean => code === 32 || code === 9 || code === 10 || code === 12 || code === 13
+const isUnitLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 181
+
+/** Digits, perhaps space, and letters. A regular expression would begin anew at every digit of a long number that has no unit. */
+export function* numbersWithUnits(text: string): Generator<readonly [count: string, name: string]> {
+  const endOf = (from: number, belongs: (code: number) => boolean): number => {
+    let at = from
+    while (at < text.length && belongs(text.charCodeAt(at))) at++
+    return at
+  }
+  for (let at = 0; at < text.length; ) {
+    const end = endOf(at, isDigit)
+    if (end === at) {
+      at++
+      continue
+    }
+    const unit = endOf(end, isSpace)
+    const unitEnd = endOf(unit, isUnitLetter)
+    if (unitEnd > unit) yield [text.slice(at, end), text.slice(unit, unitEnd)]
+    at = unitEnd
+  }
 }

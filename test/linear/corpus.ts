@@ -3,6 +3,7 @@
 import { jsonShapes, protobufShapes } from './body-shapes.js'
 import { documentShapes } from './document-shapes.js'
 import { expressionShapes } from './expression-shapes.js'
+import { formatShapes } from './format-shapes.js'
 import { headerShapes } from './header-shapes.js'
 import { keptShapes } from './kept-shapes.js'
 import { patchShapes } from './patch-shapes.js'
@@ -18,4 +19,5 @@ export const corpus: readonly Shape[] = [
   ...keptShapes,
   ...documentShapes,
   ...expressionShapes,
+  ...formatShapes,
 ]

@@ -26,6 +26,7 @@ const almost = (bytes: number): Texts => {
 }
 const half = (bytes: number): Texts => ({ text: fill('a', bytes / 2), part: `${fill('a', bytes / 4)}b` })
 const letters = (bytes: number): Texts => ({ text: fill('a', bytes) })
+const digits = (bytes: number): Texts => ({ text: `${fill('1', bytes)}x` })
 const mixed = (bytes: number): Texts => ({ text: fill('aBö, %41&', bytes) })
 
 const searches = [
@@ -48,6 +49,9 @@ const others = [
 
 export const expressionShapes: readonly Shape[] = [
   ...searches.flatMap((expression) => [shape(expression, 'almost there', almost), shape(expression, 'almost at its end', half)]),
+  ...['double', 'int', 'uint', 'duration', 'timestamp'].map((name) =>
+    shape(`${name}(object.text) == ${name}(object.text)`, 'digits', digits),
+  ),
   // The library takes another way for long texts.
   shape("object.text.find('a*$') == ''", 'one letter', letters, 128 << 10),
   ...others.flatMap((expression) => [shape(expression, 'one letter', letters), shape(expression, 'mixed', mixed)]),

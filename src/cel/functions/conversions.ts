@@ -42,7 +42,7 @@ export function toUint(value: Value): Value {
   return cannot(value, 'uint')
 }
 
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const hexadecimal = /^([+-]?)0x([0-9a-f]*)(?:\.([0-9a-f]*))?p([+-]?\d{1,5})$/i
 const infinity = /^([+-]?)inf(?:inity)?$/i
 
