@@ -15,6 +15,7 @@ import { FairTurns } from './fair-turns.js'
 import { Http2Sessions } from './http2-sessions.js'
 import type { KeyPair } from './issue-certificate.js'
 import { type Endpoint, ListenError } from './listen-error.js'
+import { isAnswering, QueuedAnswers } from './queued-answers.js'
 import { answerRoomBytes, setRoom } from './socket-room.js'
 import { StalledConnections } from './stalled-connections.js'
 import type { TlsVersion } from './tls-names.js'
@@ -97,11 +98,13 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   /** On these nobody speaks HTTP any more. */
   const taken = new Set<Socket>()
   const turns = new FairTurns()
+  const queued = new QueuedAnswers()
   const https = createHttps({ ...secure(), ...http1Options(limits) }, (request, response) => {
     const { socket } = request
     silent.delete(socket)
+    queued.follow(socket, response)
     if (request.rawHeaders.length > 2 * limits.maxHeaders) refuseHeaders(response)
-    else turns.run(socket, socket, () => serve(request, response))
+    else turns.run(socket, socket, () => response.destroyed || serve(request, response))
   })
   const createHttp2 = (): Http2Server => {
     const http2 = process.getBuiltinModule('node:http2').createServer(http2Options(limits), (request, response) => {
@@ -120,6 +123,12 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   const serveHttp1 = routeByProtocol({ https, sessions, silent, stalled })
   https.on('upgrade', (request, socket: Socket, head) => {
     silent.delete(socket)
+    if (isAnswering(socket)) {
+      // Node has let go of the connection, and earlier requests on it have no answer yet: no order could be kept from here on.
+      socket.on('error', () => undefined)
+      socket.destroy()
+      return
+    }
     if (hasBody(request)) {
       // Nobody upgrades with a body. It is a request like others, and read once more as one.
       socket.unshift(withoutUpgrade(request, head))
