@@ -1,6 +1,7 @@
 // Regular expressions in linear time, compiled once. Whatever users write as a pattern goes through here.
 
 import { RE2JS } from 're2js'
+import { readPattern } from './pattern-text.js'
 
 /** Texts longer than this are not worth a place. */
 const maxKeptLength = 1024
@@ -22,8 +23,8 @@ export function patternOf(text: string): RE2JS | Error {
 /** The language of the reference is a little smaller than that of the library, and some of its words are others. */
 function compileAsTheReference(text: string): RE2JS | Error {
   const compiled = compile(text)
-  const foreign = text.includes('(?<') ? findGroup(text, /^\(\?</) : -1
-  if (foreign !== -1) {
+  const foreign = text.includes('(?<') ? readPattern(text).groups.find((at) => text.startsWith('(?<', at)) : undefined
+  if (foreign !== undefined) {
     // What is wrong before the group is told first; that it has no end is not.
     const before = compile(text.slice(0, foreign))
     const isTold = before instanceof Error && !/missing closing \)|duplicate capture/.test(before.message)
@@ -37,45 +38,52 @@ function compileAsTheReference(text: string): RE2JS | Error {
 }
 
 function compile(text: string): RE2JS | Error {
+  const loneBrackets = findLoneBrackets(text)
+  const escaped = loneBrackets.length === 0 ? text : escapeBrackets(text, loneBrackets)
   try {
-    return RE2JS.compile(text)
+    return RE2JS.compile(escaped)
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown)
-    return new Error(message.endsWith('trailing backslash at end of expression') ? `${message}: \`\`` : message)
+    if (message.endsWith('trailing backslash at end of expression')) return new Error(`${message}: \`\``)
+    return new Error(escaped === text ? message : asWritten(message, text, escaped, loneBrackets))
   }
 }
 
-/** Where the first group stands that begins like this, from a place on; -1 where there is none. What is escaped or in brackets is no group. */
-function findGroup(text: string, start: RegExp, from = 0): number {
-  for (let at = from; at < text.length; at++) {
-    if (text.startsWith('\\Q', at)) {
-      const end = text.indexOf('\\E', at)
-      if (end === -1) return -1
-      at = end + 1
-    } else if (text[at] === '\\') at++
-    else if (text[at] === '[') at = endOfClass(text, at)
-    else if (text[at] === '(' && start.test(text.slice(at, at + 4))) return at
-  }
-  return -1
+/**
+ * At each `[:` in a class the library looks for a `:]` up to the end of the pattern, which takes quadratic time where there are many and none is
+ * followed by one. Escaped, they mean the same, and nothing is looked for.
+ */
+function findLoneBrackets(text: string): readonly number[] {
+  const isSuspicious = text.includes('[:', Math.max(0, text.lastIndexOf(':]') - 1))
+  return isSuspicious ? readPattern(text).loneBrackets : []
 }
 
-/** The bracket that closes a class; a bracket that comes first belongs to it. */
-function endOfClass(text: string, from: number): number {
-  let at = from + (text[from + 1] === '^' ? 2 : 1)
-  if (text[at] === ']') at++
-  while (at < text.length && text[at] !== ']') {
-    const named = text.startsWith('[:', at) ? text.indexOf(':]', at + 2) : -1
-    if (named !== -1) at = named + 2
-    else at += text[at] === '\\' ? 2 : 1
+function escapeBrackets(text: string, brackets: readonly number[]): string {
+  const parts: string[] = []
+  let last = 0
+  for (const at of brackets) {
+    parts.push(text.slice(last, at))
+    last = at
   }
-  return at
+  return [...parts, text.slice(last)].join('\\')
+}
+
+/** A message about the escaped pattern with the words of the one that was written. Only what goes on to the end can have such a bracket in it. */
+function asWritten(message: string, text: string, escaped: string, brackets: readonly number[]): string {
+  const start = message.indexOf('`') + 1
+  const quoted = message.slice(start, -1)
+  if (start === 0 || !escaped.endsWith(quoted)) return message
+  const from = escaped.length - quoted.length
+  const added = brackets.filter((at, i) => at + i < from).length
+  return `${message.slice(0, start)}${text.slice(from - added)}\``
 }
 
 function withoutNames(text: string): string {
   let out = ''
   let last = 0
-  for (let at = findGroup(text, /^\(\?P</); at !== -1; at = findGroup(text, /^\(\?P</, last)) {
-    const end = text.indexOf('>', at)
+  for (const at of readPattern(text).groups) {
+    const end = text.startsWith('(?P<', at) ? text.indexOf('>', at) : -1
+    if (end === -1) continue
     out += `${text.slice(last, at)}(`
     last = end + 1
   }

@@ -27,6 +27,9 @@ const almost = (bytes: number): Texts => {
 const half = (bytes: number): Texts => ({ text: fill('a', bytes / 2), part: `${fill('a', bytes / 4)}b` })
 const letters = (bytes: number): Texts => ({ text: fill('a', bytes) })
 const digits = (bytes: number): Texts => ({ text: `${fill('1', bytes)}x` })
+const pattern =
+  (start: string, unit: string, end = '') =>
+  (bytes: number): Texts => ({ text: `${start}${fill(unit, bytes)}${end}` })
 const mixed = (bytes: number): Texts => ({ text: fill('aBö, %41&', bytes) })
 
 const searches = [
@@ -52,6 +55,11 @@ export const expressionShapes: readonly Shape[] = [
   ...['double', 'int', 'uint', 'duration', 'timestamp'].map((name) =>
     shape(`${name}(object.text) == ${name}(object.text)`, 'digits', digits),
   ),
+  shape("'a'.matches(object.text)", 'brackets and colons', pattern('[', '[:')),
+  shape("'a'.matches(object.text)", 'brackets and colons in a class', pattern('[', '[:', ']')),
+  shape("'a'.matches(object.text)", 'brackets and colons before the end of a name', pattern('[', '[:', ':]]')),
+  shape("'a'.matches(object.text)", 'many groups of one name', pattern('', '(?P<n>)')),
+  shape("'a'.matches(object.text)", 'groups without a name', pattern('(?P<n>)(?P<n>)', '(?P<')),
   // The library takes another way for long texts.
   shape("object.text.find('a*$') == ''", 'one letter', letters, 128 << 10),
   ...others.flatMap((expression) => [shape(expression, 'one letter', letters), shape(expression, 'mixed', mixed)]),
