@@ -118,7 +118,7 @@ const both: readonly Row[] = [
   {
     title: 'a manager with an unprintable character behind foreign ones',
     meta: { managedFields: [{ ...entry, manager: 'é\u200b' }] },
-    starts: ['metadata.managedFields[0].manager: Invalid value: "é\u200b": invalid character U+200B (at position 2)'],
+    starts: ['metadata.managedFields[0].manager: Invalid value: "é\\u200b": invalid character U+200B (at position 2)'],
   },
 ]
 
