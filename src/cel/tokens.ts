@@ -37,6 +37,7 @@ const isSpace = (code: number): boolean => code === 32 || code === 9 || code ===
 
 export function tokenize(text: string, report: (issue: Issue) => void): Token[] {
   const tokens: Token[] = []
+  const endless: Endless = { '"""': new Set(), "'''": new Set() }
   let at = 0
   while (at < text.length) {
     const code = text.charCodeAt(at)
@@ -46,7 +47,7 @@ export function tokenize(text: string, report: (issue: Issue) => void): Token[] 
       const end = text.indexOf('\n', at)
       at = end === -1 ? text.length : end
     } else {
-      const found = match(text, at)
+      const found = match(text, at, endless)
       if (typeof found === 'number') {
         // The letter that fits nothing belongs to what is reported, and is skipped, too.
         const end = Math.min(found + letterLength(text, found), text.length)
@@ -65,9 +66,9 @@ export function tokenize(text: string, report: (issue: Issue) => void): Token[] 
 const letterLength = (text: string, at: number): number => ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1)
 
 /** The longest token that begins there, or where the first letter stands with which there can be none. */
-function match(text: string, at: number): Token | number {
+function match(text: string, at: number, endless: Endless): Token | number {
   const code = text.charCodeAt(at)
-  const string = matchString(text, at)
+  const string = matchString(text, at, endless)
   if (typeof string === 'object') return string
   if (startsName(code)) {
     let end = at + 1
@@ -105,7 +106,7 @@ function matchNumber(text: string, at: number): Token {
 }
 
 /** A string, the place where one that began goes wrong, or undefined where none begins. */
-function matchString(text: string, at: number): Token | number | undefined {
+function matchString(text: string, at: number, endless: Endless): Token | number | undefined {
   let quoteAt = at
   let isBytes = false
   let isRaw = false
@@ -120,30 +121,41 @@ function matchString(text: string, at: number): Token | number | undefined {
   const quote = text[quoteAt]
   if (quote !== '"' && quote !== "'") return undefined
   const token = (end: number): Token => ({ type: isBytes ? 'BYTES' : 'STRING', text: text.slice(at, end), at })
-  const triple = quote.repeat(3)
+  const triple = quote === '"' ? '"""' : "'''"
   if (text.startsWith(triple, quoteAt)) {
-    const end = scanString(text, quoteAt + 3, triple, isRaw, true)
+    const end = scanString(text, quoteAt + 3, triple, isRaw, isRaw ? new Set() : endless[triple])
     if (end.isComplete) return token(end.at)
   }
-  const end = scanString(text, quoteAt + 1, quote, isRaw, false)
+  const end = scanString(text, quoteAt + 1, quote, isRaw)
   return end.isComplete ? token(end.at) : end.at
 }
 
-function scanString(text: string, from: number, quote: string, isRaw: boolean, spansLines: boolean): { isComplete: boolean; at: number } {
+/** From where strings that span lines have no end: many can begin where one was followed in vain, and none of them is followed again. */
+type Endless = { readonly [quote in '"""' | "'''"]: Set<number> }
+
+/** A string that spans lines comes with the places from which there is no end. */
+function scanString(text: string, from: number, quote: string, isRaw: boolean, endless?: Set<number>): { isComplete: boolean; at: number } {
+  const seen: number[] = []
+  const incomplete = (at: number): { isComplete: boolean; at: number } => {
+    for (const place of seen) endless?.add(place)
+    return { isComplete: false, at }
+  }
   let at = from
   while (at < text.length) {
     if (text.startsWith(quote, at)) return { isComplete: true, at: at + quote.length }
+    if (endless?.has(at)) return incomplete(at)
+    if (endless !== undefined) seen.push(at)
     const letter = text[at] as string
-    if (!spansLines && (letter === '\n' || letter === '\r')) return { isComplete: false, at }
+    if (endless === undefined && (letter === '\n' || letter === '\r')) return incomplete(at)
     if (letter === '\\' && !isRaw) {
       const end = scanEscape(text, at + 1)
-      if (end < 0) return { isComplete: false, at: -end }
+      if (end < 0) return incomplete(-end)
       at = end
     } else {
       at++
     }
   }
-  return { isComplete: false, at }
+  return incomplete(at)
 }
 
 /** Where the escape ends, or the negative place of the letter that is wrong. */

@@ -2,7 +2,7 @@
 
 import { jsonShapes, protobufShapes } from './body-shapes.js'
 import { documentShapes } from './document-shapes.js'
-import { expressionShapes } from './expression-shapes.js'
+import { expressionShapes, writtenShapes } from './expression-shapes.js'
 import { formatShapes } from './format-shapes.js'
 import { headerShapes } from './header-shapes.js'
 import { keptShapes } from './kept-shapes.js'
@@ -19,5 +19,6 @@ export const corpus: readonly Shape[] = [
   ...keptShapes,
   ...documentShapes,
   ...expressionShapes,
+  ...writtenShapes,
   ...formatShapes,
 ]

@@ -2,8 +2,9 @@
 
 import { compileExpression } from '../../src/cel/compile.js'
 import { valueOfJson } from '../../src/cel/data.js'
+import { parseExpression } from '../../src/cel/parse.js'
 import { policyEnvironment } from '../../src/cel/policy.js'
-import { fill, largestBody, type Shape } from './shape.js'
+import { attempt, fill, largestBody, type Shape } from './shape.js'
 
 type Texts = { readonly [name: string]: unknown }
 
@@ -49,6 +50,23 @@ const others = [
   'object.text.substring(3).charAt(2) == object.text',
   "url('http://a/?' + object.text).getQuery().size() == 1",
 ]
+
+/** Longer expressions are refused. */
+const longestExpression = 100_000
+
+const written = (unit: string): Shape => ({
+  subject: 'expressions as written',
+  name: JSON.stringify(unit),
+  maxBytes: longestExpression,
+  prepare: (bytes) => {
+    const text = fill(unit, Math.min(bytes, longestExpression - 100))
+    return () => attempt(() => parseExpression(text))
+  },
+})
+
+export const writtenShapes: readonly Shape[] = [
+  "'''\n\\", '"""\n\\', "r'''a", "b'\n", "'\\q", '// ', '//\n', '1.', '1e', '0x', 'a.', '!', '-', 'a?', 'a+', 'a&&', ',', '=', '\\',
+].map(written) // biome-ignore format: short texts
 
 export const expressionShapes: readonly Shape[] = [
   ...searches.flatMap((expression) => [shape(expression, 'almost there', almost), shape(expression, 'almost at its end', half)]),
