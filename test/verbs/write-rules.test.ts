@@ -64,7 +64,7 @@ onEveryEngine('rules of writes', (client) => {
     assert.ok(String(made.headers['warning']).includes(`duplicate UID(s) observed: ${uid}`))
     const patched = await client().patch(configMaps(namespace, 'a'), merge, { metadata: { ownerReferences: [owner, owner, owner] } })
     assert.deepEqual(expectStatus(patched, 200).json.metadata['ownerReferences'], [owner])
-    assert.ok(String(patched.headers['warning']).includes(`observed: [${uid} ${uid}]`))
+    assert.ok(String(patched.headers['warning']).includes(`observed: ${uid}, ${uid}`))
     const put = await client().put(configMaps(namespace, 'a'), {
       metadata: { name: 'a', ownerReferences: [owner, { ...owner, name: 'p' }] },
     })
