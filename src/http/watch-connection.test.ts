@@ -2,14 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
+import type { EventBatch } from '../objects/watch-events.js'
+import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
 import { lastWordsMs, WatchConnection } from './watch-connection.js'
+import { startWatchStream, type WatchForm } from './watch-stream.js'
 
 /** A watch over HTTP/1.1 of which a test says how much its client has taken. */
-function watchOf(waitingBytes: number) {
+function exchangeOf(waitingBytes: number) {
   const state = { isCut: false, isEnded: false, isDestroyed: false }
   const socket = {
     writableLength: waitingBytes,
+    on: () => undefined,
     destroy: () => {
       state.isDestroyed = true
     },
@@ -19,6 +23,7 @@ function watchOf(waitingBytes: number) {
     chunkedEncoding: false,
     writableNeedDrain: false,
     assignSocket: () => undefined,
+    on: () => undefined,
     writeHead: () => undefined,
     flushHeaders: () => undefined,
     write: () => false,
@@ -36,7 +41,12 @@ function watchOf(waitingBytes: number) {
       state.isCut = true
     },
   } as unknown as Exchange
-  return { connection: new WatchConnection(exchange, 'application/json', 1024), socket, state }
+  return { exchange, socket, state }
+}
+
+function watchOf(waitingBytes: number) {
+  const made = exchangeOf(waitingBytes)
+  return { ...made, connection: new WatchConnection(made.exchange, 'application/json', 1024) }
 }
 
 test('ten thousand that take nothing are cut when their time is up, and not before; who has taken most of it keeps the connection', () => {
@@ -70,6 +80,24 @@ test('of half an event nobody has any use: the watch is cut at once', () => {
     assert.equal(connection.isWithinEvent, true)
     connection.end()
     assert.deepEqual([state.isCut, state.isEnded], [true, false])
+  } finally {
+    mock.timers.reset()
+  }
+})
+
+test('a watch whose time is up within an event that nobody reads is let go as well', () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  try {
+    const { exchange, state } = exchangeOf(1 << 20)
+    let sink: WatchSink | undefined
+    const watch = { start: (given: WatchSink) => (sink = given), close: () => undefined } as unknown as Watch
+    const form = { contentType: 'application/json', isText: true, frames: () => Buffer.alloc(4096) } as unknown as WatchForm
+    startWatchStream(exchange, { watch, form, timeoutMs: 1000, roomBytes: 1024, sent: undefined })
+    assert.equal(sink?.events({ events: [] } as unknown as EventBatch), false, 'there is no room for all of it')
+    sink?.end('done')
+    assert.ok(!(state.isEnded || state.isCut), 'what has begun may still be read')
+    mock.timers.tick(lastWordsMs)
+    assert.ok(state.isCut)
   } finally {
     mock.timers.reset()
   }

@@ -18,7 +18,7 @@ import type { Watch, WatchSink } from '../verbs/watch.js'
 import type { Exchange } from './exchange.js'
 import { type ObjectForm, rowsOf } from './represent.js'
 import { failure } from './status.js'
-import { WatchConnection } from './watch-connection.js'
+import { lastWordsMs, WatchConnection } from './watch-connection.js'
 import { WebSocketWatch } from './web-socket-watch.js'
 
 type EventBatch = Parameters<WatchSink['events']>[0]
@@ -58,6 +58,11 @@ export function startWatchStream(
   let isOver = false
   /** Events are being converted: those that follow wait in the watch, as they do for a client that is slow. */
   let isConverting = false
+  /** What has begun may still be read, for a while. */
+  const finish = (): void => {
+    if (connection.isWithinEvent) setTimeout(() => connection.isWithinEvent && connection.end(), lastWordsMs).unref()
+    else connection.finish()
+  }
   const fail = (thrown: unknown): false => {
     if (isOver) return false
     isOver = true
@@ -66,7 +71,7 @@ export function startWatchStream(
     if (connection.isWithinEvent) exchange.cut()
     else {
       connection.writeWhole(form.error(ApiError.from(thrown)))
-      connection.finish()
+      finish()
     }
     return false
   }
@@ -96,7 +101,7 @@ export function startWatchStream(
       isOver = true
       // Whoever does not read does not see the end, either.
       if (reason === 'too-slow') connection.end()
-      else if (!connection.isWithinEvent) connection.finish()
+      else finish()
     },
     fail,
     unsent: () => connection.unsent(),

@@ -43,9 +43,12 @@ export function webSocketWish(request: Request, response: Response): WebSocketWi
   if (key === '') return { ...wish, refusal: { code: 400, text: 'mismatch challenge/response' } }
   if (textOf(headers['sec-websocket-version']) !== '13')
     return { ...wish, refusal: { code: 400, text: 'missing or bad WebSocket Version', headers: { 'Sec-WebSocket-Version': '13' } } }
+  if (!protocols.every((name) => token.test(name))) return { ...wish, refusal: { code: 400, text: 'bad WebSocket Protocol' } }
   return wish
 }
 
+/** What may be the name of a protocol, as RFC 6455 has it. */
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const textOf = (header: string | string[] | undefined): string => (Array.isArray(header) ? header.join(',') : (header ?? '')).trim()
 
 /** So that a client knows that it was understood. */

@@ -108,6 +108,7 @@ describe('a watch over WebSocket', () => {
     { what: 'it comes from nowhere', change: { Origin: 'null' }, code: 403 },
     { what: 'it has no key', change: { 'Sec-WebSocket-Key': '' }, code: 400 },
     { what: 'it is of another version', change: { 'Sec-WebSocket-Version': '8' }, code: 400 },
+    { what: 'it offers what is no name of a protocol', change: { 'Sec-WebSocket-Protocol': 'a b' }, code: 400 },
     { what: 'it offers two protocols', change: { 'Sec-WebSocket-Protocol': 'a, b' }, code: 400 },
   ]
   for (const { what, change, code } of refusals)
