@@ -54,7 +54,9 @@ export function parseExpression(text: string): Expr {
   try {
     expr = new Parser(new TokenStream(tokenize(text, report), report), report).parse()
   } catch (thrown) {
-    if (thrown instanceof TooDeep) throw new CelSyntaxError(`ERROR: <input>:-1:0: expression recursion limit exceeded: ${maxDepth}`)
+    // Before its code is compiled, each level takes so much of the stack that the limit may not be reached.
+    if (thrown instanceof TooDeep || thrown instanceof RangeError)
+      throw new CelSyntaxError(`ERROR: <input>:-1:0: expression recursion limit exceeded: ${maxDepth}`)
     throw thrown
   }
   if (issues.length > 0) throw new CelSyntaxError(renderIssues(text, issues))
