@@ -128,3 +128,12 @@ for (const text of long) {
     assert.ok(isSoon() || isSoon() || isSoon())
   })
 }
+
+test('a pattern may name a hundred properties of letters, and not ten thousand', () => {
+  assert.ok(!(patternOf(`[${'\\pL'.repeat(100)}]`) instanceof Error))
+  for (const count of [101, 10_000])
+    for (const pattern of [`[${'\\pL'.repeat(count)}]`, '\\P{Greek}'.repeat(count)]) {
+      const refused = patternOf(pattern)
+      assert.ok(refused instanceof Error && refused.message === 'error parsing regexp: expression too large')
+    }
+})
