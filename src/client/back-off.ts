@@ -1,5 +1,7 @@
 // How long to wait before the next try: longer and longer, with some randomness so that not all come back at once.
 
+import { refuseUnknownOptions } from '../base/known-options.js'
+import { backOffNames } from './option-names.js'
 import { sleep } from './requester.js'
 
 export interface BackOffSettings {
@@ -12,7 +14,9 @@ export class BackOff {
   private readonly mostMs: number
   private nextMs: number
 
-  constructor({ firstMs = 100, mostMs = 30_000 }: BackOffSettings = {}) {
+  constructor(settings: BackOffSettings = {}) {
+    refuseUnknownOptions('backOff', settings, backOffNames)
+    const { firstMs = 100, mostMs = 30_000 } = settings
     this.firstMs = firstMs
     this.mostMs = mostMs
     this.nextMs = firstMs

@@ -1,11 +1,13 @@
 // The client of one server: collections of any kind, what the server serves, and requests that have no word of their own.
 
 import { type Identity, type IdentityName, identityOf } from '../api/identity.js'
+import { refuseUnknownOptions } from '../base/known-options.js'
 import { Collection, type CollectionSettings, type Session } from './collection.js'
 import { Discovery } from './discovery.js'
 import { ConfigError } from './errors.js'
 import type { Impersonation } from './impersonation.js'
 import type { ApiObject, DynamicObject } from './objects.js'
+import { apiRequestNames, clientNames, findNames, requestNames } from './option-names.js'
 import { PodCollection } from './pod-collection.js'
 import type { RequestOptions } from './query.js'
 import { type ApiRequest, Requester, type RequesterSettings } from './requester.js'
@@ -34,6 +36,7 @@ export class Client implements Session {
   private readonly knownIdentity: Identity | undefined
 
   constructor(settings: ClientSettings) {
+    refuseUnknownOptions('Client', settings, clientNames)
     this.settings = settings
     this.requester = new Requester(settings)
     this.served = new Discovery(this.requester)
@@ -55,7 +58,7 @@ export class Client implements Session {
     words: string,
     options: RequestOptions & { readonly namespace?: string } = {},
   ): Promise<Collection<T>> {
-    const ref = await this.served.find(words, options)
+    const ref = await this.served.find(words, withoutNamespace('find', options))
     if (ref === undefined) throw new ConfigError(`the server doesn't have a resource type ${JSON.stringify(words)}`)
     return this.collection<T>(ref, options.namespace)
   }
@@ -65,7 +68,7 @@ export class Client implements Session {
     kind: string,
     options: RequestOptions & { readonly namespace?: string } = {},
   ): Promise<Collection<T>> {
-    const ref = await this.served.ofKind(apiVersion, kind, options)
+    const ref = await this.served.ofKind(apiVersion, kind, withoutNamespace('ofKind', options))
     if (ref === undefined) throw new ConfigError(`the server has no kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`)
     return this.collection<T>(ref, options.namespace)
   }
@@ -83,17 +86,20 @@ export class Client implements Session {
     return new PodCollection(this.place({ group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true }, namespace))
   }
 
-  version(options: RequestOptions = {}): Promise<ServerVersion> {
+  async version(options: RequestOptions = {}): Promise<ServerVersion> {
+    refuseUnknownOptions('version', options, requestNames)
     return this.requester.json({ ...options, path: '/version' })
   }
 
   /** Any request, answered with JSON. */
-  json<T = unknown>(request: ApiRequest): Promise<T> {
+  async json<T = unknown>(request: ApiRequest): Promise<T> {
+    refuseUnknownOptions('json', request, apiRequestNames)
     return this.requester.json<T>(request)
   }
 
   /** Any request, answered with text. */
-  text(request: ApiRequest): Promise<string> {
+  async text(request: ApiRequest): Promise<string> {
+    refuseUnknownOptions('text', request, apiRequestNames)
     return this.requester.text(request)
   }
 
@@ -114,4 +120,10 @@ export class Client implements Session {
   protected place(ref: ResourceRef, namespace: string | undefined): CollectionSettings {
     return { session: this, ref, namespace }
   }
+}
+
+function withoutNamespace(where: string, options: RequestOptions & { readonly namespace?: string }): RequestOptions {
+  refuseUnknownOptions(where, options, findNames)
+  const { namespace: _, ...rest } = options
+  return rest
 }

@@ -1,6 +1,7 @@
 // The objects of one resource, in one namespace or in all: every verb on them.
 
 import type { Identity } from '../api/identity.js'
+import { refuseUnknownOptions } from '../base/known-options.js'
 import { isConflict, isNotFound } from './errors.js'
 import { type FollowOptions, follow } from './follow.js'
 import { Informer, type InformerOptions } from './informer.js'
@@ -9,6 +10,21 @@ import { readList } from './list-reader.js'
 import { deleteBody, metadataAccept, metadataListAccept, patchMediaTypes, tableAccept } from './media-types.js'
 import type { ApiObject, DynamicObject, ObjectList, PartialObjectMetadata, Status, Table, WatchEvent } from './objects.js'
 import { OneByOne } from './one-by-one.js'
+import {
+  applyNames,
+  deleteCollectionNames,
+  deleteNames,
+  getNames,
+  listNames,
+  modifyNames,
+  openWatchNames,
+  patchNames,
+  preconditionNames,
+  tableNames,
+  tableOfNames,
+  watchNames,
+  writeNames,
+} from './option-names.js'
 import {
   type ApplyOptions,
   type DeleteOptions,
@@ -76,6 +92,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
   }
 
   async get(name: string, options: GetOptions = {}): Promise<T> {
+    refuseUnknownOptions('get', options, getNames)
     return this.json(await this.request({ name }, options, { query: { resourceVersion: options.resourceVersion } }))
   }
 
@@ -91,17 +108,20 @@ export class Collection<T extends ApiObject = DynamicObject> {
 
   /** One list, or one page of it where there is a `limit`. */
   async list(options: ListOptions = {}): Promise<ObjectList<T>> {
+    refuseUnknownOptions('list', options, listNames)
     const request = await this.request({}, options, { query: listQuery(options) })
     return withTypes(await this.settings.session.requester.within(request, (response) => readList<T>(response.chunks())))
   }
 
   /** Page after page, all of them as they were when the first was read. */
   pages(options: ListOptions = {}): AsyncGenerator<ObjectList<T>, void, undefined> {
+    refuseUnknownOptions('pages', options, listNames)
     return listPages((page) => this.list(page), options)
   }
 
   /** Every object, read page by page. */
   items(options: ListOptions = {}): AsyncIterableIterator<T> {
+    refuseUnknownOptions('items', options, listNames)
     return new OneByOne(itemsOf(this.pages(options)))
   }
 
@@ -110,11 +130,13 @@ export class Collection<T extends ApiObject = DynamicObject> {
    * Begins with an ADDED event for each object that is there, or with what happened since a list.
    */
   watch(options: FollowOptions<T> = {}): AsyncIterableIterator<WatchEvent<T>> {
+    refuseUnknownOptions('watch', options, watchNames)
     return follow(this, options)
   }
 
   /** One watch as the server gives it: it ends when the server or the connection ends it. */
   async openWatch(options: RawWatchOptions = {}): Promise<AsyncIterable<readonly WatchEvent<T>[]>> {
+    refuseUnknownOptions('openWatch', options, openWatchNames)
     const request = await this.request({}, options, { query: selectQuery(options) })
     return openWatch<T>(this.settings.session.requester, request, options)
   }
@@ -125,6 +147,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
   }
 
   async create(object: T, options: WriteOptions = {}): Promise<T> {
+    refuseUnknownOptions('create', options, writeNames)
     const namespace = this.namespace ?? object.metadata?.namespace
     return this.json(
       await this.request({ namespace }, options, { method: 'POST', query: writeQuery(options), body: await this.typed(object) }),
@@ -133,11 +156,13 @@ export class Collection<T extends ApiObject = DynamicObject> {
 
   /** For subresources that take a wish: `eviction` and `binding` of pods, `token` of service accounts. */
   async createFor<Answer = DynamicObject>(name: string, body: object, options: WriteOptions = {}): Promise<Answer> {
+    refuseUnknownOptions('createFor', options, writeNames)
     return this.json(await this.request({ name }, options, { method: 'POST', query: writeQuery(options), body }))
   }
 
   /** Puts the object in the place of the one that is there; fails where that has another version than the object's. */
   async update(object: T, options: WriteOptions = {}): Promise<T> {
+    refuseUnknownOptions('update', options, writeNames)
     const place = this.placeOf(object)
     return this.json(await this.request(place, options, { method: 'PUT', query: writeQuery(options), body: await this.typed(object) }))
   }
@@ -146,7 +171,9 @@ export class Collection<T extends ApiObject = DynamicObject> {
    * Reads, changes and updates, and does so again when somebody else was quicker. `change` is called each time with what is there now; nothing is
    * sent where it leaves that as it is.
    */
-  async modify(name: string, change: (object: T) => T | Promise<T>, { conflicts = 10, ...options }: ModifyOptions = {}): Promise<T> {
+  async modify(name: string, change: (object: T) => T | Promise<T>, modifying: ModifyOptions = {}): Promise<T> {
+    refuseUnknownOptions('modify', modifying, modifyNames)
+    const { conflicts = 10, ...options } = modifying
     for (let left = conflicts; ; left--) {
       const object = await this.get(name, requestOptions(options))
       const before = JSON.stringify(object)
@@ -163,6 +190,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
 
   /** A merge patch unless `type` says another; a JSON patch is a list of operations. */
   async patch(name: string, patch: object | string, options: PatchOptions = {}): Promise<T> {
+    refuseUnknownOptions('patch', options, patchNames)
     const query = { ...writeQuery(options), force: options.force }
     const contentType = patchMediaTypes[options.type ?? 'merge']
     return this.json(await this.request({ name }, options, { method: 'PATCH', query, body: patch, contentType }))
@@ -171,6 +199,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
   /** Server-side apply: the manager of the fields says all that it wants to be so. */
   async apply(object: T, options: ApplyOptions): Promise<T> {
     if ((options as Partial<ApplyOptions> | undefined)?.fieldManager === undefined) throw new TypeError('say who applies: { fieldManager }')
+    refuseUnknownOptions('apply', options, applyNames)
     const query = { ...writeQuery(options), force: options.force }
     const body = await this.typed(object)
     return this.json(
@@ -180,11 +209,15 @@ export class Collection<T extends ApiObject = DynamicObject> {
 
   /** Answers with a Status where the object is gone, and with the object where it only begins to go. */
   async delete(name: string, options: DeleteOptions = {}): Promise<T | Status> {
+    refuseUnknownOptions('delete', options, deleteNames)
+    refuseUnknownOptions('delete: preconditions', options.preconditions ?? {}, preconditionNames)
     const body = deleteBody(options)
     return this.json(await this.request({ name }, options, { method: 'DELETE', ...(body === undefined ? {} : { body }) }))
   }
 
   async deleteCollection(options: DeleteOptions & SelectOptions = {}): Promise<Status | ObjectList<T>> {
+    refuseUnknownOptions('deleteCollection', options, deleteCollectionNames)
+    refuseUnknownOptions('deleteCollection: preconditions', options.preconditions ?? {}, preconditionNames)
     const body = deleteBody(options)
     const query = selectQuery(options)
     return this.json(await this.request({}, options, { method: 'DELETE', query, ...(body === undefined ? {} : { body }) }))
@@ -192,10 +225,12 @@ export class Collection<T extends ApiObject = DynamicObject> {
 
   /** The list as people read it; `include` says what comes with each row. */
   async table(options: ListOptions & TableOptions = {}): Promise<Table> {
+    refuseUnknownOptions('table', options, tableNames)
     return this.asTable({}, options, { ...listQuery(options), includeObject: options.include })
   }
 
   async tableOf(name: string, options: GetOptions & TableOptions = {}): Promise<Table> {
+    refuseUnknownOptions('tableOf', options, tableOfNames)
     return this.asTable({ name }, options, { resourceVersion: options.resourceVersion, includeObject: options.include })
   }
 

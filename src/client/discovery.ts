@@ -3,8 +3,10 @@
 import { type IdentityName, identityNames, identityOf } from '../api/identity.js'
 import type { APIGroupList, APIResourceList, APIVersions } from '../api/meta.schema.js'
 import { inParallel } from '../base/in-parallel.js'
+import { refuseUnknownOptions } from '../base/known-options.js'
 import { StatusError } from './errors.js'
 import { aggregatedDiscoveryAccept } from './media-types.js'
+import { discoveryNames } from './option-names.js'
 import type { RequestOptions } from './query.js'
 import type { Requester } from './requester.js'
 import { apiVersionOf, type ResourceRef, splitApiVersion } from './resource-ref.js'
@@ -49,7 +51,12 @@ export class Discovery {
   }
 
   /** All that is served, as it was when first asked for; `refresh` asks again. */
-  all(options: RequestOptions & { readonly refresh?: boolean } = {}): Promise<Discovered> {
+  async all(options: RequestOptions & { readonly refresh?: boolean } = {}): Promise<Discovered> {
+    refuseUnknownOptions('all', options, discoveryNames)
+    return this.read(options)
+  }
+
+  private read(options: RequestOptions & { readonly refresh?: boolean }): Promise<Discovered> {
     if (this.known === undefined || options.refresh === true) {
       const reading = readAll(this.requester, options)
       this.known = reading
@@ -66,7 +73,7 @@ export class Discovery {
 
   /** Which vocabulary the server speaks; the neutral one where nothing tells. */
   async identity(options: RequestOptions = {}): Promise<IdentityName> {
-    const { apiVersions } = await this.all(options)
+    const { apiVersions } = await this.read(options)
     const suffixed = (name: IdentityName): boolean =>
       apiVersions.some((apiVersion) => splitApiVersion(apiVersion).group.endsWith(`.${identityOf(name).groupSuffix}`))
     return identityNames.find(suffixed) ?? 'cluster'

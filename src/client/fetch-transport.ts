@@ -1,9 +1,11 @@
 // Requests over `fetch` and the built-in WebSocket: for browsers, and for every other place that has them. Certificates are the browser's own.
 
 import { identityNames, identityOf } from '../api/identity.js'
+import { refuseUnknownOptions } from '../base/known-options.js'
 import { BoundedBody } from './bounded-body.js'
 import { BrowserMessageSocket, type BuiltInSocket } from './browser-socket.js'
 import { ConfigError, ConnectionError, closedError } from './errors.js'
+import { fetchTransportNames } from './option-names.js'
 import { connectionError } from './requester.js'
 import type { MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from './transport.js'
 
@@ -25,6 +27,7 @@ export class FetchTransport implements Transport {
   private readonly controller = new AbortController()
 
   constructor(settings: FetchTransportSettings = {}) {
+    refuseUnknownOptions('FetchTransport', settings, fetchTransportNames)
     this.settings = settings
     this.server = (settings.server ?? (globalThis as Surroundings).location?.origin ?? '').replace(/\/$/, '')
   }

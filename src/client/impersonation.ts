@@ -1,6 +1,8 @@
 // Acting as somebody else: who, and the headers that say so.
 
 import { encodeHeader } from '../base/header-text.js'
+import { refuseUnknownOptions } from '../base/known-options.js'
+import { impersonationNames } from './option-names.js'
 
 export interface Impersonation {
   readonly user: string
@@ -13,7 +15,9 @@ export interface Impersonation {
  * Throws where headers would not say who is meant: an empty one says nobody, and then the caller would act with all rights of his own; and what
  * stands around a value is lost on the way.
  */
-export function checkImpersonation({ user, uid = '', groups = [] }: Impersonation): void {
+export function checkImpersonation(whom: Impersonation): void {
+  refuseUnknownOptions('to act as somebody else', whom, impersonationNames)
+  const { user, uid = '', groups = [] } = whom
   if (user.trim() === '') throw new TypeError('to act as somebody else takes the name of a user')
   if (groups.some((group) => group.trim() === '')) throw new TypeError('to act as somebody else takes names of groups, none of them empty')
   for (const name of [user, uid, ...groups])

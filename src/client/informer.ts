@@ -1,7 +1,9 @@
 // A copy of a collection that is kept up to date, with listeners that are told of each change after the copy has it.
 
+import { refuseUnknownOptions } from '../base/known-options.js'
 import { type Change, type Index, ObjectStore } from './object-store.js'
 import { type ApiObject, keyOf } from './objects.js'
+import { informNames } from './option-names.js'
 import { type ReflectOptions, reflect, type Told, type Watchable } from './reflect.js'
 
 export interface InformerOptions<T> extends ReflectOptions {
@@ -29,6 +31,7 @@ export class Informer<T extends ApiObject> {
 
   /** `namespace`: that of all objects, where they are those of one. */
   constructor(source: Watchable<T>, options: InformerOptions<T> = {}, namespace?: string) {
+    refuseUnknownOptions('inform', options, informNames)
     this.options = options
     this.namespace = namespace
     this.store = new ObjectStore(options.indexes)
@@ -87,8 +90,9 @@ export class Informer<T extends ApiObject> {
   }
 
   /** Called for each change, in order, once the store has it; with `replay` first for each object that is there already. The answer ends it. */
-  onChange(listener: ChangeListener<T>, { replay = false }: { readonly replay?: boolean } = {}): () => void {
-    if (replay) for (const object of this.store.values()) listener({ type: 'add', object })
+  onChange(listener: ChangeListener<T>, options: { readonly replay?: boolean } = {}): () => void {
+    refuseUnknownOptions('onChange', options, { replay: true })
+    if (options.replay === true) for (const object of this.store.values()) listener({ type: 'add', object })
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)
   }

@@ -1,8 +1,10 @@
 // Pods, with what leads into them: logs, commands, forwarded ports; and the wishes that they take.
 
+import { refuseUnknownOptions } from '../base/known-options.js'
 import { channelProtocols, commandProtocols } from './channels.js'
 import { Collection } from './collection.js'
 import { type ExecOptions, type Ran, RemoteCommand, runToEnd } from './exec.js'
+import { deleteNames, execNames, logNames, preconditionNames, requestNames } from './option-names.js'
 import { PortForward } from './port-forward.js'
 import type { DeleteOptions, Query, RequestOptions, WriteOptions } from './query.js'
 import type { Binding, Pod } from './typed/types.js'
@@ -58,6 +60,7 @@ export class PodCollection extends Collection<Pod> {
 
   /** Ports of the pod; each connection to one of them is a pair of streams. */
   async portForward(name: string, ports: readonly number[], options: RequestOptions = {}): Promise<PortForward> {
+    refuseUnknownOptions('portForward', options, requestNames)
     const path = await this.path({ name, subresource: 'portforward' }, options)
     const query = { ports: ports.map(String) }
     const socket = await this.settings.session.requester.openSocket({ ...options, path, query, protocols: channelProtocols })
@@ -66,6 +69,8 @@ export class PodCollection extends Collection<Pod> {
 
   /** Asks for the pod to go, which disruption budgets may refuse (429). */
   async evict(name: string, options: DeleteOptions = {}): Promise<void> {
+    refuseUnknownOptions('evict', options, deleteNames)
+    refuseUnknownOptions('evict: preconditions', options.preconditions ?? {}, preconditionNames)
     const { signal, timeoutMs, dryRun, ...deleteOptions } = options
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace: this.namespace }, deleteOptions }
     await this.subresource('eviction').createFor(name, body, {
@@ -81,7 +86,9 @@ export class PodCollection extends Collection<Pod> {
     await this.subresource('binding').createFor(name, body, options)
   }
 
-  private async logRequest(name: string, { signal, timeoutMs, insecure, ...query }: LogOptions) {
+  private async logRequest(name: string, options: LogOptions) {
+    refuseUnknownOptions('logs', options, logNames)
+    const { signal, timeoutMs, insecure, ...query } = options
     return {
       path: await this.path({ name, subresource: 'log' }),
       accept: '*/*',
@@ -92,6 +99,7 @@ export class PodCollection extends Collection<Pod> {
   }
 
   private async openCommand(name: string, subresource: string, more: Query, options: ExecOptions): Promise<RemoteCommand> {
+    refuseUnknownOptions(subresource, options, execNames)
     const { container, stdin = false, tty = false, signal } = options
     const path = await this.path({ name, subresource }, options)
     // A terminal has one stream for both.

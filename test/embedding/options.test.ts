@@ -21,6 +21,12 @@ test('options that do not exist or are of another type are refused, with the one
   await refuses({ etcd: {} }, /"etcd.servers" must be a list/)
   await refuses({ logger: {} }, /"logger" must be/)
   await refuses('memory', /the options must be an object/)
+  const server = await startServer()
+  await assert.rejects(
+    server.close({ immediatly: true } as object),
+    /^TypeError: close: there is no option "immediatly"; those that there are: immediately$/,
+  )
+  await server.close({ immediately: true })
 })
 
 const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }

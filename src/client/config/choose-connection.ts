@@ -1,8 +1,9 @@
 // Which server, as whom and in which namespace: what the context of a configuration names, and what the caller says instead.
 
+import { refuseUnknownOptions } from '../../base/known-options.js'
 import { ConfigError } from '../errors.js'
 import type { Impersonation } from '../impersonation.js'
-import type { ClientConfig, ClusterEntry, ContextEntry, UserEntry } from './config-entries.js'
+import { type ClientConfig, type ClusterEntry, type ContextEntry, clusterNames, type UserEntry, userNames } from './config-entries.js'
 
 /** What counts instead of what the files say. */
 export interface ConnectionOverrides {
@@ -28,6 +29,8 @@ export interface ChosenConnection {
 }
 
 export function chooseConnection(config: ClientConfig, overrides: ConnectionOverrides = {}): ChosenConnection {
+  refuseUnknownOptions('clusterEntry', overrides.clusterEntry ?? {}, clusterNames)
+  refuseUnknownOptions('userEntry', overrides.userEntry ?? {}, userNames)
   const name = overrides.context || config.currentContext
   const context = contextOf(config, name, overrides.context !== undefined && overrides.context !== '')
   const clusterName = overrides.cluster || context.cluster || ''

@@ -1,5 +1,6 @@
 // What a file of client configuration says, with the names that it has there; and how such a text is read.
 
+import type { OptionNames } from '../../base/known-options.js'
 import { readYaml } from '../../codec/yaml/read-yaml.js'
 import { ConfigError } from '../errors.js'
 import { FieldReader, type Fields } from './field-reader.js'
@@ -61,6 +62,35 @@ export interface ClientConfig {
   readonly users: ReadonlyMap<string, UserEntry>
   readonly contexts: ReadonlyMap<string, ContextEntry>
   readonly currentContext: string
+}
+
+/** What entries of programs may say; those of files may say more, for clients that are younger. */
+export const clusterNames: OptionNames<ClusterEntry> = {
+  server: true,
+  'tls-server-name': true,
+  'insecure-skip-tls-verify': true,
+  'certificate-authority': true,
+  'certificate-authority-data': true,
+  'proxy-url': true,
+  'disable-compression': true,
+  extensions: true,
+}
+export const userNames: OptionNames<UserEntry> = {
+  'client-certificate': true,
+  'client-certificate-data': true,
+  'client-key': true,
+  'client-key-data': true,
+  token: true,
+  tokenFile: true,
+  username: true,
+  password: true,
+  as: true,
+  'as-uid': true,
+  'as-groups': true,
+  'as-user-extra': true,
+  exec: true,
+  'auth-provider': true,
+  extensions: true,
 }
 
 export const emptyConfig: ClientConfig = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: '' }

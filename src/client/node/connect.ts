@@ -1,9 +1,11 @@
 // The way in for programs on Node: a client for the server that the configuration names.
 
+import { type OptionNames, refuseUnknownOptions } from '../../base/known-options.js'
 import type { ClientSettings } from '../client.js'
 import { type ChosenConnection, type ConnectionOverrides, chooseConnection } from '../config/choose-connection.js'
 import type { ClientConfig } from '../config/config-entries.js'
 import { readConfigText } from '../config/config-entries.js'
+import { sharedClientNames } from '../option-names.js'
 import { makeTypedClient, type TypedClient } from '../typed/typed-client.js'
 import { authorityOf, credentialsOf } from './credentials.js'
 import { environmentProxy } from './environment-proxy.js'
@@ -11,24 +13,44 @@ import { HttpTransport } from './http-transport.js'
 import { inClusterConnection } from './in-cluster.js'
 import { type ConfigLocation, loadConfig } from './load-config.js'
 
-export interface ConnectOptions
-  extends ConnectionOverrides,
-    ConfigLocation,
-    Omit<ClientSettings, 'transport' | 'credentials' | 'impersonate' | 'namespace'> {
+/** What the caller says of a client, whichever server it is for. */
+export type SharedSettings = Omit<ClientSettings, 'transport' | 'credentials'>
+
+export interface ConnectOptions extends ConnectionOverrides, ConfigLocation, Omit<SharedSettings, 'namespace'> {
   /** The text of a configuration, instead of files. */
   readonly text?: string | undefined
   /** A configuration that was read already, instead of files. */
   readonly config?: ClientConfig | undefined
 }
 
+const names: OptionNames<ConnectOptions> = {
+  file: true,
+  text: true,
+  config: true,
+  environment: true,
+  context: true,
+  cluster: true,
+  user: true,
+  clusterEntry: true,
+  userEntry: true,
+  ...sharedClientNames,
+}
+
 /** Reads the configuration, and makes a client of it; nothing is sent yet. Without any configuration, that of the pod we run in. */
 export function connect(options: ConnectOptions = {}): TypedClient {
-  return connectTo(findConnection(options), options)
+  const connection = findConnection(options)
+  const isShared = ([name, value]: [string, unknown]): boolean => value !== undefined && Object.hasOwn(sharedClientNames, name)
+  const shared: SharedSettings = Object.fromEntries(Object.entries(options).filter(isShared))
+  return connectTo(connection, { ...shared, namespace: connection.namespace })
 }
 
 /** Server, user and namespace as the files and the caller say. Throws a ConfigError where they do not. */
-export function findConnection({ text, config, ...options }: ConnectOptions = {}): ChosenConnection {
-  const known = config ?? (text === undefined ? loadConfig(options) : readConfigText(text, 'the configuration'))
+export function findConnection(given: ConnectOptions = {}): ChosenConnection {
+  refuseUnknownOptions('connect', given, names)
+  const { text, config, ...options } = given
+  const known =
+    config ??
+    (text === undefined ? loadConfig({ file: options.file, environment: options.environment }) : readConfigText(text, 'the configuration'))
   const isEmpty = known.contexts.size === 0 && known.clusters.size === 0 && options.clusterEntry?.server === undefined
   if (isEmpty && (options.context ?? '') === '') {
     const inCluster = inClusterConnection({ environment: options.environment })
@@ -37,12 +59,13 @@ export function findConnection({ text, config, ...options }: ConnectOptions = {}
   return chooseConnection(known, options)
 }
 
-export function connectTo(connection: ChosenConnection, options: Omit<ClientSettings, 'transport' | 'credentials'> = {}): TypedClient {
+export function connectTo(connection: ChosenConnection, options: SharedSettings = {}): TypedClient {
   return makeTypedClient(settingsFor(connection, options))
 }
 
 /** Everything that a client needs to reach the server as that user. */
-export function settingsFor(connection: ChosenConnection, options: Omit<ClientSettings, 'transport' | 'credentials'> = {}): ClientSettings {
+export function settingsFor(connection: ChosenConnection, options: SharedSettings = {}): ClientSettings {
+  refuseUnknownOptions('connectTo', options, sharedClientNames)
   const { cluster, namespace, impersonate } = connection
   const ca = authorityOf(connection)
   const transport = new HttpTransport({

@@ -3,6 +3,7 @@
 import { type ClientRequest, type RequestOptions as HttpOptions, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
+import { type OptionNames, refuseUnknownOptions } from '../../base/known-options.js'
 import { BoundedBody } from '../bounded-body.js'
 import { ConnectionError, closedError } from '../errors.js'
 import { connectionError } from '../requester.js'
@@ -28,6 +29,9 @@ export interface HttpTransportSettings {
   readonly proxyUrl?: string | undefined
 }
 
+const names: OptionNames<HttpTransportSettings> = { server: true, tls: true, proxyUrl: true }
+const tlsNames: OptionNames<TlsSettings> = { ca: true, insecure: true, serverName: true }
+
 export class HttpTransport implements Transport {
   private readonly settings: HttpTransportSettings
   private readonly url: URL
@@ -38,6 +42,8 @@ export class HttpTransport implements Transport {
   private readonly upgraded = new Set<Socket>()
 
   constructor(settings: HttpTransportSettings) {
+    refuseUnknownOptions('HttpTransport', settings, names)
+    refuseUnknownOptions('HttpTransport: tls', settings.tls ?? {}, tlsNames)
     this.settings = settings
     this.url = readServerUrl(settings.server)
     this.basePath = this.url.pathname.replace(/\/$/, '')

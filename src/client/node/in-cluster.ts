@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { identityNames, identityOf } from '../../api/identity.js'
+import { type OptionNames, refuseUnknownOptions } from '../../base/known-options.js'
 import type { ChosenConnection } from '../config/choose-connection.js'
 
 export interface PodSurroundings {
@@ -11,11 +12,12 @@ export interface PodSurroundings {
   readonly secrets?: string | undefined
 }
 
+const names: OptionNames<PodSurroundings> = { environment: true, secrets: true }
+
 /** Undefined where this is no pod, or one without a service account. */
-export function inClusterConnection({
-  environment = process.env,
-  secrets = '/var/run/secrets',
-}: PodSurroundings = {}): ChosenConnection | undefined {
+export function inClusterConnection(surroundings: PodSurroundings = {}): ChosenConnection | undefined {
+  refuseUnknownOptions('inClusterConnection', surroundings, names)
+  const { environment = process.env, secrets = '/var/run/secrets' } = surroundings
   for (const name of identityNames) {
     const { self, label } = identityOf(name)
     const host = environment[`${self.toUpperCase()}_SERVICE_HOST`] ?? ''

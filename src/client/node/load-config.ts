@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
+import { type OptionNames, refuseUnknownOptions } from '../../base/known-options.js'
 import { type ClientConfig, type ClusterEntry, emptyConfig, readConfigText, type UserEntry } from '../config/config-entries.js'
 import { mergeConfigs } from '../config/merge-configs.js'
 import { ConfigError } from '../errors.js'
@@ -14,12 +15,16 @@ export interface ConfigLocation {
   readonly environment?: { readonly [name: string]: string | undefined } | undefined
 }
 
+const locationNames: OptionNames<ConfigLocation> = { file: true, environment: true }
+
 /** Variables that list files, in either vocabulary; the first that is set counts. */
 const variables = ['CLUSTERCONFIG', 'KUBECONFIG']
 const homeFolders = ['.cluster', '.kube']
 
 /** The files that would be read, first the one that goes before the others. */
-export function configFiles({ file, environment = process.env }: ConfigLocation = {}): readonly string[] {
+export function configFiles(location: ConfigLocation = {}): readonly string[] {
+  refuseUnknownOptions('configFiles', location, locationNames)
+  const { file, environment = process.env } = location
   if (file !== undefined && file !== '') return [file]
   for (const name of variables) {
     const list = environment[name] ?? ''

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { getOrInsert } from '../../base/get-or-insert.js'
+import { refuseUnknownOptions } from '../../base/known-options.js'
 import { connect } from '../../client/node/connect.js'
 import type { TypedClient } from '../../client/typed/typed-client.js'
 import { renderClientConfiguration } from '../client-configuration.js'
@@ -32,7 +33,8 @@ export function embeddedServer(assembled: AssembledServer, isInMemory: boolean):
     }
     return Object.defineProperty(whom, 'client', { get: () => client ?? make(), enumerable: true }) as T & Pick<Access, 'client'>
   }
-  const close: RunningServer['close'] = async (options) => {
+  const close: RunningServer['close'] = async (options = {}) => {
+    refuseUnknownOptions('close', options, { immediately: true })
     for (const client of clients.splice(0)) client.close()
     await server.close(options)
   }

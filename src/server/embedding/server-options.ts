@@ -1,6 +1,7 @@
 // What a program that embeds the server may ask for, and the check that it asked for nothing else.
 
 import type { IdentityName } from '../../api/identity.js'
+import { type OptionNames, refuseUnknownOptions } from '../../base/known-options.js'
 import type { Logger } from '../../base/logger.js'
 
 export interface ServerOptions {
@@ -56,28 +57,19 @@ const checks: { readonly [name in keyof Required<ServerOptions>]: readonly [is: 
   signal: [(value) => value instanceof AbortSignal || (isRecord(value) && 'aborted' in value), 'an AbortSignal'],
 }
 
-const etcdMembers = ['servers', 'prefix', 'caFile', 'certFile', 'keyFile'] as const satisfies readonly (keyof EtcdLocation)[]
+const etcdMembers: OptionNames<EtcdLocation> = { servers: true, prefix: true, caFile: true, certFile: true, keyFile: true }
 
 /** Throws a TypeError with one sentence for what is unknown or of another type. */
 export function checkOptions(options: ServerOptions): void {
-  const given: unknown = options
-  if (!isRecord(given)) throw new TypeError('startServer: the options must be an object')
-  for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(checks, name)) throw new TypeError(`startServer: ${unknownOption(name, Object.keys(checks))}`)
+  refuseUnknownOptions('startServer', options, checks)
+  for (const [name, value] of Object.entries(options)) {
     const [is, wanted] = checks[name as keyof ServerOptions]
     if (value !== undefined && !is(value)) throw new TypeError(`startServer: the option "${name}" must be ${wanted}`)
   }
   if (options.etcd === undefined) return
-  for (const name of Object.keys(options.etcd))
-    if (!(etcdMembers as readonly string[]).includes(name)) throw new TypeError(`startServer: etcd: ${unknownOption(name, etcdMembers)}`)
+  refuseUnknownOptions('startServer: etcd', options.etcd, etcdMembers)
   if (!Array.isArray(options.etcd.servers) || !options.etcd.servers.every(isText))
     throw new TypeError('startServer: the option "etcd.servers" must be a list of addresses')
-}
-
-function unknownOption(name: string, known: readonly string[]): string {
-  const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '')
-  const meant = known.find((option) => plain(option) === plain(name))
-  return `there is no option "${name}"; ${meant === undefined ? `those that there are: ${known.join(', ')}` : `is "${meant}" meant?`}`
 }
 
 function isText(value: unknown): value is string {
