@@ -267,7 +267,7 @@ test('the parts of the control plane are asked how they are', () =>
     }
     const shown = new Map(items.map(({ metadata, conditions }) => [metadata.name, conditions[0]]))
     assert.deepEqual([...shown.keys()], ['controller-manager', 'etcd-0', 'scheduler'])
-    assert.equal(shown.get('etcd-0')?.status, 'True')
+    assert.deepEqual(shown.get('etcd-0'), { type: 'Healthy', status: 'True' })
     // Nobody listens there, unless somebody runs one on the machine of the test.
     const { status, message = '' } = shown.get('scheduler') ?? {}
     assert.ok(status === 'True' || /^Get "https:\/\/127\.0\.0\.1:10259\/healthz": |statuscode/.test(message), message)

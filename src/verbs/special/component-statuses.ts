@@ -8,12 +8,14 @@ import type { Compute } from './signatures.js'
 const patienceMs = 2000
 
 export const componentStatuses: Compute = async ({ store, components = [] }) => {
-  const storeStatus = store.check(patienceMs).then((problem) => ({ isWell: problem === undefined, message: problem ?? healthyStore }))
+  const storeStatus = store.check(patienceMs).then((problem) => ({ isWell: problem === undefined, message: problem }))
   const all = [{ name: 'etcd-0', probe: () => storeStatus }, ...components].sort((a, b) => compareText(a.name, b.name))
   return Promise.all(all.map(async ({ name, probe }) => statusOf(name, await probe(patienceMs))))
 }
 
-const healthyStore = '{"health":"true","reason":""}'
-
-const statusOf = (name: string, { isWell, message }: { readonly isWell: boolean; readonly message: string }): ApiObject =>
-  ({ metadata: { name }, conditions: [{ type: 'Healthy', status: isWell ? 'True' : 'False', message }] }) as ApiObject
+/** A store that is well has nothing to say; what others answered is told in their words. */
+const statusOf = (name: string, { isWell, message }: { readonly isWell: boolean; readonly message: string | undefined }): ApiObject =>
+  ({
+    metadata: { name },
+    conditions: [{ type: 'Healthy', status: isWell ? 'True' : 'False', ...(message === undefined ? {} : { message }) }],
+  }) as ApiObject
