@@ -4,7 +4,7 @@ import { type Command, defineCommand } from './command.js'
 import { forEach } from './each.js'
 import { Failure } from './failure.js'
 import { UsageError } from './flags.js'
-import { type Result, tellResults, writeFlags } from './results.js'
+import { type Result, tellResults, writeFlags, writeUnlessDry } from './results.js'
 import { fileFlags, type Named, namedOrFiled } from './targets.js'
 
 interface Condition {
@@ -47,7 +47,8 @@ export const approval = (deed: 'approve' | 'deny'): Command =>
           lastUpdateTime: now,
         }
         const status = { ...(live['status'] as object | undefined), conditions: [...conditions, condition] }
-        const object = await collection.subresource('approval').update({ ...live, status }, { fieldManager: flags['field-manager'] ?? '' })
+        const draft = { ...live, status }
+        const object = await writeUnlessDry(flags, draft, (terms) => collection.subresource('approval').update(draft, terms))
         results.push({ resource: requests, name, what, object })
       })
       tellResults(results, flags, io)

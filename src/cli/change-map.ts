@@ -5,7 +5,7 @@ import { type Command, defineCommand } from './command.js'
 import { forEach } from './each.js'
 import { Failure } from './failure.js'
 import { UsageError } from './flags.js'
-import { dryRunOf, type Result, tellResults, writeFlags } from './results.js'
+import { type Result, tellResults, writeFlags, writeUnlessDry } from './results.js'
 import { fileFlags, namedOrFiled, selectFlags } from './targets.js'
 
 export interface MapWords {
@@ -40,7 +40,6 @@ export const mapCommand = ({ command, member, done, undone }: MapWords): Command
       if (words.length === 0 && !flags.list)
         throw new UsageError(`at least one ${member.slice(0, -1)} update is required: KEY=VALUE or KEY-`)
       const changes = new Map(words.map(readChange))
-      const dryRun = dryRunOf(flags['dry-run'])
       const results: Result[] = []
       const code = await forEach(await namedOrFiled(args, flags, work), io, async ({ collection, resource, name }) => {
         const live = await collection.get(name)
@@ -58,10 +57,13 @@ export const mapCommand = ({ command, member, done, undone }: MapWords): Command
         const needed = [...changes].filter(([key, value]) => (value ?? undefined) !== present[key])
         const version = flags['resource-version'] === undefined ? {} : { resourceVersion: flags['resource-version'] }
         const patch = { metadata: { [member]: Object.fromEntries(needed), ...version } }
+        const kept = [
+          ...Object.entries(present).filter(([key]) => !changes.has(key)),
+          ...[...changes].filter(([, value]) => value !== null),
+        ]
+        const draft = { ...live, metadata: { ...live.metadata, [member]: Object.fromEntries(kept) } }
         const object: DynamicObject =
-          needed.length === 0 || dryRun === 'client'
-            ? live
-            : await collection.patch(name, patch, { dryRun: dryRun === 'server', fieldManager: flags['field-manager'] ?? '' })
+          needed.length === 0 ? live : await writeUnlessDry(flags, draft, (terms) => collection.patch(name, patch, terms))
         const what = needed.length === 0 ? `not ${done}` : needed.every(([, value]) => value === null) ? undone : done
         results.push({ resource, name, what, object })
       })

@@ -3,7 +3,7 @@
 import type { DynamicObject } from '../client/objects.js'
 import type { Work } from './command.js'
 import type { FlagTable } from './flags.js'
-import { dryRunOf, tellResults, writeFlags } from './results.js'
+import { tellResults, writeFlags, writeUnlessDry } from './results.js'
 
 export const createFlags = {
   ...writeFlags,
@@ -13,13 +13,9 @@ export const createFlags = {
 export async function createOne(object: DynamicObject, { session, flags, io }: Work<typeof createFlags>): Promise<number> {
   const resource = await session.resources.ofKind(object.apiVersion ?? '', object.kind ?? '')
   const namespace = resource.namespaced ? session.namespace : undefined
-  const dryRun = dryRunOf(flags['dry-run'])
   const placed: DynamicObject = namespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace } }
   const collection = session.client.collection(resource, namespace)
-  const made =
-    dryRun === 'client'
-      ? placed
-      : await collection.create(placed, { dryRun: dryRun === 'server', fieldManager: flags['field-manager'] ?? '' })
+  const made = await writeUnlessDry(flags, placed, (terms) => collection.create(placed, terms))
   tellResults([{ resource, name: made.metadata?.name ?? '', what: 'created', object: made }], flags, io)
   return 0
 }

@@ -1,9 +1,10 @@
 // Pausing a rollout, and letting it go on.
 
+import type { DynamicObject } from '../client/objects.js'
 import { type Command, defineCommand } from './command.js'
 import { forEach } from './each.js'
 import { Failure } from './failure.js'
-import { type Result, tellResults, writeFlags } from './results.js'
+import { type Result, tellResults, writeFlags, writeUnlessDry } from './results.js'
 import { checkWorkload, type Workload } from './rollout.js'
 import { fileFlags, namedOrFiled, selectFlags } from './targets.js'
 
@@ -18,14 +19,12 @@ export const pausing = (deed: 'pause' | 'resume'): Command =>
       const code = await forEach(await namedOrFiled(work.args, flags, work), io, async (named) => {
         checkWorkload(named, ['Deployment'])
         const { collection, name, resource } = named
-        const isPaused = ((await collection.get(name)) as Workload).spec?.paused === true
-        if (isPaused === (deed === 'pause'))
+        const live = (await collection.get(name)) as Workload
+        if ((live.spec?.paused === true) === (deed === 'pause'))
           throw new Failure(`${resource.resource}.${resource.group} "${name}" is ${deed === 'pause' ? 'already paused' : 'not paused'}`)
-        const object = await collection.patch(
-          name,
-          { spec: { paused: deed === 'pause' ? true : null } },
-          { fieldManager: flags['field-manager'] ?? '' },
-        )
+        const draft = { ...live, spec: { ...live.spec, paused: deed === 'pause' } }
+        const patch = { spec: { paused: deed === 'pause' ? true : null } }
+        const object = await writeUnlessDry<DynamicObject>(flags, draft, (terms) => collection.patch(name, patch, terms))
         results.push({ resource, name, what: deed === 'pause' ? 'paused' : 'resumed', object })
       })
       tellResults(results, flags, io)

@@ -23,6 +23,23 @@ export function dryRunOf(text: string | undefined): DryRun {
   throw new UsageError(`invalid dry-run value "${text}": it must be "none", "server" or "client"`)
 }
 
+export interface WriteFlagValues {
+  readonly 'dry-run'?: string | undefined
+  readonly 'field-manager'?: string | undefined
+}
+
+export interface WriteTerms {
+  readonly dryRun: boolean
+  readonly fieldManager: string
+}
+
+/** Every write of a command with `writeFlags`: in earnest, on trial on the server, or not sent at all; then the draft is what would come of it. */
+export async function writeUnlessDry<T>(flags: WriteFlagValues, draft: T, write: (terms: WriteTerms) => Promise<T>): Promise<T> {
+  const dryRun = dryRunOf(flags['dry-run'])
+  if (dryRun === 'client') return draft
+  return write({ dryRun: dryRun === 'server', fieldManager: flags['field-manager'] ?? '' })
+}
+
 export interface Result {
   readonly resource: ServedResource
   readonly name: string

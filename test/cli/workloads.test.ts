@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { play } from './play.js'
+import { signingRequest } from './signing-request.js'
 
 const start = play()
 const namespace = 'default'
@@ -129,13 +130,3 @@ test('events: of an object, of a sort, as they come', async () => {
   assert.match((await run(['events', '--types=Odd'])).stderr, /not "Odd"/)
   assert.equal(await ok('events', '-o', 'name', '--types=warning'), 'event/late\n')
 })
-
-/** Made with openssl, for CN=test. */
-const signingRequest = `-----BEGIN CERTIFICATE REQUEST-----
-MIHJMHECAQAwDzENMAsGA1UEAwwEdGVzdDBZMBMGByqGSM49AgEGCCqGSM49AwEH
-A0IABN2DSaqmyAEHwmdiW1Ux2E6cpXiXKnCklY6ZifI4kEsMt5ED8eYLXAXYvCog
-Pj0ZRhMTAsXIVsfyMu1xeJgwyl6gADAKBggqhkjOPQQDAgNIADBFAiB16WCqfwkm
-5kVai6juhj1kpsxc9L3mM7rl0HF6uazm8QIhAJsJSHyXq++88C+ZSlKa7YzBBHcE
-XBuAjjR48QnRf+01
------END CERTIFICATE REQUEST-----
-`

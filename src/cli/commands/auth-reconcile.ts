@@ -7,7 +7,7 @@ import { forEach } from '../each.js'
 import { Failure } from '../failure.js'
 import { UsageError } from '../flags.js'
 import { inOrder } from '../output/documents.js'
-import { dryRunOf, type Result, tellResults, writeFlags } from '../results.js'
+import { dryRunOf, type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
 import { fileFlags, readFiled } from '../targets.js'
 
 export const command = defineCommand({
@@ -25,7 +25,6 @@ export const command = defineCommand({
     if (flags.filename.length === 0) throw new UsageError('must specify -f')
     const dryRun = dryRunOf(flags['dry-run'])
     const results: Result[] = []
-    const options = { dryRun: dryRun === 'server', fieldManager: flags['field-manager'] ?? '' }
     const code = await forEach(await readFiled(flags, work), io, async ({ resource, collection, name, object }) => {
       const isBinding = /RoleBinding$/.test(resource.kind)
       if (!isBinding && !/Role$/.test(resource.kind)) throw new Failure(`${resource.kind} "${name}" is neither a role nor a binding`)
@@ -35,13 +34,14 @@ export const command = defineCommand({
         throw thrown
       })
       if (live === undefined) {
-        const made = dryRun === 'client' ? object : await collection.create(object, options)
+        const made = await writeUnlessDry(flags, object, (terms) => collection.create(object, terms))
         results.push({ resource, name, what: 'reconciled: it was missing', object: made })
         return
       }
       if (isBinding && !isSame(live['roleRef'], object['roleRef'])) {
         if (dryRun === 'none') await collection.delete(name)
-        const made = dryRun === 'none' ? await collection.create(object, options) : object
+        // What is not deleted cannot be made anew on trial either.
+        const made = dryRun === 'none' ? await writeUnlessDry(flags, object, (terms) => collection.create(object, terms)) : object
         results.push({ resource, name, what: 'reconciled: it bound another role, and was made anew', object: made })
         return
       }
@@ -54,7 +54,7 @@ export const command = defineCommand({
         return
       }
       const next = { ...live, [member]: [...present.filter((one) => !extra.includes(one)), ...missing] }
-      const made = dryRun === 'client' ? next : await collection.update(next, options)
+      const made = await writeUnlessDry(flags, next, (terms) => collection.update(next, terms))
       results.push({ resource, name, what: `reconciled: ${missing.length} added, ${extra.length} removed`, object: made })
     })
     tellResults(results, flags, io)

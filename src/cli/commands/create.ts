@@ -5,7 +5,7 @@ import { waitUntilServed } from '../definitions.js'
 import { forEach } from '../each.js'
 import { UsageError } from '../flags.js'
 import { askRaw, rawFlags } from '../raw-request.js'
-import { dryRunOf, type Result, tellResults, writeFlags } from '../results.js'
+import { dryRunOf, type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
 import { fileFlags, readFiled } from '../targets.js'
 import { validationOf } from './apply.js'
 
@@ -30,12 +30,8 @@ export const command = defineCommand({
       await readFiled(flags, work),
       io,
       async ({ resource, collection, object }) => {
-        const options = {
-          dryRun: dryRun === 'server',
-          fieldManager: flags['field-manager'] ?? '',
-          fieldValidation: validationOf(flags.validate),
-        }
-        const made = dryRun === 'client' ? object : await collection.create(object, options)
+        const fieldValidation = validationOf(flags.validate)
+        const made = await writeUnlessDry(flags, object, (terms) => collection.create(object, { ...terms, fieldValidation }))
         results.push({ resource, name: made.metadata?.name ?? '', what: 'created', object: made })
         if (dryRun === 'none') await waitUntilServed({ resource, collection, name: made.metadata?.name ?? '' }, work)
       },

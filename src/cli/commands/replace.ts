@@ -5,7 +5,7 @@ import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
 import { UsageError } from '../flags.js'
 import { askRaw, rawFlags } from '../raw-request.js'
-import { dryRunOf, type Result, tellResults, writeFlags } from '../results.js'
+import { dryRunOf, type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
 import { fileFlags, readFiled } from '../targets.js'
 import { waitUntilGone } from '../until.js'
 import { validationOf } from './apply.js'
@@ -27,11 +27,7 @@ export const command = defineCommand({
     if (flags.raw !== undefined) return askRaw(work, { method: 'PUT', path: flags.raw, files: flags.filename })
     if (flags.filename.length === 0) throw new UsageError('must specify -f')
     const dryRun = dryRunOf(flags['dry-run'])
-    const options = {
-      dryRun: dryRun === 'server',
-      fieldManager: flags['field-manager'] ?? '',
-      fieldValidation: validationOf(flags.validate),
-    }
+    const fieldValidation = validationOf(flags.validate)
     const results: Result[] = []
     const code = await forEach(
       await readFiled(flags, work),
@@ -46,8 +42,9 @@ export const command = defineCommand({
           })
           await waitUntilGone(one, { uid: live?.metadata?.uid ?? '', deadline: undefined, signal, io })
         }
-        const made =
-          dryRun === 'client' ? object : flags.force ? await collection.create(object, options) : await part.update(object, options)
+        const made = await writeUnlessDry(flags, object, (terms) =>
+          flags.force ? collection.create(object, { ...terms, fieldValidation }) : part.update(object, { ...terms, fieldValidation }),
+        )
         results.push({ resource, name, what: 'replaced', object: made })
       },
       'replacing',

@@ -1,9 +1,10 @@
 // Has all pods of a workload made anew: an annotation of their template says when.
 
+import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
 import { Failure } from '../failure.js'
-import { type Result, tellResults, writeFlags } from '../results.js'
+import { type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
 import { checkWorkload, type Workload } from '../rollout.js'
 import { fileFlags, namedOrFiled, selectFlags } from '../targets.js'
 
@@ -21,15 +22,13 @@ export const command = defineCommand({
       const live = (await collection.get(name)) as Workload
       if (live.spec?.paused === true)
         throw new Failure(`${resource.resource} "${name}" can't be restarted while it is paused (run rollout resume first)`)
-      const patch = {
-        spec: { template: { metadata: { annotations: { [annotation]: new Date().toISOString().replace(/\.\d+Z$/, 'Z') } } } },
-      }
-      results.push({
-        resource,
-        name,
-        what: 'restarted',
-        object: await collection.patch(name, patch, { fieldManager: flags['field-manager'] ?? '' }),
-      })
+      const now = new Date().toISOString().replace(/\.\d+Z$/, 'Z')
+      const patch = { spec: { template: { metadata: { annotations: { [annotation]: now } } } } }
+      const { spec, spec: { template } = {} } = live
+      const annotations = { ...template?.metadata?.annotations, [annotation]: now }
+      const draft = { ...live, spec: { ...spec, template: { ...template, metadata: { ...template?.metadata, annotations } } } }
+      const object = await writeUnlessDry<DynamicObject>(flags, draft, (terms) => collection.patch(name, patch, terms))
+      results.push({ resource, name, what: 'restarted', object })
     })
     tellResults(results, flags, io)
     return code

@@ -1,8 +1,9 @@
 // Goes back to an earlier revision of a workload.
 
+import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { Failure } from '../failure.js'
-import { tellResults, writeFlags } from '../results.js'
+import { tellResults, writeFlags, writeUnlessDry } from '../results.js'
 import { revisionsOf } from '../revisions.js'
 import { checkWorkload, type PodTemplate, type Workload } from '../rollout.js'
 import { oneNamed } from '../targets.js'
@@ -25,11 +26,8 @@ export const command = defineCommand({
           ? `unable to find specified revision ${wanted} in history`
           : `no rollout history found for ${resource.resource} "${name}"`,
       )
-    const object = await collection.modify(
-      name,
-      (present) => ({ ...present, spec: { ...(present as Workload).spec, template: withoutHash(to.template) } }),
-      { fieldManager: flags['field-manager'] ?? '' },
-    )
+    const undone = (present: Workload): Workload => ({ ...present, spec: { ...present.spec, template: withoutHash(to.template) } })
+    const object = await writeUnlessDry<DynamicObject>(flags, undone(live), (terms) => collection.modify(name, undone, terms))
     tellResults([{ resource, name, what: 'rolled back', object }], flags, io)
     return 0
   },

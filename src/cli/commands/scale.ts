@@ -1,10 +1,11 @@
 // Says how many there shall be of something that can be scaled.
 
+import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
 import { Failure } from '../failure.js'
 import { UsageError } from '../flags.js'
-import { dryRunOf, type Result, tellResults, writeFlags } from '../results.js'
+import { type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
 import { fileFlags, namedOrFiled, selectFlags } from '../targets.js'
 
 export const command = defineCommand({
@@ -25,7 +26,6 @@ export const command = defineCommand({
     const { replicas } = flags
     if (replicas === undefined || replicas < 0)
       throw new UsageError('the --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0')
-    const dryRun = dryRunOf(flags['dry-run'])
     const results: Result[] = []
     const code = await forEach(await namedOrFiled(work.args, flags, work), io, async ({ collection, resource, name }) => {
       if (!resource.subresources.some((one) => one.name === 'scale'))
@@ -41,10 +41,8 @@ export const command = defineCommand({
         ...(flags['resource-version'] === undefined ? {} : { metadata: { resourceVersion: flags['resource-version'] } }),
         spec: { replicas },
       }
-      const object =
-        dryRun === 'client'
-          ? live
-          : await scale.patch(name, patch, { dryRun: dryRun === 'server', fieldManager: flags['field-manager'] ?? '' })
+      const draft = { ...live, spec: { ...(live['spec'] as object | undefined), replicas } }
+      const object = await writeUnlessDry<DynamicObject>(flags, draft, (terms) => scale.patch(name, patch, terms))
       results.push({ resource, name, what: 'scaled', object })
     })
     tellResults(results, flags, io)

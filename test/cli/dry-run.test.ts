@@ -1,0 +1,120 @@
+// A dry run changes nothing, whichever command was asked for one.
+
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { commands } from '../../src/cli/command-table.js'
+import { play } from './play.js'
+import { runHere } from './run-here.js'
+import { signingRequest } from './signing-request.js'
+
+const start = play()
+const namespace = 'default'
+const group = 'rbac.authorization.cluster.io'
+
+/** Every command that can be tried out, in an order in which each has something to do. FILE is a file with a config map, ROLES one with a role. */
+const lines: readonly string[] = [
+  'create -f FILE',
+  'create namespace made',
+  'create configmap made --from-literal=a=b',
+  'create secret generic made --from-literal=a=b',
+  'create serviceaccount made',
+  'create deployment made --image=x',
+  'create role made --verb=get --resource=pods',
+  'create clusterrole made --verb=get --resource=pods',
+  'create rolebinding made --role=made --user=u',
+  'create clusterrolebinding made --clusterrole=made --user=u',
+  'apply -f CHANGED',
+  'replace -f FILE',
+  'patch cm filed --type=merge -p {"data":{"x":"9"}}',
+  'label cm filed a=b',
+  'annotate cm filed a=b',
+  'scale deployment web --replicas=7',
+  'rollout undo deployment/web',
+  'rollout restart deployment/web',
+  'rollout pause deployment/web',
+  'rollout resume deployment/web',
+  'auth reconcile -f ROLES',
+  'certificate approve good',
+  'certificate deny bad',
+  'delete cm filed',
+]
+
+test('nothing is stored in a dry run of any command, and something is without', async () => {
+  const { server, folder } = start()
+  const { apps, core, certificates, rbacAuthorization } = server.client
+  const template = (image: string) => ({ metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image }] } })
+  const web = await apps.v1
+    .deployments(namespace)
+    .create({ metadata: { name: 'web' }, spec: { selector: { matchLabels: { app: 'web' } }, template: template('web:2') } })
+  for (const revision of ['1', '2'])
+    await apps.v1.replicaSets(namespace).create({
+      metadata: {
+        name: `web-${revision}`,
+        labels: { app: 'web' },
+        annotations: { 'deployment.cluster.io/revision': revision },
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: web.metadata?.uid ?? '', controller: true }],
+      },
+      spec: { selector: { matchLabels: { app: 'web' } }, template: template(`web:${revision}`) },
+    })
+  for (const name of ['good', 'bad'])
+    await certificates.v1.certificateSigningRequests().create({
+      metadata: { name },
+      spec: { request: Buffer.from(signingRequest).toString('base64'), signerName: 'example.com/tests', usages: ['client auth'] },
+    })
+  const write = (name: string, object: object): string => {
+    writeFileSync(join(folder, name), JSON.stringify(object))
+    return join(folder, name)
+  }
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'filed' } }
+  const files: { readonly [word: string]: string } = {
+    FILE: write('map.json', { ...map, data: { x: '1' } }),
+    CHANGED: write('changed.json', { ...map, data: { x: '1', y: '2' } }),
+    ROLES: write('roles.json', { apiVersion: `${group}/v1`, kind: 'Role', metadata: { name: 'filed' }, rules: [] }),
+  }
+  const collections = [
+    core.v1.namespaces(),
+    core.v1.configMaps(namespace),
+    core.v1.secrets(namespace),
+    core.v1.serviceAccounts(namespace),
+    apps.v1.deployments(namespace),
+    certificates.v1.certificateSigningRequests(),
+    rbacAuthorization.v1.roles(namespace),
+    rbacAuthorization.v1.clusterRoles(),
+    rbacAuthorization.v1.roleBindings(namespace),
+    rbacAuthorization.v1.clusterRoleBindings(),
+  ]
+  const stored = async (): Promise<string> => {
+    const lists = await Promise.all(collections.map((collection) => collection.metadata.list()))
+    return lists.flatMap(({ items }, i) => items.map(({ metadata }) => `${i} ${metadata?.name} ${metadata?.resourceVersion}`)).join('\n')
+  }
+  const tried = new Set<string>()
+  for (const line of lines) {
+    const words = line.split(' ').map((word) => files[word] ?? word)
+    const run = async (...more: readonly string[]): Promise<string> => {
+      const { code, stdout, stderr } = await runHere([...words, ...more, '--kubeconfig', join(folder, 'config')])
+      assert.equal(code, 0, `${line} ${more.join(' ')}: ${stderr}`)
+      return stdout
+    }
+    const before = await stored()
+    assert.match(await run('--dry-run=server'), / \(server dry run\)\n$/, line)
+    assert.match(await run('--dry-run=client'), / \(dry run\)\n$/, line)
+    assert.equal(await stored(), before, line)
+    assert.doesNotMatch(await run(), /dry run/)
+    assert.notEqual(await stored(), before, line)
+    tried.add(Object.keys(commands).findLast((name) => line.startsWith(`${name} `)) ?? '')
+  }
+  for (const [name, entry] of Object.entries(commands))
+    if ('dry-run' in (await entry.load()).flags) assert.ok(tried.has(name), `the dry run of "${name}" is not tried out here`)
+})
+
+test('what a dry run on this side shows has the change in it', async () => {
+  const { server, folder } = start()
+  await server.client.core.v1.configMaps(namespace).create({ metadata: { name: 'shown', labels: { old: 'x', kept: 'y' } } })
+  const { stdout } = await runHere([
+    ...['label', 'cm', 'shown', 'new=z', 'old-', '--dry-run=client', '-o', 'jsonpath={.metadata.labels}'],
+    ...['--kubeconfig', join(folder, 'config')],
+  ])
+  assert.deepEqual(JSON.parse(stdout), { kept: 'y', new: 'z' })
+})
