@@ -32,7 +32,8 @@ export async function prune(
       throw new Failure(`invalid GroupVersionKind format: ${text}, please follow <group/version/kind>`)
     add(await session.resources.ofKind(apiVersionOf(group === 'core' ? '' : group, version), kind))
   }
-  const namespaces = new Set([session.namespace, ...filed.flatMap(({ collection }) => collection.namespace ?? [])])
+  // What has no namespace in its file is placed in the current one already; where no file has an object, nothing is deleted.
+  const namespaces = new Set(filed.flatMap(({ collection }) => collection.namespace ?? []))
   const kept = new Set(filed.map(({ resource, collection, name }) => placeOf(resource, collection.namespace, name)))
   for (const resource of resources.values()) {
     for (const namespace of resource.namespaced ? namespaces : [undefined]) {

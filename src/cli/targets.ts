@@ -108,7 +108,8 @@ export async function readFiled(
 async function filed(object: DynamicObject, session: Session, defined: ReadonlyMap<string, ServedResource>): Promise<Filed> {
   const { apiVersion = '', kind = '' } = object
   const resource = defined.get(`${apiVersion} ${kind}`) ?? (await session.resources.ofKind(apiVersion, kind))
-  const { namespace } = object.metadata ?? {}
+  // Templates leave an empty one, and mean none.
+  const namespace = object.metadata?.namespace || undefined
   if (resource.namespaced && namespace !== undefined && session.flags.namespace !== undefined && namespace !== session.flags.namespace)
     throw new Failure(
       `the namespace from the provided object "${namespace}" does not match the namespace "${session.flags.namespace}". You must pass '--namespace=${namespace}' to perform this operation.`,

@@ -78,7 +78,7 @@ export class Client implements Session {
     const { apiVersion, kind, metadata } = object
     if (apiVersion === undefined || kind === undefined) throw new TypeError('the object says no apiVersion and kind')
     const collection = await this.ofKind<T>(apiVersion, kind, options)
-    return collection.ref.namespaced ? collection.in(metadata?.namespace ?? this.namespace) : collection
+    return collection.ref.namespaced ? collection.in(metadata?.namespace || this.namespace) : collection
   }
 
   /** Pods with what only they have: logs, commands, forwarded ports. */

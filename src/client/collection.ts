@@ -52,7 +52,7 @@ export interface Session {
 export interface CollectionSettings {
   readonly session: Session
   readonly ref: ResourceRef
-  /** Left out: all namespaces. */
+  /** Left out or empty: all namespaces. */
   readonly namespace?: string | undefined
   readonly subresource?: string | undefined
   /** Only the metadata of objects come. */
@@ -72,7 +72,8 @@ export class Collection<T extends ApiObject = DynamicObject> {
   constructor(settings: CollectionSettings) {
     this.settings = settings
     this.ref = settings.ref
-    this.namespace = settings.namespace
+    // An empty name is none, as with clients of the original.
+    this.namespace = settings.namespace || undefined
   }
 
   /** The same resource in another namespace. */

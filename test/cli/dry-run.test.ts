@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { commands } from '../../src/cli/command-table.js'
 import { play } from './play.js'
-import { runHere } from './run-here.js'
 import { signingRequest } from './signing-request.js'
 
 const start = play()
@@ -42,7 +41,7 @@ const lines: readonly string[] = [
 ]
 
 test('nothing is stored in a dry run of any command, and something is without', async () => {
-  const { server, folder } = start()
+  const { server, folder, here } = start()
   const { apps, core, certificates, rbacAuthorization } = server.client
   const template = (image: string) => ({ metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image }] } })
   const web = await apps.v1
@@ -93,7 +92,7 @@ test('nothing is stored in a dry run of any command, and something is without', 
   for (const line of lines) {
     const words = line.split(' ').map((word) => files[word] ?? word)
     const run = async (...more: readonly string[]): Promise<string> => {
-      const { code, stdout, stderr } = await runHere([...words, ...more, '--kubeconfig', join(folder, 'config')])
+      const { code, stdout, stderr } = await here([...words, ...more])
       assert.equal(code, 0, `${line} ${more.join(' ')}: ${stderr}`)
       return stdout
     }
@@ -110,11 +109,8 @@ test('nothing is stored in a dry run of any command, and something is without', 
 })
 
 test('what a dry run on this side shows has the change in it', async () => {
-  const { server, folder } = start()
+  const { server, here } = start()
   await server.client.core.v1.configMaps(namespace).create({ metadata: { name: 'shown', labels: { old: 'x', kept: 'y' } } })
-  const { stdout } = await runHere([
-    ...['label', 'cm', 'shown', 'new=z', 'old-', '--dry-run=client', '-o', 'jsonpath={.metadata.labels}'],
-    ...['--kubeconfig', join(folder, 'config')],
-  ])
+  const { stdout } = await here(['label', 'cm', 'shown', 'new=z', 'old-', '--dry-run=client', '-o', 'jsonpath={.metadata.labels}'])
   assert.deepEqual(JSON.parse(stdout), { kept: 'y', new: 'z' })
 })

@@ -7,12 +7,15 @@ import { type EmbeddedServer, startServer } from 'cluster-apiserver'
 import { type Output, runToEnd } from '../clients/obtaining.js'
 import { repoRoot } from '../kit/paths.js'
 import { newFolder } from '../kit/server-process.js'
+import { runHere, type Said } from './run-here.js'
 
 export interface Play {
   readonly server: EmbeddedServer
   readonly folder: string
   /** Words, and what it reads from standard input. */
   run(words: readonly string[], stdin?: string, environment?: Readonly<Record<string, string>>): Promise<Output>
+  /** The same in this process, which is much cheaper; standard input, environment and signals are ours. */
+  here(words: readonly string[], stdin?: string): Promise<Said>
   /** What it printed, after it succeeded. */
   ok(...words: readonly string[]): Promise<string>
 }
@@ -36,7 +39,8 @@ export function play(): () => Play {
       if (code !== 0) throw new Error(`clusterctl ${words.join(' ')} ended with ${code}: ${stderr}`)
       return stdout
     }
-    current = { server, folder, run, ok }
+    const here: Play['here'] = (words, stdin) => runHere([...words, '--kubeconfig', config], stdin)
+    current = { server, folder, run, here, ok }
   })
   after(() => current.server.close({ immediately: true }))
   return () => current

@@ -248,6 +248,10 @@ describe('the client', () => {
     const toys = await client.collectionOf(toy)
     assert.equal(toys.namespace, 'default')
     assert.equal((await toys.create(toy)).size, 3)
+    // Templates leave an empty namespace, and mean none.
+    assert.equal((await client.collectionOf({ ...toy, metadata: { name: 'bear', namespace: '' } })).namespace, 'default')
+    const placed = { ...toy, metadata: { name: 'doll', namespace: 'default' } }
+    assert.equal((await toys.in('').create(placed, { dryRun: true })).metadata.name, 'doll')
     const dynamic = await client.find('toys', { namespace: 'default' })
     assert.equal((await dynamic.get('bear'))['size'], 3)
   })
