@@ -11,6 +11,7 @@ import type { StructNode } from '../schema/node.js'
 import { type PathElement, PathSet, printPath } from '../schema/path.js'
 import { isRecord, readValue, SchemaReadError } from '../schema/read.js'
 import { inMemberOrder, inPruningOrder } from '../schema/unknown-order.js'
+import { readDecimals } from './decimal-numbers.js'
 import { type DoubtfulJson, parseJson } from './json.js'
 
 /** The kind that a body is expected to have. */
@@ -40,6 +41,7 @@ export interface DecodedObject {
 export interface ParsedBody {
   readonly value: unknown
   readonly careful?: DoubtfulJson
+  readonly decimals?: boolean
   /** Duplicates that the format itself reported. */
   readonly duplicates?: readonly string[]
 }
@@ -47,6 +49,10 @@ export interface ParsedBody {
 export function decodeJsonObject(bytes: Uint8Array, expected: ExpectedType): DecodedObject {
   return shapeObject(parseJsonBody(bytes, expected), bytes, expected)
 }
+
+/** What the numbers of a body are that have a point or an exponent is for the kind to say. */
+const withDecimals = (value: unknown, { decimals }: ParsedBody, bytes: Uint8Array, expected: ExpectedType): unknown =>
+  decimals && !isCustom(expected) ? readDecimals(new TextDecoder().decode(bytes), expected.schema) : value
 
 function parseJsonBody(bytes: Uint8Array, expected: ExpectedType): ParsedBody {
   try {
@@ -69,7 +75,7 @@ export function shapeObject(body: ParsedBody, bytes: Uint8Array, expected: Expec
     )
   checkType(value, bytes, expected)
   try {
-    const read = readValue(expected.schema, value)
+    const read = readValue(expected.schema, withDecimals(value, body, bytes, expected))
     const { kind: _kind, apiVersion: _apiVersion, ...object } = read.value as ApiObject
     const problems = problemsOf(body, read.report.unknown, expected)
     const { duplicates = [] } = body

@@ -5,10 +5,14 @@ export interface JsonScan {
   readonly members: number
   readonly depth: number
   readonly longNumber: boolean
+  /** Whether a number has a point or an exponent. */
+  readonly decimals: boolean
 }
 
 const quote = 0x22
 const backslash = 0x5c
+const point = 0x2e
+const exponent = 0x65
 
 /** Strings longer than this are skipped by the platform's own search, which has a price of its own but looks at many bytes at once. */
 const longString = 64
@@ -20,20 +24,24 @@ export function scanJson(bytes: Uint8Array): JsonScan {
   let depth = 0
   let digits = 0
   let longNumber = false
+  let decimals = false
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number
     if (byte >= 0x30 && byte <= 0x39) {
       if (++digits > 15) longNumber = true
       continue
     }
-    digits = 0
+    if (digits > 0) {
+      if (byte === point || (byte | 0x20) === exponent) decimals = true
+      digits = 0
+    }
     if (byte === quote) i = isPlain ? endOfPlainString(bytes, i + 1) : endOfString(bytes, i + 1)
     else if (byte === 0x3a) members++
     else if (byte === 0x7b || byte === 0x5b) {
       if (++level > depth) depth = level
     } else if (byte === 0x7d || byte === 0x5d) level--
   }
-  return { members, depth, longNumber }
+  return { members, depth, longNumber, decimals }
 }
 
 /** How many items the list has that the text is, at most: an empty one counts as one, and all else as none. */

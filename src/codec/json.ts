@@ -8,6 +8,8 @@ export interface ParsedJson {
   readonly value: unknown
   /** Present when a member stood twice: the details that a report needs. */
   readonly careful?: DoubtfulJson
+  /** Whether a number is written with a point or an exponent: what it may be decides its schema. */
+  readonly decimals?: boolean
 }
 
 /** What was found to have duplicates, with its text. */
@@ -28,9 +30,12 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
   } catch {
     return { value: parseJsonCarefully(text).value } // which throws, in better words
   }
-  if (!scan.longNumber && countMembers(value) === scan.members) return { value }
+  const { decimals } = scan
+  if (!scan.longNumber && countMembers(value) === scan.members) return { value, decimals }
   const careful = parseJsonCarefully(text)
-  return careful.duplicates.length === 0 ? { value: careful.value } : { value: careful.value, careful: { ...careful, text } }
+  return careful.duplicates.length === 0
+    ? { value: careful.value, decimals }
+    : { value: careful.value, careful: { ...careful, text }, decimals }
 }
 
 /** A number of more than fifteen digits, or what looks like one inside a string. */

@@ -20,6 +20,8 @@ export interface CarefulOptions {
   readonly maxDepth?: number
   /** Members whose places are wanted. */
   readonly wanted?: PathSet
+  /** What becomes of a number with a point or an exponent. */
+  readonly decimal?: (path: readonly PathElement[], digits: string) => unknown
 }
 
 /** The text is not JSON; the message says at which character and why. */
@@ -32,8 +34,8 @@ const maxDuplicates = 100
 /** Integers with more digits are read as floating-point numbers. The reference does so from 20 digits on. */
 const maxIntegerDigits = 64
 
-export function parseJsonCarefully(text: string, { maxDepth = maxJsonDepth, wanted }: CarefulOptions = {}): CarefulJson {
-  const parser = new Parser(text, maxDepth)
+export function parseJsonCarefully(text: string, { maxDepth = maxJsonDepth, wanted, decimal }: CarefulOptions = {}): CarefulJson {
+  const parser = new Parser(text, maxDepth, decimal)
   const value = parser.document(wanted)
   return { value, duplicates: parser.duplicates }
 }
@@ -63,9 +65,12 @@ class Parser {
   private at = 0
   private depth = 0
 
-  constructor(text: string, maxDepth: number) {
+  private readonly decimal: CarefulOptions['decimal']
+
+  constructor(text: string, maxDepth: number, decimal: CarefulOptions['decimal']) {
     this.text = text
     this.maxDepth = maxDepth
+    this.decimal = decimal
   }
 
   document(wanted: PathSet | undefined): unknown {
@@ -171,7 +176,7 @@ class Parser {
     return isEscaped ? (JSON.parse(text.slice(start, at + 1)) as string) : text.slice(start + 1, at)
   }
 
-  private number(): number | bigint {
+  private number(): unknown {
     numberForm.lastIndex = this.at
     const match = numberForm.exec(this.text)
     if (match === null) {
@@ -180,6 +185,7 @@ class Parser {
     }
     this.at = numberForm.lastIndex
     const digits = match[0]
+    if (this.decimal !== undefined && /[.eE]/.test(digits)) return this.decimal(this.path, digits)
     const value = Number(digits)
     if (Number.isSafeInteger(value) || /[.eE]/.test(digits)) return value
     if (digits.length <= maxIntegerDigits) return BigInt(digits)
