@@ -198,7 +198,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly defaults?: (object: T, context: RuleContext) => T
   readonly prepareCreate?: (object: T, context: RuleContext) => T
   readonly prepareUpdate?: (next: T, old: T, context: RuleContext) => T
-  readonly validate?: (object: T, context: RuleContext) => readonly FieldError[]
+  /** What is wrong with an object; `old` is there where it is checked as part of a change. */
+  readonly validate?: (object: T, context: RuleContext, old?: T) => readonly FieldError[]
   /** What is wrong with the change; the checks of `validate` are included where the kind wants them. */
   readonly validateUpdate?: (next: T, old: T, context: RuleContext) => readonly FieldError[]
   /** Rules that somebody wrote as expressions, which may take long: gives way where it yields. `errors` is what other checks have found. */

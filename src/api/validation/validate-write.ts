@@ -50,7 +50,7 @@ export function validateChange(definition: ResourceDefinition, change: Change, c
           ? validateFinalizerDomains(next.finalizers, 'metadata.finalizers', rules.standardFinalizers)
           : validateObjectMetaUpdate(next, old, rules)
       case 'own':
-        return definition.validate?.(change.next, context) ?? noErrors
+        return definition.validate?.(change.next, context, change.old) ?? noErrors
       case 'ownChange':
         return (change.subresource ?? definition).validateUpdate?.(change.next, change.old, context) ?? noErrors
     }

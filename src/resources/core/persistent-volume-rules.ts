@@ -11,7 +11,7 @@ import { sameValue } from '../../api/validation/same-value.js'
 import { dnsSubdomain } from '../../api/validation/text-rules.js'
 import { parseQuantity, quantityValue } from '../../schema/quantity.js'
 import { validateNodeSelector } from './node-selector.js'
-import { persistentSourceNames, validateVolumeSource } from './persistent-volume-sources.js'
+import { hasLongSecretName, persistentSourceNames, validateVolumeSource } from './persistent-volume-sources.js'
 import { checkQuantityPositive, isCountable, isNegative } from './pod-spec/quantities.js'
 import { type PersistentVolume, type PersistentVolumeSpec, persistentVolumeSpec, type VolumeNodeAffinity } from './v1.schema.js'
 import { validateAccessModes, volumeModes } from './volume-modes.js'
@@ -23,9 +23,12 @@ export interface VolumeRules {
   readonly field: string
   readonly volumeName: string
   readonly context: RuleContext
+  /** The volume as it was before a change. */
+  readonly old?: PersistentVolumeSpec
 }
 
-export function validateVolumeSpec(spec: PersistentVolumeSpec, { field, volumeName, context }: VolumeRules): readonly FieldError[] {
+export function validateVolumeSpec(spec: PersistentVolumeSpec, rules: VolumeRules): readonly FieldError[] {
+  const { field, volumeName, context, old = {} } = rules
   const { accessModes = [], persistentVolumeReclaimPolicy: policy = '', nodeAffinity, storageClassName = '' } = spec
   return joined(
     accessModes.length === 0 ? [required(`${field}.accessModes`)] : noErrors,
@@ -33,7 +36,12 @@ export function validateVolumeSpec(spec: PersistentVolumeSpec, { field, volumeNa
     validateCapacity(spec.capacity ?? {}, `${field}.capacity`),
     policy === '' ? noErrors : checkOptionalChoice(policy, `${field}.persistentVolumeReclaimPolicy`, reclaimPolicies),
     checkPart(nodeAffinity, `${field}.nodeAffinity`, validateAffinity),
-    validateVolumeSource(spec, field, { identity: context.identity, volumeName, hasNodeAffinity: nodeAffinity !== undefined }),
+    validateVolumeSource(spec, field, {
+      identity: context.identity,
+      volumeName,
+      hasNodeAffinity: nodeAffinity !== undefined,
+      longSecretNames: hasLongSecretName(old),
+    }),
     validateRecycling(spec, field),
     storageClassName === '' ? noErrors : checkText(storageClassName, `${field}.storageClassName`, dnsSubdomain),
     checkOptionalChoice(spec.volumeMode, `${field}.volumeMode`, volumeModes),

@@ -4,7 +4,7 @@ import { type FieldError, forbidden, invalid, required } from '../../api/field-e
 import type { Identity } from '../../api/identity.js'
 import { checkOptionalChoice, checkPart, checkPresent, joined } from '../../api/validation/collect.js'
 import { checkText, noErrors } from '../../api/validation/fields.js'
-import { dnsLabel } from '../../api/validation/text-rules.js'
+import { dnsLabel, dnsSubdomain } from '../../api/validation/text-rules.js'
 import { validateDriverName } from '../resource/driver-name.js'
 import { checkNoBacksteps } from './pod-spec/paths.js'
 import {
@@ -36,6 +36,8 @@ export interface SourceContext {
   /** Part of the name under which some sources know the machine. */
   readonly volumeName: string
   readonly hasNodeAffinity: boolean
+  /** Whether secrets of drivers may have names that no label can have. */
+  readonly longSecretNames?: boolean
 }
 
 interface SourceRule {
@@ -170,14 +172,24 @@ const validateSecretPlace = (reference: Place, field: string): readonly FieldErr
 
 const secretNames = ['controllerPublishSecretRef', 'controllerExpandSecretRef', 'nodePublishSecretRef', 'nodeExpandSecretRef'] as const
 
-function validateCsi(source: CSIPersistentVolumeSource, field: string): readonly FieldError[] {
+function validateCsi(source: CSIPersistentVolumeSource, field: string, { longSecretNames }: SourceContext): readonly FieldError[] {
   let errors = joined(validateDriverName(source.driver ?? '', `${field}.driver`), checkCoordinates(source, field, ['volumeHandle']))
-  for (const name of secretNames) errors = joined(errors, checkPart(source[name], `${field}.${name}`, validateSecret))
+  for (const name of secretNames)
+    errors = joined(
+      errors,
+      checkPart(source[name], `${field}.${name}`, (secret, at) => validateSecret(secret, at, longSecretNames ? dnsSubdomain : dnsLabel)),
+    )
   return errors
 }
 
-const validateSecret = ({ name = '', namespace = '' }: SecretReference, field: string): readonly FieldError[] =>
+/** Whether a volume names a secret of its driver by a name that new volumes cannot give: then it may name others so, too. */
+export const hasLongSecretName = ({ csi }: PersistentVolumeSpec): boolean =>
+  [csi?.controllerExpandSecretRef, csi?.controllerPublishSecretRef, csi?.nodeStageSecretRef, csi?.nodePublishSecretRef].some(
+    (secret) => (secret?.name ?? '') !== '' && dnsLabel(secret?.name ?? '').length > 0,
+  )
+
+const validateSecret = ({ name = '', namespace = '' }: SecretReference, field: string, rule: typeof dnsLabel): readonly FieldError[] =>
   joined(
-    name === '' ? [required(`${field}.name`)] : checkText(name, `${field}.name`, dnsLabel),
+    name === '' ? [required(`${field}.name`)] : checkText(name, `${field}.name`, rule),
     namespace === '' ? [required(`${field}.namespace`)] : checkText(namespace, `${field}.namespace`, dnsLabel),
   )

@@ -242,6 +242,23 @@ const changes: readonly {
     found: ['nodeAffinity: Invalid value: {"required"'],
   },
   {
+    title: 'a secret whose name is no label, where another one has such a name already',
+    old: { csi: { ...csi, nodeStageSecretRef: { name: 'a.b', namespace: 'n' } } },
+    next: {
+      csi: { ...csi, nodeStageSecretRef: { name: 'a.b', namespace: 'n' }, controllerExpandSecretRef: { name: 'c.d', namespace: 'n' } },
+    },
+    found: [],
+  },
+  {
+    title: 'a secret whose name is no label, where none has such a name',
+    old: { csi },
+    next: { csi: { ...csi, controllerExpandSecretRef: { name: 'c.d', namespace: 'n' } } },
+    found: [
+      'spec.csi.controllerExpandSecretRef.name: Invalid value: "c.d": a lowercase RFC 1123 label',
+      'spec.csi.controllerExpandSecretRef.name: Invalid value: "c.d": a lowercase RFC 1123 label',
+    ],
+  },
+  {
     title: 'to what is wrong, which is said twice',
     old: { csi },
     next: { csi, capacity: { storage: '0' } },

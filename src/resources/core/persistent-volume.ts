@@ -40,8 +40,8 @@ export function withoutGatedSecret(
   return { ...spec, csi }
 }
 
-const validateSpec = ({ metadata, spec = {} }: PersistentVolume, context: RuleContext): readonly FieldError[] =>
-  validateVolumeSpec(spec, { field: 'spec', volumeName: metadata?.name ?? '', context })
+const validateSpec = ({ metadata, spec = {} }: PersistentVolume, context: RuleContext, old?: PersistentVolume): readonly FieldError[] =>
+  validateVolumeSpec(spec, { field: 'spec', volumeName: metadata?.name ?? '', context, ...(old?.spec && { old: old.spec }) })
 
 function describeClaim({ spec }: PersistentVolume): string {
   const claim = spec?.claimRef
@@ -67,8 +67,8 @@ export const persistentVolume = defineResource<PersistentVolume>({
     spec: withoutGatedSecret(next.spec ?? {}, old.spec, context),
     status: old.status ?? { phase: 'Pending' },
   }),
-  validate: (volume, context) => joined(validateSpec(volume, context), validateMountAnnotation(volume, context.identity)),
-  validateUpdate: (next, old, context) => joined(validateSpec(next, context), validateVolumeChange(next, old, context.identity)),
+  validate: (volume, context, old) => joined(validateSpec(volume, context, old), validateMountAnnotation(volume, context.identity)),
+  validateUpdate: (next, old, context) => joined(validateSpec(next, context, old), validateVolumeChange(next, old, context.identity)),
   checks: { update: ['metadata', 'own', 'metadata', 'ownChange'] },
   warnings: ({ spec }, _, { identity }) =>
     termsWarnings(spec?.nodeAffinity?.required?.nodeSelectorTerms, 'spec.nodeAffinity.required.nodeSelectorTerms', oldNodeLabels(identity)),
