@@ -7,14 +7,19 @@ import { qualifiedName } from '../../api/validation/text-rules.js'
 import { compareText, sortTexts } from '../../base/text-order.js'
 import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from '../core/v1.schema.js'
 
+/** More than are told of anyway. */
+const mostRepetitions = 100
+
+/** A term is refused once for each that it repeats. */
 export function validateTopologies(terms: readonly TopologySelectorTerm[] | undefined, field: string): readonly FieldError[] {
-  // A term without requirements is a repetition of nothing, and refused as such.
-  const seen = new Set([keyOf({})])
+  // The reference compares with room for as many terms, too: one without requirements is a repetition of every empty place.
+  const seen = new Map([[keyOf({}), terms?.length ?? 0]])
   return checkEach(terms, field, (term, at) => {
     const key = keyOf(term)
-    const isRepeated = seen.has(key)
-    seen.add(key)
-    return joined(validateTerm(term, `${at}.matchLabelExpressions`), isRepeated ? [duplicate(`${at}.matchLabelExpressions`, '')] : noErrors)
+    const before = seen.get(key) ?? 0
+    seen.set(key, before + 1)
+    const repetitions = Array.from({ length: Math.min(before, mostRepetitions) }, () => duplicate(`${at}.matchLabelExpressions`, ''))
+    return joined(validateTerm(term, `${at}.matchLabelExpressions`), repetitions)
   })
 }
 

@@ -56,7 +56,7 @@ const rows: readonly { readonly title: string; readonly object: StorageClass; re
         { matchLabelExpressions: [{ key: 'k' }, { key: 'k', values: ['v'] }] },
         term('zone', 'a', 'b'),
         term('zone', 'b', 'a'),
-        {},
+        term('zone', 'a', 'b'),
       ],
     },
     found: [
@@ -67,7 +67,13 @@ const rows: readonly { readonly title: string; readonly object: StorageClass; re
       'allowedTopologies[1].matchLabelExpressions[1].key: Duplicate value: "k"',
       'allowedTopologies[3].matchLabelExpressions: Duplicate value: ""',
       'allowedTopologies[4].matchLabelExpressions: Duplicate value: ""',
+      'allowedTopologies[4].matchLabelExpressions: Duplicate value: ""',
     ],
+  },
+  {
+    title: 'topologies without requirements, which repeat every empty place and one another',
+    object: { allowedTopologies: [{}, {}] },
+    found: [0, 0, 1, 1, 1].map((i) => `allowedTopologies[${i}].matchLabelExpressions: Duplicate value: ""`),
   },
 ]
 for (const { title, object, found } of rows)
