@@ -52,10 +52,10 @@ function withStrategyDefaults(strategy: DaemonSetUpdateStrategy | undefined): Da
   return rollingUpdate === typed.rollingUpdate ? typed : { ...typed, rollingUpdate }
 }
 
-function defaults(set: DaemonSet): DaemonSet {
+function defaults(set: DaemonSet, { identity }: RuleContext): DaemonSet {
   const spec = withMissing(set.spec ?? {}, { revisionHistoryLimit: 10 })
   const updateStrategy = withStrategyDefaults(spec.updateStrategy)
-  const template = withTemplateDefaults(spec.template)
+  const template = withTemplateDefaults(spec.template, identity)
   const isComplete = spec === set.spec && updateStrategy === spec.updateStrategy && template === spec.template
   const filled = isComplete ? set : { ...set, spec: { ...spec, updateStrategy, template } }
   const isCounted = set.metadata?.annotations?.[templateGenerationKey] === `${templateGenerationOf(set)}`

@@ -41,10 +41,10 @@ function withStrategyDefaults(strategy: DeploymentStrategy | undefined): Deploym
   return rollingUpdate === typed.rollingUpdate ? typed : { ...typed, rollingUpdate }
 }
 
-function defaults(deployment: Deployment): Deployment {
+function defaults(deployment: Deployment, { identity }: RuleContext): Deployment {
   const spec = withMissing<DeploymentSpec>(deployment.spec ?? {}, specDefaults)
   const strategy = withStrategyDefaults(spec.strategy)
-  const template = withTemplateDefaults(spec.template)
+  const template = withTemplateDefaults(spec.template, identity)
   const isComplete = spec === deployment.spec && strategy === spec.strategy && template === spec.template
   return isComplete ? deployment : { ...deployment, spec: { ...spec, strategy, template } }
 }

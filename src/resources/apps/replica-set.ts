@@ -20,9 +20,9 @@ import { containerCells, containerColumns, selectorColumn } from '../core/worklo
 import { type ReplicaSet, replicaSet as schema, replicaSetSpec as specSchema } from './v1.schema.js'
 import { validateReplicated } from './workload-selector.js'
 
-function defaults(set: ReplicaSet): ReplicaSet {
+function defaults(set: ReplicaSet, { identity }: RuleContext): ReplicaSet {
   const spec = withMissing(set.spec ?? {}, { replicas: 1 })
-  const template = withTemplateDefaults(spec.template)
+  const template = withTemplateDefaults(spec.template, identity)
   return spec === set.spec && template === spec.template ? set : { ...set, spec: { ...spec, template } }
 }
 

@@ -49,11 +49,11 @@ function withRetentionDefaults(spec: StatefulSetSpec, gates: FeatureGates): Stat
   )
 }
 
-function defaults(set: StatefulSet, { gates }: RuleContext): StatefulSet {
+function defaults(set: StatefulSet, { gates, identity }: RuleContext): StatefulSet {
   let spec = withRetentionDefaults(withMissing(set.spec ?? {}, specDefaults), gates)
   spec = withChanged(spec, 'volumeClaimTemplates', (claims) => mapItems(claims, withClaimTemplateDefaults))
   const updateStrategy = withStrategyDefaults(spec.updateStrategy, gates)
-  const template = withTemplateDefaults(spec.template)
+  const template = withTemplateDefaults(spec.template, identity)
   if (updateStrategy !== spec.updateStrategy || template !== spec.template) spec = { ...spec, updateStrategy, template }
   return spec === set.spec ? set : { ...set, spec }
 }

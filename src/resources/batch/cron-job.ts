@@ -26,10 +26,10 @@ import { type CronJob, type CronJobSpec, type JobTemplateSpec, cronJob as schema
 const specDefaults = { concurrencyPolicy: 'Allow', suspend: false, successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 }
 
 /** Jobs get their own defaults when they are made; only the pods in them get theirs now. */
-function defaults(job: CronJob): CronJob {
+function defaults(job: CronJob, { identity }: RuleContext): CronJob {
   const spec = withMissing<CronJobSpec>(job.spec ?? {}, specDefaults)
   const { jobTemplate = {} } = spec
-  const template = withTemplateDefaults(jobTemplate.spec?.template)
+  const template = withTemplateDefaults(jobTemplate.spec?.template, identity)
   if (spec === job.spec && template === jobTemplate.spec?.template) return job
   return { ...job, spec: { ...spec, jobTemplate: { ...jobTemplate, spec: { ...jobTemplate.spec, template } } } }
 }

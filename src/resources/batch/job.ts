@@ -21,10 +21,10 @@ import { type Job, type JobSpec, job as schema, jobSpec as specSchema } from './
 const specDefaults = { parallelism: 1, backoffLimit: 6, completionMode: 'NonIndexed', suspend: false }
 
 /** A job that says neither how many nor how many at once is one pod. */
-function withSpecDefaults(spec: JobSpec): JobSpec {
+function withSpecDefaults(spec: JobSpec, { identity }: RuleContext): JobSpec {
   const counted = spec.completions === undefined && spec.parallelism === undefined ? { ...spec, completions: 1 } : spec
   const filled = withMissing<JobSpec>(counted, specDefaults)
-  const template = withTemplateDefaults(filled.template)
+  const template = withTemplateDefaults(filled.template, identity)
   return withConditionStatus(template === filled.template ? filled : { ...filled, template })
 }
 
@@ -37,8 +37,8 @@ const withConditionStatus = (spec: JobSpec): JobSpec =>
     ),
   )
 
-function defaults(job: Job): Job {
-  const spec = withSpecDefaults(job.spec ?? {})
+function defaults(job: Job, context: RuleContext): Job {
+  const spec = withSpecDefaults(job.spec ?? {}, context)
   return withTemplateLabels(spec === job.spec ? job : { ...job, spec })
 }
 

@@ -14,8 +14,8 @@ import { validateTemplate } from './pod-template-rules.js'
 import { type PodTemplate, podTemplateSpec, podTemplate as schema } from './v1.schema.js'
 import { containerCells } from './workload-columns.js'
 
-function defaults(object: PodTemplate): PodTemplate {
-  const template = withTemplateDefaults(object.template)
+function defaults(object: PodTemplate, { identity }: RuleContext): PodTemplate {
+  const template = withTemplateDefaults(object.template, identity)
   return template === object.template ? object : { ...object, template }
 }
 

@@ -13,13 +13,15 @@ import { qosClassOf } from './pod/qos-class.js'
 import { validateNewPod } from './pod/validate-pod.js'
 import { mapContainers } from './pod-spec/all-containers.js'
 import { withoutGatedFields } from './pod-spec/gated-fields.js'
+import { withoutInitAnnotations } from './pod-spec/init-annotations.js'
 import { withPodDefaults } from './pod-spec/pod-spec-defaults.js'
 import { containerSeccompPrefix, podSeccompKey, profileOfAnnotation } from './pod-spec/seccomp.js'
 import { podWarnings } from './pod-spec/warnings.js'
 import { proxySubresource } from './proxy-subresource.js'
 import { type Pod, type PodSpec, podProxyOptions, pod as schema } from './v1.schema.js'
 
-function defaults(pod: Pod): Pod {
+function defaults(sent: Pod, { identity }: RuleContext): Pod {
+  const pod = withoutInitAnnotations(sent, identity)
   const spec = withPodDefaults(pod.spec ?? {})
   const status = pod.status === undefined ? undefined : withAddresses(pod.status)
   if (spec === pod.spec && status === pod.status) return pod

@@ -26,11 +26,11 @@ import {
 import { containerCells, containerColumns, selectorColumn } from './workload-columns.js'
 
 /** What a controller does not say of itself, it takes from the labels of its template. */
-function defaults(controller: ReplicationController): ReplicationController {
+function defaults(controller: ReplicationController, { identity }: RuleContext): ReplicationController {
   const labels = controller.spec?.template?.metadata?.labels
   const bare = withMissing<ReplicationControllerSpec>(controller.spec ?? {}, { replicas: 1 })
   const selecting = labels === undefined ? bare : withMissing(bare, { selector: labels })
-  const spec = withChanged(selecting, 'template', withTemplateDefaults)
+  const spec = withChanged(selecting, 'template', (template) => withTemplateDefaults(template, identity))
   const filled = spec === controller.spec ? controller : { ...controller, spec }
   return labels === undefined || filled.metadata?.labels !== undefined ? filled : withMetadata(filled, { labels })
 }

@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen } from '../../../api/rule-context.fixture.js'
+import { usualContext } from '../../expect-errors.fixture.js'
+import { pod } from '../pod.js'
 import type { PodSpec, Volume } from '../v1.schema.js'
 import { templateWithoutGatedFields, withoutGatedFields } from './gated-fields.js'
 import { pullPolicyOf } from './images.js'
@@ -77,8 +79,20 @@ test('what is complete stays the same object', () => {
   ]
   const complete = frozen(withPodDefaults({ ...rich, volumes }))
   assert.equal(withPodDefaults(complete), complete)
-  const template = withTemplateDefaults(undefined)
-  assert.equal(withTemplateDefaults(template), template)
+  const { identity } = usualContext()
+  const template = withTemplateDefaults(undefined, identity)
+  assert.equal(withTemplateDefaults(template, identity), template)
+})
+
+test('annotations of old that described init containers are dropped', () => {
+  const { identity } = usualContext()
+  const old = { 'pod.alpha.cluster.io/init-containers': '[]', 'pod.beta.cluster.io/init-container-statuses': '[]' }
+  const bare = { metadata: { annotations: old, labels: { a: 'b' } } }
+  assert.deepEqual(withTemplateDefaults(bare, identity).metadata, { labels: { a: 'b' } })
+  const more = { metadata: { annotations: { ...old, 'pod.beta.example.com/init-containers': 'x' } } }
+  assert.deepEqual(withTemplateDefaults(more, identity).metadata, { annotations: { 'pod.beta.example.com/init-containers': 'x' } })
+  const kept = pod.defaults?.(frozen(more), usualContext())
+  assert.deepEqual(kept?.metadata, { annotations: { 'pod.beta.example.com/init-containers': 'x' } })
 })
 
 test('in a template, nothing is asked for on behalf of limits', () => {

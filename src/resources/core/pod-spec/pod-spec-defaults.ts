@@ -1,8 +1,10 @@
 // What a pod spec says when it says nothing: in pods and in every template of them.
 
+import type { Identity } from '../../../api/identity.js'
 import type { PodSpec, PodTemplateSpec } from '../v1.schema.js'
 import { mapContainers, mapItems } from './all-containers.js'
 import { withContainerDefaults, withHostPorts, withRequests } from './container-defaults.js'
+import { withoutInitAnnotations } from './init-annotations.js'
 import { withChanged, withMissing } from './missing-members.js'
 import { roundedResources } from './quantities.js'
 import { withVolumeDefaults } from './volume-defaults.js'
@@ -37,7 +39,7 @@ export function withPodDefaults(spec: PodSpec): PodSpec {
 }
 
 /** A template is always there, even where it was left out. */
-export function withTemplateDefaults(template: PodTemplateSpec | undefined): PodTemplateSpec {
+export function withTemplateDefaults(template: PodTemplateSpec | undefined, identity: Identity): PodTemplateSpec {
   const spec = withPodSpecDefaults(template?.spec ?? {})
-  return template !== undefined && spec === template.spec ? template : { ...template, spec }
+  return withoutInitAnnotations(template !== undefined && spec === template.spec ? template : { ...template, spec }, identity)
 }

@@ -114,6 +114,6 @@ function validateClaims(claims: readonly { readonly name?: string }[], field: st
 
 function unknownClaim(name: string, field: string, known: ClaimNames): FieldError {
   const error = notFound(field, name)
-  const choice = known.length === 0 ? ' which is empty' : `: ${sortTexts([...known]).join(', ')}`
+  const choice = known.length === 0 ? ' which is empty' : `: ${sortTexts([...new Set(known)]).join(', ')}`
   return { ...error, message: `${error.message}: must be one of the names in pod.spec.resourceClaims${choice}` }
 }
