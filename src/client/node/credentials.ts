@@ -4,10 +4,11 @@ import { readFileSync } from 'node:fs'
 import type { ChosenConnection } from '../config/choose-connection.js'
 import type { UserEntry } from '../config/config-entries.js'
 import { readPlugin } from '../config/exec-credential.js'
-import { ConfigError } from '../errors.js'
+import { ConfigError, CredentialError } from '../errors.js'
 import type { Credential, CredentialSource } from '../transport.js'
 import { pluginSource } from './exec-plugin.js'
 import { FollowedFile } from './followed-file.js'
+import { FollowedPair, type KeyPair } from './followed-pair.js'
 
 /** Undefined where the user has no way to log in. */
 export function credentialsOf({ user, userName, cluster }: ChosenConnection, ca: string | undefined): CredentialSource | undefined {
@@ -29,15 +30,13 @@ export function credentialsOf({ user, userName, cluster }: ChosenConnection, ca:
   return fromFile(certificate, authorization)
 }
 
-type Certificate = NonNullable<Credential['certificate']>
-
 interface Authorization {
   text(): string
   /** Reads it again; whether it is another one now. */
   renew?(): boolean
 }
 
-function fromFile(certificate: (() => Certificate) | undefined, authorization: Authorization | undefined): CredentialSource {
+function fromFile(certificate: (() => KeyPair) | undefined, authorization: Authorization | undefined): CredentialSource {
   let last: Credential = {}
   return {
     current: () => {
@@ -53,7 +52,7 @@ function fromFile(certificate: (() => Certificate) | undefined, authorization: A
   }
 }
 
-const combined = (plugin: CredentialSource, certificate: (() => Certificate) | undefined): CredentialSource => {
+const combined = (plugin: CredentialSource, certificate: (() => KeyPair) | undefined): CredentialSource => {
   const made = new WeakMap<Credential, Credential>()
   return {
     current: async (signal) => {
@@ -67,13 +66,15 @@ const combined = (plugin: CredentialSource, certificate: (() => Certificate) | u
   }
 }
 
-function certificateOf(user: UserEntry, where: string): (() => Certificate) | undefined {
+function certificateOf(user: UserEntry, where: string): (() => KeyPair) | undefined {
   const cert = materialOf(user, 'client-certificate', where)
   const key = materialOf(user, 'client-key', where)
-  return cert === undefined || key === undefined ? undefined : () => ({ cert: cert(), key: key() })
+  if (cert === undefined || key === undefined) return undefined
+  const pair = new FollowedPair({ cert, key, where })
+  return () => pair.current()
 }
 
-/** A PEM text of the entry itself, which goes before the one of a file; a file is read again from time to time. */
+/** A PEM text of the entry itself, which goes before the one of a file. */
 function materialOf(user: UserEntry, name: 'client-certificate' | 'client-key', where: string): (() => string) | undefined {
   const inline = user[`${name}-data`] ?? ''
   if (inline !== '') {
@@ -82,8 +83,13 @@ function materialOf(user: UserEntry, name: 'client-certificate' | 'client-key', 
   }
   const path = user[name] ?? ''
   if (path === '') return undefined
-  const file = new FollowedFile(path, `${where}: ${name}`)
-  return () => file.text()
+  return () => {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch (cause) {
+      throw new CredentialError(`${where}: ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    }
+  }
 }
 
 function authorizationOf(user: UserEntry, where: string): Authorization | undefined {

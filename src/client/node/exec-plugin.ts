@@ -1,13 +1,13 @@
 // Credentials from a command: run when there is none, when it has expired and when the server refused it; once, however many requests wait.
 
 import { spawn } from 'node:child_process'
-import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { type Clock, systemClock } from '../../base/clock.js'
 import { RecentMap } from '../../base/recent-map.js'
 import type { ClusterEntry } from '../config/config-entries.js'
 import { type ExecPlugin, execInfo, type PluginCredential, readPluginAnswer } from '../config/exec-credential.js'
 import { CredentialError } from '../errors.js'
 import type { Credential, CredentialSource } from '../transport.js'
+import { problemOfPair } from './followed-pair.js'
 
 export interface PluginSettings {
   readonly plugin: ExecPlugin
@@ -95,15 +95,8 @@ function mayAsk({ interactiveMode, command }: ExecPlugin, isTerminal: boolean): 
 }
 
 function credentialOf({ command }: ExecPlugin, { token, certificate }: PluginCredential): Credential {
-  if (certificate !== undefined) {
-    try {
-      const isPair = new X509Certificate(certificate.cert).checkPrivateKey(createPrivateKey(certificate.key))
-      if (!isPair) throw new Error('the key belongs to another certificate')
-    } catch (cause) {
-      const problem = cause instanceof Error ? cause.message : String(cause)
-      throw new CredentialError(`credential plugin ${command}: its certificate and key cannot be used: ${problem}`, { cause })
-    }
-  }
+  const problem = certificate === undefined ? undefined : problemOfPair(certificate)
+  if (problem !== undefined) throw new CredentialError(`credential plugin ${command}: its certificate and key cannot be used: ${problem}`)
   return {
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(certificate === undefined ? {} : { certificate }),

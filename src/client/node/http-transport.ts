@@ -56,11 +56,16 @@ export class HttpTransport implements Transport {
       const body = typeof request.body === 'string' && !isAscii(request.headers) ? Buffer.from(request.body) : request.body
       // Said by us, because Node does not say it for every method that may have a body.
       const length = body === undefined ? undefined : { 'content-length': String(Buffer.byteLength(body)) }
-      const sent = this.start(
-        request,
-        length === undefined ? request.headers : { ...request.headers, ...length },
-        this.agentFor(request.credential),
-      )
+      let sent: ClientRequest
+      try {
+        const headers = length === undefined ? request.headers : { ...request.headers, ...length }
+        sent = this.start(request, headers, this.agentFor(request.credential))
+      } catch (thrown) {
+        // Node throws at once what TLS finds wrong with the settings; what can be no request at all is a mistake in the program.
+        if (thrown instanceof TypeError) reject(thrown)
+        else fail(thrown)
+        return
+      }
       let hasAnswer = false
       sent.on('error', (error: Error) => {
         // A connection that was kept too long is closed by the other side just as it is used again; to read once more does no harm.
