@@ -42,6 +42,9 @@ export interface ApiType<Api> {
 export interface KubeConfig {
   readonly users: readonly object[]
   loadFromFile(path: string): void
+  getCurrentCluster(): { readonly server: string }
+  /** Puts in what a request of Node takes to reach the server as the user. */
+  applyToHTTPSOptions(options: object): Promise<void>
   makeApiClient<Api>(type: ApiType<Api>): Api
 }
 

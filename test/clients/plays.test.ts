@@ -1,14 +1,12 @@
 // The same plays through every client that there is: whoever performs them, the results are the same.
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { getOrInsert } from '../../src/base/get-or-insert.js'
 import { repoRoot } from '../kit/paths.js'
-import { ServerProcess } from '../kit/server-process.js'
 import { Kubectl } from './kubectl.js'
-import { newNamespace } from './namespaces.js'
 import { obtainClientNode } from './obtain-client-node.js'
 import { obtainKubectl } from './obtain-kubectl.js'
 import { obtainPython } from './obtain-python.js'
@@ -16,9 +14,10 @@ import type { Obtained } from './obtaining.js'
 import { ClientNodePlayer } from './plays/client-node-player.js'
 import { KubectlPlayer } from './plays/kubectl-player.js'
 import { OurPlayer } from './plays/our-player.js'
-import { comparable, type Player } from './plays/play.js'
+import { comparable, type Play, type Player, type Way } from './plays/play.js'
 import { plays } from './plays/plays.js'
 import { PythonPlayer } from './plays/python-player.js'
+import { Ways } from './plays/ways.js'
 
 const [kubectl, clientNode, python] = await Promise.all([obtainKubectl(), obtainClientNode(), obtainPython()])
 
@@ -43,30 +42,50 @@ const others: readonly Other[] = [
   { name: '@kubernetes/client-node', obtained: clientNode, open: (path, configuration) => ClientNodePlayer.open(path, configuration) },
 ]
 
+/** What a plugin is told. */
+interface ExecInfo {
+  readonly kind: string
+  readonly apiVersion: string
+  readonly spec: {
+    readonly cluster?: { readonly server: string; readonly 'certificate-authority-data': string }
+    readonly interactive?: boolean
+  }
+}
+
 describe('plays', () => {
-  const home = mkdtempSync(join(tmpdir(), 'plays-home-'))
-  let server: ServerProcess
-  let ours: OurPlayer
+  let ways: Ways
   const wanted = new Map<string, readonly unknown[]>()
+  /** A client with a file of client configuration. */
+  class Stage {
+    readonly #open: (configuration: string) => Promise<Player>
+    readonly #players = new Map<Way, Promise<Player>>()
+
+    constructor(open: (configuration: string) => Promise<Player>) {
+      this.#open = open
+    }
+
+    async perform({ way = 'admin', steps }: Play): Promise<readonly unknown[]> {
+      const player = await getOrInsert(this.#players, way, () => this.#open(ways.configuration(way)))
+      const namespace = await ways.newNamespace(way)
+      const results: unknown[] = []
+      for (const step of steps) results.push(comparable(await player.perform(step, namespace)))
+      return results
+    }
+
+    async close(): Promise<void> {
+      for (const player of this.#players.values()) await (await player).close()
+    }
+  }
+  const ours = new Stage(async (configuration) => new OurPlayer(configuration))
 
   before(async () => {
-    server = await ServerProcess.start({ flags: ['--identity=kubernetes'] })
-    ours = new OurPlayer(join(server.dataDir, 'admin.conf'))
-    for (const play of plays) wanted.set(play.title, await perform(ours, play.title))
+    ways = await Ways.open()
+    for (const play of plays) wanted.set(play.title, await ours.perform(play))
   })
   after(async () => {
     await ours.close()
-    await server.stop()
-    rmSync(home, { recursive: true, force: true })
+    await ways.close()
   })
-
-  async function perform(player: Player, title: string): Promise<readonly unknown[]> {
-    const namespace = await newNamespace(server.client)
-    const results: unknown[] = []
-    for (const step of plays.find((play) => play.title === title)?.steps ?? [])
-      results.push(comparable(await player.perform(step, namespace)))
-    return results
-  }
 
   test('through our client do what they are meant to', () => {
     const refusals = (title: string): readonly string[] =>
@@ -88,8 +107,27 @@ describe('plays', () => {
     assert.deepEqual(refusals('what must be finished first'), ['ok', 'ok', 'ok', 'Invalid', 'ok', 'ok', 'NotFound'])
     assert.deepEqual(refusals('in the name of others'), ['ok', 'Forbidden', 'ok', 'ok', 'Forbidden', 'Forbidden'])
     assert.deepEqual(wanted.get('what a watch sees')?.at(-1), { events: ['ADDED one', 'MODIFIED one', 'DELETED before', 'DELETED one'] })
+    assert.deepEqual(wanted.get('bookmarks'), [{ events: ['ADDED one', 'BOOKMARK ', 'ADDED two', 'DELETED one'] }])
+    assert.deepEqual(wanted.get('versions that are not kept'), [{ refused: 'Expired' }])
+    assert.deepEqual(wanted.get('tables')?.slice(-2), [
+      {
+        table: [
+          ['NAME', 'READY', 'UP-TO-DATE', 'AVAILABLE', 'AGE', 'CONTAINERS', 'IMAGES', 'SELECTOR'],
+          ['api', '0/1', '0', '0', 'age', 'web', 'registry.example/api:7', 'app=api'],
+        ],
+      },
+      {
+        table: [
+          ['NAME', 'DATA', 'AGE'],
+          ['one', '2', 'age'],
+        ],
+      },
+    ])
+    for (const way of ['token', 'certificate'])
+      assert.deepEqual(refusals(`the ${way} of a plugin`), ['ok', 'ok', 'NotFound', 'ok', 'Forbidden'])
+    assert.deepEqual(refusals('the refused token of a plugin'), ['Unauthorized'])
     const count = [...wanted.values()].flat().length
-    assert.ok(count >= 65, `${count} steps`)
+    assert.ok(count >= 80, `${count} steps`)
   })
 
   /** Which client has played what with the same results. */
@@ -97,19 +135,33 @@ describe('plays', () => {
 
   for (const { name, obtained, open } of others) {
     describe(`through ${name}`, { skip: obtained.skip }, () => {
-      let player: Player
-      before(async () => {
-        player = await open(obtained.path, join(server.dataDir, 'admin.conf'), home)
-      })
-      after(() => player.close())
-      for (const { title } of plays) {
-        test(title, async () => {
-          assert.deepEqual(await perform(player, title), wanted.get(title))
-          same.add(`${name} ${title}`)
+      const stage = new Stage((configuration) => open(obtained.path, configuration, ways.folder))
+      after(() => stage.close())
+      for (const play of plays) {
+        test(play.title, async () => {
+          assert.deepEqual(await stage.perform(play), wanted.get(play.title))
+          same.add(`${name} ${play.title}`)
         })
       }
     })
   }
+
+  test('the plugin is told the same by everybody who tells it something', () => {
+    const told = ways.runs('token of a plugin').filter((line) => line !== '')
+    const infos = told.map((line) => JSON.parse(line) as ExecInfo)
+    assert.ok(infos.length > 1, 'our client and clusterctl always do')
+    assert.deepEqual(
+      [...new Set(infos.map(({ kind, apiVersion }) => `${kind} ${apiVersion}`))],
+      ['ExecCredential client.authentication.k8s.io/v1beta1'],
+    )
+    const clusters = infos.flatMap(({ spec: { cluster } }) => (cluster === undefined ? [] : [cluster]))
+    const [first] = clusters
+    for (const { server, 'certificate-authority-data': authority } of clusters)
+      assert.deepEqual({ server, authority }, { server: first?.server, authority: first?.['certificate-authority-data'] })
+    assert.match(Buffer.from(first?.['certificate-authority-data'] ?? '', 'base64').toString(), /BEGIN CERTIFICATE/)
+    // Older ones do not say it.
+    assert.deepEqual([...new Set(infos.map(({ spec }) => spec.interactive ?? false))], [false])
+  })
 
   test('docs/compatibility.md says which clients play what; UPDATE_DOCS=1 writes it', () => {
     const file = join(repoRoot, 'docs', 'compatibility.md')

@@ -1,5 +1,7 @@
 // npm's @kubernetes/client-node as a player: its client for objects of any kind, and its watch.
 
+import { get, type RequestOptions } from 'node:https'
+import { json } from 'node:stream/consumers'
 import type { Wire } from '../../kit/wire.js'
 import {
   type AppsV1Api,
@@ -9,7 +11,7 @@ import {
   type KubeConfig,
   type ObjectApi,
 } from '../obtain-client-node.js'
-import type { Performed, Player, Step } from './play.js'
+import { bookmarkSeconds, type Kind, type Performed, type Player, pathOf, type Step, tableAccept, tableOf } from './play.js'
 
 const mediaTypes = {
   json: 'application/json-patch+json',
@@ -52,7 +54,9 @@ export class ClientNodePlayer implements Player {
     try {
       return await this.#perform(step, namespace)
     } catch (error) {
-      const { body } = error as { readonly body?: unknown }
+      const { body, statusCode } = error as { readonly body?: unknown; readonly statusCode?: number }
+      // Its watch does not read what the server says.
+      if (statusCode === 410) return { refused: 'Expired' }
       if (body === undefined) throw error
       const { reason } = (typeof body === 'string' ? JSON.parse(body) : body) as { readonly reason: string }
       return { refused: reason }
@@ -121,7 +125,61 @@ export class ClientNodePlayer implements Player {
       }
       case 'watch':
         return this.#watch(step, namespace)
+      case 'resume':
+        return this.#resume(step, namespace)
+      case 'watchFrom':
+        return this.#follow(step.ref, namespace, { resourceVersion: step.resourceVersion }, () => true)
+      case 'table':
+        return tableOf(await this.#asTable(`${pathOf(step.ref, namespace)}?labelSelector=${encodeURIComponent(step.selector)}`))
     }
+  }
+
+  /** Its classes know no tables; what it knows of the server and the user is good for any request. */
+  async #asTable(path: string): Promise<unknown> {
+    const options: RequestOptions = {}
+    await this.#configuration.applyToHTTPSOptions(options)
+    options.headers = { ...options.headers, accept: tableAccept }
+    const { server } = this.#configuration.getCurrentCluster()
+    return new Promise((resolve, reject) =>
+      get(`${server}${path}`, options, (answer) => json(answer).then(resolve, reject)).once('error', reject),
+    )
+  }
+
+  async #resume({ ref, selector, before, later }: Extract<Step, { op: 'resume' }>, namespace: string): Promise<Performed> {
+    const { metadata } = await this.#core.listNamespacedConfigMap({ namespace })
+    const versions: string[] = []
+    for (const step of before) await this.perform(step, namespace)
+    const query = { labelSelector: selector, resourceVersion: metadata.resourceVersion }
+    const withBookmarks = { ...query, allowWatchBookmarks: true, timeoutSeconds: String(bookmarkSeconds) }
+    const begun = await this.#follow(ref, namespace, withBookmarks, (type, version) => versions.push(version) > 0 && type === 'BOOKMARK')
+    for (const step of later) await this.perform(step, namespace)
+    let left = later.length
+    const rest = await this.#follow(ref, namespace, { ...query, resourceVersion: versions.at(-1) ?? '' }, () => --left === 0)
+    return { events: [...begun.events, ...rest.events] }
+  }
+
+  /** Until `isLast` says so; where the server refuses it, that is thrown. */
+  #follow(
+    ref: Kind,
+    namespace: string,
+    query: Readonly<Record<string, string | boolean>>,
+    isLast: (type: string, resourceVersion: string) => boolean,
+  ): Promise<{ readonly events: readonly string[] }> {
+    return new Promise((resolve, reject) => {
+      const events: string[] = []
+      const watching = new this.#library.Watch(this.#configuration).watch(
+        pathOf(ref, namespace),
+        query,
+        (type, { metadata }) => {
+          events.push(`${type} ${metadata.name ?? ''}`)
+          if (!isLast(type, metadata.resourceVersion)) return
+          resolve({ events })
+          watching.then((controller) => controller.abort()).catch(reject)
+        },
+        (error) => reject(error ?? new Error(`the watch ended after ${events.join(', ')}`)),
+      )
+      watching.catch(reject)
+    })
   }
 
   #patch(object: unknown, type: keyof typeof mediaTypes): Promise<Wire> {

@@ -2,9 +2,14 @@
 
 import type { Kubectl } from '../kubectl.js'
 import { manifest } from '../kubectl.js'
-import type { Performed, Player, Ref, Step } from './play.js'
+import { bookmarkSeconds, type Performed, type Player, pathOf, printed, type Ref, type Step } from './play.js'
 
 class Refusal extends Error {}
+
+interface WatchEvent {
+  readonly type: string
+  readonly object: { readonly metadata: { readonly name?: string; readonly resourceVersion: string } }
+}
 
 const plural = ({ apiVersion, kind }: Omit<Ref, 'name'>): string => {
   const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion]
@@ -83,7 +88,44 @@ export class KubectlPlayer implements Player {
         return new KubectlPlayer(this.#kubectl, [...this.#flags, '--as', step.user]).perform(step.step, namespace)
       case 'watch':
         return this.#watch(step, namespace)
+      case 'resume':
+        return this.#resume(step, namespace)
+      case 'watchFrom':
+        await this.#run(namespace, `get --raw ${pathOf(step.ref, namespace)}?watch=true&resourceVersion=${step.resourceVersion}`)
+        return { done: true }
+      case 'table': {
+        const text = await this.#run(namespace, `get ${plural(step.ref)} -o wide`, ['--selector', step.selector])
+        const [columns = [], ...rows] = text
+          .trimEnd()
+          .split('\n')
+          .map((line) => line.trimEnd().split(/ {2,}/))
+        return printed(columns, rows)
+      }
     }
+  }
+
+  /** It asks for bookmarks only where the whole request is said. */
+  async #resume({ ref, selector, before, later }: Extract<Step, { op: 'resume' }>, namespace: string): Promise<Performed> {
+    const path = `${pathOf(ref, namespace)}?labelSelector=${encodeURIComponent(selector)}`
+    const { metadata } = (await this.#json(namespace, `get --raw ${path}`)) as { readonly metadata: { readonly resourceVersion: string } }
+    for (const step of before) await this.perform(step, namespace)
+    const begun = await this.#events(`${path}&watch=true&allowWatchBookmarks=true&timeoutSeconds=${bookmarkSeconds}`, metadata, 'BOOKMARK')
+    for (const step of later) await this.perform(step, namespace)
+    const rest = await this.#events(`${path}&watch=true`, begun.at(-1)?.object.metadata ?? metadata, later.length)
+    return { events: [...begun, ...rest].map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`) }
+  }
+
+  /** Those of a watch until there are so many, or one of this type. */
+  async #events(
+    path: string,
+    { resourceVersion }: { readonly resourceVersion: string },
+    last: string | number,
+  ): Promise<readonly WatchEvent[]> {
+    const following = this.#kubectl.follow(`get --raw ${path}&resourceVersion=${resourceVersion}`)
+    await following.until(typeof last === 'string' ? new RegExp(`${last}.*\n`) : new RegExp(`(?:.*\n){${last}}`))
+    following.close()
+    const lines = following.stdout.split('\n').filter((line) => line !== '')
+    return lines.map((line) => JSON.parse(line) as WatchEvent)
   }
 
   /** It lists by itself and watches from there; what was there before comes first, and counts for nothing. */
@@ -120,6 +162,7 @@ export class KubectlPlayer implements Player {
 function reasonOf(stderr: string): string {
   const [, told] = /Error from server \((\w+)\)/.exec(stderr) ?? []
   if (told !== undefined) return told
+  if (/You must be logged in to the server/.test(stderr)) return 'Unauthorized'
   if (/Apply failed with \d+ conflict/.test(stderr)) return 'Conflict'
   if (/ is invalid(?:: |\s*$)/.test(stderr)) return 'Invalid'
   throw new Error(`kubectl said ${stderr}`)

@@ -1,7 +1,7 @@
 // Our own client as a player.
 
 import { type Collection, connect, type DynamicObject, isClientError, type TypedClient } from 'cluster-apiserver/client'
-import type { Performed, Player, Ref, Step } from './play.js'
+import { bookmarkSeconds, type Performed, type Player, type Ref, type Step, tableOf } from './play.js'
 
 export class OurPlayer implements Player {
   readonly name = 'ours'
@@ -78,7 +78,40 @@ export class OurPlayer implements Player {
         await watching
         return { events }
       }
+      case 'resume':
+        return this.#resume(objects, step, namespace)
+      case 'watchFrom':
+        for await (const { type } of objects.watch({ resourceVersion: step.resourceVersion })) throw new Error(`there was ${type}`)
+        return { done: true }
+      case 'table':
+        return tableOf(await objects.table({ labelSelector: step.selector }))
     }
+  }
+
+  async #resume(
+    objects: Collection<DynamicObject>,
+    { selector: labelSelector, before, later }: Extract<Step, { op: 'resume' }>,
+    namespace: string,
+  ): Promise<Performed> {
+    let { resourceVersion = '' } = (await objects.list({ labelSelector })).metadata
+    const events: string[] = []
+    for (const one of before) await this.perform(one, namespace)
+    for await (const { type, object } of objects.watch({
+      labelSelector,
+      resourceVersion,
+      bookmarks: true,
+      timeoutSeconds: bookmarkSeconds,
+    })) {
+      events.push(`${type} ${object.metadata?.name ?? ''}`)
+      resourceVersion = object.metadata?.resourceVersion ?? ''
+      if (type === 'BOOKMARK') break
+    }
+    for (const one of later) await this.perform(one, namespace)
+    const wanted = events.length + later.length
+    for await (const { type, object } of objects.watch({ labelSelector, resourceVersion })) {
+      if (events.push(`${type} ${object.metadata?.name}`) === wanted) break
+    }
+    return { events }
   }
 }
 

@@ -34,10 +34,58 @@ export type Step =
   | { readonly op: 'as'; readonly user: string; readonly ref: Kind; readonly step: Simple }
   /** Types and names of as many events as the steps make, seen by a watch that was there before. */
   | { readonly op: 'watch'; readonly ref: Kind; readonly selector: string; readonly during: readonly Step[] }
+  /** Lists, performs the first steps, watches from the list until a bookmark comes, performs the others, and goes on from the bookmark. */
+  | {
+      readonly op: 'resume'
+      readonly ref: Kind
+      readonly selector: string
+      readonly before: readonly Step[]
+      readonly later: readonly Step[]
+    }
+  /** Begins a watch at a version that may not be kept any more. */
+  | { readonly op: 'watchFrom'; readonly ref: Kind; readonly resourceVersion: string }
+  /** The list as people read it, with the columns that are usually left out. */
+  | { readonly op: 'table'; readonly ref: Kind; readonly selector: string }
+
+/** Through which file of client configuration a play is performed: that of the administrator, or one with a credential plugin; and on which server. */
+export type Way = 'admin' | 'short history' | 'token of a plugin' | 'certificate of a plugin' | 'refused token of a plugin'
 
 export interface Play {
   readonly title: string
+  /** By default `admin`. */
+  readonly way?: Way
   readonly steps: readonly Step[]
+}
+
+/** So long that a server sends a bookmark before it ends the watch. */
+export const bookmarkSeconds = 3
+
+/** The path of what is listed, for clients that have words for some kinds only. */
+export function pathOf({ apiVersion, kind }: Kind, namespace: string): string {
+  return `${apiVersion === 'v1' ? '/api' : '/apis'}/${apiVersion}/namespaces/${namespace}/${kind.toLowerCase()}s`
+}
+
+export const tableAccept = 'application/json;as=Table;g=meta.k8s.io;v=v1'
+
+/** What servers answer with, as far as it matters here. */
+interface TableAnswer {
+  readonly columnDefinitions: readonly { readonly name: string }[]
+  readonly rows: readonly { readonly cells: readonly unknown[] }[]
+}
+
+/** As people see it; ages are not the same for everybody. */
+export function printed(columns: readonly string[], rows: readonly (readonly unknown[])[]): Extract<Performed, { table: unknown }> {
+  const names = columns.map((name) => name.toUpperCase())
+  const age = names.indexOf('AGE')
+  return { table: [names, ...rows.map((cells) => cells.map((cell, i) => (i === age ? 'age' : String(cell))))] }
+}
+
+export const tableOf = (answer: unknown): Performed => {
+  const { columnDefinitions, rows } = answer as TableAnswer
+  return printed(
+    columnDefinitions.map(({ name }) => name),
+    rows.map(({ cells }) => cells),
+  )
 }
 
 /** A client that performs steps in a namespace. Answers with an object, names, or the reason of a refusal; throws where it is at a loss. */
@@ -51,6 +99,7 @@ export type Performed =
   | { readonly object: Fields }
   | { readonly names: readonly string[] }
   | { readonly events: readonly string[] }
+  | { readonly table: readonly (readonly string[])[] }
   | { readonly refused: string }
   | { readonly done: true }
 

@@ -149,6 +149,59 @@ export const plays: readonly Play[] = [
     ],
   },
   {
+    title: 'tables',
+    steps: [
+      { op: 'create', object: deploymentOf('web') },
+      { op: 'create', object: deploymentOf('api', { replicas: 1, image: 'registry.example/api:7' }) },
+      { op: 'create', object: mapOf('one', { a: '1', b: '2' }, { shown: 'yes' }) },
+      { op: 'table', ref: { apiVersion: 'apps/v1', kind: 'Deployment' }, selector: 'app' },
+      { op: 'table', ref: { apiVersion: 'apps/v1', kind: 'Deployment' }, selector: 'app=api' },
+      { op: 'table', ref: maps, selector: 'shown=yes' },
+    ],
+  },
+  {
+    title: 'bookmarks',
+    steps: [
+      {
+        op: 'resume',
+        ref: maps,
+        selector: 'kept=yes',
+        before: [
+          { op: 'create', object: mapOf('one', {}, { kept: 'yes' }) },
+          { op: 'create', object: mapOf('unseen', {}) },
+        ],
+        later: [
+          { op: 'create', object: mapOf('two', {}, { kept: 'yes' }) },
+          { op: 'delete', ref: map('one') },
+        ],
+      },
+    ],
+  },
+  {
+    title: 'versions that are not kept',
+    way: 'short history',
+    steps: [{ op: 'watchFrom', ref: maps, resourceVersion: '1' }],
+  },
+  ...(['token of a plugin', 'certificate of a plugin'] as const).map(
+    (way): Play => ({
+      title: `the ${way}`,
+      way,
+      steps: [
+        { op: 'create', object: mapOf('mine', { a: '1' }) },
+        { op: 'get', ref: map('mine') },
+        { op: 'get', ref: map('none') },
+        { op: 'list', ref: maps, selector: 'a' },
+        // What carol may not do.
+        { op: 'delete', ref: map('mine') },
+      ],
+    }),
+  ),
+  {
+    title: 'the refused token of a plugin',
+    way: 'refused token of a plugin',
+    steps: [{ op: 'get', ref: map('mine') }],
+  },
+  {
     title: 'what a watch sees',
     steps: [
       { op: 'create', object: mapOf('before', {}, { seen: 'yes' }) },

@@ -4,24 +4,36 @@ import json
 import sys
 import threading
 
-from kubernetes import client, config
+from kubernetes import client, config, watch as watching
 from kubernetes.client.rest import ApiException
 from kubernetes.dynamic import DynamicClient
 
 config.load_kube_config(sys.argv[1])
-dynamic = DynamicClient(client.ApiClient())
+api_client = client.ApiClient()
+core = client.CoreV1Api(api_client)
+known = []
+bookmark_seconds = 3
+table_accept = "application/json;as=Table;g=meta.k8s.io;v=v1"
 media_types = {"json": "application/json-patch+json", "merge": "application/merge-patch+json", "strategic": "application/strategic-merge-patch+json"}
 
 
+def dynamic_client():
+    # It asks the server as soon as it is made, which may refuse that.
+    if not known:
+        known.append(DynamicClient(api_client))
+    return known[0]
+
+
 def resource_of(ref):
-    return dynamic.resources.get(api_version=ref["apiVersion"], kind=ref["kind"])
+    return dynamic_client().resources.get(api_version=ref["apiVersion"], kind=ref["kind"])
 
 
 def perform(step, namespace):
     try:
         return perform_step(step, namespace)
     except ApiException as error:
-        return {"refused": json.loads(error.body)["reason"]}
+        # Its watch does not read what the server says.
+        return {"refused": "Expired" if error.status == 410 else json.loads(error.body)["reason"]}
 
 
 def perform_step(step, namespace):
@@ -62,13 +74,58 @@ def perform_step(step, namespace):
         read = resource.get(name=name, namespace=namespace).to_dict()
         return {"object": resource.status.replace(body={**read, "status": step["status"]}, name=name, namespace=namespace).to_dict()}
     if op == "as":
-        headers = dynamic.client.default_headers
+        headers = api_client.default_headers
         headers["Impersonate-User"] = step["user"]
         try:
             return perform(step["step"], namespace)
         finally:
             del headers["Impersonate-User"]
+    if op == "resume":
+        return resume(step, namespace)
+    if op == "watchFrom":
+        for _ in follow(namespace, resource_version=step["resourceVersion"], timeout_seconds=bookmark_seconds):
+            break
+        return {"done": True}
+    if op == "table":
+        return table(ref, step, namespace)
     return watch(resource, step, namespace)
+
+
+def table(ref, step, namespace):
+    prefix = "/api" if ref["apiVersion"] == "v1" else "/apis"
+    path = f"{prefix}/{ref['apiVersion']}/namespaces/{namespace}/{ref['kind'].lower()}s"
+    answer = api_client.call_api(
+        path, "GET", query_params=[("labelSelector", step["selector"])], header_params={"Accept": table_accept},
+        auth_settings=["BearerToken"], response_type="object", _return_http_data_only=True)
+    columns = [column["name"].upper() for column in answer["columnDefinitions"]]
+    rows = [["age" if name == "AGE" else str(cell) for name, cell in zip(columns, row["cells"])] for row in answer["rows"]]
+    return {"table": [columns, *rows]}
+
+
+def follow(namespace, **options):
+    return watching.Watch().stream(core.list_namespaced_config_map, namespace=namespace, **options)
+
+
+def resume(step, namespace):
+    events = []
+    version = core.list_namespaced_config_map(namespace).metadata.resource_version
+    options = {"label_selector": step["selector"]}
+    for one in step["before"]:
+        perform(one, namespace)
+    for event in follow(namespace, resource_version=version, allow_watch_bookmarks=True, timeout_seconds=bookmark_seconds, **options):
+        metadata = event["raw_object"]["metadata"]
+        events.append(f"{event['type']} {metadata.get('name', '')}")
+        version = metadata["resourceVersion"]
+        if event["type"] == "BOOKMARK":
+            break
+    for one in step["later"]:
+        perform(one, namespace)
+    wanted = len(events) + len(step["later"])
+    for event in follow(namespace, resource_version=version, timeout_seconds=30, **options):
+        events.append(f"{event['type']} {event['raw_object']['metadata']['name']}")
+        if len(events) == wanted:
+            break
+    return {"events": events}
 
 
 def names_of(resource, step, namespace):
