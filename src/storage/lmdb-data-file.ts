@@ -1,9 +1,8 @@
 // The data file while it is open: reads of its published state, one batch of writes at a time, and its replacement by a smaller one.
 
-import { rmSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createDiskSpace, type DiskSpace } from './disk-space.js'
-import { draftPath, promoteDraft } from './lmdb-folder.js'
+import { draftPath, renameDraft, syncFolderOf } from './lmdb-folder.js'
 import { isWorthRewriting, type ShrinkOptions, writeDraft } from './lmdb-rewrite.js'
 import { Snapshot } from './lmdb-snapshot.js'
 import { fileBytes, openTables, spaceUse, type Tables } from './lmdb-tables.js'
@@ -21,6 +20,8 @@ export class DataFile {
   #space: DiskSpace
   #tables: Tables
   #snapshot: Snapshot | undefined
+  /** Whether a crash might still bring the file back that this one has replaced: then nothing that is written would be there to stay. */
+  #isUnsynced = false
 
   constructor(path: string, tables: Tables) {
     this.#path = path
@@ -40,7 +41,11 @@ export class DataFile {
   }
 
   /** Resolves when the writes are on the disk; they show after the snapshot has been renewed. */
-  write({ chores, ...writes }: FileWrites): Promise<unknown> {
+  write(writes: FileWrites): Promise<unknown> {
+    return this.#isUnsynced ? this.#syncFolder(() => syncFolderOf(this.#path)).then(() => this.#write(writes)) : this.#write(writes)
+  }
+
+  #write({ chores, ...writes }: FileWrites): Promise<unknown> {
     this.#space.ensure(mostNewBytes(writes.staged), () => fileBytes(this.#tables))
     this.#arena.reset()
     return this.#tables.root.batch(() => {
@@ -73,15 +78,25 @@ export class DataFile {
     const draft = draftPath(this.#path)
     const tables = openTables({ path: draft, create: false })
     if (!tables) throw new StorageUnavailableError('the copy of the data file lacks tables')
-    await promoteDraft(this.#path)
-    rmSync(`${draft}-lock`, { force: true })
-    this.#space = createDiskSpace(this.#path)
+    const syncFolder = await renameDraft(this.#path).catch(async (error: unknown) => {
+      await tables.root.close()
+      throw error
+    })
+    // The old file has no name any more: whatever fails from here on, nothing may be written to it.
+    this.#isUnsynced = true
     const old = this.#tables
     this.#snapshot?.close()
     this.#tables = tables
     this.#snapshot = new Snapshot(tables)
+    this.#space = createDiskSpace(this.#path)
     await old.root.close()
+    await this.#syncFolder(syncFolder)
     return true
+  }
+
+  async #syncFolder(sync: () => Promise<void>): Promise<void> {
+    await sync()
+    this.#isUnsynced = false
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 // Takes possession of a data folder: refuses what is not ours or not whole before anything in it is touched, and makes a new one.
 
-import { chmodSync, close, existsSync, fsync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, close, closeSync, existsSync, fsync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { closedNotePath, isAsClosed } from './closed-note.js'
 import { type FolderLock, lockFileName, lockFolder, ownerNoteName } from './folder-lock.js'
@@ -54,14 +54,38 @@ export function draftPath(path: string): string {
   return `${path}.draft`
 }
 
+/** For a draft that is written by others, who do not ask who may read it. */
+export function privateFolder(path: string): string {
+  return `${path}.copy`
+}
+
 /** Puts a complete draft in the data file's place, durably. */
 export async function promoteDraft(path: string): Promise<void> {
+  const syncFolder = await renameDraft(path)
+  await syncFolder()
+}
+
+/**
+ * Puts a complete draft in the data file's place. What fails has changed nothing; once this resolves there is no way back, and the new file is
+ * there to stay when the function that it answers with has resolved, which can be called once.
+ */
+export async function renameDraft(path: string): Promise<() => Promise<void>> {
   chmodSync(draftPath(path), 0o600)
   await syncFile(draftPath(path))
-  renameSync(draftPath(path), path)
   rmSync(`${draftPath(path)}-lock`, { force: true })
-  await syncFile(dirname(path))
+  // Opened before, so that a lack of descriptors comes while nothing has happened.
+  const folder = openSync(dirname(path), 'r')
+  try {
+    renameSync(draftPath(path), path)
+  } catch (error) {
+    closeSync(folder)
+    throw error
+  }
+  return () => syncAndClose(folder)
 }
+
+/** The names in the folder of the data file. */
+export const syncFolderOf = (path: string): Promise<void> => syncFile(dirname(path))
 
 /**
  * Not the recursive option of mkdir: below a folder such as /proc, where nothing can be made, that one never returns. Answers with the folders
@@ -85,13 +109,21 @@ function checkContents(folder: string): void {
 }
 
 function isOurs(name: string): boolean {
-  const names = [dataFileName, lockFileName, ownerNoteName, draftPath(dataFileName), closedNotePath(dataFileName)]
+  const names = [
+    dataFileName,
+    lockFileName,
+    ownerNoteName,
+    draftPath(dataFileName),
+    privateFolder(dataFileName),
+    closedNotePath(dataFileName),
+  ]
   return names.some((ours) => name === ours || name === `${ours}-lock`)
 }
 
 function removeLeftovers(folder: string): void {
   const draft = draftPath(join(folder, dataFileName))
   for (const path of [draft, `${draft}-lock`]) rmSync(path, { force: true })
+  rmSync(privateFolder(join(folder, dataFileName)), { recursive: true, force: true })
 }
 
 async function createDataFile(path: string, { folder, mark }: FolderOptions): Promise<void> {
@@ -164,9 +196,12 @@ export function refusedBySystem(folder: string, error: unknown): StorageRefusedE
 }
 
 /** Beside the event loop: it may take as long as everything else that a start does. */
-function syncFile(path: string): Promise<void> {
+async function syncFile(path: string): Promise<void> {
+  await syncAndClose(openSync(path, 'r'))
+}
+
+function syncAndClose(file: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const file = openSync(path, 'r')
     fsync(file, (failed) => close(file, (unclosed) => (failed || unclosed ? reject(failed ?? unclosed) : resolve())))
   })
 }

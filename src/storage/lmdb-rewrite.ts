@@ -1,8 +1,8 @@
 // Gives disk space back: LMDB uses freed pages again but never shortens its file, so a file that is mostly free pages is written anew.
 
-import { rmSync, statfsSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { draftPath } from './lmdb-folder.js'
+import { chmodSync, mkdirSync, renameSync, rmSync, statfsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { draftPath, privateFolder } from './lmdb-folder.js'
 import { spaceUse, type Tables } from './lmdb-tables.js'
 
 const leastFreeBytes = 64 << 20
@@ -27,11 +27,17 @@ export function isWorthRewriting(tables: Tables, path: string, { peakBytes, most
 /** Writes what the file holds, without its free pages, to the draft beside it. No batch may be under way. */
 export async function writeDraft(tables: Tables, path: string): Promise<void> {
   const draft = draftPath(path)
+  const folder = privateFolder(path)
   rmSync(draft, { force: true })
+  rmSync(folder, { recursive: true, force: true })
+  // The package makes a file that everybody can read.
+  mkdirSync(folder, { mode: 0o700 })
   try {
-    await tables.root.backup(draft, true)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw error
+    const copy = join(folder, 'copy')
+    await tables.root.backup(copy, true)
+    chmodSync(copy, 0o600)
+    renameSync(copy, draft)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
 }

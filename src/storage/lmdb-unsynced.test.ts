@@ -1,0 +1,98 @@
+// A data file that was rewritten while its folder could not be synced, or not even opened: nothing that is acknowledged gets lost by it.
+
+import assert from 'node:assert/strict'
+import fs, { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, mock, test } from 'node:test'
+import { systemClock } from '../base/clock.js'
+import { silentLogger } from '../base/logger.js'
+import { openLmdbStorage } from './lmdb.js'
+import { draftPath } from './lmdb-folder.js'
+import { writeDraft } from './lmdb-rewrite.js'
+import type { Tables } from './lmdb-tables.js'
+import type { Storage } from './storage.js'
+
+describe('a rewritten data file', () => {
+  let folder: string
+  let storage: Storage
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'storage-'))
+  })
+  afterEach(() => {
+    restore()
+    rmSync(folder, { recursive: true })
+  })
+
+  const open = () => openLmdbStorage({ folder, mark: 'test', clock: systemClock, logger: silentLogger })
+  const put = (key: string, value: Buffer | undefined) => storage.commit([{ key, value, expect: undefined }])
+  const file = (): string => join(folder, 'data.mdb')
+  const restore = (): void => {
+    mock.restoreAll()
+    syncBuiltinESMExports()
+  }
+  const failure = (): Error => Object.assign(new Error('EIO: i/o error'), { code: 'EIO' })
+
+  /** Leaves a file that the next compaction rewrites. */
+  const fill = async (): Promise<void> => {
+    storage = await open()
+    const value = Buffer.alloc(1 << 20)
+    for (let i = 0; i < 80; i++) await put(`big/${i}`, value)
+    await Promise.all(Array.from({ length: 80 }, (_, i) => put(`big/${i}`, undefined)))
+    await storage.compact(storage.revision)
+  }
+
+  test('is written to only once its folder is synced, and never the old one', async () => {
+    await fill()
+    const { ino } = statSync(file())
+    const { fsync } = fs
+    mock.method(fs, 'fsync', (descriptor: number, callback: (error: Error | null) => void) => {
+      if (fs.fstatSync(descriptor).isDirectory()) callback(failure())
+      else fsync(descriptor, callback)
+    })
+    syncBuiltinESMExports()
+    await storage.compact(storage.revision)
+    assert.notEqual(statSync(file()).ino, ino, 'it was rewritten')
+    const { revision } = storage
+    await assert.rejects(put('k/refused', Buffer.from('no')), /EIO/)
+    restore()
+    while (storage.revision === revision) await put('k/acknowledged', Buffer.from('yes')).catch(() => undefined)
+    await storage.close()
+    storage = await open()
+    assert.equal(storage.read('k/acknowledged')?.value.toString(), 'yes')
+    assert.equal(storage.read('k/refused'), undefined)
+    await storage.close()
+  })
+
+  test('does not take its place where the folder cannot be opened', async () => {
+    await fill()
+    const { ino } = statSync(file())
+    const { openSync } = fs
+    mock.method(fs, 'openSync', (...args: Parameters<typeof openSync>) => {
+      if (args[0] === folder) throw failure()
+      return openSync(...args)
+    })
+    syncBuiltinESMExports()
+    await storage.compact(storage.revision)
+    restore()
+    assert.equal(statSync(file()).ino, ino)
+    await put('k/acknowledged', Buffer.from('yes'))
+    await storage.close()
+    storage = await open()
+    assert.equal(storage.read('k/acknowledged')?.value.toString(), 'yes')
+    await storage.close()
+  })
+
+  test('is for nobody else to read, from its first byte', async () => {
+    const path = join(folder, 'any')
+    const seen: number[] = []
+    const backup = async (copy: string): Promise<void> => {
+      seen.push(statSync(dirname(copy)).mode & 0o777)
+      writeFileSync(copy, 'secret', { mode: 0o644 })
+    }
+    await writeDraft({ root: { backup } } as unknown as Tables, path)
+    assert.deepEqual([...seen, statSync(draftPath(path)).mode & 0o777], [0o700, 0o600])
+    assert.deepEqual(fs.readdirSync(folder), ['any.draft'])
+  })
+})
