@@ -188,23 +188,32 @@ test('versions only grow', async () => {
   assert.ok((await versionOf()) > before)
 })
 
-timedTest('a hundred resets, with what a test leaves behind, take less than two seconds; of one, less than ten milliseconds', async () => {
-  const times: number[] = []
-  for (let i = 0; i < 100; i++) {
-    await Promise.all([
-      client.post('/api/v1/namespaces', { metadata: { name: `n-${i}` } }),
-      client.post(shopMaps, { metadata: { name: 'a' } }),
-      client.post('/api/v1/namespaces/shop/secrets', { metadata: { name: 'a' } }),
-    ])
-    const begunMs = performance.now()
-    await server.reset()
-    times.push(performance.now() - begunMs)
-  }
-  const sum = times.reduce((a, b) => a + b, 0)
-  const median = times.sort((a, b) => a - b)[50] as number
-  assert.ok(sum < 2000, `${sum} ms in all`)
-  assert.ok(median < 10, `${median} ms`)
-})
+timedTest(
+  'a reset takes less time than the three writes that a test leaves behind, and less than ten milliseconds of the processor',
+  async () => {
+    const times: number[] = []
+    const processorTimes: number[] = []
+    const writeTimes: number[] = []
+    for (let i = 0; i < 100; i++) {
+      const writtenMs = performance.now()
+      await Promise.all([
+        client.post('/api/v1/namespaces', { metadata: { name: `n-${i}` } }),
+        client.post(shopMaps, { metadata: { name: 'a' } }),
+        client.post('/api/v1/namespaces/shop/secrets', { metadata: { name: 'a' } }),
+      ])
+      const begunMs = performance.now()
+      const begun = process.cpuUsage()
+      await server.reset()
+      const { user, system } = process.cpuUsage(begun)
+      times.push(performance.now() - begunMs)
+      processorTimes.push((user + system) / 1000)
+      writeTimes.push(begunMs - writtenMs)
+    }
+    const median = (numbers: number[]): number => numbers.sort((a, b) => a - b)[50] as number
+    assert.ok(median(times) < median(writeTimes), `${median(times)} ms, and the writes ${median(writeTimes)} ms`)
+    assert.ok(median(processorTimes) < 10, `${median(processorTimes)} ms of the processor`)
+  },
+)
 
 test('many objects go, too', async () => {
   const post = (name: string) => client.post('/api/v1/namespaces/default/configmaps', { metadata: { name } })

@@ -114,7 +114,7 @@ onEveryEngine(
       assert.equal(events[1]?.object.metadata.resourceVersion, answer.metadata.resourceVersion)
     })
 
-    test('eviction asks the disruption budget', async () => {
+    test('eviction asks the disruption budget, which says so when the last one took the rest', async () => {
       const namespace = await roomForPods(client(), 'evicted')
       const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
       const eviction = (name: string) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } })
@@ -138,7 +138,15 @@ onEveryEngine(
       expectFailure(await client().post(pods(namespace, '/one/eviction'), elsewhere), 400, 'BadRequest')
       expectStatus(await client().post(pods(namespace, '/one/eviction'), eviction('one')), 201)
       expectFailure(await client().post(pods(namespace, '/two/eviction'), eviction('two')), 429, 'TooManyRequests')
-      assert.equal(((await client().get(`${budgets}/b`)).json['status'] as { disruptionsAllowed: number }).disruptionsAllowed, 0)
+      const charged = (await client().get(`${budgets}/b`)).json['status'] as {
+        readonly disruptionsAllowed: number
+        readonly conditions: readonly { readonly lastTransitionTime?: string }[]
+      }
+      assert.equal(charged.disruptionsAllowed, 0)
+      const { lastTransitionTime, ...condition } = charged.conditions[0] ?? {}
+      assert.match(lastTransitionTime ?? '', /^\d{4}-/)
+      const expected = { type: 'DisruptionAllowed', status: 'False', observedGeneration: 1, reason: 'InsufficientPods', message: '' }
+      assert.deepEqual(condition, expected)
     })
 
     test('an evicted pod says so while it goes, and a rehearsal leaves no trace', async () => {

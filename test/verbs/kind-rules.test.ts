@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer } from '../kit/api-client.js'
 import { onEveryEngine } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, until } from '../kit/fixtures.js'
+import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace } from '../kit/fixtures.js'
 
 const merge = 'application/merge-patch+json'
 const apply = 'application/apply-patch+yaml'
@@ -85,31 +85,6 @@ onEveryEngine('rules of kinds', (client) => {
     expectStatus(await client().delete(configMaps(namespace, 'a')), 200)
     expectStatus(await client().patch(path, apply, config({})), 200)
     expectFailure(await client().get(configMaps(namespace, 'a')), 404, 'NotFound')
-  })
-
-  test('a budget of which the last eviction took the rest says so', async () => {
-    const namespace = await newNamespace(client(), 'budget')
-    await until(
-      () => client().get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
-      ({ status }) => status === 200,
-    )
-    const pods = `/api/v1/namespaces/${namespace}/pods`
-    const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
-    expectStatus(await client().post(pods, { metadata: { name: 'p', labels: { a: 'b' } }, spec: { containers: [container] } }), 201)
-    expectStatus(await client().patch(`${pods}/p/status`, merge, { status: { phase: 'Running' } }), 200)
-    expectStatus(await client().post(budgets, { metadata: { name: 'b' }, spec: { selector: { matchLabels: { a: 'b' } } } }), 201)
-    const status = { observedGeneration: 1, disruptionsAllowed: 1, currentHealthy: 1, desiredHealthy: 0, expectedPods: 1 }
-    expectStatus(await client().patch(`${budgets}/b/status`, merge, { status }), 200)
-    expectStatus(await client().post(`${pods}/p/eviction`, { metadata: { name: 'p' } }), 201)
-    const charged = (await client().get(`${budgets}/b`)).json['status'] as {
-      readonly disruptionsAllowed: number
-      readonly conditions: readonly { readonly lastTransitionTime?: string }[]
-    }
-    assert.equal(charged.disruptionsAllowed, 0)
-    const { lastTransitionTime, ...condition } = charged.conditions[0] ?? {}
-    assert.match(lastTransitionTime ?? '', /^\d{4}-/)
-    const expected = { type: 'DisruptionAllowed', status: 'False', observedGeneration: 1, reason: 'InsufficientPods', message: '' }
-    assert.deepEqual(condition, expected)
   })
 
   test('rules of failure without conditions, claims of devices in claims of volumes, amounts beyond counting', async () => {
