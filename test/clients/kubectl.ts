@@ -25,7 +25,9 @@ export class Kubectl {
 
   constructor(access: KubectlAccess) {
     this.access = access
-    this.env = { PATH: process.env['PATH'], HOME: access.home, KUBECONFIG: access.clientConfiguration, ...access.environment }
+    const { home: HOME, clientConfiguration: KUBECONFIG } = access
+    // It does not live long enough for a collector of garbage to pay, which takes a third of its time.
+    this.env = { PATH: process.env['PATH'], GOGC: 'off', HOME, KUBECONFIG, ...access.environment }
   }
 
   within(namespace: string): Kubectl {

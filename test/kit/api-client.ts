@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
+import { createSecureContext } from 'node:tls'
 import { WatchStream } from './watch-stream.js'
 import type { Wire } from './wire.js'
 
@@ -40,7 +41,8 @@ export class ApiClient {
   constructor(access: Access) {
     this.access = access
     this.url = access.url
-    this.agent = new Agent({ keepAlive: true, maxSockets: 300, ca: access.ca })
+    // Made once, and not for each connection.
+    this.agent = new Agent({ keepAlive: true, maxSockets: 300, secureContext: createSecureContext({ ca: access.ca }) })
   }
 
   send(sending: Sending): Promise<Answer> {

@@ -37,7 +37,8 @@ export async function makeConfigMap(client: ApiClient, namespace: string, object
 }
 
 export function expectStatus(answer: Answer, status: number): Answer {
-  assert.equal(answer.status, status, answer.text.slice(0, 600))
+  // Answers may be large: nobody reads the text of one that is as it should be.
+  if (answer.status !== status) assert.equal(answer.status, status, answer.text.slice(0, 600))
   return answer
 }
 
