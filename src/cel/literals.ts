@@ -1,5 +1,6 @@
 // What literals mean: numbers within their ranges, strings without their quotes and escapes.
 
+import type { Token, TokenType } from './tokens.js'
 import { Uint } from './uint.js'
 
 const maxInt = (1n << 63n) - 1n
@@ -92,4 +93,33 @@ export function readBytes(text: string): Uint8Array | undefined {
     at = end
   }
   return Uint8Array.from(parts)
+}
+
+/** As messages call them. */
+export const numberNames: { readonly [type in TokenType]?: string } = {
+  NUM_INT: 'int',
+  NUM_UINT: 'uint',
+  NUM_FLOAT: 'double',
+}
+
+/** Undefined: it is none, such as a number that is too large. `text` has its sign. */
+export function readLiteral(token: Token, text: string) {
+  switch (token.type) {
+    case 'true':
+      return true
+    case 'false':
+      return false
+    case 'NUM_INT':
+      return readInt(text)
+    case 'NUM_UINT':
+      return readUint(text)
+    case 'NUM_FLOAT':
+      return readDouble(text)
+    case 'STRING':
+      return readString(text)
+    case 'BYTES':
+      return readBytes(text)
+    default:
+      return null
+  }
 }

@@ -2,44 +2,41 @@
 
 import type { CallExpr, Expr } from './ast.js'
 import { overloadsOf } from './declarations.js'
-import { readBytes, readDouble, readInt, readString, readUint } from './literals.js'
+import {
+  afterCondition,
+  afterItem,
+  afterMember,
+  afterTerm,
+  argumentStart,
+  beforeColon,
+  elementStart,
+  entryStart,
+  exactly,
+  expressionStart,
+  fieldStart,
+  literals,
+  memberNext,
+  memberStart,
+  orEnd,
+  products,
+  relations,
+  reserved,
+  setOf,
+  sums,
+  thenOrEnd,
+} from './grammar.js'
+import { numberNames, readLiteral } from './literals.js'
 import { expandMacro } from './macros.js'
+import { maxDepth, RuleReader, TooDeep, turn } from './rule-reader.js'
 import { type Issue, renderIssues } from './source.js'
 import { type Follow, Mismatch, TokenStream } from './token-stream.js'
-import { type Token, type TokenType, tokenize } from './tokens.js'
+import { type TokenType, tokenize } from './tokens.js'
 
 /** The expression is no expression; the message shows where. */
 export class CelSyntaxError extends Error {}
 
 /** Longer expressions are not read at all. */
 const maxCodePoints = 100_000
-/** How deep rules may call themselves: left-recursive ones count each turn, so that the tree is no deeper than this for each. */
-const maxDepth = 250
-
-const setOf = (...types: TokenType[]): ReadonlySet<TokenType> => new Set(types)
-const then = (...types: TokenType[]): Follow => ({ tokens: setOf(...types), orEnd: false })
-const thenOrEnd = (...types: TokenType[]): Follow => ({ tokens: setOf(...types), orEnd: true })
-
-const literals = ['true', 'false', 'null', 'NUM_FLOAT', 'NUM_INT', 'NUM_UINT', 'STRING', 'BYTES'] as const
-const memberStart = ['[', '{', '(', '.', '-', ...literals, 'IDENTIFIER'] as const
-const expressionStart = setOf(...memberStart, '!')
-const withAlso = (...types: TokenType[]): ReadonlySet<TokenType> => new Set([...expressionStart, ...types])
-const argumentStart = withAlso(')')
-const elementStart = withAlso(',', ']')
-const entryStart = withAlso(',', '}')
-const fieldStart = setOf('IDENTIFIER', ',', '}')
-const relations = ['<', '<=', '>=', '>', '==', '!=', 'in'] as const
-const sums = ['+', '-'] as const
-const products = ['*', '/', '%'] as const
-const calculations = [...products, ...sums] as const
-const memberNext = ['.', '[', '{'] as const
-
-const reserved: ReadonlySet<string> = new Set(
-  'as break const continue else false for function if import in let loop package namespace null return true var void while'.split(' '),
-)
-
-class TooDeep extends Error {}
-
 /** Throws {@link CelSyntaxError}. */
 export function parseExpression(text: string): Expr {
   const length = text.length <= maxCodePoints ? text.length : Array.from(text).length
@@ -63,83 +60,74 @@ export function parseExpression(text: string): Expr {
   return expr
 }
 
-class Parser {
-  private readonly stream: TokenStream
-  private readonly report: (issue: Issue) => void
-  private readonly depths = new Map<string, number>()
-
-  constructor(stream: TokenStream, report: (issue: Issue) => void) {
-    this.stream = stream
-    this.report = report
-  }
-
+/**
+ * Each rule is one function that does all it has to do, so that a level of an expression takes as little of the stack as can be: all that the limit
+ * lets through must fit, also before this code is compiled.
+ */
+class Parser extends RuleReader {
   parse(): Expr {
     const { stream } = this
-    return stream.rule(
-      'start',
-      then(),
-      () => {
-        const expr = this.expression(then('<EOF>'))
-        stream.match('<EOF>', then())
-        return expr
-      },
-      () => this.nothing(),
-    )
-  }
-
-  /** Stands for what could not be read; there is a complaint already. */
-  private nothing(): Expr {
-    return { kind: 'const', at: this.stream.current.at, value: null }
-  }
-
-  /** Counts how deep a rule is in itself. */
-  private enter<T>(rule: string, follow: Follow, read: (deeper: () => void) => T, otherwise: () => T): T {
-    const before = this.depths.get(rule) ?? 0
-    const deeper = (): void => {
-      const depth = (this.depths.get(rule) ?? 0) + 1
-      if (depth > maxDepth) throw new TooDeep()
-      this.depths.set(rule, depth)
-    }
-    deeper()
+    stream.begin(exactly())
     try {
-      return this.stream.rule(rule, follow, () => read(deeper), otherwise)
+      const expr = this.expression(exactly('<EOF>'))
+      stream.match('<EOF>', exactly())
+      return expr
+    } catch (thrown) {
+      stream.recover('start', thrown)
+      return this.nothing()
     } finally {
-      this.depths.set(rule, before)
+      stream.end()
     }
-  }
-
-  private read(rule: string, follow: Follow, read: (deeper: () => void) => Expr): Expr {
-    return this.enter(rule, follow, read, () => this.nothing())
   }
 
   private expression(follow: Follow): Expr {
-    const { stream } = this
-    return this.read('expr', follow, () => {
-      const condition = this.disjunction(thenOrEnd('?'))
-      if (!stream.is('?')) return condition
-      const { at } = stream.take()
-      const yes = this.disjunction(then(':'))
-      stream.match(':', { tokens: expressionStart, orEnd: false })
-      const no = this.expression(thenOrEnd())
+    const before = this.begin('expr', follow)
+    try {
+      const condition = this.disjunction(afterCondition)
+      if (!this.stream.is('?')) return condition
+      const { at } = this.stream.take()
+      const yes = this.disjunction(beforeColon)
+      this.stream.match(':', { tokens: expressionStart, orEnd: false })
+      const no = this.expression(orEnd)
       return { kind: 'call', at, name: '_?_:_', target: undefined, args: [condition, yes, no] }
-    })
+    } catch (thrown) {
+      return this.recover('expr', thrown)
+    } finally {
+      this.end('expr', before)
+    }
   }
 
   private disjunction(follow: Follow): Expr {
-    return this.read('or', follow, () => this.chain('||', '_||_', () => this.conjunction(thenOrEnd('||'))))
+    const before = this.begin('or', follow)
+    try {
+      const first = this.conjunction(afterTerm.or)
+      return this.stream.is('||') ? this.chain(first, '||', '_||_') : first
+    } catch (thrown) {
+      return this.recover('or', thrown)
+    } finally {
+      this.end('or', before)
+    }
   }
 
   private conjunction(follow: Follow): Expr {
-    return this.read('and', follow, () => this.chain('&&', '_&&_', () => this.relation(thenOrEnd('&&'))))
+    const before = this.begin('and', follow)
+    try {
+      const first = this.relation(afterTerm.and)
+      return this.stream.is('&&') ? this.chain(first, '&&', '_&&_') : first
+    } catch (thrown) {
+      return this.recover('and', thrown)
+    } finally {
+      this.end('and', before)
+    }
   }
 
   /** Terms side by side become a balanced tree, so that many of them are not deep. */
-  private chain(operator: '||' | '&&', name: string, readTerm: () => Expr): Expr {
-    const terms = [readTerm()]
+  private chain(first: Expr, operator: '||' | '&&', name: string): Expr {
+    const terms = [first]
     const places: number[] = []
     while (this.stream.is(operator)) {
       places.push(this.stream.take().at)
-      terms.push(readTerm())
+      terms.push(operator === '||' ? this.conjunction(afterTerm.or) : this.relation(afterTerm.and))
     }
     const balance = (from: number, to: number): Expr => {
       if (from === to) return terms[from] as Expr
@@ -150,73 +138,117 @@ class Parser {
   }
 
   private relation(follow: Follow): Expr {
-    const { stream } = this
-    return this.read('relation', follow, (deeper) => {
-      let left = this.sum(thenOrEnd(...relations))
-      while (stream.is(...relations)) {
-        deeper()
-        const { at, type } = stream.take()
-        const right = this.sum(thenOrEnd(...relations))
+    const before = this.begin('relation', follow)
+    try {
+      let left = this.sum(afterTerm.relation)
+      while (this.stream.is(...relations)) {
+        this.deepen('relation', turn + 1)
+        const { at, type } = this.stream.take()
+        const right = this.sum(afterTerm.relation)
+        this.depths.relation--
         left = { kind: 'call', at, name: type === 'in' ? '@in' : `_${type}_`, target: undefined, args: [left, right] }
       }
       return left
-    })
+    } catch (thrown) {
+      return this.recover('relation', thrown)
+    } finally {
+      this.end('relation', before)
+    }
   }
 
+  /** Sums and products are one rule of the grammar: the first term is no deeper than what it stands in. */
   private sum(follow: Follow): Expr {
-    return this.leftToRight('calc', follow, sums, (next) => this.leftToRight('calc', next, products, (last) => this.unary(last)))
-  }
-
-  private leftToRight(rule: string, follow: Follow, operators: readonly TokenType[], readTerm: (follow: Follow) => Expr): Expr {
-    const { stream } = this
-    return this.read(rule, follow, (deeper) => {
-      let left = readTerm(thenOrEnd(...calculations))
-      while (stream.is(...operators)) {
-        deeper()
-        const { at, type } = stream.take()
-        const right = readTerm(thenOrEnd(...calculations))
+    const before = this.begin('calc', follow)
+    try {
+      let left = this.product(afterTerm.calc)
+      while (this.stream.is(...sums)) {
+        this.deepen('calc', turn + 1)
+        const { at, type } = this.stream.take()
+        const right = this.product(afterTerm.calc)
+        this.depths.calc--
         left = { kind: 'call', at, name: `_${type}_`, target: undefined, args: [left, right] }
       }
       return left
-    })
+    } catch (thrown) {
+      return this.recover('calc', thrown)
+    } finally {
+      this.end('calc', before)
+    }
+  }
+
+  private product(follow: Follow): Expr {
+    const before = this.depths.calc
+    this.stream.begin(follow)
+    try {
+      let left = this.unary(afterTerm.calc)
+      while (this.stream.is(...products)) {
+        this.deepen('calc', turn + 1)
+        const { at, type } = this.stream.take()
+        const right = this.unary(afterTerm.calc)
+        this.depths.calc--
+        left = { kind: 'call', at, name: `_${type}_`, target: undefined, args: [left, right] }
+      }
+      return left
+    } catch (thrown) {
+      return this.recover('calc', thrown)
+    } finally {
+      this.end('calc', before)
+    }
   }
 
   private unary(follow: Follow): Expr {
+    const before = this.begin('unary', follow)
+    try {
+      const at = this.stream.current.at
+      const operator = this.operatorOf()
+      const operand = this.member(orEnd)
+      if (operator === undefined) return operand
+      return { kind: 'call', at, name: operator, target: undefined, args: [operand] }
+    } catch (thrown) {
+      return this.recover('unary', thrown)
+    } finally {
+      this.end('unary', before)
+    }
+  }
+
+  /** Takes signs before an operand; those that come in pairs do nothing. */
+  private operatorOf(): '!_' | '-_' | undefined {
     const { stream } = this
-    return this.read('unary', follow, () => {
-      stream.expect(expressionStart)
-      const { at, type } = stream.current
-      const isSign = type === '-' && (stream.peek(1) === 'NUM_INT' || stream.peek(1) === 'NUM_FLOAT')
-      if ((type !== '-' && type !== '!') || isSign) return this.member(thenOrEnd())
-      let count = 0
-      for (; stream.is(type); count++) stream.take()
-      if (!stream.is(...memberStart)) stream.expect(setOf(...memberStart, type))
-      const operand = this.member(thenOrEnd())
-      if (count % 2 === 0) return operand
-      return { kind: 'call', at, name: type === '!' ? '!_' : '-_', target: undefined, args: [operand] }
-    })
+    stream.expect(expressionStart)
+    const { type } = stream.current
+    const isSign = type === '-' && (stream.peek(1) === 'NUM_INT' || stream.peek(1) === 'NUM_FLOAT')
+    if ((type !== '-' && type !== '!') || isSign) return undefined
+    let count = 0
+    for (; stream.is(type); count++) stream.take()
+    if (!stream.is(...memberStart)) stream.expect(setOf(...memberStart, type))
+    if (count % 2 === 0) return undefined
+    return type === '!' ? '!_' : '-_'
   }
 
   private member(follow: Follow): Expr {
-    const { stream } = this
-    return this.read('member', follow, (deeper) => {
-      let operand = this.primary(thenOrEnd(...memberNext))
-      while (stream.is(...memberNext)) {
-        deeper()
-        const { at, type } = stream.take()
+    const before = this.begin('member', follow)
+    try {
+      let operand = this.primary(afterMember)
+      while (this.stream.is(...memberNext)) {
+        this.deepen('member', turn)
+        const { at, type } = this.stream.take()
         if (type === '.') {
-          const { text } = stream.match('IDENTIFIER', thenOrEnd('(', ...memberNext))
-          operand = stream.is('(') ? this.call(text, operand) : { kind: 'select', at, operand, field: text, isTest: false }
+          const { text } = this.stream.match('IDENTIFIER', thenOrEnd('(', ...memberNext))
+          operand = this.stream.is('(') ? this.call(text, operand) : { kind: 'select', at, operand, field: text, isTest: false }
         } else if (type === '[') {
-          const index = this.expression(then(']'))
-          stream.match(']', thenOrEnd(...memberNext))
+          const index = this.expression(exactly(']'))
+          this.stream.match(']', afterMember)
           operand = { kind: 'call', at, name: '_[_]', target: undefined, args: [operand, index] }
         } else {
           operand = this.message(at, operand)
         }
       }
       return operand
-    })
+    } catch (thrown) {
+      return this.recover('member', thrown)
+    } finally {
+      this.end('member', before)
+    }
   }
 
   /** From the bracket on. */
@@ -224,7 +256,7 @@ class Parser {
     const { stream } = this
     const { at } = stream.take()
     stream.expect(argumentStart)
-    const args = stream.is(')') ? [] : this.expressions(then(')'))
+    const args = stream.is(')') ? [] : this.expressions(exactly(')'))
     stream.match(')', thenOrEnd(...memberNext))
     const call: CallExpr = { kind: 'call', at, name, target, args }
     const expanded = expandMacro(call)
@@ -237,72 +269,78 @@ class Parser {
   private expressions(follow: Follow, closing?: TokenType): Expr[] {
     const { stream } = this
     const list: Expr[] = []
-    this.enter(
-      'list',
-      follow,
-      () => {
-        list.push(this.expression(thenOrEnd(',')))
-        while (stream.is(',') && stream.peek(1) !== closing) {
-          stream.take()
-          list.push(this.expression(thenOrEnd(',')))
-        }
-      },
-      () => undefined,
-    )
+    const before = this.begin('list', follow)
+    try {
+      list.push(this.expression(afterItem))
+      while (stream.is(',') && stream.peek(1) !== closing) {
+        stream.take()
+        list.push(this.expression(afterItem))
+      }
+    } catch (thrown) {
+      stream.recover('list', thrown)
+    } finally {
+      this.end('list', before)
+    }
     return list
   }
 
   private primary(follow: Follow): Expr {
     const { stream } = this
-    return this.read('primary', follow, () => {
+    const before = this.begin('primary', follow)
+    try {
       const { at, type } = stream.current
       if (type === '(') {
         stream.take()
-        const inner = this.expression(then(')'))
-        stream.match(')', thenOrEnd())
+        const inner = this.expression(exactly(')'))
+        stream.match(')', orEnd)
         return inner
       }
       if (type === '[') {
         stream.take()
         stream.expect(elementStart)
-        const elements = stream.is(',', ']') ? [] : this.expressions(then(',', ']'), ']')
+        const elements = stream.is(',', ']') ? [] : this.expressions(exactly(',', ']'), ']')
         if (stream.is(',')) stream.take()
-        stream.match(']', thenOrEnd())
+        stream.match(']', orEnd)
         return { kind: 'list', at, elements }
       }
       if (type === '{') return this.map()
       if (type === '.' || type === 'IDENTIFIER') return this.name()
       return this.literal()
-    })
+    } catch (thrown) {
+      return this.recover('primary', thrown)
+    } finally {
+      this.end('primary', before)
+    }
   }
 
   private map(): Expr {
     const { stream } = this
     const { at } = stream.take()
-    const entries: { key: Expr; value: Expr }[] = []
-    const readEntry = (): void => {
-      const key = this.expression(then(':'))
-      stream.match(':', { tokens: expressionStart, orEnd: false })
-      entries.push({ key, value: this.expression(thenOrEnd(',')) })
-    }
     stream.expect(entryStart)
-    if (!stream.is(',', '}')) {
-      this.enter(
-        'entries',
-        then(',', '}'),
-        () => {
-          readEntry()
-          while (stream.is(',') && stream.peek(1) !== '}') {
-            stream.take()
-            readEntry()
-          }
-        },
-        () => undefined,
-      )
-    }
+    const entries = stream.is(',', '}') ? [] : this.entries()
     if (stream.is(',')) stream.take()
-    stream.match('}', thenOrEnd())
+    stream.match('}', orEnd)
     return { kind: 'map', at, entries }
+  }
+
+  private entries(): { key: Expr; value: Expr }[] {
+    const { stream } = this
+    const entries: { key: Expr; value: Expr }[] = []
+    const before = this.begin('entries', exactly(',', '}'))
+    try {
+      for (;;) {
+        const key = this.expression(beforeColon)
+        stream.match(':', { tokens: expressionStart, orEnd: false })
+        entries.push({ key, value: this.expression(afterItem) })
+        if (!stream.is(',') || stream.peek(1) === '}') break
+        stream.take()
+      }
+    } catch (thrown) {
+      stream.recover('entries', thrown)
+    } finally {
+      this.end('entries', before)
+    }
+    return entries
   }
 
   /** `Name{field: value}`. */
@@ -350,30 +388,3 @@ class Parser {
 
 const nameOf = (expr: Expr): string =>
   expr.kind === 'select' ? `${nameOf(expr.operand)}.${expr.field}` : expr.kind === 'ident' ? expr.name : ''
-
-const numberNames: { readonly [type in TokenType]?: string } = {
-  NUM_INT: 'int',
-  NUM_UINT: 'uint',
-  NUM_FLOAT: 'double',
-}
-
-function readLiteral(token: Token, text: string) {
-  switch (token.type) {
-    case 'true':
-      return true
-    case 'false':
-      return false
-    case 'NUM_INT':
-      return readInt(text)
-    case 'NUM_UINT':
-      return readUint(text)
-    case 'NUM_FLOAT':
-      return readDouble(text)
-    case 'STRING':
-      return readString(text)
-    case 'BYTES':
-      return readBytes(text)
-    default:
-      return null
-  }
-}

@@ -100,22 +100,23 @@ export class TokenStream {
     return false
   }
 
-  /** Reads a rule, behind which `follow` may stand; a mismatch in it ends it with `otherwise`. */
-  rule<T>(name: string, follow: Follow, read: () => T, otherwise: () => T): T {
+  /** A rule begins, behind which `follow` may stand. */
+  begin(follow: Follow): void {
     this.follows.push(follow)
-    try {
-      return read()
-    } catch (thrown) {
-      if (!(thrown instanceof Mismatch)) throw thrown
-      this.complain(this.current.at, `mismatched input '${this.current.text}' expecting ${describeTokens(thrown.expected)}`)
-      this.recover(name)
-      return otherwise()
-    } finally {
-      this.follows.pop()
-    }
   }
 
-  private recover(name: string): void {
+  end(): void {
+    this.follows.pop()
+  }
+
+  /** What was thrown in a rule: a mismatch ends the rule, anything else goes on. */
+  recover(name: string, thrown: unknown): void {
+    if (!(thrown instanceof Mismatch)) throw thrown
+    this.complain(this.current.at, `mismatched input '${this.current.text}' expecting ${describeTokens(thrown.expected)}`)
+    this.skip(name)
+  }
+
+  private skip(name: string): void {
     // The same rule fails at the same place again: go on by one token, or it would do so for ever.
     if (this.lastErrorIndex === this.index && this.lastErrorRules.has(name)) this.consume()
     if (this.lastErrorIndex !== this.index) this.lastErrorRules = new Set()
