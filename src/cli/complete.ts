@@ -3,6 +3,7 @@
 import { sortTexts } from '../base/text-order.js'
 import { commands } from './command-table.js'
 import { parseLine } from './flags.js'
+import { plainWords, takesNext } from './plain-words.js'
 import { Session } from './session.js'
 import { usualFlags } from './usual-flags.js'
 
@@ -15,7 +16,7 @@ export async function complete(words: readonly string[]): Promise<readonly strin
 }
 
 async function candidates(before: readonly string[], typed: string): Promise<readonly string[]> {
-  const plain = before.filter((word) => !word.startsWith('-'))
+  const plain = plainWords(before).map((place) => before[place] as string)
   const name = [plain.slice(0, 2).join(' '), plain[0] ?? ''].find((one) => Object.hasOwn(commands, one))
   if (name === undefined)
     return Object.keys(commands)
@@ -27,11 +28,15 @@ async function candidates(before: readonly string[], typed: string): Promise<rea
   if (typed.startsWith('-')) return Object.keys(table).map((flag) => `--${flag}`)
   const subcommands = Object.keys(commands).flatMap((one) => (one.startsWith(`${name} `) ? [one.slice(name.length + 1)] : []))
   if (!/\b(?:TYPE|POD)\b/.test(command.usage)) return subcommands
-  const { flags, args } = parseLine(before, table)
+  // The value of a flag is being typed: which flag it is does not change what the others say.
+  const flag = before.at(-1) ?? ''
+  const isValue = takesNext(flag, table)
+  if (isValue && flag !== '-n' && flag !== '--namespace') return []
+  const { flags, args } = parseLine(isValue ? before.slice(0, -1) : before, table)
   const rest = args.slice(name.split(' ').length)
   const session = new Session(flags, () => undefined)
   try {
-    if (before.at(-1) === '-n' || before.at(-1) === '--namespace') return await namesOf(session, 'namespaces')
+    if (isValue) return await namesOf(session, 'namespaces')
     const [type] = rest
     if (command.usage.includes('(POD')) return await namesOf(session, 'pods')
     if (type !== undefined) return await namesOf(session, type)

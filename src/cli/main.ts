@@ -7,6 +7,7 @@ import { type CommandEntry, commands } from './command-table.js'
 import { Exit, explain } from './failure.js'
 import { parseLine, suggestion, UsageError } from './flags.js'
 import { type Io, processIo } from './io.js'
+import { plainWords } from './plain-words.js'
 import { Session } from './session.js'
 import { usualFlags } from './usual-flags.js'
 
@@ -92,24 +93,6 @@ function findCommand(argv: readonly string[]): Found {
 const shortNames: { readonly [name: string]: string } = { ns: 'namespace', cm: 'configmap', sa: 'serviceaccount', deploy: 'deployment' }
 
 const longNameOf = (word: string, place: number): string => (place === 1 ? (own(shortNames, word) ?? word) : word)
-
-/** Where words stand that are neither flags nor, as far as one can know before the command is known, values of flags. */
-function plainWords(argv: readonly string[]): readonly number[] {
-  const places: number[] = []
-  const takesValue = (word: string): boolean => {
-    if (word.includes('=')) return false
-    const spec = Object.entries(usualFlags).find(([name, one]) => word === `--${name}` || ('short' in one && word === `-${one.short}`))?.[1]
-    return spec !== undefined && spec.kind !== 'switch'
-  }
-  for (let i = 0; i < argv.length && places.length < 2; i++) {
-    const word = argv[i] as string
-    if (word === '--') break
-    if (!word.startsWith('-')) places.push(i)
-    else if (takesValue(word)) i++
-    else if (places.length > 0) break
-  }
-  return places
-}
 
 async function showHelp(words: readonly string[], rest: readonly string[], io: Io): Promise<number> {
   const { groupHelp, wholeHelp } = await import('./help.js')

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { repoRoot } from '../kit/paths.js'
@@ -132,7 +132,14 @@ test('edit sends what an editor made of the object, and keeps what could not be 
   assert.equal(wrong.code, 1)
   const file = /what you wrote is in (\S+)/.exec(wrong.stderr)?.[1] ?? ''
   assert.match(readFileSync(file, 'utf8'), /name: other/)
-  assert.match((await run(['edit', 'cm', 'e'], '', { EDITOR: join(folder, 'none') })).stderr, /EDITOR names another one/)
+  const leftOf = async (editorLine: string): Promise<readonly string[]> => {
+    const scratch = mkdtempSync(join(folder, 'scratch-'))
+    const { stderr } = await run(['edit', 'cm', 'e'], '', { EDITOR: editorLine, TMPDIR: scratch })
+    assert.match(stderr, /EDITOR names another one/)
+    return readdirSync(scratch)
+  }
+  assert.deepEqual(await leftOf(join(folder, 'none')), [])
+  assert.equal((await leftOf('echo x >> $1; false')).length, 1, 'what was written is not lost')
 })
 
 test('wait sees conditions, values and ends, and gives up in time', async () => {
@@ -319,6 +326,9 @@ test('help is there for every command, and completion knows commands, flags, kin
   assert.ok((await complete('get', '--all')).includes('--all-namespaces'))
   assert.deepEqual(await complete('get', 'configm'), ['configmaps'])
   assert.deepEqual(await complete('get', 'ns', 'def'), ['default'])
+  assert.deepEqual(await complete('get', 'cm', '-n', 'def'), ['default'])
+  assert.deepEqual(await complete('get', '-n', 'default', '-o', 'y'), [''])
+  assert.deepEqual(await complete('-n', 'default', 'get', 'configm'), ['configmaps'])
   for (const shell of ['bash', 'zsh', 'fish']) assert.match(await ok('completion', shell), /__complete/)
 })
 

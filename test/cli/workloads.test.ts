@@ -59,6 +59,7 @@ test('rollouts: history, undo, restart, pause, status', async () => {
   assert.match(Object.keys(restarted.spec?.template?.metadata?.annotations ?? {}).join(), /restartedAt$/)
   await ok('rollout', 'pause', 'deployment/web')
   assert.match((await run(['rollout', 'restart', 'deployment/web'])).stderr, /can't be restarted while it is paused/)
+  assert.match((await run(['rollout', 'undo', 'deployment/web'])).stderr, /you cannot roll back a paused deployment/)
   await ok('rollout', 'resume', 'deployment/web')
   assert.match((await run(['rollout', 'status', 'ns/default'])).stderr, /has no rollout/)
 

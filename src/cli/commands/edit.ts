@@ -37,42 +37,54 @@ export const command = defineCommand({
       const folder = mkdtempSync(join(tmpdir(), 'clusterctl-edit-'))
       const file = join(folder, `${name}.yaml`)
       let text = `${note}${yamlText(live)}`
-      for (;;) {
-        writeFileSync(file, text)
-        openEditor(file)
-        const edited = readFileSync(file, 'utf8')
-        const lines = edited
-          .split('\n')
-          .filter((line) => !line.startsWith('#'))
-          .join('\n')
-        if (lines.trim() === '' || edited === text || lines === yamlText(live)) {
-          io.err('Edit cancelled, no changes made.\n')
-          rmSync(folder, { recursive: true })
-          return
-        }
-        try {
-          const [object] = objectsOf(lines, file)
-          if (object === undefined) throw new Failure('there is no object in the file')
-          await part.update(object as DynamicObject, { fieldManager: flags['field-manager'] ?? '' })
-          io.out(`${fullNameOf(resource, name)} edited\n`)
-          rmSync(folder, { recursive: true })
-          return
-        } catch (thrown) {
-          const why = explain(thrown).trimEnd()
-          // Nobody can mend it where there is no terminal; what was written is not lost.
-          if (!io.isTerminal) throw new Failure(`${why.replace(/^error: /, '')}\n  what you wrote is in ${file}`)
-          text = `${note}${why
+      let isKept = false
+      const keep = (why: string): Failure => {
+        isKept = true
+        return new Failure(`${why}\n  what you wrote is in ${file}`)
+      }
+      try {
+        await editUntilSent()
+      } finally {
+        if (!isKept) rmSync(folder, { recursive: true })
+      }
+
+      async function editUntilSent(): Promise<void> {
+        for (;;) {
+          writeFileSync(file, text)
+          const problem = problemOfEditor(file)
+          if (problem !== undefined) throw readFileSync(file, 'utf8') === text ? new Failure(problem) : keep(problem)
+          const edited = readFileSync(file, 'utf8')
+          const lines = edited
             .split('\n')
-            .map((line) => `# ${line}\n`)
-            .join('')}#\n${lines}`
+            .filter((line) => !line.startsWith('#'))
+            .join('\n')
+          if (lines.trim() === '' || edited === text || lines === yamlText(live)) {
+            io.err('Edit cancelled, no changes made.\n')
+            return
+          }
+          try {
+            const [object] = objectsOf(lines, file)
+            if (object === undefined) throw new Failure('there is no object in the file')
+            await part.update(object as DynamicObject, { fieldManager: flags['field-manager'] ?? '' })
+            io.out(`${fullNameOf(resource, name)} edited\n`)
+            return
+          } catch (thrown) {
+            const why = explain(thrown).trimEnd()
+            // Nobody can mend it where there is no terminal; what was written is not lost.
+            if (!io.isTerminal) throw keep(why.replace(/^error: /, ''))
+            text = `${note}${why
+              .split('\n')
+              .map((line) => `# ${line}\n`)
+              .join('')}#\n${lines}`
+          }
         }
       }
     }
   },
 })
 
-function openEditor(file: string): void {
+function problemOfEditor(file: string): string | undefined {
   const editor = process.env['KUBE_EDITOR'] || process.env['EDITOR'] || 'vi'
   const { status } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' })
-  if (status !== 0) throw new Failure(`the editor "${editor}" failed; EDITOR names another one`)
+  return status === 0 ? undefined : `the editor "${editor}" failed; EDITOR names another one`
 }

@@ -17,6 +17,8 @@ export const command = defineCommand({
     checkWorkload(named)
     const { collection, name, resource } = named
     const live = (await collection.get(name)) as Workload
+    if (live.spec?.paused === true)
+      throw new Failure(`you cannot roll back a paused deployment; resume it first with "clusterctl rollout resume deployment/${name}"`)
     const revisions = await revisionsOf(named, live, session)
     const wanted = flags['to-revision'] ?? 0
     const to = wanted > 0 ? revisions.find(({ number }) => number === wanted) : revisions.at(-2)
