@@ -6,6 +6,7 @@ import type { CatalogSource } from '../api/catalog-source.js'
 import { scanQuery } from '../api/options/query.js'
 import { parseRequest } from '../api/request-info.js'
 import { type Clock, timerMs } from '../base/clock.js'
+import { Deadlines } from '../base/deadlines.js'
 import { TooHeavyError } from '../base/weight.js'
 import { negotiateError } from '../codec/negotiation.js'
 import { Exchange, type WireRequest, type WireResponse } from './exchange.js'
@@ -33,6 +34,7 @@ export type RequestListener = (request: WireRequest, response: WireResponse) => 
 export function requestListener(handling: Handling): RequestListener {
   const { pressure, catalogs } = handling
   const lifecycle = new Lifecycle(handling.hooks)
+  const deadlines = new Deadlines<Exchange>(handling.requestTimeoutMs, expire)
   return (request, response) => {
     const info = parseRequest(request.method ?? 'GET', request.url ?? '/')
     const exchange = new Exchange({
@@ -52,7 +54,7 @@ export function requestListener(handling: Handling): RequestListener {
       answered = walk(handling.filters, exchange)
     } catch (thrown) {
       if (thrown instanceof TooHeavyError) {
-        void finishLater(exchange, serveOffloaded(exchange), handling.requestTimeoutMs)
+        finishLater(exchange, serveOffloaded(exchange), deadlines)
         return
       }
       sendError(exchange, thrown)
@@ -60,7 +62,7 @@ export function requestListener(handling: Handling): RequestListener {
       return
     }
     if (typeof answered === 'boolean') lifecycle.complete(exchange)
-    else void finishLater(exchange, answered, handling.requestTimeoutMs)
+    else finishLater(exchange, answered, deadlines)
   }
 }
 
@@ -75,21 +77,38 @@ const mostAuditId = 256
 const ignore = (): void => undefined
 
 /** Waits for an answer that takes its time, though not forever. */
-async function finishLater(exchange: Exchange, answered: Promise<Answered>, timeoutMs: number): Promise<void> {
-  const allowedMs = exchange.timeoutMs === undefined ? timeoutMs : Math.min(timeoutMs, exchange.timeoutMs)
-  // Whether it lasts may turn out only after its user was asked for somewhere else.
-  const expire = (): void => void (exchange.isLongRunning || sendError(exchange, exchange.timeOut()))
-  const timer = exchange.isLongRunning ? undefined : setTimeout(expire, timerMs(allowedMs))
-  try {
-    await answered
-  } catch (thrown) {
-    if (thrown instanceof TooHeavyError) await serveOffloaded(exchange).catch((failed: unknown) => sendError(exchange, failed))
-    else sendError(exchange, thrown)
-  } finally {
-    clearTimeout(timer)
+function finishLater(exchange: Exchange, answered: Promise<Answered>, deadlines: Deadlines<Exchange>): void {
+  const stopWaiting = expireLater(exchange, deadlines)
+  const complete = (): void => {
+    stopWaiting?.()
+    deadlines.delete(exchange)
     exchange.lifecycle.complete(exchange)
   }
+  void answered.then(complete, (thrown: unknown) => {
+    if (!(thrown instanceof TooHeavyError)) {
+      sendError(exchange, thrown)
+      complete()
+      return undefined
+    }
+    return serveOffloaded(exchange)
+      .catch((failed: unknown) => sendError(exchange, failed))
+      .then(complete)
+  })
 }
+
+/** Nearly all requests may take equally long, and do without a timer of their own. */
+function expireLater(exchange: Exchange, deadlines: Deadlines<Exchange>): (() => void) | undefined {
+  if (exchange.isLongRunning) return undefined
+  if (exchange.timeoutMs === undefined || exchange.timeoutMs >= deadlines.afterMs) {
+    deadlines.add(exchange)
+    return undefined
+  }
+  const timer = setTimeout(expire, timerMs(exchange.timeoutMs), exchange)
+  return () => clearTimeout(timer)
+}
+
+/** Whether it lasts may turn out only after its user was asked for somewhere else. */
+const expire = (exchange: Exchange): void => void (exchange.isLongRunning || sendError(exchange, exchange.timeOut()))
 
 const lineEnd = 0x0a
 

@@ -10,7 +10,9 @@ export type Filter = (exchange: Exchange) => Answered | Promise<Answered>
 export function walk(filters: readonly Filter[], exchange: Exchange, from = 0): Answered | Promise<Answered> {
   for (let i = from; i < filters.length; i++) {
     const answered = (filters[i] as Filter)(exchange)
-    if (typeof answered !== 'boolean') return answered.then((done) => done || walk(filters, exchange, i + 1))
+    if (typeof answered !== 'boolean') {
+      return i === filters.length - 1 ? answered : answered.then((done) => done || walk(filters, exchange, i + 1))
+    }
     if (answered) return true
   }
   return false

@@ -26,7 +26,7 @@ export async function serveCreate(target: Target): Promise<Answered> {
   const format = bodyFormatOf(target)
   const options = parseCreateOptions(target.query, target.server.engine.identity)
   const call = target.call.with({ options })
-  const object = await decodeSent(target, options, format)
+  const object = decodeSent(target, { bytes: await readBody(target.exchange), format, options })
   const { review, postsTo } = call.resource.definition
   if (postsTo !== undefined) return servePostTo({ ...target, call }, form, object)
   if (review !== undefined) return serveReview({ ...target, call }, form, object)
@@ -44,7 +44,8 @@ async function serveReview(target: Target, form: ObjectForm, object: ApiObject):
 export async function serveUpdate(target: Target): Promise<Answered> {
   const form = formOf(target)
   const options = parseUpdateOptions(target.query, target.server.engine.identity)
-  const object = await decodeSent(target, options, bodyFormatOf(target))
+  const format = bodyFormatOf(target)
+  const object = decodeSent(target, { bytes: await readBody(target.exchange), format, options })
   return sendWritten(target, form, await update(target.server.engine, target.call.with({ options }), { object }))
 }
 
@@ -70,10 +71,15 @@ function sendWritten(target: Target, form: ObjectForm, written: Written): Promis
 const bodyFormatOf = ({ exchange, server }: Target): Format =>
   negotiateBody(exchange.request.headers['content-type'], { identity: server.engine.identity, formats: allFormats })
 
+interface Sent {
+  readonly bytes: Buffer
+  readonly format: Format
+  readonly options: { readonly fieldValidation?: string }
+}
+
 /** The body as an object of the resource's kind, with what was left out filled in. */
-async function decodeSent({ exchange, call }: Target, options: { readonly fieldValidation?: string }, format: Format): Promise<ApiObject> {
+function decodeSent({ exchange, call }: Target, { bytes, format, options }: Sent): ApiObject {
   const resource = call.subresource?.shown ?? call.resource
-  const bytes = await readBody(exchange)
   const decoded = decodeBody(format, bytes, resource)
   const unreadable = call.subresource?.view === undefined ? resource.definition.unreadable?.(decoded.object) : undefined
   if (unreadable !== undefined) throw cannotBeHandled(resource, unreadable)

@@ -80,6 +80,8 @@ const cachePeriodMs = 120_000
 /** Of commits that wait for the disk; one that is larger still goes alone. */
 const mostPendingBytes = 64 << 20
 
+type OneOrMore = readonly [Write, ...Write[]]
+
 export class ObjectStore {
   private readonly storage: Storage
   private readonly reads: Reads
@@ -282,7 +284,7 @@ export class ObjectStore {
   }
 
   /** Writes an encoded object if the key is as expected: absent (0), or at a revision. */
-  async put(
+  put(
     address: ObjectAddress,
     value: Buffer,
     { expect, uniqueKeys = noUniqueKeys, alongside = [], object, key = keyAt(address) }: PutConditions,
@@ -290,18 +292,18 @@ export class ObjectStore {
     const ttlSeconds = address.resource.definition.ttlSeconds?.(this.options.eventTtlSeconds) ?? 0
     const write =
       ttlSeconds > 0 ? { key, value, expect, expiresAtMs: this.options.clock.now() + ttlSeconds * 1000 } : { key, value, expect }
-    const outcome = await this.commitDurably(
-      expect === 0 ? 'create' : 'update',
-      isNothing(uniqueKeys) && alongside.length === 0 ? [write] : [write, ...writesOf(key, uniqueKeys), ...alongside.map(changed)],
-    )
-    if (outcome.ok) {
-      const held = object === undefined ? undefined : this.recent.get(key)
-      if (object !== undefined && held?.revision === outcome.revision) held.keepSource(address.resource, object)
-      return { ok: true, object: new StoredObject({ key, revision: outcome.revision, value }) }
-    }
-    if (isAmong(alongside, outcome.key)) return { ok: false, current: undefined, isBehind: true }
-    if (outcome.key !== key) return { ok: false, current: undefined, isTaken: true }
-    return { ok: false, current: objectOf(outcome.current) }
+    const writes: OneOrMore =
+      isNothing(uniqueKeys) && alongside.length === 0 ? [write] : [write, ...writesOf(key, uniqueKeys), ...alongside.map(changed)]
+    return this.commitDurably(expect === 0 ? 'create' : 'update', writes, (outcome): WriteOutcome => {
+      if (outcome.ok) {
+        const held = object === undefined ? undefined : this.recent.get(key)
+        if (object !== undefined && held?.revision === outcome.revision) held.keepSource(address.resource, object)
+        return { ok: true, object: new StoredObject({ key, revision: outcome.revision, value }) }
+      }
+      if (isAmong(alongside, outcome.key)) return { ok: false, current: undefined, isBehind: true }
+      if (outcome.key !== key) return { ok: false, current: undefined, isTaken: true }
+      return { ok: false, current: objectOf(outcome.current) }
+    })
   }
 
   isTaken(uniqueKey: UniqueKey): boolean {
@@ -309,16 +311,14 @@ export class ObjectStore {
   }
 
   /** Removes the object at a revision, with what it held; the outcome shows it with the version at which it went. */
-  async remove(stored: StoredObject, released: readonly UniqueKey[] = [], alongside: readonly Alongside[] = []): Promise<WriteOutcome> {
+  remove(stored: StoredObject, released: readonly UniqueKey[] = [], alongside: readonly Alongside[] = []): Promise<WriteOutcome> {
     const removal = { key: stored.key, value: undefined, expect: stored.revision }
-    const outcome = await this.commitDurably('delete', [
-      removal,
-      ...writesOf(stored.key, { gained: [], released }),
-      ...alongside.map(changed),
-    ])
-    if (!outcome.ok && isAmong(alongside, outcome.key)) return { ok: false, current: undefined, isBehind: true }
-    if (!outcome.ok) return { ok: false, current: objectOf(outcome.current) }
-    return { ok: true, object: new StoredObject({ ...stored.entry, revision: outcome.revision }) }
+    const writes: OneOrMore = [removal, ...writesOf(stored.key, { gained: [], released }), ...alongside.map(changed)]
+    return this.commitDurably('delete', writes, (outcome): WriteOutcome => {
+      if (outcome.ok) return { ok: true, object: new StoredObject({ ...stored.entry, revision: outcome.revision }) }
+      if (isAmong(alongside, outcome.key)) return { ok: false, current: undefined, isBehind: true }
+      return { ok: false, current: objectOf(outcome.current) }
+    })
   }
 
   /** Ends the watches that are open, so that their connections can close. */
@@ -351,16 +351,21 @@ export class ObjectStore {
   }
 
   /** A store that cannot write now is no fault of the client's: it may try again. */
-  private async commitDurably(operation: StoreOperation, writes: readonly [Write, ...Write[]]): Promise<CommitOutcome> {
+  /** With what becomes of the outcome: a promise more on the way of every write would show. */
+  private async commitDurably(
+    operation: StoreOperation,
+    writes: OneOrMore,
+    outcomeOf: (outcome: CommitOutcome) => WriteOutcome,
+  ): Promise<WriteOutcome> {
     let bytes = 0
     for (const { value } of writes) bytes += value?.length ?? 0
     if (this.pendingBytes > 0 && this.pendingBytes + bytes > mostPendingBytes) throw tooManyRequests(slowStore, 1)
     this.pendingBytes += bytes
     const begunMs = performance.now()
+    let outcome: CommitOutcome
     try {
-      const outcome = await this.storage.commit(writes)
+      outcome = await this.storage.commit(writes)
       this.noteWrite()
-      return outcome
     } catch (thrown) {
       this.noteWrite(thrown)
       throw readableFailure(thrown, 'write')
@@ -368,6 +373,7 @@ export class ObjectStore {
       this.pendingBytes -= bytes
       this.tallies.of(collectionOf(writes[0].key)).took(operation, begunMs)
     }
+    return outcomeOf(outcome)
   }
 }
 

@@ -5,7 +5,7 @@ import type { Logger } from '../base/logger.js'
 import { noteClosed } from './closed-note.js'
 import { type CollectionCounts, collectionOfRange } from './collections.js'
 import { type CommitBatch, checkWrites, createCommitBatch, entryOf, stageCommit } from './commit-batch.js'
-import { CommitQueue } from './commit-queue.js'
+import { type BatchItem, CommitQueue } from './commit-queue.js'
 import { type DueKey, ExpiryLoop } from './expiry-loop.js'
 import type { FolderLock } from './folder-lock.js'
 import { createFollowers, type Followers } from './followers.js'
@@ -84,6 +84,28 @@ interface LmdbBatch {
   readonly commits: CommitBatch
   readonly chores: ((tables: Tables) => void)[]
   compacted: number
+}
+
+/** A commit that waits for its batch: one object, because every write makes one. */
+class StagedCommit implements BatchItem<LmdbBatch> {
+  readonly #writes: readonly Write[]
+  readonly #resolve: (outcome: CommitOutcome) => void
+  readonly fail: (error: unknown) => void
+  #outcome: CommitOutcome | undefined
+
+  constructor(writes: readonly Write[], resolve: (outcome: CommitOutcome) => void, fail: (error: unknown) => void) {
+    this.#writes = writes
+    this.#resolve = resolve
+    this.fail = fail
+  }
+
+  stage({ commits }: LmdbBatch): void {
+    this.#outcome = stageCommit(commits, this.#writes)
+  }
+
+  resolve(): void {
+    this.#resolve(this.#outcome as CommitOutcome)
+  }
 }
 
 interface LmdbParts extends LmdbOptions {
@@ -166,14 +188,7 @@ class LmdbStorage implements Storage, HistorySource {
     return new Promise((resolve, reject) => {
       this.#checkOpen()
       checkWrites(writes)
-      let outcome: CommitOutcome
-      this.#queue.add({
-        stage: ({ commits }) => {
-          outcome = stageCommit(commits, writes)
-        },
-        resolve: () => resolve(outcome),
-        fail: reject,
-      })
+      this.#queue.add(new StagedCommit(writes, resolve, reject))
     })
   }
 

@@ -1,6 +1,7 @@
 // POST: an object that was not there. The eight steps of the house, top to bottom.
 
 import { AdmissionRequest } from '../admission/admission.js'
+import type { CommitWith } from '../admission/quota/ledger.js'
 import { ApiError, alreadyExists, badRequest, generatedNameExists, unavailable } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import { type ApiObject, withMetadata } from '../api/object.js'
@@ -10,7 +11,7 @@ import { validateCreation } from '../api/validation/validate-write.js'
 import { metadataOf } from '../objects/stored-metadata.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
-import { accounted, addressOf, checkMayCreate, type Engine, upToDate, type Written } from './engine.js'
+import { accounted, addressOf, checkMayCreate, type Engine, type Fate, upToDate, type Written } from './engine.js'
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
 import { refuseFaults } from './refuse-faults.js'
@@ -45,7 +46,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
     // It has its name before it is given anything else: what cannot be given is refused under that name.
     const taking = reserve(engine, call, { next: named(engine, admitted), old: undefined, dryRun })
     const reserved = taking instanceof Promise ? await taking : taking
-    let mayBeWritten = false
+    const fate: Fate = { mayBeWritten: false }
     try {
       const object = prepare(engine, call, reserved.object)
       const validating = validate(call, object)
@@ -61,13 +62,9 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       const value = engine.store.encode(call.resource, object)
       const address = addressOf(call, object.metadata?.name)
       const uniqueKeys = { gained: reserved.gained, released: [] }
-      const outcome = await accounted(engine, call, { next: object, old: undefined }, async (alongside) => {
-        // A commit that throws may have been written all the same: what was taken for it stays taken.
-        mayBeWritten = true
-        const written = await engine.store.put(address, value, { expect: 0, uniqueKeys, alongside })
-        mayBeWritten = written.ok
-        return written
-      })
+      const put: CommitWith = (alongside) => engine.store.put(address, value, { expect: 0, uniqueKeys, alongside })
+      const outcome = await accounted(engine, call, { next: object, old: undefined }, put, fate)
+      fate.mayBeWritten = outcome.ok
       if (outcome.ok) return { created: true, result: { stored: outcome.object } }
       if (outcome.isTaken) {
         // Somebody else was given the same address a moment ago; another one may be free.
@@ -77,7 +74,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       const isGenerated = !admitted.metadata?.name && admitted.metadata?.generateName
       if (!isGenerated || tries >= maxNameAttempts) throw exists(call, object, outcome.current)
     } finally {
-      if (!mayBeWritten && reserved.release !== undefined) await reserved.release()
+      if (!fate.mayBeWritten && reserved.release !== undefined) await reserved.release()
     }
   }
 }

@@ -98,10 +98,30 @@ export async function checkMayCreate({ access }: Engine, { caller: { info, user 
   throw refusal(asked, decision)
 }
 
-/** Stores a change together with what is counted for it. */
-export function accounted(engine: Engine, call: Call, change: AccountedChange, commit: CommitWith): Promise<WriteOutcome> {
+/** Of an object for which something was taken (an address, a port): a commit that throws may have been written all the same, and keeps it. */
+export interface Fate {
+  mayBeWritten: boolean
+}
+
+/** Stores a change together with what is counted for it. The outcome tells whoever waits for it the fate as well, and no second promise does. */
+export function accounted(
+  engine: Engine,
+  call: Call,
+  change: AccountedChange,
+  commit: CommitWith,
+  fate: Fate = { mayBeWritten: false },
+): Promise<WriteOutcome> {
   const account = engine.accounts?.accountFor(call, change)
-  return account === undefined ? commit(nothing) : account(commit)
+  if (account === undefined) {
+    fate.mayBeWritten = true
+    return commit(nothing)
+  }
+  return account(async (alongside) => {
+    fate.mayBeWritten = true
+    const outcome = await commit(alongside)
+    fate.mayBeWritten = outcome.ok
+    return outcome
+  })
 }
 
 const nothing: readonly never[] = []

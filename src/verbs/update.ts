@@ -2,6 +2,7 @@
 // from what is stored, checked, and committed if nothing came between; if something did, it is computed again.
 
 import { AdmissionRequest } from '../admission/admission.js'
+import type { CommitWith } from '../admission/quota/ledger.js'
 import { type ApiError, badRequest, conflict, invalid, notFound } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import { invalid as invalidField } from '../api/field-error.js'
@@ -17,7 +18,7 @@ import { isSameButForTimes } from '../patch/managed-entries.js'
 import { create, inNamespace } from './create.js'
 import type { Admitted } from './delete.js'
 import { isHeld } from './deletion.js'
-import { accounted, addressOf, type Engine, upToDate, type Written } from './engine.js'
+import { accounted, addressOf, type Engine, type Fate, upToDate, type Written } from './engine.js'
 import { track } from './managed-fields.js'
 import { refuseFaults } from './refuse-faults.js'
 import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
@@ -38,7 +39,7 @@ export async function update(engine: Engine, call: Call, request: UpdateRequest)
   if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
   if (current === undefined) return createInstead(engine, call, { ...request, object: sent })
-  return change(engine, call, {
+  return await change(engine, call, {
     current,
     next: (live) =>
       converting(call, () =>
@@ -88,7 +89,7 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
     const wanted = request.next(live)
     const shaping = { live, wanted: wanted instanceof Promise ? await wanted : wanted, request, current }
     const shaped = await shape(engine, call, shaping)
-    let mayBeWritten = false
+    const fate: Fate = { mayBeWritten: false }
     try {
       const { object: next, gained } = shaped
       if (isFinished(call, next)) {
@@ -106,17 +107,13 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
       call.throwIfAborted()
       const { revision: expect, key }: StoredObject = current
       const uniqueKeys = uniqueKeysOfChange(engine, call, { old: live, next, gained })
-      const outcome: WriteOutcome = await accounted(engine, call, { next, old: live }, async (alongside) => {
-        // A commit that throws may have been written all the same: what was taken for it stays taken.
-        mayBeWritten = true
-        const written = await engine.store.put(addressOf(call), value, { expect, uniqueKeys, alongside, object, key })
-        mayBeWritten = written.ok
-        return written
-      })
+      const put: CommitWith = (alongside) => engine.store.put(addressOf(call), value, { expect, uniqueKeys, alongside, object, key })
+      const outcome: WriteOutcome = await accounted(engine, call, { next, old: live }, put, fate)
+      fate.mayBeWritten = outcome.ok
       if (outcome.ok) return { created: false, result: { stored: outcome.object } }
       if (!outcome.isTaken) current = outcome.current
     } finally {
-      if (!mayBeWritten && shaped.release !== undefined) await shaped.release()
+      if (!fate.mayBeWritten && shaped.release !== undefined) await shaped.release()
     }
   }
   throw conflict(call.resource.subject, call.name, modifiedMessage)
