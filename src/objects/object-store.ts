@@ -81,6 +81,7 @@ const cachePeriodMs = 120_000
 const mostPendingBytes = 64 << 20
 
 type OneOrMore = readonly [Write, ...Write[]]
+type OutcomeOf = (outcome: CommitOutcome) => WriteOutcome
 
 export class ObjectStore {
   private readonly storage: Storage
@@ -294,7 +295,7 @@ export class ObjectStore {
       ttlSeconds > 0 ? { key, value, expect, expiresAtMs: this.options.clock.now() + ttlSeconds * 1000 } : { key, value, expect }
     const writes: OneOrMore =
       isNothing(uniqueKeys) && alongside.length === 0 ? [write] : [write, ...writesOf(key, uniqueKeys), ...alongside.map(changed)]
-    return this.commitDurably(expect === 0 ? 'create' : 'update', writes, (outcome): WriteOutcome => {
+    return this.commitDurably(expect === 0 ? 'create' : 'update', writes, (outcome) => {
       if (outcome.ok) {
         const held = object === undefined ? undefined : this.recent.get(key)
         if (object !== undefined && held?.revision === outcome.revision) held.keepSource(address.resource, object)
@@ -314,7 +315,7 @@ export class ObjectStore {
   remove(stored: StoredObject, released: readonly UniqueKey[] = [], alongside: readonly Alongside[] = []): Promise<WriteOutcome> {
     const removal = { key: stored.key, value: undefined, expect: stored.revision }
     const writes: OneOrMore = [removal, ...writesOf(stored.key, { gained: [], released }), ...alongside.map(changed)]
-    return this.commitDurably('delete', writes, (outcome): WriteOutcome => {
+    return this.commitDurably('delete', writes, (outcome) => {
       if (outcome.ok) return { ok: true, object: new StoredObject({ ...stored.entry, revision: outcome.revision }) }
       if (isAmong(alongside, outcome.key)) return { ok: false, current: undefined, isBehind: true }
       return { ok: false, current: objectOf(outcome.current) }
@@ -352,11 +353,7 @@ export class ObjectStore {
 
   /** A store that cannot write now is no fault of the client's: it may try again. */
   /** With what becomes of the outcome: a promise more on the way of every write would show. */
-  private async commitDurably(
-    operation: StoreOperation,
-    writes: OneOrMore,
-    outcomeOf: (outcome: CommitOutcome) => WriteOutcome,
-  ): Promise<WriteOutcome> {
+  private async commitDurably(operation: StoreOperation, writes: OneOrMore, outcomeOf: OutcomeOf): Promise<WriteOutcome> {
     let bytes = 0
     for (const { value } of writes) bytes += value?.length ?? 0
     if (this.pendingBytes > 0 && this.pendingBytes + bytes > mostPendingBytes) throw tooManyRequests(slowStore, 1)

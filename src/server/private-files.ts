@@ -40,12 +40,22 @@ export const writePrivateFile: WriteFile = (path, content) =>
  */
 export class PendingFiles {
   #pending: Promise<void>[] = []
+  /** Two at a time: Node has four threads for such things, and the first commits of a start are not to wait for one. */
+  readonly #lanes: [Promise<unknown>, Promise<unknown>] = [Promise.resolve(), Promise.resolve()]
 
   readonly write: WriteFile = (path, content) => {
-    const isDone = withDraft(path, content, (written) => putInPlace(path, written))
+    const isDone = withDraft(path, content, (written) => this.#next(() => putInPlace(path, written)))
     // Whoever settles hears of it.
     isDone.catch(() => undefined)
     this.#pending.push(isDone)
+  }
+
+  #next(work: () => Promise<void>): Promise<void> {
+    const [lane, other] = this.#lanes
+    const isDone = lane.then(work, work)
+    this.#lanes[0] = other
+    this.#lanes[1] = isDone
+    return isDone
   }
 
   /** Resolves when all of them are in their places and durable, and rejects with why one of them is not. */

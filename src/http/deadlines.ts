@@ -1,6 +1,6 @@
 // Many things that all have the same time to end, under one timer: to set and clear one for each costs more than to keep them in a row.
 
-import { timerMs } from './clock.js'
+import { timerMs } from '../base/clock.js'
 
 /** Those that have not been deleted when their time is up are told of, once. */
 export class Deadlines<T extends object> {

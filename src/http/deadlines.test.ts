@@ -1,3 +1,5 @@
+// One timer for many that have equally long.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Deadlines } from './deadlines.js'
