@@ -6,6 +6,7 @@ import type { FieldSet } from './field-set.js'
 import type { Members } from './members.js'
 import { PatchError } from './patch-error.js'
 import { isRecord, own } from './plain.js'
+import { setsJust } from './same-fields.js'
 import { setOf } from './set-of.js'
 import type { KindVersions } from './versions.js'
 
@@ -17,12 +18,14 @@ export interface ConfigInput extends KindVersions {
 
 export interface Config {
   readonly object: Members
-  /** The fields that it sets. */
+  /** The fields that it sets; where they are those that it set the last time, without those that have no owner. */
   readonly set: FieldSet | undefined
+  /** Whether it sets just what it set the last time. */
+  readonly isAgain: boolean
 }
 
-/** Throws a PatchError for a body that cannot be applied to the kind. */
-export function readConfig(input: ConfigInput): Config {
+/** Throws a PatchError for a body that cannot be applied to the kind. `last`: what the applier owns. */
+export function readConfig(input: ConfigInput, last?: FieldSet): Config {
   const { config } = input
   if (!isRecord(config)) throw new PatchError('malformed', 'error decoding YAML: the body must be an object')
   const apiVersion = textOf(config, 'apiVersion')
@@ -36,10 +39,11 @@ export function readConfig(input: ConfigInput): Config {
     throw new PatchError('malformed', 'metadata.managedFields must be nil')
   if (textOf(config, 'kind') !== input.kind) throw untyped(config, `no corresponding type for ${printKind(config)}`)
   const topology = structTopology(input.schema)
+  if (last !== undefined && setsJust(topology, config, last)) return { object: config, set: last, isAgain: true }
   const problems = configProblems(topology, config)
   if (problems.length > 1) throw untyped(config, ['errors:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
   if (problems[0] !== undefined) throw untyped(config, problems[0])
-  return { object: config, set: setOf(topology, config) }
+  return { object: config, set: setOf(topology, config), isAgain: false }
 }
 
 const untyped = (config: Members, problem: string): PatchError =>

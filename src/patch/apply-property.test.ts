@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import * as s from '../schema/node.js'
+import type * as s from '../schema/node.js'
 import { structTopology } from '../schema/topology.js'
 import { type FieldSet, isMember, isSameSet, pathSet, union } from './field-set.js'
 import { readStoredEntries } from './managed-entries.js'
@@ -13,91 +13,9 @@ import { compareElements } from './path-element.js'
 import { isEqual } from './plain.js'
 import { prune } from './prune.js'
 import { pruneAcrossVersions } from './prune-versions.js'
+import { type Plain, pick, type Random, randomOf, randomSchema, randomValue, withOtherTexts } from './random.fixture.js'
 import { setOf } from './set-of.js'
 import { deepFreeze, type Stage, stageOf } from './stage.fixture.js'
-
-type Plain = { readonly [name: string]: unknown }
-type Random = () => number
-
-/** A generator of numbers from 0 to 1 (mulberry32). */
-function randomOf(seed: number): Random {
-  let state = seed >>> 0
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296
-  }
-}
-
-const pick = <T>(random: Random, all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
-const some = <T>(random: Random, all: readonly T[]): readonly T[] => {
-  const chosen = all.filter(() => random() < 0.5)
-  return chosen.length === 0 ? [pick(random, all)] : chosen
-}
-
-const optional = { pointer: true }
-const words = ['a', 'b', 'c'] as const
-
-function randomNode(random: Random, depth: number): s.SchemaNode {
-  const kind = Math.floor(random() * (depth > 0 ? 9 : 3))
-  switch (kind) {
-    case 0:
-      return s.string
-    case 1:
-      return s.list(s.string, { listType: pick(random, ['atomic', 'set'] as const) })
-    case 2:
-      return s.map(s.string, { mapType: pick(random, ['atomic', 'granular'] as const) })
-    case 3:
-    case 4:
-      return s.struct('Part', fields(random, depth - 1), { mapType: random() < 0.2 ? 'atomic' : 'granular' })
-    case 5:
-    case 6:
-      return s.list(s.struct('Item', { id: s.jsonField(s.string, optional), ...fields(random, depth - 1) }), {
-        listType: 'map',
-        keys: ['id'],
-      })
-    case 7:
-      return s.map(s.struct('Value', fields(random, depth - 1)))
-    default:
-      return { type: 'any', form: 'json', granular: true }
-  }
-}
-
-const fields = (random: Random, depth: number): s.FieldTable =>
-  Object.fromEntries(
-    ['x', 'y', 'z']
-      .slice(0, 1 + Math.floor(random() * 3))
-      .map((name) => [name, s.jsonField(randomNode(random, depth), random() < 0.3 ? {} : optional)]),
-  )
-
-const metadata = s.struct('Meta', { name: s.jsonField(s.string) })
-const randomSchema = (random: Random): s.StructNode =>
-  s.struct('Thing', { metadata: s.jsonField(metadata), ...fields(random, 3) }, { typeMeta: true })
-
-/** A value without empty containers, so that every field of an object was set by somebody. */
-function randomValue(random: Random, node: s.SchemaNode): unknown {
-  switch (node.type) {
-    case 'list':
-      if (node.item.type === 'string') return some(random, words)
-      return some(random, words).map((id) => ({ ...(randomValue(random, node.item) as Plain), id }))
-    case 'map':
-      return Object.fromEntries(some(random, words).map((name) => [name, randomValue(random, node.value)]))
-    case 'struct': {
-      const names = some(
-        random,
-        Object.keys(node.fields).filter((name) => name !== 'id' && name !== 'metadata'),
-      )
-      return Object.fromEntries(names.map((name) => [name, randomValue(random, (node.fields[name] as s.Field).node)]))
-    }
-    case 'any':
-      return Object.fromEntries(
-        some(random, words).map((name) => [name, random() < 0.3 ? { deep: pick(random, words) } : pick(random, words)]),
-      )
-    default:
-      return pick(random, words)
-  }
-}
 
 /** A path of the object: what is there, whether it is one value, and whether it must be owned to stay. */
 interface Place {
@@ -182,6 +100,20 @@ function randomApply(world: World): void {
   const version = stage.version()
   stage.apply(manager, config)
   assert.equal(stage.version(), version, 'the same configuration again changes nothing')
+  assertApplied(world, config)
+  // The same fields with other values, as controllers do all day; the stage compares what comes of it with the longer way.
+  const again = deepFreeze(withOtherTexts(random, config) as Plain)
+  world.log.push(`apply ${manager} again ${JSON.stringify(again)}`)
+  stage.apply(manager, again, { force: true })
+  note(
+    world,
+    `${manager} Apply`,
+    placesOf(schema, again).map(({ path }) => textOf(path)),
+  )
+  assertApplied(world, again)
+}
+
+function assertApplied({ stage, schema }: World, config: Plain): void {
   const present = new Map(placesOf(schema, stage.object()).map((place) => [textOf(place.path), place]))
   for (const { path, value, isOne } of placesOf(schema, config))
     assert.ok(!isOne || isEqual(present.get(textOf(path))?.value, value), `what was applied is there: ${path.join(' ')}`)
@@ -213,9 +145,10 @@ function checkPruning({ schema, stage }: World, manager: string, config: Plain):
   if (last?.set === undefined) return
   const topology = structTopology(schema)
   const next = setOf(topology, config)
-  const all = [...owners.filter((owner) => owner !== last), { ...last, set: next, entry: undefined }]
+  const others = owners.filter((owner) => owner !== last)
+  const all = [...others, { ...last, set: next, entry: undefined }]
   const merged = mergeConfig(topology, stage.object(), config)
-  const quick = prune({ kind, topology, merged, owners: all, last, next })
+  const quick = prune({ kind, topology, merged, others, applier: { ...last, set: next, entry: undefined }, said: () => next, last })
   const slow = pruneAcrossVersions(kind, { merged, owners: all, last: { ...last, set: last.set } })
   assert.deepEqual(withoutNulls(quick), withoutNulls(slow))
 }

@@ -5,8 +5,8 @@ import { structTopology } from '../schema/topology.js'
 import { type Config, type ConfigInput, readConfig } from './apply-config.js'
 import { compare } from './compare.js'
 import { type Conflict, conflictError } from './conflicts.js'
-import { type DifferenceAt, differences, reconcileOwners, without } from './disown.js'
-import { difference, differenceBelow, type FieldSet, intersection, isSameSet, nonEmpty } from './field-set.js'
+import { type DifferenceAt, differences, keepOwners, reconcileOwners } from './disown.js'
+import { difference, differenceBelow, type FieldSet, intersection, intersects, isSameSet, nonEmpty } from './field-set.js'
 import { type ClientSideApply, claimedByAnnotation, refreshAnnotation } from './last-applied.js'
 import { UnkeyedListError } from './list-items.js'
 import {
@@ -15,8 +15,8 @@ import {
   type Owner,
   type OwnerName,
   ownerOf,
+  ownersBut,
   readStoredEntries,
-  withSet,
   writeEntries,
 } from './managed-entries.js'
 import type { Members } from './members.js'
@@ -24,6 +24,7 @@ import { mergeConfig } from './merge.js'
 import { changesUnowned, ownable, ownableTopology } from './ownable.js'
 import { PatchError } from './patch-error.js'
 import { prune } from './prune.js'
+import { setOf } from './set-of.js'
 
 export interface ApplyInput extends ConfigInput {
   /** What is stored, in the version of the request; undefined where the object does not exist. */
@@ -48,11 +49,21 @@ export interface ApplyOutcome {
 }
 
 /** Throws a PatchError: `malformed` or `untyped` for a configuration that cannot be applied, `conflict` where others own fields. */
-export function apply(input: ApplyInput): ApplyOutcome {
-  const config = readConfig(input)
+export const apply = (input: ApplyInput): ApplyOutcome => applyWith(input, true)
+
+/** The same without a quick look whether the configuration sets what it set the last time: the longer way to the same outcome. */
+export const applyAtLength = (input: ApplyInput): ApplyOutcome => applyWith(input, false)
+
+function applyWith(input: ApplyInput, isQuick: boolean): ApplyOutcome {
+  const stored = reconcileOwners(input, readStoredEntries(input.liveManagedFields))
+  const name: OwnerName = { manager: input.manager, operation: 'Apply', apiVersion: input.apiVersion, subresource: input.subresource }
+  const last = stored.find((owner) => isSameOwner(owner, name))
+  const ignored = nonEmpty(input.reset)
+  const known = isQuick && last !== undefined && differenceBelow(last.set, ignored) === last.set ? last.set : undefined
+  const config = readConfig(input, known)
   try {
-    const plan = planOf(input, config)
-    const conflicts = input.force ? [] : unresolved(input, conflictsOf(plan))
+    const plan = planOf(input, { config, name, last, stored, ignored })
+    const conflicts = input.force ? none : unresolved(input, conflictsOf(plan))
     if (conflicts.length > 0) throw conflictError(conflicts)
     return refreshAnnotation(outcomeOf(input, plan), config.object, input)
   } catch (thrown) {
@@ -60,6 +71,8 @@ export function apply(input: ApplyInput): ApplyOutcome {
     throw thrown
   }
 }
+
+const none: readonly Conflict[] = []
 
 /** What an apply would do. */
 interface Plan {
@@ -72,34 +85,43 @@ interface Plan {
   readonly isChanged: boolean
 }
 
-function planOf(input: ApplyInput, config: Config): Plan {
+/** What is known before it is planned. */
+interface Beginning {
+  readonly config: Config
+  readonly name: OwnerName
+  /** The owners that are recorded. */
+  readonly stored: readonly Owner[]
+  /** The applier among them. */
+  readonly last: Owner | undefined
+  readonly ignored: FieldSet | undefined
+}
+
+function planOf(input: ApplyInput, { config, name, stored, last, ignored }: Beginning): Plan {
   const live = (input.live ?? {}) as Members
-  const ignored = nonEmpty(input.reset)
   const topology = structTopology(input.schema)
-  const name: OwnerName = { manager: input.manager, operation: 'Apply', apiVersion: input.apiVersion, subresource: input.subresource }
-  const before = reconcileOwners(input, ownersBefore(input, ignored))
-  const last = before.find((owner) => isSameOwner(owner, name))
-  const others = before.filter((owner) => owner !== last)
-  const said = differenceBelow(config.set, ignored)
-  const wanted = ownable(said)
+  const others = stored.length === 0 ? reconcileOwners(input, firstOwners(input, ignored)) : ownersBut(stored, last)
+  const said = config.isAgain ? config.set : differenceBelow(config.set, ignored)
+  const wanted = config.isAgain ? config.set : ownable(said)
   // The same opinion as before is recognised by being the same value.
   const set = isSameSet(wanted, last?.set) ? last?.set : wanted
   const applier = ownerOf(name, set, last?.time)
   const merged = mergeConfig(topology, live, config.object)
-  // Pruning counts all that the configuration says, its name included: metadata that it names stay, whatever it no longer says in them.
-  const object = prune({ kind: input, topology, merged, owners: [...others, { ...applier, set: said }], last, next: set })
+  const object = prune({ kind: input, topology, merged, others, applier, said: () => saidBy(input, config, said), last })
   const differenceAt = differences({ kind: input, live, next: object, ignored, isOutcome: true })
   const change = differenceAt(input.apiVersion)
   const isChanged = change === undefined || change === 'unknown' || (change.changed ?? change.removed) !== undefined
   return { object, applier, last, others, differenceAt, isChanged: isChanged || changesUnowned(live, config.object) }
 }
 
+/** All that a configuration says, what has no owner included. */
+const saidBy = (input: ApplyInput, config: Config, said: FieldSet | undefined): FieldSet | undefined =>
+  config.isAgain ? differenceBelow(setOf(structTopology(input.schema), config.object), nonEmpty(input.reset)) : said
+
 const beforeFirstApply = 'before-first-apply'
 
-/** The owners so far. What an object without owners holds at its first apply gets one, so that it can conflict. */
-function ownersBefore(input: ApplyInput, ignored: FieldSet | undefined): readonly Owner[] {
-  const owners = readStoredEntries(input.liveManagedFields)
-  if (owners.length > 0 || input.live === undefined) return owners
+/** What an object without owners holds at its first apply gets one, so that it can conflict. */
+function firstOwners(input: ApplyInput, ignored: FieldSet | undefined): readonly Owner[] {
+  if (input.live === undefined) return []
   const { changed } = compare(ownableTopology(input.schema), undefined, input.live as Members)
   const { apiVersion, subresource, time } = input
   const set = differenceBelow(changed, ignored)
@@ -107,12 +129,14 @@ function ownersBefore(input: ApplyInput, ignored: FieldSet | undefined): readonl
 }
 
 function conflictsOf({ others, differenceAt }: Plan): readonly Conflict[] {
-  return others.flatMap((owner) => {
+  const conflicts: Conflict[] = []
+  for (const owner of others) {
     const change = differenceAt(owner.apiVersion)
-    if (change === undefined || change === 'unknown') return []
+    if (change === undefined || change === 'unknown' || !intersects(owner.set, change.changed)) continue
     const set = intersection(owner.set, change.changed)
-    return set === undefined ? [] : [{ owner, set }]
-  })
+    if (set !== undefined) conflicts.push({ owner, set })
+  }
+  return conflicts
 }
 
 /** Conflicts with what the same client wrote before it knew of apply are none, if they are the only ones. */
@@ -126,19 +150,15 @@ function unresolved(input: ApplyInput, conflicts: readonly Conflict[]): readonly
 }
 
 function outcomeOf(input: ApplyInput, { object, applier, last, others, differenceAt, isChanged }: Plan): ApplyOutcome {
-  const kept = others.flatMap((owner) => {
-    const change = differenceAt(owner.apiVersion)
-    if (change === 'unknown') return []
-    return change === undefined ? [owner] : [withSet(owner, without(owner.set, change))]
-  })
-  const owner = isChanged ? ownerOf(applier, applier.set, input.time) : unchanged(applier, last)
+  const kept = keepOwners(others, differenceAt)
+  const owner = isChanged ? keepIfSame(ownerOf(applier, applier.set, input.time), last) : keepIfSame(applier, last)
   return {
     object: isChanged || input.live === undefined ? object : input.live,
-    managedFields: writeEntries([...kept, owner]),
+    managedFields: writeEntries([...kept, owner], input.liveManagedFields),
     isChanged,
   }
 }
 
-/** A change of opinion that changes nothing keeps its time; the same opinion keeps its entry. */
-const unchanged = (applier: Owner, last: Owner | undefined): Owner =>
-  last !== undefined && last.apiVersion === applier.apiVersion && last.set === applier.set ? last : applier
+/** A change of opinion that changes nothing keeps its time; the same opinion keeps its entry, within the same second even if it changes something. */
+const keepIfSame = (applier: Owner, last: Owner | undefined): Owner =>
+  last !== undefined && last.apiVersion === applier.apiVersion && last.set === applier.set && last.time === applier.time ? last : applier

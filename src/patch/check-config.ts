@@ -15,6 +15,14 @@ export function configProblems(root: StructTopology, config: Members): readonly 
   return problems.length > mostProblems ? [...lines, 'and more'] : lines
 }
 
+/** Whether a value has no problems. */
+export function fits(node: Topology, value: unknown): boolean {
+  if (node.kind === 'scalar') return value === null || value === undefined || fitsScalar(node, value)
+  const problems: Problem[] = []
+  check(node, value, problems)
+  return problems.length === 0
+}
+
 /** Of more problems it is only told that there are more; they are not looked for. */
 const mostProblems = 100
 
@@ -44,9 +52,12 @@ function describe(value: unknown): string {
 }
 
 function checkScalar(node: ScalarTopology, value: unknown, problems: Problem[]): void {
-  const type = describe(value)
-  if (type === 'list' || type === 'map' || (node.accepts !== 'scalar' && node.accepts !== type))
-    expected(scalarNames[node.accepts], value, problems)
+  if (!fitsScalar(node, value)) expected(scalarNames[node.accepts], value, problems)
+}
+
+function fitsScalar({ accepts }: ScalarTopology, value: unknown): boolean {
+  if (accepts === 'scalar') return typeof value !== 'object'
+  return accepts === typeof value || (accepts === 'number' && typeof value === 'bigint')
 }
 
 const scalarNames = { string: 'string', boolean: 'boolean', number: 'numeric (int or float)', scalar: 'any scalar' }

@@ -22,10 +22,16 @@ export type DifferenceAt = (apiVersion: string) => Difference | 'unknown' | unde
 
 /** Compares at most once for each version. */
 export function differences(write: Write): DifferenceAt {
-  const known = new Map<string, Difference | 'unknown' | undefined>()
+  let own: { readonly difference: ReturnType<DifferenceAt> } | undefined
+  let others: Map<string, ReturnType<DifferenceAt>> | undefined
   return (apiVersion) => {
-    if (!known.has(apiVersion)) known.set(apiVersion, differenceAt(write, apiVersion))
-    return known.get(apiVersion)
+    if (apiVersion === write.kind.apiVersion) {
+      own ??= { difference: differenceAt(write, apiVersion) }
+      return own.difference
+    }
+    others ??= new Map()
+    if (!others.has(apiVersion)) others.set(apiVersion, differenceAt(write, apiVersion))
+    return others.get(apiVersion)
   }
 }
 
@@ -36,21 +42,46 @@ function differenceAt({ kind, live, next, ignored, isOutcome }: Write, apiVersio
   const after = objectAt(kind, next, apiVersion)
   if (after === undefined || (before === undefined && live !== undefined)) return undefined
   const isOwn = apiVersion === kind.apiVersion
-  const { changed, removed } =
+  const found =
     isOutcome && before !== undefined
       ? (isOwn ? compareOutcome : compareConverted)(topology, before, after)
       : compare(topology, before, after)
-  return { changed: differenceBelow(changed, ignored), removed: differenceBelow(removed, ignored) }
+  return ignored === undefined
+    ? found
+    : { changed: differenceBelow(found.changed, ignored), removed: differenceBelow(found.removed, ignored) }
 }
 
 /** The set of an owner without what it lost. */
-export const without = (set: FieldSet | undefined, { changed, removed }: Difference): FieldSet | undefined =>
+const without = (set: FieldSet | undefined, { changed, removed }: Difference): FieldSet | undefined =>
   difference(difference(set, changed), removed)
 
 /** Owners whose sets follow the topology that the kind has now. */
 export const reconcileOwners = (kind: KindVersions, owners: readonly Owner[]): readonly Owner[] =>
-  owners.map((owner) => {
+  mapOwners(owners, (owner) => {
     const topology = owner.set && topologyAt(kind, owner.apiVersion)
     if (owner.set === undefined || topology === undefined || topology === 'unknown') return owner
     return withSet(owner, reconciled(owner.set, topology))
   })
+
+/** Owners of whom some are others; mostly none is. */
+function mapOwners(owners: readonly Owner[], change: (owner: Owner) => Owner): readonly Owner[] {
+  let out: Owner[] | undefined
+  for (let i = 0; i < owners.length; i++) {
+    const owner = owners[i] as Owner
+    const next = change(owner)
+    if (next === owner) continue
+    out ??= [...owners]
+    out[i] = next
+  }
+  return out ?? owners
+}
+
+/** What is left of owners when others write: all but those that wrote in a version that is not known any more. */
+export function keepOwners(owners: readonly Owner[], differenceAt: DifferenceAt): readonly Owner[] {
+  const isGone = (owner: Owner): boolean => differenceAt(owner.apiVersion) === 'unknown'
+  const known = owners.some(isGone) ? owners.filter((owner) => !isGone(owner)) : owners
+  return mapOwners(known, (owner) => {
+    const lost = differenceAt(owner.apiVersion)
+    return lost === undefined || lost === 'unknown' ? owner : withSet(owner, without(owner.set, lost))
+  })
+}

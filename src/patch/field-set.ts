@@ -118,19 +118,26 @@ const withAllBelow: Removal = (a, b) => (isMember(b) ? undefined : subtract(a, b
 
 function subtract(a: FieldSet, b: FieldSet, remove: Removal): FieldSet | undefined {
   if (isLeaf(a)) return isMember(b) ? undefined : a
-  const kept: Child[] = []
-  let isSame = true
   const wasMember = isMember(a)
   const member = wasMember && !isMember(b)
+  // What is taken away is mostly little and hits nothing, so that it is looked at and not what it is taken from.
+  let changed: Map<string, FieldSet | undefined> | undefined
+  for (const element in b) {
+    const node = element === self ? undefined : a[element]
+    if (node === undefined) continue
+    const left = remove(node, b[element] as FieldSet)
+    if (left === node) continue
+    changed ??= new Map()
+    changed.set(element, left)
+  }
+  if (changed === undefined && member === wasMember) return a
+  const kept: Child[] = []
   for (const element in a) {
     if (element === self) continue
-    const node = a[element] as FieldSet
-    const other = b[element]
-    const left = other === undefined ? node : remove(node, other)
-    if (left !== node) isSame = false
-    if (left !== undefined) kept.push({ element, node: left })
+    const node = changed?.has(element) ? changed.get(element) : a[element]
+    if (node !== undefined) kept.push({ element, node })
   }
-  return isSame && member === wasMember ? a : nodeOf(member, kept)
+  return nodeOf(member, kept)
 }
 
 /** The paths that are in both. */
@@ -147,6 +154,20 @@ function common(a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined
     if (node !== undefined) children.push({ element, node })
   }
   return nodeOf(member, children)
+}
+
+/** Whether any path is in both. */
+export const intersects = (a: FieldSet | undefined, b: FieldSet | undefined): boolean =>
+  a !== undefined && b !== undefined && isShared(a, b)
+
+function isShared(a: FieldSet, b: FieldSet): boolean {
+  for (const element in b) {
+    const left = a[element]
+    if (left === undefined || element === self) continue
+    const right = b[element] as FieldSet
+    if ((isMember(left) && isMember(right)) || isShared(left, right)) return true
+  }
+  return false
 }
 
 /** Whether every path of `a` is in `b`. */

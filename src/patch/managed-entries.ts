@@ -128,21 +128,47 @@ function addOwner(reading: Reading, owner: Owner): void {
   owners[index] = owner
 }
 
-/** The entries of all owners that own something: applies first, then by time and name; undefined if there are none. */
-export function writeEntries(owners: readonly Owner[]): readonly ManagedFieldsEntry[] | undefined {
-  const entries = owners.filter((owner) => owner.set !== undefined).map((owner) => owner.entry ?? entryOf(owner))
-  return entries.length === 0 ? undefined : entries.length === 1 ? entries : entries.sort(compareEntries)
+/** The owners but for one of them. */
+export function ownersBut(owners: readonly Owner[], one: Owner | undefined): readonly Owner[] {
+  if (one === undefined) return owners
+  const others: Owner[] = []
+  for (const owner of owners) if (owner !== one) others.push(owner)
+  return others
 }
 
-const entryOf = ({ manager, operation, apiVersion, time, set, subresource }: Owner): ManagedFieldsEntry => ({
-  manager,
-  operation,
-  apiVersion,
-  ...(time === undefined ? {} : { time }),
-  fieldsType: 'FieldsV1',
-  fieldsV1: set,
-  ...(subresource === '' ? {} : { subresource }),
-})
+/**
+ * The entries of all owners that own something: applies first, then by time and name; undefined if there are none. Where they are those
+ * that were there before, it is the same list.
+ */
+export function writeEntries(
+  owners: readonly Owner[],
+  before?: readonly ManagedFieldsEntry[] | undefined,
+): readonly ManagedFieldsEntry[] | undefined {
+  const entries: ManagedFieldsEntry[] = []
+  for (const owner of owners) if (owner.set !== undefined) entries.push(owner.entry ?? entryOf(owner))
+  if (entries.length === 0) return undefined
+  if (entries.length > 1) entries.sort(compareEntries)
+  return before !== undefined && areSameEntries(entries, before) ? before : entries
+}
+
+function areSameEntries(a: readonly ManagedFieldsEntry[], b: readonly ManagedFieldsEntry[]): boolean {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+function entryOf({ manager, operation, apiVersion, time, set, subresource }: Owner): ManagedFieldsEntry {
+  if (time !== undefined && subresource === '') return { manager, operation, apiVersion, time, fieldsType: 'FieldsV1', fieldsV1: set }
+  return {
+    manager,
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: set,
+    ...(subresource === '' ? {} : { subresource }),
+  }
+}
 
 function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
   return (

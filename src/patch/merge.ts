@@ -7,8 +7,10 @@ import type { Members } from './members.js'
 import { isEqual, isRecord, own, setOwn } from './plain.js'
 import { isSpelledOut } from './written-value.js'
 
-export const mergeConfig = (root: StructTopology, live: Members, config: Members): Members =>
-  mergeMembers(live, config, (name) => root.fields.get(name)?.node ?? root.rest)
+/** The live object may come without its type, which is that of the configuration, and is left as it is. */
+export const mergeConfig = (root: StructTopology, live: Members, config: Members): Members => mergeMembers(root, live, config, isType)
+
+const isType = (name: string): boolean => name === 'apiVersion' || name === 'kind'
 
 function merge(node: Topology, live: unknown, config: unknown): unknown {
   if (live === undefined || live === config) return config
@@ -17,17 +19,21 @@ function merge(node: Topology, live: unknown, config: unknown): unknown {
   if (config === null) return isRecord(live) || Array.isArray(live) ? live : config
   if (node.kind === 'list') return Array.isArray(live) && Array.isArray(config) ? mergeItems(node, live, config) : config
   if (!isRecord(live) || !isRecord(config)) return isEqual(live, config) ? live : config
-  if (node.kind === 'struct') return mergeMembers(live, config, (name) => node.fields.get(name)?.node ?? node.rest)
-  const inner = node.kind === 'map' ? node.value : node
-  return mergeMembers(live, config, () => inner)
+  return mergeMembers(node, live, config)
 }
 
-function mergeMembers(live: Members, config: Members, nodeOf: (name: string) => Topology | undefined): Members {
+type Topologies = Exclude<Topology, ListTopology>
+
+const nodeOf = (parent: Topologies, name: string): Topology | undefined =>
+  parent.kind === 'map' ? parent.value : parent.kind === 'struct' ? (parent.fields.get(name)?.node ?? parent.rest) : parent
+
+function mergeMembers(parent: Topologies, live: Members, config: Members, isLeft?: (name: string) => boolean): Members {
   let out: { [name: string]: unknown } | undefined
   for (const name in config) {
+    if (isLeft?.(name)) continue
     const before = own(live, name)
     const wanted = config[name]
-    const node = before === undefined || before === wanted ? undefined : nodeOf(name)
+    const node = before === undefined || before === wanted ? undefined : nodeOf(parent, name)
     const after = node === undefined ? wanted : merge(node, before, wanted)
     if (after === before) continue
     out ??= { ...live }

@@ -19,6 +19,10 @@ const unownedMetadata = [
   'managedFields',
   'resourceVersion',
 ]
+const unownedNames: ReadonlySet<string> = new Set(unownedMetadata)
+
+/** Whether a member of the metadata of an object belongs to nobody. */
+export const isUnownedMetadata = (name: string): boolean => unownedNames.has(name)
 
 const unowned: FieldSet = {
   ...Object.fromEntries(unownedRoot.map((name) => [fieldElement(name), leaf])),
@@ -66,9 +70,11 @@ export function resetFieldSet(paths: readonly string[]): FieldSet | undefined {
 /** Whether a configuration says of what has no owner something else than the object: a version that is not the latest, say. */
 export function changesUnowned(live: Members, config: Members): boolean {
   const wanted = own(config, 'metadata')
-  const metadata = own(live, 'metadata')
   if (!isRecord(wanted)) return false
-  return unownedMetadata.some(
-    (name) => (own(wanted, name) ?? null) !== null && !isEqual(own(wanted, name), isRecord(metadata) ? own(metadata, name) : undefined),
-  )
+  const metadata = own(live, 'metadata')
+  for (const name in wanted) {
+    const value = wanted[name] ?? null
+    if (value !== null && unownedNames.has(name) && !isEqual(value, isRecord(metadata) ? own(metadata, name) : undefined)) return true
+  }
+  return false
 }

@@ -2,7 +2,7 @@
 
 import type { StructTopology, Topology } from '../schema/topology.js'
 import { type Child, type FieldSet, isMember, isSubset, leaf, nodeOf, unionAll } from './field-set.js'
-import type { Owner } from './managed-entries.js'
+import { type Owner, ownerOf } from './managed-entries.js'
 import type { Members } from './members.js'
 import { self } from './path-element.js'
 import { pruneAcrossVersions } from './prune-versions.js'
@@ -14,20 +14,22 @@ export interface PruneInput {
   readonly kind: KindVersions
   readonly topology: StructTopology
   readonly merged: Members
-  /** Everybody, the applier with its new set included. */
-  readonly owners: readonly Owner[]
+  /** Everybody but the applier. */
+  readonly others: readonly Owner[]
+  readonly applier: Owner
+  /** All that the applier says, its name included: metadata that it names stay, whatever it no longer says in them. */
+  readonly said: () => FieldSet | undefined
   /** What the applier owned before. */
   readonly last: Owner | undefined
-  /** What the applier owns now. */
-  readonly next: FieldSet | undefined
 }
 
-export function prune({ kind, topology, merged, owners, last, next }: PruneInput): Members {
+export function prune({ kind, topology, merged, others, applier, said, last }: PruneInput): Members {
   if (last?.set === undefined) return merged
-  const isOneVersion = [last, ...owners].every((owner) => owner.apiVersion === kind.apiVersion)
-  if (!isOneVersion) return pruneAcrossVersions(kind, { merged, owners, last: { ...last, set: last.set } })
+  const isOneVersion = last.apiVersion === kind.apiVersion && others.every((owner) => owner.apiVersion === kind.apiVersion)
   // Whoever wants all that it wanted before gives nothing up.
-  if (isSubset(last.set, next)) return merged
+  if (isOneVersion && isSubset(last.set, applier.set)) return merged
+  const owners = [...others, ownerOf(applier, said(), applier.time)]
+  if (!isOneVersion) return pruneAcrossVersions(kind, { merged, owners, last: { ...last, set: last.set } })
   const owned = unionAll(owners.map((owner) => owner.set))
   return removeFields(topology, merged, abandoned(last.set, owned, topology))
 }

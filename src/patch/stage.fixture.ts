@@ -1,8 +1,9 @@
 // A stage for plays about ownership: one object, written by several managers, one second after the other.
 
+import assert from 'node:assert/strict'
 import type { StructNode } from '../schema/node.js'
 import { readValue } from '../schema/read.js'
-import { type ApplyInput, type ApplyOutcome, apply } from './apply.js'
+import { type ApplyInput, type ApplyOutcome, apply, applyAtLength } from './apply.js'
 import { isSameButForTimes, type ManagedFieldsEntry } from './managed-entries.js'
 import { mergePatch } from './merge-patch.js'
 import { PatchError } from './patch-error.js'
@@ -81,7 +82,7 @@ export function stageOf(schema: StructNode, options: StageOptions = {}): Stage {
     const apiVersion = write.apiVersion ?? home
     const metadata = { name: 'a', ...(config['metadata'] as Plain | undefined) }
     const live = stored !== undefined && apiVersion !== home ? options.convert?.(stored, apiVersion, home) : stored
-    return apply({
+    return applyBothWays({
       ...versions(write),
       kind,
       live,
@@ -150,6 +151,26 @@ export function stageOf(schema: StructNode, options: StageOptions = {}): Stage {
     entries: () => entriesOf(stored),
     version: () => version,
     stored: () => stored,
+  }
+}
+
+/** What the quick way says must be what the longer one says, to the letter. */
+function applyBothWays(input: ApplyInput): ApplyOutcome {
+  const outcome = attemptOf(() => apply(input))
+  assert.deepEqual(
+    outcome,
+    attemptOf(() => applyAtLength(input)),
+  )
+  if (outcome instanceof Error) throw outcome
+  return outcome
+}
+
+function attemptOf(act: () => ApplyOutcome): ApplyOutcome | PatchError {
+  try {
+    return act()
+  } catch (thrown) {
+    if (thrown instanceof PatchError) return thrown
+    throw thrown
   }
 }
 

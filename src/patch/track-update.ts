@@ -3,7 +3,7 @@
 import type { StructNode } from '../schema/node.js'
 import { capOwners } from './cap-owners.js'
 import type { Difference } from './compare.js'
-import { type DifferenceAt, differences, reconcileOwners, without } from './disown.js'
+import { differences, keepOwners, reconcileOwners } from './disown.js'
 import { difference, type FieldSet, nonEmpty, union } from './field-set.js'
 import { UnkeyedListError } from './list-items.js'
 import {
@@ -13,6 +13,7 @@ import {
   type Owner,
   type OwnerName,
   ownerOf,
+  ownersBut,
   readSentEntries,
   readStoredEntries,
   withSet,
@@ -76,10 +77,7 @@ function ownersAfter(input: TrackUpdateInput, before: readonly Owner[]): readonl
     const name = writerName(input)
     const owners = reconcileOwners(input, before)
     const writer = owners.find((owner) => isSameOwner(owner, name))
-    const others = loseFields(
-      owners.filter((owner) => owner !== writer),
-      differenceAt,
-    )
+    const others = keepOwners(ownersBut(owners, writer), differenceAt)
     const change = differenceAt(input.apiVersion)
     const written =
       change === undefined || change === 'unknown' ? undefined : gainFields(writer ?? ownerOf(name, undefined, undefined), change, input)
@@ -96,13 +94,6 @@ const writerName = ({ manager, apiVersion, subresource }: TrackUpdateInput): Own
   apiVersion,
   subresource,
 })
-
-const loseFields = (owners: readonly Owner[], differenceAt: DifferenceAt): readonly Owner[] =>
-  owners.flatMap((owner) => {
-    const lost = differenceAt(owner.apiVersion)
-    if (lost === 'unknown') return []
-    return lost === undefined ? [owner] : [withSet(owner, without(owner.set, lost))]
-  })
 
 /** The writer with what it changed; without a change it keeps its time. */
 function gainFields(writer: Owner, { changed, removed }: Difference, input: TrackUpdateInput): Owner {

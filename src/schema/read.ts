@@ -39,7 +39,7 @@ export interface TypeMismatch {
   readonly found: string
 }
 
-class ReadState implements ReadReport {
+export class ReadState implements ReadReport {
   readonly unknown: (readonly PathElement[])[] = []
   readonly path: PathElement[] = []
   meetUnknown(): void {
@@ -67,6 +67,9 @@ export function readValue(node: SchemaNode, value: unknown): { readonly value: u
   const state = new ReadState()
   return { value: readerOf(node)(value, state), report: state }
 }
+
+/** Reads a part of a value, at the path that the state has come to. */
+export const readPart = (node: SchemaNode, value: unknown, state: ReadState): unknown => readerOf(node)(value, state)
 
 function readerOf(node: SchemaNode): Reader {
   const known = compiled.get(node)
@@ -293,7 +296,7 @@ export function keeps(field: Field): (value: unknown) => boolean {
 }
 
 /** What a null stands for inside a list or map. */
-function zeroOf(node: SchemaNode): unknown {
+export function zeroOf(node: SchemaNode): unknown {
   const target = resolve(node)
   if (isLoose(target)) return null
   switch (target.type) {

@@ -103,11 +103,15 @@ const unmarked = (object: ApiObject): ApiObject =>
 
 /** The path decides the namespace; a body may repeat it, not contradict it. */
 export function inNamespace(call: Call, object: ApiObject): ApiObject {
-  const sent = object.metadata?.namespace ?? ''
-  if (sent === call.namespace) return object
-  if (sent !== '' && call.namespace !== '')
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
+  if ((object.metadata?.namespace ?? '') === call.namespace) return object
+  checkNamespace(call, object)
   return withMetadata(object, { namespace: call.namespace === '' ? undefined : call.namespace })
+}
+
+export function checkNamespace({ namespace }: Call, { metadata }: ApiObject): void {
+  const sent = metadata?.namespace ?? ''
+  if (sent !== namespace && sent !== '' && namespace !== '')
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
 /** Only what exists has a version. That is said last, when nothing else is wrong. */

@@ -13,7 +13,7 @@ import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { onceFor } from '../base/once-for.js'
 import type { Promised } from '../base/promised.js'
 import { shorten } from '../base/shorten.js'
-import { apply } from '../patch/apply.js'
+import { type ApplyOutcome, apply } from '../patch/apply.js'
 import { jsonPatch } from '../patch/json-patch.js'
 import { mergePatch } from '../patch/merge-patch.js'
 import { PatchError } from '../patch/patch-error.js'
@@ -22,9 +22,10 @@ import { strategicMergePatch } from '../patch/strategic-merge-patch.js'
 import type { StructNode } from '../schema/node.js'
 import { type PathElement, printPath } from '../schema/path.js'
 import { readValue, SchemaReadError } from '../schema/read.js'
+import { readChanged } from '../schema/read-changed.js'
 import { timeOf } from '../schema/scalars.js'
 import { inMemberOrder, inPruningOrder, inTextOrder } from '../schema/unknown-order.js'
-import { create, inNamespace } from './create.js'
+import { checkNamespace, create, inNamespace } from './create.js'
 import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { kindVersions, resetOf, track } from './managed-fields.js'
 import { change, checkName } from './update.js'
@@ -88,13 +89,14 @@ async function createByApply(engine: Engine, call: Call, request: PatchRequest):
 
 function applied(call: Call, live: ApiObject | undefined, request: PatchRequest): ApiObject {
   const config = request.patch as ApiObject
-  inNamespace(call, config)
-  report(call, request, [])
+  checkNamespace(call, config)
+  report(call, request, noProblems)
   const { schema, kind, apiVersion, schemaFor, convert } = kindVersions(call)
+  const shown = live === undefined ? undefined : fromStored(call, live)
   const result = translated(() =>
     apply({
-      live: live === undefined ? undefined : { ...fromStored(call, live), kind, apiVersion },
-      config: { ...config },
+      live: shown,
+      config,
       liveManagedFields: live?.metadata?.managedFields,
       manager: call.options.fieldManager ?? '',
       schema,
@@ -109,8 +111,7 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
       reset: resetOf(call),
     }),
   )
-  const isSame = !result.isChanged && live !== undefined
-  const object = isSame ? fromStored(call, live) : withDefaults(call, read(call.resource.schema, call, { request, result: result.object }))
+  const object = !result.isChanged && shown !== undefined ? shown : withDefaults(call, readApplied(call, request, { live, result }))
   // A configuration without a name is for the object that the path names; who owns what comes before what it is called.
   checkName(call, object)
   return withMetadata(withDistinctOwners(inNamespace(call, object), call.warn, true), {
@@ -119,14 +120,27 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
   })
 }
 
+/** Of an object that was read from the store as it is only what changed has to be read anew. */
+function readApplied(
+  call: Call,
+  request: PatchRequest,
+  { live, result }: { live: ApiObject | undefined; result: ApplyOutcome },
+): ApiObject {
+  const { schema, storedSchema, definition } = call.resource
+  const isAsStored = schema === storedSchema && definition.custom === undefined && live !== undefined && fromStored(call, live) === live
+  return read(schema, call, { request, result: result.object, ...(isAsStored ? { before: live } : {}) })
+}
+
+const noProblems: readonly string[] = []
+
 /** The same through a view: it has fields of its own, whose owners are found among those of the object and told to it again. */
 function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiObject {
   const config = request.patch as ApiObject
   const view = call.subresource?.view as SubresourceView
   const shown = call.subresource?.shown ?? call.resource
   const { kind, apiVersion, schema } = shown
-  inNamespace(call, config)
-  report(call, request, [])
+  checkNamespace(call, config)
+  report(call, request, noProblems)
   const fields: ScaleFields = {
     scaleVersion: apiVersion,
     apiVersion: call.resource.apiVersion,
@@ -135,8 +149,8 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
   const parent = live.metadata?.managedFields
   const result = translated(() =>
     apply({
-      live: { ...shownAs(call, shown, live), kind, apiVersion },
-      config: { ...config },
+      live: shownAs(call, shown, live),
+      config,
       liveManagedFields: scaleEntries(fields, parent),
       manager: call.options.fieldManager ?? '',
       schema,
@@ -206,17 +220,19 @@ const clientSideApply = onceFor((identity: Identity) => ({
 function read(
   schema: StructNode,
   call: Call,
-  { request, result }: { readonly request: PatchRequest; readonly result: unknown },
+  { request, result, before }: { readonly request: PatchRequest; readonly result: unknown; readonly before?: ApiObject },
 ): ApiObject {
   try {
-    const { value, report: found } = readValue(schema, result)
-    const unknown = inOrder(found.unknown, schema, call, request)
-    report(
-      call,
-      request,
-      unknown.map((path) => `unknown field "${printPath(path)}"`),
-    )
-    const { kind: _kind, apiVersion: _apiVersion, ...object } = value as ApiObject
+    const { value, report: found } = before === undefined ? readValue(schema, result) : readChanged(schema, before, result)
+    if (found.unknown.length > 0) {
+      const unknown = inOrder(found.unknown, schema, call, request)
+      report(
+        call,
+        request,
+        unknown.map((path) => `unknown field "${printPath(path)}"`),
+      )
+    } else report(call, request, noProblems)
+    const object = withoutType(value as ApiObject)
     const unreadable = schema === call.resource.schema ? call.resource.definition.unreadable?.(object) : undefined
     if (unreadable !== undefined) throw unfit(request, unreadable)
     return object
@@ -224,6 +240,12 @@ function read(
     if (thrown instanceof SchemaReadError) throw unfit(request, request.type === 'strategic' ? inMerging(thrown) : thrown.message)
     throw thrown
   }
+}
+
+function withoutType(object: ApiObject): ApiObject {
+  if (object.kind === undefined && object.apiVersion === undefined) return object
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object
+  return rest
 }
 
 /** What was merged as a document has its members sorted; a tree is asked for what it has too much by name. */
@@ -244,8 +266,8 @@ function inMerging({ path, message, mismatch }: SchemaReadError): string {
 const mergedTypes: { readonly [type: string]: string } = { object: 'map', array: 'slice', number: 'int64', boolean: 'bool' }
 
 function report(call: Call, request: PatchRequest, unknown: readonly string[]): void {
+  if (request.duplicates.length === 0 && unknown.length === 0) return
   const problems = [...request.duplicates, ...unknown]
-  if (problems.length === 0) return
   const validation = fieldValidationOf(call.options)
   if (validation === 'Strict') throw badRequest(request.strictError ?? `strict decoding error: ${problems.join(', ')}`)
   if (validation === 'Warn') for (const problem of problems) call.warn(problem)
