@@ -185,7 +185,7 @@ class GarbageCollection implements Loop {
         await this.#complete
         return this.#isClosed ? undefined : await work(key)
       },
-      onFailure: (key, thrown, againMs) => this.#tell(key, thrown, againMs),
+      onFailure: (...failure) => this.#tell(...failure),
       onOverflow: (afterMs) => this.#scanAllAfter(afterMs),
       counters: (this.#parts.counters ?? new LoopCounters()).of(name),
       timers: this.#timers,
@@ -360,13 +360,14 @@ class GarbageCollection implements Loop {
   }
 
   /** That somebody else was quicker is no news. */
-  #tell(key: string, thrown: unknown, againMs: number): void {
+  #tell(key: string, thrown: unknown, againMs: number, isNews: boolean): void {
     if (this.#isClosed) return
     const { logger } = this.#parts
     const fields = { loop: 'garbagecollector', key, err: thrown, againMs: Math.round(againMs) }
     if (thrown instanceof ApiError && thrown.status.code === 409) logger.debug(fields, 'loop met a conflict; retrying')
     // That is told with the API service, and there may be thousands of objects.
     else if (thrown instanceof NoAnswerError) logger.debug(fields, 'loop waits for another server; retrying')
+    else if (!isNews) logger.debug(fields, 'loop failed again; retrying')
     else logger.warn(fields, 'loop failed; retrying')
   }
 }

@@ -2,6 +2,7 @@
 // there is no room for is told to the owner, who looks at everything again.
 
 import { type PieceClock, SharedPieces, sharedPieces } from '../../base/pieces.js'
+import { shorten } from '../../base/shorten.js'
 import { QueueCounters, type QueueState } from './counters.js'
 import { systemTimers, type Timers } from './timers.js'
 
@@ -15,8 +16,8 @@ export interface BackOff {
 
 export interface QueueOptions {
   readonly work: (key: string) => Promise<Outcome>
-  /** Told of every failure; `againMs`: when the key comes again. */
-  readonly onFailure: (key: string, thrown: unknown, againMs: number) => void
+  /** Told of every failure; `againMs`: when the key comes again; `isNews`: it did not fail for the same reason the last time. */
+  readonly onFailure: (key: string, thrown: unknown, againMs: number, isNews: boolean) => void
   /** A key was not taken that would have been worked on after so long: look at everything again. */
   readonly onOverflow: (afterMs: number) => void
   readonly concurrency?: number
@@ -32,6 +33,15 @@ export interface QueueOptions {
 
 const usualBackOff: BackOff = { firstMs: 200, mostMs: 60_000 }
 const usualMostKeys = 10_000
+/** Reasons are kept for as long as a key fails. */
+const mostReasonLength = 200
+
+interface Failures {
+  /** Since it went well. */
+  count: number
+  /** What was told of the last one. */
+  reason: string | undefined
+}
 
 interface Delay {
   readonly atMs: number
@@ -51,7 +61,7 @@ export class KeyedQueue {
   /** Asked for while they are being worked on. */
   readonly #asked = new Set<string>()
   readonly #delayed = new Map<string, Delay>()
-  readonly #failures = new Map<string, number>()
+  readonly #failures = new Map<string, Failures>()
   readonly #workers = new Set<Promise<void>>()
   /** Workers that will look for a key again. */
   #employed = 0
@@ -191,7 +201,7 @@ export class KeyedQueue {
       }
     } catch (thrown) {
       againMs = this.#nextDelayOf(key)
-      this.#options.onFailure(key, thrown, againMs)
+      this.#options.onFailure(key, thrown, againMs, this.#isNews(key, thrown))
     }
     this.#counters.worked.add((this.#timers.now() - (this.#running.get(key) as number)) / 1000)
     this.#running.delete(key)
@@ -204,11 +214,20 @@ export class KeyedQueue {
   /** Twice as long each time, and never the same for many that fail together. */
   #nextDelayOf(key: string): number {
     const { backOff = usualBackOff, random = Math.random } = this.#options
-    const failures = this.#failures.get(key) ?? 0
-    this.#failures.set(key, failures + 1)
+    const failures = this.#failures.get(key) ?? { count: 0, reason: undefined }
+    const ms = Math.min(backOff.firstMs * 2 ** failures.count, backOff.mostMs)
+    failures.count += 1
+    this.#failures.set(key, failures)
     this.#counters.retries += 1
-    const ms = Math.min(backOff.firstMs * 2 ** failures, backOff.mostMs)
     return ms * (0.75 + 0.25 * random())
+  }
+
+  #isNews(key: string, thrown: unknown): boolean {
+    const failures = this.#failures.get(key)
+    const reason = shorten(thrown instanceof Error ? thrown.message : String(thrown), mostReasonLength)
+    if (failures === undefined || failures.reason === reason) return failures === undefined
+    failures.reason = reason
+    return true
   }
 
   #undelay(key: string): void {

@@ -100,7 +100,7 @@ export class KeyedLoop implements Loop {
     this.#queue = new KeyedQueue({
       ...plan,
       work: (key) => plan.work(key, run),
-      onFailure: (key, thrown, againMs) => this.#tell(key, thrown, againMs),
+      onFailure: (...failure) => this.#tell(...failure),
       onOverflow: (afterMs) => this.#listAfter(afterMs),
       counters: (parts.counters ?? new LoopCounters()).of(plan.name),
       timers: this.#timers,
@@ -236,12 +236,13 @@ export class KeyedLoop implements Loop {
     return this.#ending.signal.aborted
   }
 
-  /** That somebody else was quicker is no news. */
-  #tell(key: string, thrown: unknown, againMs: number): void {
+  /** That somebody else was quicker is no news, nor is what was told of the key the last time. */
+  #tell(key: string, thrown: unknown, againMs: number, isNews: boolean): void {
     if (this.#isClosed) return
     const { logger } = this.#parts
     const fields = { loop: this.#plan.name, key, err: thrown, againMs: Math.round(againMs) }
     if (thrown instanceof ApiError && thrown.status.code === 409) logger.debug(fields, 'loop met a conflict; retrying')
+    else if (!isNews) logger.debug(fields, 'loop failed again; retrying')
     else logger.warn(fields, 'loop failed; retrying')
   }
 }
