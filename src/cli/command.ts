@@ -9,7 +9,7 @@ export interface Work<Table extends FlagTable = Record<never, never>> {
   readonly args: readonly string[]
   /** What stands behind `--`. */
   readonly rest: readonly string[] | undefined
-  readonly flags: FlagValues<Table & typeof usualFlags>
+  readonly flags: FlagValues<Table & Omit<typeof usualFlags, keyof Table>>
   readonly session: Session
   readonly io: Io
   /** Aborted when somebody interrupts the command. */

@@ -1,7 +1,19 @@
 // The file of client configuration as it is changed by commands: read as a value, so that what we do not know stays in it.
 
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { configFiles } from '../client/node/load-config.js'
 import { readYaml } from '../codec/yaml/read-yaml.js'
 import { Failure } from './failure.js'
@@ -32,11 +44,18 @@ const empty: ConfigDocument = {
   preferences: {},
 }
 
-/** The one that is changed: the first that is there, or the first of the list. */
-export function changedFile(named: string | undefined): string {
+/**
+ * The one that is changed: the first with what is to be changed, for entries of several files are not merged with one another, and the first
+ * counts. What is new goes into the first that is there, or the first of the list.
+ */
+export function changedFile(named: string | undefined, hasIt: (document: ConfigDocument) => boolean = () => false): string {
   const files = configFiles({ file: named })
-  return files.find((file) => existsSync(file)) ?? (files[0] as string)
+  const there = files.filter((file) => existsSync(file))
+  return there.find((file) => hasIt(readDocument(file))) ?? there[0] ?? (files[0] as string)
 }
+
+export const fileWith = (named: string | undefined, section: Section, name: string): string =>
+  changedFile(named, (document) => entryOf(document, section, name) !== undefined)
 
 export function readDocument(file: string): ConfigDocument {
   if (!existsSync(file)) return empty
@@ -47,13 +66,41 @@ export function readDocument(file: string): ConfigDocument {
   return { ...empty, ...document, clusters: document.clusters ?? [], users: document.users ?? [], contexts: document.contexts ?? [] }
 }
 
-/** Whole or not at all, and for nobody else's eyes. */
-export function writeDocument(file: string, document: ConfigDocument): void {
+/** While another command changes the file. */
+const patienceMs = 5000
+
+/** What `change` makes of the file is put in its place, by one command at a time. */
+export async function changeDocument(file: string, change: (document: ConfigDocument) => ConfigDocument): Promise<void> {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  const draft = `${file}.${process.pid}.draft`
+  // Under the name that kubectl gives it.
+  const lock = `${file}.lock`
+  await takeLock(lock)
+  try {
+    writeDocument(file, change(readDocument(file)))
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+async function takeLock(lock: string): Promise<void> {
+  for (const giveUpAt = performance.now() + patienceMs; ; await sleep(20)) {
+    try {
+      closeSync(openSync(lock, 'wx', 0o600))
+      return
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown
+      if (performance.now() > giveUpAt) throw new Failure(`the configuration is being changed by somebody else; if not, remove ${lock}`)
+    }
+  }
+}
+
+/** Whole or not at all, and for nobody else's eyes. A link stays one. */
+function writeDocument(file: string, document: ConfigDocument): void {
+  const place = existsSync(file) ? realpathSync(file) : file
+  const draft = `${place}.${process.pid}.draft`
   writeFileSync(draft, yamlText(document), { mode: 0o600 })
   chmodSync(draft, 0o600)
-  renameSync(draft, file)
+  renameSync(draft, place)
 }
 
 export type Section = 'clusters' | 'users' | 'contexts'

@@ -332,22 +332,6 @@ test('help is there for every command, and completion knows commands, flags, kin
   for (const shell of ['bash', 'zsh', 'fish']) assert.match(await ok('completion', shell), /__complete/)
 })
 
-test('config changes the file and keeps what it does not know', async () => {
-  const { folder } = start()
-  const file = join(folder, 'other-config')
-  writeFileSync(file, 'apiVersion: v1\nkind: Config\nextensions: [{name: x, extension: {a: b}}]\n')
-  const { ok } = start()
-  await ok('config', 'set-cluster', 'c', '--server=https://c.example', '--kubeconfig', file)
-  await ok('config', 'set-credentials', 'u', '--token=secret', '--kubeconfig', file)
-  await ok('config', 'set-context', 'x', '--cluster=c', '--user=u', '--namespace=n', '--kubeconfig', file)
-  assert.equal(await ok('config', 'use-context', 'x', '--kubeconfig', file), 'Switched to context "x".\n')
-  await ok('config', 'rename-context', 'x', 'y', '--kubeconfig', file)
-  assert.equal(await ok('config', 'current-context', '--kubeconfig', file), 'y\n')
-  assert.doesNotMatch(await ok('config', 'view', '--kubeconfig', file), /secret/)
-  assert.match(await ok('config', 'view', '--raw', '--kubeconfig', file), /secret/)
-  assert.match(readFileSync(file, 'utf8'), /a: b/)
-})
-
 test('tokens, certificates, roles and questions about rights', async () => {
   const { run, ok, server } = start()
   await ok('create', 'serviceaccount', 'robot')

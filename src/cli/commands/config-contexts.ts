@@ -2,7 +2,7 @@
 
 import { loadConfig } from '../../client/node/load-config.js'
 import { defineCommand } from '../command.js'
-import { changedFile, entryOf, readDocument, withEntry, writeDocument } from '../config-file.js'
+import { changeDocument, changedFile, entryOf, fileWith, withEntry } from '../config-file.js'
 import { Failure } from '../failure.js'
 import { UsageError } from '../flags.js'
 import { alignRows, headerRow } from '../output/columns.js'
@@ -61,8 +61,7 @@ export const useContext = defineCommand({
     const known = loadConfig({ file: flags.kubeconfig }).contexts
     if (!known.has(name))
       throw new Failure(`no context exists with the name: "${name}"; there are ${[...known.keys()].join(', ') || 'none'}`)
-    const file = changedFile(flags.kubeconfig)
-    writeDocument(file, { ...readDocument(file), 'current-context': name })
+    await changeDocument(changedFile(flags.kubeconfig), (document) => ({ ...document, 'current-context': name }))
     io.out(`Switched to context "${name}".\n`)
     return 0
   },
@@ -73,20 +72,22 @@ export const setContext = defineCommand({
   about: 'make or change a context',
   flags: { current: { kind: 'switch', help: 'the one that counts' } },
   run: async ({ args, flags, io }) => {
-    const file = changedFile(flags.kubeconfig)
-    const document = readDocument(file)
-    const name = flags.current ? document['current-context'] : args[0]
+    const name = flags.current ? loadConfig({ file: flags.kubeconfig }).currentContext : args[0]
     if (name === undefined || name === '' || (flags.current && args.length > 0)) throw new UsageError('name one context, or use --current')
-    const before = entryOf(document, 'contexts', name)
     const { cluster, user, namespace } = flags
-    const entry = {
-      ...before,
-      ...(cluster === undefined ? {} : { cluster }),
-      ...(user === undefined ? {} : { user }),
-      ...(namespace === undefined ? {} : { namespace }),
-    }
-    writeDocument(file, withEntry(document, 'contexts', name, entry))
-    io.out(`Context "${name}" ${before === undefined ? 'created' : 'modified'}.\n`)
+    let isNew = false
+    await changeDocument(fileWith(flags.kubeconfig, 'contexts', name), (document) => {
+      const before = entryOf(document, 'contexts', name)
+      isNew = before === undefined
+      const entry = {
+        ...before,
+        ...(cluster === undefined ? {} : { cluster }),
+        ...(user === undefined ? {} : { user }),
+        ...(namespace === undefined ? {} : { namespace }),
+      }
+      return withEntry(document, 'contexts', name, entry)
+    })
+    io.out(`Context "${name}" ${isNew ? 'created' : 'modified'}.\n`)
     return 0
   },
 })
@@ -98,14 +99,19 @@ export const renameContext = defineCommand({
   run: async ({ args, flags, io }) => {
     const [old, next, ...more] = args
     if (old === undefined || next === undefined || more.length > 0) throw new UsageError('name the context, and its new name')
-    const file = changedFile(flags.kubeconfig)
-    const document = readDocument(file)
-    const entry = entryOf(document, 'contexts', old)
-    if (entry === undefined) throw new Failure(`cannot rename the context "${old}", it's not in ${file}`)
-    if (entryOf(document, 'contexts', next) !== undefined)
-      throw new Failure(`cannot rename the context "${old}", the context "${next}" already exists in ${file}`)
-    const renamed = withEntry(withEntry(document, 'contexts', old, undefined), 'contexts', next, entry)
-    writeDocument(file, { ...renamed, 'current-context': document['current-context'] === old ? next : document['current-context'] })
+    const file = fileWith(flags.kubeconfig, 'contexts', old)
+    const { contexts, currentContext: current } = loadConfig({ file: flags.kubeconfig })
+    if (contexts.has(next)) throw new Failure(`cannot rename the context "${old}", the context "${next}" already exists in ${file}`)
+    await changeDocument(file, (document) => {
+      const entry = entryOf(document, 'contexts', old)
+      if (entry === undefined) throw new Failure(`cannot rename the context "${old}", it's not in ${file}`)
+      return withEntry(withEntry(document, 'contexts', old, undefined), 'contexts', next, entry)
+    })
+    // It may stand in another file.
+    if (current === old) {
+      const place = changedFile(flags.kubeconfig, (document) => document['current-context'] === old)
+      await changeDocument(place, (document) => ({ ...document, 'current-context': next }))
+    }
     io.out(`Context "${old}" renamed to "${next}".\n`)
     return 0
   },

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadConfig } from '../../client/node/load-config.js'
 import { type Command, defineCommand } from '../command.js'
-import { changedFile, entryOf, readDocument, type Section, withEntry, writeDocument } from '../config-file.js'
+import { changeDocument, entryOf, fileWith, type Section, withEntry } from '../config-file.js'
 import { Failure } from '../failure.js'
 import { UsageError } from '../flags.js'
 
@@ -31,10 +31,12 @@ const deleting = (section: Section): Command =>
     run: async ({ args, flags, io }) => {
       const [name, ...more] = args
       if (name === undefined || more.length > 0) throw new UsageError(`name one ${section.slice(0, -1)}`)
-      const file = changedFile(flags.kubeconfig)
-      const document = readDocument(file)
-      if (entryOf(document, section, name) === undefined) throw new Failure(`cannot delete ${section.slice(0, -1)} ${name}, not in ${file}`)
-      writeDocument(file, withEntry(document, section, name, undefined))
+      const file = fileWith(flags.kubeconfig, section, name)
+      await changeDocument(file, (document) => {
+        if (entryOf(document, section, name) === undefined)
+          throw new Failure(`cannot delete ${section.slice(0, -1)} ${name}, not in ${file}`)
+        return withEntry(document, section, name, undefined)
+      })
       io.out(`deleted ${section.slice(0, -1)} ${name} from ${file}\n`)
       return 0
     },
@@ -51,28 +53,33 @@ export const setCluster = defineCommand({
   flags: {
     'embed-certs': { kind: 'switch', help: 'with what is in the file, and not its path' },
     'proxy-url': { kind: 'text', help: 'through which proxy it is reached' },
+    'insecure-skip-tls-verify': { kind: 'text', bare: 'true', help: 'true: trust any server; false: not any more' },
   },
   run: async ({ args, flags, io }) => {
     const [name, ...more] = args
     if (name === undefined || more.length > 0) throw new UsageError('name one cluster')
-    const file = changedFile(flags.kubeconfig)
-    const document = readDocument(file)
     const authority = flags['certificate-authority']
-    const { 'certificate-authority': _, 'certificate-authority-data': _1, ...kept } = entryOf(document, 'clusters', name) ?? {}
-    const before = authority === undefined ? (entryOf(document, 'clusters', name) ?? {}) : kept
-    const entry = {
-      ...before,
+    const insecure = flags['insecure-skip-tls-verify']
+    if (insecure !== undefined && insecure !== 'true' && insecure !== 'false')
+      throw new UsageError(`--insecure-skip-tls-verify must be true or false, not "${insecure}"`)
+    if (insecure === 'true' && authority !== undefined)
+      throw new UsageError('you cannot specify a certificate authority and insecure mode at the same time')
+    const next = {
       ...(flags.server === undefined ? {} : { server: flags.server }),
-      ...(authority === undefined
-        ? {}
-        : flags['embed-certs']
-          ? { 'certificate-authority-data': readFileSync(authority).toString('base64') }
-          : { 'certificate-authority': resolve(authority) }),
-      ...(flags['insecure-skip-tls-verify'] ? { 'insecure-skip-tls-verify': true } : {}),
+      ...(authority === undefined ? {} : fileOrData('certificate-authority', authority, flags['embed-certs'])),
+      ...(insecure === 'true' ? { 'insecure-skip-tls-verify': true } : {}),
       ...(flags['tls-server-name'] === undefined ? {} : { 'tls-server-name': flags['tls-server-name'] }),
       ...(flags['proxy-url'] === undefined ? {} : { 'proxy-url': flags['proxy-url'] }),
     }
-    writeDocument(file, withEntry(document, 'clusters', name, entry))
+    const stale = [
+      ...(authority !== undefined || insecure === 'true' ? ['certificate-authority', 'certificate-authority-data'] : []),
+      ...(authority !== undefined || insecure === 'false' ? ['insecure-skip-tls-verify'] : []),
+      // A name that was for another server.
+      ...(flags.server === undefined ? [] : ['tls-server-name']),
+    ]
+    await changeDocument(fileWith(flags.kubeconfig, 'clusters', name), (document) =>
+      withEntry(document, 'clusters', name, { ...without(entryOf(document, 'clusters', name), stale), ...next }),
+    )
     io.out(`Cluster "${name}" set.\n`)
     return 0
   },
@@ -92,15 +99,10 @@ export const setCredentials = defineCommand({
   run: async ({ args, flags, io }) => {
     const [name, ...more] = args
     if (name === undefined || more.length > 0) throw new UsageError('name one user')
-    if (flags.token !== undefined && flags.username !== undefined)
+    if (flags.token !== undefined && (flags.username !== undefined || flags.password !== undefined))
       throw new UsageError('you cannot specify more than one authentication method at the same time: --token, --username/--password')
-    const file = changedFile(flags.kubeconfig)
-    const document = readDocument(file)
-    const embedded = (flag: 'client-certificate' | 'client-key'): object => {
-      const path = flags[flag]
-      if (path === undefined) return {}
-      return flags['embed-certs'] ? { [`${flag}-data`]: readFileSync(path).toString('base64') } : { [flag]: resolve(path) }
-    }
+    const { 'client-certificate': certificate, 'client-key': key, token } = flags
+    const hasPassword = flags.username !== undefined || flags.password !== undefined
     const exec =
       flags['exec-command'] === undefined
         ? {}
@@ -113,17 +115,31 @@ export const setCredentials = defineCommand({
               interactiveMode: 'IfAvailable',
             },
           }
-    const entry = {
-      ...entryOf(document, 'users', name),
-      ...(flags.token === undefined ? {} : { token: flags.token }),
+    const next = {
+      ...(token === undefined ? {} : { token }),
       ...(flags.username === undefined ? {} : { username: flags.username }),
       ...(flags.password === undefined ? {} : { password: flags.password }),
-      ...embedded('client-certificate'),
-      ...embedded('client-key'),
+      ...(certificate === undefined ? {} : fileOrData('client-certificate', certificate, flags['embed-certs'])),
+      ...(key === undefined ? {} : fileOrData('client-key', key, flags['embed-certs'])),
       ...exec,
     }
-    writeDocument(file, withEntry(document, 'users', name, entry))
+    // What would contradict the new, or go before it.
+    const stale = [
+      ...(certificate === undefined ? [] : ['client-certificate', 'client-certificate-data']),
+      ...(key === undefined ? [] : ['client-key', 'client-key-data']),
+      ...(token === undefined ? [] : ['username', 'password']),
+      ...(hasPassword ? ['token'] : []),
+    ]
+    await changeDocument(fileWith(flags.kubeconfig, 'users', name), (document) =>
+      withEntry(document, 'users', name, { ...without(entryOf(document, 'users', name), stale), ...next }),
+    )
     io.out(`User "${name}" set.\n`)
     return 0
   },
 })
+
+const fileOrData = (name: string, path: string, isEmbedded: boolean): object =>
+  isEmbedded ? { [`${name}-data`]: readFileSync(path).toString('base64') } : { [name]: resolve(path) }
+
+const without = (entry: object | undefined, names: readonly string[]): object =>
+  Object.fromEntries(Object.entries(entry ?? {}).filter(([name]) => !names.includes(name)))

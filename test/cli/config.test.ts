@@ -1,0 +1,126 @@
+// The commands that change client configurations: which file, and what of it.
+
+import assert from 'node:assert/strict'
+import { existsSync, lstatSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, test } from 'node:test'
+import { readYaml } from '../../src/codec/yaml/read-yaml.js'
+import { newFolder } from '../kit/server-process.js'
+import { runHere } from './run-here.js'
+
+const variables = ['CLUSTERCONFIG', 'KUBECONFIG'] as const
+const before = variables.map((name) => process.env[name])
+let folder: string
+beforeEach(() => {
+  folder = newFolder()
+})
+afterEach(() => {
+  for (const [i, name] of variables.entries()) use(name, before[i])
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function use(name: (typeof variables)[number], files: string | undefined): void {
+  if (files === undefined) delete process.env[name]
+  else process.env[name] = files
+}
+
+async function config(...words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await runHere(['config', ...words])
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+const empty = 'apiVersion: v1\nkind: Config\n'
+
+/** Two files, the second with everything; their paths. */
+function twoFiles(): readonly [string, string] {
+  const [a, b] = [join(folder, 'a'), join(folder, 'b')]
+  writeFileSync(a, empty)
+  const entries = `clusters: [{name: c, cluster: {server: "https://c"}}]
+users: [{name: u, user: {token: t}}]
+contexts: [{name: prod, context: {cluster: c, user: u}}]
+`
+  writeFileSync(b, `${empty}current-context: prod\n${entries}`)
+  use('CLUSTERCONFIG', `${a}:${b}`)
+  return [a, b]
+}
+
+test('the file is changed, and what is not known in it is kept', async () => {
+  const file = join(folder, 'other-config')
+  writeFileSync(file, 'apiVersion: v1\nkind: Config\nextensions: [{name: x, extension: {a: b}}]\n')
+  const inFile = (...words: readonly string[]): Promise<string> => config(...words, '--kubeconfig', file)
+  await inFile('set-cluster', 'c', '--server=https://c.example')
+  await inFile('set-credentials', 'u', '--token=secret')
+  await inFile('set-context', 'x', '--cluster=c', '--user=u', '--namespace=n')
+  assert.equal(await inFile('use-context', 'x'), 'Switched to context "x".\n')
+  await inFile('rename-context', 'x', 'y')
+  assert.equal(await inFile('current-context'), 'y\n')
+  assert.doesNotMatch(await inFile('view'), /secret/)
+  assert.match(await inFile('view', '--raw'), /secret/)
+  assert.match(readFileSync(file, 'utf8'), /a: b/)
+  assert.equal(existsSync(`${file}.lock`), false)
+})
+
+test('of several files the one with the entry is changed', async () => {
+  const [a, b] = twoFiles()
+  assert.equal(await config('set-context', 'prod', '--namespace=x'), 'Context "prod" modified.\n')
+  assert.equal(await config('set-context', '--current', '--namespace=y'), 'Context "prod" modified.\n')
+  await config('set-cluster', 'c', '--server=https://d')
+  await config('set-credentials', 'u', '--token=s')
+  assert.equal(readFileSync(a, 'utf8'), empty)
+  assert.match(await config('get-contexts', '--no-headers'), /^\* +prod +c +u +y\n$/)
+  assert.equal(await config('view', '--raw', '-o', 'jsonpath={.clusters[*].cluster.server} {.users[*].user.token}'), 'https://d s')
+  await config('rename-context', 'prod', 'live')
+  assert.equal(await config('current-context'), 'live\n')
+  assert.equal(readFileSync(a, 'utf8'), empty)
+  await config('set-context', 'fresh', '--cluster=c')
+  assert.match(readFileSync(a, 'utf8'), /name: fresh/)
+  assert.equal(await config('delete-context', 'live'), `deleted context live from ${b}\n`)
+  await config('delete-cluster', 'c')
+  await config('delete-user', 'u')
+  assert.match((await runHere(['config', 'delete-user', 'u'])).stderr, /cannot delete user u, not in /)
+})
+
+test('what is set takes the place of what would contradict it', async () => {
+  const file = join(folder, 'config')
+  use('CLUSTERCONFIG', file)
+  const entry = (section: 'clusters' | 'users', member: string): unknown => {
+    const document = readYaml(readFileSync(file, 'utf8')).value as unknown as Record<string, readonly Record<string, unknown>[]>
+    return document[section]?.[0]?.[member]
+  }
+  const pem = join(folder, 'pem')
+  writeFileSync(pem, 'pem')
+  const data = Buffer.from('pem').toString('base64')
+  const set = async (command: 'set-cluster' | 'set-credentials', ...flags: readonly string[]): Promise<unknown> => {
+    await config(command, 'x', ...flags)
+    return command === 'set-cluster' ? entry('clusters', 'cluster') : entry('users', 'user')
+  }
+  const server = 'https://c'
+  const authority = ['--certificate-authority', pem]
+  const first = await set('set-cluster', '--server', server, ...authority, '--embed-certs', '--tls-server-name=n')
+  assert.deepEqual(first, { server, 'certificate-authority-data': data, 'tls-server-name': 'n' })
+  assert.deepEqual(await set('set-cluster', '--server', server), { server, 'certificate-authority-data': data })
+  assert.deepEqual(await set('set-cluster', '--insecure-skip-tls-verify'), { server, 'insecure-skip-tls-verify': true })
+  assert.deepEqual(await set('set-cluster', '--insecure-skip-tls-verify=false'), { server })
+  await set('set-cluster', '--insecure-skip-tls-verify=true')
+  assert.deepEqual(await set('set-cluster', ...authority), { server, 'certificate-authority': pem })
+  const pair = ['--client-certificate', pem, '--client-key', pem]
+  const embedded = { 'client-certificate-data': data, 'client-key-data': data }
+  const named = { 'client-certificate': pem, 'client-key': pem }
+  assert.deepEqual(await set('set-credentials', ...pair, '--embed-certs'), embedded)
+  assert.deepEqual(await set('set-credentials', ...pair), named)
+  assert.deepEqual(await set('set-credentials', '--username=a', '--password=b'), { ...named, username: 'a', password: 'b' })
+  assert.deepEqual(await set('set-credentials', '--token=t'), { ...named, token: 't' })
+  assert.deepEqual(await set('set-credentials', '--username=a', '--password=b'), { ...named, username: 'a', password: 'b' })
+})
+
+test('a link stays a link, and changes at the same time are all made', async () => {
+  const [file, link] = [join(folder, 'real'), join(folder, 'link')]
+  writeFileSync(file, empty)
+  symlinkSync(file, link)
+  use('CLUSTERCONFIG', link)
+  await Promise.all(['a', 'b', 'c', 'd'].map((name) => config('set-cluster', name, '--server=https://x')))
+  assert.ok(lstatSync(link).isSymbolicLink())
+  assert.equal((await config('get-clusters')).split('\n').length, 6)
+  assert.match(readFileSync(file, 'utf8'), /name: d/)
+})
