@@ -6,6 +6,7 @@ import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { startServer } from 'cluster-apiserver'
 import { repoRoot } from './kit/paths.js'
 
 const folder = join(repoRoot, 'dist', 'bundle')
@@ -23,6 +24,16 @@ test('the folder holds a script for each command, and what leads to them', () =>
     'index.mjs',
     'package.json',
   ])
+})
+
+test('the scripts are ASCII, as which they are read, and signs beyond that mean what they mean in the source', async () => {
+  for (const name of ['command.cjs', 'clusterctl.cjs'])
+    assert.ok(
+      readFileSync(join(folder, name)).every((byte) => byte < 128),
+      name,
+    )
+  const server = await startServer({ flags: ['--event-ttl=3600000000\u00b5s'] })
+  await server.close({ immediately: true })
 })
 
 const cacheName = (): string => readdirSync(folder).find((name) => /^command-.*\.cache$/.test(name)) ?? ''

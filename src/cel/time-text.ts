@@ -129,7 +129,7 @@ export function parseDuration(text: string): bigint | undefined {
   const rest = isNegative || text.startsWith('+') ? text.slice(1) : text
   if (rest === '0') return 0n
   if (rest === '' || rest.length > 1000) return undefined
-  const part = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y
+  const part = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y
   let nanos = 0n
   while (part.lastIndex < rest.length) {
     const found = part.exec(rest)

@@ -63,7 +63,7 @@ const unitNanoseconds: { readonly [unit: string]: bigint } = {
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 }
-const durationPart = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y
+const durationPart = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y
 
 /** Nanoseconds of a text such as `1h30m` or `-1.5s`; undefined when it is not a duration. */
 export function durationNanoseconds(text: string): bigint | undefined {

@@ -16,7 +16,7 @@ export function parseBoolean(text: string): boolean {
 }
 
 const unitMs: { readonly [unit: string]: number } = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
-const durationPattern = /^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/
+const durationPattern = /^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+$/
 
 /** Such as `1h30m`, `1.5s`, `300ms` or `0`, in milliseconds. Every duration on this command line is a length of time, never negative. */
 export function parseDuration(text: string): number {
