@@ -1,12 +1,13 @@
 // `npm run linear`: twice the input takes at most two and a half times as long, from 1 KB to the largest there is, for every shape of the
 // corpus and for random ones. The young generation is made large and emptied before each sample: what the collector takes is not what the parser takes.
-// `-- --only YAML`, `-- --random 50`, `-- --seed 7`.
+// `-- --only YAML,apply`, `-- --random 50`, `-- --seed 7`, `-- --list` (the parts that there are), `-- --verbose` (every doubling).
 
 import { parseArgs } from 'node:util'
 import { newSeed } from '../kit/seeded-random.js'
 import { corpus } from './corpus.js'
-import { type Growth, growthOf, Probe, showGrowth } from './measure.js'
+import { Probe } from './measure.js'
 import { randomShapes } from './random-shapes.js'
+import { judge, sizesUpTo, type Verdict } from './rule.js'
 import type { Shape } from './shape.js'
 
 const { values } = parseArgs({
@@ -14,80 +15,59 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     random: { type: 'string', default: '20' },
     seed: { type: 'string', default: String(newSeed()) },
+    list: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 })
 
 const smallest = 1024
-const mostFactor = 2.5
-/** A shape that seems to break the rule is measured anew so many times, and the median counts: a machine is disturbed now and again. */
-const rounds = 7
-/** Times below this are noise: what takes longer than that is compared with this. */
-const leastMs = 0.05
-const factorOf = (from: Probe, to: Probe): number => to.ms / Math.max(from.ms, leastMs)
-const sampling = { leastMs: 3, samples: 2 }
 const seed = Number(values.seed)
+const nameOf = ({ subject, name }: Shape): string => `${subject}: ${name}`
+const secondsSince = (begun: number): string => `${((performance.now() - begun) / 1000).toFixed(1)} s`
 
-/** In one doubling more than that may be another way that is taken for long inputs, and has to be looked at, too. */
-const mostStep = 5
-
-/**
- * A few doublings alone are a step and no growth: a cache is full, or an object of the runtime becomes a table, with its thousandth member. So it
- * takes some in a row, and fewer where each is worse.
- */
-const rows = [
-  { inRow: 4, limit: mostFactor },
-  { inRow: 2, limit: 3 },
-] as const
-
-/** The last of the doublings in a row that break the rule, if some do. */
-function broken(shape: Shape): Growth | undefined {
-  const first = shape.settledBytes ?? smallest
-  let last = new Probe(shape, first, seed)
-  last.sample(sampling)
-  let suspects: Growth[] = []
-  for (let bytes = first * 2; bytes <= shape.maxBytes; bytes *= 2) {
-    const [from, to] = [last, new Probe(shape, bytes, seed)]
-    last = to
-    const growth = growthOf(shape, { from, to }, mostFactor, sampling)
-    if (values.verbose) console.log(showGrowth(growth))
-    const factor = factorOf(from, to)
-    const isSuspect = factor > mostFactor
-    if (factor > mostStep && isBroken(growth, mostStep)) return growth
-    suspects = isSuspect ? [...suspects, growth] : []
-    for (const { inRow, limit } of rows) {
-      const last = suspects.slice(-inRow)
-      if (last.length === inRow && last.every(({ factor }) => factor > limit) && last.every((each) => isBroken(each, limit))) return growth
-    }
-  }
-  console.log(`${shape.subject}: ${shape.name}: ${(last.ms / (last.bytes / 2 ** 20)).toFixed(1)} ms/MiB`)
-  return undefined
-}
-
-const isBroken = ({ shape, from, to }: Growth, limit: number): boolean => medianFactor(shape, { from: from.bytes, to: to.bytes }) > limit
-
-/** What is measured side by side several times, each time with inputs of its own. */
-function medianFactor(shape: Shape, sizes: { readonly from: number; readonly to: number }): number {
-  const factors = Array.from({ length: rounds }, () => {
-    const [from, to] = [new Probe(shape, sizes.from, seed), new Probe(shape, sizes.to, seed)]
-    for (let i = 0; i < 3; i++) {
-      from.sample({ ...sampling, samples: 4 })
-      to.sample(sampling)
-    }
-    return factorOf(from, to)
-  })
-  return factors.sort((a, b) => a - b)[Math.floor(rounds / 2)] as number
-}
-
-console.log(`seed ${seed}`)
-const shapes = [...corpus, ...randomShapes(seed, Number(values.random))].filter(({ subject, name }) =>
-  `${subject}: ${name}`.includes(values.only),
+const parts = values.only.split(',')
+const shapes = [...corpus, ...randomShapes(seed, Number(values.random))].filter((shape) =>
+  parts.some((part) => nameOf(shape).includes(part)),
 )
-const findings = shapes.flatMap((shape) => {
-  const growth = broken(shape)
-  if (growth !== undefined) console.log(`NOT LINEAR ${showGrowth(growth)}`)
-  return growth ?? []
-})
-console.log(`${shapes.length} shapes, ${findings.length} not linear`)
-for (const finding of findings) console.log(showGrowth(finding))
-process.exitCode = findings.length === 0 ? 0 : 1
+
+function look(shape: Shape): Verdict {
+  const sizes = sizesUpTo(shape.maxBytes, shape.settledBytes ?? smallest)
+  return judge(sizes, (bytes) => new Probe(shape, bytes, seed))
+}
+
+function show({ times, worst, broken }: Verdict): string {
+  const largest = times.at(-1)
+  const took = largest === undefined ? '' : `${largest.bytes} bytes ${largest.ms.toFixed(2)} ms, doublings ${worst.toFixed(2)} at worst`
+  if (broken === undefined) return took
+  const { from, to, factor } = broken
+  return `NOT LINEAR ${took}; ${from.bytes} bytes ${from.ms.toFixed(3)} ms, ${to.bytes} bytes ${to.ms.toFixed(3)} ms, factor ${factor.toFixed(1)}`
+}
+
+function run(): void {
+  console.log(`seed ${seed}, ${shapes.length} shapes`)
+  const begun = performance.now()
+  const verdicts = shapes.map((shape, index) => {
+    const since = performance.now()
+    const verdict = look(shape)
+    console.log(`${index + 1}/${shapes.length} ${nameOf(shape)}: ${show(verdict)} (${secondsSince(since)})`)
+    if (values.verbose) console.log(verdict.times.map(({ bytes, ms }) => `  ${bytes} bytes ${ms.toFixed(3)} ms`).join('\n'))
+    return { shape, verdict }
+  })
+  const findings = verdicts.filter(({ verdict }) => verdict.broken !== undefined)
+  const worst = verdicts.reduce((most, each) => (each.verdict.worst > most.verdict.worst ? each : most))
+  console.log(
+    `${shapes.length} shapes in ${secondsSince(begun)}, ${findings.length} not linear; worst ${worst.verdict.worst.toFixed(2)}: ${nameOf(worst.shape)}`,
+  )
+  for (const { shape, verdict } of findings) console.log(`${nameOf(shape)}: ${show(verdict)}`)
+  process.exitCode = findings.length === 0 ? 0 : 1
+}
+
+/** How many shapes there are of each part, by the name that `--only` takes. */
+function list(): void {
+  for (const subject of new Set(shapes.map((shape) => shape.subject)))
+    console.log(`${subject}: ${shapes.filter((shape) => shape.subject === subject).length}`)
+}
+
+if (shapes.length === 0) throw new Error(`nothing is called ${values.only}; --list shows what there is`)
+if (values.list) list()
+else run()

@@ -1,77 +1,81 @@
-// How long a shape takes at several sizes, in CPU time: what else the machine does then adds little, and of some samples the least counts.
+// How long a shape takes at several sizes, in processor time of the thread: what else the machine does adds little, and of some samples the least counts.
 
+import { getHeapSpaceStatistics } from 'node:v8'
 import { randomFrom } from '../kit/seeded-random.js'
+import { threadMs } from '../kit/thread-time.js'
 import type { Shape } from './shape.js'
 
-export interface Sampling {
-  /** How long one sample lasts at least: what is quicker runs several times in it. */
-  readonly leastMs: number
-  readonly samples: number
+/** What takes longer than that is measured from its first run on: its code was compiled for smaller inputs, and another run costs much. */
+const longMs = 50
+
+/** An input of some size with the least that it took so far. */
+export interface Timed {
+  readonly bytes: number
+  readonly ms: number
+  sample(): void
 }
 
-/** One input with what it took so far. */
-export class Probe {
+export class Probe implements Timed {
   readonly bytes: number
-  #run: () => unknown
+  /** How long one sample lasts at least: what is quicker runs several times in it. */
+  readonly #sampleMs: number
+  readonly #run: () => unknown
   #ms = Number.POSITIVE_INFINITY
 
-  constructor(shape: Shape, bytes: number, seed: number) {
+  constructor(shape: Shape, bytes: number, seed: number, sampleMs = 3) {
     this.bytes = bytes
+    this.#sampleMs = sampleMs
     this.#run = shape.prepare(bytes, randomFrom(seed))
-    this.#run() // compiles, and flattens what was put together
   }
 
   get ms(): number {
     return this.#ms
   }
 
-  sample({ leastMs, samples }: Sampling): number {
-    for (let i = 0; i < samples; i++) {
-      emptyYoungGeneration()
-      const begun = cpuMs()
-      let runs = 0
-      let taken = 0
-      do {
-        this.#run()
-        runs++
-        taken = cpuMs() - begun
-      } while (taken < leastMs)
-      this.#ms = Math.min(this.#ms, taken / runs)
+  sample(): void {
+    if (this.#ms === Number.POSITIVE_INFINITY) {
+      if (this.#runsFor(0) > longMs) return
+      this.#runsFor(this.#sampleMs) // compiles, and flattens what was put together
     }
-    return this.#ms
+    this.#runsFor(this.#sampleMs)
+  }
+
+  /** Again and again for so long, but once at least: what one took. */
+  #runsFor(leastMs: number): number {
+    emptyYoungGeneration()
+    const begun = threadMs()
+    let runs = 0
+    let taken = 0
+    do {
+      this.#run()
+      runs++
+      taken = threadMs() - begun
+    } while (taken < leastMs)
+    this.#ms = Math.min(this.#ms, taken / runs)
+    return taken
   }
 }
 
-/** Where the collector can be asked: then it does not run within a sample, and what it takes is nobody's time. */
+/** So much of the young generation may be in use before a sample begins: the rest, most of it, is for what the sample makes. */
+const mostUsedBytes = 128 << 20
+
+/** Where the collector can be asked: then it hardly runs within a sample, and what it takes is nobody's time. It takes long itself, so not each time. */
 function emptyYoungGeneration(): void {
-  ;(globalThis as { gc?: (options: { type: 'minor' }) => void }).gc?.({ type: 'minor' })
+  const { gc } = globalThis as { gc?: (options: { type: 'minor' }) => void }
+  if (gc === undefined) return
+  const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
+  if (young === undefined || young.space_used_size > mostUsedBytes) gc({ type: 'minor' })
 }
 
-function cpuMs(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) / 1000
-}
-
-export interface Growth {
-  readonly shape: Shape
-  readonly from: Probe
-  readonly to: Probe
-  readonly factor: number
-}
-
-/** By how much the time grows from one size to the other; samples go on while that looks worse than allowed, and it is worth a doubt. */
-export function growthOf(shape: Shape, sizes: { readonly from: Probe; readonly to: Probe }, limit: number, sampling: Sampling): Growth {
+/** By how much the time grows from one size to the other; samples go on while that looks worse than allowed. */
+export function growthOf(sizes: { readonly from: Timed; readonly to: Timed }, limit: number): number {
   const { from, to } = sizes
   const factor = (): number => to.ms / from.ms
-  to.sample(sampling)
-  // The small one is cheap, and what disturbs it hides what is looked for.
-  from.sample({ ...sampling, samples: sampling.samples * 4 })
+  to.sample()
+  for (let i = 0; i < 4; i++) from.sample() // The small one is cheap, and what disturbs it hides what is looked for.
   for (let doubt = 0; doubt < 10 && factor() > limit; doubt++) {
-    to.sample(sampling)
-    from.sample(sampling)
+    to.sample()
+    from.sample()
   }
-  return { shape, from, to, factor: factor() }
+  return factor()
 }
-
-export const showGrowth = ({ shape, from, to, factor }: Growth): string =>
-  `${shape.subject}: ${shape.name}: ${from.bytes} bytes ${from.ms.toFixed(3)} ms, ${to.bytes} bytes ${to.ms.toFixed(3)} ms, factor ${factor.toFixed(1)}`
