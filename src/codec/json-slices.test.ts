@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce } from '../base/pieces.js'
-import { findMember, sliceItems, sliceMembers, sliceRecord } from './json-slices.js'
+import { placeOfMember, sliceItems, sliceMembers, sliceRecord } from './json-slices.js'
 
 const limits = { depth: 10 }
 const slice = (text: string, ...wanted: readonly string[]) =>
@@ -82,11 +82,8 @@ test('the items of a list, one by one', () => {
   for (const bad of ['', '{}', '[', '[1', '["', '7', '"[]"']) assert.throws(() => items(bad), bad)
 })
 
-test('one member among members, and nothing behind it', () => {
-  const find = (text: string, name: string): unknown => {
-    const found = findMember(Buffer.from(text), name)
-    return found === undefined ? undefined : JSON.parse(found.toString())
-  }
+test('where a member stands, and nothing behind it', () => {
+  const place = (text: string, name: string): number | undefined => placeOfMember(Buffer.from(text), 1, name)
   const members = {
     b: { metadata: { no: 1 } },
     'x"metadata': 1,
@@ -96,10 +93,13 @@ test('one member among members, and nothing behind it', () => {
     e: 2,
   }
   for (const space of [0, 2]) {
-    const text = JSON.stringify(members, undefined, space).slice(1, -1)
-    for (const [name, value] of Object.entries(members)) if (!name.includes('"')) assert.deepEqual(find(text, name), value)
-    assert.equal(find(text, 'no'), undefined)
+    const text = JSON.stringify(members, undefined, space)
+    for (const name of ['b', 'c', 'd', 'e']) assert.equal(place(text, name), text.indexOf(`"${name}":`))
+    assert.equal(place(text, 'metadata'), text.lastIndexOf('"metadata":'))
+    assert.equal(place(text, 'no'), text.length - 1)
   }
-  assert.deepEqual(find('"metadata":{"a":1},"rest":"cut short', 'metadata'), { a: 1 })
-  assert.equal(find('', 'metadata'), undefined)
+  assert.equal(place('{"a":{},"metadata":{"a":1},"rest":"cut short', 'metadata'), 8)
+  assert.equal(place('{"a":{},"rest":"cut short', 'metadata'), undefined)
+  assert.equal(place('{"a":[1', 'b'), undefined)
+  assert.equal(place('{}}', 'b'), 1)
 })

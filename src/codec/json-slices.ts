@@ -93,29 +93,28 @@ function* eachPart(bytes: Buffer, opening: number, { depth: most }: SliceLimits,
   if (depth !== 0 || from < 0) throw new Error('the document is cut short, or empty')
 }
 
-/** The value of one member among members that follow one another without braces around them; nothing behind it is looked at. */
-export function findMember(bytes: Buffer, name: string): Buffer | undefined {
+/**
+ * Where a member of an object stands, by the quote before its name; the brace that closes the object, where it has no such member. `from` is a
+ * place before the name of one of its members; nothing behind is looked at. Undefined where the bytes end before the object does.
+ */
+export function placeOfMember(bytes: Buffer, from: number, name: string): number | undefined {
   let depth = 0
   let isName = true
-  let from = -1
-  for (let i = 0; i < bytes.length; i++) {
+  for (let i = from; i < bytes.length; i++) {
     const byte = bytes[i] as number
     if (byte === quote) {
       const end = endOfString(bytes, i + 1)
       if (end < 0) return undefined
-      if (isName && depth === 0 && bytes.toString('utf8', i + 1, end) === name) {
-        from = bytes.indexOf(colon, end) + 1
-        i = from - 1
-      } else i = end
+      if (isName && depth === 0 && bytes.toString('utf8', i + 1, end) === name) return i
+      i = end
       isName = false
     } else if (byte === openBrace || byte === openBracket) depth++
-    else if (byte === closeBrace || byte === closeBracket) depth--
-    else if (byte === comma && depth === 0) {
-      if (from >= 0) return bytes.subarray(from, i)
-      isName = true
-    }
+    else if (byte === closeBrace || byte === closeBracket) {
+      if (depth === 0) return i
+      depth--
+    } else if (byte === comma && depth === 0) isName = true
   }
-  return from < 0 ? undefined : bytes.subarray(from)
+  return undefined
 }
 
 /** Where the first byte is that is no blank. */

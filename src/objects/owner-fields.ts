@@ -18,7 +18,8 @@ const deletion = Buffer.from('"deletionTimestamp":"')
 const references = Buffer.from('"ownerReferences":[')
 const finalizers = Buffer.from('"finalizers":[')
 
-const placeBehindUid = (entry: EntryBytes): number => bodyStartOf(entry) + (spliceOf(entry) & placeMask)
+/** Where the version of an object belongs, within its metadata. */
+export const placeBehindUid = (entry: EntryBytes): number => bodyStartOf(entry) + (spliceOf(entry) & placeMask)
 
 /** The uid of an entry of a kind: what stands before the place of the version is `"uid":"…",`. */
 export function uidOf(entry: EntryBytes): string {

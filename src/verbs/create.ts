@@ -8,7 +8,8 @@ import { type ApiObject, withMetadata } from '../api/object.js'
 import { isDryRun } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { validateCreation } from '../api/validation/validate-write.js'
-import { metadataOf } from '../objects/stored-metadata.js'
+import { bytesOf } from '../objects/entry-header.js'
+import { isGoing } from '../objects/owner-fields.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { timeOf } from '../schema/scalars.js'
 import { accounted, addressOf, checkMayCreate, type Engine, type Fate, upToDate, type Written } from './engine.js'
@@ -159,6 +160,6 @@ function exists(call: Call, { metadata }: ApiObject, current: StoredObject | und
   const { subject } = call.resource
   const name = metadata?.name ?? ''
   const error = metadata?.generateName ? generatedNameExists(subject, name) : alreadyExists(subject, name)
-  if ((current && metadataOf(current, call.resource))?.deletionTimestamp === undefined) return error
+  if (current === undefined || !isGoing(bytesOf(current.entry))) return error
   return new ApiError({ ...error.status, message: `object is being deleted: ${error.status.message}` })
 }

@@ -1,0 +1,185 @@
+// Bodies and patches that took seconds, gigabytes, or were answered with megabytes.
+
+import { configMapOf, configMaps, expectStatus } from '../kit/fixtures.js'
+import { fill, fillWith, listOf, recordOf } from '../linear/shape.js'
+import { type Attack, outcomeOf, type Target } from './attack.js'
+
+const here = configMaps('default')
+const deployments = '/apis/apps/v1/namespaces/default/deployments'
+
+const post = (finding: number, name: string, type: 'json' | 'yaml', make: () => string, path = here): Attack => {
+  const body = Buffer.from(make())
+  return {
+    finding,
+    name,
+    run: async ({ server }) =>
+      outcomeOf(await server.client.send({ method: 'POST', path, body, headers: { 'content-type': `application/${type}` } })),
+  }
+}
+
+const yaml = (name: string, make: () => string): Attack => post(1, name, 'yaml', make)
+const json = (name: string, make: () => string): Attack => post(3, name, 'json', make)
+
+const mostBytes = 2_900_000
+const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hostile}\n'
+const jsonHead = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"hostile"},'
+const mapOf = (bytes: number): string => fillWith((i) => `k${i}: v`, ', ', bytes)
+
+const yamlAttacks: readonly Attack[] = [
+  yaml(
+    'a tag handle of 300,000 characters and 40,000 uses',
+    () => `%TAG !a! tag:${fill('x', 300_000)}\n---\n[${fill('!a!x 1,', 280_000)}]`,
+  ),
+  yaml('merge keys', () => `${head}a: &a {${mapOf(mostBytes / 2)}}\nb: {${fill('<<: *a,', mostBytes / 2)}}`),
+  yaml('a merge of a list', () => `${head}a: &a {${mapOf(mostBytes / 2)}}\nb: {<<: [${fill('*a,', mostBytes / 2)}]}`),
+  yaml('a flow map of 3 MB', () => `{apiVersion: v1, kind: ConfigMap, metadata: {name: hostile}, data: {${mapOf(mostBytes)}}}`),
+  yaml('wide aliases', () => `${head}a: &a [${fill('x,', mostBytes / 2)}]\nb: [${fill('*a,', mostBytes / 2)}]`),
+]
+
+const jsonAttacks: readonly Attack[] = [
+  json('a member that repeats and grows, 8,000 times', () => `${jsonHead}${fillWith((i) => `"data":{"k${i}":""}`, ',', 160_000)}}`),
+  json('a member that repeats and grows, 3 MB', () => `${jsonHead}${fillWith((i) => `"data":{"k${i}":""}`, ',', mostBytes)}}`),
+  json(
+    'a name of 20,000 characters with members below',
+    () => `${jsonHead}"${fill('n', 20_000)}":{${fillWith((i) => `"k${i}":1`, ',', 16_000)}}}`,
+  ),
+  json(
+    'a name of 1 MB with members below',
+    () => `${jsonHead}"${fill('n', 1_000_000)}":{${fillWith((i) => `"k${i}":1`, ',', mostBytes - 1_000_000)}}}`,
+  ),
+  json('200,000 keys and one duplicate', () => `${jsonHead}"data":{${fillWith((i) => `"k${i}":""`, ',', mostBytes - 100)},"k0":""}}`),
+  json('an integer of a million digits', () => `${jsonHead}"odd":${fill('1', 1_000_000)}}`),
+  post(3, 'replicas of a million digits', 'json', () => `{"spec":{"replicas":${fill('1', 1_000_000)}}}`, deployments),
+]
+
+const sending = (
+  finding: number,
+  name: string,
+  run: (target: Target, round: number) => ReturnType<Target['anonymous']['send']>,
+): Attack => ({
+  finding,
+  name,
+  run: async (target, round) => outcomeOf(await run(target, round)),
+})
+
+const makeDeployment = (name: string, expressions: unknown): object => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name },
+  spec: {
+    selector: { matchExpressions: expressions },
+    template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'a', image: 'b' }] } },
+  },
+})
+
+const many = 'hostile-many'
+const items = '/apis/hostile.example/v1/namespaces/default/things'
+
+/** A kind whose objects have whatever they like. */
+const definition = {
+  apiVersion: 'apiextensions.cluster.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'things.hostile.example' },
+  spec: {
+    group: 'hostile.example',
+    names: { kind: 'Thing', plural: 'things', singular: 'thing', listKind: 'ThingList' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, 'x-cluster-preserve-unknown-fields': true },
+        },
+      },
+    ],
+  },
+}
+
+const patchAttacks: readonly Attack[] = [
+  {
+    finding: 6,
+    name: '10,000 finalizers by strategic patch',
+    prepare: async ({ server }) => {
+      const finalizers = listOf(5000, (i) => `e.example/${i}`)
+      expectStatus(await server.client.post(here, configMapOf(many, { finalizers })), 201)
+    },
+    run: async ({ server }, round) => {
+      const finalizers = listOf(10_000, (i) => `f${round}.example/${i}`)
+      return outcomeOf(
+        await server.client.patch(configMaps('default', many), 'application/strategic-merge-patch+json', { metadata: { finalizers } }),
+      )
+    },
+  },
+  sending(6, '40,000 keys of managed fields', ({ server }, round) => {
+    const fields = recordOf(40_000, (i) => [`k:{"name":"${(i * 7919) % 99_991}-${i}"}`, {}])
+    const managedFields = [{ manager: 'm', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1', fieldsV1: { 'f:data': fields } }]
+    return server.client.post(`${here}?dryRun=All`, { ...configMapOf(`keys-${round}`), metadata: { name: `keys-${round}`, managedFields } })
+  }),
+  {
+    finding: 6,
+    name: '2,000 inserts at the head of 300,000 items',
+    prepare: async ({ server }) => {
+      expectStatus(await server.client.post('/apis/apiextensions.cluster.io/v1/customresourcedefinitions', definition), 201)
+      const thing = { apiVersion: 'hostile.example/v1', kind: 'Thing', metadata: { name: 'list' }, list: listOf(300_000, () => 1) }
+      let answer = await server.client.post(items, thing)
+      for (let i = 0; i < 100 && answer.status === 404; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        answer = await server.client.post(items, thing)
+      }
+      expectStatus(answer, 201)
+    },
+    run: async ({ server }) => {
+      const patch = listOf(2000, () => ({ op: 'add', path: '/list/0', value: 2 }))
+      return outcomeOf(await server.client.patch(`${items}/list?dryRun=All`, 'application/json-patch+json', patch))
+    },
+  },
+  sending(6, '50,000 requirements of a selector', ({ server }) =>
+    server.client.post(
+      deployments,
+      makeDeployment(
+        'requirements',
+        listOf(50_000, (i) => ({ key: `k${i}`, operator: 'In', values: ['v'] })),
+      ),
+    ),
+  ),
+  sending(6, '50,000 bad requirements of a selector', ({ server }) =>
+    server.client.post(
+      deployments,
+      makeDeployment(
+        'bad',
+        listOf(50_000, (i) => ({ key: `-${i}`, operator: 'No', values: ['-'] })),
+      ),
+    ),
+  ),
+  sending(6, '150,000 bad values of a selector', ({ server }) =>
+    server.client.post(deployments, makeDeployment('values', [{ key: 'k', operator: 'In', values: listOf(150_000, (i) => `-${i}`) }])),
+  ),
+]
+
+const wrongAnswers: readonly Attack[] = [
+  {
+    finding: 8,
+    name: 'a JSON patch that nests past 1,000 levels by moves',
+    prepare: async ({ server }) => void expectStatus(await server.client.post(here, configMapOf('hostile-moves')), 201),
+    run: async ({ server }) => {
+      const patch = [
+        { op: 'add', path: '/x0', value: {} },
+        ...listOf(3000, (i) => [
+          { op: 'add', path: `/x${i + 1}`, value: {} },
+          { op: 'move', from: `/x${i}`, path: `/x${i + 1}/in` },
+        ]).flat(),
+      ]
+      return outcomeOf(await server.client.patch(configMaps('default', 'hostile-moves'), 'application/json-patch+json', patch))
+    },
+  },
+  sending(8, 'a version above 2^53', ({ server }) =>
+    server.client.get(`${here}?resourceVersion=9007199254740993&resourceVersionMatch=Exact`),
+  ),
+  post(8, 'an unknown field with a name of 2.9 MB', 'json', () => `${jsonHead}"${fill('n', mostBytes)}":1}`, `${here}?dryRun=All`),
+  post(8, 'the same, strictly', 'json', () => `${jsonHead}"${fill('n', mostBytes)}":1}`, `${here}?fieldValidation=Strict`),
+  post(8, '200,000 unknown fields', 'json', () => `${jsonHead}${fillWith((i) => `"odd${i}":1`, ',', mostBytes)}}`, `${here}?dryRun=All`),
+]
+
+export const bodyAttacks: readonly Attack[] = [...yamlAttacks, ...jsonAttacks, ...patchAttacks, ...wrongAnswers]

@@ -1,0 +1,141 @@
+// Headers, queries and connections, most of them of somebody without a credential.
+
+import { type ClientHttp2Session, connect } from 'node:http2'
+import type { Access } from '../kit/api-client.js'
+import { configMapOf, configMaps, expectStatus, until } from '../kit/fixtures.js'
+import { openUnread } from '../kit/raw-http2.js'
+import { RawSocket } from '../kit/raw-socket.js'
+import { fill, fillWith, listOf } from '../linear/shape.js'
+import { type Attack, type Outcome, outcomeOf, type Target, worstOf } from './attack.js'
+
+const anonymous = (finding: number, name: string, path: string, headers: Readonly<Record<string, string>> = {}): Attack => ({
+  finding,
+  name,
+  run: async ({ anonymous: client }) => outcomeOf(await client.get(path, headers)),
+})
+
+/** One stream, whatever becomes of it. */
+function ask(session: ClientHttp2Session, headers: Readonly<Record<string, string | string[]>>): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const stream = session.request(headers)
+    let [status, bytes] = [0, 0]
+    stream.on('response', (received) => {
+      status = Number(received[':status'])
+    })
+    stream.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+    })
+    stream.on('error', () => undefined)
+    stream.on('close', () => resolve({ status: status || 431, bytes }))
+  })
+}
+
+async function overHttp2(access: Access, act: (session: ClientHttp2Session) => Promise<readonly Outcome[]>): Promise<Outcome> {
+  const session = connect(access.url, { ca: access.ca, maxSendHeaderBlockLength: 1 << 20 })
+  session.on('error', () => undefined)
+  try {
+    return worstOf(await act(session))
+  } finally {
+    session.destroy()
+  }
+}
+
+/** A value that the table of the connection keeps, so that naming it again costs a byte, on some streams at once. */
+const repeated = (name: string, value: string, times: number, streams: number): Attack => ({
+  finding: 2,
+  name,
+  run: ({ server }) => {
+    const { token: _, ...access } = server.access
+    return overHttp2(access, (session) =>
+      Promise.all(listOf(streams, () => ask(session, { ':path': '/api', accept: Array.from({ length: times }, () => value) }))),
+    )
+  },
+})
+
+const zeros = (count: number): string => `a/b;q=${fill('0', count)}x`
+
+const headerAttacks: readonly Attack[] = [
+  anonymous(2, 'a weight of 60,000 zeros', '/api', { accept: zeros(60_000) }),
+  anonymous(2, 'a weight of 64,000 zeros', '/api', { accept: zeros(64_000) }),
+  anonymous(2, '15,000 clauses', '/api', { accept: fill('a/b,', 60_000) }),
+  repeated('a weight of 3,900 zeros 15 times in each of 20 streams', zeros(3900), 15, 20),
+  repeated('clauses of 3,900 bytes 15 times in each of 20 streams', fill('a/b,', 3900), 15, 20),
+  repeated('a weight of 3,900 zeros 150 times in each of 20 streams', zeros(3900), 150, 20),
+  anonymous(7, 'a query of 60,000 bytes', `/api/v1/pods?${fillWith((i) => `p${i}=%41`, '&', 60_000)}`),
+  anonymous(7, 'a selector of 60,000 bytes', `/api/v1/pods?labelSelector=${fill('a!=b,', 60_000)}`),
+]
+
+/** Opens sessions, asks something on each and breaks them off: their descriptors are to be given back soon, not after a minute. */
+async function openAndReset({ server }: Target): Promise<Outcome> {
+  const { access } = server
+  const before = server.openDescriptors
+  await Promise.all(
+    listOf(200, async (i) => {
+      const session = connect(access.url, { ca: access.ca })
+      session.on('error', () => undefined)
+      const stream = session.request({ ':path': '/api/v1/pods?watch=true', authorization: `Bearer ${access.token}` })
+      stream.on('error', () => undefined)
+      await new Promise((resolve) => {
+        stream.once('response', resolve)
+        session.once('close', resolve)
+      })
+      if (i % 2 === 0) stream.close(8)
+      session.destroy()
+    }),
+  )
+  await until(
+    async () => server.openDescriptors,
+    (open) => open < before + 20,
+    20_000,
+  )
+  return { status: 200, bytes: 0 }
+}
+
+async function pipeline({ server }: Target): Promise<Outcome> {
+  const { access } = server
+  const socket = await RawSocket.open(access)
+  const request = `GET /api/v1/namespaces/default HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${access.token}\r\n\r\n`
+  const count = 5000
+  socket.write(request.repeat(count))
+  await until(
+    async () => socket.statuses.length,
+    (answers) => answers === count || socket.isClosed,
+  )
+  const { statuses } = socket
+  socket.close()
+  return { status: statuses.find((status) => status >= 400) ?? 200, bytes: 0 }
+}
+
+const megabyte = 'x'.repeat(900_000)
+const mostGrowth = 256 << 20
+
+/** 500 watches on which nobody reads, and one object of 0.9 MB. */
+const unreadWatches: Attack = {
+  finding: 5,
+  name: '500 watchers over HTTP/2 that do not read, and one object of 0.9 MB',
+  prepare: async ({ server }) => void expectStatus(await server.client.post(configMaps('default'), configMapOf('hostile-watched')), 201),
+  run: async ({ server }, round) => {
+    const before = server.ownBytes
+    const path = `${configMaps('default')}?watch=true&fieldSelector=metadata.name%3Dhostile-watched`
+    const sockets = await Promise.all(listOf(5, () => openUnread(server.access, path, 100)))
+    const opened = /cluster_apiserver_watches|longrunning_requests\{[^}]*WATCH[^}]*\} (\d+)/
+    await until(
+      async () => (await server.client.get('/metrics')).text,
+      (text) => opened.test(text),
+    )
+    const changed = { ...configMapOf('hostile-watched', { data: { text: megabyte, round: String(round) } }) }
+    const answer = expectStatus(await server.client.put(configMaps('default', 'hostile-watched'), changed), 200)
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    const grown = server.ownBytes - before
+    for (const socket of sockets) socket.close()
+    if (grown > mostGrowth) throw new Error(`memory grew by ${(grown / 2 ** 20).toFixed(0)} MiB`)
+    return { status: answer.status, bytes: 0 }
+  },
+}
+
+export const connectionAttacks: readonly Attack[] = [
+  ...headerAttacks,
+  unreadWatches,
+  { finding: 7, name: '200 HTTP/2 sessions that are reset and closed', run: openAndReset },
+  { finding: 7, name: '5,000 pipelined requests on one connection', run: pipeline },
+]
