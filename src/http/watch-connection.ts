@@ -2,6 +2,7 @@
 // shared, waits for a slow client, and not a copy of it in every connection.
 
 import type { Exchange } from './exchange.js'
+import { PacedWrites } from './paced-writes.js'
 import { connectionOf, flushHead, headersOf, onRoom, withStreamRoom, writeHead, writeShared, writeTo } from './respond.js'
 
 /** How long a watcher that was let go may take for what is on its way. */
@@ -26,11 +27,17 @@ export interface WatchWire {
   end(): void
 }
 
+/** Of all watches: a large event goes to all who watch it at the same moment. */
+const pacedWrites = new PacedWrites()
+
 export class WatchConnection implements WatchWire {
   readonly #exchange: Exchange
   readonly #pieceBytes: number
   #rest: Uint8Array | undefined
   #written = 0
+  #resume: (() => void) | undefined
+  /** Whether it waits for a turn in which a piece may be written. */
+  #isPaced = false
 
   constructor(exchange: Exchange, contentType: string, roomBytes: number) {
     this.#exchange = exchange
@@ -56,6 +63,7 @@ export class WatchConnection implements WatchWire {
   }
 
   onRoom(resume: () => void): void {
+    this.#resume = resume
     onRoom(this.#exchange, resume)
   }
 
@@ -68,12 +76,22 @@ export class WatchConnection implements WatchWire {
     // Of HTTP/1.1 both the answer and its socket say that there is room; the second time it may be used up already.
     let hasRoom = !('assignSocket' in response && response.writableNeedDrain)
     while (this.#rest !== undefined && hasRoom) {
+      if (!this.#mayWrite()) return false
       const end = this.#written + this.#pieceBytes
       hasRoom = writeTo(this.#exchange, this.#rest.subarray(this.#written, end))
       this.#written = end
       if (end >= this.#rest.length) this.#rest = undefined
     }
     return hasRoom
+  }
+
+  #mayWrite(): boolean {
+    if (this.#isPaced) return false
+    this.#isPaced = !pacedWrites.take(this.#pieceBytes, () => {
+      this.#isPaced = false
+      if (!this.#exchange.isGone) this.#resume?.()
+    })
+    return !this.#isPaced
   }
 
   *unsent(): Generator<readonly [part: object, bytes: number]> {

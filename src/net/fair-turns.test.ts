@@ -6,6 +6,9 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { FairTurns } from './fair-turns.js'
 
+/** A clock: however long a test takes, no turn is over. */
+const stoodStill = (): number => 0
+
 function connection() {
   const seen = { stops: 0, starts: 0, destroyed: false }
   const socket = {
@@ -21,7 +24,7 @@ function connection() {
 }
 
 test('a connection with many requests takes turns with one that has a few, and each keeps its order', async () => {
-  const turns = new FairTurns()
+  const turns = new FairTurns(stoodStill)
   const log: string[] = []
   const [many, few] = [connection(), connection()]
   for (let i = 0; i < 20; i++) turns.run(many.socket, many.socket, () => void log.push(`many ${i}`))
@@ -55,7 +58,7 @@ test('requests that take long are begun in turns of a few milliseconds', async (
 })
 
 test('a connection with much that waits is not read from until it has little left', async () => {
-  const turns = new FairTurns()
+  const turns = new FairTurns(stoodStill)
   const { socket, seen } = connection()
   let begun = 0
   for (let i = 0; i < 500; i++) turns.run(socket, socket, () => void begun++)
@@ -65,7 +68,7 @@ test('a connection with much that waits is not read from until it has little lef
 })
 
 test('what waits for a connection that has gone is forgotten', async () => {
-  const turns = new FairTurns()
+  const turns = new FairTurns(stoodStill)
   const { socket, seen } = connection()
   let begun = 0
   for (let i = 0; i < 50; i++) turns.run(socket, socket, () => void begun++)
@@ -75,7 +78,7 @@ test('what waits for a connection that has gone is forgotten', async () => {
 })
 
 test('the connection that brings more than can wait is closed', () => {
-  const turns = new FairTurns()
+  const turns = new FairTurns(stoodStill)
   const { socket, seen } = connection()
   for (let i = 0; i < 10_008; i++) turns.run(socket, socket, () => undefined)
   assert.equal(seen.destroyed, false)
@@ -84,7 +87,7 @@ test('the connection that brings more than can wait is closed', () => {
 })
 
 test('ten times as many as can wait, from many connections: no more wait, and those that brought them are closed', () => {
-  const turns = new FairTurns()
+  const turns = new FairTurns(stoodStill)
   const connections = Array.from({ length: 100 }, connection)
   let begun = 0
   for (let i = 0; i < 1000; i++)
@@ -92,4 +95,33 @@ test('ten times as many as can wait, from many connections: no more wait, and th
   const left = connections.filter(({ seen }) => !seen.destroyed).length
   assert.ok(left < 100, `${left} are left`)
   assert.ok(begun <= 100 * 8, `${begun} were begun at once`)
+})
+
+test('when the time of a turn is up, connections that have just come wait as well, and none is forgotten', async () => {
+  let nowMs = 0
+  const turns = new FairTurns(() => nowMs)
+  const connections = Array.from({ length: 100 }, connection)
+  let begun = 0
+  const begin = (): void => {
+    begun++
+    nowMs++
+  }
+  for (const { socket } of connections) turns.run(socket, socket, begin)
+  assert.equal(begun, 5, 'a millisecond each')
+  for (let before = begun; begun < 100; before = begun) {
+    await nextTurn()
+    assert.ok(begun - before <= 5, `${begun - before} in one turn`)
+  }
+})
+
+test('where no more can wait, a connection with few requests is served all the same', () => {
+  let nowMs = 0
+  const turns = new FairTurns(() => nowMs)
+  const many = Array.from({ length: 10_100 }, connection)
+  let begun = 0
+  turns.run({}, connection().socket, () => void begun++)
+  nowMs = 100
+  for (const { socket } of many) turns.run(socket, socket, () => void begun++)
+  assert.equal(begun, 101)
+  assert.ok(many.every(({ seen }) => !seen.destroyed))
 })

@@ -1,5 +1,5 @@
 // Fairness between connections: of those that send many requests at once, each gets a few per turn of the event loop, so that nobody waits
-// for thousands of pipelined requests of somebody else.
+// for thousands of pipelined requests of somebody else. And where very many connections bring one each, a turn ends all the same.
 //
 // A connection whose requests wait here is not read from, as Node itself does for bodies that nobody takes, so what waits is bounded.
 
@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 
 /** How many requests of one connection are begun in a turn without waiting. */
 const freePerTurn = 8
-/** For how long requests that have waited are begun before others get their turn. */
+/** For how long requests are begun in a turn: those that come, and then those that have waited. */
 const turnMs = 5
 /** At how many waiting requests a connection is no longer read from, and when it is again. */
 const stopAt = 64
@@ -37,8 +37,15 @@ export class FairTurns {
   /** Those with waiting requests, in the order in which they get their turn. */
   readonly #waiting = new Set<Line>()
   #waitingCount = 0
+  readonly #now: () => number
   #turn = 0
+  #turnBegunMs = 0
   #isTurnCounted = false
+
+  /** `now`: milliseconds that only grow. */
+  constructor(now = (): number => performance.now()) {
+    this.#now = now
+  }
 
   /** Begins a request of a connection now or in its turn; never when the connection is gone by then. `connection`: what stands for it. */
   run(connection: object, socket: Socket, begin: Begin): void {
@@ -52,12 +59,17 @@ export class FairTurns {
       line.turn = this.#turn
       line.begun = 0
     }
-    if (line.waiting.length === 0 && line.begun < freePerTurn) {
+    if (line.waiting.length === 0 && line.begun < freePerTurn && this.#hasTime) {
       line.begun++
       begin()
       return
     }
     this.#wait(line, begin)
+  }
+
+  /** Where no more can wait, those that are few need not. */
+  get #hasTime(): boolean {
+    return this.#now() - this.#turnBegunMs < turnMs || this.#waitingCount >= mostWaiting
   }
 
   #wait(line: Line, begin: Begin): void {
@@ -76,6 +88,7 @@ export class FairTurns {
   #countTurn(): void {
     if (this.#isTurnCounted) return
     this.#isTurnCounted = true
+    this.#turnBegunMs = this.#now()
     setImmediate(() => this.#endTurn())
   }
 
@@ -84,13 +97,13 @@ export class FairTurns {
     this.#turn++
     if (this.#waiting.size === 0) return
     this.#countTurn()
-    const until = performance.now() + turnMs
+    const until = this.#now() + turnMs
     do {
       const [line] = this.#waiting
       if (line === undefined) return
       this.#waiting.delete(line)
       this.#beginNext(line)
-    } while (performance.now() < until)
+    } while (this.#now() < until)
   }
 
   /** One request of a connection; the others of it wait behind those of other connections. */

@@ -13,6 +13,8 @@ export interface Target {
 export interface Outcome {
   readonly status: number
   readonly bytes: number
+  /** What is to be done when all was measured. */
+  readonly tidy?: () => void
 }
 
 export interface Attack {
