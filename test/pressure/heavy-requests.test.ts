@@ -28,6 +28,23 @@ const few = (value: string): Readonly<Record<string, string>> =>
 /** In one go each of these takes some hundred milliseconds. */
 const mostTurnMs = 50
 
+test('a name that is taken by something, large or small, is refused with what becomes of that', async () => {
+  const { client } = server
+  const namespace = await newNamespace(client)
+  for (const [name, data] of [
+    ['large', many('v', most)],
+    ['small', { a: 'b' }],
+  ] as const) {
+    const finalizers = ['example.com/hold']
+    expectStatus(await client.post(configMaps(namespace), configMapOf(name, { data, finalizers })), 201)
+    const again = async (): Promise<string> =>
+      expectFailure(await client.post(configMaps(namespace), configMapOf(name)), 409, 'AlreadyExists').message ?? ''
+    assert.equal(await again(), `configmaps "${name}" already exists`)
+    expectStatus(await client.delete(configMaps(namespace, name)), 200)
+    assert.equal(await again(), `object is being deleted: configmaps "${name}" already exists`)
+  }
+})
+
 test('nobody waits for a heavy request, whichever it is', async () => {
   const { client } = server
   const namespace = await newNamespace(client)
