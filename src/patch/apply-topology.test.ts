@@ -208,6 +208,27 @@ test('configurations that cannot be applied', () => {
       message: `failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.ports: element 1: associative list with keys has an element that omits key field "port" (and doesn't have default value)`,
     },
     {
+      name: 'null among keyed items',
+      config: { spec: { ports: [null] } },
+      kind: 'untyped',
+      message:
+        'failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.ports: element 0: associative list with keys may not have a null element',
+    },
+    {
+      name: 'text among keyed items',
+      config: { spec: { ports: ['x'] } },
+      kind: 'untyped',
+      message:
+        'failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.ports: element 0: associative list with keys may not have non-map elements',
+    },
+    {
+      name: 'list in a set',
+      config: { spec: { set: [['x']] } },
+      kind: 'untyped',
+      message:
+        'failed to create typed patch object (/a; /v1, Kind=Mesh): .spec.set: element 0: not supported: associative list with lists as elements',
+    },
+    {
       name: 'number',
       config: { spec: { size: 'big' } },
       kind: 'untyped',

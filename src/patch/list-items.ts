@@ -15,7 +15,8 @@ export class UnkeyedListError extends Error {
 function keyOf(list: ListTopology, item: unknown, position: number): unknown {
   const key = list.keys[position]
   if (key === undefined) return setItem(item)
-  if (!isRecord(item)) throw new UnkeyedListError('associative list with keys may not have non-map elements')
+  if (!isRecord(item))
+    throw new UnkeyedListError(`associative list with keys may not have ${item === null ? 'a null element' : 'non-map elements'}`)
   const value = own(item, key.name) ?? key.fallback
   if (value === undefined)
     throw new UnkeyedListError(
@@ -26,8 +27,8 @@ function keyOf(list: ListTopology, item: unknown, position: number): unknown {
 
 function setItem(item: unknown): unknown {
   if (typeof item !== 'object') return item
-  const what = item === null ? 'an explicit null' : Array.isArray(item) ? 'a list type' : 'a map type'
-  throw new UnkeyedListError(`associative list without keys has an element that's ${what}`)
+  if (Array.isArray(item)) throw new UnkeyedListError('not supported: associative list with lists as elements')
+  throw new UnkeyedListError(`associative list without keys has an element that's ${item === null ? 'an explicit null' : 'a map type'}`)
 }
 
 /** The path element of an item: `k:{"name":"a"}` or `v:"a"`. */
