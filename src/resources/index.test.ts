@@ -15,6 +15,20 @@ test('no two kinds lie under one path', () => {
   assert.equal(new Set(paths).size, paths.length)
 })
 
+test('kinds whose rules the reference keeps apart from the core take finalizers without a domain', () => {
+  const kinds = definitions.filter(({ anyFinalizer }) => anyFinalizer).map(({ kind }) => kind)
+  assert.deepEqual(kinds.sort(), [
+    'APIService',
+    'CustomResourceDefinition',
+    'Lease',
+    'MutatingWebhookConfiguration',
+    'RuntimeClass',
+    'ValidatingAdmissionPolicy',
+    'ValidatingAdmissionPolicyBinding',
+    'ValidatingWebhookConfiguration',
+  ])
+})
+
 const bare = frozen({ metadata: { name: 'a' } })
 
 for (const definition of definitions) {

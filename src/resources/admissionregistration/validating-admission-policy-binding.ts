@@ -52,6 +52,7 @@ export const validatingAdmissionPolicyBinding = defineResource<ValidatingAdmissi
   validate: ({ spec = {} }) => validateSpec(spec),
   checks: { update: ['metadata', 'own'] },
   versionRequiredOnUpdate: true,
+  anyFinalizer: true,
   table: {
     columns: [
       nameColumn,

@@ -114,6 +114,7 @@ export const validatingAdmissionPolicy = defineResource<ValidatingAdmissionPolic
   validate: ({ spec = {} }) => validateSpec(spec),
   checks: { update: ['metadata', 'own'] },
   versionRequiredOnUpdate: true,
+  anyFinalizer: true,
   table: {
     columns: [
       nameColumn,

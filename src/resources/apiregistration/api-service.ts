@@ -113,6 +113,7 @@ export const apiService = defineResource<APIService>({
   validate,
   checks: { update: ['metadataChange', 'metadata', 'own'] },
   versionRequiredOnUpdate: true,
+  anyFinalizer: true,
   resetFields: ['status'],
   subresources: [
     {
