@@ -31,18 +31,19 @@ export function scanJson(bytes: Uint8Array): JsonScan {
       if (++digits > 15) longNumber = true
       continue
     }
-    if (digits > 0) {
-      if (byte === point || (byte | 0x20) === exponent) decimals = true
-      digits = 0
-    }
+    digits = 0
     if (byte === quote) i = isPlain ? endOfPlainString(bytes, i + 1) : endOfString(bytes, i + 1)
     else if (byte === 0x3a) members++
     else if (byte === 0x7b || byte === 0x5b) {
       if (++level > depth) depth = level
     } else if (byte === 0x7d || byte === 0x5d) level--
+    else if (byte === point || ((byte | 0x20) === exponent && isDigit(bytes[i - 1]))) decimals = true
   }
   return { members, depth, longNumber, decimals }
 }
+
+/** The letter of an exponent ends `true` and `false`, too. */
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
 
 /** How many items the list has that the text is, at most: an empty one counts as one, and all else as none. */
 export function countItems(bytes: Uint8Array): number {
