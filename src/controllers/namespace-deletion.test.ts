@@ -91,6 +91,23 @@ test('what a server that ended left over, the next one deletes', async () => {
   await second.close()
 })
 
+test('what came late into a namespace that is gone, the next server deletes as well', async () => {
+  const { engine, configMaps, timers, parts, make, doomed, isThere, until } = await setUp()
+  const first = namespaceDeletion(parts, times)
+  await doomed('n')
+  await timers.advance(1000)
+  await until(() => !isThere('n'))
+  await first.close()
+  await make(configMaps, 'n', 'late')
+  await make(configMaps, 'other', 'kept')
+  const second = namespaceDeletion(parts, times, undefined, true)
+  await settle()
+  await timers.advance(30_000)
+  await until(() => engine.store.count(configMaps, 'n') === 0)
+  await second.close()
+  assert.equal(engine.store.count(configMaps, 'other'), 1)
+})
+
 test('a namespace waits for what is held in it, ever more rarely, and says so', async () => {
   const { engine, catalog, configMaps, timers, parts, make, doomed, isThere, until } = await setUp()
   await make(configMaps, 'n', 'held', { finalizers: ['example.com/hold'] })

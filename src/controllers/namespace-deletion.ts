@@ -33,8 +33,11 @@ interface Namespace extends ApiObject {
   readonly status?: { readonly phase?: string }
 }
 
-/** `elsewhere`: what other servers hold in a namespace; left out: only whether they answer is known. */
-export const namespaceDeletion = (parts: LoopParts, times: NamespaceTimes = usualTimes, elsewhere?: DeleteElsewhere): Loop =>
+/**
+ * `elsewhere`: what other servers hold in a namespace; left out: only whether they answer is known. `isShared`: another server may have led before, and
+ * not have come to look again at what was just gone.
+ */
+export const namespaceDeletion = (parts: LoopParts, times = usualTimes, elsewhere?: DeleteElsewhere, isShared = false): Loop =>
   new KeyedLoop(parts, {
     name: 'namespace',
     concurrency: 4,
@@ -48,6 +51,7 @@ export const namespaceDeletion = (parts: LoopParts, times: NamespaceTimes = usua
         {
           resource,
           namespace: '',
+          pastRemovals: isShared,
           keyOf: (object, seen) => {
             // Whether it is still there is asked before a commit, which may take long, and arrive when it is gone.
             if (seen === 'DELETED') return later(object, times.sweepMs)

@@ -31,12 +31,15 @@ export interface LoopNeeds {
   readonly availability: (parts: LoopParts) => Loop
   readonly rootCa: Parameters<typeof rootCaMaps>[0]
   readonly signing: (parts: LoopParts) => Loop
+  /** Whether several servers use the store. */
+  readonly isShared?: boolean
 }
 
-export function nameLoops({ extensions, availability, rootCa, signing }: LoopNeeds): Loops {
+export function nameLoops({ extensions, availability, rootCa, signing, isShared }: LoopNeeds): Loops {
+  const elsewhere = deleteElsewhere(extensions.services, extensions.asker)
   return {
     garbagecollector: (loopParts) => garbageCollection(loopParts, undefined, extensions),
-    namespace: (loopParts) => namespaceDeletion(loopParts, undefined, deleteElsewhere(extensions.services, extensions.asker)),
+    namespace: (loopParts) => namespaceDeletion(loopParts, undefined, elsewhere, isShared),
     serviceaccount: defaultAccounts,
     'root-ca-cert-publisher': rootCaMaps(rootCa),
     'flow-schema-status': flowSchemaStatus,

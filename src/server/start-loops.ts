@@ -55,6 +55,7 @@ export function startLoops({ settings, logger, closing }: Opening, sources: Loop
     availability: apiServiceAvailability(extensions),
     rootCa,
     signing: signing(settings, certificate.authority),
+    isShared: settings.storage === 'etcd',
   })
   let loops: ElectedLoops | undefined
   let beginning: NodeJS.Immediate | undefined

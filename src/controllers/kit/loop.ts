@@ -8,7 +8,7 @@ import type { CatalogSource } from '../../api/catalog-source.js'
 import type { Logger } from '../../base/logger.js'
 import { type PieceClock, SharedPieces, sharedPieces } from '../../base/pieces.js'
 import type { Matcher } from '../../objects/selection.js'
-import type { StoredObject } from '../../objects/stored-object.js'
+import { StoredObject } from '../../objects/stored-object.js'
 import type { EventType } from '../../objects/watch-events.js'
 import type { Engine } from '../../verbs/engine.js'
 import type { Loop } from '../leader-election.js'
@@ -35,6 +35,8 @@ export interface Source extends Range {
   readonly keyOf: (object: StoredObject, seen: Seen) => string | Later | undefined
   /** Only changes concern the loop: what is there already does not. */
   readonly onlyChanges?: boolean
+  /** What was removed before the loop began, and is still in the history, is told of as well: who led before may not have come to it. */
+  readonly pastRemovals?: boolean
 }
 
 export type Seen = EventType | 'LISTED'
@@ -211,6 +213,21 @@ export class KeyedLoop implements Loop {
         this.#notice(source, object, 'LISTED')
       }
     }
+    if (source.pastRemovals === true) await this.#recallRemovals(source)
+  }
+
+  async #recallRemovals(source: Source): Promise<void> {
+    const { store } = this.#parts.engine
+    const until = store.revision
+    for (let after = store.compacted; after < until; ) {
+      const { changes, upTo } = store.history({ resource: source.resource, namespace: source.namespace, after, limit: recalledPage })
+      for (const { value, previous } of changes)
+        if (value === undefined && previous !== undefined) this.#notice(source, new StoredObject(previous), 'DELETED')
+      await this.#pieces.next()
+      if (this.#isClosed) return
+      // What is forgotten meanwhile is too old to matter.
+      after = Math.max(upTo, store.compacted)
+    }
   }
 
   #tryToListAgain(err: unknown): void {
@@ -248,3 +265,4 @@ export class KeyedLoop implements Loop {
 }
 
 const listAgainMs = 5000
+const recalledPage = 200
