@@ -30,3 +30,16 @@ export function atMost(ms: number, work: Promise<unknown>): Promise<void> {
     work.then(end, end)
   })
 }
+
+/** What is wrong with something that is waited for: why it failed, or that it takes longer than that. */
+export function problemWithin(timeoutMs: number, work: Promise<unknown>): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(`no answer within ${timeoutMs} ms`), timerMs(timeoutMs))
+    work
+      .then(
+        () => resolve(undefined),
+        (thrown: unknown) => resolve(thrown instanceof Error ? thrown.message : String(thrown)),
+      )
+      .finally(() => clearTimeout(timer))
+  })
+}

@@ -4,15 +4,17 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer as createHttp } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import type { TlsOptions } from 'node:tls'
+import { connectSocket, parseEndpoint } from '../storage/etcd/endpoint.js'
 import { ConnectProxy } from './connect-proxy.fixture.js'
 import { getDocument } from './get-document.js'
 import { issueCertificate } from './issue-certificate.js'
 import { JsonEndpoint } from './json-endpoint.js'
-import { type Dial, dialThrough } from './tunnel.js'
+import { createConnectionWith, type Dial, dialThrough } from './tunnel.js'
 import { Upstream } from './upstream.js'
 
 const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
@@ -91,6 +93,52 @@ test('so it does over TLS, where each side knows the other, and over a Unix sock
     dialThrough({ ...place, tls: { ca: wrong, ...client } })('127.0.0.1', port),
     /^Error: dialing proxy "127.0.0.1:\d+" failed: x509: /,
   )
+})
+
+test('a proxy with TLS is told the name by which it is known', async (t) => {
+  const named = issueCertificate({ commonName: 'localhost', hosts: ['localhost'], use: 'server', ...times }, authority)
+  const names: string[] = []
+  const SNICallback: TlsOptions['SNICallback'] = (name, done) => {
+    names.push(name)
+    done(null)
+  }
+  const proxy = await proxyOf(t, { tls: { ...named, SNICallback } })
+  const dial = dialThrough({ kind: 'tcp', host: 'localhost', port: proxy.port, tls: { ca, ...client } })
+  const socket = await dial('127.0.0.1', await secureServer(t))
+  socket.destroy()
+  assert.deepEqual(names, ['localhost'])
+})
+
+test('a tunnel behind which TLS cannot begin is closed, and whoever asked hears why', async (t) => {
+  const [port, proxy] = [await secureServer(t), await proxyOf(t)]
+  const sockets: Socket[] = []
+  const dial: Dial = async (host, to) => {
+    const socket = await throughTcp(proxy)(host, to)
+    sockets.push(socket)
+    return socket
+  }
+  // A key that is not that of the certificate.
+  const connect = createConnectionWith(dial, true)
+  const failed = await new Promise<Error | null>((resolve) =>
+    connect({ host: '127.0.0.1', port, cert: pair.cert, key: client.key }, resolve),
+  )
+  assert.match(String(failed), /key values mismatch/)
+  const folder = mkdtempSync(join(tmpdir(), 'etcd-pair-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const tls = { certFile: join(folder, 'missing.crt'), keyFile: join(folder, 'missing.key') }
+  const endpoint = parseEndpoint(`https://127.0.0.1:${port}`)
+  await assert.rejects(connectSocket(endpoint, { tls, timeoutMs: 60_000, dial }), /missing\.crt/)
+  assert.deepEqual(
+    sockets.map(({ destroyed }) => destroyed),
+    [true, true],
+  )
+})
+
+test('a proxy has no more time than whoever asks has', async (t) => {
+  const proxy = await proxyOf(t)
+  proxy.answer = () => undefined
+  const endpoint = parseEndpoint('http://127.0.0.1:1')
+  await assert.rejects(connectSocket(endpoint, { tls: {}, timeoutMs: 50, dial: throughTcp(proxy) }), /i\/o timeout/)
 })
 
 test('what is not encrypted goes so, too', async (t) => {

@@ -1,7 +1,7 @@
 // Connections through a proxy that is asked with CONNECT, over TCP with or without TLS or over a Unix socket. What the proxy may say and how long it
 // may take is bounded; from its yes on the connection is that to the other side.
 
-import { connect as connectPlain, isIPv6, type Socket } from 'node:net'
+import { connect as connectPlain, isIP, isIPv6, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import { describeNetworkFailure } from './network-failure.js'
 import { checkServerName } from './shown-certificate.js'
@@ -19,8 +19,8 @@ export interface ProxyTls {
   readonly key: string
 }
 
-/** Opens a connection to a host and a port, ready for whatever is spoken there. */
-export type Dial = (host: string, port: number) => Promise<Socket>
+/** Opens a connection to a host and a port, ready for whatever is spoken there, within the time that is left to whoever asks. */
+export type Dial = (host: string, port: number, leftMs?: number) => Promise<Socket>
 
 export interface TunnelLimits {
   /** For the connection, its encryption and the proxy's answer. */
@@ -33,7 +33,7 @@ const usualLimits: TunnelLimits = { timeoutMs: 30_000, mostBytes: 16 << 10 }
 
 export function dialThrough(proxy: ProxyPlace, { timeoutMs, mostBytes }: TunnelLimits = usualLimits): Dial {
   const name = nameOf(proxy)
-  return (host, port) =>
+  return (host, port, leftMs = timeoutMs) =>
     new Promise((resolve, reject) => {
       const address = isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`
       if (!/^[A-Za-z0-9._:[\]-]+$/.test(address)) throw new Error(`${JSON.stringify(address)} is no address`)
@@ -82,7 +82,7 @@ export function dialThrough(proxy: ProxyPlace, { timeoutMs, mostBytes }: TunnelL
           resolve(socket)
         }
       }
-      const timer = setTimeout(() => fail(Object.assign(new Error(), { code: 'ETIMEDOUT' })), timeoutMs)
+      const timer = setTimeout(() => fail(Object.assign(new Error(), { code: 'ETIMEDOUT' })), Math.min(leftMs, timeoutMs))
       socket.on('error', fail)
       socket.on('close', end)
       socket.on('data', read)
@@ -104,7 +104,20 @@ function openSocket(proxy: ProxyPlace): Socket {
   const { host, port, tls } = proxy
   if (tls === undefined) return connectPlain({ host, port })
   const { ca, cert, key } = tls
-  return connectTls({ host, port, cert, key, checkServerIdentity: checkServerName, ...(ca === undefined ? {} : { ca }) })
+  // Whoever chooses a certificate by the name is told it; an address is no name.
+  const servername = isIP(host) === 0 ? host : ''
+  return connectTls({ host, port, servername, cert, key, checkServerIdentity: checkServerName, ...(ca === undefined ? {} : { ca }) })
+}
+
+/** What is spoken through a tunnel may fail to begin, with a certificate that does not fit its key: nobody has the tunnel then. */
+export function withTunnel<T>(tunnel: Socket, begin: () => T): T {
+  try {
+    return begin()
+  } catch (thrown) {
+    tunnel.on('error', nothing)
+    tunnel.destroy()
+    throw thrown
+  }
 }
 
 /** For Node's agents and requests: opens through a tunnel what they would open by themselves. */
@@ -112,9 +125,11 @@ export const createConnectionWith =
   (dial: Dial, isSecure: boolean) =>
   (options: ConnectionOptions, done: (error: Error | null, socket?: Socket) => void): undefined => {
     const { host = '', port = isSecure ? 443 : 80 } = options
-    dial(host, Number(port)).then(
-      (socket) => done(null, isSecure ? connectTls({ ...options, socket }) : socket),
-      (error: Error) => done(error),
-    )
+    dial(host, Number(port))
+      .then((socket) => (isSecure ? withTunnel(socket, () => connectTls({ ...options, socket })) : socket))
+      .then(
+        (socket) => done(null, socket),
+        (error: Error) => done(error),
+      )
     return undefined
   }

@@ -125,7 +125,10 @@ export class WebSocketConnection {
   write(part: Uint8Array): boolean {
     this.#bytesLeft -= part.length
     if (this.#isClosing) return true
-    return this.#socket.write(part)
+    this.#socket.write(part)
+    // Whoever asked within the message waits for its end, and nothing else may come for long.
+    if (this.#bytesLeft === 0) this.#sendPong()
+    return this.hasRoom
   }
 
   /** What is written meanwhile goes out together. */

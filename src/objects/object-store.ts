@@ -3,7 +3,7 @@
 import { tooManyRequests } from '../api/api-error.js'
 import type { Catalog, Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
-import { type Clock, timerMs } from '../base/clock.js'
+import { type Clock, problemWithin } from '../base/clock.js'
 import { atOnce, nowOrInPieces, type Pieces } from '../base/pieces.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
@@ -172,7 +172,7 @@ export class ObjectStore {
   async check(timeoutMs: number): Promise<string | undefined> {
     const index = this.storage.readIndex()
     if (index instanceof Promise) {
-      const problem = await within(timeoutMs, index)
+      const problem = await problemWithin(timeoutMs, index)
       if (problem !== undefined) return problem
     }
     const { text, atMs } = this.lastProblem ?? { text: '', atMs: Number.NEGATIVE_INFINITY }
@@ -290,9 +290,8 @@ export class ObjectStore {
     value: Buffer,
     { expect, uniqueKeys = noUniqueKeys, alongside = [], object, key = keyAt(address) }: PutConditions,
   ): Promise<WriteOutcome> {
-    const ttlSeconds = address.resource.definition.ttlSeconds?.(this.options.eventTtlSeconds) ?? 0
-    const write =
-      ttlSeconds > 0 ? { key, value, expect, expiresAtMs: this.options.clock.now() + ttlSeconds * 1000 } : { key, value, expect }
+    const expiresAtMs = this.expiryOf(address.resource)
+    const write = expiresAtMs === undefined ? { key, value, expect } : { key, value, expect, expiresAtMs }
     const writes: OneOrMore =
       isNothing(uniqueKeys) && alongside.length === 0 ? [write] : [write, ...writesOf(key, uniqueKeys), ...alongside.map(changed)]
     return this.commitDurably(expect === 0 ? 'create' : 'update', writes, (outcome) => {
@@ -305,6 +304,12 @@ export class ObjectStore {
       if (outcome.key !== key) return { ok: false, current: undefined, isTaken: true }
       return { ok: false, current: objectOf(outcome.current) }
     })
+  }
+
+  /** When an object that is written now goes by itself. */
+  expiryOf({ definition }: Resource): number | undefined {
+    const ttlSeconds = definition.ttlSeconds?.(this.options.eventTtlSeconds) ?? 0
+    return ttlSeconds > 0 ? this.options.clock.now() + ttlSeconds * 1000 : undefined
   }
 
   isTaken(uniqueKey: UniqueKey): boolean {
@@ -351,8 +356,10 @@ export class ObjectStore {
     else if (thrown instanceof StorageUnavailableError) this.lastProblem = { text: thrown.message, atMs: this.options.clock.now() }
   }
 
-  /** A store that cannot write now is no fault of the client's: it may try again. */
-  /** With what becomes of the outcome: a promise more on the way of every write would show. */
+  /**
+   * A store that cannot write now is no fault of the client's: it may try again. What is made of the outcome is made here: a promise more on the
+   * way of every write would show.
+   */
   private async commitDurably(operation: StoreOperation, writes: OneOrMore, outcomeOf: OutcomeOf): Promise<WriteOutcome> {
     let bytes = 0
     for (const { value } of writes) bytes += value?.length ?? 0
@@ -378,19 +385,6 @@ const ordered = (page: ObjectPage, { resource, form }: ListQuery): ObjectPage =>
   form?.order === undefined ? page : { ...page, items: orderedItems(page, resource, form) }
 
 const slowStore = 'the store is slower than its writers: too much waits to be written, please try again later'
-
-/** What is wrong with something that is waited for: why it failed, or that it takes longer than that. */
-function within(timeoutMs: number, work: Promise<unknown>): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(`no answer within ${timeoutMs} ms`), timerMs(timeoutMs))
-    work
-      .then(
-        () => resolve(undefined),
-        (thrown: unknown) => resolve(thrown instanceof Error ? thrown.message : String(thrown)),
-      )
-      .finally(() => clearTimeout(timer))
-  })
-}
 
 const changed = ({ stored, value }: Alongside): Write => ({ key: stored.key, value, expect: stored.revision })
 

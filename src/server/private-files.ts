@@ -42,28 +42,60 @@ export class PendingFiles {
   #pending: Promise<void>[] = []
   /** Two at a time: Node has four threads for such things, and the first commits of a start are not to wait for one. */
   readonly #lanes: [Promise<unknown>, Promise<unknown>] = [Promise.resolve(), Promise.resolve()]
+  #open = 0
+  /** Where something was renamed since they were last synced. */
+  readonly #folders = new Set<string>()
 
   readonly write: WriteFile = (path, content) => {
-    const isDone = withDraft(path, content, (written) => this.#next(() => putInPlace(path, written)))
+    this.#keep(withDraft(path, content, (written) => this.#next(() => putInPlace(path, written))))
+    this.#folders.add(dirname(path))
+  }
+
+  /** Resolves when all of them are in their places and durable, and rejects with why one of them is not. */
+  async settle(): Promise<void> {
+    let failed: { readonly reason: unknown } | undefined
+    while (this.#pending.length > 0) {
+      for (const outcome of await Promise.allSettled(this.#pending.splice(0))) if (outcome.status === 'rejected') failed ??= outcome
+    }
+    if (failed !== undefined) throw failed.reason
+  }
+
+  #keep(isDone: Promise<void>): void {
     // Whoever settles hears of it.
     isDone.catch(() => undefined)
     this.#pending.push(isDone)
   }
 
-  #next(work: () => Promise<void>): Promise<void> {
+  async #next(work: () => Promise<void>): Promise<void> {
+    this.#open += 1
     const [lane, other] = this.#lanes
     const isDone = lane.then(work, work)
     this.#lanes[0] = other
     this.#lanes[1] = isDone
-    return isDone
+    try {
+      await isDone
+    } finally {
+      this.#open -= 1
+      if (this.#open === 0) this.#syncFolders()
+    }
   }
 
-  /** Resolves when all of them are in their places and durable, and rejects with why one of them is not. */
-  async settle(): Promise<void> {
-    const outcomes = await Promise.allSettled(this.#pending)
-    this.#pending = []
-    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  /** A name is as durable as the folder that it stands in. */
+  #syncFolders(): void {
+    for (const folder of this.#folders) this.#keep(this.#next(() => syncFolder(folder)))
+    this.#folders.clear()
   }
+}
+
+function syncFolder(path: string): Promise<void> {
+  const folder = openSync(path, 'r')
+  return new Promise((resolve, reject) => {
+    fsync(folder, (failed) => {
+      closeSync(folder)
+      if (failed) reject(failed)
+      else resolve()
+    })
+  })
 }
 
 interface Draft {

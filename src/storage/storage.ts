@@ -168,8 +168,10 @@ export class StorageUnavailableError extends Error {
 /** A commit has more writes than the engine takes at once; nothing of it was written. */
 export class TooManyWritesError extends RangeError {
   override readonly name = 'TooManyWritesError'
+  readonly most: number
   constructor(most: number) {
     super(`at most ${most} keys can be written at once`)
+    this.most = most
   }
 }
 

@@ -257,3 +257,22 @@ test('what is kept on disk is not reset', async () => {
   await assert.rejects(other.reset(), /only a server in memory can be reset/)
   await other.close()
 })
+
+test('what goes by itself after a while does so after a reset, too', async () => {
+  const event = {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: 'e', namespace: 'default' },
+    involvedObject: { kind: 'Pod', namespace: 'default', name: 'p' },
+    source: { component: 'test' },
+  }
+  const short = await startServer({ objects: [event], flags: ['--event-ttl=1s'] })
+  const events = clientOf(short)
+  const path = '/api/v1/namespaces/default/events/e'
+  const status = async (): Promise<number> => (await events.get(path)).status
+  await until(status, (code) => code === 404)
+  await short.reset()
+  await until(status, (code) => code === 404)
+  events.close()
+  await short.close()
+})

@@ -58,6 +58,16 @@ describe('a watch over WebSocket', () => {
     assert.deepEqual([...(socket.of(opcodes.close)[0]?.payload ?? [])], [3, 232])
   })
 
+  test('answers a ping that comes within a long event when that has ended', async () => {
+    const socket = await WebSocketClient.connect(server.access, `${watch}&resourceVersion=${await now()}`)
+    socket.socket.pause()
+    for (let i = 0; i < 12; i++) await make(`within-${i}`, { text: 'z'.repeat(900_000) })
+    socket.send(opcodes.ping, Buffer.from('still there?'))
+    socket.socket.resume()
+    await socket.until((client) => client.of(opcodes.text).length === 12 && client.of(opcodes.pong).length === 1)
+    socket.close()
+  })
+
   test('ends when its time is up, and tells of what cannot be watched as others do', async () => {
     const socket = await WebSocketClient.connect(server.access, `${watch}&timeoutSeconds=1`)
     await socket.until(({ isClosed }) => isClosed)

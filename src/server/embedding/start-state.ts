@@ -4,7 +4,7 @@
 import { hostname } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import { ownLease } from '../../controllers/bootstrap/own-objects.js'
-import { keyOf } from '../../objects/keys.js'
+import { collectionOf, keyOf } from '../../objects/keys.js'
 import type { Write } from '../../storage/storage.js'
 import type { Parts } from './parts.js'
 import { settle } from './settle.js'
@@ -61,10 +61,17 @@ export class StartState {
     for (const { key, value } of this.#parts.storage.range({ ...everything, limit: Number.POSITIVE_INFINITY }).entries) {
       const wanted = missing.get(key)
       missing.delete(key)
-      if (wanted !== value && key !== this.#lease) writes.push({ key, value: wanted, expect: undefined })
+      if (wanted !== value && key !== this.#lease) writes.push(this.#writeOf(key, wanted))
     }
-    for (const [key, value] of missing) writes.push({ key, value, expect: undefined })
+    for (const [key, value] of missing) writes.push(this.#writeOf(key, value))
     return writes
+  }
+
+  /** What goes by itself after a while has all of its time again. */
+  #writeOf(key: string, value: Buffer | undefined): Write {
+    const resource = value === undefined ? undefined : this.#parts.catalogs.current.inCollection(collectionOf(key))
+    const expiresAtMs = resource === undefined ? undefined : this.#parts.engine.store.expiryOf(resource)
+    return expiresAtMs === undefined ? { key, value, expect: undefined } : { key, value, expect: undefined, expiresAtMs }
   }
 }
 

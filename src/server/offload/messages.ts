@@ -52,6 +52,8 @@ export interface Failure {
   readonly name: string
   readonly message: string
   readonly compacted?: number
+  /** How many keys could have been written. */
+  readonly most?: number
   /** What the client is told, where that is decided. */
   readonly status?: StatusBody
 }

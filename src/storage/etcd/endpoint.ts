@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import type { Dial } from '../../net/tunnel.js'
+import { type Dial, withTunnel } from '../../net/tunnel.js'
 import { StorageRefusedError } from '../storage.js'
 
 export interface Endpoint {
@@ -50,7 +50,7 @@ export interface ConnectOptions {
 
 /** Rejects with an error whose message is a reason in plain words. */
 export async function connectSocket(endpoint: Endpoint, options: ConnectOptions): Promise<Socket> {
-  const tunnel = await options.dial?.(endpoint.host, endpoint.port)
+  const tunnel = await options.dial?.(endpoint.host, endpoint.port, options.timeoutMs)
   if (tunnel !== undefined && !endpoint.isSecure) return tunnel
   return new Promise((resolve, reject) => {
     const socket = endpoint.isSecure
@@ -74,16 +74,18 @@ export async function connectSocket(endpoint: Endpoint, options: ConnectOptions)
 
 function secureSocket({ host, port }: Endpoint, tls: EtcdTls, tunnel: Socket | undefined): Socket {
   const file = (path: string | undefined): Buffer | undefined => (path === undefined ? undefined : readFileSync(path))
-  return connectTls({
-    host,
-    port,
-    ...(tunnel === undefined ? {} : { socket: tunnel }),
-    ...(isIP(host) ? {} : { servername: host }),
-    ALPNProtocols: ['h2'],
-    ca: file(tls.caFile),
-    cert: file(tls.certFile),
-    key: file(tls.keyFile),
-  })
+  const begin = (): Socket =>
+    connectTls({
+      host,
+      port,
+      ...(tunnel === undefined ? {} : { socket: tunnel }),
+      ...(isIP(host) ? {} : { servername: host }),
+      ALPNProtocols: ['h2'],
+      ca: file(tls.caFile),
+      cert: file(tls.certFile),
+      key: file(tls.keyFile),
+    })
+  return tunnel === undefined ? begin() : withTunnel(tunnel, begin)
 }
 
 const reasons: { readonly [code: string]: string } = {
