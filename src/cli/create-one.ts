@@ -15,7 +15,10 @@ export async function createOne(object: DynamicObject, { session, flags, io }: W
   const namespace = resource.namespaced ? session.namespace : undefined
   const placed: DynamicObject = namespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace } }
   const collection = session.client.collection(resource, namespace)
-  const made = await writeUnlessDry(flags, placed, (terms) => collection.create(placed, terms))
+  // What is only shown is for any namespace, unless one was named.
+  const made = await writeUnlessDry(flags, session.flags.namespace === undefined ? object : placed, (terms) =>
+    collection.create(placed, terms),
+  )
   tellResults([{ resource, name: made.metadata?.name ?? '', what: 'created', object: made }], flags, io)
   return 0
 }

@@ -93,6 +93,8 @@ export interface Filed extends Named {
 export interface FileFlags {
   readonly filename: readonly string[]
   readonly recursive: boolean
+  /** Of what the files hold, only what has these labels there. */
+  readonly selector?: string | undefined
 }
 
 export async function readFiled(
@@ -102,7 +104,24 @@ export async function readFiled(
   const objects = await readManifests(flags, io)
   if (objects.length === 0) throw new Failure('no objects passed')
   const defined = definedKinds(objects)
-  return Promise.all(inUsableOrder(objects).map((object) => filed(object, session, defined)))
+  const selected = flags.selector === undefined ? objects : await withLabels(objects, flags.selector)
+  return Promise.all(inUsableOrder(selected).map((object) => filed(object, session, defined)))
+}
+
+async function withLabels(objects: readonly DynamicObject[], text: string): Promise<readonly DynamicObject[]> {
+  const { compileLabelSelector } = await import('../api/label-selector.js')
+  try {
+    const selector = compileLabelSelector(text)
+    return objects.filter(({ metadata }) => selector.matches(metadata?.labels ?? {}))
+  } catch (thrown) {
+    throw new UsageError(`the selector ${JSON.stringify(text)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
+  }
+}
+
+/** Whoever names something beside files would have it passed over. */
+export function refuseWordsBesideFiles(args: readonly string[], { filename }: Pick<FileFlags, 'filename'>): void {
+  if (filename.length > 0 && args.length > 0)
+    throw new UsageError('when paths, URLs, or stdin is provided as resource input, you may not specify resource arguments as well')
 }
 
 async function filed(object: DynamicObject, session: Session, defined: ReadonlyMap<string, ServedResource>): Promise<Filed> {
@@ -129,13 +148,13 @@ async function filed(object: DynamicObject, session: Session, defined: ReadonlyM
 export async function namedOrFiled(
   args: readonly string[],
   flags: FileFlags & {
-    readonly selector?: string | undefined
     readonly all?: boolean
     readonly 'all-namespaces'?: boolean
     readonly 'field-selector'?: string | undefined
   },
   surroundings: { readonly session: Session; readonly io: Io },
 ): Promise<readonly Named[]> {
+  refuseWordsBesideFiles(args, flags)
   if (flags.filename.length > 0) return readFiled(flags, surroundings)
   const { named, collections } = await wantedBy(args, { session: surroundings.session, allNamespaces: flags['all-namespaces'] ?? false })
   const selects = flags.selector !== undefined || flags.all === true || flags['field-selector'] !== undefined

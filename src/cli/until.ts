@@ -1,8 +1,9 @@
 // Waits until something is so, by a watch of the one object.
 
 import { timerMs } from '../base/clock.js'
-import { isNotFound } from '../client/errors.js'
+import { isForbidden, isNotFound, StatusError } from '../client/errors.js'
 import type { DynamicObject } from '../client/objects.js'
+import { sleep } from '../client/requester.js'
 import { Failure } from './failure.js'
 import type { Io } from './io.js'
 import { fullNameOf, type Named } from './targets.js'
@@ -13,6 +14,12 @@ export interface Waiting {
   readonly signal: AbortSignal
   readonly io: Io
 }
+
+const oftenMs = 100
+const seldomMs = 2000
+
+/** Whether lists and watches, or reads, are not for us, or not there at all. */
+export const isRefused = (thrown: unknown): boolean => isForbidden(thrown) || (thrown instanceof StatusError && thrown.code === 405)
 
 /** Resolves when `isSo` is true of the object; undefined stands for an object that is not there. Throws a Failure when the time is up. */
 export async function waitUntil(
@@ -28,18 +35,41 @@ export async function waitUntil(
   const isOnce = leftMs !== undefined && leftMs <= 0
   const timer = leftMs === undefined || isOnce ? undefined : setTimeout(stop, timerMs(leftMs))
   let shown = ''
-  try {
+  const tell = (): void => {
+    shown = `waiting for ${fullNameOf(resource, name)}`
+    io.progress(shown)
+  }
+
+  async function watch(): Promise<boolean> {
     const fieldSelector = `metadata.name=${name}`
     // The watch goes on where the list ends: what happens between is not missed.
     const since = await collection.list({ fieldSelector, signal: ending.signal })
-    if (isSo(since.items[0])) return
+    if (isSo(since.items[0])) return true
     if (isOnce) stop()
     for await (const { type, object } of collection.watch({ fieldSelector, since, signal: ending.signal })) {
       if (type === 'BOOKMARK') continue
-      if (isSo(type === 'DELETED' ? undefined : (object as DynamicObject))) return
-      shown = `waiting for ${fullNameOf(resource, name)}`
-      io.progress(shown)
+      if (isSo(type === 'DELETED' ? undefined : (object as DynamicObject))) return true
+      tell()
     }
+    return false
+  }
+
+  /** Again and again, for those who may read single objects only. */
+  async function look(): Promise<boolean> {
+    for (let waitMs = oftenMs; ; waitMs = Math.min(2 * waitMs, seldomMs)) {
+      if (isSo(await collection.find(name, { signal: ending.signal }))) return true
+      if (isOnce) return false
+      tell()
+      await sleep(waitMs, ending.signal)
+    }
+  }
+
+  try {
+    const isMet = await watch().catch((thrown: unknown) => {
+      if (isRefused(thrown)) return look()
+      throw thrown
+    })
+    if (isMet) return
   } catch (thrown) {
     if (signal.aborted) throw thrown
     // Whose definition is gone is gone, too.

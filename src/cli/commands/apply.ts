@@ -1,12 +1,18 @@
 // Makes objects what files say, on the server's side: each field has an owner, and who would take one from another is told so.
 
+import { isForbidden } from '../../client/errors.js'
+import type { DynamicObject } from '../../client/objects.js'
 import { applyObject } from '../apply-object.js'
 import { defineCommand } from '../command.js'
 import { waitUntilServed } from '../definitions.js'
 import { forEach } from '../each.js'
+import { Failure } from '../failure.js'
 import { UsageError } from '../flags.js'
 import { dryRunOf, type Result, tellResults, writeFlags } from '../results.js'
 import { fileFlags, readFiled } from '../targets.js'
+
+/** What was there before, where nobody tells us. */
+const unknown: DynamicObject = {}
 
 export const command = defineCommand({
   usage: 'apply -f FILE [flags]',
@@ -24,7 +30,7 @@ export const command = defineCommand({
     'force-conflicts': { kind: 'switch', help: 'take over fields that others own' },
     validate: { kind: 'text', bare: 'true', initial: 'true', help: 'true or strict: unknown fields are refused; warn; false or ignore' },
     prune: { kind: 'switch', help: 'delete what was applied before under the same selector and is in no file any more' },
-    selector: { kind: 'text', short: 'l', help: 'with --prune: the labels of what may be deleted' },
+    selector: { kind: 'text', short: 'l', help: 'only what has these labels in the files; with --prune: and only such may be deleted' },
     all: { kind: 'switch', help: 'with --prune: everything that was applied before may be deleted' },
     'prune-allowlist': { kind: 'texts', help: 'with --prune: further kinds, as group/version/Kind' },
   },
@@ -36,6 +42,7 @@ export const command = defineCommand({
       throw new UsageError('all resources selected for prune without explicitly passing --all; -l says which')
     const dryRun = dryRunOf(flags['dry-run'])
     const filed = await readFiled(flags, work)
+    if (filed.length === 0) throw new Failure('no objects passed to apply')
     const manager = flags['field-manager'] ?? 'clusterctl'
     const options = {
       fieldManager: manager,
@@ -48,18 +55,24 @@ export const command = defineCommand({
       filed,
       io,
       async (one) => {
-        const before = await one.collection.find(one.name)
+        // Only to say what was done: whoever may not read may apply all the same.
+        const before = await one.collection.find(one.name).catch((thrown: unknown) => {
+          if (isForbidden(thrown)) return unknown
+          throw thrown
+        })
         const object = dryRun === 'client' ? one.object : await applyObject(one, options)
         const what =
-          before === undefined
-            ? 'created'
-            : before.metadata?.resourceVersion === object.metadata?.resourceVersion || dryRun === 'client'
-              ? 'unchanged'
-              : 'configured'
+          before === unknown
+            ? 'serverside-applied'
+            : before === undefined
+              ? 'created'
+              : before.metadata?.resourceVersion === object.metadata?.resourceVersion || dryRun === 'client'
+                ? 'unchanged'
+                : 'configured'
         results.push({
           resource: one.resource,
           name: one.name,
-          what: dryRun === 'client' && before !== undefined ? 'configured' : what,
+          what: dryRun === 'client' && before !== undefined && before !== unknown ? 'configured' : what,
           object,
         })
         if (dryRun === 'none') await waitUntilServed(one, work)

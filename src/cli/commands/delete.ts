@@ -8,7 +8,7 @@ import { durationMs, UsageError } from '../flags.js'
 import { askRaw, rawFlags } from '../raw-request.js'
 import { dryRunOf } from '../results.js'
 import { fileFlags, fullNameOf, type Named, namedOrFiled, selectFlags } from '../targets.js'
-import { waitUntilGone } from '../until.js'
+import { isRefused, waitUntilGone } from '../until.js'
 
 const policies = { background: 'Background', foreground: 'Foreground', orphan: 'Orphan' } as const
 
@@ -77,7 +77,11 @@ export const command = defineCommand({
     )
     if (flags.wait && dryRun === 'none') {
       const deadline = timeoutMs > 0 ? Date.now() + timeoutMs : undefined
-      for (const { named: one, uid } of going) await waitUntilGone(one, { uid, deadline, signal, io })
+      for (const { named: one, uid } of going)
+        await waitUntilGone(one, { uid, deadline, signal, io }).catch((thrown: unknown) => {
+          // Whoever may not look has deleted it all the same.
+          if (!isRefused(thrown)) throw thrown
+        })
     }
     return code
   },

@@ -5,7 +5,7 @@ import type { FlagTable } from '../flags.js'
 import { UsageError } from '../flags.js'
 import { isTable } from '../output/printer.js'
 import { askRaw, rawFlags } from '../raw-request.js'
-import { fileFlags, readFiled, selectFlags, type Wanted, wantedBy } from '../targets.js'
+import { fileFlags, readFiled, refuseWordsBesideFiles, selectFlags, type Wanted, wantedBy } from '../targets.js'
 
 export const getFlags = {
   ...fileFlags,
@@ -53,6 +53,7 @@ export const command: Command = defineCommand({
 
 async function find(work: GetWork): Promise<Wanted> {
   const { args, flags, session } = work
+  refuseWordsBesideFiles(args, flags)
   if (flags.filename.length > 0) return { named: await readFiled(flags, work), collections: [] }
   if (args.length === 0) throw new UsageError('you must specify the type of resource to get; "clusterctl api-resources" shows all')
   const wanted = await wantedBy(args, { session, allNamespaces: flags['all-namespaces'] })

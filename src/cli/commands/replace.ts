@@ -7,7 +7,7 @@ import { UsageError } from '../flags.js'
 import { askRaw, rawFlags } from '../raw-request.js'
 import { dryRunOf, type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
 import { fileFlags, readFiled } from '../targets.js'
-import { waitUntilGone } from '../until.js'
+import { isRefused, waitUntilGone } from '../until.js'
 import { validationOf } from './apply.js'
 
 export const command = defineCommand({
@@ -40,7 +40,10 @@ export const command = defineCommand({
           await collection.delete(name).catch((thrown: unknown) => {
             if (!isNotFound(thrown)) throw thrown
           })
-          await waitUntilGone(one, { uid: live?.metadata?.uid ?? '', deadline: undefined, signal, io })
+          await waitUntilGone(one, { uid: live?.metadata?.uid ?? '', deadline: undefined, signal, io }).catch((thrown: unknown) => {
+            // What is deleted must be made anew, even where it cannot be seen to be gone.
+            if (!isRefused(thrown)) throw thrown
+          })
         }
         const made = await writeUnlessDry(flags, object, (terms) =>
           flags.force ? collection.create(object, { ...terms, fieldValidation }) : part.update(object, { ...terms, fieldValidation }),
