@@ -31,6 +31,7 @@ const self: StructNode = struct('Self', {
     { pointer: true },
   ),
 })
+const entry = struct('Entry', { who: field(1, string), fields: field(2, any('fields'), { pointer: true }), part: field(3, string) })
 const thing = struct('Thing', {
   name: field(1, string),
   must: field(2, string, { always: true }),
@@ -48,6 +49,9 @@ const thing = struct('Thing', {
   amounts: field(14, map(quantity)),
   open: field(15, open, { pointer: true }),
   self: field(16, self, { pointer: true }),
+  numbers: field(17, list(number)),
+  texts: field(18, list(string)),
+  entries: field(19, list(entry)),
 })
 
 const parsed = (value: object): unknown => JSON.parse(`{${writeStoredFields(thing, value)}}`)
@@ -62,6 +66,7 @@ const cases: readonly object[] = [
   { labels: { '｡': '1', '😀': '2' }, data: { '😀': 'eA==', '｡': '' } },
   { labels: { 'a\ud800': 'v\udc00' }, name: '\ud800', raw: { 'k\ud800': ['\udfff'] } },
   { name: 'n', unknown: 'dropped', ref: { a: undefined, more: 1 }, flag: undefined, port: 'http' },
+  { numbers: [-0, 1], texts: ['a', '\ud800'], entries: [{ fields: { 'f:a': { '.': {} } }, who: 'w', part: '' }, { more: 1 }] },
   { open: { b: '', other: { deep: [1] }, a: 'x', kind: 'K' }, self: { name: 'a', next: { next: { name: '<&>' } } } },
 ]
 
@@ -80,4 +85,31 @@ test('long parts are shared, structs are not', () => {
   assert.equal(back.labels, value.labels)
   assert.equal(back.raw, value.raw)
   assert.notEqual(back.ref, value.ref)
+})
+
+test('entries of owners pass from state to state, and what is written of them is what would be written of a copy', () => {
+  const first = {
+    entries: [
+      { who: 'w', fields: { 'f:a': {} } },
+      { who: '<x>', fields: { 'f:b': {} }, part: 'p' },
+    ],
+  }
+  const second = readBackFields(thing, first) as typeof first
+  writeStoredFields(thing, second)
+  const third = readBackFields(thing, second) as typeof first
+  assert.equal(third.entries, second.entries)
+  assert.equal(writeStoredFields(thing, third), writeStoredFields(thing, structuredClone(third)))
+  const [kept, other] = third.entries
+  const changed = { entries: [{ ...kept, who: 'v' }, other] }
+  assert.equal(writeStoredFields(thing, changed), writeStoredFields(thing, structuredClone(changed)))
+  const back = readBackFields(thing, changed) as typeof first
+  assert.deepEqual(back.entries, changed.entries)
+  assert.equal(back.entries[1], other)
+})
+
+test('lists are shared where their items are', () => {
+  const value = { texts: ['a', 'b'], items: [{ a: 'x', n: 1 }] }
+  const back = readBackFields(thing, value) as typeof value
+  assert.equal(back.texts, value.texts)
+  assert.notEqual(back.items, value.items)
 })

@@ -1,9 +1,11 @@
 // The reading that gives what the store would give back of a value: the same as writing it for the store and parsing that text, without the
 // text. Whoever changes an object again and again has it at hand from the last write; to parse 50 KB anew was a tenth of an update.
 //
-// Long parts (maps of texts, free JSON) are shared with the value where they are as they would be parsed; structs are always new.
+// Long parts (maps of texts, free JSON, lists) are shared with the value where they are as they would be parsed; structs are new, but for those
+// that are kept (kept-struct).
 
 import { compareText, sortTexts } from '../base/text-order.js'
+import { isKeptStruct, keptStructs } from './kept-struct.js'
 import { type AnyNode, type Field, isLoose, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
 import { isRecord, setMember } from './read.js'
 import { absentText, omitsStored, writeAny } from './write.js'
@@ -83,10 +85,20 @@ function compileUnion(form: AnyNode['form'], schema: LazyNode): Reading {
   return (value) => (Array.isArray(value) ? many(value) : isRecord(value) ? one(value) : readBackAny(value))
 }
 
+/** Shared where each item is. */
 const compileList =
   (item: Reading): Reading =>
-  (value) =>
-    (value as readonly unknown[]).map((member) => item(member))
+  (value) => {
+    const items = value as readonly unknown[]
+    let out: unknown[] | undefined
+    for (let i = 0; i < items.length; i++) {
+      const read = item(items[i])
+      if (Object.is(read, items[i])) continue
+      out ??= [...items]
+      out[i] = read
+    }
+    return out ?? value
+  }
 
 /** Shared where it has its members in the order of the text, each as it would be parsed. */
 function compileMap(item: Reading): Reading {
@@ -112,11 +124,17 @@ function compileMap(item: Reading): Reading {
 
 function compileStruct(node: StructNode): Reading {
   const inner = (value: unknown): unknown => readBackFields(node, value)
+  if (isKeptStruct(node)) return (value) => (keptStructs.has(value as object) ? value : keep(inner(value) as object))
   if (!node.typeMeta) return inner
   return (value) => {
     const { kind, apiVersion } = value as { kind?: string; apiVersion?: string }
     return Object.assign({}, kind ? { kind } : undefined, apiVersion ? { apiVersion } : undefined, inner(value))
   }
+}
+
+function keep(struct: object): object {
+  keptStructs.set(struct, { text: undefined })
+  return struct
 }
 
 interface FieldReading {

@@ -2,6 +2,7 @@
 // zero values left out where the kind says so, and the characters escaped that the reference escapes.
 
 import { sortTexts } from '../base/text-order.js'
+import { isKeptStruct, keptStructs } from './kept-struct.js'
 import { type AnyNode, type Field, isLoose, isNullable, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
 
 type Writer = (value: unknown) => string
@@ -87,6 +88,7 @@ class Writers {
 
   #compileStruct(node: StructNode): Writer {
     const fields = this.fields(node)
+    if (isKeptStruct(node) && !this.#showsEmptyLists) return keepingText((value) => `{${fields(value)}}`)
     if (!node.typeMeta) return (value) => `{${fields(value)}}`
     return (value) => {
       const { kind, apiVersion } = value as { kind?: string; apiVersion?: string }
@@ -124,6 +126,16 @@ class Writers {
     }
   }
 }
+
+/** Writes what is kept at most once. */
+const keepingText =
+  (write: Writer): Writer =>
+  (value) => {
+    const kept = keptStructs.get(value as object)
+    if (kept === undefined) return write(value)
+    kept.text ??= write(value)
+    return kept.text
+  }
 
 /**
  * Of a struct with members beyond its fields: all of them in the order of their names, as the reference writes such objects; but metadata
