@@ -6,7 +6,7 @@ import { connect as connectPlain, isIP } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
 import { KeptConnections, type Opened } from './kept-connections.js'
 import { type AnswerRoom, type QuestionText, type ReadAnswer, StaleConnectionError } from './question.js'
-import { type CertificateTally, ShownCertificate } from './shown-certificate.js'
+import { type CertificateFlaw, type CertificateTally, ShownCertificate } from './shown-certificate.js'
 import type { Dial } from './tunnel.js'
 import { hostOf, portOf, tlsOptions } from './upstream.js'
 
@@ -50,6 +50,8 @@ export interface PostOptions {
   readonly timeoutMs?: number
   /** Path and query, instead of those of the URL. */
   readonly path?: string
+  /** Told what is wrong with the certificate that was shown, where somebody counts that. */
+  readonly onFlaw?: ((flaw: CertificateFlaw) => void) | undefined
 }
 
 export interface EndpointAnswer {
@@ -115,11 +117,11 @@ export class JsonEndpoint {
         const leftMs = attempts === 1 ? timeoutMs : Math.max(1, lateAt - performance.now())
         const question = { request, timeoutMs: leftMs, allowedMs: timeoutMs, mostBytes, room, onAbort, isFresh: attempts === mostAttempts }
         const answer = await this.#connections.ask(question)
-        this.#shown?.countAnswer(this.#lastSocket)
+        this.#shown?.countAnswer(this.#lastSocket, options.onFlaw)
         return endpointAnswer(answer)
       } catch (thrown) {
         if (!(thrown instanceof StaleConnectionError)) {
-          this.#shown?.countFailure(thrown)
+          this.#shown?.countFailure(thrown, options.onFlaw)
           throw thrown
         }
         if (attempts === mostAttempts) throw thrown.cause

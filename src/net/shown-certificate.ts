@@ -19,7 +19,9 @@ export class CertificateTally {
   wereSha1 = 0
 }
 
-/** What one server shows. */
+export type CertificateFlaw = keyof CertificateFlaws
+
+/** What one server shows. Whoever asked may want to be told of it, too. */
 export class ShownCertificate {
   readonly #tally: CertificateTally
   #last = none
@@ -28,18 +30,23 @@ export class ShownCertificate {
     this.#tally = tally
   }
 
-  countAnswer(socket: object | undefined): void {
+  countAnswer(socket: object | undefined, tell?: (flaw: CertificateFlaw) => void): void {
     // A session that is taken up again comes without a certificate: it is that of the session before.
     if (socket !== undefined) this.#last = flawsOf(socket as TLSSocket) ?? this.#last
-    if (this.#last.lacksNames) this.#tally.lackedNames++
-    if (this.#last.isSha1) this.#tally.wereSha1++
+    if (this.#last.lacksNames) this.#count('lacksNames', tell)
+    if (this.#last.isSha1) this.#count('isSha1', tell)
   }
 
-  countFailure(thrown: unknown): void {
+  countFailure(thrown: unknown, tell?: (flaw: CertificateFlaw) => void): void {
     const { code, message } = thrown as NodeJS.ErrnoException
-    if (code === legacyNameCode) this.#tally.lackedNames++
+    if (code === legacyNameCode) this.#count('lacksNames', tell)
     // OpenSSL says it in these words, and has no code for it that Node knows.
-    else if (typeof message === 'string' && /signature digest algorithm too weak/i.test(message)) this.#tally.wereSha1++
+    else if (typeof message === 'string' && /signature digest algorithm too weak/i.test(message)) this.#count('isSha1', tell)
+  }
+
+  #count(flaw: CertificateFlaw, tell: ((flaw: CertificateFlaw) => void) | undefined): void {
+    this.#tally[flaw === 'lacksNames' ? 'lackedNames' : 'wereSha1']++
+    tell?.(flaw)
   }
 }
 

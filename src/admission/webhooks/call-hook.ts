@@ -7,6 +7,7 @@ import { qualifiedName } from '../../api/validation/text-rules.js'
 import { AnswerTimeoutError } from '../../net/ask.js'
 import type { EndpointAnswer } from '../../net/json-endpoint.js'
 import { describeNetworkFailure } from '../../net/network-failure.js'
+import type { CertificateFlaw } from '../../net/shown-certificate.js'
 import type { AdmissionResponse } from '../../resources/admission/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import type { AdmissionRequest } from '../admission.js'
@@ -98,15 +99,35 @@ async function post({ hook }: Candidate, request: AdmissionRequest, text: string
   const place = placeOf(hook, timeoutMs, parts)
   try {
     const { credentials, services } = parts
-    const answer = await place.post({ text, timeoutMs, onAbort, credentials, services })
+    const onFlaw = (flaw: CertificateFlaw): void => annotateFlaw(request, place.host, flaw)
+    const answer = await place.post({ text, timeoutMs, onAbort, credentials, services, onFlaw })
     if (answer.retryAfter === undefined || !isPassing(answer.status)) return answer
-    return await postLater(answer, place, request, { text, onAbort, credentials, services, lateAtMs: begunMs + timeoutMs, timeoutMs })
+    return await postLater(answer, place, request, {
+      text,
+      onAbort,
+      credentials,
+      services,
+      onFlaw,
+      lateAtMs: begunMs + timeoutMs,
+      timeoutMs,
+    })
   } catch (thrown) {
     // The request itself is over: that is no failure of the hook.
     caller.throwIfAborted()
     const why = thrown instanceof AnswerTimeoutError ? 'context deadline exceeded' : describeNetworkFailure(thrown)
     throw new HookCallError(hook.name, `failed to call webhook: Post ${quote(place.url)}: ${why}`, badStatus, { cause: thrown })
   }
+}
+
+const flaws: { readonly [flaw in CertificateFlaw]: { readonly id: string; readonly reason: string } } = {
+  lacksNames: { id: 'missing-san', reason: 'relies on a legacy Common Name field instead of the SAN extension for subject validation' },
+  isSha1: { id: 'insecure-sha1', reason: 'uses an insecure SHA-1 signature' },
+}
+
+/** Whoever runs such a hook is to be found by the requests that it delays or stops. */
+function annotateFlaw(request: AdmissionRequest, host: string, flaw: CertificateFlaw): void {
+  const { id, reason } = flaws[flaw]
+  request.annotate(request.identity.label(host, `${id}.invalid-cert`), reason)
 }
 
 interface Later extends HookPost {

@@ -5,6 +5,7 @@ import { onceFor } from '../../base/once-for.js'
 import { type HookWays, wayToHook } from '../../net/hook-ways.js'
 import { type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
 import { type AnswerRoom, closedError } from '../../net/question.js'
+import type { CertificateFlaw } from '../../net/shown-certificate.js'
 import type { WebhookClientConfig } from '../../resources/admissionregistration/v1.schema.js'
 import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import { locateService, serviceName, serviceUrl } from '../../resources/core/locate-service.js'
@@ -36,11 +37,14 @@ export interface HookPost {
   readonly onAbort: OnAbort | undefined
   readonly credentials: FindCredentials
   readonly services: ServiceObjects
+  /** Told what is wrong with the certificate of the hook. */
+  readonly onFlaw?: (flaw: CertificateFlaw) => void
 }
 
 /** Where a hook is: the URL that messages name, and a reason why nobody can go there. */
 export interface HookPlace {
   readonly url: string
+  readonly host: string
   /** Throws one sentence where a service has no address. */
   post(request: HookPost): Promise<EndpointAnswer>
 }
@@ -100,7 +104,7 @@ export class HookClients {
   placeOf(client: WebhookClientConfig, timeoutMs: number): HookPlace {
     const target = targetOf(client)
     const query = `?timeout=${Math.ceil(timeoutMs / 1000)}s`
-    return { url: `${target.shown}${query}`, post: (request) => this.#post(client, target, query, request) }
+    return { url: `${target.shown}${query}`, host: target.host, post: (request) => this.#post(client, target, query, request) }
   }
 
   /** Whoever waits for an answer hears of it at once, and nobody is asked any more. */
@@ -117,13 +121,13 @@ export class HookClients {
     client: WebhookClientConfig,
     target: Target,
     query: string,
-    { text, timeoutMs, onAbort, credentials, services }: HookPost,
+    { text, timeoutMs, onAbort, credentials, services, onFlaw }: HookPost,
   ): Promise<EndpointAnswer> {
     if (this.#isClosed) throw closedError()
     const kept = this.#endpointFor(client, target, credentials, services)
     kept.inFlight++
     try {
-      return await kept.endpoint.post(text, { timeoutMs, onAbort, path: `${target.path}${query}` })
+      return await kept.endpoint.post(text, { timeoutMs, onAbort, onFlaw, path: `${target.path}${query}` })
     } finally {
       kept.inFlight--
       if (kept.isDropped && kept.inFlight === 0) kept.endpoint.close()
@@ -203,6 +207,7 @@ const targetOf = onceFor(({ service, url: written = '' }: WebhookClientConfig) =
   const { origin, pathname: path, protocol: scheme } = url
   return {
     origin,
+    host: url.hostname,
     path,
     scheme,
     isPlainLoopback: isPlainLoopback(url),

@@ -3,6 +3,7 @@
 import { after } from 'node:test'
 import { ApiError } from '../../api/api-error.js'
 import type { ApiObject } from '../../api/object.js'
+import { CertificateTally } from '../../net/shown-certificate.js'
 import type { MutatingWebhook } from '../../resources/admissionregistration/v1.schema.js'
 import { type AdmissionRequest, admissionOf, type Plugin } from '../admission.js'
 import { type Attempt, type Stage, stageOf } from '../stage.fixture.js'
@@ -13,7 +14,7 @@ import { webhookPlugins } from './webhook-plugins.js'
 
 export type Reply = (call: HookCall) => HookReply | Promise<HookReply>
 
-const clients = new HookClients({ userAgent: 'hooks', allowsPlain: true })
+const clients = new HookClients({ userAgent: 'hooks', allowsPlain: true, ways: { tally: new CertificateTally() } })
 const closings: (() => void)[] = [() => clients.close()]
 after(() => {
   for (const close of closings) close()
