@@ -3,9 +3,10 @@
 // The files are found through their sources, so that what a deleted test left behind in dist/ is not run. Arguments narrow them down:
 // `node scripts/test.mjs crash storage` runs the files whose path contains one of these words.
 
-import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -21,31 +22,44 @@ function testsOf(source, built) {
 /** What a test has that uses its process for more than to compute. */
 const usesProcess =
   /\b(?:before|after|beforeEach|afterEach)\(|\bprocess\.|\bmock\b|\bset(?:Timeout|Interval|Immediate)\b|\.listen\(|node:(?!assert|test')|\bperformance\.|\blmdb\b|\bconsole\.|\bsleep\b|\bglobalThis\b|import\.meta|\bconcurrency\b/
+/** What a test has that others in its process would notice, or that would notice them. */
+const needsOwnProcess =
+  /^(?:before|after|beforeEach|afterEach)\(|(?<!-)\bprocess\.|\bmock\b|\bperformance\.|\bconsole\.|\bglobalThis\b|\btimedTest\b|child_process|worker_threads|\bServerProcess\b|\bgc\b|memory-watch|turn-watch|longest-turn/m
 /** Tests are not begun while the files of a group are loaded, as long as none of these waits for something. */
 const waitsAtStart = /^(?:await|(?:export )?const .*= await|for await)\b/m
-const isPlain = ({ source }) => {
-  if (!source.startsWith('src/')) return false
-  const text = readFileSync(`${root}${source}`, 'utf8')
-  return !usesProcess.test(text) && !waitsAtStart.test(text)
-}
-const filesPerGroup = 25
+/** Servers inside of the test's process, in suites that start and end them. */
+const usesEmbedded = /kit\/embedded\.js'|from 'cluster-apiserver'/
 
-/** To start a process takes longer than most of the tests that only compute: many of them share one. */
+/** With which others a test may share a process, if any. */
+function companyOf({ source }) {
+  const text = readFileSync(`${root}${source}`, 'utf8')
+  if (waitsAtStart.test(text) || source.startsWith('test/etcd/')) return undefined
+  if (source.startsWith('src/')) return !usesProcess.test(text) ? 'plain' : needsOwnProcess.test(text) ? undefined : 'unit'
+  return usesEmbedded.test(text) && !needsOwnProcess.test(text) ? 'embedded' : undefined
+}
+const filesPerGroup = { plain: 25, unit: 16, embedded: 6 }
+
+/** To start a process, and to warm it up, takes longer than most tests: many of them share one, one after another. */
 function grouped(files) {
-  const plain = files.filter(isPlain)
   const folder = '.build/groups'
   rmSync(`${root}${folder}`, { recursive: true, force: true })
   mkdirSync(`${root}${folder}`, { recursive: true })
-  const groups = []
-  for (let i = 0; i < plain.length; i += filesPerGroup) {
-    const built = `${folder}/plain-${i / filesPerGroup + 1}.test.js`
-    const lines = plain.slice(i, i + filesPerGroup).map((file) => `import '../../${file.built}'\n`)
-    writeFileSync(`${root}${built}`, lines.join(''))
-    groups.push({ source: built, built })
+  const alone = []
+  const groups = new Map(Object.keys(filesPerGroup).map((company) => [company, []]))
+  for (const file of files) (groups.get(companyOf(file)) ?? alone).push(file)
+  const shared = []
+  for (const [company, members] of groups) {
+    for (let i = 0; i < members.length; i += filesPerGroup[company]) {
+      const built = `${folder}/${company}-${i / filesPerGroup[company] + 1}.test.js`
+      const lines = members.slice(i, i + filesPerGroup[company]).map((file) => `import '../../${file.built}'\n`)
+      writeFileSync(`${root}${built}`, lines.join(''))
+      shared.push({ source: built, built })
+    }
   }
-  return [...files.filter((file) => !plain.includes(file)), ...groups]
+  return [...alone, ...shared]
 }
 
+process.chdir(root)
 const words = process.argv.slice(2)
 
 const files = [...testsOf('test', '.build/test'), ...testsOf('src', 'dist')].filter(
@@ -62,15 +76,52 @@ if (files.length === 0 || missing.length > 0) {
   process.exit(1)
 }
 
-const flags = [
-  '--test',
-  '--test-reporter=spec',
-  // Twice as many as there are processors: many tests wait for a server, a clock or a disk.
-  `--test-concurrency=${Math.min(6, 2 * availableParallelism())}`,
-  `--test-timeout=${fileTimeoutMs}`,
+/** What takes longest comes first, so that nothing long is left when all else is done; what mostly waits stands beside what computes. */
+const longest = [
+  'conformance/extension',
+  'vectors/vectors',
+  'conformance/admission',
+  'clients/plays',
+  'conformance/replay',
+  'pressure/slow-watchers',
+  'conformance/writing',
+  'linear/',
+  'conformance/auth',
+  'embedding/examples',
+  'pressure/crowd',
+  'pressure/heavy-requests',
+  'aggregation/hostile',
+  'cli/clusterctl',
+  'clients/kubectl-custom',
+  'etcd/servers',
+  'bad-input',
+  'guides',
+  'groups/embedded',
+  'pressure/',
+  'robustness',
+  'clients/',
+  'cli/',
+  'fuzz/',
+  'etcd/',
+  'embedding/',
+  'test/',
 ]
-// The runner takes them in the order of their names: tests of whole servers, which take long, come before those beside the code.
-const built = (words.length === 0 ? grouped(files) : files).map((file) => file.built)
-const child = spawn(process.execPath, [...flags, ...built], { cwd: root, stdio: 'inherit' })
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
-child.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))
+const rankOf = ({ built }) => {
+  const rank = longest.findIndex((part) => built.includes(part))
+  return rank === -1 ? longest.length : rank
+}
+
+const ending = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => ending.abort())
+
+const stream = run({
+  files: (words.length === 0 ? grouped(files) : files).sort((a, b) => rankOf(a) - rankOf(b)).map(({ built }) => `${root}${built}`),
+  // Twice as many as there are processors: many tests wait for a server, a clock or a disk.
+  concurrency: Math.min(6, 2 * availableParallelism()),
+  timeout: fileTimeoutMs,
+  signal: ending.signal,
+})
+stream.on('test:fail', ({ todo }) => {
+  if (todo === undefined || todo === false) process.exitCode = 1
+})
+stream.compose(new spec()).pipe(process.stdout)
