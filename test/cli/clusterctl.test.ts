@@ -382,7 +382,10 @@ test('flags say which server, whom to trust, and as whom', async () => {
 })
 
 test('plain where nobody looks, colours where they are wanted', async () => {
-  const { ok } = start()
-  assert.doesNotMatch(await ok('get', 'ns'), /\x1b/)
-  assert.match(await ok('get', 'ns', '--color=always'), /^\x1b\[1mNAME\x1b\[0m/)
+  const { started } = start()
+  const plain = await started(['get', 'ns'])
+  assert.equal(plain.code, 0, plain.stderr)
+  assert.match(plain.stdout, /^NAME/)
+  assert.doesNotMatch(plain.stdout, /\x1b/)
+  assert.match((await started(['get', 'ns', '--color=always'])).stdout, /^\x1b\[1mNAME\x1b\[0m/)
 })

@@ -7,6 +7,7 @@ import { type EmbeddedServer, startServer } from 'cluster-apiserver'
 import { type Output, runToEnd } from '../clients/obtaining.js'
 import { repoRoot } from '../kit/paths.js'
 import { newFolder } from '../kit/server-process.js'
+import { KeptCommands } from './kept-commands.js'
 import { runHere, type Said } from './run-here.js'
 
 export interface Play {
@@ -14,6 +15,8 @@ export interface Play {
   readonly folder: string
   /** Words, and what it reads from standard input. */
   run(words: readonly string[], stdin?: string, environment?: Readonly<Record<string, string>>): Promise<Output>
+  /** The same in a process of its own, as users run it. */
+  started(words: readonly string[], stdin?: string): Promise<Output>
   /** The same in this process, which is much cheaper; standard input, environment and signals are ours. */
   here(words: readonly string[], stdin?: string): Promise<Said>
   /** What it printed, after it succeeded. */
@@ -23,24 +26,24 @@ export interface Play {
 /** For use inside of tests only. */
 export function play(): () => Play {
   let current: Play
+  const commands = new KeptCommands()
   before(async () => {
     const server = await startServer()
     const folder = newFolder()
     const config = join(folder, 'config')
     writeFileSync(config, server.clientConfiguration)
-    const run: Play['run'] = (words, stdin, environment = {}) =>
-      runToEnd(join(repoRoot, 'bin', 'clusterctl'), words, {
-        env: { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: config, ...environment },
-        patienceMs: 30_000,
-        ...(stdin === undefined ? {} : { stdin }),
-      })
+    const env = { PATH: process.env['PATH'] ?? '', HOME: folder, KUBECONFIG: config }
+    const run: Play['run'] = (words, stdin = '', environment = {}) =>
+      commands.run({ words, stdin, environment: { ...env, ...environment } })
+    const started: Play['started'] = (words, stdin = '') =>
+      runToEnd(join(repoRoot, 'bin', 'clusterctl'), words, { env, stdin, patienceMs: 60_000 })
     const ok: Play['ok'] = async (...words) => {
       const { code, stdout, stderr } = await run(words)
       if (code !== 0) throw new Error(`clusterctl ${words.join(' ')} ended with ${code}: ${stderr}`)
       return stdout
     }
     const here: Play['here'] = (words, stdin) => runHere([...words, '--kubeconfig', config], stdin)
-    current = { server, folder, run, here, ok }
+    current = { server, folder, run, started, here, ok }
   })
   after(() => current.server.close({ immediately: true }))
   return () => current

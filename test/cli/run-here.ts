@@ -1,7 +1,7 @@
 // Runs a command of clusterctl in this process, which costs a tenth of a process of its own.
 
 import { plainStyle } from '../../src/cli/io.js'
-import { main } from '../../src/cli/main.js'
+import { main as ourMain } from '../../src/cli/main.js'
 
 export interface Said {
   readonly code: number
@@ -9,7 +9,7 @@ export interface Said {
   readonly stderr: string
 }
 
-export async function runHere(words: readonly string[], stdin = '', signal?: AbortSignal): Promise<Said> {
+export async function runHere(words: readonly string[], stdin = '', signal?: AbortSignal, main = ourMain): Promise<Said> {
   let [stdout, stderr] = ['', '']
   const tell = (text: string): void => {
     stdout += text

@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { Kubectl } from '../clients/kubectl.js'
 import { kubectlSuite } from '../clients/kubectl-suite.js'
-import { repoRoot } from '../kit/paths.js'
 import { newFolder } from '../kit/server-process.js'
+import { KeptCommands } from './kept-commands.js'
 
 const shop = `
 apiVersion: apps/v1
@@ -123,7 +122,15 @@ const writing: readonly (readonly string[])[] = [
 kubectlSuite({ title: 'clusterctl beside kubectl' }, (bench) => {
   const home = newFolder()
   after(() => rmSync(home, { recursive: true, force: true }))
-  const ours = (other: Kubectl): Kubectl => new Kubectl({ ...other.access, command: join(repoRoot, 'bin', 'clusterctl'), home })
+  const commands = new KeptCommands()
+  const ours = ({ access }: Kubectl) => ({
+    run: (line: string, rest: readonly string[], stdin = '') =>
+      commands.run({
+        words: [`--namespace=${access.namespace}`, ...line.split(' '), ...rest],
+        stdin,
+        environment: { PATH: process.env['PATH'] ?? '', HOME: home, KUBECONFIG: access.clientConfiguration },
+      }),
+  })
   /** Times and versions of two objects differ. */
   const plain = (text: string): string => text.replaceAll(/\b\d+(?:ms|[smh])(?:\d+s)?\b/g, 'T').replaceAll(oldLinks, '')
 

@@ -71,6 +71,12 @@ describe('authorization', { concurrency: 4 }, () => {
     expectStatus(await client().post(`${place}/roles`, roleOf('r', maps('list', 'create'))), 201)
     let isOver = false
     const codes = new Set<number>()
+    // On a busy machine somebody may be told to come again.
+    const ask = () =>
+      until(
+        () => bob.get(configMaps(namespace)),
+        ({ status }) => status !== 429,
+      )
     const reading = (async () => {
       for (let i = 0; !isOver; i++) {
         codes.add((await bob.get(configMaps(namespace))).status)
@@ -79,14 +85,14 @@ describe('authorization', { concurrency: 4 }, () => {
     })()
     for (let i = 0; i < 25; i++) {
       expectStatus(await client().post(`${place}/rolebindings`, bindingOf('b', 'Role', 'r', 'bob')), 201)
-      expectStatus(await bob.get(configMaps(namespace)), 200)
+      expectStatus(await ask(), 200)
       expectStatus(await client().delete(`${place}/rolebindings/b`), 200)
-      expectFailure(await bob.get(configMaps(namespace)), 403, 'Forbidden')
+      expectFailure(await ask(), 403, 'Forbidden')
     }
     isOver = true
     await reading
     assert.deepEqual(
-      [...codes].filter((code) => ![200, 201, 403].includes(code)),
+      [...codes].filter((code) => ![200, 201, 403, 429].includes(code)),
       [],
     )
   })
