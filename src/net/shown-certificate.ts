@@ -13,10 +13,28 @@ export interface CertificateFlaws {
 
 const none: CertificateFlaws = { lacksNames: false, isSha1: false }
 
+export interface CertificateCounts {
+  readonly lackedNames: number
+  readonly wereSha1: number
+}
+
 /** How often such certificates were shown, by answer: of those that were taken and of those for which nobody was asked. */
 export class CertificateTally {
   lackedNames = 0
   wereSha1 = 0
+
+  /** What was counted since it was taken the last time. */
+  take(): CertificateCounts {
+    const { lackedNames, wereSha1 } = this
+    this.lackedNames = 0
+    this.wereSha1 = 0
+    return { lackedNames, wereSha1 }
+  }
+
+  add({ lackedNames, wereSha1 }: CertificateCounts): void {
+    this.lackedNames += lackedNames
+    this.wereSha1 += wereSha1
+  }
 }
 
 export type CertificateFlaw = keyof CertificateFlaws

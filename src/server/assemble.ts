@@ -94,7 +94,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
     store,
     turns,
     takeEvents,
-    counts: { admission: engine.admission.tallies, hooks: hooks.tallies },
+    counts: { admission: engine.admission.tallies, hooks: hooks.tallies, certificates: outbound.webhooks },
     keepRecording: (recording) => hooks.recorder?.keep(recording),
     logger,
     catalogs,

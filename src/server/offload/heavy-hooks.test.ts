@@ -1,6 +1,9 @@
 // Heavy requests that hooks are asked about: others do not wait for a slow hook, and what is counted, limited and recorded is the server's.
 
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { AdmissionTallies } from '../../admission/admission-tallies.js'
 import { QuotaTurns } from '../../admission/quota/turns.js'
@@ -13,6 +16,7 @@ import { systemClock } from '../../base/clock.js'
 import { silentLogger } from '../../base/logger.js'
 import type { OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
 import { issueCertificate } from '../../net/issue-certificate.js'
+import { CertificateTally } from '../../net/shown-certificate.js'
 import { openMemoryStorage } from '../../storage/memory.js'
 import type { Storage } from '../../storage/storage.js'
 import { ensureAdminCredential } from '../client-configuration.js'
@@ -42,6 +46,7 @@ interface Stand {
   readonly thread: HeavyThread
   readonly admission: AdmissionTallies
   readonly hooks: HookTallies
+  readonly certificates: CertificateTally
   readonly recordings: Recording[]
   send(path: string, object: object, user?: OffloadedRequest['user']): Promise<OffloadedAnswer>
   /** A namespace that the hook is asked about. */
@@ -52,7 +57,7 @@ async function standOf(mostHeapMiB?: number): Promise<Stand> {
   const flags = parseFlags(['--storage-backend=memory', '--insecure-loopback-webhooks', '--recorded-admission-reviews=10'])
   const settings = await readSettings(flags)
   const { cert } = issueCertificate({ commonName: 'ca', use: 'authority', notBefore: Date.now(), notAfter: Date.now() + 60_000 })
-  const [admission, hooks] = [new AdmissionTallies(), new HookTallies()]
+  const [admission, hooks, certificates] = [new AdmissionTallies(), new HookTallies(), new CertificateTally()]
   const recordings: Recording[] = []
   const thread = new HeavyThread({
     flags,
@@ -64,7 +69,7 @@ async function standOf(mostHeapMiB?: number): Promise<Stand> {
     store: { noteWrite: () => undefined },
     turns: new QuotaTurns(),
     takeEvents: (keys) => keys.map(() => false),
-    counts: { admission, hooks },
+    counts: { admission, hooks, certificates },
     keepRecording: (recording) => void recordings.push(recording),
     logger: silentLogger,
     catalogs: servedCatalog(settings),
@@ -89,7 +94,7 @@ async function standOf(mostHeapMiB?: number): Promise<Stand> {
       () => true,
     )
   const slow: Stand['slow'] = (name, user) => send('/api/v1/namespaces', { metadata: { name, labels: { slow: 'yes' } } }, user)
-  return { thread, admission, hooks, recordings, send, slow }
+  return { thread, admission, hooks, certificates, recordings, send, slow }
 }
 
 const configure = (send: Stand['send']): Promise<OffloadedAnswer> =>
@@ -143,6 +148,34 @@ test('while some requests wait for a hook others are carried out; what hooks did
     ['slow.example.com', 'slow.example.com', 'slow.example.com'],
   )
   await thread.close()
+})
+
+test('certificates of hooks that nobody should show any more are counted, too', async (t) => {
+  const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
+  const authority = { ...issueCertificate({ commonName: 'authority', use: 'authority', ...times }), commonName: 'authority' }
+  const nameless = issueCertificate({ commonName: 'localhost', use: 'server', ...times }, authority)
+  const server = createServer(nameless, (_request, response) => response.end()).listen(0)
+  await once(server, 'listening')
+  const { thread, send, certificates } = await standOf()
+  t.after(async () => {
+    await thread.close()
+    server.close()
+  })
+  const clientConfig = {
+    url: `https://localhost:${(server.address() as AddressInfo).port}/`,
+    caBundle: Buffer.from(authority.cert).toString('base64'),
+  }
+  const path = '/apis/admissionregistration.cluster.io/v1/validatingwebhookconfigurations'
+  const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
+  const webhook = { name: 'nameless.example.com', clientConfig, rules, admissionReviewVersions: ['v1'], sideEffects: 'None' }
+  await send(path, { metadata: { name: 'nameless' }, webhooks: [{ ...webhook, failurePolicy: 'Ignore' }] })
+  await send('/api/v1/namespaces', { metadata: { name: 'counted' } })
+  for (const name of ['a', 'b']) {
+    const { code, annotations } = await send('/api/v1/namespaces/counted/configmaps', { metadata: { name } })
+    assert.equal(code, 201)
+    assert.ok(annotations.some(({ key }) => key === 'missing-san.invalid-cert.cluster.io/localhost'))
+  }
+  assert.deepEqual([certificates.lackedNames, certificates.wereSha1], [2, 0])
 })
 
 test('one user does not take all places', async () => {

@@ -13,6 +13,7 @@ import { systemClock } from '../../base/clock.js'
 import { silentLogger } from '../../base/logger.js'
 import type { OffloadedRequest } from '../../http/offload.js'
 import { issueCertificate } from '../../net/issue-certificate.js'
+import { CertificateTally } from '../../net/shown-certificate.js'
 import { openMemoryStorage } from '../../storage/memory.js'
 import { type Storage, StorageUnavailableError } from '../../storage/storage.js'
 import { ensureAdminCredential } from '../client-configuration.js'
@@ -48,7 +49,7 @@ async function threadWith(mostHeapMiB?: number, args: readonly string[] = [], ke
       events.push(keys)
       return keys.map(() => events.length < 2)
     },
-    counts: { admission: undefined, hooks: new HookTallies() },
+    counts: { admission: undefined, hooks: new HookTallies(), certificates: new CertificateTally() },
     keepRecording: () => undefined,
     logger: silentLogger,
     catalogs: servedCatalog(settings),

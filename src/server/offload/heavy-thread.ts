@@ -20,6 +20,7 @@ import type { ItemForm } from '../../codec/item-form.js'
 import type { ItemsText } from '../../codec/list-text.js'
 import type { Offload, OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
 import { OverloadedError } from '../../http/pressure.js'
+import type { CertificateTally } from '../../net/shown-certificate.js'
 import type { ItemMaker } from '../../objects/heavy-items.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import type { StoredObject } from '../../objects/stored-object.js'
@@ -47,8 +48,12 @@ export interface HeavyThreadParts {
   readonly turns: Turns
   /** Where the event loop counts events. */
   readonly takeEvents: TakeEvents
-  /** Where what admission does is counted. */
-  readonly counts: { readonly admission: AdmissionTallies | undefined; readonly hooks: HookTallies }
+  /** Where what admission does, and what webhooks show of themselves, is counted. */
+  readonly counts: {
+    readonly admission: AdmissionTallies | undefined
+    readonly hooks: HookTallies
+    readonly certificates: CertificateTally
+  }
   /** Hears of reviews that hooks were sent, where they are recorded. */
   readonly keepRecording: (recording: Recording) => void
   readonly logger: Logger
@@ -295,11 +300,12 @@ export class HeavyThread implements Offload, ItemMaker {
     })
   }
 
-  #count({ plugins, policies, hooks }: SentCounts): void {
+  #count({ plugins, policies, hooks, certificates }: SentCounts): void {
     const { counts } = this.#parts
     counts.admission?.addAll(plugins)
     counts.admission?.policies.addAll(policies)
     counts.hooks.addAll(hooks)
+    counts.certificates.add(certificates)
   }
 
   async #commit({ job: number, writes }: Extract<FromThread, { kind: 'commit' }>): Promise<SentOutcome> {

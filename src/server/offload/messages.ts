@@ -9,6 +9,7 @@ import type { StatusBody } from '../../api/api-error.js'
 import type { FormWish } from '../../codec/item-form.js'
 import type { ItemsText } from '../../codec/list-text.js'
 import type { OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
+import type { CertificateCounts } from '../../net/shown-certificate.js'
 import type { ChangesQuery, CommitOutcome, Entry, KeyRange, RangeQuery, Write } from '../../storage/storage.js'
 import type { AdminCredential } from '../client-configuration.js'
 import type { ParsedFlags } from '../options/parse-flags.js'
@@ -85,11 +86,13 @@ export type Task =
 
 export type ToThread = Task | { readonly kind: 'done'; readonly id: number; readonly reply: Reply<SentOutcome | number | undefined> }
 
-/** What admission counted for one request. */
+/** What was counted for one request. */
 export interface SentCounts {
   readonly plugins: readonly TalliedDurations[]
   readonly policies: readonly SentPolicyTally[]
   readonly hooks: HookCounts
+  /** What webhooks showed of themselves. */
+  readonly certificates: CertificateCounts
 }
 
 export type FromThread =

@@ -176,17 +176,18 @@ async function serve(
   try {
     const collected = await collectAnswer(listener, request)
     const answer = { ...collected, annotations: [...(served?.annotations ?? [])], audited: served?.audited?.kept, panic }
-    return { answer, counts: countsOf(engine.admission.tallies, tallies) }
+    return { answer, counts: countsOf(engine.admission.tallies, tallies, outbound) }
   } finally {
     store.close()
     await closing.close()
   }
 }
 
-const countsOf = (admission: AdmissionTallies | undefined, hooks: HookTallies): SentCounts => ({
+const countsOf = (admission: AdmissionTallies | undefined, hooks: HookTallies, { webhooks }: Outbound): SentCounts => ({
   plugins: [...(admission?.plugins() ?? []), ...(admission?.wholeSteps() ?? [])],
   policies: [...(admission?.policies.checks() ?? [])],
   hooks: hooks.counts(),
+  certificates: webhooks.take(),
 })
 
 /** The event loop has the recordings; what is secret stays here. */
