@@ -1,7 +1,7 @@
 // What is wrong with one field of an object. Validation collects all of them; one Status reports them together.
 
 import { floatText } from '../base/float-text.js'
-import { shorten } from '../base/shorten.js'
+import { listSome, shorten } from '../base/shorten.js'
 
 export type FieldErrorReason =
   | 'FieldValueNotFound'
@@ -106,9 +106,14 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
   field,
   message: withDetail(
     `Unsupported value: ${showValue(value)}`,
-    supported.length === 0 ? '' : `supported values: ${supported.map(quote).join(', ')}`,
+    supported.length === 0
+      ? ''
+      : `supported values: ${listSome(supported.slice(0, mostSupported).map(quote), supported.length - mostSupported)}`,
   ),
 })
+
+/** A schema may know many thousands, and every item of a list may be none of them. */
+const mostSupported = 200
 
 export const forbidden = (field: string, detail: string): FieldError => ({
   reason: 'FieldValueForbidden',

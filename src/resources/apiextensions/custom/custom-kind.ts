@@ -31,6 +31,7 @@ import { structOfKind } from './custom-schema.js'
 import { tableOf } from './custom-table.js'
 import { withDefaults } from './default-value.js'
 import { checkExpressions } from './expression-rules.js'
+import { type Filling, RefusingFilling, SparingFilling } from './filling.js'
 import { validateLists } from './list-duplicates.js'
 
 /** What is said of a version once, and asked of every object. */
@@ -175,7 +176,8 @@ function servedVersion(
   const isStored = version.definition.storage === true
   const asStored = structOf(stored)
   const prune = (struct: StructNode, object: ApiObject): ApiObject => readValue(struct, object).value as ApiObject
-  const filled = (object: ApiObject, by: CustomVersion): ApiObject => withDefaults(object, by.schema) as ApiObject
+  const filled = (object: ApiObject, by: CustomVersion, filling: Filling = new SparingFilling()): ApiObject =>
+    withDefaults(object, by.schema, filling) as ApiObject
   // What was stored under another schema of its version is read by the one of today. Whoever reads another version is shown what that one knows,
   // with nothing filled in; what is kept has the defaults of the stored one.
   const fromStored = isStored
@@ -187,7 +189,7 @@ function servedVersion(
     ...(isStored ? { stored: true } : {}),
     ...(isConverted || (isStored && !isRewritten) ? {} : { fromStored }),
     ...(isConverted || isStored ? {} : { toStored: (object) => filled(prune(asStored, filled(object, version)), stored) }),
-    defaults: (object) => filled(object, version),
+    defaults: (object, context) => filled(object, version, new RefusingFilling(context)),
     ...(deprecation === undefined ? {} : { deprecation }),
     ...(version.definition.served === true ? {} : { unserved: true as const }),
     published: version.schema as { readonly [keyword: string]: unknown },

@@ -1,7 +1,9 @@
 // Defaults of structural schemas: what an object leaves out is filled in, and null where none may be counts as left out.
 
+import { onceFor } from '../../../base/once-for.js'
 import { isRecord, setMember } from '../../../schema/read.js'
 import { additionalSchema, defaultOf, isEmbedded, isResourceMember, itemSchema, type JsonSchema } from '../json-schema.js'
+import type { Filling } from './filling.js'
 
 /** Schemas without any default need no walk. */
 const defaulting = new WeakMap<JsonSchema, boolean>()
@@ -19,11 +21,17 @@ function hasDefaults(schema: JsonSchema | undefined): boolean {
   return has
 }
 
-/** The value with its defaults; the same one where nothing is missing. */
-export function withDefaults(value: unknown, schema: JsonSchema | undefined): unknown {
+/** What a default adds to an object, in bytes of JSON. */
+const sizeOf = onceFor((schema: JsonSchema): number => JSON.stringify(schema.default).length)
+
+/** The value with its defaults, of which no more is filled in than there is room for; the same one where nothing is missing. */
+export function withDefaults(value: unknown, schema: JsonSchema | undefined, filling: Filling): unknown {
   if (schema === undefined || !hasDefaults(schema)) return value
-  if (Array.isArray(value)) return mapped(value, (item) => withDefaults(nullOrDefault(item, itemSchema(schema)), itemSchema(schema)))
-  return isRecord(value) ? withMembers(value, schema) : value
+  if (Array.isArray(value)) {
+    const inner = itemSchema(schema)
+    return mapped(value, (item) => withDefaults(nullOrDefault(item, inner, filling), inner, filling))
+  }
+  return isRecord(value) ? withMembers(value, schema, filling) : value
 }
 
 function mapped(items: readonly unknown[], map: (item: unknown) => unknown): readonly unknown[] {
@@ -32,29 +40,33 @@ function mapped(items: readonly unknown[], map: (item: unknown) => unknown): rea
 }
 
 /** In place of a null that may not be there. */
-const nullOrDefault = (value: unknown, schema: JsonSchema | undefined): unknown =>
-  value === null && schema?.nullable !== true ? (defaultOf(schema) ?? value) : value
+function nullOrDefault(value: unknown, schema: JsonSchema | undefined, filling: Filling): unknown {
+  if (value !== null || schema === undefined || schema.nullable === true || defaultOf(schema) === undefined) return value
+  return filling.hasRoomFor(sizeOf(schema)) ? schema.default : value
+}
 
-function withMembers(value: Record<string, unknown>, schema: JsonSchema): Record<string, unknown> {
+function withMembers(value: Record<string, unknown>, schema: JsonSchema, filling: Filling): Record<string, unknown> {
   let next: Record<string, unknown> | undefined
   const put = (name: string, member: unknown): void => {
     next ??= { ...value }
     setMember(next, name, member)
   }
   const isResource = isEmbedded(schema)
+  filling.look()
   for (const [name, own] of Object.entries(schema.properties ?? {})) {
     if ((isResource && isResourceMember(name)) || !hasDefaults(own)) continue
     const isThere = Object.hasOwn(value, name)
     const member = isThere ? value[name] : undefined
-    const needs = !isThere || (member === null && own.nullable !== true)
-    const filled = withDefaults(needs && defaultOf(own) !== undefined ? structuredClone(own.default) : member, own)
+    const needs = (!isThere || (member === null && own.nullable !== true)) && defaultOf(own) !== undefined
+    const isFilled = needs && filling.hasRoomFor(sizeOf(own) + name.length)
+    const filled = withDefaults(isFilled ? structuredClone(own.default) : member, own, filling)
     if (filled !== member) put(name, filled)
   }
   const additional = additionalSchema(schema)
   if (hasDefaults(additional)) {
     for (const [name, member] of Object.entries(value)) {
       if (schema.properties !== undefined && Object.hasOwn(schema.properties, name)) continue
-      const filled = withDefaults(nullOrDefault(member, additional), additional)
+      const filled = withDefaults(nullOrDefault(member, additional, filling), additional, filling)
       if (filled !== member) put(name, filled)
     }
   }

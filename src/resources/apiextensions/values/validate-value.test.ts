@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen, lines } from '../../../api/rule-context.fixture.js'
+import { Strain, TooHeavyError } from '../../../base/weight.js'
 import type { JsonSchema } from '../json-schema.js'
 import { validateValue } from './validate-value.js'
 
@@ -221,3 +222,22 @@ for (const { format, good, bad } of formats) {
     }
   })
 }
+
+test('a short value that is held against thousands of choices is left to somebody else', () => {
+  const schema: JsonSchema = {
+    type: 'array',
+    items: { type: 'integer', anyOf: Array.from({ length: 3000 }, (_, i) => ({ minimum: 1e6 + i })) },
+  }
+  const value = Array.from({ length: 5000 }, () => 1)
+  const leave = (): void => {
+    throw new TooHeavyError()
+  }
+  assert.throws(() => validateValue(schema, value, '', new Strain(leave)), TooHeavyError)
+})
+
+test('of many thousand values that may be there the message names the first', () => {
+  const schema: JsonSchema = { type: 'string', enum: Array.from({ length: 10_000 }, (_, i) => `value${i}`) }
+  assert.deepEqual(validateValue(schema, 'value9999', ''), [])
+  const [error] = validateValue(schema, 'none', '')
+  assert.match(error?.message ?? '', /"value199", and 9800 more$/)
+})

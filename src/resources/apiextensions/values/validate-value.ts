@@ -2,6 +2,7 @@
 
 import { type FieldError, invalid, notSupported, required, tooLongFor, tooMany, typeInvalid } from '../../../api/field-error.js'
 import { sameValue } from '../../../api/validation/same-value.js'
+import { onceFor } from '../../../base/once-for.js'
 import type { Strain } from '../../../base/weight.js'
 import { additionalSchema, isIntOrString, itemSchema, type JsonSchema, schemasOf } from '../json-schema.js'
 import { matchesPattern } from '../pattern.js'
@@ -29,6 +30,8 @@ function typeOf(value: unknown): ValueType {
 }
 
 function check(schema: JsonSchema, value: unknown, place: ValuePlace): Outcome {
+  // A short value may have to be held against a schema of a thousand choices.
+  place.strain?.look()
   const type = typeOf(value)
   const steps =
     type === 'null' ? [() => checkType(schema, type, place), () => checkEnum(schema, value, place)] : stepsFor(schema, value, place)
@@ -37,7 +40,7 @@ function check(schema: JsonSchema, value: unknown, place: ValuePlace): Outcome {
   for (const step of steps) {
     const outcome = step()
     const found = 'errors' in outcome ? outcome : { errors: outcome, checks: 0 }
-    errors.push(...found.errors)
+    for (const error of found.errors) errors.push(error)
     checks += found.checks + 1
   }
   return { errors, checks }
@@ -139,10 +142,18 @@ const checkFormat = ({ format = '' }: JsonSchema, text: string, place: ValuePlac
     : [typeInvalid(fieldOf(place), text, `${place.path} in body must be of type ${format}: ${JSON.stringify(text)}`)]
 
 function checkEnum({ enum: values = [] }: JsonSchema, value: unknown, place: ValuePlace): readonly FieldError[] {
-  if (values.length === 0 || values.some((allowed) => sameValue(allowed, value ?? null))) return []
-  const shown = values.map((allowed) => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed)))
+  if (values.length === 0) return []
+  const { plain, others, shown } = choicesOf(values)
+  if (plain.has(value ?? null) || others.some((allowed) => sameValue(allowed, value ?? null))) return []
   return [notSupported(fieldOf(place), value ?? '', shown)]
 }
+
+/** Texts are looked up, however many there are. */
+const choicesOf = onceFor((values: readonly unknown[]) => ({
+  plain: new Set(values.filter((value) => typeof value === 'string')) as ReadonlySet<unknown>,
+  others: values.filter((value) => typeof value !== 'string'),
+  shown: values.map((allowed) => (typeof allowed === 'string' ? allowed : JSON.stringify(allowed))),
+}))
 
 function checkItems(schema: JsonSchema, items: readonly unknown[], place: ValuePlace): Outcome {
   const inner = itemSchema(schema)
