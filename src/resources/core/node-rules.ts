@@ -7,9 +7,11 @@ import { parseCidr } from '../../api/validation/cidr.js'
 import { checkEach, checkPart, joined } from '../../api/validation/collect.js'
 import { checkText, noErrors } from '../../api/validation/fields.js'
 import { labelValue, qualifiedName } from '../../api/validation/text-rules.js'
+import { list } from '../../schema/node.js'
+import { readTypedJson } from './json-text.js'
 import { validateConfigSource, validateConfigStatus } from './node-config-rules.js'
 import { checkResourceAmount } from './pod-spec/resource-names.js'
-import type { Node, Taint } from './v1.schema.js'
+import { type AvoidPods, avoidPods, type Node, type Taint, taint as taintSchema } from './v1.schema.js'
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 
@@ -120,34 +122,20 @@ function validateAnnotated({ metadata }: Node, identity: Identity): readonly Fie
   )
 }
 
-function validateAnnotatedTaints(text: string, field: string, key: string): readonly FieldError[] {
-  const taints = parsed(text)
-  if (!Array.isArray(taints)) return [invalid(field, key, 'must be a JSON list of taints')]
-  return validateTaints(taints as readonly Taint[], `${field}.${key}`)
-}
+const taintList = list(taintSchema)
 
-interface Avoided {
-  readonly podSignature?: { readonly podController?: { readonly controller?: boolean } }
+function validateAnnotatedTaints(text: string, field: string, key: string): readonly FieldError[] {
+  const { value = [], problem } = readTypedJson<readonly Taint[]>(text, taintList)
+  return problem === undefined ? validateTaints(value, `${field}.${key}`) : [invalid(field, key, problem)]
 }
 
 function validateAvoided(text: string, field: string, key: string): readonly FieldError[] {
-  const value = parsed(text) as { readonly preferAvoidPods?: readonly Avoided[] } | undefined
-  const avoided = value?.preferAvoidPods ?? []
-  if (value === undefined || !Array.isArray(avoided)) return [invalid(`${field}.AvoidPods`, key, 'must be a JSON object')]
-  return checkEach(avoided as readonly Avoided[], `${field}.${key}`, ({ podSignature }, at) => {
+  const { value, problem } = readTypedJson<AvoidPods>(text, avoidPods)
+  if (problem !== undefined) return [invalid(`${field}.AvoidPods`, key, problem)]
+  return checkEach(value?.preferAvoidPods, `${field}.${key}`, ({ podSignature }, at) => {
     const controller = podSignature?.podController
     if (controller === undefined) return [required(`${at}.PodSignature`)]
     if (controller.controller === true) return noErrors
     return [invalid(`${at}.PodSignature.PodController.Controller`, false, 'must point to a controller')]
   })
-}
-
-/** The value of a JSON text that is an object or a list; undefined when it is none. */
-function parsed(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -90,7 +90,21 @@ const rows: readonly { readonly title: string; readonly object: Node; readonly f
   {
     title: 'an annotation that is no list',
     object: annotated('taints', '{'),
-    found: ['metadata.annotations: Invalid value: "scheduler.alpha.cluster.io/taints": must be a JSON list of taints'],
+    found: ['metadata.annotations: Invalid value: "scheduler.alpha.cluster.io/taints": unexpected end of JSON input'],
+  },
+  {
+    title: 'annotated taints of other types',
+    object: annotated('taints', '[{"key":5}]'),
+    found: ['metadata.annotations: Invalid value: "scheduler.alpha.cluster.io/taints": [0].key: cannot read number as string'],
+  },
+  {
+    title: 'an annotated taint that is nothing',
+    object: annotated('taints', '[null]'),
+    found: [
+      'metadata.annotations.scheduler.alpha.cluster.io/taints[0].key: Invalid value: "": name part must be non-empty',
+      'metadata.annotations.scheduler.alpha.cluster.io/taints[0].key: Invalid value: "": name part must consist of',
+      'metadata.annotations.scheduler.alpha.cluster.io/taints[0].effect: Required value',
+    ],
   },
   {
     title: 'pods to avoid',
@@ -103,9 +117,21 @@ const rows: readonly { readonly title: string; readonly object: Node; readonly f
     ],
   },
   {
+    title: 'pods to avoid that are no JSON',
+    object: annotated('preferAvoidPods', 'x'),
+    found: [
+      `metadata.annotations.AvoidPods: Invalid value: "scheduler.alpha.cluster.io/preferAvoidPods": invalid character 'x' looking for beginning of value`,
+    ],
+  },
+  {
+    title: 'pods to avoid, one of which is nothing',
+    object: annotated('preferAvoidPods', '{"preferAvoidPods":[null]}'),
+    found: ['metadata.annotations.scheduler.alpha.cluster.io/preferAvoidPods[0].PodSignature: Required value'],
+  },
+  {
     title: 'pods to avoid that are nonsense',
     object: annotated('preferAvoidPods', '7'),
-    found: ['metadata.annotations.AvoidPods: Invalid value: "scheduler.alpha.cluster.io/preferAvoidPods": must be a JSON object'],
+    found: ['metadata.annotations.AvoidPods: Invalid value: "scheduler.alpha.cluster.io/preferAvoidPods": cannot read number as AvoidPods'],
   },
 ]
 for (const { title, object, found } of rows)

@@ -8,10 +8,10 @@ import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { checkUnchanged } from '../../api/validation/fields.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameValue } from '../../api/validation/same-value.js'
-import { JsonSyntaxError, parseJsonCarefully } from '../../schema/json-parse.js'
 import { isSentEmpty } from '../../schema/sent-empty.js'
 import { decodeText, encodeText } from './base64-text.js'
 import { checkKeys, dataLimitBytes, isOverDataLimit, sealed } from './config-data.js'
+import { readJsonText } from './json-text.js'
 import { type Secret, secret as schema } from './v1.schema.js'
 
 /** Texts that were sent for convenience become bytes among the data, and win over what stands there. */
@@ -73,15 +73,10 @@ function requireJsonObject(key: string): TypeRule {
   }
 }
 
-/** What keeps a text from being a JSON object; the parser's words quote one character of it at most. */
+/** What keeps a text from being a JSON object. */
 function jsonObjectProblem(text: string): string | undefined {
-  try {
-    const { value } = parseJsonCarefully(text)
-    return typeof value === 'object' && !Array.isArray(value) ? undefined : 'must be a JSON object'
-  } catch (thrown) {
-    if (thrown instanceof JsonSyntaxError) return thrown.message
-    throw thrown
-  }
+  const { value, problem } = readJsonText(text)
+  return problem ?? (typeof value === 'object' && !Array.isArray(value) ? undefined : 'must be a JSON object')
 }
 
 function validateUpdate(next: Secret, old: Secret): readonly FieldError[] {

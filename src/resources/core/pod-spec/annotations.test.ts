@@ -37,7 +37,17 @@ const rows: readonly Row<Annotations>[] = [
   {
     title: 'tolerations that are none',
     given: { 'scheduler.alpha.kubernetes.io/tolerations': '{' },
-    found: ['a: Invalid value: "scheduler.alpha.kubernetes.io/tolerations"'],
+    found: ['a: Invalid value: "scheduler.alpha.kubernetes.io/tolerations": unexpected end of JSON input'],
+  },
+  {
+    title: 'tolerations of other types',
+    given: { 'scheduler.alpha.kubernetes.io/tolerations': '[{"key":5}]' },
+    found: ['a: Invalid value: "scheduler.alpha.kubernetes.io/tolerations": [0].key: cannot read number as string'],
+  },
+  {
+    title: 'a toleration that is nothing',
+    given: { 'scheduler.alpha.kubernetes.io/tolerations': '[null]' },
+    found: ['a.scheduler.alpha.kubernetes.io/tolerations[0].operator: Invalid value: "": operator must be Exists when `key` is empty'],
   },
   {
     title: 'wrong tolerations',

@@ -5,10 +5,14 @@ import { type FieldError, forbidden, invalid } from '../../../api/field-error.js
 import type { Identity } from '../../../api/identity.js'
 import { joined } from '../../../api/validation/collect.js'
 import { noErrors } from '../../../api/validation/fields.js'
-import type { PodSpec, Toleration } from '../v1.schema.js'
+import { list } from '../../../schema/node.js'
+import { readTypedJson } from '../json-text.js'
+import { type PodSpec, type Toleration, toleration } from '../v1.schema.js'
 import { visitContainers } from './all-containers.js'
 import { validateSeccompAnnotations } from './seccomp.js'
 import { validateTolerations } from './tolerations.js'
+
+const tolerationList = list(toleration)
 
 export type Annotations = { readonly [key: string]: string }
 
@@ -41,19 +45,8 @@ export function validatePodAnnotations(
 function validateAnnotatedTolerations(text: string | undefined, field: string, identity: Identity): readonly FieldError[] {
   if (text === undefined || text === '') return noErrors
   const key = tolerationsKey(identity)
-  const tolerations = readTolerations(text)
-  if (tolerations === undefined) return [invalid(field, key, 'must be a list of tolerations in JSON')]
-  return validateTolerations(tolerations, `${field}.${key}`)
-}
-
-function readTolerations(text: string): readonly Toleration[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (value === null) return []
-    return Array.isArray(value) && value.every((item) => typeof item === 'object' && item !== null) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const { value = [], problem } = readTypedJson<readonly Toleration[]>(text, tolerationList)
+  return problem === undefined ? validateTolerations(value, `${field}.${key}`) : [invalid(field, key, problem)]
 }
 
 const int32Text = /^(?:0|-?[1-9][0-9]{0,9})$/
