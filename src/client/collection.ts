@@ -138,7 +138,9 @@ export class Collection<T extends ApiObject = DynamicObject> {
   /** One watch as the server gives it: it ends when the server or the connection ends it. */
   async openWatch(options: RawWatchOptions = {}): Promise<AsyncIterable<readonly WatchEvent<T>[]>> {
     refuseUnknownOptions('openWatch', options, openWatchNames)
-    const request = await this.request({}, options, { query: selectQuery(options) })
+    // Each event has one object, and no list.
+    const form = this.settings.metadataOnly === true ? { accept: metadataAccept } : {}
+    const request = await this.request({}, options, { query: selectQuery(options), ...form })
     return openWatch<T>(this.settings.session.requester, request, options)
   }
 

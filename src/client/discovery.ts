@@ -58,13 +58,14 @@ export class Discovery {
 
   private read(options: RequestOptions & { readonly refresh?: boolean }): Promise<Discovered> {
     if (this.known === undefined || options.refresh === true) {
-      const reading = readAll(this.requester, options)
+      // It is for all who ask: nobody's signal and time end it.
+      const reading = readAll(this.requester, {})
       this.known = reading
       reading.catch(() => {
         if (this.known === reading) this.known = undefined
       })
     }
-    return this.known
+    return this.requester.shared(this.known, options)
   }
 
   async resources(options: RequestOptions = {}): Promise<readonly ServedResource[]> {

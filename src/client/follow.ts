@@ -21,10 +21,28 @@ interface Known {
 }
 
 export function follow<T extends ApiObject>(source: Watchable<T>, options: FollowOptions<T>): AsyncIterableIterator<WatchEvent<T>> {
-  return new OneByOne(batchesOf(source, options))
+  const own = new AbortController()
+  const { signal } = options
+  const stop = (): void => own.abort(signal?.reason)
+  if (signal?.aborted === true) stop()
+  signal?.addEventListener('abort', stop, { once: true })
+  const leave = (): void => signal?.removeEventListener('abort', stop)
+  return new OneByOne(batchesOf(source, { ...options, signal: own.signal }, leave), stop)
 }
 
 async function* batchesOf<T extends ApiObject>(
+  source: Watchable<T>,
+  options: FollowOptions<T>,
+  leave: () => void,
+): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
+  try {
+    yield* changesOf(source, options)
+  } finally {
+    leave()
+  }
+}
+
+async function* changesOf<T extends ApiObject>(
   source: Watchable<T>,
   { since, resourceVersion, bookmarks = false, ...options }: FollowOptions<T>,
 ): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {

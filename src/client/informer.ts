@@ -142,34 +142,41 @@ export class Informer<T extends ApiObject> {
   }
 
   private take(told: Told<T>): void {
-    const { transform } = this.options
+    const { transform = keepAll } = this.options
     if (told.type === 'list') {
       this.version = told.resourceVersion
-      for (const change of this.store.replace(transform === undefined ? told.items : told.items.map(transform))) this.tell(change)
+      this.tell(this.store.replace(told.items, transform))
       return
     }
     for (const { type, object } of told.events) {
       this.version = object.metadata?.resourceVersion ?? this.version
       if (type === 'BOOKMARK') continue
-      const kept = transform === undefined ? (object as T) : transform(object as T)
-      const change = type === 'DELETED' ? this.store.remove(keyOf(kept), kept) : this.store.put(kept)
-      if (change !== undefined) this.tell(change)
+      const kept = transform(object as T)
+      const change = type === 'DELETED' ? this.store.remove(keyOf(object), kept) : this.store.put(kept, object)
+      if (change !== undefined) this.tell([change])
     }
   }
 
-  /** A listener that throws does not keep the others, nor the store, from what comes next. */
-  private tell(change: Change<T>): void {
-    for (const listener of this.listeners) {
-      try {
-        listener(change)
-      } catch (thrown) {
-        const { onError } = this.options
-        if (onError !== undefined) onError(thrown)
-        else
-          queueMicrotask(() => {
-            throw thrown
-          })
-      }
+  /** The store has them all by now, and who comes meanwhile is shown what it has. A listener that throws keeps nobody from what comes next. */
+  private tell(changes: readonly Change<T>[]): void {
+    const listeners = [...this.listeners]
+    for (const change of changes) {
+      for (const listener of listeners) if (this.listeners.has(listener)) this.tellOne(listener, change)
+    }
+  }
+
+  private tellOne(listener: ChangeListener<T>, change: Change<T>): void {
+    try {
+      listener(change)
+    } catch (thrown) {
+      const { onError } = this.options
+      if (onError !== undefined) onError(thrown)
+      else
+        queueMicrotask(() => {
+          throw thrown
+        })
     }
   }
 }
+
+const keepAll = <T>(object: T): T => object

@@ -13,8 +13,22 @@ export interface Change<T> {
   readonly old?: T
 }
 
+/** By which one object is told from another, and from what it was before. */
+interface Version {
+  readonly uid?: string | undefined
+  readonly resourceVersion?: string | undefined
+}
+
+/** Servers that give no versions say nothing of whether something is as it was. */
+const isSame = (known: Version | undefined, came: Version | undefined): boolean =>
+  known?.resourceVersion !== undefined && known.resourceVersion === came?.resourceVersion && known.uid === came.uid
+
+const versionOf = ({ metadata }: ApiObject): Version => ({ uid: metadata?.uid, resourceVersion: metadata?.resourceVersion })
+
 export class ObjectStore<T extends ApiObject> {
   private readonly objects = new Map<string, T>()
+  /** Which one came, where another is kept of it: that need not say so. */
+  private readonly versions = new Map<string, Version>()
   private readonly indexes: ReadonlyMap<string, { readonly of: Index<T>; readonly keys: Map<string, Set<string>> }>
 
   constructor(indexes: { readonly [name: string]: Index<T> } = {}) {
@@ -55,17 +69,13 @@ export class ObjectStore<T extends ApiObject> {
     return [...(this.indexes.get(name)?.keys.keys() ?? [])]
   }
 
-  /** An object as it is now. Undefined where that is what was known. */
-  put(object: T): Change<T> | undefined {
-    const key = keyOf(object)
+  /** An object as it is now, or what is kept of the one that came. Undefined where that is what was known. */
+  put(object: T, came: ApiObject = object): Change<T> | undefined {
+    const key = keyOf(came)
     const old = this.objects.get(key)
-    if (
-      old !== undefined &&
-      old.metadata?.resourceVersion === object.metadata?.resourceVersion &&
-      old.metadata?.uid === object.metadata?.uid
-    )
-      return undefined
+    if (old !== undefined && isSame(this.cameAs(key, old), came.metadata)) return undefined
     this.objects.set(key, object)
+    if (object !== came) this.versions.set(key, versionOf(came))
     this.reindex(key, old, object)
     return old === undefined ? { type: 'add', object } : { type: 'update', object, old }
   }
@@ -74,17 +84,24 @@ export class ObjectStore<T extends ApiObject> {
     const old = this.objects.get(key)
     if (old === undefined) return undefined
     this.objects.delete(key)
+    this.versions.delete(key)
     this.reindex(key, old, undefined)
     return { type: 'delete', object: last ?? old, old }
   }
 
   /** Everything that there is now; what else was known is gone. The changes, those that take away first. */
-  replace(objects: readonly T[]): readonly Change<T>[] {
+  replace(objects: readonly T[], keep: (object: T) => T = (object) => object): readonly Change<T>[] {
     const uids = new Map(objects.map((object) => [keyOf(object), object.metadata?.uid]))
     const changes: (Change<T> | undefined)[] = []
-    for (const [key, old] of [...this.objects]) if (!uids.has(key) || uids.get(key) !== old.metadata?.uid) changes.push(this.remove(key))
-    for (const object of objects) changes.push(this.put(object))
+    for (const [key, old] of [...this.objects]) {
+      if (!uids.has(key) || uids.get(key) !== this.cameAs(key, old)?.uid) changes.push(this.remove(key))
+    }
+    for (const object of objects) changes.push(this.put(keep(object), object))
     return changes.filter((change) => change !== undefined)
+  }
+
+  private cameAs(key: string, kept: T): Version | undefined {
+    return this.versions.get(key) ?? kept.metadata
   }
 
   private reindex(key: string, old: T | undefined, object: T | undefined): void {

@@ -5,9 +5,12 @@ export class OneByOne<T> implements AsyncIterableIterator<T> {
   private batch: readonly T[] = []
   private at = 0
   private reading: Promise<IteratorResult<T, void>> | undefined
+  private readonly stop: () => void
 
-  constructor(batches: AsyncGenerator<readonly T[], void, undefined>) {
+  /** `stop` ends what the batches wait for: a generator that waits hears only then that nobody wants more. */
+  constructor(batches: AsyncGenerator<readonly T[], void, undefined>, stop: () => void = () => undefined) {
     this.batches = batches
+    this.stop = stop
   }
 
   next(): Promise<IteratorResult<T, void>> {
@@ -25,6 +28,7 @@ export class OneByOne<T> implements AsyncIterableIterator<T> {
 
   async return(): Promise<IteratorResult<T, void>> {
     this.batch = []
+    this.stop()
     await this.batches.return()
     return { value: undefined, done: true }
   }

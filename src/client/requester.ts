@@ -1,6 +1,7 @@
 // From what a caller wants to what is sent, and from what comes back to a value or an error: credentials, impersonation, warnings, retries.
 
 import { timerMs } from '../base/clock.js'
+import { unlessAborted } from '../base/unless-aborted.js'
 import { ConnectionError, isClientError, ProtocolError, type StatusAnswer, StatusError, TimeoutError } from './errors.js'
 import { checkImpersonation, type Impersonation, impersonationHeaders } from './impersonation.js'
 import { type Query, queryText, type RequestOptions } from './query.js'
@@ -49,6 +50,18 @@ export class Requester {
 
   text(request: ApiRequest): Promise<string> {
     return this.within(request, (response) => response.text())
+  }
+
+  /** What others wait for as well, for as long as this caller would wait for an answer. */
+  async shared<T>(work: Promise<T>, options: RequestOptions): Promise<T> {
+    const deadline = new Deadline(options, this.settings.timeoutMs)
+    try {
+      return await unlessAborted(work, deadline.signal)
+    } catch (thrown) {
+      throw deadline.explain(thrown)
+    } finally {
+      deadline.clear()
+    }
   }
 
   /** What `read` makes of the answer, within the time that the request has. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../base/clock.js'
 import { Closing } from '../base/closing.js'
 import type { Logger } from '../base/logger.js'
+import { unlessAborted } from '../base/unless-aborted.js'
 import type { Dial } from '../net/tunnel.js'
 import { BatchWriter } from './etcd/batch-writer.js'
 import { ChangeFeed } from './etcd/change-feed.js'
@@ -135,6 +136,7 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
 async function waitFor<T>(work: () => Promise<T>, { signal, logger }: EtcdOptions): Promise<T> {
   for (;;) {
     try {
+      // What goes on after that ends with the connection, which is closed then.
       return await unlessAborted(work(), signal)
     } catch (error) {
       if (!(error instanceof StorageUnavailableError)) throw error
@@ -143,17 +145,6 @@ async function waitFor<T>(work: () => Promise<T>, { signal, logger }: EtcdOption
       await sleep(betweenTriesMs, undefined, signal ? { signal } : {})
     }
   }
-}
-
-/** What goes on after that ends with the connection, which is closed then. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }
 
 class EtcdStorage implements Storage {

@@ -142,6 +142,11 @@ describe('the client', () => {
     const alone = await maps.metadata.get('page-1')
     assert.deepEqual([alone.kind, 'data' in alone], ['PartialObjectMetadata', false])
     assert.equal((await maps.metadata.list(selection)).items.length, 7)
+    const informer = maps.metadata.inform(selection)
+    await informer.ready
+    await maps.patch('page-1', { metadata: { annotations: { seen: 'yes' } } })
+    await informer.until((store) => store.get('page-1', 'default')?.metadata?.annotations?.['seen'] === 'yes', AbortSignal.timeout(60_000))
+    informer.close()
     await maps.deleteCollection(selection)
     assert.deepEqual((await maps.list(selection)).items, [])
   })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { identityNames, identityOf } from '../../api/identity.js'
+import { issueCertificate } from '../../net/issue-certificate.js'
 import { ConfigError } from '../errors.js'
 import { credentialsOf } from '../node/credentials.js'
 import { environmentProxy } from '../node/environment-proxy.js'
@@ -166,10 +167,10 @@ describe('credentials', () => {
   test('tokens, passwords, certificates', () => {
     assert.deepEqual(of({ userEntry: { token: 'abc' } })?.current(), { authorization: 'Bearer abc' })
     assert.deepEqual(of({ userEntry: { username: 'a', password: 'b' } })?.current(), { authorization: 'Basic YTpi' })
-    const cert = Buffer.from('CERT').toString('base64')
-    const key = write('pair/key', 'KEY')
-    const source = of({ userEntry: { 'client-certificate-data': cert, 'client-key': key } })
-    assert.deepEqual(source?.current(), { certificate: { cert: 'CERT', key: 'KEY' } })
+    const times = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 }
+    const { cert, key } = issueCertificate({ commonName: 'alice', use: 'client', ...times })
+    const entry = { 'client-certificate-data': Buffer.from(cert).toString('base64'), 'client-key': write('pair/key', key) }
+    assert.deepEqual(of({ userEntry: entry })?.current(), { certificate: { cert, key } })
     assert.equal(of({}), undefined)
   })
 
@@ -216,4 +217,27 @@ test('the proxy of the environment', () => {
   }
   assert.equal(of('https://notinternal.example'), 'http://proxy:3128')
   assert.equal(of('https://11.1.2.3'), 'http://proxy:3128')
+  assert.equal(of('https://local'), 'http://proxy:3128')
+})
+
+test('addresses of both families, ranges and ports are left out of the proxy', () => {
+  const of = (server: string, NO_PROXY: string): boolean => environmentProxy(server, { HTTPS_PROXY: 'proxy:3128', NO_PROXY }) === undefined
+  for (const [server, list] of [
+    ['https://[fd00::1]:6443', 'fd00::1'],
+    ['https://[fd00:0:0::1]:6443', 'other,FD00::1'],
+    ['https://[fd00::1]:6443', '[fd00::1]:6443'],
+    ['https://[fd12:3::1]:6443', 'fd00::/8'],
+    ['https://10.9.9.9:1', '10.9.9.9:1'],
+    ['https://a.example:6443', '*.example:6443'],
+  ] as const)
+    assert.equal(of(server, list), true, `${server} ${list}`)
+  for (const [server, list] of [
+    ['https://[fd00::2]:6443', 'fd00::1'],
+    ['https://[fd00::1]:6443', '[fd00::1]:443'],
+    ['https://[fe00::1]:6443', 'fd00::/8'],
+    ['https://10.9.9.9:2', '10.9.9.9:1'],
+    ['https://10.0.0.1', '10.0.0.0/33'],
+    ['https://127.example', ''],
+  ] as const)
+    assert.equal(of(server, list), false, `${server} ${list}`)
 })

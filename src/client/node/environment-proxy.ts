@@ -1,5 +1,7 @@
 // The proxy that the environment names for a server, as most programs understand it.
 
+import { BlockList, isIP, isIPv4 } from 'node:net'
+
 type Environment = { readonly [name: string]: string | undefined }
 
 /** Undefined where the server is reached without one. */
@@ -15,34 +17,39 @@ export function environmentProxy(server: string, environment: Environment = proc
   return proxy.includes('://') ? proxy : `http://${proxy}`
 }
 
-function isExcluded({ host, port }: { readonly host: string; readonly port: string }, environment: Environment): boolean {
-  if (host === 'localhost' || host === '::1' || /^127\./.test(host)) return true
+interface Target {
+  readonly host: string
+  readonly port: string
+}
+
+function isExcluded(target: Target, environment: Environment): boolean {
+  const { host } = target
+  if (host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))) return true
   const list = environment['NO_PROXY'] || environment['no_proxy'] || ''
   return list
     .split(',')
     .map((item) => item.trim().toLowerCase())
-    .filter((item) => item !== '')
-    .some((item) => {
-      if (item === '*') return true
-      const [, name = item, itemPort] = /^(.*?):(\d+)$/.exec(item) ?? []
-      if (itemPort !== undefined && itemPort !== port) return false
-      if (name.includes('/')) return isInRange(host, name)
-      const suffix = name.replace(/^\*?\.?/, '.')
-      return host === suffix.slice(1) || host.endsWith(suffix)
-    })
+    .some((item) => item !== '' && matches(item, target))
 }
 
-/** IPv4 ranges such as `10.0.0.0/8`. */
+/** An address, a range of addresses, or a name, the first and the last with a port or without. A name that begins with a dot is that of others below it. */
+function matches(item: string, { host, port }: Target): boolean {
+  if (item === '*') return true
+  if (item.includes('/')) return isInRange(host, item)
+  const [, name = item, itemPort] = isIP(item) === 0 ? (/^(\[.*\]|[^:]*):(\d+)$/.exec(item) ?? []) : []
+  if (name === '' || (itemPort !== undefined && itemPort !== port)) return false
+  const address = name.replace(/^\[(.*)\]$/, '$1')
+  if (isIP(address) !== 0) return isInRange(host, `${address}/${isIPv4(address) ? 32 : 128}`)
+  const suffix = name.replace(/^\*\./, '.')
+  return suffix.startsWith('.') ? host.endsWith(suffix) : host === suffix || host.endsWith(`.${suffix}`)
+}
+
+/** Such as `10.0.0.0/8` and `fd00::/8`. */
 function isInRange(host: string, range: string): boolean {
   const [base = '', bits = ''] = range.split('/', 2)
-  const [address, start] = [numberOf(host), numberOf(base)]
-  if (address === undefined || start === undefined || !/^\d+$/.test(bits)) return false
-  const size = 2 ** (32 - Math.min(32, Number(bits)))
-  return Math.floor(address / size) === Math.floor(start / size)
-}
-
-function numberOf(address: string): number | undefined {
-  const parts = address.split('.').map(Number)
-  if (parts.length !== 4 || parts.some((part) => !(part >= 0 && part <= 255))) return undefined
-  return parts.reduce((sum, part) => sum * 256 + part, 0)
+  const family = isIPv4(base) ? 'ipv4' : 'ipv6'
+  if (isIP(host) === 0 || isIP(base) === 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 'ipv4' ? 32 : 128)) return false
+  const block = new BlockList()
+  block.addSubnet(base, Number(bits), family)
+  return block.check(host, isIPv4(host) ? 'ipv4' : 'ipv6')
 }

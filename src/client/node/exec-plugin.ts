@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { type Clock, systemClock } from '../../base/clock.js'
 import { RecentMap } from '../../base/recent-map.js'
+import { unlessAborted } from '../../base/unless-aborted.js'
 import type { ClusterEntry } from '../config/config-entries.js'
 import { type ExecPlugin, execInfo, type PluginCredential, readPluginAnswer } from '../config/exec-credential.js'
 import { CredentialError } from '../errors.js'
@@ -57,7 +58,8 @@ class PluginSource implements CredentialSource {
     this.running ??= this.renew().finally(() => {
       this.running = undefined
     })
-    return signal === undefined ? this.running : abortable(this.running, signal)
+    // Who stops waiting leaves the others their plugin.
+    return unlessAborted(this.running, signal)
   }
 
   /** Another request may have seen to it already. */
@@ -75,16 +77,6 @@ class PluginSource implements CredentialSource {
     this.held = { credential, expiresAt: answer.expiresAt }
     return credential
   }
-}
-
-/** Who stops waiting leaves the others their plugin. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason)
-    if (signal.aborted) stop()
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }
 
 function mayAsk({ interactiveMode, command }: ExecPlugin, isTerminal: boolean): boolean {

@@ -2,6 +2,7 @@
 
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { parseIp } from '../../api/validation/ip.js'
 import { ConnectionError } from '../errors.js'
 import { SocketReader } from './socket-reader.js'
 
@@ -90,6 +91,7 @@ async function logIn(socket: Socket, reader: SocketReader, user: string, passwor
 /** The proxy looks names up. */
 function addressOf(host: string): Buffer {
   if (isIP(host) === 4) return Buffer.from([1, ...host.split('.').map(Number)])
+  if (isIP(host) === 6) return Buffer.from([4, ...(parseIp(host) ?? [])])
   const name = Buffer.from(host)
   if (name.length > 255) throw new Error('the name of the server is too long')
   return Buffer.concat([Uint8Array.of(3, name.length), name])
