@@ -11,7 +11,7 @@ import type { Said } from './run-here.js'
 export interface Job {
   readonly words: readonly string[]
   readonly stdin: string
-  readonly environment: Readonly<Record<string, string>>
+  readonly environment: NodeJS.ProcessEnv
 }
 
 export class KeptCommands {
@@ -35,6 +35,10 @@ export class KeptCommands {
     this.idle.push(child)
     return said
   }
+
+  /** The same, as `Kubectl` wants it. */
+  readonly perform = (words: readonly string[], stdin: string, environment: NodeJS.ProcessEnv): Promise<Output> =>
+    this.run({ words, stdin, environment })
 
   private start(): ChildProcess {
     const child = fork(join(repoRoot, '.build', 'test', 'cli', 'kept-command.js'), { env: { PATH: process.env['PATH'] } })

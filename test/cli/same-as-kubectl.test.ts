@@ -123,14 +123,7 @@ kubectlSuite({ title: 'clusterctl beside kubectl' }, (bench) => {
   const home = newFolder()
   after(() => rmSync(home, { recursive: true, force: true }))
   const commands = new KeptCommands()
-  const ours = ({ access }: Kubectl) => ({
-    run: (line: string, rest: readonly string[], stdin = '') =>
-      commands.run({
-        words: [`--namespace=${access.namespace}`, ...line.split(' '), ...rest],
-        stdin,
-        environment: { PATH: process.env['PATH'] ?? '', HOME: home, KUBECONFIG: access.clientConfiguration },
-      }),
-  })
+  const ours = ({ access }: Kubectl): Kubectl => new Kubectl({ ...access, home, perform: commands.perform })
   /** Times and versions of two objects differ. */
   const plain = (text: string): string => text.replaceAll(/\b\d+(?:ms|[smh])(?:\d+s)?\b/g, 'T').replaceAll(oldLinks, '')
 

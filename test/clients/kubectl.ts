@@ -16,6 +16,8 @@ export interface KubectlAccess {
   readonly minor: number
   readonly namespace?: string
   readonly environment?: Readonly<Record<string, string>>
+  /** For a command of ours that need not be started for each line. */
+  readonly perform?: (words: readonly string[], stdin: string, environment: NodeJS.ProcessEnv) => Promise<Output>
 }
 
 /** The words of `line` are separated by spaces; what contains spaces itself comes in `rest`. */
@@ -40,7 +42,8 @@ export class Kubectl {
   }
 
   run(line: string, rest: readonly string[] = [], stdin?: string): Promise<Output> {
-    const { command } = this.access
+    const { command, perform } = this.access
+    if (perform !== undefined) return perform(this.argumentsOf(line, rest), stdin ?? '', this.env)
     return runToEnd(command, this.argumentsOf(line, rest), { env: this.env, patienceMs, ...(stdin === undefined ? {} : { stdin }) })
   }
 

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { getOrInsert } from '../../src/base/get-or-insert.js'
+import { KeptCommands } from '../cli/kept-commands.js'
 import { repoRoot } from '../kit/paths.js'
 import { Kubectl } from './kubectl.js'
 import { obtainClientNode } from './obtain-client-node.js'
@@ -21,6 +22,8 @@ import { Ways } from './plays/ways.js'
 
 const [kubectl, clientNode, python] = await Promise.all([obtainKubectl(), obtainClientNode(), obtainPython()])
 
+const commands = new KeptCommands()
+
 interface Other {
   readonly name: string
   readonly obtained: Obtained
@@ -36,7 +39,8 @@ const others: readonly Other[] = [
   {
     name: 'clusterctl',
     obtained: { path: join(repoRoot, 'bin', 'clusterctl'), skip: false },
-    open: async (command, clientConfiguration, home) => new KubectlPlayer(new Kubectl({ command, clientConfiguration, home, minor: 26 })),
+    open: async (command, clientConfiguration, home) =>
+      new KubectlPlayer(new Kubectl({ command, clientConfiguration, home, minor: 26, perform: commands.perform })),
   },
   { name: 'python3-kubernetes', obtained: python, open: async (path, configuration) => new PythonPlayer(path, configuration) },
   { name: '@kubernetes/client-node', obtained: clientNode, open: (path, configuration) => ClientNodePlayer.open(path, configuration) },

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, createServer, request as httpsRequest, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import { issueCertificate } from '../../src/net/issue-certificate.js'
 import type { ServerProcess } from '../kit/server-process.js'
 import type { AuditCase, AuditRequest } from './audit-events.js'
@@ -13,6 +14,9 @@ export const auditUsers: readonly TokenUser[] = [
   { token: 'alice-token', name: 'alice', uid: 'alice-uid', groups: ['dev', 'qa'] },
   { token: 'bob-token', name: 'bob', uid: 'bob-uid', groups: [] },
 ]
+
+/** Of the requests before those whose events are compared, by which their events are told apart, however late they are written. */
+export const setupAgent = 'audit-facts/0'
 
 /** Where the webhooks of the table are, and where nobody is. */
 const webhookPort = /https:\/\/127\.0\.0\.1:9[56]50\//g
@@ -25,7 +29,7 @@ export class AuditSender {
 
   private constructor(server: ServerProcess, hooks: WebhookServer) {
     this.url = new URL(server.url)
-    this.agent = new Agent({ keepAlive: true, ca: server.access.ca })
+    this.agent = new Agent({ keepAlive: true, secureContext: createSecureContext({ ca: server.access.ca }) })
     this.hooks = hooks
   }
 
@@ -44,9 +48,9 @@ export class AuditSender {
     // Those of other cases were gone: hooks are counted.
     for (const kind of ['mutating', 'validating']) {
       const path = `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`
-      await this.send({ user: 'admin', method: 'DELETE', path, body: undefined })
+      await this.send({ user: 'admin', method: 'DELETE', path, body: undefined }, setupAgent)
     }
-    for (const request of setup) await this.send(request)
+    for (const request of setup) await this.send(request, setupAgent)
     for (const { user } of requests) {
       const account = /^system:serviceaccount:([^:]+):(.+)$/.exec(user)
       if (account === null) continue
@@ -59,13 +63,16 @@ export class AuditSender {
     const boundObjectRef = pod === undefined ? {} : { boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: pod } }
     const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { audiences: null, ...boundObjectRef } }
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`
-    const { text } = await this.send({ user: 'admin', method: 'POST', path, body })
+    const { text } = await this.send({ user: 'admin', method: 'POST', path, body }, setupAgent)
     return (JSON.parse(text) as { status?: { token?: string } }).status?.token ?? ''
   }
 
-  send({ user, method, path, headers = {}, body, bodyBase64 }: AuditRequest): Promise<{ readonly code: number; readonly text: string }> {
+  send(
+    { user, method, path, headers = {}, body, bodyBase64 }: AuditRequest,
+    agent = 'audit-facts/1.0',
+  ): Promise<{ readonly code: number; readonly text: string }> {
     const payload = bodyBase64 === undefined ? this.payloadOf(body) : Buffer.from(bodyBase64, 'base64')
-    const all: Record<string, string | readonly string[]> = { 'User-Agent': 'audit-facts/1.0', Accept: 'application/json' }
+    const all: Record<string, string | readonly string[]> = { 'User-Agent': agent, Accept: 'application/json' }
     if (payload !== undefined) Object.assign(all, { 'Content-Type': 'application/json', 'Content-Length': String(payload.length) })
     if (user !== 'anonymous') all['Authorization'] = `Bearer ${this.tokens.get(user) ?? `${user}-token`}`
     for (const [name, value] of Object.entries(headers)) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { runCommand, ServerProcess } from '../kit/server-process.js'
 import { type AuditCase, type AuditedEvent, compareEvents } from './audit-events.js'
-import { AuditSender, auditUsers } from './audit-requests.js'
+import { AuditSender, auditUsers, setupAgent } from './audit-requests.js'
 import type { ReplayedTable } from './tables.js'
 import { writeTokens } from './token-users.js'
 
@@ -111,8 +111,8 @@ const patienceMs = 3_000
 
 async function replayCase(each: AuditCase, sender: AuditSender, log: string): Promise<string | undefined> {
   await sender.prepare(each)
-  await setTimeout(quietMs)
-  const before = readFileSync(log, 'utf8').length
+  // The last line may be on its way.
+  const before = readFileSync(log, 'utf8').lastIndexOf('\n') + 1
   for (const request of each.requests ?? []) await sender.send(request)
   const expected = (each.events ?? []).length
   const events = (): readonly AuditedEvent[] =>
@@ -122,6 +122,7 @@ async function replayCase(each: AuditCase, sender: AuditSender, log: string): Pr
       // The last one is being written, or empty.
       .slice(0, -1)
       .map((line) => JSON.parse(line) as AuditedEvent)
+      .filter(({ userAgent }) => userAgent !== setupAgent)
   for (const until = Date.now() + patienceMs; events().length < expected && Date.now() < until; ) await setTimeout(quietMs)
   await setTimeout(quietMs)
   return compareEvents(each, events())
