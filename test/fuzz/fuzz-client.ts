@@ -3,6 +3,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { Agent, request as requestHttp1 } from 'node:https'
 import type { Access } from '../kit/api-client.js'
+import { trusting } from '../kit/trust.js'
 import type { FuzzAnswer } from './check-answer.js'
 import type { FuzzRequest } from './fuzz-requests.js'
 
@@ -23,7 +24,7 @@ export class FuzzClient {
 
   constructor(access: Access) {
     this.#access = access
-    this.#agent = new Agent({ keepAlive: true, maxSockets: 16, ca: access.ca })
+    this.#agent = new Agent({ keepAlive: true, maxSockets: 16, ...trusting(access.ca) })
   }
 
   send(request: FuzzRequest, protocol: 1 | 2, patienceMs = lateMs): Promise<Outcome> {
@@ -85,7 +86,7 @@ export class FuzzClient {
 
   #openSession(): ClientHttp2Session {
     if (this.#session !== undefined && !this.#session.closed && !this.#session.destroyed) return this.#session
-    this.#session = connect(this.#access.url, { ca: this.#access.ca })
+    this.#session = connect(this.#access.url, trusting(this.#access.ca))
     this.#session.on('error', () => undefined)
     return this.#session
   }

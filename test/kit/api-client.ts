@@ -2,7 +2,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
-import { createSecureContext } from 'node:tls'
+import { trusting } from './trust.js'
 import { WatchStream } from './watch-stream.js'
 import type { Wire } from './wire.js'
 
@@ -41,8 +41,7 @@ export class ApiClient {
   constructor(access: Access) {
     this.access = access
     this.url = access.url
-    // Made once, and not for each connection.
-    this.agent = new Agent({ keepAlive: true, maxSockets: 300, secureContext: createSecureContext({ ca: access.ca }) })
+    this.agent = new Agent({ keepAlive: true, maxSockets: 300, ...trusting(access.ca) })
   }
 
   send(sending: Sending): Promise<Answer> {

@@ -2,6 +2,7 @@
 
 import { type ClientHttp2Session, connect } from 'node:http2'
 import type { Access } from './api-client.js'
+import { trusting } from './trust.js'
 
 export interface Http2Answer {
   readonly status: number
@@ -14,7 +15,7 @@ export class Http2Client {
   private readonly token: string
 
   constructor(access: Access) {
-    this.session = connect(access.url, { ca: access.ca })
+    this.session = connect(access.url, trusting(access.ca))
     this.session.on('error', () => undefined)
     this.token = access.token ?? ''
   }

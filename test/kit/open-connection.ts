@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { request } from 'node:https'
 import { connect, type TLSSocket } from 'node:tls'
 import type { Access } from './api-client.js'
+import { trusting } from './trust.js'
 
 /** An answer as it comes. */
 export class TextStream {
@@ -13,7 +14,7 @@ export class TextStream {
   readonly #close: () => void
 
   constructor({ url, ca, token }: Access, path: string) {
-    const sent = request(`${url}${path}`, { ca, agent: false, headers: { authorization: `Bearer ${token}` } })
+    const sent = request(`${url}${path}`, { ...trusting(ca), agent: false, headers: { authorization: `Bearer ${token}` } })
     this.#close = () => void sent.destroy()
     this.ended = new Promise((resolve) => {
       sent.on('response', (response) => {
@@ -44,7 +45,7 @@ export interface Upgrading {
 /** A connection that speaks HTTP/1.1. */
 export async function dial({ url, ca }: Access): Promise<TLSSocket> {
   const { hostname, port } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port), ca, ALPNProtocols: ['http/1.1'] })
+  const socket = connect({ host: hostname, port: Number(port), ...trusting(ca), ALPNProtocols: ['http/1.1'] })
   socket.on('error', () => undefined)
   await once(socket, 'secureConnect')
   return socket

@@ -2,6 +2,7 @@
 
 import { connect, type TLSSocket } from 'node:tls'
 import type { Access } from './api-client.js'
+import { trusting } from './trust.js'
 
 export class RawSocket {
   readonly socket: TLSSocket
@@ -25,7 +26,7 @@ export class RawSocket {
   static open(access: Access, protocol: 'http/1.1' | 'h2' = 'http/1.1'): Promise<RawSocket> {
     return new Promise((resolve, reject) => {
       const { hostname, port } = new URL(access.url)
-      const socket = connect({ host: hostname, port: Number(port), ca: access.ca, ALPNProtocols: [protocol] }, () => {
+      const socket = connect({ host: hostname, port: Number(port), ...trusting(access.ca), ALPNProtocols: [protocol] }, () => {
         socket.off('error', reject)
         resolve(new RawSocket(socket))
       })

@@ -6,6 +6,7 @@ import { request } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Access } from './api-client.js'
 import { until } from './fixtures.js'
+import { trusting } from './trust.js'
 
 export interface Frame {
   readonly opcode: number
@@ -50,7 +51,7 @@ export class WebSocketClient {
     headers: Readonly<Record<string, string>> = wsHeaders,
   ): Promise<WebSocketClient | IncomingMessage> {
     const authorization = access.token === undefined ? {} : { Authorization: `Bearer ${access.token}` }
-    const sent = request(new URL(path, access.url), { ca: access.ca, agent: false, headers: { ...authorization, ...headers } })
+    const sent = request(new URL(path, access.url), { ...trusting(access.ca), agent: false, headers: { ...authorization, ...headers } })
     sent.end()
     return await Promise.race([
       once(sent, 'upgrade').then(

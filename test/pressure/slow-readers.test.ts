@@ -9,6 +9,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { gunzipSync } from 'node:zlib'
 import { configMapOf, configMaps, expectStatus, sleep, until } from '../kit/fixtures.js'
 import { ServerProcess } from '../kit/server-process.js'
+import { trusting } from '../kit/trust.js'
 import { MemoryWatch } from './memory-watch.js'
 
 const requestTimeoutSeconds = 10
@@ -77,7 +78,7 @@ interface Http1Reader {
 
 /** Asks on a connection of its own, and reads nothing. */
 async function openHttp1(form: Form): Promise<Http1Reader> {
-  const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.access.ca, ALPNProtocols: ['http/1.1'] })
+  const socket = connectTls({ host: '127.0.0.1', port: server.port, ...trusting(server.access.ca), ALPNProtocols: ['http/1.1'] })
   socket.on('error', () => undefined)
   await once(socket, 'secureConnect')
   const headers = Object.entries({ ...headersOf(form), authorization: `Bearer ${server.access.token}`, host: 'x', connection: 'close' })
@@ -99,7 +100,7 @@ interface Http2Reader {
 }
 
 function openHttp2(form: Form): Http2Reader {
-  const session = connectHttp2(server.url, { ca: server.access.ca })
+  const session = connectHttp2(server.url, trusting(server.access.ca))
   session.on('error', () => undefined)
   const stream = session.request({ ':path': form.path, authorization: `Bearer ${server.access.token}`, ...headersOf(form) })
   stream.on('error', () => undefined)

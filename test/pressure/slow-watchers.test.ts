@@ -9,6 +9,7 @@ import { configMapOf, configMaps, expectStatus, sleep, until } from '../kit/fixt
 import { readMetrics } from '../kit/metrics-text.js'
 import { openUnread } from '../kit/raw-http2.js'
 import { ServerProcess } from '../kit/server-process.js'
+import { trusting } from '../kit/trust.js'
 import { MemoryWatch } from './memory-watch.js'
 
 /** More than may wait for slow watchers, where what many wait for counts once. */
@@ -18,7 +19,7 @@ const path = `${configMaps('default')}?watch=1&resourceVersion=`
 let server: ServerProcess
 
 async function watchHttp1(from: string): Promise<TLSSocket> {
-  const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.access.ca, ALPNProtocols: ['http/1.1'] })
+  const socket = connectTls({ host: '127.0.0.1', port: server.port, ...trusting(server.access.ca), ALPNProtocols: ['http/1.1'] })
   socket.on('error', () => undefined)
   await once(socket, 'secureConnect')
   socket.write(`GET ${path}${from} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.access.token}\r\n\r\n`)
@@ -27,7 +28,7 @@ async function watchHttp1(from: string): Promise<TLSSocket> {
 
 /** Ten watches on one connection. */
 function watchHttp2(from: string) {
-  const session = connectHttp2(server.url, { ca: server.access.ca })
+  const session = connectHttp2(server.url, trusting(server.access.ca))
   session.on('error', () => undefined)
   for (let i = 0; i < 10; i++) {
     const stream = session.request({ ':path': `${path}${from}`, authorization: `Bearer ${server.access.token}` })

@@ -3,9 +3,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, createServer, request as httpsRequest, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { createSecureContext } from 'node:tls'
 import { issueCertificate } from '../../src/net/issue-certificate.js'
 import type { ServerProcess } from '../kit/server-process.js'
+import { trusting } from '../kit/trust.js'
 import type { AuditCase, AuditRequest } from './audit-events.js'
 import type { TokenUser } from './token-users.js'
 
@@ -29,7 +29,7 @@ export class AuditSender {
 
   private constructor(server: ServerProcess, hooks: WebhookServer) {
     this.url = new URL(server.url)
-    this.agent = new Agent({ keepAlive: true, secureContext: createSecureContext({ ca: server.access.ca }) })
+    this.agent = new Agent({ keepAlive: true, ...trusting(server.access.ca) })
     this.hooks = hooks
   }
 
