@@ -62,6 +62,11 @@ const headerAttacks: readonly Attack[] = [
   repeated('clauses of 3,900 bytes 15 times in each of 20 streams', fill('a/b,', 3900), 15, 20),
   repeated('a weight of 3,900 zeros 150 times in each of 20 streams', zeros(3900), 150, 20),
   anonymous(7, 'a query of 60,000 bytes', `/api/v1/pods?${fillWith((i) => `p${i}=%41`, '&', 60_000)}`),
+  {
+    finding: 7,
+    name: 'a query of 60,000 bytes that are no text, of somebody who is known',
+    run: async ({ server }) => outcomeOf(await server.client.get(`/api/v1/namespaces/none/pods?${fill('%41&%ff%41&', 60_000)}`)),
+  },
   anonymous(7, 'a selector of 60,000 bytes', `/api/v1/pods?labelSelector=${fill('a!=b,', 60_000)}`),
 ]
 

@@ -69,6 +69,7 @@ export const headerShapes: readonly Shape[] = [
   textShape(query, 'one parameter again and again', (n) => fill('a=1&', n)),
   textShape(query, 'escapes', (n) => `a=${fill('%41', n)}`),
   textShape(query, 'bytes that are no text', (n) => `a=${fill('%ff', n)}`),
+  textShape(query, 'parameters with bytes that are no text', (n) => fill('%41&%ff%41&', n)),
   textShape(query, 'broken escapes', (n) => `a=${fill('%4', n)}`),
   textShape(query, 'plus signs', (n) => `a=${fill('+', n)}`),
   textShape(query, 'ampersands', (n) => fill('&', n)),

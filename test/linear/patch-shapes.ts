@@ -243,6 +243,9 @@ const inLabels = (fields: { readonly [name: string]: unknown }): readonly Manage
   entryOf({ fieldsV1: { 'f:metadata': { 'f:labels': fields } } }),
 ]
 
+/** Ten of them are kept as they are, and of more the oldest are joined: that is all the work there is, from the eleventh on. */
+const manyUpdaters = 4096
+
 const fieldsShapes: readonly Shape[] = [
   fieldsShape('fields', (n) => inLabels(recordOf(countFor(n, 16), (i) => [`f:k${i}`, {}]))),
   fieldsShape('keys', (n) => inLabels(recordOf(countFor(n, 24), (i) => [`k:{"name":"${(i * 7919) % 99_991}-${i}"}`, {}]))),
@@ -253,9 +256,12 @@ const fieldsShapes: readonly Shape[] = [
   fieldsShape('positions', (n) => inLabels(recordOf(countFor(n, 12), (i) => [`i:${(i * 7919) % 99_991}`, {}]))),
   fieldsShape('a long name', (n) => inLabels({ [`f:${fill('x', n)}`]: {} })),
   fieldsShape('elements that nobody knows', (n) => inLabels(recordOf(countFor(n, 12), (i) => [`z:${i}`, {}]))),
-  fieldsShape('updaters', (n) =>
-    listOf(countFor(n, 160), (i) => entryOf({ manager: `m${i}`, fieldsV1: { 'f:metadata': { 'f:labels': { [`f:k${i}`]: {} } } } })),
-  ),
+  {
+    ...fieldsShape('updaters', (n) =>
+      listOf(countFor(n, 160), (i) => entryOf({ manager: `m${i}`, fieldsV1: { 'f:metadata': { 'f:labels': { [`f:k${i}`]: {} } } } })),
+    ),
+    settledBytes: manyUpdaters,
+  },
   fieldsShape('appliers', (n) =>
     listOf(countFor(n, 160), (i) => entryOf({ manager: `m${i}`, operation: 'Apply', fieldsV1: { 'f:data': { [`f:k${i}`]: {} } } })),
   ),

@@ -16,10 +16,11 @@ const limits = [
   { inRow: 1, limit: 5 },
 ] as const
 
-/** The first look is clear where even a tenth more in each doubling would break no limit; otherwise it is looked at more closely. */
-const margin = 0.9
-/** So often what is not clear is measured again. */
+/** The first look is clear where even a twentieth more in each doubling would break no limit; otherwise it is looked at more closely. */
+const margin = 0.95
+/** So often what is not clear is measured again, and not again when that has taken so long: long samples are disturbed less. */
 const looks = 6
+const looksMs = 10_000
 /** And what still seems to break the rule so often anew, with inputs of their own: the median counts, a machine is disturbed now and again. */
 const rounds = 7
 /** Times below this are noise: what takes longer than that is compared with this. */
@@ -51,10 +52,15 @@ export function judge(sizes: readonly number[], make: (bytes: number) => Timed):
     timed.sample()
     return timed
   })
-  for (let look = 0; look < looks; look++) {
-    const doubtful = new Set(windows(times).flatMap((window) => (isClear(window) ? [] : window.times)))
+  let spentMs = 0
+  for (let look = 0; look < looks && spentMs < looksMs; look++) {
+    // What lies between the ends of some doublings does not change their average.
+    const doubtful = new Set(windows(times).flatMap((window) => (isClear(window) ? [] : endsOf(window))))
     if (doubtful.size === 0) break
-    for (const timed of doubtful) timed.sample()
+    for (const timed of doubtful) {
+      timed.sample()
+      spentMs += timed.ms
+    }
   }
   const worst = worstOf(times)
   for (const { times: within, limit } of windows(times)) {
@@ -87,6 +93,8 @@ function meanFactor(times: readonly Timed[]): number {
   const [first, last] = [times[0] as Timed, times.at(-1) as Timed]
   return factorOf(first, last) ** (1 / (times.length - 1))
 }
+
+const endsOf = ({ times }: Window): readonly Timed[] => [times[0] as Timed, times.at(-1) as Timed]
 
 const isClear = ({ times, limit }: Window): boolean => meanFactor(times) <= limit * margin
 

@@ -18,6 +18,9 @@ const rows: readonly { readonly text: string; readonly a: readonly string[] }[] 
   { text: 'a=%zz&a=2', a: ['2'] },
   { text: 'a=%', a: [] },
   { text: 'a=zo%C3%AB', a: ['zoë'] },
+  { text: 'a=%EF%BB%BFx%ef%bb%bf', a: ['\ufeffx\ufeff'] },
+  { text: 'a=%ed%a0%80%41&a=%c3%zz&a=%c3%2', a: ['\ufffd\ufffd\ufffdA'] },
+  { text: 'a=é%C3%ABé', a: ['éëé'] },
   { text: 'a=%ff%C3%AB', a: ['\ufffdë'] },
 ]
 

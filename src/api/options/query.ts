@@ -81,27 +81,40 @@ function isNamed(text: string, name: string, at: number, end: number): boolean {
   return decode(equals < 0 ? longest : longest.slice(0, equals)) === name
 }
 
+/** Looked at beforehand: a thrown error costs more than the whole part, and whoever likes sends thousands of parts that would throw. */
 function decode(text: string): string | undefined {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
-  if (!spaced.includes('%')) return spaced
-  try {
-    return decodeURIComponent(spaced)
-  } catch {
-    return /%(?![0-9A-Fa-f]{2})/.test(spaced) ? undefined : decodeBytes(spaced)
+  let isAscii = true
+  for (let at = spaced.indexOf('%'); at >= 0; at = spaced.indexOf('%', at + 3)) {
+    const high = hexDigit(spaced.charCodeAt(at + 1))
+    if (high < 0 || hexDigit(spaced.charCodeAt(at + 2)) < 0) return undefined
+    isAscii &&= high < 8
   }
+  return isAscii ? (spaced.includes('%') ? decodeURIComponent(spaced) : spaced) : decodeBytes(spaced)
 }
 
-/** Percent signs that are well formed but name bytes that are no UTF-8: those become the replacement character. */
+const percent = 0x25
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Well formed escapes of any bytes: those that are no UTF-8 become the replacement character. */
 function decodeBytes(text: string): string {
-  const bytes = new TextEncoder().encode(text)
-  const decoded: number[] = []
+  const bytes = encoder.encode(text)
+  let length = 0
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] as number
-    if (byte !== 0x25) decoded.push(byte)
+    if (byte !== percent) bytes[length++] = byte
     else {
-      decoded.push(Number.parseInt(String.fromCharCode(bytes[at + 1] as number, bytes[at + 2] as number), 16))
+      bytes[length++] = hexDigit(bytes[at + 1] as number) * 16 + hexDigit(bytes[at + 2] as number)
       at += 2
     }
   }
-  return new TextDecoder().decode(Uint8Array.from(decoded))
+  return decoder.decode(bytes.subarray(0, length))
+}
+
+/** Its value; -1 for what is none. */
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const letter = code | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
