@@ -4,8 +4,8 @@
 
 import type { Promised } from './promised.js'
 
-/** How long a piece may take. */
-export const pieceMs = 5
+/** How long a piece may take: with its last step and what is written of it, a turn has about 5 ms. */
+const pieceMs = 3
 
 /** Works that wait for their next piece, the first of them first. */
 const waiting: (() => void)[] = []

@@ -1,6 +1,6 @@
 // What is too heavy for the event loop: bytes of which so much is made that a piece of work would not be enough by far.
 
-import { Pieces, pieceMs } from './pieces.js'
+import { Pieces } from './pieces.js'
 
 /** Below this nobody needs to look: of so few bytes not much can be made. */
 const lightBytes = 16 << 10
@@ -30,7 +30,7 @@ export function isHeavy(bytes: Uint8Array, mostBytes = heavyBytes): boolean {
 }
 
 /** A single step that takes longer than this at worst is not begun on the event loop, and many short ones are not gone on with. */
-const mostStepNs = pieceMs * 1e6
+const mostStepNs = 5e6
 
 /**
  * Watches steps that are not cut. `leave` throws where the whole can be begun anew elsewhere, and returns where it has to be done here: then it is

@@ -38,8 +38,8 @@ interface GivenUp {
 const firstPause = 2
 const longestPause = 64
 
-/** Entries that are looked at between two yields: about a millisecond. */
-const entriesPerStep = 256
+/** Entries that are looked at between two yields: less than a millisecond. */
+const entriesPerStep = 128
 const bytesPerStep = 1 << 20
 const bytesPerPair = 120
 /** So many values are merged as they are read; more of them are put in order first, when they have few keys together. */

@@ -14,8 +14,9 @@ import { isCurrent, mostAdded, openBrace, renderItemInto, StoredObject } from '.
 
 const segmentObjects = 64
 const segmentMaxBytes = 512 * 1024
-/** Of what has to be decoded for a segment: about three milliseconds. */
-const segmentMaxDecoded = 128 * 1024
+/** Of what has to be decoded for a segment, which is made in one step: about a millisecond, and the objects are small. */
+const segmentDecodedObjects = 32
+const segmentMaxDecoded = 64 * 1024
 const sliceMaxBytes = 128 * 1024
 
 const newScratch = (): Buffer => Buffer.allocUnsafeSlow(segmentObjects * 2048)
@@ -170,8 +171,9 @@ export class ListCache {
     let decoded = 0
     let isComplete = true
     let heavyKey: string | undefined
+    const mostObjects = form.isStored ? segmentObjects : segmentDecodedObjects
     this.storage.scan(range, (scanned) => {
-      if (keys.length === segmentObjects || used > segmentMaxBytes || decoded > segmentMaxDecoded) {
+      if (keys.length === mostObjects || used > segmentMaxBytes || decoded > segmentMaxDecoded) {
         isComplete = false
         return false
       }
