@@ -1,6 +1,7 @@
 // The body of a PATCH: which kind of patch it is, and what it says.
 
 import { badRequest, unsupportedMediaType } from '../api/api-error.js'
+import { readDecimals } from '../codec/decimal-numbers.js'
 import { duplicatesInYaml } from '../codec/decode-object.js'
 import { parseJson } from '../codec/json.js'
 import { negotiatePatch } from '../codec/negotiation.js'
@@ -35,7 +36,7 @@ export const patchTypeOf = (
   return type
 }
 
-export type PatchBody = Pick<PatchRequest, 'patch' | 'duplicates' | 'strictError'>
+export type PatchBody = Pick<PatchRequest, 'patch' | 'duplicates' | 'strictError' | 'byKind'>
 
 export function readPatch(type: PatchType, bytes: Uint8Array): PatchBody {
   const read = type === 'apply' ? readConfiguration(bytes) : readJsonPatch(type, bytes)
@@ -49,8 +50,10 @@ export function readPatch(type: PatchType, bytes: Uint8Array): PatchBody {
 
 function readJsonPatch(type: PatchType, bytes: Uint8Array): PatchBody {
   try {
-    const { value, careful } = parseJson(bytes)
+    const { value, careful, decimals } = parseJson(bytes)
     const duplicates = (careful?.duplicates ?? []).map(({ path }) => `duplicate field "${printPath(path)}"`)
+    if (type === 'merge' && decimals)
+      return { patch: value, duplicates, byKind: (schema) => readDecimals(new TextDecoder().decode(bytes), schema) }
     if (type !== 'json' || !Array.isArray(value)) return { patch: value, duplicates }
     const patch = withSpelledTests(value, bytes)
     return { patch, duplicates: [...duplicates, ...unknownInOperations(value)] }

@@ -42,6 +42,8 @@ export interface PatchRequest {
   readonly duplicates: readonly string[]
   /** What a strict request is told of them, where the format has words of its own. */
   readonly strictError?: string
+  /** What the patch says of a kind, where that depends on how its numbers are written. Throws {@link SchemaReadError}. */
+  readonly byKind?: (schema: StructNode) => unknown
 }
 
 export async function patch(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
@@ -180,7 +182,7 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
       case 'json':
         return jsonPatch(document as never, request.patch)
       case 'merge':
-        return mergePatch(document as never, request.patch as never)
+        return mergePatch(document as never, mergedBy(request, shown) as never)
       default:
         return strategicMergePatch(document as never, request.patch as never, shown.schema)
     }
@@ -190,6 +192,17 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
   checkName(call, sent)
   const next = view === undefined ? withDefaults(call, sent) : writeView(call, view, { sent, live })
   return track(call, { live, next })
+}
+
+/** A merge patch keeps numbers as they are written until the object is read, so that what is wrong with them is wrong with the object. */
+function mergedBy(request: PatchRequest, { schema, definition }: Resource): unknown {
+  if (request.byKind === undefined || definition.custom !== undefined) return request.patch
+  try {
+    return request.byKind(schema)
+  } catch (thrown) {
+    if (thrown instanceof SchemaReadError) throw unfit(request, thrown.message)
+    throw thrown
+  }
 }
 
 /** A patched document is read like one that was sent. A strategic patch works on the fields of the kind, which it cannot leave. */

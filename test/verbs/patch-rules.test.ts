@@ -47,6 +47,20 @@ onEveryEngine('rules of patches', (client) => {
     expectFailure(await client().patch(`${path}?fieldManager=m`, apply, config), 422, 'Invalid')
   })
 
+  test('a whole number is written without a point, where what is written is kept until it is read', async () => {
+    const namespace = await newNamespace(client(), 'points')
+    await makeConfigMap(client(), namespace, configMapOf('a'))
+    const path = configMaps(namespace, 'a')
+    const text = '{"metadata":{"generation":7.0}}'
+    expectFailure(await client().post(configMaps(namespace), '{"metadata":{"name":"b","generation":7.0}}'), 400, 'BadRequest')
+    expectFailure(await client().patch(path, merge, text), 422, 'Invalid')
+    expectStatus(await client().patch(path, strategic, text), 200)
+    const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`
+    expectStatus(await client().post(quotas, { metadata: { name: 'q' }, spec: { hard: { memory: '1' } } }), 201)
+    const { spec } = expectStatus(await client().patch(`${quotas}/q`, merge, '{"spec":{"hard":{"memory":1e3}}}'), 200).json
+    assert.deepEqual(spec, { hard: { memory: '1e3' } })
+  })
+
   test('what does not fit into a merged object is said in the words that clients know', async () => {
     const namespace = await newNamespace(client(), 'words')
     await makeConfigMap(client(), namespace, configMapOf('a'))
