@@ -87,6 +87,6 @@ export function countMembers(value: unknown): number {
     for (let i = 0; i < value.length; i++) count += countMembers(value[i])
     return count
   }
-  for (const key of Object.keys(value)) count += 1 + countMembers((value as Record<string, unknown>)[key])
+  for (const key in value) count += 1 + countMembers((value as Record<string, unknown>)[key])
   return count
 }

@@ -118,3 +118,22 @@ test('an entry of another version is decoded from the version in which it was wr
   assert.equal((written.decode(later) as Box).color, 'red')
   assert.throws(() => written.decode(boxes), /request to convert CR from an invalid group\/version: v2/)
 })
+
+for (const [name, text] of [
+  ['plain', 'plain'],
+  ['ünïcode', 'plain'],
+  ['plain', 'zwölf 😀 \u2028 é'],
+  ['😀', 'é'],
+  ['plain', 'half \ud800'],
+] as const) {
+  test(`texts of several bytes, before the place of the version and behind it: ${JSON.stringify([name, text])}`, () => {
+    const object: Box = { ...box(name), data: { text } }
+    const value = encodeStored(boxes, object)
+    const { data, metadata } = wire(value) as Box
+    assert.deepEqual(
+      { data, name: metadata?.name, version: metadata?.resourceVersion },
+      { data: { text: text.toWellFormed() }, name, version: '7' },
+    )
+    assert.equal((new StoredObject(entryOf(value)).decode(boxes) as Box).data?.['text'], text.toWellFormed())
+  })
+}

@@ -143,15 +143,18 @@ export function joinEntry(
   const bodyStart = indexStart + (index === '' ? 0 : Buffer.byteLength(index))
   if (bodyStart - fixedBytes > mostMetaBytes) throw new RangeError('the labels and owners of an object are too long to be stored')
   const splice = Buffer.byteLength(before)
-  const value = Buffer.allocUnsafe(bodyStart + splice + Buffer.byteLength(behind))
+  const bodyLength = splice + Buffer.byteLength(behind)
+  const value = Buffer.allocUnsafe(bodyStart + bodyLength)
   value.writeUInt32LE(((bodyStart - fixedBytes) | (entryFormat << 24)) >>> 0, 0)
   value.writeUInt32LE((splice | flags) >>> 0, 4)
   value.set(head.bytes, fixedBytes)
   if (owners.length === 0) value[ownersStart] = 0
   else writeOwners(value, ownersStart, owners)
   if (index !== '') value.write(index, indexStart)
-  value.write(before, bodyStart)
-  value.write(behind, bodyStart + splice)
+  // A plain copy takes a fraction of what it takes to look for characters of several bytes.
+  const encoding = bodyLength === before.length + behind.length ? 'latin1' : 'utf8'
+  value.write(before, bodyStart, encoding)
+  value.write(behind, bodyStart + splice, encoding)
   return value
 }
 

@@ -78,10 +78,10 @@ function mapOwners(owners: readonly Owner[], change: (owner: Owner) => Owner): r
 
 /** What is left of owners when others write: all but those that wrote in a version that is not known any more. */
 export function keepOwners(owners: readonly Owner[], differenceAt: DifferenceAt): readonly Owner[] {
-  const isGone = (owner: Owner): boolean => differenceAt(owner.apiVersion) === 'unknown'
-  const known = owners.some(isGone) ? owners.filter((owner) => !isGone(owner)) : owners
-  return mapOwners(known, (owner) => {
+  const kept: Owner[] = []
+  for (const owner of owners) {
     const lost = differenceAt(owner.apiVersion)
-    return lost === undefined || lost === 'unknown' ? owner : withSet(owner, without(owner.set, lost))
-  })
+    if (lost !== 'unknown') kept.push(lost === undefined ? owner : withSet(owner, without(owner.set, lost)))
+  }
+  return kept
 }

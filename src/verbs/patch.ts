@@ -113,7 +113,7 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
       reset: resetOf(call),
     }),
   )
-  const object = !result.isChanged && shown !== undefined ? shown : withDefaults(call, readApplied(call, request, { live, result }))
+  const object = !result.isChanged && shown !== undefined ? shown : withDefaults(call, readApplied(call, request, { live, shown, result }))
   // A configuration without a name is for the object that the path names; who owns what comes before what it is called.
   checkName(call, object)
   return withMetadata(withDistinctOwners(inNamespace(call, object), call.warn, true), {
@@ -122,15 +122,18 @@ function applied(call: Call, live: ApiObject | undefined, request: PatchRequest)
   })
 }
 
+interface Applied {
+  readonly live: ApiObject | undefined
+  /** The same in the version of the client. */
+  readonly shown: ApiObject | undefined
+  readonly result: ApplyOutcome
+}
+
 /** Of an object that was read from the store as it is only what changed has to be read anew. */
-function readApplied(
-  call: Call,
-  request: PatchRequest,
-  { live, result }: { live: ApiObject | undefined; result: ApplyOutcome },
-): ApiObject {
+function readApplied(call: Call, request: PatchRequest, { live, shown, result }: Applied): ApiObject {
   const { schema, storedSchema, definition } = call.resource
-  const isAsStored = schema === storedSchema && definition.custom === undefined && live !== undefined && fromStored(call, live) === live
-  return read(schema, call, { request, result: result.object, ...(isAsStored ? { before: live } : {}) })
+  const isAsStored = schema === storedSchema && definition.custom === undefined && shown === live
+  return read(schema, call, { request, result: result.object, before: isAsStored ? live : undefined })
 }
 
 const noProblems: readonly string[] = []
@@ -233,7 +236,7 @@ const clientSideApply = onceFor((identity: Identity) => ({
 function read(
   schema: StructNode,
   call: Call,
-  { request, result, before }: { readonly request: PatchRequest; readonly result: unknown; readonly before?: ApiObject },
+  { request, result, before }: { readonly request: PatchRequest; readonly result: unknown; readonly before?: ApiObject | undefined },
 ): ApiObject {
   try {
     const { value, report: found } = before === undefined ? readValue(schema, result) : readChanged(schema, before, result)

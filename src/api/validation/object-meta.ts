@@ -3,7 +3,7 @@
 import { type FieldError, forbidden, immutableTime, invalid, required } from '../field-error.js'
 import type { ObjectMeta } from '../object.js'
 import { joined } from './collect.js'
-import { checkNotNegative, checkText, checkUnchanged } from './fields.js'
+import { checkNotNegative, checkText, checkUnchanged, noErrors } from './fields.js'
 import { validateFinalizerDomains, validateFinalizers, validateNoNewFinalizers } from './finalizers.js'
 import { validateAnnotations, validateLabels } from './labels.js'
 import { validateManagedFields } from './managed-fields.js'
@@ -20,15 +20,17 @@ export interface MetadataRules {
 }
 
 export function validateObjectMeta(meta: ObjectMeta, rules: MetadataRules, path = 'metadata'): readonly FieldError[] {
+  const { generation = 0, labels, annotations, ownerReferences, finalizers, managedFields } = meta
+  // Most objects have little of this, and no path is made for what is not there.
   return joined(
     validateNaming(meta, rules, path),
-    checkNotNegative(meta.generation ?? 0, `${path}.generation`),
-    validateLabels(meta.labels, `${path}.labels`),
-    validateAnnotations(meta.annotations, `${path}.annotations`),
-    validateOwnerReferences(meta.ownerReferences, `${path}.ownerReferences`),
-    validateFinalizers(meta.finalizers, `${path}.finalizers`),
-    validateManagedFields(meta.managedFields, `${path}.managedFields`),
-    validateFinalizerDomains(meta.finalizers, `${path}.finalizers`, rules.standardFinalizers),
+    generation === 0 ? noErrors : checkNotNegative(generation, `${path}.generation`),
+    labels === undefined ? noErrors : validateLabels(labels, `${path}.labels`),
+    annotations === undefined ? noErrors : validateAnnotations(annotations, `${path}.annotations`),
+    ownerReferences === undefined ? noErrors : validateOwnerReferences(ownerReferences, `${path}.ownerReferences`),
+    finalizers === undefined ? noErrors : validateFinalizers(finalizers, `${path}.finalizers`),
+    managedFields === undefined ? noErrors : validateManagedFields(managedFields, `${path}.managedFields`),
+    finalizers === undefined ? noErrors : validateFinalizerDomains(finalizers, `${path}.finalizers`, rules.standardFinalizers),
   )
 }
 
@@ -41,17 +43,18 @@ export function validateKindsMeta(meta: ObjectMeta, rules: MetadataRules, path =
 }
 
 function validateNaming(meta: ObjectMeta, rules: MetadataRules, path: string): readonly FieldError[] {
-  const { generateName = '', name = '' } = meta
-  const errors: FieldError[] = []
-  if (generateName !== '') errors.push(...checkText(generateName, `${path}.generateName`, (text) => rules.nameProblems(text, true)))
-  if (name === '') errors.push(required(`${path}.name`, 'name or generateName is required'))
-  else errors.push(...checkText(name, `${path}.name`, (text) => rules.nameProblems(text, false)))
-  errors.push(...validateNamespace(meta.namespace ?? '', rules.namespaced, `${path}.namespace`))
-  return errors
+  const { generateName = '', name = '', namespace = '' } = meta
+  return joined(
+    generateName === '' ? noErrors : checkText(generateName, `${path}.generateName`, (text) => rules.nameProblems(text, true)),
+    name === ''
+      ? [required(`${path}.name`, 'name or generateName is required')]
+      : checkText(name, `${path}.name`, (text) => rules.nameProblems(text, false)),
+    validateNamespace(namespace, rules.namespaced, `${path}.namespace`),
+  )
 }
 
 function validateNamespace(namespace: string, isNamespaced: boolean, field: string): readonly FieldError[] {
-  if (!isNamespaced) return namespace === '' ? [] : [forbidden(field, 'not allowed on this type')]
+  if (!isNamespaced) return namespace === '' ? noErrors : [forbidden(field, 'not allowed on this type')]
   return namespace === '' ? [required(field)] : checkText(namespace, field, dnsLabel)
 }
 

@@ -1,7 +1,9 @@
 // The order in which a write is checked, for every kind: what the verbs call before anything is stored.
 
+import { onceFor } from '../../base/once-for.js'
 import type { Check, ResourceDefinition, RuleContext, SubresourceDefinition } from '../definition.js'
 import type { FieldError } from '../field-error.js'
+import type { Identity } from '../identity.js'
 import type { ApiObject, ObjectMeta } from '../object.js'
 import { joined } from './collect.js'
 import { noErrors } from './fields.js'
@@ -67,8 +69,15 @@ const commonRules = ({ namespaced }: ResourceDefinition): MetadataRules => (name
 const rulesOfNamespaced: MetadataRules = { namespaced: true, nameProblems: pathSegmentProblems }
 const rulesOfOthers: MetadataRules = { namespaced: false, nameProblems: pathSegmentProblems }
 
-const kindRules = (definition: ResourceDefinition, context: RuleContext): MetadataRules => ({
-  namespaced: definition.namespaced,
-  nameProblems: definition.nameProblems,
-  ...(definition.anyFinalizer ? {} : { standardFinalizers: standardFinalizers(context.identity) }),
-})
+/** Made once for a kind, under each identity. */
+const kindRules = (definition: ResourceDefinition, { identity }: RuleContext): MetadataRules => rulesUnder(identity)(definition)
+
+const rulesUnder = onceFor((identity: Identity) =>
+  onceFor(
+    (definition: ResourceDefinition): MetadataRules => ({
+      namespaced: definition.namespaced,
+      nameProblems: definition.nameProblems,
+      ...(definition.anyFinalizer ? {} : { standardFinalizers: standardFinalizers(identity) }),
+    }),
+  ),
+)
