@@ -97,6 +97,20 @@ onEveryEngine('custom kinds', (client) => {
     expectStatus(await client().get('/apis/two.example.com/v2'), 404)
   })
 
+  test('have a scale once they say how many there shall be', async () => {
+    const scale = { specReplicasPath: '.spec.count', statusReplicasPath: '.status.count' }
+    const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
+    const version = { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: anything }, subresources: { scale } }
+    const boxes = await serve(client(), 'boxes', 'scaled.example.com', { versions: [version] })
+    expectStatus(await client().post(boxes, box('scaled.example.com', 'a', {})), 201)
+    const read = () => client().get(`${boxes}/a/scale`)
+    const patch = (body: object) => client().patch(`${boxes}/a/scale`, 'application/merge-patch+json', body)
+    assert.equal(expectFailure(await read(), 400, 'BadRequest').message, 'the spec replicas field ".spec.count" does not exist')
+    assert.equal(expectFailure(await patch({}), 400, 'BadRequest').message, 'the spec replicas field ".spec.count" cannot be empty')
+    expectStatus(await patch({ spec: { replicas: 3 } }), 200)
+    assert.deepEqual(expectStatus(await read(), 200).json['spec'], { replicas: 3 })
+  })
+
   test('of one group have names of their own, which others get when they are free', async () => {
     await serve(client(), 'boxes', 'three.example.com')
     expectStatus(await client().post(definitions, definition('crates', 'three.example.com')), 201)

@@ -72,6 +72,8 @@ export interface SubresourceView<T extends ApiObject = ApiObject> {
   readonly kind: string
   readonly schema: StructNode
   readonly read: (object: T) => ApiObject
+  /** Why an object cannot be shown so; left out, or undefined: it can. */
+  readonly refusal?: (object: T) => string | undefined
   /** The object with what the view says. */
   readonly write: (view: ApiObject, object: T, context: RuleContext) => T
   readonly validate?: (view: ApiObject, context: RuleContext) => readonly FieldError[]

@@ -1,12 +1,13 @@
 // GET of one object, as fresh as the caller asked.
 
-import { notFound, type Subject } from '../api/api-error.js'
+import { badRequest, notFound, type Subject } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { GetOptions } from '../api/options/get-options.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { addressOf, type Engine } from './engine.js'
 import { makeMissing } from './on-demand.js'
 import { awaitRevision } from './read-at.js'
+import { converting, fromStored, readyToDecode } from './versions.js'
 
 /** Synchronous whenever nothing has to be waited for. */
 export function get(engine: Engine, call: Call, options: GetOptions): StoredObject | Promise<StoredObject> {
@@ -27,7 +28,7 @@ function freshness(engine: Engine, { version }: GetOptions): number | undefined 
 
 function readNow(engine: Engine, call: Call): StoredObject | Promise<StoredObject> {
   const stored = engine.store.readOften(addressOf(call))
-  if (stored !== undefined) return stored
+  if (stored !== undefined) return call.subresource?.view?.refusal === undefined ? stored : showable(call, stored)
   const made = makeMissing(engine, call)
   if (made === undefined) throw notFound(subjectOf(call), call.name)
   return made.then(() => {
@@ -35,6 +36,19 @@ function readNow(engine: Engine, call: Call): StoredObject | Promise<StoredObjec
     if (object === undefined) throw notFound(subjectOf(call), call.name)
     return object
   })
+}
+
+/** The object, if the view has something to show of it. */
+function showable(call: Call, stored: StoredObject): StoredObject | Promise<StoredObject> {
+  const { resource, subresource } = call
+  const waiting = readyToDecode(stored, resource)
+  if (waiting !== undefined) return call.waitFor(waiting).then(() => showable(call, stored))
+  const refusal = converting(call, () => subresource?.view?.refusal?.(fromStored(call, stored.decode(resource))))
+  const check = (why: string | undefined): StoredObject => {
+    if (why !== undefined) throw badRequest(why)
+    return stored
+  }
+  return refusal instanceof Promise ? refusal.then(check) : check(refusal)
 }
 
 /** What another kind is shown for is named with the subresource that shows it. */

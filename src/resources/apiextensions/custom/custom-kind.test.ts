@@ -123,6 +123,20 @@ describe('a custom kind', () => {
     const box = object({ spec: { size: 2 }, status: { size: 1 } })
     assert.deepEqual(scale?.read(box), { metadata: { name: 'b' }, spec: { replicas: 2 }, status: { replicas: 1 } })
     assert.deepEqual(scale?.write({ spec: { replicas: 4 } } as ApiObject, box, context), object({ spec: { size: 4 }, status: { size: 1 } }))
+    assert.equal(scale?.refusal?.(box), undefined)
+  })
+
+  it('has no scale where it says no number, until somebody says one', () => {
+    const scale = kind.subresources?.find(({ name }) => name === 'scale')?.view
+    const unsized = object({ spec: {} })
+    assert.equal(scale?.refusal?.(unsized), 'the spec replicas field ".spec.size" does not exist')
+    const write = (view: object, box: ApiObject): unknown => scale?.write(view as ApiObject, box, context)
+    assert.throws(() => write({ spec: {} }, unsized), /the spec replicas field "\.spec\.size" cannot be empty/)
+    assert.deepEqual(write({ spec: { replicas: 4 } }, unsized), object({ spec: { size: 4 } }))
+    assert.deepEqual(write({ spec: {} }, object({ spec: { size: 3 } })), object({ spec: { size: 0 } }))
+    const odd = object({ spec: { size: 'many' } })
+    assert.equal(scale?.refusal?.(odd), '.spec.size accessor error: a whole number is expected')
+    assert.throws(() => write({ spec: { replicas: 4 } }, odd), /accessor error/)
   })
 
   it('shows columns of its own', () => {

@@ -1,7 +1,8 @@
 // The scale of a custom kind: where its numbers lie is said by paths in its definition.
 
+import { badRequest } from '../../../api/api-error.js'
 import type { RuleContext, SubresourceDefinition } from '../../../api/definition.js'
-import { type FieldError, invalid } from '../../../api/field-error.js'
+import { type FieldError, invalid, quote } from '../../../api/field-error.js'
 import type { ApiObject } from '../../../api/object.js'
 import { isRecord, setMember } from '../../../schema/read.js'
 import { scaleMetadata } from '../../autoscaling/scale.js'
@@ -20,9 +21,17 @@ function withValueAt(object: unknown, [name, ...rest]: readonly string[], value:
   return members
 }
 
-const countAt = (object: unknown, path: string): number => {
+const foundAt = (object: unknown, path: string): number | undefined => {
   const value = valueAt(object, membersOf(path))
-  return typeof value === 'number' ? value : 0
+  return typeof value === 'number' ? value : undefined
+}
+
+const countAt = (object: unknown, path: string): number => foundAt(object, path) ?? 0
+
+/** Why it is no count; undefined: it is one, or nothing is there. */
+function countProblem(object: unknown, path: string): string | undefined {
+  const value = valueAt(object, membersOf(path))
+  return value === undefined || Number.isInteger(value) ? undefined : `${path} accessor error: a whole number is expected`
 }
 
 export interface ScaleRules {
@@ -36,6 +45,12 @@ export function customScale(paths: CustomResourceSubresourceScale, rules: ScaleR
     const selector = labelSelectorPath === '' ? undefined : valueAt(object, membersOf(labelSelectorPath))
     return typeof selector === 'string' ? selector : ''
   }
+  const problemOf = (object: ApiObject): string | undefined => {
+    const problem = countProblem(object, specReplicasPath) ?? countProblem(object, statusReplicasPath)
+    if (problem !== undefined || labelSelectorPath === '') return problem
+    const selector = valueAt(object, membersOf(labelSelectorPath))
+    return selector === undefined || typeof selector === 'string' ? undefined : `${labelSelectorPath} accessor error: a text is expected`
+  }
   return {
     name: 'scale',
     verbs: ['get', 'patch', 'update'],
@@ -46,13 +61,25 @@ export function customScale(paths: CustomResourceSubresourceScale, rules: ScaleR
       schema,
       read: (object): Scale => {
         const selector = selectorOf(object)
+        const replicas = foundAt(object, specReplicasPath)
         return {
           metadata: scaleMetadata(object),
-          spec: { replicas: countAt(object, specReplicasPath) },
+          spec: replicas === undefined ? {} : { replicas },
           status: { replicas: countAt(object, statusReplicasPath), ...(selector === '' ? {} : { selector }) },
         }
       },
-      write: (view, object) => withValueAt(object, membersOf(specReplicasPath), (view as Scale).spec?.replicas ?? 0) as ApiObject,
+      refusal: (object) =>
+        problemOf(object) ??
+        (foundAt(object, specReplicasPath) === undefined ? `the spec replicas field ${quote(specReplicasPath)} does not exist` : undefined),
+      write: (view, object) => {
+        const problem = problemOf(object)
+        if (problem !== undefined) throw badRequest(problem)
+        const replicas = (view as Scale).spec?.replicas
+        // Whoever says nothing where nothing is has not said how many there shall be.
+        if (replicas === undefined && foundAt(object, specReplicasPath) === undefined)
+          throw badRequest(`the spec replicas field ${quote(specReplicasPath)} cannot be empty`)
+        return withValueAt(object, membersOf(specReplicasPath), replicas ?? 0) as ApiObject
+      },
     },
     prepareUpdate: rules.prepareUpdate,
     validateUpdate: (next, old, context) => {
