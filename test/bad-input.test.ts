@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -135,6 +135,18 @@ async function usedFolder(flags: readonly string[] = []): Promise<string> {
   return dataDir
 }
 
+let model: Promise<string> | undefined
+/** One like that: a server is started for the first of them alone. */
+async function copyOfUsedFolder(): Promise<string> {
+  model ??= usedFolder()
+  const dataDir = newFolder()
+  cpSync(await model, dataDir, { recursive: true, preserveTimestamps: true })
+  return dataDir
+}
+after(async () => {
+  if (model !== undefined) rmSync(await model, { recursive: true, force: true })
+})
+
 const dataFile = (dataDir: string): string => {
   const store = join(dataDir, 'store')
   const found = readdirSync(store).find((name) => /^data/.test(name))
@@ -161,7 +173,7 @@ describe('folders that were used before', { concurrency: 2 }, () => {
     { name: 'with noise in the middle', harm: scramble },
   ]) {
     test(`a data file that is ${damage.name}`, async () => {
-      const dataDir = await usedFolder()
+      const dataDir = await copyOfUsedFolder()
       const path = dataFile(dataDir)
       damage.harm(path)
       const before = readFileSync(path)
@@ -172,7 +184,7 @@ describe('folders that were used before', { concurrency: 2 }, () => {
   }
 
   test('a broken certificate in the folder', async () => {
-    const dataDir = await usedFolder()
+    const dataDir = await copyOfUsedFolder()
     writeFileSync(join(dataDir, 'pki', 'serving.crt'), 'hello')
     expectRefusal(await runCommand(['--secure-port=0', `--data-dir=${dataDir}`]), [join(dataDir, 'pki')])
     rmSync(dataDir, { recursive: true })

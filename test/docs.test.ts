@@ -74,7 +74,7 @@ test('the README shows at most twelve figures, each of them from docs/performanc
   assert.equal(new Set(all.map((line) => line.split('|')[1])).size, all.length)
 })
 
-test('the tour of the README', { timeout: 60_000 }, async () => {
+test('the tour of the README', { timeout: 240_000 }, async () => {
   const readme = read('README.md')
   const tour = /<!-- tour -->([\s\S]*)<!-- \/tour -->/.exec(readme)?.[1] ?? ''
   const blocks = blocksOf(tour, 'bash')

@@ -23,7 +23,7 @@ const blocksOf = (document: string): readonly Block[] =>
 const fileOf = (text: string): string | undefined => /^(?:#|\/\/) file: (\S+)\n/.exec(text)?.[1]
 
 for (const document of ['docs/testing-controllers.md', 'docs/own-api.md', 'docs/policies.md']) {
-  test(document, { timeout: 120_000 }, async () => {
+  test(document, { timeout: 300_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'guide-'))
     mkdirSync(join(folder, 'node_modules'))
     symlinkSync(repoRoot, join(folder, 'node_modules', 'cluster-apiserver'))

@@ -163,7 +163,7 @@ test('headers of 50 KB pass, more than 64 KiB or 256 of them do not', async () =
   assert.equal(await isServed(longHeaders(2560, 1)), false)
 })
 
-test('a client that resets stream after stream and goes away leaves no descriptor behind', { timeout: 30_000 }, async () => {
+test('a client that resets stream after stream and goes away leaves no descriptor behind', { timeout: 120_000 }, async () => {
   const { port } = await start(echo)
   const descriptors = (): number => readdirSync('/proc/self/fd').length
   const before = descriptors()

@@ -34,7 +34,7 @@ const openFolder = (folder: string): Promise<Storage> =>
 if (process.argv.includes(writerArgument) && writerFolder) {
   await writeUntilKilled(writerFolder)
 } else {
-  test('a process killed while writing loses nothing it acknowledged', { timeout: 120_000 }, surviveKills)
+  test('a process killed while writing loses nothing it acknowledged', { timeout: 300_000 }, surviveKills)
 }
 
 /** Eight writers on keys of their own, one of them with values that need many pages; each acknowledgement is one line. */

@@ -12,7 +12,7 @@ const start = play()
 const page = readFileSync(join(repoRoot, 'docs/clusterctl.md'), 'utf8')
 const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({ language, text }))
 
-test('the commands of docs/clusterctl.md do what they say', { timeout: 120_000 }, async () => {
+test('the commands of docs/clusterctl.md do what they say', { timeout: 300_000 }, async () => {
   const { server, folder } = start()
   for (const { text } of blocks) {
     const file = /^# file: (\S+)\n/.exec(text)?.[1]
@@ -33,7 +33,7 @@ test('the commands of docs/clusterctl.md do what they say', { timeout: 120_000 }
   const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text)
   const env = { PATH: `${join(repoRoot, 'bin')}:${process.env['PATH']}`, HOME: folder, KUBECONFIG: join(folder, 'config') }
   const script = `set -euo pipefail\nexec 2>&1\n${commands.join('\n')}`
-  const { code, stdout, stderr } = await runToEnd('bash', ['-c', script], { cwd: folder, env, patienceMs: 100_000 })
+  const { code, stdout, stderr } = await runToEnd('bash', ['-c', script], { cwd: folder, env, patienceMs: 240_000 })
   assert.equal(code, 0, `${stdout}${stderr}`)
   const said = [
     'deployment.apps/web created\nconfigmap/prices created\n',

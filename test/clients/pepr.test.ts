@@ -65,7 +65,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('a controller of somebody else changes and refuses what is created', { skip: pepr.skip, timeout: 120_000 }, async (t) => {
+test('a controller of somebody else changes and refuses what is created', { skip: pepr.skip, timeout: 300_000 }, async (t) => {
   const server = await ServerProcess.start({ flags: ['--identity=kubernetes'] })
   t.after(() => server.stop())
   const { client, dataDir } = server

@@ -9,7 +9,7 @@ import { newPrefix } from './open-replica.js'
 import { Replicas } from './start-replicas.js'
 
 describe('API services on several servers', { skip: whyNoEtcd ?? false }, () => {
-  test('one looks whether the other server answers, and all pass requests on', { timeout: 120_000 }, async (context) => {
+  test('one looks whether the other server answers, and all pass requests on', { timeout: 300_000 }, async (context) => {
     const cluster = await EtcdCluster.start({ members: 1 })
     const replicas = await Replicas.start({ servers: cluster.endpoints, prefix: newPrefix(), count: 2 })
     const extension = await ExtensionServer.start('shared.example')

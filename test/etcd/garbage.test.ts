@@ -16,7 +16,7 @@ const isLeading = async ({ client }: ServerProcess): Promise<boolean> =>
 const uidOf = (wire: Wire): string => (wire.metadata as unknown as { readonly uid: string }).uid
 
 describe('garbage on three servers', { skip: whyNoEtcd ?? false }, () => {
-  test('the leader is killed while it collects', { timeout: 120_000 }, async (context) => {
+  test('the leader is killed while it collects', { timeout: 300_000 }, async (context) => {
     const cluster = await EtcdCluster.start({ members: 1 })
     const flags = [`--etcd-servers=${cluster.endpoints.join(',')}`, `--etcd-prefix=${newPrefix()}`]
     const servers = [await ServerProcess.start({ flags }), await ServerProcess.start({ flags }), await ServerProcess.start({ flags })]

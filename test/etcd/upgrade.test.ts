@@ -139,7 +139,7 @@ function suite(): void {
     await Promise.all(replicas.map((replica) => replica.close()))
   })
 
-  test('an upgrade that is killed is ended by the next server', { timeout: 120_000 }, async () => {
+  test('an upgrade that is killed is ended by the next server', { timeout: 300_000 }, async () => {
     const { prefix, entries } = await oldPrefix()
     for (const keys of [350, 520, 610]) {
       const args = [fileURLToPath(import.meta.url), childArgument, cluster.endpoints[0] ?? '', prefix, String(keys)]
