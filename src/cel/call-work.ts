@@ -3,7 +3,7 @@
 // Cost (call-cost) is what the reference counts; for long texts it is far from the time that a call takes.
 
 import type { RE2JS } from 're2js'
-import { patternOf } from './pattern.js'
+import { patternOf, workOfCompiling } from './pattern.js'
 import { CelList, CelMap, type Value } from './values.js'
 
 /** An evaluation that takes longer than this at a time would hold the event loop. */
@@ -31,6 +31,9 @@ export function workOfCall(name: string, pattern?: Value): CallWork {
 
 /** Of looking for a pattern in a text. */
 export function patternWork(pattern: string, text: string): number {
+  const workNs = workOfCompiling(pattern)
+  // It is known to be too much without being done.
+  if (workNs > mostWork) return workNs
   const compiled = patternOf(pattern)
   return compiled instanceof Error ? 0 : compiledWork(compiled, text)
 }

@@ -25,7 +25,7 @@ export function readPattern(text: string): PatternText {
 }
 
 /** The bracket that closes a class; a bracket that comes first belongs to it. */
-function endOfClass(text: string, from: number, lastName: number, loneBrackets: number[]): number {
+export function endOfClass(text: string, from: number, lastName: number, loneBrackets: number[]): number {
   let at = from + (text[from + 1] === '^' ? 2 : 1)
   for (let isFirst = true; at < text.length && (isFirst || text[at] !== ']'); isFirst = false) {
     if (text.startsWith('[:', at)) {
@@ -45,7 +45,7 @@ function endOfClass(text: string, from: number, lastName: number, loneBrackets: 
 
 const escaped = /\\(?:[pP].|x\{[0-9a-fA-F]*\}|x[0-9a-fA-F]{2}|[0-7]{1,3}|[^x])/suy
 
-function endOfLetter(text: string, at: number): number {
+export function endOfLetter(text: string, at: number): number {
   if (text.startsWith('\\p{', at) || text.startsWith('\\P{', at)) return endOfName(text, at + 2, '}')
   if (text[at] !== '\\') return at + ((text.codePointAt(at) as number) > 0xffff ? 2 : 1)
   escaped.lastIndex = at

@@ -1,24 +1,44 @@
 // Regular expressions in linear time, compiled once. Whatever users write as a pattern goes through here.
 
 import { RE2JS } from 're2js'
+import { patternSize } from './pattern-size.js'
 import { readPattern } from './pattern-text.js'
 
-/** Texts longer than this are not worth a place. */
-const maxKeptLength = 1024
 const maxKept = 512
-const kept = new Map<string, RE2JS | Error>()
+/** In instructions: each takes up to a kilobyte. */
+const maxKeptSize = 64_000
+/** The reference takes a hundred times as much. A repeat is of a thousand at most, so that nobody meets this who does not look for it. */
+const mostInstructions = 20_000
+/** Of compiling one instruction. */
+const compileNs = 4_000
+
+interface Kept {
+  readonly pattern: RE2JS | Error
+  readonly size: number
+}
+
+const kept = new Map<string, Kept>()
+let keptSize = 0
 
 /** The pattern, or what is wrong with it. */
 export function patternOf(text: string): RE2JS | Error {
   const known = kept.get(text)
-  if (known !== undefined) return known
+  if (known !== undefined) return known.pattern
+  const size = patternSize(text)
+  if (size > mostInstructions) return new Error('error parsing regexp: expression too large')
   const pattern = compileAsTheReference(text)
-  if (text.length <= maxKeptLength) {
-    if (kept.size >= maxKept) kept.delete(kept.keys().next().value as string)
-    kept.set(text, pattern)
+  kept.set(text, { pattern, size })
+  keptSize += size
+  for (const [oldest, { size: freed }] of kept) {
+    if (kept.size <= maxKept && keptSize <= maxKeptSize) break
+    kept.delete(oldest)
+    keptSize -= freed
   }
   return pattern
 }
+
+/** How long it takes to compile a pattern that is not kept, in nanoseconds. */
+export const workOfCompiling = (text: string): number => (kept.has(text) ? 0 : Math.min(patternSize(text), mostInstructions) * compileNs)
 
 /** The language of the reference is a little smaller than that of the library, and some of its words are others. */
 function compileAsTheReference(text: string): RE2JS | Error {

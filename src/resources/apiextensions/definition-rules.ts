@@ -8,30 +8,34 @@ import { dnsSubdomain } from '../../api/validation/text-rules.js'
 import { validateApproval } from './api-approval.js'
 import { validateConversion } from './conversion-rules.js'
 import { validateNames } from './definition-names.js'
+import { leaveIfLong } from './definition-weight.js'
 import type { JsonSchema } from './json-schema.js'
 import { hasDefaults } from './schema-search.js'
 import type { CustomResourceDefinition as Definition, CustomResourceDefinitionSpec as Spec } from './v1.schema.js'
 import { validateSchemasPresent, validateSharedParts, validateVersions } from './version-rules.js'
 
-export const validateDefinition = (definition: Definition, { identity }: RuleContext): readonly FieldError[] =>
-  joined(
+export function validateDefinition(definition: Definition, context: RuleContext): readonly FieldError[] {
+  leaveIfLong(definition.spec ?? {}, context)
+  return joined(
     checkOwnName(definition.metadata?.generateName ?? '', 'metadata.generateName', definition.spec ?? {}),
     checkOwnName(definition.metadata?.name ?? '', 'metadata.name', definition.spec ?? {}),
     validateSpec(definition.spec ?? {}),
     validateStatus(definition),
     validateStoredVersions(definition),
-    validateApproval(definition.spec?.group ?? '', { next: definition.metadata ?? {} }, identity),
+    validateApproval(definition.spec?.group ?? '', { next: definition.metadata ?? {} }, context.identity),
     validatePruning(definition.spec ?? {}),
   )
+}
 
-export function validateDefinitionChange(next: Definition, old: Definition, { identity }: RuleContext): readonly FieldError[] {
+export function validateDefinitionChange(next: Definition, old: Definition, context: RuleContext): readonly FieldError[] {
   const { spec = {} } = next
+  leaveIfLong(spec, context)
   return joined(
     validateSpec(spec),
     validateFixedNames(spec, old),
     validateStatus(next),
     validateStoredVersions(next),
-    validateApproval(spec.group ?? '', { next: next.metadata ?? {}, old: old.metadata ?? {} }, identity),
+    validateApproval(spec.group ?? '', { next: next.metadata ?? {}, old: old.metadata ?? {} }, context.identity),
     validatePruning(spec),
   )
 }

@@ -2,7 +2,7 @@
 
 import type { Strain } from '../../base/weight.js'
 import { compiledWork } from '../../cel/call-work.js'
-import { patternOf } from '../../cel/pattern.js'
+import { patternOf, workOfCompiling } from '../../cel/pattern.js'
 
 /** What is wrong with a pattern; undefined where nothing is. */
 export function patternProblem(pattern: string): string | undefined {
@@ -12,6 +12,7 @@ export function patternProblem(pattern: string): string | undefined {
 
 /** Whether a part of the text matches; a pattern that is none matches nothing. */
 export function matchesPattern(pattern: string, text: string, strain?: Strain): boolean {
+  strain?.expect(workOfCompiling(pattern))
   const compiled = patternOf(pattern)
   if (compiled instanceof Error) return false
   strain?.expect(compiledWork(compiled, text))

@@ -1,0 +1,32 @@
+// Definitions of which much is compiled are left to somebody else before anything is.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { leaveIfLong } from './definition-weight.js'
+import type { JsonSchema } from './json-schema.js'
+
+function isLeft(spec: JsonSchema): boolean {
+  let isAsked = false
+  const openAPIV3Schema = { type: 'object', properties: { spec } } as object
+  leaveIfLong({ versions: [{ name: 'v1', schema: { openAPIV3Schema } }] }, { leaveIfMovable: () => (isAsked = true) })
+  return isAsked
+}
+
+const fields = (count: number, schema: JsonSchema): JsonSchema => ({
+  type: 'object',
+  properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, schema])),
+})
+
+test('usual patterns and rules stay', () => {
+  assert.equal(isLeft(fields(20, { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$' })), false)
+  assert.equal(isLeft(fields(20, { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0 || self < -10' }] })), false)
+})
+
+test('patterns that become large go, also those of rules', () => {
+  assert.equal(isLeft(fields(1, { type: 'string', pattern: 'a{1000}b{1000}'.repeat(10) })), true)
+  assert.equal(isLeft({ type: 'array', items: fields(20, { type: 'string', pattern: 'a{1000}' }) }), true)
+  assert.equal(
+    isLeft(fields(1, { type: 'string', 'x-kubernetes-validations': [{ rule: `self.matches('${'a{1000}'.repeat(9)}')` }] })),
+    true,
+  )
+})
