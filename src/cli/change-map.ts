@@ -39,7 +39,11 @@ export const mapCommand = ({ command, member, done, undone }: MapWords): Command
       const args = work.args.filter((word) => !isChange(word))
       if (words.length === 0 && !flags.list)
         throw new UsageError(`at least one ${member.slice(0, -1)} update is required: KEY=VALUE or KEY-`)
-      const changes = new Map(words.map(readChange))
+      const read = words.map(readChange)
+      const changes = new Map(read)
+      const both = read.find(([key, value]) => value === null && read.some(([other, set]) => other === key && set !== null))
+      if (both !== undefined)
+        throw new UsageError(`can not both modify and remove the following ${member.slice(0, -1)}(s) in the same command: ${both[0]}`)
       const results: Result[] = []
       const code = await forEach(await namedOrFiled(args, flags, work), io, async ({ collection, resource, name }) => {
         const live = await collection.get(name)

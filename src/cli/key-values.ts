@@ -39,10 +39,16 @@ export function readKeyValues(flags: KeyValueFlags): ReadonlyMap<string, Buffer>
       for (const entry of readdirSync(path, { withFileTypes: true }))
         if (entry.isFile()) add(entry.name, readFileSync(join(path, entry.name)))
   }
+  if (flags['from-env-file'].length > 0 && flags['from-literal'].length + flags['from-file'].length > 0)
+    throw new UsageError('from-env-file cannot be combined with from-file or from-literal')
   for (const path of flags['from-env-file']) {
-    for (const line of readFileSync(path, 'utf8').split('\n')) {
+    // Files of other systems begin with a mark, and end lines in two letters.
+    for (const text of readFileSync(path, 'utf8')
+      .replace(/^\uFEFF/, '')
+      .split(/\r?\n/)) {
+      const line = text.trimStart()
       const equals = line.indexOf('=')
-      if (line.trim() === '' || line.startsWith('#')) continue
+      if (line === '' || line.startsWith('#')) continue
       add(
         equals < 0 ? line.trim() : line.slice(0, equals).trim(),
         Buffer.from(equals < 0 ? (process.env[line.trim()] ?? '') : line.slice(equals + 1)),

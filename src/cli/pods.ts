@@ -4,6 +4,7 @@ import type { Pod } from '../client/typed/types.js'
 import { Failure } from './failure.js'
 import { UsageError } from './flags.js'
 import type { Workload } from './rollout.js'
+import { selectorQuery } from './selector-query.js'
 import type { Session } from './session.js'
 import { oneNamed } from './targets.js'
 
@@ -15,21 +16,35 @@ export async function podsOf(word: string | undefined, session: Session): Promis
   const { resource, name, collection } = await oneNamed([word], { session })
   if (resource.kind === 'Pod') return [await pods.get(name)]
   const { spec } = (await collection.get(name)) as Workload
-  const labels = spec?.selector?.matchLabels ?? (spec?.selector as { readonly [name: string]: string } | undefined)
-  if (labels === undefined || Object.keys(labels).length === 0) throw new Failure(`${word} selects no pods`)
-  const { items } = await pods.list({ labelSelector: labels })
+  // Those of old have labels alone.
+  const isOld = resource.kind === 'Service' || resource.kind === 'ReplicationController'
+  const labelSelector = selectorQuery(
+    isOld ? { matchLabels: (spec?.selector ?? {}) as { readonly [name: string]: string } } : spec?.selector,
+  )
+  if (labelSelector === '') throw new Failure(`${word} selects no pods`)
+  const { items } = await pods.list({ labelSelector })
   if (items.length === 0) throw new Failure(`${word} has no pods now`)
   return items
 }
 
 export async function podOf(word: string | undefined, session: Session): Promise<Pod> {
   const found = await podsOf(word, session)
-  return found.find(({ status }) => status?.phase === 'Running') ?? (found[0] as Pod)
+  const running = found.filter(({ status }) => status?.phase === 'Running')
+  const isReady = ({ status }: Pod): boolean => status?.conditions?.some((one) => one.type === 'Ready' && one.status === 'True') === true
+  return running.find(isReady) ?? running[0] ?? (found[0] as Pod)
 }
 
+/** Of every sort, in the order in which they run. */
+export const containersOf = ({ spec }: Pod): readonly { readonly name?: string }[] => [
+  ...(spec?.initContainers ?? []),
+  ...(spec?.containers ?? []),
+  ...(spec?.ephemeralContainers ?? []),
+]
+
 /** The one that was named, the default of the pod, or its first. */
-export function containerOf({ spec, metadata }: Pod, named: string | undefined): string {
-  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? []), ...(spec?.ephemeralContainers ?? [])]
+export function containerOf(pod: Pod, named: string | undefined): string {
+  const { spec, metadata } = pod
+  const containers = containersOf(pod)
   if (named !== undefined) {
     if (!containers.some(({ name }) => name === named))
       throw new Failure(`container ${named} not found in pod ${metadata?.name}; there are ${containers.map(({ name }) => name).join(', ')}`)

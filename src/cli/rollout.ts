@@ -3,13 +3,14 @@
 import type { DynamicObject } from '../client/objects.js'
 import { Failure } from './failure.js'
 import { UsageError } from './flags.js'
+import type { LabelSelector } from './selector-query.js'
 import type { Named } from './targets.js'
 
 export interface Workload extends DynamicObject {
   readonly spec?: {
     readonly replicas?: number
     readonly paused?: boolean
-    readonly selector?: { readonly matchLabels?: { readonly [name: string]: string } }
+    readonly selector?: LabelSelector
     readonly template?: PodTemplate
     readonly updateStrategy?: { readonly type?: string; readonly rollingUpdate?: { readonly partition?: number } }
   }

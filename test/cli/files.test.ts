@@ -1,7 +1,7 @@
 // What commands make of files: where objects belong, what may be pruned, keys and values.
 
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runToEnd } from '../clients/obtaining.js'
@@ -109,4 +109,22 @@ test('what is made to be shown is for any namespace, unless one was named', asyn
     here(['create', 'configmap', 'x', '--dry-run=client', '-o', 'jsonpath={.metadata.namespace}', ...more])
   assert.equal((await made()).stdout, '')
   assert.equal((await made('-n', 'shop')).stdout, 'shop')
+})
+
+test('files of keys and values may come from other systems', async () => {
+  const { here, folder } = start()
+  const file = join(folder, 'values.env')
+  writeFileSync(file, '\uFEFFA=1\r\n  # a note\r\n\r\n  B=2 \r\n')
+  const create = (...more: readonly string[]) =>
+    here(['create', 'configmap', 'e', `--from-env-file=${file}`, '--dry-run=client', '-o', 'jsonpath={.data}', ...more])
+  assert.deepEqual(JSON.parse((await create()).stdout), { A: '1', B: '2 ' })
+  assert.match((await create('--from-literal=c=d')).stderr, /from-env-file cannot be combined/)
+})
+
+test('roles may be for every resource, and what contradicts itself is refused', async () => {
+  const { here } = start()
+  const { stdout } = await here(['create', 'clusterrole', 'all', '--verb=*', '--resource=*', '--dry-run=client', '-o', 'jsonpath={.rules}'])
+  assert.deepEqual(JSON.parse(stdout), [{ apiGroups: [''], resources: ['*'], verbs: ['*'] }])
+  assert.match((await here(['label', 'ns', 'default', 'a=b', 'a-'])).stderr, /can not both modify and remove .*: a\n/)
+  assert.match((await here(['config', 'set-credentials', 'u', '--exec-command=x', '--exec-env=B'])).stderr, /takes KEY=VALUE, not "B"/)
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcp } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -105,6 +105,38 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
     }
   })
 
+  test('port-forward to a service leads to the port that it means, and whoever says no more is still answered', async () => {
+    const served = createTcp({ allowHalfOpen: true }, (socket) => {
+      let text = ''
+      socket.on('data', (data) => {
+        text += String(data)
+        if (text.endsWith('?')) socket.end(`about ${text}`)
+      })
+    })
+    await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve))
+    const { port } = served.address() as AddressInfo
+    const { client: api } = cluster.server
+    await api.post('/api/v1/namespaces/default/services', {
+      metadata: { name: 'web' },
+      spec: { selector: { app: 'forwarded' }, ports: [{ name: 'main', port: 80, targetPort: port }] },
+    })
+    await api.patch('/api/v1/namespaces/default/pods/one', 'application/merge-patch+json', { metadata: { labels: { app: 'forwarded' } } })
+    const forwarding = client.follow('port-forward service/web :main')
+    try {
+      const said = await forwarding.until(/Forwarding from 127\.0\.0\.1:\d+ -> \d+/)
+      assert.match(said, new RegExp(` -> ${port}$`, 'm'))
+      const socket = connect({ port: Number(/127\.0\.0\.1:(\d+)/.exec(said)?.[1]), host: '127.0.0.1', allowHalfOpen: true })
+      socket.end('what?')
+      let answer = ''
+      for await (const data of socket) answer += String(data)
+      assert.equal(answer, 'about what?')
+    } finally {
+      forwarding.close()
+      served.close()
+    }
+    await client.fails('port-forward service/web 81', /Service web does not have a service port 81/)
+  })
+
   test('proxy, for this machine alone', async () => {
     const proxy = client.follow('proxy --port=0')
     try {
@@ -120,6 +152,11 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
         headers: { 'content-type': 'application/json' },
       })
       assert.equal(made.status, 201)
+      // The head of a watch is there before its first event.
+      const quiet = `http://${address}/api/v1/namespaces/none/configmaps?watch=1&timeoutSeconds=3600`
+      const leaving = new AbortController()
+      assert.equal((await fetch(quiet, { signal: leaving.signal })).status, 200)
+      leaving.abort()
       assert.equal((await fetch(`http://${address}/api/v1/namespaces/none`)).status, 404)
       assert.equal((await fetch(`http://${address}/api/v1/namespaces/default/pods/one/exec`)).status, 403)
       const status = await new Promise((resolve, reject) =>

@@ -103,6 +103,8 @@ export const setCredentials = defineCommand({
       throw new UsageError('you cannot specify more than one authentication method at the same time: --token, --username/--password')
     const { 'client-certificate': certificate, 'client-key': key, token } = flags
     const hasPassword = flags.username !== undefined || flags.password !== undefined
+    const odd = flags['exec-env'].find((text) => text.indexOf('=') <= 0)
+    if (odd !== undefined) throw new UsageError(`--exec-env takes KEY=VALUE, not "${odd}"`)
     const exec =
       flags['exec-command'] === undefined
         ? {}

@@ -24,7 +24,7 @@ const roleCommand = (kind: 'Role' | 'ClusterRole'): Command =>
       const byGroup = new Map<string, string[]>()
       for (const text of flags.resource) {
         const [words = '', subresource] = text.split('/')
-        const { group, resource } = await session.resources.find(words)
+        const { group, resource } = words === '*' ? { group: '', resource: '*' } : await session.resources.find(words)
         byGroup.set(group, [...(byGroup.get(group) ?? []), subresource === undefined ? resource : `${resource}/${subresource}`])
       }
       const names = flags['resource-name'].length === 0 ? {} : { resourceNames: flags['resource-name'] }

@@ -3,7 +3,7 @@
 import type { Pod } from '../../client/typed/types.js'
 import { defineCommand } from '../command.js'
 import { durationMs, UsageError } from '../flags.js'
-import { containerOf, podOf, podsOf } from '../pods.js'
+import { containerOf, containersOf, podOf, podsOf } from '../pods.js'
 
 const longestLine = 256 * 1024
 
@@ -47,7 +47,7 @@ export const command = defineCommand({
     }
     const sources = pods.flatMap((pod) => {
       const names = flags['all-containers']
-        ? (pod.spec?.containers ?? []).map(({ name }) => name ?? '')
+        ? containersOf(pod).map(({ name }) => name ?? '')
         : [containerOf(pod, flags.container ?? container)]
       return names.map((name) => ({ pod: pod.metadata?.name ?? '', name }))
     })

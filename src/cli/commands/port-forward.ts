@@ -1,10 +1,13 @@
 // Listens on ports of this machine, and passes what comes on to ports of a pod.
 
 import { createServer, type Server, type Socket } from 'node:net'
+import type { Pod, Service } from '../../client/typed/types.js'
 import { defineCommand } from '../command.js'
 import { explain, Failure } from '../failure.js'
 import { UsageError } from '../flags.js'
 import { podOf } from '../pods.js'
+import type { Session } from '../session.js'
+import { oneNamed } from '../targets.js'
 import { writeOn } from '../write-on.js'
 
 export const command = defineCommand({
@@ -14,9 +17,16 @@ export const command = defineCommand({
   flags: { address: { kind: 'list', initial: 'localhost', help: 'where to listen' } },
   run: async ({ args, flags, session, io, signal }) => {
     const [word, ...texts] = args
-    const ports = texts.map(readPorts)
-    if (ports.length === 0) throw new UsageError('TYPE/NAME and list of ports are required for port-forward')
-    const name = (await podOf(word, session)).metadata?.name ?? ''
+    const asked = texts.map(readPorts)
+    if (asked.length === 0) throw new UsageError('TYPE/NAME and list of ports are required for port-forward')
+    const pod = await podOf(word, session)
+    const name = pod.metadata?.name ?? ''
+    const service = await serviceOf(word, session)
+    const ports = asked.map(({ local, remote: text }) => {
+      const { port, target } =
+        service === undefined ? { port: portOfPod(pod, text), target: portOfPod(pod, text) } : portOfService(service, pod, text)
+      return { local: local ?? port, remote: target }
+    })
     const pods = session.client.pods(session.namespace)
     const servers: Server[] = []
 
@@ -49,7 +59,8 @@ export const command = defineCommand({
     try {
       for (const address of flags.address) {
         for (const { local, remote } of ports) {
-          const server = createServer((socket) => {
+          // Whoever has asked and says no more still waits for the answer.
+          const server = createServer({ allowHalfOpen: true }, (socket) => {
             socket.on('error', () => socket.destroy())
             io.progress(`Handling connection for ${local || remote}`)
             void pass(socket, remote)
@@ -68,13 +79,36 @@ export const command = defineCommand({
   },
 })
 
-function readPorts(text: string): { readonly local: number; readonly remote: number } {
+/** The port of the pod may have a name; without a local one it is the same here. */
+function readPorts(text: string): { readonly local: number | undefined; readonly remote: string } {
   const [first = '', second] = text.split(':')
-  const remote = Number(second ?? first)
-  const local = second === undefined ? remote : first === '' ? 0 : Number(first)
-  if (!(remote > 0 && remote < 65_536 && local >= 0 && local < 65_536))
+  const remote = second ?? first
+  const local = second === undefined ? undefined : Number(first)
+  const isRemote = /^\d+$/.test(remote) ? Number(remote) > 0 && Number(remote) < 65_536 : /^[a-z0-9-]+$/.test(remote)
+  if (!isRemote || !(local === undefined || (local >= 0 && local < 65_536)))
     throw new UsageError(`invalid port format '${text}': LOCAL:REMOTE is expected`)
   return { local, remote }
+}
+
+async function serviceOf(word: string | undefined, session: Session): Promise<Service | undefined> {
+  if (word === undefined || !word.includes('/')) return undefined
+  const { resource, collection, name } = await oneNamed([word], { session })
+  return resource.kind === 'Service' ? ((await collection.get(name)) as Service) : undefined
+}
+
+function portOfPod({ spec, metadata }: Pod, text: string): number {
+  if (/^\d+$/.test(text)) return Number(text)
+  const found = (spec?.containers ?? []).flatMap(({ ports }) => ports ?? []).find(({ name }) => name === text)?.containerPort
+  if (found === undefined) throw new Failure(`Pod '${metadata?.name}' does not have a named port '${text}'`)
+  return found
+}
+
+/** Of the service, and that of the pod which it leads to. */
+function portOfService({ spec, metadata }: Service, pod: Pod, text: string): { readonly port: number; readonly target: number } {
+  const found = (spec?.ports ?? []).find(({ port, name }) => String(port) === text || name === text)
+  if (found?.port === undefined) throw new Failure(`Service ${metadata?.name} does not have a service port ${text}`)
+  const { port, targetPort = port } = found
+  return { port, target: spec?.clusterIP === 'None' ? port : portOfPod(pod, String(targetPort || port)) }
 }
 
 const listen = (server: Server, port: number, host: string): Promise<void> =>

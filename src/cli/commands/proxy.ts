@@ -75,6 +75,8 @@ async function pass(session: Session, request: IncomingMessage, response: Server
       leaving.signal,
     )
     response.writeHead(answer.status, { 'content-type': answer.header('content-type') || 'application/json' })
+    // A watch may say nothing for long, and whoever began it waits for its head.
+    response.flushHeaders()
     for await (const chunk of answer.chunks()) if (!(await writeOn(response, chunk))) break
     response.end()
   } catch (thrown) {

@@ -2,6 +2,7 @@
 
 import type { ApiObject } from '../../client/objects.js'
 import { ageText } from '../output/age.js'
+import { type LabelSelector, selectorQuery } from '../selector-query.js'
 import { type Entry, type Grid, grid, none, orNone, pairsOf } from './entry.js'
 
 export const nameEntries = ({ metadata = {} }: ApiObject): readonly Entry[] => [
@@ -59,21 +60,10 @@ const conditionsGrid = (conditions: readonly Condition[], withTimes: boolean): G
     ]),
   )
 
-export interface LabelSelector {
-  readonly matchLabels?: { readonly [name: string]: string }
-  readonly matchExpressions?: readonly { readonly key?: string; readonly operator?: string; readonly values?: readonly string[] }[]
-}
+export type { LabelSelector }
 
 /** As it is written in a query. */
-export function selectorText({ matchLabels = {}, matchExpressions = [] }: LabelSelector = {}): string {
-  const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`)
-  const others = matchExpressions.map(({ key = '', operator = '', values = [] }) => {
-    if (operator === 'Exists') return key
-    if (operator === 'DoesNotExist') return `!${key}`
-    return `${key} ${operator === 'NotIn' ? 'notin' : 'in'} (${values.join(',')})`
-  })
-  return orNone([...equal, ...others].join(','))
-}
+export const selectorText = (selector: LabelSelector = {}): string => orNone(selectorQuery(selector))
 
 /** `cpu: 100m`, a line for each; numbers may be texts or numbers. */
 export const quantities = (values: { readonly [name: string]: unknown } | undefined): readonly string[] | undefined =>

@@ -4,7 +4,7 @@ import { Failure } from '../failure.js'
 
 type Step =
   | { readonly kind: 'field'; readonly name: string }
-  | { readonly kind: 'names'; readonly names: readonly string[] }
+  | { readonly kind: 'names'; readonly names: readonly Name[] }
   | {
       readonly kind: 'index'
       readonly start: number | undefined
@@ -15,6 +15,12 @@ type Step =
   | { readonly kind: 'all' }
   | { readonly kind: 'deep' }
   | { readonly kind: 'filter'; readonly left: Operand; readonly operator: string; readonly right: Operand | undefined }
+
+/** In brackets and quotes: a member of that name, or a path. */
+interface Name {
+  readonly text: string
+  readonly path: readonly Step[]
+}
 
 type Operand = { readonly kind: 'path'; readonly steps: readonly Step[] } | { readonly kind: 'value'; readonly value: unknown }
 
@@ -135,11 +141,17 @@ function bracketStep(inner: string): Step {
   if (inner === '*') return { kind: 'all' }
   if (inner.startsWith('?(') && inner.endsWith(')')) return filterOf(inner.slice(2, -1).trim())
   if (/^['"]/.test(inner))
-    return { kind: 'names', names: [...inner.matchAll(/(["'])((?:\\.|(?!\1).)*)\1/g)].map(([, , name]) => unescapeText(name as string)) }
+    return {
+      kind: 'names',
+      names: [...inner.matchAll(/(["'])((?:\\.|(?!\1).)*)\1/g)].map(([, , name = '']) => ({
+        text: unescapeText(name),
+        path: parsePath(`.${name}`),
+      })),
+    }
   const numbers = /^(-?\d+)?(?:(:)(-?\d+)?(?::(\d+))?)?$/.exec(inner)
   if (numbers === null) {
     // A union of positions, or a name without quotes.
-    if (/^-?\d+(,-?\d+)+$/.test(inner)) return { kind: 'names', names: inner.split(',') }
+    if (/^-?\d+(,-?\d+)+$/.test(inner)) return { kind: 'names', names: inner.split(',').map((text) => ({ text, path: [] })) }
     return { kind: 'field', name: inner }
   }
   const [, start, colon, end, step] = numbers
@@ -179,9 +191,10 @@ function stepInto(step: Step, value: unknown): readonly unknown[] {
     case 'field':
       return Object.hasOwn(record, step.name) && record[step.name] !== undefined ? [record[step.name]] : []
     case 'names':
-      return step.names.flatMap((name) => {
-        const key = Array.isArray(value) && name.startsWith('-') ? String(value.length + Number(name)) : name
-        return Object.hasOwn(record, key) ? [record[key]] : []
+      return step.names.flatMap(({ text, path }) => {
+        const key = Array.isArray(value) && text.startsWith('-') ? String(value.length + Number(text)) : text
+        if (Object.hasOwn(record, key)) return [record[key]]
+        return path.length > 1 ? follow(path, value) : []
       })
     case 'all':
       return Object.values(record)
@@ -213,9 +226,10 @@ function sliceOf(list: readonly unknown[], { start, end, step, isOne }: Extract<
 function passes({ left, operator, right }: Extract<Step, { kind: 'filter' }>, item: unknown): boolean {
   const read = (operand: Operand): unknown => (operand.kind === 'value' ? operand.value : follow(operand.steps, item)[0])
   const a = read(left)
-  if (operator === 'exists' || right === undefined) return a !== undefined && a !== false
+  // What is there and false is there; what is missing passes no comparison.
+  if (operator === 'exists' || right === undefined) return a !== undefined
   const b = read(right)
-  if (a === undefined || b === undefined) return operator === '!=' && a !== b
+  if (a === undefined || b === undefined) return false
   const [x, y] = typeof a === typeof b ? [a, b] : [String(a), String(b)]
   switch (operator) {
     case '==':

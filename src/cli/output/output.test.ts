@@ -13,7 +13,7 @@ const shop = {
   kind: 'List',
   items: [
     { name: 'apple', price: 3, tags: ['red', 'sour'], on: true },
-    { name: 'pear', price: 12, tags: [], 'a.b/c': 'odd' },
+    { name: 'pear', price: 12, tags: [], 'a.b/c': 'odd', off: false, color: 'green', deep: { er: 'x' } },
   ],
 }
 const fill = (text: string): string => fillTemplate(parseTemplate(text), shop)
@@ -31,6 +31,10 @@ test('templates of paths', () => {
     ['{.items[?(@.name=="apple")].price}', '3'],
     ['{.items[?(@.on)].name}', 'apple'],
     ['{.items[?(@.price!=3)].name}', 'pear'],
+    // What is there and false is there; what is missing passes no comparison.
+    ['{.items[?(@.off)].name}', 'pear'],
+    ['{.items[?(@.color!="red")].name}', 'pear'],
+    ["{.items[1]['deep.er','name']}", 'x pear'],
     ['{..name}', 'apple pear'],
     ["{.items[1]['a.b/c']}", 'odd'],
     ['{.items[1].a\\.b/c}', 'odd'],
