@@ -41,10 +41,13 @@ const ofSystem = (message: string): string => message.replace(/^E[A-Z0-9]+: ([^,
 function explainStatus({ code, reason, message, causes, details }: StatusError, when: string): string {
   if (code === 422 || reason === 'Invalid') {
     if (details.kind === undefined || details.kind === '') return `The request is invalid: ${message}\n`
-    if (causes.length < 2) return `The ${message}\n`
-    return `The ${details.kind} "${details.name ?? ''}" is invalid: ${causes.map(({ field, message: what }) => `\n* ${field}: ${what}`).join('')}\n`
+    // Several rules may say the same of one field.
+    const told = [...new Set(causes.map(({ field, message: what }) => `${field}: ${what}`))]
+    if (told.length < 2) return `The ${causes.length < 2 ? message : `${details.kind} "${details.name ?? ''}" is invalid: ${told[0]}`}\n`
+    return `The ${details.kind} "${details.name ?? ''}" is invalid: ${told.map((each) => `\n* ${each}`).join('')}\n`
   }
-  if (code === 401) return `error: You must be logged in to the server (${reason || 'Unauthorized'}): ${message}\n`
+  const isMore = message !== '' && message !== reason
+  if (code === 401) return `error: You must be logged in to the server (${reason || 'Unauthorized'})${isMore ? `: ${message}` : ''}\n`
   return `Error from server (${reason || code}): ${when}${message}\n`
 }
 

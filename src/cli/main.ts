@@ -111,7 +111,7 @@ async function showHelp(words: readonly string[], rest: readonly string[], io: I
         )}`,
       )
     io.out(groupHelp(first))
-    return words.length > 1 || rest.includes('--help') || rest.includes('-h') ? 0 : 1
+    return 0
   }
   const { elsewhere } = await import('./elsewhere.js')
   const other = own(elsewhere, first)

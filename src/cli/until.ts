@@ -81,9 +81,7 @@ export async function waitUntil(
     ending.abort()
     if (shown !== '') io.progress('')
   }
-  throw new Failure(
-    `timed out waiting for the condition on ${fullNameOf(resource, name).replace(/^[^/]+/, `${resource.resource}${resource.group === '' ? '' : `.${resource.group}`}`)}`,
-  )
+  throw new Failure(`timed out waiting for the condition on ${resource.resource}/${name}`)
 }
 
 /** Gone, or another one of the same name. */

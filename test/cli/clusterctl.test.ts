@@ -163,6 +163,35 @@ test('wait sees conditions, values and ends, and gives up in time', async () => 
   )
 })
 
+test('what several rules say of one field is told once', async () => {
+  const { run } = start()
+  await run(['create', 'configmap', 'once'])
+  const { code, stderr } = await run(['label', 'cm', 'once', 'a b=c'])
+  assert.equal(code, 1)
+  assert.match(stderr, /^The ConfigMap "once" is invalid: metadata\.labels: Invalid value: "a b": name part must consist of/)
+  assert.equal(stderr.split('Invalid value').length, 2)
+})
+
+test('who is not known is told so once, and a group of commands shows what is in it', async () => {
+  const { run } = start()
+  assert.equal((await run(['get', 'cm', '--token=nobody'])).stderr, 'error: You must be logged in to the server (Unauthorized)\n')
+  for (const group of ['rollout', 'config', 'auth', 'certificate']) {
+    const { code, stdout } = await run([group])
+    assert.equal(code, 0, group)
+    assert.match(stdout, new RegExp(`clusterctl ${group} `))
+  }
+  assert.equal((await run(['rollout', 'nothing'])).code, 1)
+})
+
+test('wait names what it waited for in vain', async () => {
+  const { run } = start()
+  await run(['create', 'deployment', 'late', '--image=a'])
+  assert.equal(
+    (await run(['wait', 'deployment/late', '--for=condition=Available', '--timeout=200ms'])).stderr,
+    'error: timed out waiting for the condition on deployments/late\n',
+  )
+})
+
 test('delete waits until finalizers are through', async () => {
   const { run, server } = start()
   const maps = server.client.core.v1.configMaps('default')

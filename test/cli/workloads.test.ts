@@ -20,7 +20,7 @@ test('rollouts: history, undo, restart, pause, status', async () => {
     spec: { replicas: 2, selector: { matchLabels: { app: 'web' } }, template: template('web:3') },
   })
   assert.match(await ok('rollout', 'history', 'deployment/web'), /^deployment\.apps\/web \nNo rollout history found\.\n$/)
-  assert.match((await run(['rollout', 'undo', 'deployment/web'])).stderr, /no rollout history found for deployments "web"/)
+  assert.match((await run(['rollout', 'undo', 'deployment/web'])).stderr, /no rollout history found for deployment "web"/)
   for (const revision of [1, 2, 3])
     await replicaSets(namespace).create({
       metadata: {

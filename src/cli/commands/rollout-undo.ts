@@ -26,7 +26,7 @@ export const command = defineCommand({
       throw new Failure(
         wanted > 0
           ? `unable to find specified revision ${wanted} in history`
-          : `no rollout history found for ${resource.resource} "${name}"`,
+          : `no rollout history found for ${resource.kind.toLowerCase()} "${name}"`,
       )
     const undone = (present: Workload): Workload => ({ ...present, spec: { ...present.spec, template: withoutHash(to.template) } })
     const object = await writeUnlessDry<DynamicObject>(flags, undone(live), (terms) => collection.modify(name, undone, terms))
