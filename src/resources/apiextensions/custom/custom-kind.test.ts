@@ -13,7 +13,7 @@ import { customResourceDefinition } from '../v1.schema.js'
 import { validateDefaults } from '../values/default-rules.js'
 import { customKind } from './custom-kind.js'
 import { structOfKind } from './custom-schema.js'
-import { compileJsonPath } from './json-path.js'
+import { compileJsonPath, PathRoom } from './json-path.js'
 import { JsonPathError } from './json-path-syntax.js'
 
 const spec: JsonSchema = {
@@ -276,5 +276,20 @@ describe('hostile definitions', () => {
     let value: object = {}
     for (let i = 0; i < 60; i++) value = { a: value }
     assert.equal(compileJsonPath(`.spec${'..a'.repeat(8)}`)({ spec: value }).length, 10_000)
+  })
+
+  it('have room for so many values together, and show nothing behind that', () => {
+    let value: unknown = 1
+    for (let i = 0; i < 100; i++) value = { a: value }
+    const paths = Array.from({ length: 20 }, () => compileJsonPath('.spec..a..a'))
+    const room = new PathRoom()
+    const found = paths.map((find) => find({ spec: value }, room).length)
+    assert.ok((found[0] as number) > 0)
+    assert.deepEqual(
+      found.slice(10),
+      Array.from({ length: 10 }, () => 0),
+    )
+    assert.deepEqual(compileJsonPath('.list[?(@.b)]')({ list: Array.from({ length: 60_000 }, () => ({ a: 1 })) }, new PathRoom()), [])
+    assert.deepEqual(compileJsonPath('.spec.a.x')({ spec: { a: { x: 5 } } }, new PathRoom()), [5])
   })
 })

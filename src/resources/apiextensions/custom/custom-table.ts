@@ -8,12 +8,12 @@ import { isRecord } from '../../../schema/read.js'
 import { readTime } from '../../../schema/scalars.js'
 import { writeAny } from '../../../schema/write.js'
 import type { CustomResourceColumnDefinition } from '../v1.schema.js'
-import { compileJsonPath } from './json-path.js'
+import { compileJsonPath, PathRoom } from './json-path.js'
 import { JsonPathError, LiteralNumber } from './json-path-syntax.js'
 
 interface CustomColumn {
   readonly column: Column
-  readonly find: (object: unknown) => readonly unknown[]
+  readonly find: (object: unknown, room: PathRoom) => readonly unknown[]
 }
 
 type Table = NonNullable<ResourceDefinition['table']>
@@ -34,7 +34,10 @@ export function tableOf(definitions: readonly CustomResourceColumnDefinition[]):
   }
   return {
     columns: [nameColumn, ...columns.map(({ column }) => column)],
-    cells: (object, { now }) => [object.metadata?.name ?? '', ...columns.map(({ column, find }) => cellOf(column, find(object), now))],
+    cells: (object, { now }) => {
+      const room = new PathRoom()
+      return [object.metadata?.name ?? '', ...columns.map(({ column, find }) => cellOf(column, find(object, room), now))]
+    },
   }
 }
 

@@ -19,18 +19,39 @@ const fail = (): never => {
 /** Only the first match is shown: paths that multiply (`..` after `..`) are followed no further than this. */
 const mostValues = 10_000
 
+/** There is no room for what is left of a path. */
+class RoomFailure extends Error {}
+
+/** What the paths of one row may look at together: a kind may have hundreds of columns. */
+export class PathRoom {
+  #left: number
+
+  constructor(values = 50_000) {
+    this.#left = values
+  }
+
+  /** Ends the path that looks at more than is left. */
+  take(values: number): void {
+    this.#left -= values
+    if (this.#left < 0) throw new RoomFailure()
+  }
+}
+
+/** To go down into a value takes about as long as to pass so many on. */
+const perDescent = 4
+
 /** The values at the path, in their order; none where there is nothing. Of several paths in braces the first one counts. Throws {@link JsonPathError}. */
-export function compileJsonPath(path: string): (object: unknown) => Values {
+export function compileJsonPath(path: string): (object: unknown, room?: PathRoom) => Values {
   const [first, ...rest] = parsePath(path)
   if (first === undefined) throw new JsonPathError('an empty path')
-  return (object) => {
+  return (object, room = new PathRoom(Number.POSITIVE_INFINITY)) => {
     try {
-      const found = walk([object], first)
+      const found = walk([object], first, room)
       // Others are shown by nobody, and must be possible all the same.
-      for (const node of rest) walk([object], node)
+      for (const node of rest) walk([object], node, room)
       return isRange(first) ? [] : found
     } catch (thrown) {
-      if (thrown instanceof PathFailure) return []
+      if (thrown instanceof PathFailure || thrown instanceof RoomFailure) return []
       throw thrown
     }
   }
@@ -39,10 +60,11 @@ export function compileJsonPath(path: string): (object: unknown) => Values {
 const isRange = (node: PathNode): boolean =>
   node.kind === 'list' && node.nodes.some((each) => each.kind === 'word' && each.name === 'range')
 
-function walk(values: Values, node: PathNode): Values {
+function walk(values: Values, node: PathNode, room: PathRoom): Values {
+  room.take(values.length)
   switch (node.kind) {
     case 'list':
-      return follow(values, node.nodes)
+      return follow(values, node.nodes, room)
     case 'literal':
       return node.isForEach ? values.map(() => node.value) : [node.value]
     case 'field':
@@ -50,19 +72,20 @@ function walk(values: Values, node: PathNode): Values {
     case 'slice':
       return selectSlice(values, node.slice)
     case 'filter':
-      return select(values, node)
+      return select(values, node, room)
     case 'union':
-      return node.lists.flatMap((list) => follow(values, list)).slice(0, mostValues)
+      return node.lists.flatMap((list) => follow(values, list, room)).slice(0, mostValues)
     case 'wildcard':
       return values.flatMap(contentsOf).slice(0, mostValues)
     case 'recursive':
-      return descend(values)
+      return descend(values, room)
     case 'word':
       return node.name === 'range' ? values : fail()
   }
 }
 
-const follow = (values: Values, nodes: readonly PathNode[]): Values => nodes.reduce<Values>(walk, values)
+const follow = (values: Values, nodes: readonly PathNode[], room: PathRoom): Values =>
+  nodes.reduce<Values>((found, node) => walk(found, node, room), values)
 
 /** A text consists of its bytes, to the reference. */
 function contentsOf(value: unknown): Values {
@@ -72,10 +95,11 @@ function contentsOf(value: unknown): Values {
   return isMembers(value) ? sortTexts(Object.keys(value)).map((name) => value[name]) : []
 }
 
-function descend(values: Values): Values {
+function descend(values: Values, room: PathRoom): Values {
   const found: unknown[] = []
   const visit = (value: unknown): void => {
     if (found.length >= mostValues) return
+    room.take(perDescent)
     if (typeof value === 'string' && value !== '') found.push(value)
     if (typeof value !== 'object' || value === null) return
     const contents = contentsOf(value)
@@ -104,15 +128,15 @@ function selectSlice(values: Values, { from, to, by, isOne }: Slice): Values {
   return found
 }
 
-function select(values: Values, { left, right, operator }: Extract<PathNode, { kind: 'filter' }>): Values {
+function select(values: Values, { left, right, operator }: Extract<PathNode, { kind: 'filter' }>, room: PathRoom): Values {
   return values.flatMap((value) => {
     if (!Array.isArray(value)) return fail()
     return value.filter((item) => {
-      if (operator === 'exists') return exists(item, left)
-      const [a, ...more] = follow([item], left)
+      if (operator === 'exists') return exists(item, left, room)
+      const [a, ...more] = follow([item], left, room)
       if (more.length > 0) return fail()
       if (a === undefined) return false
-      const [b, ...others] = follow([item], right)
+      const [b, ...others] = follow([item], right, room)
       if (others.length > 0) return fail()
       return b === undefined ? false : compare(a, operator, b)
     })
@@ -120,9 +144,9 @@ function select(values: Values, { left, right, operator }: Extract<PathNode, { k
 }
 
 /** What cannot be followed has been followed as far as the item. */
-function exists(item: unknown, path: readonly PathNode[]): boolean {
+function exists(item: unknown, path: readonly PathNode[], room: PathRoom): boolean {
   try {
-    return follow([item], path).length > 0
+    return follow([item], path, room).length > 0
   } catch (thrown) {
     if (thrown instanceof PathFailure) return true
     throw thrown
