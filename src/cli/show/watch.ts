@@ -1,7 +1,12 @@
 // Objects as they are and as they change, until somebody interrupts it.
 
+import type { Collection } from '../../client/collection.js'
+import { follow } from '../../client/follow.js'
 import { tableAccept } from '../../client/media-types.js'
-import type { ApiObject, DynamicObject, Table } from '../../client/objects.js'
+import type { ApiObject, DynamicObject, ObjectList, Table, WatchEvent } from '../../client/objects.js'
+import { selectQuery } from '../../client/query.js'
+import type { Watchable } from '../../client/reflect.js'
+import type { Requester } from '../../client/requester.js'
 import { openWatch } from '../../client/watch-stream.js'
 import type { GetWork } from '../commands/get.js'
 import { UsageError } from '../flags.js'
@@ -18,8 +23,6 @@ export async function showWatch(work: GetWork, { named, collections }: Wanted): 
   const collection =
     resource.namespaced && !flags['all-namespaces'] ? one.collection.in(one.collection.namespace ?? session.namespace) : one.collection
   const selection = name === undefined ? selectionOf(work) : { fieldSelector: `metadata.name=${name}` }
-  const query = { ...selection } as { readonly [name: string]: string }
-  const path = await collection.path()
   const event = flags['output-watch-events'] ? '' : undefined
   const lines = linesFor(work, resource, false, event)
   const asTable = isTable(flags.output)
@@ -43,10 +46,12 @@ export async function showWatch(work: GetWork, { named, collections }: Wanted): 
     if (asTable) io.out(text)
     else io.data(isDocument ? `---\n${text}` : text)
   }
-  let version: string
+  const source: Watchable<Shown> = asTable ? tablesOf(collection, session.client.requester) : collection
   if (name !== undefined && !flags['watch-only']) await collection.get(name)
+  let since: ObjectList<Shown>
   if (asTable) {
     const table = await collection.table({ ...selection, include: 'Metadata' })
+    since = listOf(table)
     if (!flags['watch-only'])
       io.out(
         lines.add(
@@ -54,31 +59,43 @@ export async function showWatch(work: GetWork, { named, collections }: Wanted): 
           (table.rows ?? []).map(() => 'ADDED'),
         ),
       )
-    version = table.metadata?.resourceVersion ?? ''
   } else {
-    const list = await collection.list(selection)
-    if (!flags['watch-only']) for (const object of list.items) print(object, 'ADDED')
-    version = list.metadata.resourceVersion ?? ''
+    since = await collection.list(selection)
+    if (!flags['watch-only']) for (const object of since.items) print(object, 'ADDED')
   }
-  while (!signal.aborted) {
-    const request = { path, query, ...(asTable ? { accept: tableAccept } : {}) }
-    const events = await openWatch<ApiObject>(
-      session.client.requester,
-      { ...request, query: { ...query, ...(asTable ? { includeObject: 'Metadata' } : {}) } },
-      { resourceVersion: version, signal },
-    )
-    for await (const batch of events) {
-      for (const { type, object } of batch) {
-        version = versionOf(object) ?? version
-        if (type !== 'BOOKMARK') print(object, type)
-      }
-    }
+  const onError = (): void => io.progress('the watch was interrupted, and is begun anew')
+  for await (const { type, object } of follow<Shown>(source, { ...selection, since, signal, onError })) {
+    // Of what went while nobody looked only the name is known.
+    const isWhole = asTable ? 'rows' in object : object.kind !== undefined
+    if (type !== 'BOOKMARK' && isWhole) print(object as ApiObject | Table, type)
   }
+  signal.throwIfAborted()
   return 0
 }
 
-/** Of a table, that of its row. */
-function versionOf(object: ApiObject | Table): string | undefined {
-  const row = ((object as Table).rows ?? [])[0]?.object as ApiObject | undefined
-  return row?.metadata?.resourceVersion ?? object.metadata?.resourceVersion
+/** An object, or a table with the one row of an object and the metadata of that. */
+type Shown = ApiObject & { readonly rows?: Table['rows'] }
+
+/** The rows of tables, listed and watched like the objects that they are about. */
+function tablesOf(collection: Collection<DynamicObject>, requester: Requester): Watchable<Shown> {
+  return {
+    list: async (options) => listOf(await collection.table({ ...options, include: 'Metadata' })),
+    openWatch: async (options) => {
+      const query = { ...selectQuery(options), includeObject: 'Metadata' }
+      const events = await openWatch<Table>(requester, { path: await collection.path(), query, accept: tableAccept }, options)
+      return rowEvents(events)
+    },
+  }
 }
+
+async function* rowEvents(
+  batches: AsyncIterable<readonly WatchEvent<Table>[]>,
+): AsyncGenerator<readonly WatchEvent<Shown>[], void, undefined> {
+  for await (const batch of batches)
+    yield batch.map(({ type, object }) => ({ type, object: rowsOf(object as Table)[0] ?? (object as Shown) }))
+}
+
+const listOf = (table: Table): ObjectList<Shown> => ({ metadata: table.metadata ?? {}, items: rowsOf(table) })
+
+const rowsOf = (table: Table): readonly Shown[] =>
+  (table.rows ?? []).map((row) => ({ ...table, metadata: (row.object as ApiObject | undefined)?.metadata ?? {}, rows: [row] }) as Shown)
