@@ -4,6 +4,7 @@ import type { Transform, Writable } from 'node:stream'
 import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'node:zlib'
 import { ApiError, badRequest, notThere } from '../api/api-error.js'
 import type { ConnectionName } from '../api/definition.js'
+import { own } from '../base/own.js'
 import { headerOf, removeHeader, setHeader } from '../net/forwarded-headers.js'
 import { type AnswerHead, isUpgradable } from '../net/reverse-proxy.js'
 import type { Upstream } from '../net/upstream.js'
@@ -221,7 +222,7 @@ function rewriteLinks({ headers }: AnswerHead, place: ProxyPlace): readonly Tran
   }
   const [type = ''] = (headerOf(headers, 'content-type') ?? '').split(';')
   if (type.trim() !== 'text/html') return []
-  const coding = codings[headerOf(headers, 'content-encoding') ?? '']
+  const coding = own(codings, headerOf(headers, 'content-encoding') ?? '')
   if (coding === undefined) return []
   removeHeader(headers, 'content-length')
   return coding(new HtmlLinks((link) => rewriteLink(link, place)))

@@ -17,6 +17,7 @@ function serve(request: IncomingMessage, response: ServerResponse): void {
   const path = new URL(request.url ?? '/', 'http://pod').pathname
   if (path === '/page') response.setHeader('Content-Type', 'text/html; charset=utf-8').end(page)
   else if (path === '/packed') response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Encoding': 'gzip' }).end(gzipSync(page))
+  else if (path.startsWith('/odd/')) response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Encoding': path.slice(5) }).end(page)
   else if (path === '/moved') response.writeHead(302, { Location: '/there?x', 'Access-Control-Allow-Origin': '*' }).end()
   else if (path === '/away') response.writeHead(302, { Location: 'http://10.255.255.1/' }).end()
   else {
@@ -79,6 +80,9 @@ describe('proxies', needsAddress, () => {
     const wanted = page.replace('/next', `${pods}/web/proxy/next`)
     assert.equal((await client.get(`${pods}/web/proxy/page`)).text, wanted)
     assert.equal(String(gunzipSync((await client.get(`${pods}/web/proxy/packed`)).bytes)), wanted)
+    // Packed in a way that nobody knows, it is passed on as it is, whatever that is called.
+    for (const coding of ['br', 'constructor', 'toString', '__proto__'])
+      assert.equal((await client.get(`${pods}/web/proxy/odd/${coding}`)).text, page, coding)
     const moved = await client.get(`${pods}/web/proxy/moved`)
     assert.deepEqual([moved.status, moved.headers.location], [302, `${pods}/web/proxy/there?x`])
     assert.equal(moved.headers['access-control-allow-origin'], undefined)
