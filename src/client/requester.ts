@@ -2,7 +2,7 @@
 
 import { timerMs } from '../base/clock.js'
 import { unlessAborted } from '../base/unless-aborted.js'
-import { ConnectionError, isClientError, ProtocolError, type StatusAnswer, StatusError, TimeoutError } from './errors.js'
+import { ConnectionError, isClientError, isUnauthorized, ProtocolError, type StatusAnswer, StatusError, TimeoutError } from './errors.js'
 import { checkImpersonation, type Impersonation, impersonationHeaders } from './impersonation.js'
 import { type Query, queryText, type RequestOptions } from './query.js'
 import type { Credential, CredentialSource, MessageSocket, Transport, TransportResponse } from './transport.js'
@@ -112,14 +112,20 @@ export class Requester {
 
   /** A connection that carries messages both ways. */
   async openSocket(request: ApiRequest & { readonly protocols: readonly string[] }): Promise<MessageSocket> {
-    const credential = await this.credential(request.signal)
-    return this.settings.transport.openSocket({
-      path: `${request.path}${request.query === undefined ? '' : queryText(request.query)}`,
-      headers: this.headers(request, credential),
-      protocols: request.protocols,
-      credential,
-      signal: request.signal,
-    })
+    for (let isFirst = true; ; isFirst = false) {
+      const credential = await this.credential(request.signal)
+      try {
+        return await this.settings.transport.openSocket({
+          path: `${request.path}${request.query === undefined ? '' : queryText(request.query)}`,
+          headers: this.headers(request, credential),
+          protocols: request.protocols,
+          credential,
+          signal: request.signal,
+        })
+      } catch (thrown) {
+        if (!isFirst || !isUnauthorized(thrown) || this.settings.credentials?.refuse?.(credential) !== true) throw thrown
+      }
+    }
   }
 
   private async credential(signal: AbortSignal | undefined): Promise<Credential> {

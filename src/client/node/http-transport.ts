@@ -87,7 +87,7 @@ export class HttpTransport implements Transport {
     const agent = makeAgents(this.url, { ...this.settings, certificate: this.useCertificate(request.credential), keepAlive: false })
     const start = (headers: TransportRequest['headers']): ClientRequest =>
       this.start({ ...request, method: 'GET' }, { ...request.headers, ...headers }, agent)
-    return upgradeToSocket(request.protocols, start, (socket) => {
+    const onOpen = (socket: Socket): void => {
       this.upgraded.add(socket)
       const stop = (): unknown => socket.destroy()
       request.signal?.addEventListener('abort', stop, { once: true })
@@ -95,7 +95,10 @@ export class HttpTransport implements Transport {
         this.upgraded.delete(socket)
         request.signal?.removeEventListener('abort', stop)
       })
-    }).catch((thrown: unknown) => {
+    }
+    const explain = (thrown: unknown): unknown =>
+      this.isClosed ? closedError() : connectionError(thrown, `the connection to ${this.settings.server} broke off`, request.signal)
+    return upgradeToSocket(request.protocols, start, onOpen, explain).catch((thrown: unknown) => {
       throw connectionError(thrown, `cannot connect to ${this.settings.server}`, request.signal)
     })
   }

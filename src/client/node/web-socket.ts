@@ -3,8 +3,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { ProtocolError, type StatusAnswer, StatusError } from '../errors.js'
+import { ConnectionError, ProtocolError, type StatusAnswer, StatusError } from '../errors.js'
 import { MessageQueue } from '../message-queue.js'
+import { connectionError } from '../requester.js'
 import type { MessageSocket } from '../transport.js'
 import { FrameReader, opcodes, writeFrame } from './web-socket-frames.js'
 
@@ -12,11 +13,15 @@ const acceptSuffix = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 type Headers = { readonly [name: string]: string | readonly string[] }
 
+/** What callers are told of what went wrong. */
+type Explain = (thrown: unknown) => unknown
+
 /** Sends the request that `start` makes with the headers it is given, and resolves when the server has changed the protocol. */
 export function upgradeToSocket(
   protocols: readonly string[],
   start: (headers: Headers) => ClientRequest,
   onOpen: (socket: Socket) => void,
+  explain: Explain = (thrown) => connectionError(thrown, 'the connection broke off', undefined),
 ): Promise<MessageSocket> {
   const key = randomBytes(16).toString('base64')
   return new Promise((resolve, reject) => {
@@ -38,7 +43,7 @@ export function upgradeToSocket(
       }
       const protocol = message.headers['sec-websocket-protocol'] ?? ''
       onOpen(socket)
-      resolve(new NodeMessageSocket(socket, head, protocol))
+      resolve(new NodeMessageSocket(socket, head, protocol, explain))
     })
     sent.end()
   })
@@ -63,6 +68,7 @@ const mostWaiting = 64
 
 class NodeMessageSocket implements MessageSocket {
   readonly protocol: string
+  private readonly explain: Explain
   private readonly socket: Socket
   private readonly reader: FrameReader
   private readonly queue = new MessageQueue()
@@ -70,7 +76,8 @@ class NodeMessageSocket implements MessageSocket {
   /** The last one that there was no room for. The pings before it need no answer. */
   private unsentPong: Buffer | undefined
 
-  constructor(socket: Socket, head: Buffer, protocol: string) {
+  constructor(socket: Socket, head: Buffer, protocol: string, explain: Explain) {
+    this.explain = explain
     this.socket = socket
     this.protocol = protocol
     this.reader = new FrameReader((opcode, payload) => this.take(opcode, payload))
@@ -81,8 +88,8 @@ class NodeMessageSocket implements MessageSocket {
       this.unsentPong = undefined
       if (pong !== undefined && !this.queue.isOver && !this.hasClosed) socket.write(pong)
     })
-    socket.on('error', (error) => this.queue.end(error))
-    socket.on('close', () => this.queue.end(this.hasClosed ? undefined : new Error('the connection was cut off')))
+    socket.on('error', (error) => this.queue.end(explain(error)))
+    socket.on('close', () => this.queue.end(this.hasClosed ? undefined : explain(new Error('the connection was cut off'))))
     if (head.length > 0) this.feed(head)
   }
 
@@ -110,7 +117,7 @@ class NodeMessageSocket implements MessageSocket {
 
   private write(opcode: number, payload: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.queue.isOver || this.hasClosed) return reject(this.queue.reason ?? new Error('the connection is closed'))
+      if (this.queue.isOver || this.hasClosed) return reject(this.queue.reason ?? new ConnectionError('the connection is closed'))
       if (this.socket.write(writeFrame(opcode, payload))) return resolve()
       const done = (): void => {
         this.socket.off('drain', done)
@@ -126,7 +133,7 @@ class NodeMessageSocket implements MessageSocket {
     try {
       this.reader.feed(chunk)
     } catch (error) {
-      this.queue.end(error)
+      this.queue.end(this.explain(error))
       this.socket.destroy()
     }
   }
