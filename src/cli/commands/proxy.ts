@@ -68,7 +68,7 @@ async function pass(session: Session, request: IncomingMessage, response: Server
       {
         method: request.method ?? 'GET',
         path: (request.url ?? '/').slice(prefix.length),
-        // Answers pass as text: what is not text is not asked for.
+        // For programs that read text; what a browser shows is JSON.
         accept: textOnly(request.headers.accept ?? 'application/json'),
         ...(length === 0 ? {} : { body: Buffer.concat(chunks), contentType: request.headers['content-type'] ?? 'application/json' }),
       },
