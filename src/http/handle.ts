@@ -8,7 +8,6 @@ import { parseRequest } from '../api/request-info.js'
 import { type Clock, timerMs } from '../base/clock.js'
 import { TooHeavyError } from '../base/weight.js'
 import { negotiateError } from '../codec/negotiation.js'
-import { Deadlines } from './deadlines.js'
 import { Exchange, type WireRequest, type WireResponse } from './exchange.js'
 import { Lifecycle, type RequestHooks } from './lifecycle.js'
 import { serveOffloaded } from './offload.js'
@@ -34,7 +33,6 @@ export type RequestListener = (request: WireRequest, response: WireResponse) => 
 export function requestListener(handling: Handling): RequestListener {
   const { pressure, catalogs } = handling
   const lifecycle = new Lifecycle(handling.hooks)
-  const deadlines = new Deadlines<Exchange>(handling.requestTimeoutMs, expire)
   return (request, response) => {
     const info = parseRequest(request.method ?? 'GET', request.url ?? '/')
     const exchange = new Exchange({
@@ -54,7 +52,7 @@ export function requestListener(handling: Handling): RequestListener {
       answered = walk(handling.filters, exchange)
     } catch (thrown) {
       if (thrown instanceof TooHeavyError) {
-        finishLater(exchange, serveOffloaded(exchange), deadlines)
+        void finishLater(exchange, serveOffloaded(exchange), handling.requestTimeoutMs)
         return
       }
       sendError(exchange, thrown)
@@ -62,7 +60,7 @@ export function requestListener(handling: Handling): RequestListener {
       return
     }
     if (typeof answered === 'boolean') lifecycle.complete(exchange)
-    else finishLater(exchange, answered, deadlines)
+    else void finishLater(exchange, answered, handling.requestTimeoutMs)
   }
 }
 
@@ -77,38 +75,21 @@ const mostAuditId = 256
 const ignore = (): void => undefined
 
 /** Waits for an answer that takes its time, though not forever. */
-function finishLater(exchange: Exchange, answered: Promise<Answered>, deadlines: Deadlines<Exchange>): void {
-  const stopWaiting = expireLater(exchange, deadlines)
-  const complete = (): void => {
-    stopWaiting?.()
-    deadlines.delete(exchange)
+async function finishLater(exchange: Exchange, answered: Promise<Answered>, timeoutMs: number): Promise<void> {
+  const allowedMs = exchange.timeoutMs === undefined ? timeoutMs : Math.min(timeoutMs, exchange.timeoutMs)
+  // Whether it lasts may turn out only after its user was asked for somewhere else.
+  const expire = (): void => void (exchange.isLongRunning || sendError(exchange, exchange.timeOut()))
+  const timer = exchange.isLongRunning ? undefined : setTimeout(expire, timerMs(allowedMs))
+  try {
+    await answered
+  } catch (thrown) {
+    if (thrown instanceof TooHeavyError) await serveOffloaded(exchange).catch((failed: unknown) => sendError(exchange, failed))
+    else sendError(exchange, thrown)
+  } finally {
+    clearTimeout(timer)
     exchange.lifecycle.complete(exchange)
   }
-  void answered.then(complete, (thrown: unknown) => {
-    if (!(thrown instanceof TooHeavyError)) {
-      sendError(exchange, thrown)
-      complete()
-      return undefined
-    }
-    return serveOffloaded(exchange)
-      .catch((failed: unknown) => sendError(exchange, failed))
-      .then(complete)
-  })
 }
-
-/** Nearly all requests may take equally long, and do without a timer of their own. */
-function expireLater(exchange: Exchange, deadlines: Deadlines<Exchange>): (() => void) | undefined {
-  if (exchange.isLongRunning) return undefined
-  if (exchange.timeoutMs === undefined || exchange.timeoutMs >= deadlines.afterMs) {
-    deadlines.add(exchange)
-    return undefined
-  }
-  const timer = setTimeout(expire, timerMs(exchange.timeoutMs), exchange)
-  return () => clearTimeout(timer)
-}
-
-/** Whether it lasts may turn out only after its user was asked for somewhere else. */
-const expire = (exchange: Exchange): void => void (exchange.isLongRunning || sendError(exchange, exchange.timeOut()))
 
 const lineEnd = 0x0a
 
