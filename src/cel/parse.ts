@@ -30,7 +30,7 @@ import { expandMacro } from './macros.js'
 import { maxDepth, RuleReader, TooDeep, turn } from './rule-reader.js'
 import { type Issue, renderIssues } from './source.js'
 import { type Follow, Mismatch, TokenStream } from './token-stream.js'
-import { type TokenType, tokenize } from './tokens.js'
+import { type Token, type TokenType, tokenize } from './tokens.js'
 
 /** The expression is no expression; the message shows where. */
 export class CelSyntaxError extends Error {}
@@ -142,11 +142,8 @@ class Parser extends RuleReader {
     try {
       let left = this.sum(afterTerm.relation)
       while (this.stream.is(...relations)) {
-        this.deepen('relation', turn + 1)
-        const { at, type } = this.stream.take()
-        const right = this.sum(afterTerm.relation)
-        this.depths.relation--
-        left = { kind: 'call', at, name: type === 'in' ? '@in' : `_${type}_`, target: undefined, args: [left, right] }
+        const operator = this.operatorIn('relation')
+        left = this.joined('relation', operator, [left, this.sum(afterTerm.relation)])
       }
       return left
     } catch (thrown) {
@@ -162,11 +159,8 @@ class Parser extends RuleReader {
     try {
       let left = this.product(afterTerm.calc)
       while (this.stream.is(...sums)) {
-        this.deepen('calc', turn + 1)
-        const { at, type } = this.stream.take()
-        const right = this.product(afterTerm.calc)
-        this.depths.calc--
-        left = { kind: 'call', at, name: `_${type}_`, target: undefined, args: [left, right] }
+        const operator = this.operatorIn('calc')
+        left = this.joined('calc', operator, [left, this.product(afterTerm.calc)])
       }
       return left
     } catch (thrown) {
@@ -182,11 +176,8 @@ class Parser extends RuleReader {
     try {
       let left = this.unary(afterTerm.calc)
       while (this.stream.is(...products)) {
-        this.deepen('calc', turn + 1)
-        const { at, type } = this.stream.take()
-        const right = this.unary(afterTerm.calc)
-        this.depths.calc--
-        left = { kind: 'call', at, name: `_${type}_`, target: undefined, args: [left, right] }
+        const operator = this.operatorIn('calc')
+        left = this.joined('calc', operator, [left, this.unary(afterTerm.calc)])
       }
       return left
     } catch (thrown) {
@@ -194,6 +185,17 @@ class Parser extends RuleReader {
     } finally {
       this.end('calc', before)
     }
+  }
+
+  /** What stands behind an operator is deeper than what stands before it. */
+  private operatorIn(rule: 'relation' | 'calc'): Token {
+    this.deepen(rule, turn + 1)
+    return this.stream.take()
+  }
+
+  private joined(rule: 'relation' | 'calc', { at, type }: Token, args: readonly [left: Expr, right: Expr]): Expr {
+    this.depths[rule]--
+    return { kind: 'call', at, name: type === 'in' ? '@in' : `_${type}_`, target: undefined, args }
   }
 
   private unary(follow: Follow): Expr {
