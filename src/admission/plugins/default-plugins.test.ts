@@ -80,8 +80,10 @@ test('Priority: an update that leaves it out keeps it, and there is one default'
   assert.deepEqual([kept.spec?.['priority'], kept.spec?.['preemptionPolicy']], [5, 'Never'])
   const ask = (name: string, globalDefault: boolean) =>
     refusalOf(plugin, stage.attempt({ resource, object: { metadata: { name }, globalDefault } }))
+  const update = { resource, operation: 'UPDATE', object: { metadata: { name: 'usual' }, globalDefault: true } } as const
   assert.match(await ask('other', true), /PriorityClass usual is already marked as default/)
-  assert.equal(await ask('usual', true), '')
+  assert.match(await ask('usual', true), /PriorityClass usual is already marked as default/)
+  assert.equal(await refusalOf(plugin, stage.attempt(update)), '')
   assert.equal(await ask('other', false), '')
 })
 
@@ -99,6 +101,10 @@ test('RuntimeClass: overhead, selector and tolerations of the class, and what is
   assert.deepEqual(made.spec?.['overhead'], { cpu: '1' })
   assert.deepEqual(made.spec?.['nodeSelector'], { a: 'b', vm: 'yes' })
   assert.deepEqual(made.spec?.['tolerations'], scheduling.tolerations)
+  // One that the class includes goes; one that no wider one is there for stays, also where it leaves its operator out.
+  const own = [{ key: 'vm', operator: 'Equal', value: 'x', effect: 'NoSchedule' }, { key: 'a' }]
+  const merged = await mutatedBy<Shown>(plugin, pod(stage, { runtimeClassName: 'vm', tolerations: own }))
+  assert.deepEqual(merged.spec?.['tolerations'], [{ key: 'a' }, ...scheduling.tolerations])
   assert.match(await refusalOf(plugin, pod(stage, { runtimeClassName: 'none' })), /RuntimeClass "none" not found/)
   assert.match(await refusalOf(plugin, pod(stage, { runtimeClassName: 'vm', overhead: { cpu: '2' } })), /Overhead doesn't match/)
   assert.match(
@@ -238,7 +244,7 @@ test('ServiceAccount: an account that is not there is an error', async () => {
 })
 
 test('ServiceAccount: where secrets are limited, others are refused wherever they are named', async () => {
-  const annotations = { 'kubernetes.io/enforce-mountable-secrets': 'true' }
+  const annotations = { 'kubernetes.io/enforce-mountable-secrets': 'T' }
   const { stage, plugin } = await withAccount({
     metadata: { name: 'default', namespace: 'a', annotations },
     secrets: [{ name: 'mine' }],

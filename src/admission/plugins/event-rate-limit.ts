@@ -18,12 +18,9 @@ interface EventObject {
   readonly apiVersion?: string
 }
 
-/** In either of the groups that have events. */
 interface Event extends ApiObject {
   readonly source?: EventSource
-  readonly deprecatedSource?: EventSource
   readonly involvedObject?: EventObject
-  readonly regarding?: EventObject
 }
 
 /** Counts an event against every limit, by its key under each: false where it is one too many. */
@@ -51,7 +48,15 @@ export function eventRateLimit(limits: EventRateLimits, take: TakeEvents): Plugi
     name: 'EventRateLimit',
     validate: (request) => {
       const { operation, resource, subresource, dryRun } = request
-      if (resource.kind !== 'Event' || subresource !== '' || dryRun || (operation !== 'CREATE' && operation !== 'UPDATE')) return
+      // Those that are written in the newer group are not limited, here as in the reference.
+      if (
+        resource.kind !== 'Event' ||
+        resource.group !== '' ||
+        subresource !== '' ||
+        dryRun ||
+        (operation !== 'CREATE' && operation !== 'UPDATE')
+      )
+        return
       // Each is asked, so that each counts what was refused by another one.
       const keys = limits.map(({ type }) => keyOf(type, request))
       const taken = take(keys)
@@ -74,8 +79,8 @@ function keyOf(type: EventRateLimit['type'], { namespace, object, call }: Admiss
       return call.user.name
     case 'SourceAndObject': {
       const event = object as Event
-      const { component = '', host = '' } = event.source ?? event.deprecatedSource ?? {}
-      const { kind = '', namespace: place = '', name = '', uid = '', apiVersion = '' } = event.involvedObject ?? event.regarding ?? {}
+      const { component = '', host = '' } = event.source ?? {}
+      const { kind = '', namespace: place = '', name = '', uid = '', apiVersion = '' } = event.involvedObject ?? {}
       return [component, host, kind, place, name, uid, apiVersion].join('')
     }
     default:

@@ -50,7 +50,10 @@ test('of nodes it writes its own, without labels by which it would be chosen', a
     'beta.kubernetes.io/instance-type': 't',
   }
   assert.equal(await ask({ resource, object: nodeOf(good) }), '')
-  assert.match(await ask({ resource, object: nodeOf({}, { configSource: {} }) }), /non-nil configSource/)
+  assert.match(
+    await ask({ resource, object: nodeOf({}, { configSource: {} }) }),
+    /is not allowed to create pods with a non-nil configSource/,
+  )
 })
 
 test('of its own node it changes neither taints nor labels of the system, and does not delete it', async () => {

@@ -147,7 +147,7 @@ function checkNode({ request, node, refuse }: Attempt): void {
   if (operation === 'DELETE') throw refuse(`${own} is not allowed to delete itself`)
   const [next, old] = [request.object as Node | undefined, request.old as Node | undefined]
   if (operation === 'CREATE') {
-    if (next?.spec?.configSource !== undefined) throw refuse(`${own} is not allowed to create itself with a non-nil configSource`)
+    if (next?.spec?.configSource !== undefined) throw refuse(`${own} is not allowed to create pods with a non-nil configSource`)
     const labels = forbiddenLabels(next?.metadata?.labels, undefined, identity)
     if (labels.length > 0) throw refuse(`${own} is not allowed to set the following labels: ${labels.join(', ')}`)
   }

@@ -93,7 +93,8 @@ test('EventRateLimit: all limits that are reached are told, dry runs are free, o
   const limits = [limitOf('Server')]
   const plugin = eventRateLimit(limits, eventBuckets(limits, () => 0).take)
   for (let i = 0; i < 3; i++)
-    assert.equal(await refusalOf(plugin, stage.attempt({ resource: stage.find('configmaps'), object: named })), '')
+    for (const resource of [stage.find('configmaps'), stage.find('events', 'events.k8s.io')])
+      assert.equal(await refusalOf(plugin, stage.attempt({ resource, object: named })), '')
 })
 
 test('EventRateLimit: of too many the one that was not heard of for longest is forgotten', async () => {
@@ -211,6 +212,8 @@ test('OwnerReferencesPermissionEnforcement: owners wait for whom those say who m
     namespace: 'a',
   })
   assert.equal(await somebody.change(somebody.object(owner(blocking))), '')
+  const everybodys = await owners({ verb: 'update', group: '*', resource: '*', subresource: 'finalizers', name: '*' })
+  assert.equal(await everybodys.change(everybodys.object(owner({ ...blocking, kind: 'Thing' }))), '')
   const nodes = await owners({ verb: 'update', resource: 'nodes', namespace: '' })
   assert.equal(await nodes.change(nodes.object(owner({ ...blocking, apiVersion: 'v1', kind: 'Node' }))), '')
 })

@@ -46,8 +46,9 @@ async function check({ request, ask, findOwners, next, before }: Change): Promis
     if (why !== undefined) throw refuse(`cannot set an ownerRef on a resource you can't delete${why}`)
   }
   const blockedBefore = new Set(before.filter(({ blockOwnerDeletion }) => blockOwnerDeletion).map(({ uid }) => uid))
-  for (const reference of next) {
-    if (reference.blockOwnerDeletion !== true || blockedBefore.has(reference.uid)) continue
+  const blocking = next.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion === true && !blockedBefore.has(uid))
+  if (blocking.length === 0 || (await lacks(finalizeAnything)) === undefined) return
+  for (const reference of blocking) {
     const owners = findOwners(reference.apiVersion ?? '', reference.kind ?? '')
     if (owners.length === 0) throw refuse(unknownKind(reference))
     for (const owner of owners) {
@@ -59,6 +60,9 @@ async function check({ request, ask, findOwners, next, before }: Change): Promis
     }
   }
 }
+
+/** Whoever has it need not be asked about each owner, nor need the owner be of a kind that is served. */
+const finalizeAnything: Right = { verb: 'update', group: '*', version: '*', resource: '*', subresource: 'finalizers', name: '*' }
 
 const unknownKind = ({ apiVersion = '', kind = '' }: OwnerReference): string =>
   `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`

@@ -1,10 +1,14 @@
 // Pods of a namespace run on the nodes that its annotation names, or else on those of the whole cluster.
 
+import { forbidden } from '../../api/api-error.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { Labels, NodeSelectors } from '../config/node-selectors.js'
 import { parseLabelPairs } from '../label-pairs.js'
 import type { Lookup } from '../lookup.js'
-import { newPod, refuseBy, refusePod, withSpec } from '../pods.js'
+import { newPod, type Pod, refuseBy, withSpec } from '../pods.js'
+
+/** Empty where it is yet to be generated. */
+const nameOf = ({ metadata }: Pod): string => metadata?.name ?? ''
 
 const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
 
@@ -23,7 +27,7 @@ export function podNodeSelector(lookup: Lookup, { clusterDefault, allowed }: Nod
       const selector = selectorOf(request)
       const own = pod.spec?.nodeSelector ?? {}
       if (Object.keys(selector).some((label) => own[label] !== undefined && own[label] !== selector[label]))
-        throw refusePod(request, 'pod node label selector conflicts with its namespace node label selector')
+        throw forbidden(request.resource.subject, nameOf(pod), 'pod node label selector conflicts with its namespace node label selector')
       return Object.keys(selector).length === 0 ? undefined : withSpec(pod, { nodeSelector: { ...selector, ...own } })
     },
     validate: (request) => {
@@ -31,7 +35,7 @@ export function podNodeSelector(lookup: Lookup, { clusterDefault, allowed }: Nod
       const pod = newPod(request)
       if (pod === undefined || Object.keys(list).length === 0) return
       if (Object.entries(pod.spec?.nodeSelector ?? {}).every(([label, value]) => list[label] === value)) return
-      throw refusePod(request, 'pod node label selector labels conflict with its namespace whitelist')
+      throw forbidden(request.resource.subject, nameOf(pod), 'pod node label selector labels conflict with its namespace whitelist')
     },
   }
 }

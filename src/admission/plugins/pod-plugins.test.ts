@@ -110,6 +110,8 @@ test('PodNodeSelector: that of the namespace, or else of the cluster; conflicts 
     /conflicts with its namespace node label selector/,
   )
   assert.match(await refusalOf(plugin, attempt(plain, { nodeSelector: { other: 'y' } })), /conflict with its namespace whitelist/)
+  const unnamed = { metadata: { generateName: 'p-', namespace: 'a' }, spec: { nodeSelector: { pool: 'other' } } }
+  assert.match(await refusalOf(plugin, attempt(plain, {}, { object: unnamed })), /^pods is forbidden: pod node label selector conflicts/)
   const zoned = await withNamespace({ 'node-selector': 'zone=z' })
   assert.deepEqual((await mutatedBy<Shown>(podNodeSelector(zoned.lookup, selectors), attempt(zoned, {}))).spec.nodeSelector, { zone: 'z' })
   const broken = await withNamespace({ 'node-selector': 'zone' })
@@ -155,6 +157,9 @@ test('PodTolerationRestriction: what the list of the namespace does not include 
     exists('ok', { effect: 'NoExecute', tolerationSeconds: 90 }),
   ])
     assert.match(await ask(other), /conflict with its namespace whitelist/)
+  const plain = await withNamespace()
+  const limited = podTolerationRestriction(plain.lookup, { defaults: [], allowed: [exists('ok')] })
+  assert.match(await refusalOf(limited, attempt(plain, { tolerations: [exists('x')] })), /conflict with its cluster whitelist/)
 })
 
 test('PodTolerationRestriction: an annotation that is no list is told of', async () => {

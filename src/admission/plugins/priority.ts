@@ -69,6 +69,6 @@ function checkDefault(lookup: Lookup, request: AdmissionRequest): void {
   if (request.resource.collection !== lookup.resource(classes)?.collection || request.operation === 'DELETE') return
   if (!(request.object as PriorityClass | undefined)?.globalDefault) return
   const other = defaultClass(lookup)?.metadata?.name
-  if (other === undefined || other === request.name) return
+  if (other === undefined || (other === request.name && request.operation === 'UPDATE')) return
   throw forbidden(request.resource.subject, request.name, `PriorityClass ${other} is already marked as default. Only one default can exist`)
 }

@@ -6,6 +6,7 @@ import { isSentEmpty } from '../../schema/sent-empty.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { Lookup } from '../lookup.js'
 import { newPod, type Pod, type PodSpec, refusePod, withSpec } from '../pods.js'
+import { mergeTolerations } from '../tolerations.js'
 
 type Amounts = { readonly [resource: string]: string }
 
@@ -59,23 +60,12 @@ function placed(request: AdmissionRequest, pod: Pod, found: RuntimeClass | undef
       )
     }
   }
-  const present = pod.spec?.tolerations ?? []
-  const more = (scheduling?.tolerations ?? []).filter((wanted) => !present.some((toleration) => isSuperset(toleration, wanted)))
+  const tolerations = scheduling === undefined ? [] : mergeTolerations(pod.spec?.tolerations ?? [], scheduling.tolerations ?? [])
   return withSpec(pod, {
     ...(overhead === undefined ? {} : { overhead }),
     ...(nodeSelector === undefined ? {} : { nodeSelector: { ...pod.spec?.nodeSelector, ...nodeSelector } }),
-    ...(more.length === 0 ? {} : { tolerations: [...present, ...more] }),
+    ...(tolerations.length === 0 ? {} : { tolerations }),
   })
-}
-
-type Toleration = NonNullable<PodSpec['tolerations']>[number]
-
-/** Whether one toleration lets pass all that another one does, apart from how long. */
-function isSuperset(one: Toleration, other: Toleration): boolean {
-  const isAnyKey = (one.key ?? '') === '' && one.operator === 'Exists'
-  if (!isAnyKey && one.key !== other.key) return false
-  if ((one.effect ?? '') !== '' && one.effect !== other.effect) return false
-  return one.operator === 'Exists' || (one.operator === other.operator && one.value === other.value)
 }
 
 function checkOverhead(request: AdmissionRequest, pod: Pod, found: RuntimeClass | undefined): void {

@@ -106,6 +106,9 @@ const tokenVolume = (name: string, authority: string): NonNullable<PodSpec['volu
   },
 })
 
+/** The ways in which an annotation says so. */
+const yes: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'True', 'TRUE'])
+
 /** An account may be limited to the secrets that it lists. */
 function checkReferences(lookup: Lookup, request: AdmissionRequest): void {
   const isDebugging =
@@ -117,7 +120,7 @@ function checkReferences(lookup: Lookup, request: AdmissionRequest): void {
     return
   }
   const account = accountOf(lookup, request, pod.spec?.serviceAccountName ?? '')
-  if (account.metadata?.annotations?.[request.identity.label('enforce-mountable-secrets')] !== 'true') return
+  if (!yes.has(account.metadata?.annotations?.[request.identity.label('enforce-mountable-secrets')] ?? '')) return
   const problem = isDebugging ? environmentProblem('ephemeral container', pod.spec?.ephemeralContainers, account) : podProblem(pod, account)
   if (problem !== undefined) throw refusePod(request, problem)
 }

@@ -199,6 +199,7 @@ test('what is limited by configuration needs a quota', async () => {
     /insufficient quota to match these scopes: \[\{PriorityClass In \[high\]\}\]/,
   )
   assert.equal(none.refusal({ resource, object: podOf({}) }), '')
+  assert.equal(none.refusal({ resource, object: podOf({ cpu: '0' }) }), '', 'nothing of it is not limited')
   const scopeSelector = { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] }
   const hard = { pods: '5' }
   const some = await setUp([{ spec: { hard, scopeSelector }, status: { hard, used: { pods: '0' } } }], { limited })

@@ -79,7 +79,8 @@ interface Coverage {
 /** What is limited by configuration needs a quota that counts it. */
 function checkCovered({ evaluator, refuse }: CountedWrite, limited: readonly LimitedResource[], coverage: Coverage): void {
   const { usage, covered, quotas, next } = coverage
-  const names = [...usage.keys()].filter((name) => limited.some(({ matchContains }) => matchContains.some((part) => name.includes(part))))
+  const isLimited = (name: string): boolean => limited.some(({ matchContains }) => matchContains.some((part) => name.includes(part)))
+  const names = [...usage].filter(([name, amount]) => amount.unscaled > 0n && isLimited(name)).map(([name]) => name)
   const uncovered = names.filter((name) => !covered.has(name))
   if (uncovered.length > 0) throw refuse(`insufficient quota to consume: ${uncovered.sort(compareText).join(',')}`)
   const scopes = limited.flatMap(({ matchScopes }) => matchScopes.filter((scope) => evaluator.isInScope(scope, next)))
