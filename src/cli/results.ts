@@ -4,14 +4,14 @@ import type { ServedResource } from '../client/discovery.js'
 import type { DynamicObject } from '../client/objects.js'
 import { type FlagTable, UsageError } from './flags.js'
 import type { Io } from './io.js'
+import { outputOf, type PrintFlagValues, printFlags } from './output/print-flags.js'
 import { printerFor } from './output/printer.js'
 import { fullNameOf } from './targets.js'
 
 export const writeFlags = {
-  output: { kind: 'text', short: 'o', help: 'show what came of it: yaml, json, name, jsonpath=…' },
+  ...printFlags,
   'dry-run': { kind: 'text', bare: 'unchanged', initial: 'none', help: 'none, client (nothing is sent) or server (nothing is stored)' },
   'field-manager': { kind: 'text', initial: 'clusterctl', help: 'who owns the fields that are written' },
-  'show-managed-fields': { kind: 'switch', help: 'with who owns which field' },
 } as const satisfies FlagTable
 
 export type DryRun = 'none' | 'client' | 'server'
@@ -48,26 +48,20 @@ export interface Result {
   readonly object: DynamicObject
 }
 
-export interface ResultFlags {
-  readonly output: string | undefined
+export interface ResultFlags extends PrintFlagValues {
   readonly 'dry-run'?: string | undefined
-  readonly 'show-managed-fields'?: boolean
 }
 
 export function tellResults(results: readonly Result[], flags: ResultFlags, io: Io): void {
   if (results.length === 0) return
   const dryRun = dryRunOf(flags['dry-run'])
   const note = dryRun === 'none' ? '' : dryRun === 'server' ? ' (server dry run)' : ' (dry run)'
-  if (flags.output === undefined || flags.output === '') {
+  if (outputOf(flags) === '') {
     for (const { resource, name, what } of results) io.out(`${io.style.cyan(fullNameOf(resource, name))} ${what}${note}\n`)
     return
   }
   const names = new Map(results.map(({ resource, name, object }) => [object as object, fullNameOf(resource, name)]))
-  const printer = printerFor({
-    output: flags.output,
-    nameOf: (object) => names.get(object) ?? '',
-    showManagedFields: flags['show-managed-fields'] ?? false,
-  })
+  const printer = printerFor({ flags, nameOf: (object) => names.get(object) ?? '' })
   io.data(
     printer.print(
       results.map(({ object }) => object),

@@ -4,6 +4,7 @@ import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { Failure } from '../failure.js'
 import { alignRows, headerRow } from '../output/columns.js'
+import { outputOf, printFlags } from '../output/print-flags.js'
 import { printerFor } from '../output/printer.js'
 
 interface UserInfo {
@@ -16,7 +17,7 @@ interface UserInfo {
 export const command = defineCommand({
   usage: 'auth whoami [-o json|yaml]',
   about: 'say whom the server takes us for',
-  flags: { output: { kind: 'text', short: 'o', help: 'json, yaml or jsonpath=…' } },
+  flags: { ...printFlags },
   takesNoWords: true,
   run: async ({ flags, session, io }) => {
     const { resources } = await session.resources.all()
@@ -27,8 +28,8 @@ export const command = defineCommand({
       )
     const apiVersion = `${served.group}/${served.version}`
     const answer = await session.client.collection(served).create({ apiVersion, kind: served.kind })
-    if (flags.output !== undefined) {
-      io.out(printerFor({ output: flags.output, nameOf: () => '' }).print([answer], false))
+    if (outputOf(flags) !== '') {
+      io.out(printerFor({ flags: flags, nameOf: () => '' }).print([answer], false))
       return 0
     }
     const { userInfo = {} } = ((answer as DynamicObject)['status'] ?? {}) as { readonly userInfo?: UserInfo }

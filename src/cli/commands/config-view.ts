@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { loadConfig } from '../../client/node/load-config.js'
 import { defineCommand } from '../command.js'
 import { Failure } from '../failure.js'
+import { outputOf, printFlags } from '../output/print-flags.js'
 import { printerFor } from '../output/printer.js'
 
 const secrets = ['token', 'password', 'client-key-data', 'client-certificate-data', 'certificate-authority-data']
@@ -20,7 +21,7 @@ export const command = defineCommand({
     raw: { kind: 'switch', help: 'with secrets' },
     minify: { kind: 'switch', help: 'only what the current context uses' },
     flatten: { kind: 'switch', help: 'with what is in files' },
-    output: { kind: 'text', short: 'o', initial: 'yaml', help: 'json, yaml or jsonpath=…' },
+    ...printFlags,
   },
   takesNoWords: true,
   run: async ({ flags, io }) => {
@@ -46,7 +47,7 @@ export const command = defineCommand({
       preferences: {},
       users: entries(config.users, 'user', context?.user),
     }
-    io.out(printerFor({ output: flags.output, nameOf: () => '' }).print([document as never], false))
+    io.out(printerFor({ flags: { ...flags, output: outputOf(flags) || 'yaml' }, nameOf: () => '' }).print([document as never], false))
     return 0
   },
 })

@@ -3,6 +3,7 @@
 import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { durationMs, type FlagTable, UsageError } from '../flags.js'
+import { outputOf, printFlags } from '../output/print-flags.js'
 import { printerFor } from '../output/printer.js'
 
 const flags = {
@@ -11,7 +12,7 @@ const flags = {
   'bound-object-kind': { kind: 'text', help: 'Pod or Secret: the token ends with that object' },
   'bound-object-name': { kind: 'text', help: 'its name' },
   'bound-object-uid': { kind: 'text', help: 'its uid' },
-  output: { kind: 'text', short: 'o', help: 'json or yaml: the whole answer' },
+  ...printFlags,
 } as const satisfies FlagTable
 
 export const command = defineCommand({
@@ -42,7 +43,7 @@ export const command = defineCommand({
       session.namespace,
     )
     const answer = await accounts.subresource('token').createFor<DynamicObject>(name, request)
-    if (given.output !== undefined) io.out(printerFor({ output: given.output, nameOf: () => name }).print([answer], false))
+    if (outputOf(given) !== '') io.out(printerFor({ flags: given, nameOf: () => name }).print([answer], false))
     else io.out(`${(answer['status'] as { readonly token: string }).token}\n`)
     return 0
   },

@@ -4,6 +4,7 @@ import { defineCommand } from '../command.js'
 import { type ClusterEvent, lastSeenMs, rowOfEvent } from '../event-rows.js'
 import { UsageError } from '../flags.js'
 import { alignRows, headerRow } from '../output/columns.js'
+import { outputOf, printFlags } from '../output/print-flags.js'
 import { printerFor } from '../output/printer.js'
 import { oneNamed } from '../targets.js'
 
@@ -16,7 +17,7 @@ export const command = defineCommand({
     for: { kind: 'text', help: 'only about this object' },
     types: { kind: 'list', help: 'only Normal, or only Warning' },
     watch: { kind: 'switch', short: 'w', help: 'go on showing them' },
-    output: { kind: 'text', short: 'o', help: 'json, yaml, name, jsonpath=…' },
+    ...printFlags,
     'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
   },
   takesNoWords: true,
@@ -36,8 +37,8 @@ export const command = defineCommand({
       flags.types.length === 0 || flags.types.some((one) => one.toLowerCase() === type.toLowerCase())
     const list = await events.list(selector)
     const items = list.items.filter(isWanted).toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b))
-    if (flags.output !== undefined) {
-      io.data(printerFor({ output: flags.output, nameOf: ({ metadata }) => `event/${metadata?.name}` }).print(items, true))
+    if (outputOf(flags) !== '') {
+      io.data(printerFor({ flags: flags, nameOf: ({ metadata }) => `event/${metadata?.name}` }).print(items, true))
       return 0
     }
     const widths: number[] = []

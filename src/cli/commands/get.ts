@@ -3,14 +3,15 @@
 import { type Command, defineCommand, type Work } from '../command.js'
 import type { FlagTable } from '../flags.js'
 import { UsageError } from '../flags.js'
-import { isTable } from '../output/printer.js'
+import { isTable, printFlags } from '../output/print-flags.js'
 import { askRaw, rawFlags } from '../raw-request.js'
 import { fileFlags, readFiled, refuseWordsBesideFiles, selectFlags, type Wanted, wantedBy } from '../targets.js'
 
 export const getFlags = {
   ...fileFlags,
   ...selectFlags,
-  output: { kind: 'text', short: 'o', help: 'wide, yaml, json, name, jsonpath=…, custom-columns=…' },
+  ...printFlags,
+  output: { ...printFlags.output, help: `wide, ${printFlags.output.help}` },
   watch: { kind: 'switch', short: 'w', help: 'go on showing what changes' },
   'watch-only': { kind: 'switch', help: 'show only what changes' },
   'output-watch-events': { kind: 'switch', help: 'say what happened in each line of a watch' },
@@ -18,7 +19,6 @@ export const getFlags = {
   'label-columns': { kind: 'list', short: 'L', help: 'labels as columns' },
   'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
   'show-kind': { kind: 'switch', help: 'the kind before each name' },
-  'show-managed-fields': { kind: 'switch', help: 'with who owns which field' },
   'sort-by': { kind: 'text', help: 'in the order of a field, such as .metadata.name' },
   'ignore-not-found': { kind: 'switch', help: 'what is not there is no failure' },
   'chunk-size': { kind: 'number', initial: '500', help: 'how many objects are asked for at a time; 0: all' },
@@ -46,7 +46,7 @@ export const command: Command = defineCommand({
     const isWatch = work.flags.watch || work.flags['watch-only']
     if (isWatch) return (await import('../show/watch.js')).showWatch(work, wanted)
     // Tables are sorted by what is in whole objects.
-    if (isTable(work.flags.output)) return (await import('../show/tables.js')).showTables(work, wanted)
+    if (isTable(work.flags)) return (await import('../show/tables.js')).showTables(work, wanted)
     return (await import('../show/objects.js')).showObjects(work, wanted)
   },
 })

@@ -4,7 +4,8 @@ import { printableLine } from '../../base/printable.js'
 import { Failure } from '../failure.js'
 import type { Style } from '../io.js'
 import { plainStyle } from '../io.js'
-import { follow, parseRelaxed, textOf } from './json-path.js'
+import { goText } from './go-text.js'
+import { follow, parseRelaxed } from './json-path.js'
 
 const leastWidth = 6
 const padding = 3
@@ -70,8 +71,8 @@ export function columnsOfFile(text: string): NamedColumns {
 function columnsOf(columns: readonly { readonly header: string; readonly path: string }[]): NamedColumns {
   const paths = columns.map(({ path }) => parseRelaxed(path))
   const cellOf = (object: unknown, path: (typeof paths)[number]): string => {
-    const found = follow(path, object).map(textOf)
-    return found.length === 0 || (found.length === 1 && found[0] === '') ? '<none>' : found.join(',')
+    const found = follow(path, object).map(goText)
+    return found.length === 0 ? '<none>' : found.join(',')
   }
   return { headers: columns.map(({ header }) => header), rowOf: (object) => paths.map((path) => cellOf(object, path)) }
 }

@@ -6,7 +6,14 @@ import type { ApiObject } from '../../client/objects.js'
 import { writeYaml } from '../../codec/yaml/write-yaml.js'
 
 /** With members in order, and four spaces for each level. */
-export const jsonText = (value: unknown): string => `${JSON.stringify(inOrder(value), undefined, 4)}\n`
+export const jsonText = (value: unknown): string => `${goJson(value, 4)}\n`
+
+/** What would be markup in a page is written as codes. */
+export const goJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(inOrder(value), undefined, indent).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 export const yamlText = (value: unknown): string => writeYaml(value as Json)
 

@@ -1,6 +1,8 @@
 // JSONPath templates as the original's command line reads them: text, fields, lists, filters, ranges.
 
+import { compareText } from '../../base/text-order.js'
 import { Failure } from '../failure.js'
+import { goJson } from './documents.js'
 
 type Step =
   | { readonly kind: 'field'; readonly name: string }
@@ -44,9 +46,7 @@ export function parseTemplate(text: string): Template {
     pieces.push(text.slice(open, close + 1))
     at = close + 1
   }
-  const { parts, next } = partsFrom(pieces, 0, false)
-  if (next < pieces.length) throw new Failure(`error parsing jsonpath ${text}: an end without its range`)
-  return parts
+  return partsFrom(pieces, 0, false).parts
 }
 
 function closingBrace(text: string, open: number): number {
@@ -79,7 +79,6 @@ function partsFrom(pieces: readonly string[], from: number, isInside: boolean): 
       at = body.next
     } else for (const one of actionsOf(inner)) parts.push(one)
   }
-  if (isInside) throw new Failure('error parsing jsonpath: a range without its end')
   return { parts, next: at }
 }
 
@@ -87,8 +86,12 @@ function partsFrom(pieces: readonly string[], from: number, isInside: boolean): 
 function actionsOf(inner: string): readonly Part[] {
   const quoted = /^(["'])((?:\\.|(?!\1).)*)\1$/s.exec(inner)
   if (quoted !== null) return [{ kind: 'text', text: unescapeText(quoted[2] as string) }]
+  if (literal.test(inner)) return [{ kind: 'text', text: inner }]
   return [{ kind: 'path', ...pathOf(inner) }]
 }
+
+/** Numbers and truth stand for themselves. */
+const literal = /^(?:true|false|[+-]?\d+(?:\.\d+)?)$/
 
 const unescapeText = (text: string): string =>
   text.replaceAll(/\\(.)/gs, (_, letter: string) => ({ n: '\n', t: '\t', r: '\r' })[letter] ?? letter)
@@ -96,6 +99,9 @@ const unescapeText = (text: string): string =>
 function pathOf(text: string): { readonly steps: readonly Step[]; readonly fromRoot: boolean } {
   return { steps: parsePath(text.replace(/^[$@]/, '')), fromRoot: text.startsWith('$') }
 }
+
+/** What a name without quotes and backslashes cannot contain. */
+const endsName = /[.[\],{}$@\s]/
 
 /** The steps of `.a.b[0]['c']..d[?(@.x==1)]`. */
 export function parsePath(text: string): readonly Step[] {
@@ -111,10 +117,16 @@ export function parsePath(text: string): readonly Step[] {
     } else {
       if (text[at] === '.') at++
       let name = ''
-      while (at < text.length && text[at] !== '.' && text[at] !== '[') {
+      while (at < text.length && !endsName.test(text[at] as string)) {
         if (text[at] === '\\') at++
         name += text[at++] ?? ''
       }
+      if (text[at]?.trim() === '') {
+        if (text.slice(at).trim() !== '')
+          throw new Failure(`error parsing jsonpath ${text}: unrecognized text behind "${text.slice(0, at)}"`)
+        at = text.length
+      } else if (at < text.length && text[at] !== '.' && text[at] !== '[')
+        throw new Failure(`error parsing jsonpath ${text}: unexpected "${text[at]}"`)
       if (name === '*') steps.push({ kind: 'all' })
       else if (name !== '') steps.push({ kind: 'field', name })
     }
@@ -177,27 +189,46 @@ function operandOf(text: string): Operand {
   return { kind: 'path', steps: parsePath(text.replace(/^[$@]/, '')) }
 }
 
+export interface FollowOptions {
+  /** What is missing leads nowhere, and is no failure. */
+  readonly allowsMissing: boolean
+}
+
 /** All values that the steps lead to; what is missing leads nowhere. */
-export function follow(steps: readonly Step[], root: unknown): readonly unknown[] {
+export function follow(
+  steps: readonly Step[],
+  root: unknown,
+  { allowsMissing }: FollowOptions = { allowsMissing: true },
+): readonly unknown[] {
   let values: readonly unknown[] = [root]
-  for (const step of steps) values = values.flatMap((value) => stepInto(step, value))
+  for (const step of steps) {
+    const before = values
+    values =
+      step.kind === 'names'
+        ? step.names.flatMap((name) => before.flatMap((value) => named(name, value)))
+        : before.flatMap((value) => stepInto(step, value))
+    if (!allowsMissing && values.length === 0 && step.kind === 'field') throw new Failure(`${step.name} is not found`)
+  }
   return values
 }
 
-function stepInto(step: Step, value: unknown): readonly unknown[] {
+/** Of several names the first is looked up in all values, then the next. */
+function named({ text, path }: Name, value: unknown): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  const record = value as { readonly [name: string]: unknown }
+  const key = Array.isArray(value) && text.startsWith('-') ? String(value.length + Number(text)) : text
+  if (Object.hasOwn(record, key)) return [record[key]]
+  return path.length > 1 ? follow(path, value) : []
+}
+
+function stepInto(step: Exclude<Step, { kind: 'names' }>, value: unknown): readonly unknown[] {
   if (typeof value !== 'object' || value === null) return []
   const record = value as { readonly [name: string]: unknown }
   switch (step.kind) {
     case 'field':
       return Object.hasOwn(record, step.name) && record[step.name] !== undefined ? [record[step.name]] : []
-    case 'names':
-      return step.names.flatMap(({ text, path }) => {
-        const key = Array.isArray(value) && text.startsWith('-') ? String(value.length + Number(text)) : text
-        if (Object.hasOwn(record, key)) return [record[key]]
-        return path.length > 1 ? follow(path, value) : []
-      })
     case 'all':
-      return Object.values(record)
+      return valuesOf(record)
     case 'deep':
       return [...everyValue(value)]
     case 'index':
@@ -209,18 +240,27 @@ function stepInto(step: Step, value: unknown): readonly unknown[] {
 
 function* everyValue(value: unknown): Generator<unknown> {
   yield value
-  if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) yield* everyValue(inner)
+  if (typeof value === 'object' && value !== null) for (const inner of valuesOf(value)) yield* everyValue(inner)
 }
 
-function sliceOf(list: readonly unknown[], { start, end, step, isOne }: Extract<Step, { kind: 'index' }>): readonly unknown[] {
-  const place = (index: number): number => (index < 0 ? list.length + index : index)
-  if (isOne) {
-    const at = place(start ?? 0)
-    if (at < 0 || at >= list.length)
-      throw new Failure(`error executing jsonpath: array index out of bounds: index ${start}, length ${list.length}`)
-    return [list[at]]
-  }
-  return list.slice(place(start ?? 0), end === undefined ? undefined : place(end)).filter((_, i) => i % step === 0)
+/** Members in the order of their names. */
+const valuesOf = (value: object): readonly unknown[] =>
+  Array.isArray(value)
+    ? value
+    : Object.entries(value)
+        .sort(([a], [b]) => compareText(a, b))
+        .map(([, member]) => member as unknown)
+
+function sliceOf(list: readonly unknown[], { start = 0, end, step, isOne }: Extract<Step, { kind: 'index' }>): readonly unknown[] {
+  const { length } = list
+  const first = start < 0 ? length + start : start
+  const behind = isOne ? first + 1 : end === undefined ? length : end < 0 ? length + end : end
+  const outside = (index: number): Failure => new Failure(`array index out of bounds: index ${index}, length ${length}`)
+  if (first === behind) return []
+  if (first < 0 || first >= length) throw outside(first)
+  if (behind < 0 || behind > length) throw outside(behind - 1)
+  if (first > behind) throw new Failure(`starting index ${first} is greater than ending index ${behind}`)
+  return list.slice(first, behind).filter((_, i) => i % step === 0)
 }
 
 function passes({ left, operator, right }: Extract<Step, { kind: 'filter' }>, item: unknown): boolean {
@@ -230,7 +270,8 @@ function passes({ left, operator, right }: Extract<Step, { kind: 'filter' }>, it
   if (operator === 'exists' || right === undefined) return a !== undefined
   const b = read(right)
   if (a === undefined || b === undefined) return false
-  const [x, y] = typeof a === typeof b ? [a, b] : [String(a), String(b)]
+  if (typeof a !== typeof b || typeof a === 'object') throw new Failure('incompatible types for comparison')
+  const [x, y] = [a, b]
   switch (operator) {
     case '==':
       return x === y
@@ -249,19 +290,28 @@ function passes({ left, operator, right }: Extract<Step, { kind: 'filter' }>, it
 
 /** A value as people read it: texts as they are, the rest as JSON. */
 export const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value)
+  typeof value === 'string' ? value : value === null || value === undefined ? '' : goJson(value)
 
-export function fillTemplate(template: Template, root: unknown, current: unknown = root): string {
+export function fillTemplate(template: Template, root: unknown, options?: FollowOptions, current: unknown = root): string {
   let text = ''
   for (const part of template) {
     if (part.kind === 'text') text += part.text
     else {
-      const values = follow(part.steps, part.fromRoot ? root : current)
+      const values = follow(part.steps, part.fromRoot ? root : current, options)
       if (part.kind === 'path') text += values.map(textOf).join(' ')
-      else for (const value of values) text += fillTemplate(part.parts, root, value)
+      else for (const value of values) text += fillTemplate(part.parts, root, options, value)
     }
   }
   return text
+}
+
+/** The values themselves that a template of paths leads to. */
+export function templateValues(template: Template, root: unknown, options?: FollowOptions, current: unknown = root): readonly unknown[] {
+  return template.flatMap((part) => {
+    if (part.kind === 'text') return part.text === '' ? [] : [part.text]
+    const values = follow(part.steps, part.fromRoot ? root : current, options)
+    return part.kind === 'path' ? values : values.flatMap((value) => templateValues(part.parts, root, options, value))
+  })
 }
 
 /** `{.a}`, `.a` and `a` alike: for columns and for what is sorted by. */

@@ -6,7 +6,7 @@ import { outlineObject } from '../describe/outline.js'
 import { ageText } from './age.js'
 import { alignRows, columnsOfFile, namedColumns } from './columns.js'
 import { fillTemplate, parseTemplate } from './json-path.js'
-import { compareValues } from './sorting.js'
+import { compareValues, sortedBy } from './sorting.js'
 import { unifiedDiff } from './unified-diff.js'
 
 const shop = {
@@ -39,6 +39,12 @@ test('templates of paths', () => {
     ["{.items[1]['a.b/c']}", 'odd'],
     ['{.items[1].a\\.b/c}', 'odd'],
     ["{.items[0]['name','price']}", 'apple 3'],
+    // One name after the other, each in all of them.
+    ["{.items[*]['name','price']}", 'apple pear 3 12'],
+    ['{1} {1.5} {true}', '1 1.5 true'],
+    ['{range .items[*]}{.name}', 'applepear'],
+    ['{.items[1].deep}', '{"er":"x"}'],
+    ['{.items[1:1].name}', ''],
     ['{range .items[*]}{.name}{"\\t"}{.price}{"\\n"}{end}', 'apple\t3\npear\t12\n'],
     ['{range .items[*]}[{range .tags[*]}<{@}>{end}]{end}', '[<red><sour>][]'],
     ['{.none.at.all}', ''],
@@ -46,7 +52,11 @@ test('templates of paths', () => {
   for (const [template, text] of cases) assert.equal(fill(template), text, template)
   assert.throws(() => fill('{.items[5].name}'), /array index out of bounds: index 5, length 2/)
   assert.throws(() => fill('{.a'), /unclosed action/)
-  assert.throws(() => fill('{range .items[*]}'), /a range without its end/)
+  assert.throws(() => fill('{end}'), /an end without its range/)
+  assert.throws(() => fill('{.items[?(@.price=="3")].name}'), /incompatible types for comparison/)
+  assert.throws(() => fill('{.items[?(@.name in ("apple"))]}'), /unrecognized text behind ".name"/)
+  assert.throws(() => fill('{.items[0:9].name}'), /array index out of bounds: index 8, length 2/)
+  assert.throws(() => fillTemplate(parseTemplate('{.none}'), shop, { allowsMissing: false }), /none is not found/)
 })
 
 test('columns', () => {
@@ -56,6 +66,7 @@ test('columns', () => {
     ['apple', 'red,sour', '<none>'],
     ['pear', '<none>', '<none>'],
   ])
+  assert.deepEqual(namedColumns('A:.deep,B:.tags,C:.off').rowOf(shop.items[1]), ['map[er:x]', '[]', 'false'])
   assert.deepEqual(columnsOfFile('A  B\n.name .price\n').rowOf(shop.items[0]), ['apple', '3'])
   assert.throws(() => namedColumns('NAME'), /expected <header>:<json-path-expr>/)
   assert.equal(
@@ -92,6 +103,12 @@ test('orders', () => {
   assert.ok(compareValues('9Mi', '10Ki') > 0)
   assert.ok(compareValues('b', 'a') > 0)
   assert.ok(compareValues(undefined, 'a') < 0)
+  assert.deepEqual(
+    sortedBy('.color', shop.items).map(({ name }) => name),
+    ['apple', 'pear'],
+  )
+  assert.throws(() => sortedBy('none', shop.items), /couldn't find any field with path "\{\.none\}" in the list of objects/)
+  assert.deepEqual(sortedBy('none', []), [])
 })
 
 test('outlines', () => {

@@ -1,6 +1,7 @@
 // The order of objects by one of their fields: numbers and quantities by size, times by time, texts by their letters.
 
 import { compareText } from '../../base/text-order.js'
+import { Failure } from '../failure.js'
 import { follow, parseRelaxed } from './json-path.js'
 
 const quantity = /^([+-]?\d+(?:\.\d+)?)(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei)?$/
@@ -20,11 +21,16 @@ const units: { readonly [unit: string]: number } = {
   Ei: 2 ** 60,
 }
 
-/** Objects without the field come first. */
-export function sortKeyOf(field: string): (a: unknown, b: unknown) => number {
+/** In the order of a field; objects without it come first. A field that none of them has is a mistake. */
+export function sortedBy<T>(field: string, items: readonly T[], objectOf: (item: T) => unknown = (item) => item): readonly T[] {
   const path = parseRelaxed(field)
-  return (a, b) => compareValues(follow(path, a)[0], follow(path, b)[0])
+  const keyed = items.map((item) => ({ item, key: follow(path, objectOf(item))[0] }))
+  if (keyed.length > 0 && keyed.every(({ key }) => key === undefined))
+    throw new Failure(`couldn't find any field with path "${asTemplate(field)}" in the list of objects`)
+  return keyed.sort((a, b) => compareValues(a.key, b.key)).map(({ item }) => item)
 }
+
+const asTemplate = (field: string): string => (field.startsWith('{') ? field : `{${field.startsWith('.') ? '' : '.'}${field}}`)
 
 export function compareValues(a: unknown, b: unknown): number {
   if (a === undefined || b === undefined) return (a === undefined ? 0 : 1) - (b === undefined ? 0 : 1)

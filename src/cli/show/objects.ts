@@ -5,7 +5,7 @@ import type { DynamicObject } from '../../client/objects.js'
 import type { GetWork } from '../commands/get.js'
 import { explain } from '../failure.js'
 import { printerFor } from '../output/printer.js'
-import { sortKeyOf } from '../output/sorting.js'
+import { sortedBy } from '../output/sorting.js'
 import { fullNameOf, type Wanted } from '../targets.js'
 import { selectionOf } from './tables.js'
 
@@ -31,13 +31,12 @@ export async function showObjects(work: GetWork, { named, collections }: Wanted)
   const isList = collections.length > 0 || named.length > 1
   const names = new Map(found.map(({ object, fullName }) => [object as object, fullName]))
   const printer = printerFor({
-    output: flags.output,
+    flags,
     nameOf: (object) => names.get(object) ?? '',
     noHeaders: flags['no-headers'],
-    showManagedFields: flags['show-managed-fields'],
   })
-  const objects = found.map(({ object }) => object)
-  if (flags['sort-by'] !== undefined) objects.sort(sortKeyOf(flags['sort-by']))
+  const unsorted = found.map(({ object }) => object)
+  const objects = flags['sort-by'] === undefined ? unsorted : sortedBy(flags['sort-by'], unsorted)
   if (objects.length > 0 || (isList && failures === 0)) io.data(printer.print(objects, isList))
   return failures === 0 ? 0 : 1
 }

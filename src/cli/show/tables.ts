@@ -3,11 +3,11 @@
 import type { Collection } from '../../client/collection.js'
 import type { ServedResource } from '../../client/discovery.js'
 import { isNotFound } from '../../client/errors.js'
-import type { ApiObject, DynamicObject, Table } from '../../client/objects.js'
+import type { DynamicObject, Table } from '../../client/objects.js'
 import type { GetWork } from '../commands/get.js'
 import { explain } from '../failure.js'
 import { TableLines } from '../output/server-table.js'
-import { sortKeyOf } from '../output/sorting.js'
+import { sortedBy } from '../output/sorting.js'
 import { fullNameOf, type Wanted } from '../targets.js'
 
 interface Shown {
@@ -105,7 +105,6 @@ async function pagesOf(work: GetWork, collection: Collection<DynamicObject>, inc
 function sorted(tables: readonly Table[], sortBy: string | undefined): readonly Table[] {
   const [first] = tables
   if (sortBy === undefined || first === undefined) return tables
-  const compare = sortKeyOf(sortBy)
   const rows = tables.flatMap((table) => table.rows ?? [])
-  return [{ ...first, rows: rows.toSorted((a, b) => compare(a.object as ApiObject, b.object as ApiObject)) }]
+  return [{ ...first, rows: sortedBy(sortBy, rows, ({ object }) => object) }]
 }

@@ -10,7 +10,8 @@ import type { Requester } from '../../client/requester.js'
 import { openWatch } from '../../client/watch-stream.js'
 import type { GetWork } from '../commands/get.js'
 import { UsageError } from '../flags.js'
-import { isTable, printerFor } from '../output/printer.js'
+import { isTable, outputOf } from '../output/print-flags.js'
+import { printerFor } from '../output/printer.js'
 import { fullNameOf, type Wanted } from '../targets.js'
 import { linesFor, selectionOf } from './tables.js'
 
@@ -25,14 +26,13 @@ export async function showWatch(work: GetWork, { named, collections }: Wanted): 
   const selection = name === undefined ? selectionOf(work) : { fieldSelector: `metadata.name=${name}` }
   const event = flags['output-watch-events'] ? '' : undefined
   const lines = linesFor(work, resource, false, event)
-  const asTable = isTable(flags.output)
+  const asTable = isTable(flags)
   const printer = asTable
     ? undefined
     : printerFor({
-        output: flags.output,
+        flags,
         nameOf: ({ metadata }) => fullNameOf(resource, metadata?.name),
         noHeaders: flags['no-headers'],
-        showManagedFields: flags['show-managed-fields'],
       })
   const print = (object: ApiObject | Table, type: string): void => {
     const shown = (event === undefined ? object : { type, object }) as DynamicObject
@@ -42,7 +42,7 @@ export async function showWatch(work: GetWork, { named, collections }: Wanted): 
           ((object as Table).rows ?? []).map(() => type),
         )
       : (printer?.print([shown], false) ?? '')
-    const isDocument = !asTable && flags.output === 'yaml'
+    const isDocument = !asTable && outputOf(flags) === 'yaml'
     if (asTable) io.out(text)
     else io.data(isDocument ? `---\n${text}` : text)
   }
