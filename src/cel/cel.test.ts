@@ -225,6 +225,7 @@ describe('evaluation in pieces', () => {
     for (; next.done !== true; next = pieces.next()) turns++
     assert.deepEqual(next.value, program.evaluate(variables, Number.POSITIVE_INFINITY))
     assert.ok(turns >= count)
+    assert.ok(turns < (count * count) / 8, `${turns}: to do so for each item would cost more than the items`)
   })
 
   it('is not needed for what is short', () => {

@@ -16,6 +16,10 @@ export class TooLong extends Error {}
 /** What an evaluation may make in all, in letters of texts and places of lists: cost counts steps, and not what they leave behind. */
 const mostMade = 32 << 20
 
+/** So many items are looked at before an evaluation in pieces gives way, at so much cost: a few microseconds. */
+const mostItems = 16
+const mostCost = 50
+
 /**
  * Called before a step that takes long and cannot be cut. It throws where the evaluation can be begun anew elsewhere, and returns where it has to be
  * done here.
@@ -33,6 +37,8 @@ export class Run {
   private made = 0
   /** Since the evaluation last gave way. */
   private work = 0
+  private items = 0
+  private dueCost = mostCost
   /** Values of the variables that comprehensions bind, by depth. */
   readonly locals: Value[] = []
   readonly variables: { readonly [name: string]: Value }
@@ -55,9 +61,16 @@ export class Run {
     this.leave?.()
   }
 
+  /** Whether it is time to give way, asked before each item of a walk: to do so costs as much as many short items. */
+  isDue(): boolean {
+    return ++this.items >= mostItems || this.cost >= this.dueCost || this.work > 0
+  }
+
   /** Others have had a turn. */
   hasGivenWay(): void {
     this.work = 0
+    this.items = 0
+    this.dueCost = this.cost + mostCost
   }
 
   /** Counts what was made anew. */

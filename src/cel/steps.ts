@@ -37,7 +37,7 @@ abstract class Computation extends Step {
   override *pieces(run: Run): Pieces<Value> {
     const values: Value[] = []
     for (const operand of this.operands) {
-      values.push(yield* valueIn(operand, run))
+      values.push(operand.walks ? yield* operand.pieces(run) : operand.evaluate(run))
       if (this.isDecided(values)) break
     }
     return this.compute(values, run)
@@ -285,11 +285,13 @@ export class Comprehension extends Step {
     const { locals } = run
     locals[slot] = yield* valueIn(initial, run)
     for (const item of itemsOf(over)) {
-      yield
-      run.hasGivenWay()
+      if (run.isDue()) {
+        yield
+        run.hasGivenWay()
+      }
       locals[slot + 1] = item
-      if ((yield* valueIn(condition, run)) === false) break
-      locals[slot] = yield* valueIn(step, run)
+      if ((condition.walks ? yield* condition.pieces(run) : condition.evaluate(run)) === false) break
+      locals[slot] = step.walks ? yield* step.pieces(run) : step.evaluate(run)
     }
     return yield* valueIn(result, run)
   }
