@@ -32,6 +32,11 @@ export class Probe implements Timed {
     return this.#ms
   }
 
+  /** A single run, which may have to compile first: no less than it takes. */
+  once(): void {
+    this.#runsFor(0)
+  }
+
   sample(): void {
     if (this.#ms === Number.POSITIVE_INFINITY) {
       if (this.#runsFor(0) > longMs) return
@@ -68,10 +73,10 @@ function emptyYoungGeneration(): void {
 }
 
 /** By how much the time grows from one size to the other; samples go on while that looks worse than allowed. */
-export function growthOf(sizes: { readonly from: Timed; readonly to: Timed }, limit: number): number {
-  const { from, to } = sizes
+export function growthOf({ from, to }: { readonly from: Probe; readonly to: Probe }, limit: number): number {
   const factor = (): number => to.ms / from.ms
-  to.sample()
+  // What takes too long by this takes so long the next times, or was compiled meanwhile.
+  to.once()
   for (let i = 0; i < 4; i++) from.sample() // The small one is cheap, and what disturbs it hides what is looked for.
   for (let doubt = 0; doubt < 10 && factor() > limit; doubt++) {
     to.sample()
