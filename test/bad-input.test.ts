@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { configMapOf, configMaps, expectStatus, makeConfigMap, sleep } from './kit/fixtures.js'
+import { runRefused } from './kit/refused-command.js'
 import { type Finished, newFolder, runCommand, ServerProcess } from './kit/server-process.js'
 
 const place = mkdtempSync(join(tmpdir(), 'apiserver-bad-'))
@@ -78,7 +79,17 @@ describe('wrong command lines', { concurrency: 2 }, () => {
     test(row.name, async () => {
       const dataDir = join(place, `data-${row.name.replaceAll(' ', '-')}`)
       const argv = row.argv.some((arg) => arg.startsWith('--data-dir')) ? row.argv : [`--data-dir=${dataDir}`, ...row.argv]
-      expectRefusal(await runCommand(['--secure-port=0', ...argv]), row.says)
+      expectRefusal(await runRefused(['--secure-port=0', ...argv]), row.says)
+    })
+  }
+  // As a process, which has to end: before anything is opened, and when much is.
+  for (const [flag, says] of [
+    ['--secure-prot=1', '--secure-port'],
+    ['--bind-address=192.0.2.1', '192.0.2.1'],
+  ] as const) {
+    test(`${flag}, in a process of its own`, async () => {
+      const dataDir = join(place, `data-${flag.slice(2, 8)}`)
+      expectRefusal(await runCommand(['--secure-port=0', `--data-dir=${dataDir}`, flag]), [says])
     })
   }
 })

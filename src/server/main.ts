@@ -140,7 +140,9 @@ async function closeAtOnce(server: RunningServer): Promise<void> {
   await Promise.race([server.close({ immediately: true }).catch(() => undefined), patience])
 }
 
+const ignore = (): void => undefined
+
 /** Whoever read the output may be gone; that is no reason to end. */
 function ignoreClosedOutput(): void {
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+  for (const stream of [process.stdout, process.stderr]) stream.off('error', ignore).on('error', ignore)
 }

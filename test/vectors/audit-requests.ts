@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Agent, createServer, request as httpsRequest, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { RunningServer } from 'cluster-apiserver'
 import { issueCertificate } from '../../src/net/issue-certificate.js'
-import type { ServerProcess } from '../kit/server-process.js'
 import { trusting } from '../kit/trust.js'
 import type { AuditCase, AuditRequest } from './audit-events.js'
 import type { TokenUser } from './token-users.js'
@@ -27,13 +27,13 @@ export class AuditSender {
   private readonly hooks: WebhookServer
   private readonly tokens = new Map<string, string>()
 
-  private constructor(server: ServerProcess, hooks: WebhookServer) {
+  private constructor(server: RunningServer, hooks: WebhookServer) {
     this.url = new URL(server.url)
-    this.agent = new Agent({ keepAlive: true, ...trusting(server.access.ca) })
+    this.agent = new Agent({ keepAlive: true, ...trusting(server.caPem) })
     this.hooks = hooks
   }
 
-  static async open(server: ServerProcess): Promise<AuditSender> {
+  static async open(server: RunningServer): Promise<AuditSender> {
     return new AuditSender(server, await WebhookServer.open())
   }
 

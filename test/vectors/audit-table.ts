@@ -4,7 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { runCommand, ServerProcess } from '../kit/server-process.js'
+import { startServer } from 'cluster-apiserver'
+import { runRefused } from '../kit/refused-command.js'
+import { ServerProcess } from '../kit/server-process.js'
 import { type AuditCase, type AuditedEvent, compareEvents } from './audit-events.js'
 import { AuditSender, auditUsers, setupAgent } from './audit-requests.js'
 import type { ReplayedTable } from './tables.js'
@@ -51,7 +53,7 @@ async function differenceOfRefusal({ policy, startError = '' }: AuditCase): Prom
       await server.stop()
       return server.stderr.includes('unknown field') ? undefined : `nothing is said of it: ${server.stderr.slice(0, 500)}`
     }
-    const { code, stderr } = await runCommand([
+    const { code, stderr } = await runRefused([
       ...flags,
       '--secure-port=0',
       `--data-dir=${folder}`,
@@ -70,9 +72,9 @@ async function replayGroup(group: readonly AuditCase[]): Promise<ReadonlyMap<str
   const failed = (thrown: unknown): ReadonlyMap<string, string> =>
     new Map(group.map(({ name }) => [name, thrown instanceof Error ? thrown.message.slice(0, 500) : String(thrown)]))
   try {
-    const server = await ServerProcess.start({
+    const server = await startServer({
+      identity: 'kubernetes',
       flags: [
-        '--identity=kubernetes',
         '--authorization-mode=Node,RBAC',
         '--controllers=flow-schema-status',
         // As the reference ran: some of its pods are privileged.
@@ -96,7 +98,7 @@ async function replayGroup(group: readonly AuditCase[]): Promise<ReadonlyMap<str
       }
       return differences
     } finally {
-      await server.stop()
+      await server.close()
     }
   } catch (thrown) {
     return failed(thrown)

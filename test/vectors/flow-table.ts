@@ -3,8 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startServer } from 'cluster-apiserver'
 import { type Answer, ApiClient } from '../kit/api-client.js'
-import { ServerProcess } from '../kit/server-process.js'
+import { clientOf } from '../kit/embedded.js'
 import { differenceOf } from './compare.js'
 import type { ReplayedTable } from './tables.js'
 import { writeTokens } from './token-users.js'
@@ -57,21 +58,21 @@ export async function replayFlow(text: string): Promise<ReplayedTable> {
   const folder = mkdtempSync(join(tmpdir(), 'vectors-'))
   try {
     const requests = [...table.bootstrap, ...table.impersonation, ...table.own.requests, ...table.own.dangling]
-    const server = await ServerProcess.start({
-      flags: ['--identity=kubernetes', '--authorization-mode=Node,RBAC', ...writeTokens(folder, requests.map(tokenUserOf))],
+    const server = await startServer({
+      identity: 'kubernetes',
+      flags: ['--authorization-mode=Node,RBAC', ...writeTokens(folder, requests.map(tokenUserOf))],
     })
     try {
-      return await replayOn(server, table)
+      return await replayOn(new FlowReplay({ url: server.url, ca: server.caPem }, clientOf(server)), table)
     } finally {
-      await server.stop()
+      await server.close()
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function replayOn(server: ServerProcess, table: FlowTable): Promise<ReplayedTable> {
-  const replay = new FlowReplay(server)
+async function replayOn(replay: FlowReplay, table: FlowTable): Promise<ReplayedTable> {
   for (const [kind, wanted] of Object.entries({
     FlowSchema: table.bootstrapFlowSchemas,
     PriorityLevelConfiguration: table.bootstrapPriorityLevels,
@@ -104,13 +105,15 @@ const tokenUserOf = ({ user, groups }: FlowRequest) => ({
 const flowTokenOf = (user: string, groups: readonly string[]): string => `${user} ${groups.join(' ')}`.replace(/[^a-z0-9-]+/g, '-')
 
 class FlowReplay {
-  private readonly server: ServerProcess
+  private readonly place: { readonly url: string; readonly ca: string }
+  private readonly admin: ApiClient
   private readonly clients = new Map<string, ApiClient>()
   private readonly compared: string[] = []
   private readonly differences = new Map<string, string>()
 
-  constructor(server: ServerProcess) {
-    this.server = server
+  constructor(place: { readonly url: string; readonly ca: string }, admin: ApiClient) {
+    this.place = place
+    this.admin = admin
   }
 
   get result(): ReplayedTable {
@@ -118,21 +121,21 @@ class FlowReplay {
   }
 
   close(): void {
-    for (const client of this.clients.values()) client.close()
+    for (const client of [this.admin, ...this.clients.values()]) client.close()
   }
 
   async compareSpec(kind: string, name: string, spec: unknown): Promise<void> {
-    const got = (await this.server.client.get(`${collections[kind]}/${name}`)).json['spec'] as unknown
+    const got = (await this.admin.get(`${collections[kind]}/${name}`)).json['spec'] as unknown
     this.note(`${kind} ${name}`, differenceOf(spec, got, new Map()))
   }
 
   async create(object: FlowObject): Promise<void> {
-    const { status, text } = await this.server.client.post(collections[object.kind] ?? '', object)
+    const { status, text } = await this.admin.post(collections[object.kind] ?? '', object)
     this.note(`create ${object.kind} ${object.metadata.name}`, status === 201 ? undefined : `${status} ${text}`)
   }
 
   async refuse({ object, code, message }: RefusedObject): Promise<void> {
-    const { status, json } = await this.server.client.post(collections[object.kind] ?? '', object)
+    const { status, json } = await this.admin.post(collections[object.kind] ?? '', object)
     const got = { code: status, message: json['message'] as unknown }
     this.note(`refuse ${object.kind} ${object.metadata.name}`, differenceOf({ code, message }, got, new Map()))
   }
@@ -152,7 +155,7 @@ class FlowReplay {
   private async namesByUid(): Promise<ReadonlyMap<string, string>> {
     const names = new Map<string, string>()
     for (const path of Object.values(collections)) {
-      const { items } = (await this.server.client.get(path)).json as unknown as {
+      const { items } = (await this.admin.get(path)).json as unknown as {
         items: readonly { metadata: { uid: string; name: string } }[]
       }
       for (const { metadata } of items) names.set(metadata.uid, metadata.name)
@@ -165,8 +168,7 @@ class FlowReplay {
     const key = token ?? ''
     let client = this.clients.get(key)
     if (client === undefined) {
-      const { url, ca } = this.server.access
-      client = new ApiClient({ url, ca, ...(token === undefined ? {} : { token }) })
+      client = new ApiClient({ ...this.place, ...(token === undefined ? {} : { token }) })
       this.clients.set(key, client)
     }
     // What is written is refused, or does not matter: only who takes the request is compared.
