@@ -317,11 +317,16 @@ describe('health, version, metrics', () => {
     assert.equal(text, JSON.stringify(json, undefined, 2))
     expectFailure(await client.get('/version', { accept: 'text/html' }), 406, 'NotAcceptable')
     expectFailure(await client.post('/version', {}), 405, 'MethodNotAllowed')
+    for (const path of ['/version/x', '/openid/v1/jwks/x']) expectFailure(await client.get(path), 404, 'NotFound')
+    for (const path of ['/version/', '/openid/v1/jwks/']) expectStatus(await client.get(path, { accept: '*/*' }), 200)
+    for (const path of ['/metrics', '/openapi/v2']) expectStatus(await client.post(path, {}), 200)
   })
 
   test('the index of paths is for every reader, and nothing of the cluster lies in a namespace', async () => {
     const { json, text } = expectStatus(await client.get('/', { accept: 'text/html' }), 200)
     assert.equal(text, JSON.stringify(json, undefined, 2))
+    assert.equal((await client.get('/index.html')).text, text)
+    assert.equal((await client.post('/', {})).text, text)
     for (const path of ['namespaces', 'namespaces/default', 'nodes']) {
       expectFailure(await client.get(`/api/v1/namespaces/other/${path}`), 404, 'NotFound')
     }

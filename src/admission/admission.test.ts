@@ -150,6 +150,7 @@ const lifecycle: readonly { name: string; tried: Tried; code: number }[] = [
   { name: 'creating in a missing one', tried: { namespace: 'nowhere' }, code: 404 },
   { name: 'creating in one that is going', tried: { namespace: 'going' }, code: 403 },
   { name: 'updating in one that is going', tried: { namespace: 'going', operation: 'UPDATE' }, code: 200 },
+  { name: 'connecting in a missing one', tried: { namespace: 'nowhere', operation: 'CONNECT' }, code: 200 },
   { name: 'deleting in a missing one', tried: { namespace: 'nowhere', operation: 'DELETE' }, code: 200 },
   {
     name: 'deleting the default namespace',
@@ -197,8 +198,11 @@ test('the refusal says that the namespace is going', async () => {
           enabled: [],
           disabled: [],
         }),
-      ).mutate(request({ namespace: 'going' })),
-    (error) => error instanceof ApiError && error.status.details?.causes?.[0]?.reason === 'NamespaceTerminating',
+      ).mutate(request({ namespace: 'going', name: '' })),
+    (error) =>
+      error instanceof ApiError &&
+      error.status.details?.causes?.[0]?.reason === 'NamespaceTerminating' &&
+      error.message.startsWith('configmaps "Unknown" is forbidden: unable to create'),
   )
 })
 

@@ -23,7 +23,7 @@ import type { Profiles } from './profiles.js'
 import { serveResource } from './resource-endpoint.js'
 import { send, sendPlain, sendStream } from './respond.js'
 import { type Discoverable, discoveryDocument, rootPaths, sendDiscovery } from './serve-discovery.js'
-import { methodNotAllowed, type ResourceServer } from './target.js'
+import { couldNotFind, methodNotAllowed, type ResourceServer } from './target.js'
 
 export interface Site {
   readonly resources: ResourceServer
@@ -79,14 +79,17 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
   const isHealth = first === 'livez' || first === 'readyz' || first === 'healthz'
   if ((isHealth || first === 'metrics') && exchange.info.path.endsWith('/')) return pageNotFound(exchange)
   if (isHealth) return serveHealth(exchange, { path: first, checks: site.health[first], name: words.slice(1).join('/') })
-  if (exchange.info.method !== 'GET' && exchange.info.method !== 'HEAD') return notGet(site, exchange, words)
+  // The router of these does not look at methods.
+  if (first === undefined || exchange.info.path === '/index.html') return sendJson(exchange, site.root(exchange.catalog, servicesOf(site)))
+  const isRead = exchange.info.method === 'GET' || exchange.info.method === 'HEAD'
+  if (!isRead && first !== 'openapi' && !(first === 'metrics' && exchange.info.method !== 'DELETE')) return notGet(site, exchange, words)
   switch (first) {
     case 'metrics':
       return words.length === 1 ? serveMetrics(site, exchange) : pageNotFound(exchange)
     case 'debug':
       return serveDebug(site, exchange, words) || pageNotFound(exchange)
     case 'version':
-      if (words.length > 1) return pageNotFound(exchange)
+      if (words.length > 1) throw couldNotFind()
       if (exchange.info.method !== 'GET') throw methodNotAllowed()
       return serveVersion(site, exchange)
     case 'openapi':
@@ -96,13 +99,11 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
     case '.well-known':
     case 'openid':
       if (site.openId === undefined) return pageNotFound(exchange)
-      return serveOpenId(site.openId, exchange).then((isAnswered) => isAnswered || pageNotFound(exchange))
+      return serveOpenId(site.openId, exchange, `/${words.join('/')}`).then((isAnswered) => isAnswered || pageNotFound(exchange))
     case 'api':
     case 'apis':
       if (words.length === 1 && isAggregated(site, exchange, first)) return true
       return serveDiscovery(site, exchange, words)
-    case undefined:
-      return sendJson(exchange, site.root(exchange.catalog, servicesOf(site)))
     default:
       return pageNotFound(exchange)
   }
@@ -126,9 +127,8 @@ function serveDebug(site: Site, exchange: Exchange, words: readonly string[]): A
 
 /** Discovery is read only; elsewhere there is nothing. */
 function notGet(site: Site, exchange: Exchange, words: readonly string[]): Answered {
-  if (words.length === 0) return plain(exchange, 405, '405 method not allowed\n')
-  if (words.length === 1 && words[0] === 'version') throw methodNotAllowed()
-  if (site.openId !== undefined && openIdPaths.some((path) => path === exchange.info.path)) throw methodNotAllowed()
+  if (words[0] === 'version') throw words.length === 1 ? methodNotAllowed() : couldNotFind()
+  if (site.openId !== undefined && openIdPaths.some((path) => path === `/${words.join('/')}`)) throw methodNotAllowed()
   if (discoveryDocument(discoverable(site, exchange), words) === undefined) return pageNotFound(exchange)
   throw methodNotAllowed()
 }

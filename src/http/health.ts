@@ -2,6 +2,7 @@
 
 import type { Identity } from '../api/identity.js'
 import type { Query } from '../api/options/query.js'
+import { sortTexts } from '../base/text-order.js'
 
 type Problem = string | undefined
 
@@ -39,7 +40,7 @@ export async function answerAll(path: HealthPath, checks: readonly Check[], quer
       lines.push(`[-]${check.name} failed: reason withheld`)
     }
   }
-  const unmatched = excluded.filter((name) => !checks.some((check) => check.name === name))
+  const unmatched = sortTexts([...new Set(excluded.filter((name) => !checks.some((check) => check.name === name)))])
   if (unmatched.length > 0)
     lines.push(`warn: some health checks cannot be excluded: no matches for ${unmatched.map((name) => `"${name}"`).join(',')}`)
   if (isFailing) return { code: 500, text: `${lines.join('\n')}\n${path} check failed\n` }

@@ -22,7 +22,11 @@ const answers: readonly { query: string; code: number; text: RegExp }[] = [
   { query: '', code: 500, text: /^\[\+\]ping ok\n\[-\]etcd failed: reason withheld\nlivez check failed\n$/ },
   { query: 'exclude=etcd', code: 200, text: /^ok$/ },
   { query: 'exclude=etcd&verbose', code: 200, text: /^\[\+\]ping ok\n\[\+\]etcd excluded: ok\nhealthz check passed\n$/ },
-  { query: 'exclude=etcd&exclude=odd&verbose', code: 200, text: /warn: some health checks cannot be excluded: no matches for "odd"\n/ },
+  {
+    query: 'exclude=etcd&exclude=odd&exclude=any&exclude=odd&verbose',
+    code: 200,
+    text: /cannot be excluded: no matches for "any","odd"\n/,
+  },
 ]
 
 for (const row of answers) {

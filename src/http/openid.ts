@@ -5,6 +5,7 @@ import { checkProduced } from '../codec/negotiation.js'
 import type { Exchange } from './exchange.js'
 import type { Answered } from './pipeline.js'
 import { writeHead } from './respond.js'
+import { couldNotFind } from './target.js'
 
 export const openIdPaths = ['/.well-known/openid-configuration', '/openid/v1/jwks'] as const
 
@@ -22,10 +23,13 @@ export const hasOpenId = (issuer: string): boolean => URL.canParse(issuer) && ne
 const keysType = 'application/jwk-set+json'
 const contentTypes: { readonly [path: string]: string } = { [openIdPaths[0]]: 'application/json', [openIdPaths[1]]: keysType }
 
-/** False where the path is another one. */
-export async function serveOpenId(site: OpenIdSite, exchange: Exchange): Promise<Answered> {
-  const contentType = contentTypes[exchange.info.path]
-  if (contentType === undefined) return false
+/** `path`: without a slash at its end. False where it is another one. */
+export async function serveOpenId(site: OpenIdSite, exchange: Exchange, path: string): Promise<Answered> {
+  const contentType = contentTypes[path]
+  if (contentType === undefined) {
+    if (openIdPaths.some((known) => path.startsWith(`${known}/`))) throw couldNotFind()
+    return false
+  }
   checkProduced(exchange.request.headers.accept || '*/*', [contentType])
   return answer(exchange, contentType, contentType === keysType ? await site.issuer.keys() : configurationOf(site))
 }

@@ -37,7 +37,7 @@ export interface Target {
   readonly query: Query
 }
 
-const couldNotFind = (): ApiError =>
+export const couldNotFind = (): ApiError =>
   new ApiError({ code: 404, reason: 'NotFound', message: 'the server could not find the requested resource', details: {} })
 
 export const methodNotAllowed = (): ApiError =>

@@ -7,6 +7,7 @@ import { members } from '../../api/object.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
+import { refusedName } from '../pods.js'
 
 const mostRemembered = 10_000
 
@@ -39,7 +40,9 @@ export function namespaceLifecycle(options: {
       return
     }
     // Whoever asks what they may do in a namespace is answered, whether it is there or not.
-    if (!request.resource.namespaced || request.operation === 'DELETE' || request.resource.definition.review !== undefined) return
+    if (!request.resource.namespaced || request.resource.definition.review !== undefined) return
+    // What goes may always go, and whoever connects to something that is not there is told so.
+    if (request.operation === 'DELETE' || request.operation === 'CONNECT') return
     const stored = store.readOften({ resource: namespaces, namespace: '', name: request.namespace })
     if (stored === undefined) throw notFound(namespaces.subject, request.namespace)
     if (request.operation !== 'CREATE') return
@@ -59,7 +62,7 @@ export function namespaceLifecycle(options: {
 
 function terminating(request: AdmissionRequest): ApiError {
   const why = `unable to create new content in namespace ${request.namespace} because it is being terminated`
-  const { status } = forbidden(request.resource.subject, request.name, why)
+  const { status } = forbidden(request.resource.subject, refusedName(request), why)
   const cause = {
     reason: 'NamespaceTerminating',
     message: `namespace ${request.namespace} is being terminated`,

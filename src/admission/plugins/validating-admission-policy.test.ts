@@ -133,6 +133,9 @@ test('reasons have their codes, and the first refusal is the one that is told', 
       details: { name: 'x', kind: 'configmaps', causes: [{ message: text }] },
     })
   }
+  // As each one of a collection that is deleted.
+  const unnamed = stage.attempt({ resource: stage.find('configmaps'), namespace: 'shop', operation: 'DELETE', old: {} })
+  assert.match((await statusOf(unnamed))?.message ?? '', /^configmaps "Unknown" is forbidden: /)
 })
 
 test('what cannot be evaluated refuses, or does not count, as the policy says', async () => {

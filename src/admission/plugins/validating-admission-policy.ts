@@ -8,6 +8,7 @@ import type { AdmissionRequest, Plugin } from '../admission.js'
 import { byPlace } from '../matching/by-place.js'
 import { type Criteria, type MatchSource, match, mayMatch } from '../matching/match.js'
 import type { SeenAs } from '../matching/seen-as.js'
+import { refusedName } from '../pods.js'
 import type { CompiledBinding, CompiledPolicy } from '../policy/compiled-policy.js'
 import { type Asked, type Decision, evaluatePolicy } from '../policy/evaluate-policy.js'
 import { ConfigurationError, paramResource, readParams } from '../policy/params.js'
@@ -177,7 +178,7 @@ export function describeRefusal({ policy, binding, message }: Refusal): string {
 function refuse(request: AdmissionRequest, refusal: Refusal): ApiError {
   const { reason } = refusal
   const text = describeRefusal(refusal)
-  const { status } = forbidden(request.resource.subject, request.name, text)
+  const { status } = forbidden(request.resource.subject, refusedName(request), text)
   return new ApiError({
     ...status,
     reason,
