@@ -101,6 +101,7 @@ describe('a custom kind', () => {
     ])
     assert.deepEqual(errorsOf({ spec: { size: 'x' } }), [
       'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
+      '.spec.size: Invalid value: 0: .spec.size accessor error: x is of the type string, expected int64',
     ])
   })
 
@@ -135,8 +136,28 @@ describe('a custom kind', () => {
     assert.deepEqual(write({ spec: { replicas: 4 } }, unsized), object({ spec: { size: 4 } }))
     assert.deepEqual(write({ spec: {} }, object({ spec: { size: 3 } })), object({ spec: { size: 0 } }))
     const odd = object({ spec: { size: 'many' } })
-    assert.equal(scale?.refusal?.(odd), '.spec.size accessor error: a whole number is expected')
+    assert.equal(scale?.refusal?.(odd), '.spec.size accessor error: many is of the type string, expected int64')
     assert.throws(() => write({ spec: { replicas: 4 } }, odd), /accessor error/)
+  })
+
+  it('refuses sizes that are none, in the spec and in the status', () => {
+    const paths = { specReplicasPath: '.spec.free.n', statusReplicasPath: '.status.n', labelSelectorPath: '.status.pods' }
+    const scaled = define([version('v1', { subresources: { status: {}, scale: paths } })])
+    const box = (n: unknown, status: object = {}) => object({ spec: { size: 1, free: { n } }, status })
+    const shown = (errors: readonly { readonly field: string; readonly message: string }[] | undefined) =>
+      errors?.map(({ field, message }) => `${field}: ${message}`)
+    const found = (n: unknown, status: object = {}) => shown(scaled.validate?.(box(n, status), context))
+    assert.deepEqual(found(2 ** 31 - 1, { n: 0, pods: 'a=b' }), [])
+    assert.deepEqual(found(2 ** 31), ['.spec.free.n: Invalid value: 2147483648: should be less than or equal to 2147483647'])
+    assert.deepEqual(found(-1), ['.spec.free.n: Invalid value: -1: should be a non-negative integer'])
+    assert.deepEqual(found('x', { n: -2, pods: 3 }), [
+      '.spec.free.n: Invalid value: 0: .spec.free.n accessor error: x is of the type string, expected int64',
+      '.status.n: Invalid value: -2: should be a non-negative integer',
+      '.status.pods: Invalid value: "": .status.pods accessor error: 3 is of the type int64, expected string',
+    ])
+    const status = scaled.subresources?.find(({ name }) => name === 'status')
+    const bad = box(-1, { n: -2 })
+    assert.deepEqual(shown(status?.validateUpdate?.(bad, bad, context)), ['.status.n: Invalid value: -2: should be a non-negative integer'])
   })
 
   it('shows columns of its own', () => {

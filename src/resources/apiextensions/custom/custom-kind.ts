@@ -26,7 +26,7 @@ import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '
 import { validateEmbedded } from '../values/embedded-resource.js'
 import { isSurelyValid } from '../values/surely-valid.js'
 import { validateValue } from '../values/validate-value.js'
-import { customScale } from './custom-scale.js'
+import { customScale, validateScaled } from './custom-scale.js'
 import { structOfKind } from './custom-schema.js'
 import { tableOf } from './custom-table.js'
 import { withDefaults } from './default-value.js'
@@ -55,11 +55,15 @@ function ownPart(object: ApiObject): { readonly [name: string]: unknown } {
   return { ...rest, metadata: { ...(name === undefined ? {} : { name }), ...(generateName === undefined ? {} : { generateName }) } }
 }
 
-const validateObject = (object: ApiObject, { schema }: CustomVersion, context: RuleContext): readonly FieldError[] => {
+const validateObject = (object: ApiObject, version: CustomVersion, context: RuleContext, ofStatus = false): readonly FieldError[] => {
+  const { schema, definition } = version
   const strain = context.leaveIfMovable && new Strain(() => context.leaveIfMovable?.())
   const value = ownPart(object)
-  if (isSurelyValid(schema, value, strain)) return noErrors
-  const errors = [...validateValue(schema, value, '', strain), ...validateEmbedded(value, schema, ''), ...validateLists(value, schema, '')]
+  const scale = definition.subresources?.scale
+  const scaleErrors = scale === undefined ? noErrors : validateScaled(object, scale, ofStatus)
+  if (scaleErrors.length === 0 && isSurelyValid(schema, value, strain)) return noErrors
+  const ownErrors = [...validateValue(schema, value, '', strain), ...scaleErrors]
+  const errors = [...ownErrors, ...validateEmbedded(value, schema, ''), ...validateLists(value, schema, '')]
   // The object as a whole has no path.
   return errors.map((error) => (error.field === '' ? { ...error, field: '<nil>' } : error))
 }
@@ -100,7 +104,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     verbs: ['get', 'patch', 'update'],
     prepareUpdate: (next, old) =>
       withOldMetadata({ ...old, metadata: next.metadata, status: (next as { status?: unknown }).status } as ApiObject, old),
-    validateUpdate,
+    validateUpdate: (next, _old, context) => validateObject(next, ruleOf(context), context, true),
     resetFields: ['spec'],
   }
   return {

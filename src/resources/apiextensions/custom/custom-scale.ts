@@ -4,6 +4,9 @@ import { badRequest } from '../../../api/api-error.js'
 import type { RuleContext, SubresourceDefinition } from '../../../api/definition.js'
 import { type FieldError, invalid, quote } from '../../../api/field-error.js'
 import type { ApiObject } from '../../../api/object.js'
+import { joined } from '../../../api/validation/collect.js'
+import { noErrors } from '../../../api/validation/fields.js'
+import { shorten } from '../../../base/shorten.js'
 import { isRecord, setMember } from '../../../schema/read.js'
 import { scaleMetadata } from '../../autoscaling/scale.js'
 import { type Scale, scale as schema } from '../../autoscaling/v1.schema.js'
@@ -31,7 +34,42 @@ const countAt = (object: unknown, path: string): number => foundAt(object, path)
 /** Why it is no count; undefined: it is one, or nothing is there. */
 function countProblem(object: unknown, path: string): string | undefined {
   const value = valueAt(object, membersOf(path))
-  return value === undefined || Number.isInteger(value) ? undefined : `${path} accessor error: a whole number is expected`
+  return value === undefined || Number.isInteger(value) || typeof value === 'bigint' ? undefined : accessProblem(path, value, 'int64')
+}
+
+function textProblem(object: unknown, path: string): string | undefined {
+  const value = path === '' ? undefined : valueAt(object, membersOf(path))
+  return value === undefined || typeof value === 'string' ? undefined : accessProblem(path, value, 'string')
+}
+
+const typeNames: { readonly [type: string]: string } = { string: 'string', number: 'float64', boolean: 'bool' }
+
+function accessProblem(path: string, value: unknown, expected: string): string {
+  const found =
+    value === null ? 'null' : Number.isInteger(value) ? 'int64' : (typeNames[typeof value] ?? (Array.isArray(value) ? 'list' : 'object'))
+  const shown = typeof value === 'object' && value !== null ? 'the value' : String(value)
+  return `${path} accessor error: ${shorten(shown)} is of the type ${found}, expected ${expected}`
+}
+
+const maxCount = 2 ** 31 - 1
+
+function validateCount(object: ApiObject, path: string): readonly FieldError[] {
+  const problem = countProblem(object, path)
+  if (problem !== undefined) return [invalid(path, 0, problem)]
+  const count = valueAt(object, membersOf(path)) as number | bigint | undefined
+  if (count === undefined || (count >= 0 && count <= maxCount)) return noErrors
+  return [invalid(path, count, count < 0 ? 'should be a non-negative integer' : `should be less than or equal to ${maxCount}`)]
+}
+
+/** What an object with a scale says of its size is a size, however it is written; who writes the status answers for the status alone. */
+export function validateScaled(object: ApiObject, paths: CustomResourceSubresourceScale, ofStatus: boolean): readonly FieldError[] {
+  const { specReplicasPath = '', statusReplicasPath = '', labelSelectorPath = '' } = paths
+  const selectorProblem = textProblem(object, labelSelectorPath)
+  return joined(
+    ofStatus ? noErrors : validateCount(object, specReplicasPath),
+    validateCount(object, statusReplicasPath),
+    selectorProblem === undefined ? noErrors : [invalid(labelSelectorPath, '', selectorProblem)],
+  )
 }
 
 export interface ScaleRules {
@@ -45,12 +83,8 @@ export function customScale(paths: CustomResourceSubresourceScale, rules: ScaleR
     const selector = labelSelectorPath === '' ? undefined : valueAt(object, membersOf(labelSelectorPath))
     return typeof selector === 'string' ? selector : ''
   }
-  const problemOf = (object: ApiObject): string | undefined => {
-    const problem = countProblem(object, specReplicasPath) ?? countProblem(object, statusReplicasPath)
-    if (problem !== undefined || labelSelectorPath === '') return problem
-    const selector = valueAt(object, membersOf(labelSelectorPath))
-    return selector === undefined || typeof selector === 'string' ? undefined : `${labelSelectorPath} accessor error: a text is expected`
-  }
+  const problemOf = (object: ApiObject): string | undefined =>
+    countProblem(object, specReplicasPath) ?? countProblem(object, statusReplicasPath) ?? textProblem(object, labelSelectorPath)
   return {
     name: 'scale',
     verbs: ['get', 'patch', 'update'],
@@ -82,10 +116,6 @@ export function customScale(paths: CustomResourceSubresourceScale, rules: ScaleR
       },
     },
     prepareUpdate: rules.prepareUpdate,
-    validateUpdate: (next, old, context) => {
-      const replicas = countAt(next, specReplicasPath)
-      const errors = rules.validateUpdate(next, old, context)
-      return replicas < 0 ? [invalid(specReplicasPath, replicas, 'should be a non-negative integer'), ...errors] : errors
-    },
+    validateUpdate: rules.validateUpdate,
   }
 }
