@@ -96,3 +96,25 @@ test('it says that objects may not be deleted, and tries again', async () => {
   assert.equal(read(), undefined)
   await end()
 })
+
+test('one in a group of the system says whether it was approved', async () => {
+  const { engine, timers, own, end } = await setUp()
+  const protectedOne = {
+    ...definition,
+    metadata: { name: 'widgets.x.cluster.io', annotations: { 'api-approved.cluster.io': 'unapproved, a test' } },
+    spec: { group: 'x.cluster.io', scope: 'Namespaced', names, versions },
+  } as ApiObject
+  await create(engine, ownCall(engine, { resource: own.resource, name: 'widgets.x.cluster.io' }), { object: protectedOne })
+  await timers.advance(1000)
+  const stored = engine.store.read({ resource: own.resource, namespace: '', name: 'widgets.x.cluster.io' })
+  const { status } = (stored?.decode(own.resource) ?? {}) as CustomResourceDefinition
+  assert.deepEqual(
+    status?.conditions?.map(({ type, status: is, reason }) => [type, is, reason]),
+    [
+      ['NamesAccepted', 'True', 'NoConflicts'],
+      ['Established', 'True', 'InitialNamesAccepted'],
+      ['KubernetesAPIApprovalPolicyConformant', 'False', 'UnapprovedAnnotation'],
+    ],
+  )
+  await end()
+})

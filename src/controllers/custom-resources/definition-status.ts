@@ -7,6 +7,7 @@ import { sameValue } from '../../api/validation/same-value.js'
 import { listSome, shorten } from '../../base/shorten.js'
 import { sortTexts } from '../../base/text-order.js'
 import { metadataOf } from '../../objects/stored-metadata.js'
+import { approvalCondition } from '../../resources/apiextensions/api-approval.js'
 import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import { cleanupFinalizer } from '../../resources/apiextensions/custom-resource-definition.js'
 import type {
@@ -143,7 +144,9 @@ class Tending {
     const { names, namesAccepted, established } = isOwn
       ? refuseNames(definition)
       : acceptNames(definition, () => others().map(({ acceptedNames }) => acceptedNames))
-    const conditions = this.withConditions(definition.status?.conditions ?? [], [namesAccepted, established])
+    const approval = approvalCondition(definition, this.parts.engine.identity)
+    const wanted = approval === undefined ? [namesAccepted, established] : [namesAccepted, established, approval]
+    const conditions = this.withConditions(definition.status?.conditions ?? [], wanted)
     const status = { ...definition.status, acceptedNames: names, conditions }
     if (sameValue(status, definition.status)) return
     await this.write({ ...definition, status }, 'status')

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { frozen, lines, testContext } from '../../api/rule-context.fixture.js'
 import { validateChange, validateCreation } from '../../api/validation/validate-write.js'
+import { approvalCondition } from './api-approval.js'
 import { customResourceDefinition as definition } from './custom-resource-definition.js'
 import type {
   CustomResourceDefinition as Definition,
@@ -254,12 +255,28 @@ for (const { title, conversion, found } of conversions) {
 }
 
 const approval = 'metadata.annotations[api-approved.cluster.io]'
-const approvals: readonly { readonly title: string; readonly annotation: string; readonly found: readonly string[] }[] = [
-  { title: 'a place', annotation: 'https://example.com/1', found: [] },
-  { title: 'none, frankly', annotation: 'unapproved, a test', found: [] },
+const approvals: readonly {
+  readonly title: string
+  readonly annotation: string
+  readonly found: readonly string[]
+  readonly noted: readonly [status: string, reason: string, message: RegExp]
+}[] = [
+  {
+    title: 'a place',
+    annotation: 'https://example.com/1',
+    found: [],
+    noted: ['True', 'ApprovedAnnotation', /^approved in https:\/\/example.com\/1$/],
+  },
+  {
+    title: 'none, frankly',
+    annotation: 'unapproved, a test',
+    found: [],
+    noted: ['False', 'UnapprovedAnnotation', /^not approved: "unapproved, a test"$/],
+  },
   {
     title: 'no word',
     annotation: '',
+    noted: ['False', 'MissingAnnotation', /^protected groups must have approval annotation "api-approved.cluster.io", see /],
     found: [
       `${approval}: Required value: protected groups must have approval annotation "api-approved.cluster.io", see https://github.com/cluster/enhancements/pull/1111`,
     ],
@@ -267,18 +284,23 @@ const approvals: readonly { readonly title: string; readonly annotation: string;
   {
     title: 'some word',
     annotation: 'yes',
+    noted: ['False', 'InvalidAnnotation', /with either a URL or a reason starting with "unapproved", see /],
     found: [
       `${approval}: Invalid value: "yes": protected groups must have approval annotation "api-approved.cluster.io" with either a URL or a reason starting with "unapproved", see https://github.com/cluster/enhancements/pull/1111`,
     ],
   },
 ]
 
-for (const { title, annotation, found } of approvals) {
+for (const { title, annotation, found, noted } of approvals) {
   test(`a kind of the system, approved in ${title}`, () => {
     const meta = { ...metadata, name: 'things.x.cluster.io', annotations: { 'api-approved.cluster.io': annotation } }
     const object = make({ group: 'x.cluster.io' }, { metadata: meta })
     assert.deepEqual(lines(validateCreation(definition, object, context)), found)
     assert.deepEqual(validateChange(definition, { next: object, old: object }, context), [])
+    const condition = approvalCondition(object, context.identity)
+    assert.deepEqual([condition?.type, condition?.status, condition?.reason], ['KubernetesAPIApprovalPolicyConformant', noted[0], noted[1]])
+    assert.match(condition?.message ?? '', noted[2])
+    assert.equal(approvalCondition(make({}), context.identity), undefined)
   })
 }
 
