@@ -268,7 +268,7 @@ test('messages say what to do', async () => {
   await says(['get', 'pods', '--namespaces', 'x'], /unknown flag: --namespaces; did you mean "namespace"\?/)
   await says(['get', 'podss'], /the server doesn't have a resource type "podss"/)
   await says(['get'], /api-resources/)
-  await says(['get', 'pods', '-o', 'xml'], /allowed formats are: json\|yaml/)
+  await says(['get', 'pods', '-o', 'xml'], /allowed formats are: .*\|json\|/)
   await says(['get', 'pods', '--server', 'https://127.0.0.1:1'], /nobody listens there/)
   await says(['get', 'pods', '--context', 'other'], /context "other" does not exist; there are admin@cluster/)
   await says(['get', 'pods'], /no server to talk to|no client configuration/, { KUBECONFIG: join(folder, 'none') })
