@@ -35,6 +35,16 @@ test('users have their turns one after the other, each in the order in which the
   )
 })
 
+test('whether somebody else waits', () => {
+  const { queue } = queueOf(10, 5)
+  const own = job('a', '1')
+  assert.equal(queue.hasOther(own.user), false)
+  queue.add(own)
+  assert.equal(queue.hasOther(own.user), false)
+  queue.add(job('b', '1'))
+  assert.equal(queue.hasOther(own.user), true)
+})
+
 test('one user has room for some, all together for more, and masters always', () => {
   const { queue } = queueOf(3, 2)
   assert.ok(queue.add(job('a', '1')))

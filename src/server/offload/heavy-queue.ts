@@ -53,6 +53,11 @@ export class HeavyQueue<Job extends Waiting> {
     return undefined
   }
 
+  /** Whether somebody else waits. */
+  hasOther(user: User): boolean {
+    return this.#byUser.size > (this.#byUser.has(user.name) ? 1 : 0)
+  }
+
   clear(): readonly Job[] {
     const all = [...this.#byUser.values()].flat()
     this.#byUser.clear()

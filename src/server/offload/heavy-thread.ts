@@ -11,7 +11,7 @@ import type { Turns } from '../../admission/quota/turns.js'
 import type { HookTallies } from '../../admission/webhooks/hook-tallies.js'
 import type { Recording } from '../../admission/webhooks/review-recorder.js'
 import { requestTimedOut, unavailable } from '../../api/api-error.js'
-import type { Catalog, Resource } from '../../api/catalog.js'
+import type { Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import { mastersGroup, type User } from '../../api/user.js'
 import { timerMs } from '../../base/clock.js'
@@ -32,6 +32,8 @@ import { answerQuestion, copyOf, replyOf, sentEntry } from './answer-question.js
 import { errorOf, failureOf } from './failure.js'
 import { HeavyQueue } from './heavy-queue.js'
 import type { FromThread, Question, Reply, SentCounts, SentEntry, SentOutcome, Task, ToThread } from './messages.js'
+import { Silence } from './silence.js'
+import { isFound, needsKeys } from './thread-kinds.js'
 
 export interface HeavyThreadParts {
   readonly flags: ParsedFlags
@@ -87,6 +89,7 @@ type Unnumbered<T> = T extends Task ? Omit<T, 'catalog' | 'job'> : never
 interface Thread {
   readonly worker: Worker
   readonly channel: MessageChannel
+  readonly silence: Silence
   /** The turns at quotas that it has, each with what ends it. */
   readonly turns: Map<number, () => void>
 }
@@ -96,6 +99,8 @@ const mostWaiting = { total: 32, ofOneUser: 8 }
 /** Each may hold a large object while it waits for somebody else, and all have one memory. Masters are never kept out by others. */
 const mostRunning = { total: 4, ofOneUser: 2, withMasters: 5, items: 4 }
 const usualIdleMs = 30_000
+/** How often somebody looks whether it is held. */
+const watchMs = 500
 /** For a request whose client was told that its time is up, before the thread is given up. */
 const graceMs = 10_000
 const defaultHeapMiB = 768
@@ -116,6 +121,7 @@ export class HeavyThread implements Offload, ItemMaker {
   #again: Job[] = []
   #thread: Thread | undefined
   #idle: NodeJS.Timeout | undefined
+  #watching: NodeJS.Timeout | undefined
   #isClosed = false
   /** Resolves when those that were given up have ended. */
   #ended: Promise<unknown> = Promise.resolve()
@@ -182,6 +188,8 @@ export class HeavyThread implements Offload, ItemMaker {
     if (this.#running.size > 0) return
     this.#thread?.worker.unref()
     clearTimeout(this.#idle)
+    clearInterval(this.#watching)
+    this.#watching = undefined
     this.#idle = setTimeout(() => void this.#end(), this.#parts.idleMs ?? usualIdleMs).unref()
   }
 
@@ -213,6 +221,8 @@ export class HeavyThread implements Offload, ItemMaker {
     this.#thread ??= this.#start()
     // Somebody waits for it.
     this.#thread.worker.ref()
+    if (this.#running.size === 0) this.#thread.silence.begin()
+    this.#watching ??= setInterval(() => this.#watch(), watchMs).unref()
     const number = ++this.#jobs
     this.#running.set(number, job)
     job.timer = setTimeout(
@@ -251,14 +261,34 @@ export class HeavyThread implements Offload, ItemMaker {
       Atomics.notify(answered, 0)
     })
     channel.port1.unref()
-    const thread = { worker, channel, turns: new Map<number, () => void>() }
+    const thread = { worker, channel, silence: new Silence(), turns: new Map<number, () => void>() }
     worker.on('message', (message: FromThread) => void this.#hear(thread, message))
     worker.on('error', (error) => this.#lose(thread, error))
     worker.on('exit', () => this.#lose(thread, undefined))
     return thread
   }
 
+  #watch(): void {
+    const thread = this.#thread
+    if (thread === undefined) return
+    const jobs = [...this.#running.values()]
+    const isAlone = jobs.some((job) => job.isAlone)
+    if (thread.silence.isTooLong(isAlone && jobs.some((job) => job.isWanted())) && this.#keepsOthers(jobs)) {
+      for (const job of jobs) job.isOverdue = isAlone
+      this.#parts.logger.warn({ requests: jobs.length }, 'the thread for heavy requests was held by one of them, while others waited')
+      void this.#end()
+    } else thread.silence.ask(() => thread.worker.postMessage({ kind: 'ask' } satisfies ToThread))
+  }
+
+  #keepsOthers([first, ...others]: readonly Job[]): boolean {
+    if (first === undefined) return false
+    const isOther = ({ user }: Job): boolean => user.name !== first.user.name
+    return others.some(isOther) || this.#again.some(isOther) || this.#waiting.hasOther(first.user)
+  }
+
   async #hear(thread: Thread, message: FromThread): Promise<void> {
+    thread.silence.end()
+    if (message.kind === 'awake') return
     if (message.kind === 'answer' || message.kind === 'made' || message.kind === 'failed') {
       const job = this.#finish(message.job)
       if (message.kind === 'answer') this.#count(message.counts)
@@ -330,7 +360,8 @@ export class HeavyThread implements Offload, ItemMaker {
     for (const end of thread.turns.values()) end()
     if (error !== undefined) this.#parts.logger.error({ err: error }, 'the thread for heavy requests ended')
     const jobs = [...this.#running.keys()].flatMap((number) => this.#finish(number) ?? [])
-    for (const job of jobs) {
+    // Those that began last first: they are the least likely to have held the others.
+    for (const job of jobs.reverse()) {
       // Whoever was beside the one that needed too much has done nothing wrong: each is tried once more by itself, if it has written nothing.
       const isTriedAgain = jobs.length > 1 && !job.isAlone && !job.hasCommitted && !job.isOverdue && !this.#isClosed
       if (isTriedAgain) this.#again.push({ ...job, isAlone: true })
@@ -341,6 +372,8 @@ export class HeavyThread implements Offload, ItemMaker {
 
   async #end(): Promise<void> {
     clearTimeout(this.#idle)
+    clearInterval(this.#watching)
+    this.#watching = undefined
     const thread = this.#thread
     if (thread !== undefined) {
       this.#ended = Promise.all([this.#ended, thread.worker.terminate()])
@@ -356,12 +389,5 @@ const givenAway = (reply: Reply<unknown>): readonly ArrayBuffer[] =>
   'value' in reply && typeof reply.value === 'object' && reply.value !== null && 'value' in reply.value
     ? [(reply.value as SentEntry).value.buffer]
     : []
-
-/** Whether it is what is served under its name. */
-const isFound = (catalog: Catalog, resource: Resource): boolean =>
-  catalog.find(resource.group, resource.version, resource.subject.resource) === resource
-
-/** Tokens are signed and looked into with keys that another thread has only where they are kept in a folder. */
-const needsKeys = ({ definition, kind }: Resource): boolean => definition.review !== undefined || kind === 'ServiceAccount'
 
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -84,7 +84,11 @@ export type Task =
   | { readonly kind: 'item'; readonly job: number; readonly catalog: number; readonly item: WantedItem }
   | { readonly kind: 'text'; readonly job: number; readonly catalog: number; readonly text: ItemsText }
 
-export type ToThread = Task | { readonly kind: 'done'; readonly id: number; readonly reply: Reply<SentOutcome | number | undefined> }
+export type ToThread =
+  | Task
+  /** Whether it does anything but compute. */
+  | { readonly kind: 'ask' }
+  | { readonly kind: 'done'; readonly id: number; readonly reply: Reply<SentOutcome | number | undefined> }
 
 /** What was counted for one request. */
 export interface SentCounts {
@@ -96,6 +100,8 @@ export interface SentCounts {
 }
 
 export type FromThread =
+  /** It is there, and has a moment. */
+  | { readonly kind: 'awake' }
   | { readonly kind: 'answer'; readonly job: number; readonly answer: OffloadedAnswer; readonly counts: SentCounts }
   /** What a task gave that is no request. */
   | { readonly kind: 'made'; readonly job: number; readonly bytes: OwnBytes }

@@ -234,6 +234,10 @@ export async function serveHeavy(): Promise<void> {
       void sayServed(prepared, message)
       return
     }
+    if (message.kind === 'ask') {
+      say({ kind: 'awake' })
+      return
+    }
     if (message.kind !== 'done') {
       void sayMade(prepared, message)
       return
@@ -242,4 +246,5 @@ export async function serveHeavy(): Promise<void> {
     unanswered.delete(message.id)
     answer?.(message.reply as Reply<never>)
   })
+  say({ kind: 'awake' })
 }

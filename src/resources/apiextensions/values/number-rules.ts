@@ -5,26 +5,30 @@ import { floatText } from '../../../base/float-text.js'
 import type { JsonSchema } from '../json-schema.js'
 import { fieldOf, type ValuePlace } from './value-place.js'
 
+interface Found {
+  /** The words are made for those who want them. */
+  add(describe: () => FieldError): void
+}
+
 /** Beside a whole number bounds are whole, too: as in the reference, their fractions are cut off, so that 1 is not below 1.5. */
-export function validateNumber(schema: JsonSchema, value: number | bigint, place: ValuePlace): readonly FieldError[] {
+export function validateNumber(schema: JsonSchema, value: number | bigint, place: ValuePlace, found: Found): void {
   const number = Number(value)
   const isWhole = Number.isInteger(number)
   const bound = (given: number | undefined): number | undefined => (isWhole && given !== undefined ? Math.trunc(given) : given)
   const print = (given: number): string => (isWhole && Number.isInteger(given) ? BigInt(given).toString() : floatText(given))
-  const wrong = (problem: string): FieldError => invalid(fieldOf(place), value, `${place.path} in body should be ${problem}`)
-  const errors: FieldError[] = []
+  const addWrong = (problem: () => string): void =>
+    found.add(() => invalid(fieldOf(place), value, `${place.path} in body should be ${problem()}`))
   // What is less than one stays what it is: nothing is a multiple of zero.
   const step = bound(schema.multipleOf) || schema.multipleOf
-  if (step !== undefined && !isMultiple(number, step)) errors.push(wrong(`a multiple of ${print(step)}`))
+  if (step !== undefined && !isMultiple(number, step)) addWrong(() => `a multiple of ${print(step)}`)
   const minimum = bound(schema.minimum)
   if (minimum !== undefined && (schema.exclusiveMinimum ? number <= minimum : number < minimum)) {
-    errors.push(wrong(`greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${print(minimum)}`))
+    addWrong(() => `greater than ${schema.exclusiveMinimum ? '' : 'or equal to '}${print(minimum)}`)
   }
   const maximum = bound(schema.maximum)
   if (maximum !== undefined && (schema.exclusiveMaximum ? number >= maximum : number > maximum)) {
-    errors.push(wrong(`less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${print(maximum)}`))
+    addWrong(() => `less than ${schema.exclusiveMaximum ? '' : 'or equal to '}${print(maximum)}`)
   }
-  return errors
 }
 
 const tolerance = 1e-9

@@ -235,6 +235,15 @@ test('a short value that is held against thousands of choices is left to somebod
   assert.throws(() => validateValue(schema, value, '', new Strain(leave)), TooHeavyError)
 })
 
+test('choices behind one that fits are not looked at, where one is enough', () => {
+  const unread = {
+    get type(): string {
+      throw new Error('nobody needs to know')
+    },
+  }
+  assert.deepEqual(validateValue({ anyOf: [{ type: 'string' }, { type: 'integer' }, unread] }, 1, ''), [])
+})
+
 test('of many thousand values that may be there the message names the first', () => {
   const schema: JsonSchema = { type: 'string', enum: Array.from({ length: 10_000 }, (_, i) => `value${i}`) }
   assert.deepEqual(validateValue(schema, 'value9999', ''), [])
