@@ -22,6 +22,15 @@ test('usual patterns and rules stay', () => {
   assert.equal(isLeft(fields(20, { type: 'integer', 'x-kubernetes-validations': [{ rule: 'self > 0 || self < -10' }] })), false)
 })
 
+test('schemas of very many parts, levels or values go', () => {
+  const nested = (levels: number): JsonSchema =>
+    levels === 0 ? { type: 'string' } : { type: 'object', properties: { a: nested(levels - 1) } }
+  const choices = (count: number): JsonSchema => ({ type: 'integer', anyOf: Array.from({ length: count }, (_, i) => ({ minimum: i })) })
+  const values = (count: number): JsonSchema => ({ type: 'string', enum: Array.from({ length: count }, (_, i) => `v${i}`) })
+  assert.deepEqual([nested(50), choices(300), values(1000), fields(500, { type: 'string' })].map(isLeft), [false, false, false, false])
+  assert.deepEqual([nested(400), choices(3000), values(10_000), fields(3000, { type: 'string' })].map(isLeft), [true, true, true, true])
+})
+
 test('patterns that become large go, also those of rules', () => {
   assert.equal(isLeft(fields(1, { type: 'string', pattern: 'a{1000}b{1000}'.repeat(10) })), true)
   assert.equal(isLeft({ type: 'array', items: fields(20, { type: 'string', pattern: 'a{1000}' }) }), true)
