@@ -97,6 +97,32 @@ onEveryEngine('custom kinds', (client) => {
     expectStatus(await client().get('/apis/two.example.com/v2'), 404)
   })
 
+  test('are known by their verbs and not by routes: what they do not have is told so', async () => {
+    const boxes = await serve(client(), 'boxes', 'paths.example.com')
+    expectStatus(await client().post(boxes, box('paths.example.com', 'a', {})), 201)
+    const all = '/apis/paths.example.com/v1/boxes'
+    const nowhere = [
+      await client().post(all, box('paths.example.com', 'b', {})),
+      await client().delete(all),
+      await client().get(`${all}/a`),
+    ]
+    assert.deepEqual(
+      nowhere.map(({ status, text }) => [status, text]),
+      nowhere.map(() => [404, '404 page not found\n']),
+    )
+    expectStatus(await client().get(all), 200)
+    const message = 'boxes.paths.example.com "a" not found'
+    assert.equal(expectFailure(await client().get(`${boxes}/a/status`), 404, 'NotFound').message, message)
+    assert.equal(expectFailure(await client().put(boxes, {}), 400, 'BadRequest').message, 'name must be provided')
+    const patched = await client().patch(boxes, 'application/merge-patch+json', {})
+    assert.equal(expectFailure(patched, 400, 'BadRequest').message, 'name must be provided')
+    expectStatus(await client().send({ method: 'HEAD', path: `${boxes}/a` }), 200)
+    const version = (definition('boxes', 'parts.example.com') as { spec: { versions: object[] } }).spec.versions[0]
+    const parts = await serve(client(), 'boxes', 'parts.example.com', { versions: [{ ...version, subresources: { status: {} } }] })
+    const refused = expectFailure(await client().delete(`${parts}/a/status`), 405, 'MethodNotAllowed')
+    assert.equal(refused.message, 'delete is not supported on resources of kind "boxes.parts.example.com"')
+  })
+
   test('have a scale once they say how many there shall be', async () => {
     const scale = { specReplicasPath: '.spec.count', statusReplicasPath: '.status.count' }
     const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }

@@ -23,7 +23,7 @@ import type { Profiles } from './profiles.js'
 import { serveResource } from './resource-endpoint.js'
 import { send, sendPlain, sendStream } from './respond.js'
 import { type Discoverable, discoveryDocument, rootPaths, sendDiscovery } from './serve-discovery.js'
-import { couldNotFind, methodNotAllowed, type ResourceServer } from './target.js'
+import { couldNotFind, isInScope, methodNotAllowed, type ResourceServer } from './target.js'
 
 export interface Site {
   readonly resources: ResourceServer
@@ -66,7 +66,8 @@ export function dispatch(site: Site): Filter {
     // Such a path leads nowhere, whatever its words mean without the slashes.
     if (info.path.startsWith('//')) return pageNotFound(exchange)
     if (!catalog.hasGroup(info.group)) return groupNotFound(exchange, info.group)
-    if (catalog.find(info.group, info.version, info.resource) === undefined && catalog.isCustomGroup(info.group))
+    const resource = catalog.find(info.group, info.version, info.resource)
+    if (resource === undefined ? catalog.isCustomGroup(info.group) : resource.definition.custom !== undefined && !isInScope(resource, info))
       return pageNotFound(exchange)
     return serveResource(site.resources, exchange)
   }

@@ -19,7 +19,7 @@ import { readBody } from './read-body.js'
 import { type ObjectForm, representObject } from './represent.js'
 import { send } from './respond.js'
 import { servePostTo } from './serve-special.js'
-import { formOf, type Target } from './target.js'
+import { formOf, nameMissing, type Target } from './target.js'
 
 export async function serveCreate(target: Target): Promise<Answered> {
   const form = formOf(target)
@@ -53,6 +53,7 @@ export async function servePatch(target: Target): Promise<Answered> {
   const { exchange, server } = target
   const { resource, subresource } = target.call
   const type = patchTypeOf(exchange.request.headers, resource.definition.custom !== undefined && subresource?.view === undefined)
+  if (exchange.info.name === '') throw nameMissing()
   const form = formOf(target)
   const options = parsePatchOptions(target.query, { identity: server.engine.identity, isApply: type === 'apply' })
   const bytes = await readBody(exchange)

@@ -1,12 +1,13 @@
 // What a request on a resource aims at: the kind, the subresource, the object, and the form of the answer.
 
-import { ApiError, badRequest } from '../api/api-error.js'
+import { ApiError, badRequest, methodNotSupported, notFound } from '../api/api-error.js'
 import { Call } from '../api/call.js'
 import type { Resource, Subresource } from '../api/catalog.js'
 import type { Verb } from '../api/definition.js'
 import type { Identity } from '../api/identity.js'
 import type { ListContext } from '../api/options/list-options.js'
 import { type Query, readQuery } from '../api/options/query.js'
+import type { RequestInfo } from '../api/request-info.js'
 import { allFormats, type Format, negotiate } from '../codec/negotiation.js'
 import type { Engine } from '../verbs/engine.js'
 import type { Exchange } from './exchange.js'
@@ -48,6 +49,8 @@ export const methodNotAllowed = (): ApiError =>
     details: {},
   })
 
+export const nameMissing = (): ApiError => badRequest('name must be provided')
+
 const textFormats: readonly Format[] = ['json', 'yaml']
 
 const noOptions = {}
@@ -64,8 +67,10 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   // The old form of a watch has no subresources, and of the old form of a proxy nothing is left.
   if ((info.verb === 'watch' && info.subresource !== '') || info.verb === 'proxy') throw couldNotFind()
   const subresource = info.subresource === '' ? undefined : resource.subresources.get(info.subresource)
-  if (info.subresource !== '' && subresource === undefined) throw couldNotFind()
-  checkMethod(exchange, resource, subresource)
+  const isCustom = resource.definition.custom !== undefined
+  if (info.subresource !== '' && subresource === undefined) throw isCustom ? notFound(resource.subject, info.name) : couldNotFind()
+  if (isCustom) checkCustomMethod(exchange, resource, subresource)
+  else checkMethod(exchange, resource, subresource)
   warnOfDeprecation(exchange, resource, server.engine.identity)
   const namespace = resource.namespaced ? info.namespace : ''
   exchange.offload = server.offload?.serves(resource) ? server.offload : undefined
@@ -86,6 +91,19 @@ function checkMethod({ info }: Exchange, resource: Resource, subresource: Subres
   if (info.verb === 'create' && info.name !== '' && subresource === undefined) throw methodNotAllowed()
   if (needsName && info.name === '') throw methodNotAllowed()
   if (isCollectionOfAll && (info.verb === 'create' || info.verb === 'deletecollection')) throw methodNotAllowed()
+}
+
+/** Whether the path of a custom kind says its scope, as far as it must. */
+export const isInScope = ({ namespaced }: Resource, { namespace, verb }: RequestInfo): boolean =>
+  namespaced ? namespace !== '' || verb === 'list' || verb === 'watch' : namespace === ''
+
+/** Custom kinds have no routes of their own: what is asked for is found out from the verb, and only then whether it can be done. */
+function checkCustomMethod({ info }: Exchange, resource: Resource, subresource: Subresource | undefined): void {
+  const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
+  const verb = info.verb as Verb
+  if (!verbs.includes(verb)) throw methodNotSupported(resource.subject, verb)
+  if ((verb === 'watch' && info.method !== 'GET') || (verb === 'create' && info.name !== '')) throw methodNotAllowed()
+  if (verb === 'update' && info.name === '') throw nameMissing()
 }
 
 /** Clients of a version that will go are told so with every answer. */
