@@ -29,6 +29,7 @@ export interface DocumentSource {
 
 export interface Blueprint {
   readonly info: JsonSchema
+  readonly describe: DocumentSource['describe']
   /** By document of version 3, and what is in none of them. */
   readonly sources: readonly RouteSource[]
   /** As which kinds a type is sent and received. */
@@ -59,6 +60,7 @@ export function* drawBlueprint(
   const kindsOf = (node: StructNode): readonly PublishedKind[] => kinds.get(node) ?? noKinds
   return {
     info: { title: titleOf(catalog.identity), version: release },
+    describe,
     sources: yield* routeSources(catalog, publisher),
     kindsOf,
     definitions: (version, { kindsOf: heard = kindsOf, written } = {}) =>
@@ -67,7 +69,7 @@ export function* drawBlueprint(
         describe,
         nameOf: componentName,
         kindsOf: heard,
-        writtenFor: (node, schemaOf) => (node === written?.[0] ? completeSchema(written[1], { describe, schemaOf }) : undefined),
+        writtenFor: (node, schemaOf) => (node === written?.[0] ? completeSchema(written[1], version, { describe, schemaOf }) : undefined),
       }),
   }
 }

@@ -49,10 +49,10 @@ function renderOperation(operation: Operation, shared: readonly Parameter[], def
   }
 }
 
-/** What is read: documents are asked for in the forms in which they come, and objects in any. */
-function consumed({ body, kind, produces }: Operation): JsonSchema {
+/** What is read: documents are asked for in the forms in which they come, and objects in any that nobody names. */
+function consumed({ body, kind, produces, consumes }: Operation): JsonSchema {
   if (body !== undefined) return { consumes: body.mediaTypes }
-  if (kind !== undefined) return { consumes: ['*/*'] }
+  if (kind !== undefined) return { consumes: consumes ?? ['*/*'] }
   return produces.length > 0 ? { consumes: produces } : {}
 }
 

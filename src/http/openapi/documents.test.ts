@@ -9,6 +9,7 @@ import { describeType } from '../../resources/descriptions/describe-type.js'
 import { definitions as builtIn } from '../../resources/index.js'
 import { blueprintOf, drawBlueprint } from './blueprint.js'
 import { checkDocument, type Json } from './check-document.fixture.js'
+import { completeSchema } from './custom-schemas.js'
 import { type KeptDocument, type OpenApiDocuments, openApiDocuments } from './documents.js'
 import { hashOf, joinParts, packShort } from './packed-part.js'
 import { gadget, plain, thingsBlueprint, thingsCatalog, widget } from './things.fixture.js'
@@ -48,7 +49,6 @@ test('version 2 has everything, version 3 the documents of each version of a gro
     'api',
     'api/v1',
     'apis',
-    'apis/shop.example.com',
     'apis/shop.example.com/v1beta1',
     'apis/small.things.cluster.io',
     'apis/small.things.cluster.io/v1',
@@ -108,6 +108,7 @@ test('a body is required by version 2 where there is nothing to do without', () 
 })
 
 describe('a custom kind', () => {
+  const propertiesOf = (schema: Json | undefined) => (schema?.['properties'] ?? {}) as { readonly [name: string]: Json }
   const metadata = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
   const kind = [{ group: 'shop.example.com', version: 'v1beta1', kind: 'Widget' }]
   const typeMeta = {
@@ -119,21 +120,36 @@ describe('a custom kind', () => {
     const schema = schemasOf(v3.get('apis/shop.example.com/v1beta1'))['com.example.shop.v1beta1.Widget'] as Json
     assert.equal(schema['description'], 'A widget.')
     assert.deepEqual(schema['x-kubernetes-group-version-kind'], kind)
-    const { spec, ...others } = schema['properties'] as { readonly [name: string]: Json }
+    const { spec, sure: _, ...others } = schema['properties'] as { readonly [name: string]: Json }
     assert.deepEqual(others, { ...typeMeta, metadata: { $ref: `#/components/schemas/${metadata}` } })
     assert.equal(spec?.['nullable'], true)
+    const { size, whole } = propertiesOf(spec)
+    assert.deepEqual(size, { 'x-kubernetes-int-or-string': true, default: 3, anyOf: [{ type: 'integer' }, { type: 'string' }] })
+    assert.deepEqual(whole?.['required'], ['kind', 'apiVersion'])
+    assert.deepEqual(Object.keys(propertiesOf(whole)), ['data', 'apiVersion', 'kind', 'metadata'])
   })
 
   test('is published in version 2 so that nothing is refused that the server takes', () => {
     const schema = (v2['definitions'] as Json)['com.example.shop.v1beta1.Widget'] as Json
-    assert.deepEqual((schema['properties'] as Json)['spec'], {
-      required: ['size'],
-      properties: {
-        size: { 'x-kubernetes-int-or-string': true },
-        tags: { type: 'array', items: {}, maxItems: 5 },
-        open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-      },
+    const { spec, sure } = schema['properties'] as { readonly [name: string]: Json }
+    assert.deepEqual(spec, {}, 'what may be null is anything')
+    assert.deepEqual(sure?.['required'], ['a'])
+    const { whole, ...others } = propertiesOf(sure)
+    assert.deepEqual(others, {
+      a: { 'x-kubernetes-int-or-string': true, default: 3 },
+      b: { maxLength: 3 },
+      list: { 'x-kubernetes-preserve-unknown-fields': true },
+      open: { 'x-kubernetes-preserve-unknown-fields': true },
     })
+    assert.deepEqual(whole?.['required'], ['kind', 'apiVersion'])
+    assert.deepEqual(propertiesOf(whole)['metadata'], { $ref: `#/definitions/${metadata}` })
+  })
+
+  test('that keeps everything has no fields in version 2', () => {
+    const said = { 'x-kubernetes-preserve-unknown-fields': true, properties: {} }
+    const reading = { describe: () => undefined, schemaOf: () => ({}) }
+    assert.deepEqual(completeSchema(said, 2, reading), { type: 'object' })
+    assert.deepEqual(Object.keys(completeSchema(said, 3, reading)['properties'] as Json), ['apiVersion', 'kind', 'metadata'])
   })
 })
 

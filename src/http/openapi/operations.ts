@@ -6,7 +6,7 @@ import * as meta from '../../api/meta.schema.js'
 import type { StructNode } from '../../schema/node.js'
 import { groupStem, type OperationName, operationId, versionTag } from './operation-ids.js'
 import { nameInPath, namespaceInPath } from './parameters.js'
-import type { Publisher } from './publisher.js'
+import { isCustom, type Publisher } from './publisher.js'
 import type { Method, Operation, Parameter } from './route.js'
 
 /** A resource whose paths are being written. */
@@ -41,6 +41,7 @@ export function operation({ publisher, resource }: Subject, draft: OperationDraf
     kind: { group, version, kind },
     parameters: [...(draft.namespaced ? [namespaceInPath] : []), ...draft.parameters],
     ...(draft.body && { body: draft.body }),
+    ...(isCustom(resource) ? { consumes: publisher.mediaTypesOf(resource).object } : {}),
     answers: draft.answers,
     produces: draft.produces ?? publisher.mediaTypesOf(resource).object,
   }
@@ -67,7 +68,7 @@ export function readAndWrite(subject: Subject, { verbs, schema, what, suffix = '
     action: 'get',
     verb: 'read',
     description: `Reads ${target}.`,
-    parameters: [nameInPath, ...parameters.get],
+    parameters: [nameInPath, ...(isCustom(resource) ? parameters.getVersion : parameters.get)],
     answers: { 200: schema },
   }
   const replacing: OperationDraft = {
@@ -86,9 +87,9 @@ export function readAndWrite(subject: Subject, { verbs, schema, what, suffix = '
     action: 'patch',
     verb: 'patch',
     description: `Changes parts of ${target}.`,
-    parameters: [nameInPath, ...parameters.patch],
+    parameters: [nameInPath, ...(isCustom(resource) ? parameters.put : parameters.patch)],
     body: { node: meta.patch, mediaTypes: types.patch, required: true },
-    answers: { 200: schema, 201: schema },
+    answers: isCustom(resource) ? { 200: schema } : { 200: schema, 201: schema },
   }
   const drafts: readonly (readonly [Verb, OperationDraft])[] = [
     ['get', reading],

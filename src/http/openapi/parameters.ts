@@ -33,6 +33,8 @@ export function queryParameters(options: StructNode, describe: Describe): readon
 
 export interface ActionParameters {
   readonly get: readonly Parameter[]
+  /** Of custom kinds: from which version on. */
+  readonly getVersion: readonly Parameter[]
   readonly list: readonly Parameter[]
   readonly post: readonly Parameter[]
   readonly put: readonly Parameter[]
@@ -49,6 +51,7 @@ export function actionParameters(describe: Describe): ActionParameters {
   const deleting = queryParameters(meta.deleteOptions, describe)
   return {
     get: [pretty],
+    getVersion: [pretty, ...list.filter(({ name }) => name === 'resourceVersion')],
     list: [pretty, ...list],
     post: [pretty, ...queryParameters(meta.createOptions, describe)],
     put: [pretty, ...queryParameters(meta.updateOptions, describe)],

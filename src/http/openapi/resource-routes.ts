@@ -4,6 +4,7 @@ import type { Verb } from '../../api/definition.js'
 import * as meta from '../../api/meta.schema.js'
 import { operation, readAndWrite, type Subject } from './operations.js'
 import { nameInPath } from './parameters.js'
+import { isCustom } from './publisher.js'
 import type { Operation, Route } from './route.js'
 import { subresourceRoutes } from './subresource-routes.js'
 
@@ -54,10 +55,10 @@ function listing(subject: Subject, extent: Exclude<Extent, 'object'>): Optional 
   })
 }
 
-/** The paths of watches from before there was the parameter `watch`. */
+/** The paths of watches from before there was the parameter `watch`; of custom kinds nobody is told of them. */
 function watch(subject: Subject, path: string, extent: Extent): Route {
   const { publisher, resource } = subject
-  if (!has(subject, 'watch')) return route(subject, path, [])
+  if (!has(subject, 'watch') || isCustom(resource)) return route(subject, path, [])
   const isObject = extent === 'object'
   return route(subject, path, [
     operation(subject, {
@@ -102,8 +103,9 @@ function collectionOperations(subject: Subject): readonly Optional[] {
           qualifier: 'Collection',
           namespaced,
           description: `Deletes the objects of kind ${kind} that are selected.`,
-          parameters: parameters.deletecollection,
-          body: { node: meta.deleteOptions, mediaTypes: body, required: false },
+          ...(isCustom(resource)
+            ? { parameters: parameters.list }
+            : { parameters: parameters.deletecollection, body: { node: meta.deleteOptions, mediaTypes: body, required: false } }),
           answers: { 200: meta.status },
         })
       : undefined,

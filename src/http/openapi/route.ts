@@ -33,6 +33,8 @@ export interface Operation {
   /** What an answer is, by its code. Whoever is not known gets 401, which goes without saying. */
   readonly answers: { readonly [code: string]: SchemaNode }
   readonly produces: readonly string[]
+  /** Where nothing is sent: what could be, as version 2 tells; left out: anything. */
+  readonly consumes?: readonly string[]
 }
 
 export interface Route {

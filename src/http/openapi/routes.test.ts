@@ -160,6 +160,9 @@ describe('what is sent and answered', () => {
       'application/merge-patch+json',
       'application/apply-patch+yaml',
     ])
+    assert.equal(answersOf(widget, 'patch'), answersOf(widget, 'get'))
+    assert.ok(!operationOf(widget, 'patch').parameters.some(({ name }) => name === 'force'))
+    assert.equal(operationOf(widget.slice(0, -'/{name}'.length), 'delete').body, undefined)
   })
 
   test('built-in kinds speak the media type of the identity', () => {
@@ -186,8 +189,6 @@ test('the paths of discovery and of the server itself', () => {
       '/apis/ apis getAPIVersions apis',
       '/apis/apiregistration.cluster.io/ undefined getApiregistrationAPIGroup apiregistration',
       '/apis/apiregistration.cluster.io/v1/ undefined getApiregistrationV1APIResources apiregistration_v1',
-      '/apis/shop.example.com/ apis/shop.example.com getShopExampleComAPIGroup shopExampleCom',
-      '/apis/shop.example.com/v1beta1/ apis/shop.example.com/v1beta1 getShopExampleComV1beta1APIResources shopExampleCom_v1beta1',
       '/apis/small.things.cluster.io/ apis/small.things.cluster.io getSmallThingsAPIGroup smallThings',
       '/apis/small.things.cluster.io/v1/ apis/small.things.cluster.io/v1 getSmallThingsV1APIResources smallThings_v1',
       '/logs/ logs logFileListHandler logs',

@@ -45,7 +45,7 @@ const atOneStep = (routes: () => readonly Route[]): Pick<RouteSource, 'routes' |
 export function* routeSources(catalog: Catalog, publisher: Publisher): Generator<undefined, readonly RouteSource[], void> {
   const sources: RouteSource[] = []
   for (const group of [...catalog.groups().values()].sort((a, b) => compareText(a.name, b.name))) {
-    sources.push(groupSource(publisher, group))
+    if (![...group.versions.values()].every(isAllCustom)) sources.push(groupSource(publisher, group))
     for (const served of [...group.versions.values()].sort((a, b) => compareText(a.version, b.version)))
       for (const source of versionSources(publisher, served)) {
         sources.push(source)
@@ -71,6 +71,9 @@ const reading = (path: string, document: string | undefined, { parameters = [], 
 const published = (stem: string, document: string): string | undefined => (onlyInVersion2.has(stem) ? undefined : document)
 
 const stemOf = ({ resources }: ServedVersion): string => groupStem([...resources.values()][0] as Resource)
+
+/** Of groups of custom kinds the documents of discovery are not told of. */
+const isAllCustom = ({ resources }: ServedVersion): boolean => [...resources.values()].every(isCustom)
 
 function groupSource(publisher: Publisher, group: ServedGroup): RouteSource {
   const stem = stemOf([...group.versions.values()][0] as ServedVersion)
@@ -111,7 +114,7 @@ function* versionSources(publisher: Publisher, served: ServedVersion): Generator
     return inOrder(routes)
   }
   const custom = resources.filter(isCustom).sort((a, b) => compareText(a.name, b.name))
-  yield { of: served, document, routes: () => atOnce(steps()), steps }
+  if (own.length > 0) yield { of: served, document, routes: () => atOnce(steps()), steps }
   for (const resource of custom) yield customSource(publisher, resource, { root, document })
 }
 

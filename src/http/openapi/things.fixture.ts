@@ -68,11 +68,23 @@ export const widget: ResourceDefinition = defineResource({
           spec: {
             type: 'object',
             nullable: true,
-            required: ['size'],
             properties: {
-              size: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }], default: 3 },
+              size: { 'x-kubernetes-int-or-string': true, default: 3 },
+              whole: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { data: { type: 'object' } } },
               tags: { type: 'array', items: { type: 'string', nullable: true }, maxItems: 5 },
               open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { a: { type: 'string' } } },
+            },
+          },
+          sure: {
+            type: 'object',
+            required: ['a', 'b'],
+            allOf: [{ maxProperties: 9 }],
+            properties: {
+              a: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }], default: 3, example: 4 },
+              b: { type: 'string', nullable: true, maxLength: 3 },
+              list: { type: 'array', 'x-kubernetes-preserve-unknown-fields': true, items: { type: 'string' } },
+              open: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, properties: { a: { type: 'string' } } },
+              whole: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { data: { type: 'object' } } },
             },
           },
         },

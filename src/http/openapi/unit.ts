@@ -3,10 +3,10 @@
 
 import { compareText } from '../../base/text-order.js'
 import type { StructNode } from '../../schema/node.js'
-import { defineAll, type NamedType, type OpenApiVersion, type PublishedKind } from '../../schema/openapi.js'
+import { defineAll, type JsonSchema, type NamedType, type OpenApiVersion, type PublishedKind } from '../../schema/openapi.js'
 import type { Blueprint } from './blueprint.js'
 import { isCustomHome } from './component-names.js'
-import { forVersion2 } from './custom-schemas.js'
+import { objectProperties, publishedSchema } from './custom-schemas.js'
 import { type DocumentForm, Entries } from './document-form.js'
 import { renderPathV2 } from './document-v2.js'
 import { renderPathV3 } from './document-v3.js'
@@ -45,8 +45,7 @@ export interface UnitBytes {
 /** Yields after each path and each definition. */
 export function* renderUnit(blueprint: Blueprint, source: RouteSource, { version, name }: Format): Generator<undefined, UnitBytes, void> {
   const form = formsOf[version][name]
-  const written =
-    source.written && ([source.written[0], version === 2 ? yield* forVersion2(source.written[1]) : source.written[1]] as const)
+  const written = source.written && ([source.written[0], yield* publishedIn(blueprint, source.written[1], version)] as const)
   const definitions = blueprint.definitions(version, { written })
   const paths = new Entries(form)
   for (const route of yield* source.steps()) {
@@ -65,6 +64,11 @@ export function* renderUnit(blueprint: Blueprint, source: RouteSource, { version
     } else shared.set(fullName, type)
   }
   return { paths: yield* paths.joined(), definitions: yield* own.joined(), names, shared }
+}
+
+function publishedIn(blueprint: Blueprint, schema: JsonSchema, version: OpenApiVersion): Generator<undefined, JsonSchema, void> {
+  const { describe } = blueprint
+  return publishedSchema(schema, version, objectProperties({ describe, schemaOf: blueprint.definitions(version).schemaOf }))
 }
 
 export interface SharedBytes {
