@@ -13,21 +13,60 @@ export const commands: { readonly [name: string]: CommandEntry } = {
   create: { about: 'create what files say', load: async () => (await import('./commands/create.js')).command },
   'create namespace': { about: 'create a namespace', load: async () => (await import('./commands/create-namespace.js')).command },
   'create configmap': { about: 'create a config map', load: async () => (await import('./commands/create-configmap.js')).command },
-  'create secret': { about: 'create a secret', load: async () => (await import('./commands/create-secret.js')).command },
+  'create secret generic': {
+    about: 'create a secret from values and files',
+    load: async () => (await import('./commands/create-secret-generic.js')).command,
+  },
+  'create secret tls': {
+    about: 'create a secret from a certificate and its key',
+    load: async () => (await import('./commands/create-secret-tls.js')).command,
+  },
+  'create secret docker-registry': {
+    about: 'create a secret with which images are fetched',
+    load: async () => (await import('./commands/create-secret-docker-registry.js')).command,
+  },
+  'create service clusterip': {
+    about: 'create a service with an address of its own',
+    load: async () => (await import('./commands/create-service.js')).clusterIp,
+  },
+  'create service nodeport': {
+    about: 'create a service with a port on every node',
+    load: async () => (await import('./commands/create-service.js')).nodePort,
+  },
+  'create service loadbalancer': {
+    about: 'create a service behind a load balancer',
+    load: async () => (await import('./commands/create-service.js')).loadBalancer,
+  },
+  'create service externalname': {
+    about: 'create a service that stands for a name elsewhere',
+    load: async () => (await import('./commands/create-service.js')).externalName,
+  },
+  'create ingress': { about: 'create an ingress', load: async () => (await import('./commands/create-ingress.js')).command },
+  'create job': { about: 'create a job', load: async () => (await import('./commands/create-job.js')).command },
+  'create cronjob': { about: 'create a cron job', load: async () => (await import('./commands/create-cronjob.js')).command },
+  'create quota': { about: 'create a quota', load: async () => (await import('./commands/create-quota.js')).command },
+  'create poddisruptionbudget': {
+    about: 'create a budget for disruptions',
+    load: async () => (await import('./commands/create-poddisruptionbudget.js')).command,
+  },
+  'create priorityclass': {
+    about: 'create a class of priorities',
+    load: async () => (await import('./commands/create-priorityclass.js')).command,
+  },
   'create serviceaccount': {
     about: 'create a service account',
     load: async () => (await import('./commands/create-serviceaccount.js')).command,
   },
   'create deployment': { about: 'create a deployment', load: async () => (await import('./commands/create-deployment.js')).command },
-  'create role': { about: 'create a role', load: async () => (await import('./commands/create-role.js')).role },
-  'create clusterrole': { about: 'create a cluster role', load: async () => (await import('./commands/create-role.js')).clusterRole },
+  'create role': { about: 'create a role', load: async () => (await import('./commands/create-role.js')).command },
+  'create clusterrole': { about: 'create a cluster role', load: async () => (await import('./commands/create-clusterrole.js')).command },
   'create rolebinding': {
     about: 'bind a role in a namespace',
-    load: async () => (await import('./commands/create-binding.js')).roleBinding,
+    load: async () => (await import('./commands/create-rolebinding.js')).command,
   },
   'create clusterrolebinding': {
     about: 'bind a cluster role',
-    load: async () => (await import('./commands/create-binding.js')).clusterRoleBinding,
+    load: async () => (await import('./commands/create-clusterrolebinding.js')).command,
   },
   'create token': { about: 'ask for a token of a service account', load: async () => (await import('./commands/create-token.js')).command },
   apply: { about: 'make objects what files say', load: async () => (await import('./commands/apply.js')).command },

@@ -17,16 +17,15 @@ export async function complete(words: readonly string[]): Promise<readonly strin
 
 async function candidates(before: readonly string[], typed: string): Promise<readonly string[]> {
   const plain = plainWords(before).map((place) => before[place] as string)
-  const name = [plain.slice(0, 2).join(' '), plain[0] ?? ''].find((one) => Object.hasOwn(commands, one))
-  if (name === undefined)
-    return Object.keys(commands)
-      .flatMap((one) => (one.startsWith(plain[0] === undefined ? '' : `${plain[0]} `) ? [one.split(' ')[plain.length] ?? ''] : []))
-      .filter(Boolean)
+  const next = nextWords(plain)
+  const name = [3, 2, 1].map((count) => plain.slice(0, count).join(' ')).find((one) => Object.hasOwn(commands, one))
+  // Words of a group, and of one that stands behind a command: `create secret`.
+  if (name === undefined || (next.length > 0 && name.split(' ').length < plain.length)) return next
   const command = await commands[name]?.load()
   if (command === undefined) return []
   const table = { ...usualFlags, ...command.flags }
   if (typed.startsWith('-')) return Object.keys(table).map((flag) => `--${flag}`)
-  const subcommands = Object.keys(commands).flatMap((one) => (one.startsWith(`${name} `) ? [one.slice(name.length + 1)] : []))
+  const subcommands = nextWords(name.split(' '))
   if (!/\b(?:TYPE|POD)\b/.test(command.usage)) return subcommands
   // The value of a flag is being typed: which flag it is does not change what the others say.
   const flag = before.at(-1) ?? ''
@@ -46,6 +45,12 @@ async function candidates(before: readonly string[], typed: string): Promise<rea
   } finally {
     session.close()
   }
+}
+
+/** What may stand behind these words of commands. */
+const nextWords = (words: readonly string[]): readonly string[] => {
+  const prefix = words.map((word) => `${word} `).join('')
+  return Object.keys(commands).flatMap((one) => (one.startsWith(prefix) ? [one.slice(prefix.length).split(' ')[0] as string] : []))
 }
 
 async function namesOf(session: Session, words: string): Promise<readonly string[]> {

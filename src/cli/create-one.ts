@@ -1,16 +1,50 @@
 // Creates a single object that a command has made up from its flags.
 
 import type { DynamicObject } from '../client/objects.js'
-import type { Work } from './command.js'
-import type { FlagTable } from './flags.js'
-import { tellResults, writeFlags, writeUnlessDry } from './results.js'
+import { type FlagTable, UsageError } from './flags.js'
+import type { Io } from './io.js'
+import { type ResultFlags, tellResults, type WriteFlagValues, writeFlags, writeUnlessDry } from './results.js'
+import type { Session } from './session.js'
 
 export const createFlags = {
   ...writeFlags,
   'save-config': { kind: 'switch', help: 'nothing: objects are applied on the server’s side' },
 } as const satisfies FlagTable
 
-export async function createOne(object: DynamicObject, { session, flags, io }: Work<typeof createFlags>): Promise<number> {
+export interface Creation {
+  readonly session: Session
+  readonly flags: WriteFlagValues & ResultFlags
+  readonly io: Io
+}
+
+/** The one word that names what is made. */
+export function nameIn(args: readonly string[]): string {
+  const [name, ...more] = args
+  if (name === undefined || more.length > 0) throw new UsageError(`exactly one NAME is required, got ${args.length}`)
+  return name
+}
+
+/** `a=b` of a flag, for each. */
+export function pairsIn(flag: string, texts: readonly string[]): { readonly [name: string]: string } {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const equals = text.indexOf('=')
+      if (equals <= 0) throw new UsageError(`--${flag} takes NAME=VALUE, not "${text}"`)
+      return [text.slice(0, equals), text.slice(equals + 1)]
+    }),
+  )
+}
+
+/** A flag without which nothing can be made. */
+export function needed<T>(flag: string, value: T | undefined): T {
+  if (value === undefined) throw new UsageError(`required flag(s) "${flag}" not set`)
+  return value
+}
+
+/** A number where it is one, or a text: of ports, and of shares. */
+export const numberOrText = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text)
+
+export async function createOne(object: DynamicObject, { session, flags, io }: Creation): Promise<number> {
   const resource = await session.resources.ofKind(object.apiVersion ?? '', object.kind ?? '')
   const namespace = resource.namespaced ? session.namespace : undefined
   const placed: DynamicObject = namespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace } }

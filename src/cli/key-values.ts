@@ -58,4 +58,8 @@ export function readKeyValues(flags: KeyValueFlags): ReadonlyMap<string, Buffer>
   return values
 }
 
+/** As secrets have them. */
+export const base64Values = (values: ReadonlyMap<string, Buffer>): { readonly [key: string]: string } =>
+  Object.fromEntries([...values].map(([key, bytes]) => [key, bytes.toString('base64')]))
+
 export const isText = (bytes: Buffer): boolean => Buffer.from(bytes.toString('utf8')).equals(bytes)

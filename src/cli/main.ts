@@ -30,8 +30,7 @@ export async function main(argv: readonly string[], { io: givenIo, signal }: Sur
     }
     const { words, entry, rest, next } = findCommand(argv)
     // Before its flags are found to be none of ours.
-    if (next !== undefined && words[0] === 'create')
-      throw new UsageError(`there is no "create ${next}"; write the object into a file, and use -f`)
+    if (next !== undefined && words[0] === 'create') throw unknownCreation(next)
     if (entry === undefined) return await showHelp(words, rest, io)
     const command = await entry.load()
     failureCode = command.failureCode ?? failureCode
@@ -77,7 +76,7 @@ interface Found {
 /** Flags may stand before the command, and between its words. */
 function findCommand(argv: readonly string[]): Found {
   const places = plainWords(argv)
-  for (const count of [2, 1]) {
+  for (const count of [3, 2, 1]) {
     const at = places.slice(0, count)
     if (at.length < count) continue
     const words = at.map((place, i) => longNameOf(argv[place] as string, i))
@@ -89,8 +88,26 @@ function findCommand(argv: readonly string[]): Found {
   return { words: places.slice(0, 2).map((place) => argv[place] as string), entry: undefined, rest: argv }
 }
 
+function unknownCreation(next: string): UsageError {
+  const prefix = `create ${longNameOf(next, 1)} `
+  const sorts = Object.keys(commands).flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []))
+  if (sorts.length > 0) return new UsageError(`say of which sort, and its name: ${prefix}(${sorts.join(' | ')}) NAME`)
+  return new UsageError(`there is no "create ${next}"; write the object into a file, and use -f`)
+}
+
 /** Of the words behind `create`. */
-const shortNames: { readonly [name: string]: string } = { ns: 'namespace', cm: 'configmap', sa: 'serviceaccount', deploy: 'deployment' }
+const shortNames: { readonly [name: string]: string } = {
+  ns: 'namespace',
+  cm: 'configmap',
+  sa: 'serviceaccount',
+  deploy: 'deployment',
+  svc: 'service',
+  ing: 'ingress',
+  cj: 'cronjob',
+  pdb: 'poddisruptionbudget',
+  pc: 'priorityclass',
+  resourcequota: 'quota',
+}
 
 const longNameOf = (word: string, place: number): string => (place === 1 ? (own(shortNames, word) ?? word) : word)
 

@@ -3,10 +3,10 @@
 import type { FlagTable } from './flags.js'
 import { usualFlags } from './usual-flags.js'
 
-/** Where words stand that are neither flags nor, as far as one can know before the command is known, values of flags; two at most. */
+/** Where words stand that are neither flags nor, as far as one can know before the command is known, values of flags; three at most. */
 export function plainWords(argv: readonly string[]): readonly number[] {
   const places: number[] = []
-  for (let i = 0; i < argv.length && places.length < 2; i++) {
+  for (let i = 0; i < argv.length && places.length < 3; i++) {
     const word = argv[i] as string
     if (word === '--') break
     if (!word.startsWith('-')) places.push(i)

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { commands } from '../../src/cli/command-table.js'
+import { makeWithOpenssl } from '../kit/openssl-request.js'
 import { play } from './play.js'
 import { signingRequest } from './signing-request.js'
 
@@ -18,6 +19,18 @@ const lines: readonly string[] = [
   'create namespace made',
   'create configmap made --from-literal=a=b',
   'create secret generic made --from-literal=a=b',
+  'create secret docker-registry made-images --docker-username=a --docker-password=b',
+  'create secret tls made-pair --cert CERT --key KEY',
+  'create service clusterip made --tcp=80',
+  'create service nodeport made-on-nodes --tcp=80',
+  'create service loadbalancer made-balanced --tcp=80',
+  'create service externalname made-elsewhere --external-name=example.com',
+  'create ingress made --rule=/=made:80',
+  'create job made --image=x',
+  'create cronjob made --image=x --schedule=@daily',
+  'create quota made --hard=pods=100',
+  'create poddisruptionbudget made --selector=a=b --min-available=1',
+  'create priorityclass made --value=1',
   'create serviceaccount made',
   'create deployment made --image=x',
   'create role made --verb=get --resource=pods',
@@ -42,7 +55,7 @@ const lines: readonly string[] = [
 
 test('nothing is stored in a dry run of any command, and something is without', async () => {
   const { server, folder, here } = start()
-  const { apps, core, certificates, rbacAuthorization } = server.client
+  const { apps, batch, core, certificates, networking, policy, rbacAuthorization, scheduling } = server.client
   const template = (image: string) => ({ metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image }] } })
   const web = await apps.v1
     .deployments(namespace)
@@ -66,9 +79,13 @@ test('nothing is stored in a dry run of any command, and something is without', 
     writeFileSync(join(folder, name), JSON.stringify(object))
     return join(folder, name)
   }
+  const [keyFile, certificateFile] = [join(folder, 'pair.key'), join(folder, 'pair.crt')]
+  makeWithOpenssl({ keyFile, outFile: certificateFile, subject: '/CN=test', selfSignedDays: 1 })
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'filed' } }
   const files: { readonly [word: string]: string } = {
     FILE: write('map.json', { ...map, data: { x: '1' } }),
+    CERT: certificateFile,
+    KEY: keyFile,
     CHANGED: write('changed.json', { ...map, data: { x: '1', y: '2' } }),
     ROLES: write('roles.json', { apiVersion: `${group}/v1`, kind: 'Role', metadata: { name: 'filed' }, rules: [] }),
   }
@@ -78,6 +95,13 @@ test('nothing is stored in a dry run of any command, and something is without', 
     core.v1.secrets(namespace),
     core.v1.serviceAccounts(namespace),
     apps.v1.deployments(namespace),
+    batch.v1.cronJobs(namespace),
+    batch.v1.jobs(namespace),
+    core.v1.resourceQuotas(namespace),
+    core.v1.services(namespace),
+    networking.v1.ingresses(namespace),
+    policy.v1.podDisruptionBudgets(namespace),
+    scheduling.v1.priorityClasses(),
     certificates.v1.certificateSigningRequests(),
     rbacAuthorization.v1.roles(namespace),
     rbacAuthorization.v1.clusterRoles(),

@@ -1,18 +1,17 @@
 // Creates a config map from values and files.
 
 import { defineCommand } from '../command.js'
-import { createFlags, createOne } from '../create-one.js'
-import { UsageError } from '../flags.js'
+import { createFlags, createOne, nameIn } from '../create-one.js'
 import { isText, keyValueFlags, readKeyValues } from '../key-values.js'
+import { hashFlags, withHash } from '../name-hash.js'
 
 export const command = defineCommand({
   usage: 'create configmap NAME [--from-literal=KEY=VALUE] [--from-file=[KEY=]PATH]',
   about: 'create a config map',
   examples: ['create configmap prices --from-literal=apple=3', 'create configmap pages --from-file=html/'],
-  flags: { ...createFlags, ...keyValueFlags },
+  flags: { ...createFlags, ...keyValueFlags, ...hashFlags },
   run: async (work) => {
-    const [name, ...more] = work.args
-    if (name === undefined || more.length > 0) throw new UsageError(`exactly one NAME is required, got ${work.args.length}`)
+    const name = nameIn(work.args)
     const values = [...readKeyValues(work.flags)]
     const data = values.filter(([, bytes]) => isText(bytes)).map(([key, bytes]) => [key, bytes.toString('utf8')])
     const binary = values.filter(([, bytes]) => !isText(bytes)).map(([key, bytes]) => [key, bytes.toString('base64')])
@@ -23,6 +22,6 @@ export const command = defineCommand({
       ...(data.length === 0 ? {} : { data: Object.fromEntries(data) as object }),
       ...(binary.length === 0 ? {} : { binaryData: Object.fromEntries(binary) as object }),
     }
-    return createOne(object, work)
+    return createOne(withHash(object, work.flags['append-hash']), work)
   },
 })

@@ -1,7 +1,7 @@
 // Creates a deployment of one image.
 
 import { defineCommand } from '../command.js'
-import { createFlags, createOne } from '../create-one.js'
+import { createFlags, createOne, nameIn } from '../create-one.js'
 import { UsageError } from '../flags.js'
 
 export const command = defineCommand({
@@ -15,16 +15,17 @@ export const command = defineCommand({
   },
   run: async (work) => {
     const { args, flags, rest } = work
-    const [name, ...more] = args
-    if (name === undefined || more.length > 0) throw new UsageError(`exactly one NAME is required, got ${args.length}`)
+    const name = nameIn(args)
     if (flags.image.length === 0) throw new UsageError('required flag(s) "image" not set')
     const labels = { app: name }
     const nameOf = (image: string): string => (image.split('/').at(-1) ?? '').split(/[:@]/)[0] ?? ''
-    const containers = flags.image.map((image) => ({
-      name: nameOf(image).replaceAll('_', '-'),
+    if (flags.image.length > 1 && rest !== undefined) throw new UsageError('cannot specify multiple --image options and command')
+    const names = flags.image.map((image) => nameOf(image).replaceAll('_', '-'))
+    const containers = flags.image.map((image, i) => ({
+      name: names.indexOf(names[i] as string) === i ? names[i] : `${names[i]}-${i + 1}`,
       image,
       ...(rest === undefined ? {} : { command: rest }),
-      ...(flags.port === undefined ? {} : { ports: [{ containerPort: flags.port }] }),
+      ...(flags.port === undefined || i > 0 ? {} : { ports: [{ containerPort: flags.port }] }),
     }))
     const spec = {
       replicas: flags.replicas ?? 1,

@@ -24,8 +24,13 @@ export const command = defineCommand({
     const [name, ...more] = args
     if (name === undefined || more.length > 0) throw new UsageError(`exactly one service account name is required, got ${args.length}`)
     const kind = given['bound-object-kind']
-    if (kind === undefined && given['bound-object-name'] !== undefined)
-      throw new UsageError('--bound-object-kind is required if --bound-object-name is provided')
+    for (const flag of ['bound-object-name', 'bound-object-uid'] as const)
+      if (kind === undefined && given[flag] !== undefined)
+        throw new UsageError(`--${flag} can only be set if --bound-object-kind is provided`)
+    if (kind !== undefined && !['Pod', 'Secret'].includes(kind))
+      throw new UsageError('supported --bound-object-kind values are Pod, Secret')
+    if (kind !== undefined && given['bound-object-name'] === undefined)
+      throw new UsageError('--bound-object-name is required if --bound-object-kind is provided')
     const identity = await session.resources.identity()
     const request = {
       apiVersion: `${identity.group({ stem: 'authentication' })}/v1`,
