@@ -13,6 +13,24 @@ export function readDecimals(text: string, schema: SchemaNode): unknown {
   return parseJsonCarefully(text, { decimal: (path, digits) => readDecimal(path, digits, schema) }).value
 }
 
+/** The same for the operations of a JSON patch: the value of each stands where its path leads. */
+export function readDecimalsInOperations(text: string, operations: readonly unknown[], schema: SchemaNode): unknown {
+  return parseJsonCarefully(text, {
+    decimal: ([i, member, ...below], digits) => {
+      const { path } = (operations[i as number] ?? {}) as { readonly path?: unknown }
+      if (member !== 'value' || typeof path !== 'string') return Number(digits)
+      return readDecimal([...stepsOf(path), ...below], digits, schema)
+    },
+  }).value
+}
+
+/** The steps of a JSON pointer; what looks like a position is one, and no field of a built-in kind is called so. */
+const stepsOf = (pointer: string): readonly PathElement[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => (step === '-' ? 0 : /^\d{1,10}$/.test(step) ? Number(step) : step.replaceAll('~1', '/').replaceAll('~0', '~')))
+
 function readDecimal(path: readonly PathElement[], digits: string, schema: SchemaNode): number | string {
   const node = path.length > maxDepth ? undefined : nodeAt(schema, path)
   if (node === undefined || isLoose(node)) return Number(digits)

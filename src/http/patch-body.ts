@@ -1,7 +1,7 @@
 // The body of a PATCH: which kind of patch it is, and what it says.
 
 import { badRequest, unsupportedMediaType } from '../api/api-error.js'
-import { readDecimals } from '../codec/decimal-numbers.js'
+import { readDecimals, readDecimalsInOperations } from '../codec/decimal-numbers.js'
 import { duplicatesInYaml } from '../codec/decode-object.js'
 import { parseJson } from '../codec/json.js'
 import { negotiatePatch } from '../codec/negotiation.js'
@@ -56,7 +56,11 @@ function readJsonPatch(type: PatchType, bytes: Uint8Array): PatchBody {
       return { patch: value, duplicates, byKind: (schema) => readDecimals(new TextDecoder().decode(bytes), schema) }
     if (type !== 'json' || !Array.isArray(value)) return { patch: value, duplicates }
     const patch = withSpelledTests(value, bytes)
-    return { patch, duplicates: [...duplicates, ...unknownInOperations(value)] }
+    const byKind: PatchBody['byKind'] = (schema) => {
+      const text = new TextDecoder().decode(bytes)
+      return withSpelledTests(readDecimalsInOperations(text, value, schema) as readonly unknown[], bytes)
+    }
+    return { patch, duplicates: [...duplicates, ...unknownInOperations(value)], ...(decimals ? { byKind } : {}) }
   } catch (thrown) {
     if (thrown instanceof JsonSyntaxError)
       throw badRequest(type === 'strategic' ? thrown.message : `error decoding patch: ${thrown.message}`)

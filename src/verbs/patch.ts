@@ -183,9 +183,9 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
   const result = translated(() => {
     switch (request.type) {
       case 'json':
-        return jsonPatch(document as never, request.patch)
+        return jsonPatched(document as never, request, shown)
       case 'merge':
-        return mergePatch(document as never, mergedBy(request, shown) as never)
+        return mergePatch(document as never, saidOf(request, shown) as never)
       default:
         return strategicMergePatch(document as never, request.patch as never, shown.schema)
     }
@@ -197,8 +197,15 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
   return track(call, { live, next })
 }
 
-/** A merge patch keeps numbers as they are written until the object is read, so that what is wrong with them is wrong with the object. */
-function mergedBy(request: PatchRequest, { schema, definition }: Resource): unknown {
+/** What is wrong with the operations is told before what is wrong with their numbers. */
+function jsonPatched(document: ApiObject, request: PatchRequest, shown: Resource): unknown {
+  const result = jsonPatch(document as never, request.patch)
+  const said = saidOf(request, shown)
+  return said === request.patch ? result : jsonPatch(document as never, said)
+}
+
+/** Patches keep numbers as they are written until the object is read, so that what is wrong with them is wrong with the object. */
+function saidOf(request: PatchRequest, { schema, definition }: Resource): unknown {
   if (request.byKind === undefined || definition.custom !== undefined) return request.patch
   try {
     return request.byKind(schema)

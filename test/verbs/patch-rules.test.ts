@@ -54,11 +54,19 @@ onEveryEngine('rules of patches', (client) => {
     const text = '{"metadata":{"generation":7.0}}'
     expectFailure(await client().post(configMaps(namespace), '{"metadata":{"name":"b","generation":7.0}}'), 400, 'BadRequest')
     expectFailure(await client().patch(path, merge, text), 422, 'Invalid')
+    expectFailure(await client().patch(path, json, '[{"op":"add","path":"/metadata/generation","value":7.0}]'), 422, 'Invalid')
+    expectFailure(
+      await client().patch(path, json, '[{"op":"add","path":"/metadata","value":{"name":"a","generation":7.0}}]'),
+      422,
+      'Invalid',
+    )
     expectStatus(await client().patch(path, strategic, text), 200)
     const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`
     expectStatus(await client().post(quotas, { metadata: { name: 'q' }, spec: { hard: { memory: '1' } } }), 201)
     const { spec } = expectStatus(await client().patch(`${quotas}/q`, merge, '{"spec":{"hard":{"memory":1e3}}}'), 200).json
     assert.deepEqual(spec, { hard: { memory: '1e3' } })
+    const amount = '[{"op":"replace","path":"/spec/hard/memory","value":2e3}]'
+    assert.deepEqual(expectStatus(await client().patch(`${quotas}/q`, json, amount), 200).json['spec'], { hard: { memory: '2e3' } })
   })
 
   test('what does not fit into a merged object is said in the words that clients know', async () => {
