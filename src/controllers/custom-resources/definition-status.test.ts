@@ -118,3 +118,20 @@ test('one in a group of the system says whether it was approved', async () => {
   )
   await end()
 })
+
+test('one that somebody else holds, too, says when its objects are gone', async () => {
+  const { engine, timers, own, make, letGo, read, says, end } = await setUp()
+  const hold = (finalizers: readonly string[] | null): Promise<unknown> =>
+    patch(engine, own, { type: 'merge', patch: { metadata: { finalizers } }, duplicates: [] })
+  await hold(['example.com/hold'])
+  await make('a', ['example.com/one'])
+  await remove(engine, own)
+  await timers.advance(6000)
+  await letGo('a')
+  await timers.advance(6000)
+  assert.deepEqual(says(), ['InstanceDeletionCompleted', 'removed all instances'])
+  await hold(null)
+  await timers.advance(1000)
+  assert.equal(read(), undefined)
+  await end()
+})

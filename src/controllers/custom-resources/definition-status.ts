@@ -79,6 +79,25 @@ const claimOf = ({ metadata, spec, status }: CustomResourceDefinition): Claim =>
   acceptedNames: status?.acceptedNames,
 })
 
+const inProgress: CustomResourceDefinitionCondition = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+}
+
+/** Seen only of a definition that something else holds, too. */
+function endedCondition({ status }: CustomResourceDefinition, hadInstances: boolean): CustomResourceDefinitionCondition {
+  const ended = { type: 'Terminating', status: 'False' }
+  if (!hadInstances) {
+    return { ...ended, reason: 'OverlappingBuiltInResource', message: 'instances overlap with built-in resources in storage' }
+  }
+  const isEstablished = status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True') ?? false
+  return isEstablished
+    ? { ...ended, reason: 'InstanceDeletionCompleted', message: 'removed all instances' }
+    : { ...ended, reason: 'NeverEstablished', message: 'resource was never established' }
+}
+
 function waitingCondition({ finalizers, failures }: Remaining): CustomResourceDefinitionCondition {
   const [failure] = failures
   if (failure !== undefined) {
@@ -87,16 +106,10 @@ function waitingCondition({ finalizers, failures }: Remaining): CustomResourceDe
     return { type: 'Terminating', status: 'True', reason: 'InstanceDeletionFailed', message }
   }
   const names = sortTexts([...finalizers.keys()])
-  return {
-    type: 'Terminating',
-    status: 'True',
-    ...(names.length === 0
-      ? { reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' }
-      : {
-          reason: 'InstanceDeletionCheck',
-          message: `could not confirm zero CustomResources remaining: some have finalizers: ${listSome(names.slice(0, mostNames), names.length - mostNames)}`,
-        }),
-  }
+  if (names.length === 0) return inProgress
+  const some = listSome(names.slice(0, mostNames), names.length - mostNames)
+  const message = `could not confirm zero CustomResources remaining: some have finalizers: ${some}`
+  return { type: 'Terminating', status: 'True', reason: 'InstanceDeletionCheck', message }
 }
 
 interface TendingParts extends LoopParts {
@@ -175,6 +188,12 @@ class Tending {
     const finalizers = definition.metadata?.finalizers ?? []
     const finalizer = cleanupFinalizer(engine.identity)
     if (!finalizers.includes(finalizer)) return undefined
+    const before = definition.status?.conditions ?? []
+    if (before.find(({ type }) => type === 'Terminating')?.reason === 'InstanceDeletionPending') {
+      // The change comes back as a key of its own.
+      await this.write({ ...definition, status: { ...definition.status, conditions: this.withConditions(before, [inProgress]) } }, 'status')
+      return undefined
+    }
     const resource = this.instancesOf(definition)
     if (resource !== undefined) {
       const isStill = (): boolean => this.isGoing(definition)
@@ -183,7 +202,8 @@ class Tending {
       if (engine.store.count(resource, '') > 0) return await this.wait(definition, left)
     }
     const next = withMetadata(definition as ApiObject, { finalizers: finalizers.filter((each) => each !== finalizer) })
-    await this.write(next as CustomResourceDefinition)
+    const conditions = this.withConditions(before, [endedCondition(definition, resource !== undefined)])
+    await this.write({ ...next, status: { ...definition.status, conditions } } as CustomResourceDefinition, 'status')
     return undefined
   }
 

@@ -3,7 +3,6 @@
 import { defineResource, type FeatureGates, type RuleContext } from '../../api/definition.js'
 import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
 import type { Identity } from '../../api/identity.js'
-import { withOldMetadata } from '../../api/old-metadata.js'
 import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { sameBySchema } from '../../api/validation/same-by-schema.js'
 import { timeOf } from '../../schema/scalars.js'
@@ -108,7 +107,8 @@ export const customResourceDefinition = defineResource<Definition>({
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
-      prepareUpdate: (next, old) => withOldMetadata({ ...next, spec: old.spec ?? {} }, old),
+      // What it says of metadata counts, too: so the one who tends it lets it go together with the last word on it.
+      prepareUpdate: (next, old) => ({ ...next, spec: old.spec ?? {} }),
       validateUpdate: validateStatus,
       resetFields: ['metadata', 'spec'],
     },
