@@ -120,9 +120,10 @@ onEveryEngine(
       const eviction = (name: string) => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name } })
       for (const name of ['pending', 'one', 'two']) expectStatus(await client().post(pods(namespace), podOf(name)), 201)
       expectStatus(await client().post(pods(namespace, '/pending/eviction'), eviction('pending')), 201)
+      const ready = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }
       for (const name of ['one', 'two']) {
         const pod = (await client().get(pods(namespace, `/${name}`))).json
-        expectStatus(await client().put(pods(namespace, `/${name}/status`), { ...pod, status: { phase: 'Running' } }), 200)
+        expectStatus(await client().put(pods(namespace, `/${name}/status`), { ...pod, status: ready }), 200)
       }
       const made = expectStatus(
         await client().post(budgets, { metadata: { name: 'b' }, spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } } }),

@@ -1,4 +1,4 @@
-// A pod is deleted if its disruption budget has one to spare, and the budget is charged for it.
+// A pod is deleted if its disruption budget has one to spare, and the budget is charged for it. One that is not ready may go for nothing.
 
 import { ApiError, badRequest, conflict, forbidden, notFound } from '../../api/api-error.js'
 import type { Call } from '../../api/call.js'
@@ -32,7 +32,7 @@ interface Condition {
 }
 
 interface Budget extends ApiObject {
-  readonly spec?: { readonly selector?: LabelSelectorObject }
+  readonly spec?: { readonly selector?: LabelSelectorObject; readonly unhealthyPodEvictionPolicy?: string }
   readonly status?: {
     readonly observedGeneration?: number
     readonly disruptionsAllowed?: number
@@ -45,20 +45,64 @@ interface Budget extends ApiObject {
 
 const mostDisruptedPods = 2000
 
+/** How often a pod is looked at that changes again and again. */
+const maxAttempts = 20
+
 export async function evict(engine: Engine, call: Call, request: ActionRequest): Promise<undefined> {
   const eviction = request.body as Eviction
   if ((eviction.metadata?.name ?? '') !== call.name) throw badRequest('name in URL does not match name in Eviction object')
   checkDeleteOptions(eviction.deleteOptions ?? {}, call.identity)
-  const pod = engine.store.read(addressOf(call))?.decode(call.resource) as Pod | undefined
-  if (pod === undefined) throw notFound(call.resource.subject, call.name)
+  podNow(engine, call)
   await request.validate()
   const options = { ...eviction.deleteOptions, ...(isDryRun(call.options) ? { dryRun: call.options.dryRun ?? [] } : {}) }
-  if (!isFree(pod)) await chargeBudget(engine, call, { pod, request, options })
+  for (let attempts = 1; ; attempts++) {
+    // Hooks may have taken long: what the pod is now decides whether its budget has a say.
+    const pod = podNow(engine, call)
+    if (!isFree(pod)) return evictByBudget(engine, call, { pod, request, options })
+    try {
+      return await removePod(engine, call, isAtEnd(pod) || hasVersion(options) ? options : asSeen(options, pod))
+    } catch (thrown) {
+      // It may run by now.
+      if (!isConflict(thrown) || hasVersion(options) || attempts === maxAttempts) throw thrown
+    }
+  }
+}
+
+/** Weighed before anything is written: a request that is begun anew elsewhere would be charged twice. */
+function podNow(engine: Engine, call: Call): Pod {
+  const stored = engine.store.read(addressOf(call))
+  if (stored === undefined) throw notFound(call.resource.subject, call.name)
+  call.checkWeight(stored.entry.value)
+  return stored.decode(call.resource)
+}
+
+async function evictByBudget(engine: Engine, call: Call, charge: Charge): Promise<undefined> {
+  const { pod, options } = charge
+  const passedOver = await chargeBudget(engine, call, charge)
+  try {
+    return await removePod(engine, call, passedOver === undefined ? options : asSeen(options, pod))
+  } catch (thrown) {
+    if (passedOver === undefined || !isConflict(thrown) || hasVersion(options)) throw thrown
+    throw notNow(stillProcessed(passedOver))
+  }
+}
+
+async function removePod(engine: Engine, call: Call, options: DeleteOptions): Promise<undefined> {
   const isMarked = call.gates('PodDisruptionConditions') && !isDryRun(options)
   const version = isMarked ? await markDisrupted(engine, call, options) : undefined
   const deletion = call.with({ subresource: undefined, options: version === undefined ? options : withVersion(options, version) })
   await remove(engine, deletion, { isAdmitted: true })
 }
+
+const isConflict = (thrown: unknown): boolean => thrown instanceof ApiError && thrown.status.code === 409
+
+const hasVersion = ({ preconditions }: DeleteOptions): boolean => preconditions?.resourceVersion !== undefined
+
+/** Only the pod as it was looked at goes. */
+const asSeen = (options: DeleteOptions, { metadata }: Pod): DeleteOptions =>
+  metadata?.resourceVersion === undefined
+    ? options
+    : { ...options, preconditions: { ...options.preconditions, resourceVersion: metadata.resourceVersion } }
 
 /** The pod says why it goes, so that whoever counts failures can tell this one from others. Gives the version of the pod since then. */
 async function markDisrupted(engine: Engine, call: Call, options: DeleteOptions): Promise<string | undefined> {
@@ -91,9 +135,11 @@ const withVersion = (options: DeleteOptions, resourceVersion: string): DeleteOpt
     : { ...options, preconditions: { ...options.preconditions, resourceVersion } }
 
 /** A pod that does not run, or goes anyway, costs no budget. */
-function isFree({ metadata, status }: Pod): boolean {
-  return metadata?.deletionTimestamp !== undefined || ['Succeeded', 'Failed', 'Pending'].includes(status?.phase ?? '')
-}
+const isFree = (pod: Pod): boolean => isAtEnd(pod) || pod.status?.phase === 'Pending'
+
+/** Nothing can make it run again. */
+const isAtEnd = ({ metadata, status }: Pod): boolean =>
+  metadata?.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
 interface Charge {
   readonly pod: Pod
@@ -101,18 +147,30 @@ interface Charge {
   readonly options: DeleteOptions
 }
 
-async function chargeBudget(engine: Engine, call: Call, { pod, request, options }: Charge): Promise<void> {
+/** Gives the name of a budget that was passed over, because the pod is not one of those that it counts on. */
+async function chargeBudget(engine: Engine, call: Call, { pod, request, options }: Charge): Promise<string | undefined> {
   const budgets = request.catalog.find('policy', 'v1', 'poddisruptionbudgets')
-  if (budgets === undefined) return
+  if (budgets === undefined) return undefined
   const [first, second] = budgetsOf(engine, budgets, { pod, namespace: call.namespace })
-  if (first === undefined) return
+  if (first === undefined) return undefined
   if (second !== undefined) throw tooManyBudgets()
   const name = first.metadata?.name ?? ''
+  if (!isReady(pod) && sparesUnready(call, first)) return name
   const budgetCall = call.with({ resource: budgets, subresource: budgets.subresources.get('status'), name, options })
   const current = engine.store.read(addressOf(budgetCall))
   if (current === undefined) throw conflict(budgets.subject, name, modifiedMessage)
   const charged = (live: Budget): ApiObject => charge(call, budgets, live)
   await change(engine, budgetCall, { current, isPatch: true, next: charged })
+  return undefined
+}
+
+const isReady = ({ status }: Pod): boolean =>
+  status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false
+
+/** A pod that is not ready is none of those that are wanted: where these are enough, or the budget says so, it may go. */
+function sparesUnready({ gates }: Call, { spec, status: { currentHealthy = 0, desiredHealthy = 0 } = {} }: Budget): boolean {
+  if (gates('PDBUnhealthyPodEvictionPolicy') && spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true
+  return currentHealthy >= desiredHealthy && desiredHealthy > 0
 }
 
 function budgetsOf(
@@ -130,8 +188,7 @@ function budgetsOf(
 function charge(call: Call, resource: Resource, budget: Budget): ApiObject {
   const { status = {}, metadata } = budget
   const name = metadata?.name ?? ''
-  if ((status.observedGeneration ?? 0) < (metadata?.generation ?? 0))
-    throw notNow(`The disruption budget ${name} is still being processed by the server.`)
+  if ((status.observedGeneration ?? 0) < (metadata?.generation ?? 0)) throw notNow(stillProcessed(name))
   const allowed = status.disruptionsAllowed ?? 0
   if (allowed < 0) throw forbidden(resource.subject, name, 'pdb disruptions allowed is negative')
   if (Object.keys(status.disruptedPods ?? {}).length > mostDisruptedPods)
@@ -158,6 +215,8 @@ function exhausted({ conditions = [], observedGeneration = 0 }: NonNullable<Budg
   }
   return before === undefined ? [...conditions, condition] : conditions.map((other) => (other === before ? condition : other))
 }
+
+const stillProcessed = (name: string): string => `The disruption budget ${name} is still being processed by the server.`
 
 const retrySeconds = 10
 
