@@ -29,23 +29,24 @@ await perform(async ({ configuration, namespace }) => {
     await read(path, (chunk) => chunks.push(chunk) < 0)
     return JSON.parse(Buffer.concat(chunks).toString())
   }
+  const watch = async ({ resourceVersion, count }: Task): Promise<number> => {
+    let seen = 0
+    let rest: Buffer = Buffer.alloc(0)
+    await read(`?watch=true&resourceVersion=${resourceVersion}`, (chunk) => {
+      const end = chunk.lastIndexOf(10)
+      if (end >= 0) {
+        const text = Buffer.concat([rest, chunk.subarray(0, end)]).toString()
+        for (const line of text.split('\n')) if ((JSON.parse(line) as { readonly object: Item }).object.metadata?.name !== undefined) seen++
+        rest = chunk.subarray(end + 1)
+      } else rest = Buffer.concat([rest, chunk])
+      return seen === count
+    })
+    return seen
+  }
   return {
     list: async () => ((await readWhole('')) as { readonly items: readonly Item[] }).items.length,
-    watch: async ({ resourceVersion, count }: Task) => {
-      let seen = 0
-      let rest: Buffer = Buffer.alloc(0)
-      await read(`?watch=true&resourceVersion=${resourceVersion}`, (chunk) => {
-        const end = chunk.lastIndexOf(10)
-        if (end >= 0) {
-          const text = Buffer.concat([rest, chunk.subarray(0, end)]).toString()
-          for (const line of text.split('\n'))
-            if ((JSON.parse(line) as { readonly object: Item }).object.metadata?.name !== undefined) seen++
-          rest = chunk.subarray(end + 1)
-        } else rest = Buffer.concat([rest, chunk])
-        return seen === count
-      })
-      return seen
-    },
+    watch,
+    watchObjects: watch,
     get: async ({ count }: Task) => {
       let seen = 0
       for (let i = 0; i < count; i++) if (((await readWhole(`/object-${i}`)) as Item).data !== undefined) seen++

@@ -7,7 +7,14 @@ await perform(async ({ configuration, namespace }) => {
   const maps = connect({ file: configuration }).core.v1.configMaps(namespace)
   return {
     list: async () => (await maps.list()).items.length,
-    watch: async ({ resourceVersion, count }) => {
+    watch: async ({ resourceVersion: from, count }) => {
+      let seen = 0
+      for await (const { type, name, resourceVersion } of maps.watch({ resourceVersion: from })) {
+        if (type === 'ADDED' && name !== '' && resourceVersion !== '' && ++seen === count) break
+      }
+      return seen
+    },
+    watchObjects: async ({ resourceVersion, count }) => {
       let seen = 0
       for await (const { object } of maps.watch({ resourceVersion })) if (object.metadata?.name !== undefined && ++seen === count) break
       return seen

@@ -1,7 +1,7 @@
 // What a client does in a process of its own while it is measured; the same for every client.
 
 export interface Task {
-  readonly work: 'list' | 'watch' | 'get'
+  readonly work: keyof Subject
   /** The file of client configuration. */
   readonly configuration: string
   readonly namespace: string
@@ -22,7 +22,10 @@ export interface Spent {
 /** A client: each function does the work and answers with how many objects it saw. */
 export interface Subject {
   list(task: Task): Promise<number>
+  /** What a controller does that puts keys into a queue: type, name and version of each event. */
   watch(task: Task): Promise<number>
+  /** The object of every event. */
+  watchObjects(task: Task): Promise<number>
   get(task: Task): Promise<number>
 }
 

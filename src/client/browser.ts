@@ -46,6 +46,7 @@ export type {
   ApiObject,
   BookmarkEvent,
   DynamicObject,
+  EventHead,
   ListMeta,
   ObjectEvent,
   ObjectList,

@@ -1,9 +1,10 @@
 // A watch that never loses sight: each event once and in order, over disconnects, and over a gap by comparing with a new list.
 
 import { StatusError } from './errors.js'
-import { type ApiObject, keyOf, type ObjectList, type WatchEvent } from './objects.js'
+import { type ApiObject, keyOf, type ObjectList, storeKey, type WatchEvent } from './objects.js'
 import { OneByOne } from './one-by-one.js'
 import { type ReflectOptions, reflect, type Told, type Watchable } from './reflect.js'
+import { makeEvent } from './watch-event.js'
 
 export interface FollowOptions<T> extends ReflectOptions {
   /** A list that the caller has: the watch tells what happened since. */
@@ -56,15 +57,15 @@ async function* changesOf<T extends ApiObject>(
       yield [...compare(known, told)]
       continue
     }
-    if (knowsAll) for (const { type, object } of told.events) note(known, type, object)
+    if (knowsAll) for (const event of told.events) note(known, event)
     const isOnlyChanges = bookmarks || told.events.every(({ type }) => type !== 'BOOKMARK')
     yield isOnlyChanges ? told.events : told.events.filter(({ type }) => type !== 'BOOKMARK')
   }
 }
 
-function note(known: Map<string, Known>, type: WatchEvent<unknown>['type'], object: ApiObject): void {
-  if (type === 'DELETED') known.delete(keyOf(object))
-  else if (type !== 'BOOKMARK') known.set(keyOf(object), knownOf(object))
+function note(known: Map<string, Known>, { type, name, namespace, uid, resourceVersion }: WatchEvent<unknown>): void {
+  if (type === 'DELETED') known.delete(storeKey(name, namespace))
+  else if (type !== 'BOOKMARK') known.set(storeKey(name, namespace), { uid, resourceVersion })
 }
 
 const knownOf = ({ metadata }: ApiObject): Known => ({ uid: metadata?.uid ?? '', resourceVersion: metadata?.resourceVersion ?? '' })
@@ -75,13 +76,13 @@ function* compare<T extends ApiObject>(known: Map<string, Known>, { items }: Ext
   known.clear()
   for (const object of items) known.set(keyOf(object), knownOf(object))
   for (const [key, { uid }] of before) {
-    if (known.get(key)?.uid !== uid) yield { type: 'DELETED', object: tombOf<T>(key, uid) }
+    if (known.get(key)?.uid !== uid) yield makeEvent('DELETED', tombOf<T>(key, uid))
   }
   for (const object of items) {
     const old = before.get(keyOf(object))
     const { uid, resourceVersion } = knownOf(object)
-    if (old === undefined || old.uid !== uid) yield { type: 'ADDED', object }
-    else if (old.resourceVersion !== resourceVersion) yield { type: 'MODIFIED', object }
+    if (old === undefined || old.uid !== uid) yield makeEvent('ADDED', object)
+    else if (old.resourceVersion !== resourceVersion) yield makeEvent('MODIFIED', object)
   }
 }
 

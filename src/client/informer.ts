@@ -130,7 +130,7 @@ export class Informer<T extends ApiObject> {
 
   private async run(source: Watchable<T>, becomeReady: () => void): Promise<void> {
     const { signal } = this.controller
-    for await (const told of reflect(source, { ...this.options, signal }, { isUntiring: true })) {
+    for await (const told of reflect(source, { ...this.options, signal }, { isUntiring: true, readsObjects: true })) {
       if (signal.aborted) return
       this.take(told)
       if (!this.isReady) {
@@ -148,8 +148,8 @@ export class Informer<T extends ApiObject> {
       this.tell(this.store.replace(told.items, transform))
       return
     }
-    for (const { type, object } of told.events) {
-      this.version = object.metadata?.resourceVersion ?? this.version
+    for (const { type, object, resourceVersion } of told.events) {
+      this.version = resourceVersion || this.version
       if (type === 'BOOKMARK') continue
       const kept = transform(object as T)
       const change = type === 'DELETED' ? this.store.remove(keyOf(object), kept) : this.store.put(kept, object)

@@ -1,7 +1,7 @@
 // The objects that an informer knows, by key and by whatever indexes the caller wants. Everything is read at once, without waiting.
 
 import { getOrInsert } from '../base/get-or-insert.js'
-import { type ApiObject, keyOf } from './objects.js'
+import { type ApiObject, keyOf, storeKey } from './objects.js'
 
 /** Under which values an object is found. */
 export type Index<T> = (object: T) => string | readonly string[] | undefined
@@ -40,7 +40,7 @@ export class ObjectStore<T extends ApiObject> {
   }
 
   get(name: string, namespace?: string): T | undefined {
-    return this.objects.get(namespace === undefined || namespace === '' ? name : `${namespace}/${name}`)
+    return this.objects.get(storeKey(name, namespace))
   }
 
   /** All of them, or those of a namespace. */

@@ -45,13 +45,15 @@ export interface Beginning {
   readonly from?: string | undefined
   /** Once there was a list, nothing that the server says ends it: who may not read now may do so again, and what is not served may come back. */
   readonly isUntiring?: boolean
+  /** Who reads every object is told only of events that have one: what is no JSON breaks the watch, which is tried again. */
+  readonly readsObjects?: boolean
 }
 
 /** Ends only by the signal, when the client is closed, or by an error that is not worth a try. */
 export async function* reflect<T extends ApiObject>(
   source: Watchable<T>,
   options: ReflectOptions,
-  { from, isUntiring = false }: Beginning = {},
+  { from, isUntiring = false, readsObjects = false }: Beginning = {},
 ): AsyncGenerator<Told<T>, void, undefined> {
   const { signal, onError } = options
   const backOff = new BackOff(options.backOff)
@@ -69,7 +71,8 @@ export async function* reflect<T extends ApiObject>(
       const watch = new OneWatch<T>(options)
       try {
         for await (const events of await watch.open(source, version)) {
-          version = events.at(-1)?.object.metadata?.resourceVersion ?? version
+          if (readsObjects) parseObjects(events)
+          version = events.at(-1)?.resourceVersion || version
           backOff.reset()
           yield { type: 'events', events }
         }
@@ -91,6 +94,10 @@ export async function* reflect<T extends ApiObject>(
       return
     }
   }
+}
+
+function parseObjects(events: readonly WatchEvent<unknown>[]): void {
+  for (const { object } of events) if (object === undefined) return
 }
 
 /** Connections come back, and so do servers and what gives credentials; what a client may not do it will not be allowed to do in a moment. */

@@ -3,6 +3,7 @@
 import { ConnectionError, StatusError } from './errors.js'
 import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
 import type { Watchable } from './reflect.js'
+import { makeEvent } from './watch-event.js'
 
 export interface Thing extends ApiObject {
   readonly size?: number
@@ -12,11 +13,8 @@ export const thing = (name: string, resourceVersion: number, more: { readonly ui
   metadata: { name, uid: more.uid ?? name, resourceVersion: String(resourceVersion) },
   ...(more.size === undefined ? {} : { size: more.size }),
 })
-export const bookmark = (version: number): WatchEvent<Thing> => ({
-  type: 'BOOKMARK',
-  object: { metadata: { resourceVersion: String(version) } },
-})
-export const event = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Thing): WatchEvent<Thing> => ({ type, object })
+export const bookmark = (version: number): WatchEvent<Thing> => makeEvent('BOOKMARK', { metadata: { resourceVersion: String(version) } })
+export const event = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Thing): WatchEvent<Thing> => makeEvent(type, object)
 export const gone = new StatusError({ code: 410, reason: 'Expired', message: 'too old' })
 export const broken = new ConnectionError('it broke')
 

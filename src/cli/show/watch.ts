@@ -7,6 +7,7 @@ import type { ApiObject, DynamicObject, ObjectList, Table, WatchEvent } from '..
 import { selectQuery } from '../../client/query.js'
 import type { Watchable } from '../../client/reflect.js'
 import type { Requester } from '../../client/requester.js'
+import { makeEvent } from '../../client/watch-event.js'
 import { openWatch } from '../../client/watch-stream.js'
 import type { GetWork } from '../commands/get.js'
 import { UsageError } from '../flags.js'
@@ -91,8 +92,7 @@ function tablesOf(collection: Collection<DynamicObject>, requester: Requester): 
 async function* rowEvents(
   batches: AsyncIterable<readonly WatchEvent<Table>[]>,
 ): AsyncGenerator<readonly WatchEvent<Shown>[], void, undefined> {
-  for await (const batch of batches)
-    yield batch.map(({ type, object }) => ({ type, object: rowsOf(object as Table)[0] ?? (object as Shown) }))
+  for await (const batch of batches) yield batch.map(({ type, object }) => makeEvent(type, rowsOf(object as Table)[0] ?? (object as Shown)))
 }
 
 const listOf = (table: Table): ObjectList<Shown> => ({ metadata: table.metadata ?? {}, items: rowsOf(table) })
