@@ -33,34 +33,33 @@ export function follow<T extends ApiObject>(source: Watchable<T>, options: Follo
 
 async function* batchesOf<T extends ApiObject>(
   source: Watchable<T>,
-  options: FollowOptions<T>,
+  { since, resourceVersion, bookmarks = false, ...options }: FollowOptions<T>,
   leave: () => void,
 ): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
+  // What is not known cannot be compared with.
+  const known = resourceVersion === undefined ? new Map<string, Known>() : undefined
+  for (const object of since?.items ?? []) known?.set(keyOf(object), knownOf(object))
   try {
-    yield* changesOf(source, options)
+    for await (const told of reflect(source, options, { from: resourceVersion ?? since?.metadata.resourceVersion })) {
+      if (told.type === 'list') {
+        if (known === undefined) throw expired()
+        yield [...compare(known, told)]
+        continue
+      }
+      if (known !== undefined) for (const event of told.events) note(known, event)
+      yield bookmarks ? told.events : withoutBookmarks(told.events)
+    }
   } finally {
     leave()
   }
 }
 
-async function* changesOf<T extends ApiObject>(
-  source: Watchable<T>,
-  { since, resourceVersion, bookmarks = false, ...options }: FollowOptions<T>,
-): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
-  const known = new Map<string, Known>()
-  const knowsAll = resourceVersion === undefined
-  for (const object of since?.items ?? []) known.set(keyOf(object), knownOf(object))
-  for await (const told of reflect(source, options, { from: resourceVersion ?? since?.metadata.resourceVersion })) {
-    if (told.type === 'list') {
-      if (!knowsAll)
-        throw new StatusError({ code: 410, reason: 'Expired', message: 'what happened since that version is not kept any more' })
-      yield [...compare(known, told)]
-      continue
-    }
-    if (knowsAll) for (const event of told.events) note(known, event)
-    const isOnlyChanges = bookmarks || told.events.every(({ type }) => type !== 'BOOKMARK')
-    yield isOnlyChanges ? told.events : told.events.filter(({ type }) => type !== 'BOOKMARK')
-  }
+const expired = (): StatusError =>
+  new StatusError({ code: 410, reason: 'Expired', message: 'what happened since that version is not kept any more' })
+
+function withoutBookmarks<T>(events: readonly WatchEvent<T>[]): readonly WatchEvent<T>[] {
+  for (const { type } of events) if (type === 'BOOKMARK') return events.filter((event) => event.type !== 'BOOKMARK')
+  return events
 }
 
 function note(known: Map<string, Known>, { type, name, namespace, uid, resourceVersion }: WatchEvent<unknown>): void {

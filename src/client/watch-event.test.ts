@@ -152,7 +152,7 @@ describe('the events of a watch', () => {
     assert.deepEqual(names, ['ä-1', 'ä-2', 'broken', 'broken'])
   })
 
-  test('hold no more than their own text, and their names not even that', async () => {
+  test('hold no more than a short text that they came in, and their names not even that', async () => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
     const used = (): number => {

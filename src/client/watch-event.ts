@@ -16,43 +16,38 @@ interface EventValue {
   readonly object: ApiObject
 }
 
-/** What the head of a line says: name, namespace, uid and version. */
-type Head = readonly (string | undefined)[]
-
 /** `object` is a getter, and yet the event is as JSON, and to a console, what a plain value would be. */
 class LineEvent {
   readonly type: EventType
   /** Undefined once it was parsed. */
-  #head: Head | undefined
-  #line: string
+  #head: RegExpExecArray | undefined
   #object: ApiObject | undefined
   /** Where it is counted when the object is read first. */
   #reads: ReadCount | undefined
 
-  constructor(type: EventType, reads: ReadCount | undefined, object: ApiObject | undefined, line = '', head?: Head) {
+  constructor(type: EventType, reads: ReadCount | undefined, object: ApiObject | undefined, head?: RegExpExecArray) {
     this.type = type
     this.#head = head
-    this.#line = line
     this.#object = object
     this.#reads = reads
   }
 
   /** Of the object; empty for a bookmark. */
   get name(): string {
-    return this.#head === undefined ? (this.#object?.metadata?.name ?? '') : alone(this.#head[1])
+    return this.#head === undefined ? (this.#object?.metadata?.name ?? '') : aloneText(this.#head[1])
   }
 
   /** Empty where objects are in none. */
   get namespace(): string {
-    return this.#head === undefined ? (this.#object?.metadata?.namespace ?? '') : alone(this.#head[2])
+    return this.#head === undefined ? (this.#object?.metadata?.namespace ?? '') : aloneText(this.#head[2])
   }
 
   get uid(): string {
-    return this.#head === undefined ? (this.#object?.metadata?.uid ?? '') : alone(this.#head[3])
+    return this.#head === undefined ? (this.#object?.metadata?.uid ?? '') : aloneText(this.#head[3])
   }
 
   get resourceVersion(): string {
-    return this.#head === undefined ? (this.#object?.metadata?.resourceVersion ?? '') : alone(this.#head[4])
+    return this.#head === undefined ? (this.#object?.metadata?.resourceVersion ?? '') : aloneText(this.#head[4])
   }
 
   get object(): ApiObject {
@@ -61,10 +56,9 @@ class LineEvent {
       this.#reads = undefined
     }
     if (this.#object !== undefined) return this.#object
-    const { object } = parseLine(this.#line)
+    const { object } = parseLine(this.#head?.input ?? '')
     this.#object = object
-    // The text is not needed any more, and neither is what points into it.
-    this.#line = ''
+    // The text is not needed any more, and neither are the parts of it.
     this.#head = undefined
     return object
   }
@@ -97,7 +91,7 @@ export function readEvent<T>(line: string, reads: ReadCount): WatchEvent<T> {
   if (head === null || !line.endsWith('}}')) return parseEvent(line, reads)
   const letter = line.charCodeAt(letterAt)
   const type = letter === letterOfAdded ? 'ADDED' : letter === letterOfModified ? 'MODIFIED' : 'DELETED'
-  return new LineEvent(type, reads, undefined, line, head) as unknown as WatchEvent<T>
+  return new LineEvent(type, reads, undefined, head) as unknown as WatchEvent<T>
 }
 
 /**
@@ -110,11 +104,11 @@ const usualHead =
 const letterAt = '{"type":"'.length
 const [letterOfAdded, letterOfModified] = [65, 77] as const
 
-/** Shorter parts of a text are copies. */
+/** Shorter parts are copies anyway. */
 const shortestSlice = 13
 
-/** A part of a text keeps the whole of it in memory for as long as somebody remembers the part, where it is no copy. */
-const alone = (part = ''): string => (part.length < shortestSlice ? part : ` ${part}`.slice(1))
+/** A part of a text keeps the whole of it in memory for as long as somebody remembers the part; this is a copy. */
+export const aloneText = (part = ''): string => (part.length < shortestSlice ? part : ` ${part}`.slice(1))
 
 function parseLine(line: string): EventValue {
   let parsed: unknown

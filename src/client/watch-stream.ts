@@ -5,7 +5,7 @@ import { GrowingBytes } from './growing-bytes.js'
 import type { WatchEvent } from './objects.js'
 import type { RequestOptions, SelectOptions } from './query.js'
 import type { ApiRequest, Requester } from './requester.js'
-import { isEvent, makeEvent, parseEvent, ReadCount, readEvent } from './watch-event.js'
+import { aloneText, isEvent, makeEvent, parseEvent, ReadCount, readEvent } from './watch-event.js'
 
 export interface RawWatchOptions extends RequestOptions, SelectOptions {
   readonly resourceVersion?: string
@@ -31,26 +31,17 @@ export async function* readEvents<T>(chunks: AsyncIterable<Uint8Array>): AsyncGe
   const lines = new LineReader<T>()
   for await (const chunk of chunks) {
     const events = lines.take(chunk)
-    if (events.length === 0) continue
-    // A server says nothing after an error, and one that does is not believed.
-    const failed = indexOfError(events)
-    if (failed < 0) yield events
-    else {
-      if (failed > 0) yield events.slice(0, failed)
-      throw new StatusError(events[failed]?.object as StatusAnswer)
-    }
+    if (events.length > 0) yield events
+    if (lines.failure !== undefined) throw lines.failure
   }
-}
-
-function indexOfError(events: readonly WatchEvent<unknown>[]): number {
-  for (let i = 0; i < events.length; i++) if ((events[i]?.type as string) === 'ERROR') return i
-  return -1
 }
 
 const lineFeed = 10
 
 /** Lines of JSON: texts in it have no line feeds of their own. */
 class LineReader<T> {
+  /** What the server said last. */
+  failure: StatusError | undefined
   private readonly decoder = new TextDecoder()
   /** What has come of a line that is not whole. */
   private readonly read = new GrowingBytes(longestEvent)
@@ -64,44 +55,33 @@ class LineReader<T> {
       this.keep(chunk)
       return []
     }
+    const text = this.decoder.decode(this.whole(chunk.subarray(0, end)))
+    const lines = text.split('\n')
+    this.read.length = 0
+    this.keep(chunk.subarray(end + 1))
     // Who has read most objects of the events before will read these as well, and to parse all of them together is cheaper.
     const isReader = this.reads.value * 2 > this.count
     this.reads = new ReadCount()
-    const events = isReader ? this.parse(chunk, end) : this.split(chunk, end)
-    this.count = events.length
-    this.read.length = 0
-    this.keep(chunk.subarray(end + 1))
-    return events
+    this.count = lines.length
+    return this.untilError(isReader ? parseLines<T>(lines, this.reads) : readLines<T>(text, lines, this.reads))
   }
 
-  /** Each with a text of its own, so that who keeps an event does not keep its neighbours. */
-  private split(chunk: Uint8Array, end: number): readonly WatchEvent<T>[] {
-    const events: WatchEvent<T>[] = []
-    const textOf = isBuffer(chunk) ? textOfBuffer : this.textOf
-    let from = 0
-    if (this.read.length > 0) {
-      from = chunk.indexOf(lineFeed) + 1
-      this.keep(chunk.subarray(0, from - 1))
-      events.push(readEvent(this.decoder.decode(this.read.bytes.subarray(0, this.read.length)), this.reads))
-    }
-    while (from <= end) {
-      const to = chunk.indexOf(lineFeed, from)
-      events.push(readEvent(textOf(chunk as NodeBytes, from, to), this.reads))
-      from = to + 1
+  /** A server says nothing after an error, and one that does is not believed. */
+  private untilError(events: readonly WatchEvent<T>[]): readonly WatchEvent<T>[] {
+    for (let i = 0; i < events.length; i++) {
+      const { type } = events[i] as WatchEvent<T>
+      if (type === 'ADDED' || type === 'MODIFIED' || (type as string) !== 'ERROR') continue
+      this.failure = new StatusError(events[i]?.object as StatusAnswer)
+      return events.slice(0, i)
     }
     return events
   }
 
-  private parse(chunk: Uint8Array, end: number): readonly WatchEvent<T>[] {
-    let whole = chunk.subarray(0, end)
-    if (this.read.length > 0) {
-      this.keep(whole)
-      whole = this.read.bytes.subarray(0, this.read.length)
-    }
-    return parseLines<T>(this.decoder.decode(whole).split('\n'), this.reads)
+  private whole(end: Uint8Array): Uint8Array {
+    if (this.read.length === 0) return end
+    this.keep(end)
+    return this.read.bytes.subarray(0, this.read.length)
   }
-
-  private readonly textOf = (chunk: Uint8Array, from: number, to: number): string => this.decoder.decode(chunk.subarray(from, to))
 
   private keep(part: Uint8Array): void {
     try {
@@ -112,14 +92,18 @@ class LineReader<T> {
   }
 }
 
-interface NodeBytes extends Uint8Array {
-  toString(encoding?: 'utf8', from?: number, to?: number): string
-}
+/**
+ * Lines are parts of the text that they came in, and whoever keeps an event unparsed keeps that: to copy each would cost a tenth of a watch.
+ * Those of a longer text are copies, so that an event never holds more than its own line or so much.
+ */
+const longestShared = 32 * 1024
 
-/** Node's buffers make a text of a part of them at half the cost. */
-const { Buffer: NodeBuffer } = globalThis as { readonly Buffer?: { isBuffer(bytes: Uint8Array): boolean } }
-const isBuffer = (bytes: Uint8Array): boolean => NodeBuffer?.isBuffer(bytes) === true
-const textOfBuffer = (bytes: NodeBytes, from: number, to: number): string => bytes.toString('utf8', from, to)
+function readLines<T>(text: string, lines: readonly string[], reads: ReadCount): readonly WatchEvent<T>[] {
+  const events: WatchEvent<T>[] = []
+  const isLong = text.length > longestShared
+  for (const line of lines) events.push(readEvent(isLong ? aloneText(line) : line, reads))
+  return events
+}
 
 /**
  * All of them with one call of the parser, which is cheaper than one for each. How many there are is bounded by what transports hand out at
