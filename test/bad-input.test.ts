@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { configMapOf, configMaps, expectStatus, makeConfigMap, sleep } from './kit/fixtures.js'
-import { runRefused } from './kit/refused-command.js'
+import { runInside } from './kit/run-inside.js'
 import { type Finished, newFolder, runCommand, ServerProcess } from './kit/server-process.js'
 
 const place = mkdtempSync(join(tmpdir(), 'apiserver-bad-'))
@@ -79,7 +79,7 @@ describe('wrong command lines', { concurrency: 2 }, () => {
     test(row.name, async () => {
       const dataDir = join(place, `data-${row.name.replaceAll(' ', '-')}`)
       const argv = row.argv.some((arg) => arg.startsWith('--data-dir')) ? row.argv : [`--data-dir=${dataDir}`, ...row.argv]
-      expectRefusal(await runRefused(['--secure-port=0', ...argv]), row.says)
+      expectRefusal(await runInside(['--secure-port=0', ...argv]), row.says)
     })
   }
   // As a process, which has to end: before anything is opened, and when much is.

@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { type ReferenceFlag, referenceFlags } from './kit/reference-flags.js'
+import { runInside } from './kit/run-inside.js'
 import { newFolder, runCommand, ServerProcess } from './kit/server-process.js'
 
 interface OwnFlag {
@@ -77,7 +78,7 @@ test('what is refused is refused with the reason that --help gives', async () =>
     'vmodule',
   ])
   for (const name of refused) {
-    const { code, stderr } = await runCommand([`--${name}=1`, '--secure-port=0', `--data-dir=${newFolder()}`])
+    const { code, stderr } = await runInside([`--${name}=1`, '--secure-port=0', `--data-dir=${newFolder()}`])
     assert.equal(code, 1, name)
     assert.match(stderr, new RegExp(`--${name}: \\w`))
   }

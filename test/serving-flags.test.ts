@@ -11,7 +11,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { startServer } from 'cluster-apiserver'
 import { makeWithOpenssl } from './kit/openssl-request.js'
-import { newFolder, runCommand, ServerProcess } from './kit/server-process.js'
+import { runInside } from './kit/run-inside.js'
+import { newFolder, ServerProcess } from './kit/server-process.js'
 
 /** The common name in the certificate that is shown to whoever asks for a name. */
 async function shownTo(port: number, servername: string): Promise<string> {
@@ -137,7 +138,7 @@ for (const { flag, says } of [
     : []),
 ])
   test(`refused: ${flag}`, async () => {
-    const { code, stderr } = await runCommand([flag, `--data-dir=${newFolder()}`, '--secure-port=0'])
+    const { code, stderr } = await runInside([flag, `--data-dir=${newFolder()}`, '--secure-port=0'])
     assert.equal(code, 1)
     assert.match(stderr, says)
   })

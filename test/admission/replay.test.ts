@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { startEmbedded } from '../kit/embedded.js'
 import { configMaps, expectStatus, newNamespace } from '../kit/fixtures.js'
+import { runInside } from '../kit/run-inside.js'
 import { runCommand, ServerProcess } from '../kit/server-process.js'
 import { configurationsPath, configure, hookEntry, patchOf, type Review, sendReview } from './tls-hooks.js'
 
@@ -73,10 +74,10 @@ test('recorded reviews are sent again, and what is different is shown', async (t
   assert.ok(!stdout.includes('dg=='))
   assert.equal((stdout.match(/CREATE/g) ?? []).length, 5)
 
-  const again = await runCommand([...argv, '--last=1'])
+  const again = await runInside([...argv, '--last=1'])
   assert.equal((again.stdout.match(/CREATE/g) ?? []).length, 1)
-  assert.deepEqual((await runCommand(['admission', 'replay'])).code, 2)
-  const nobody = await runCommand(['admission', 'replay', `--data-dir=${server.dataDir}`, '--to=http://127.0.0.1:1/'])
+  assert.deepEqual((await runInside(['admission', 'replay'])).code, 2)
+  const nobody = await runInside(['admission', 'replay', `--data-dir=${server.dataDir}`, '--to=http://127.0.0.1:1/'])
   assert.equal(nobody.code, 1)
   assert.match(nobody.stdout, /failed: connect ECONNREFUSED/)
 })

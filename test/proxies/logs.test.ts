@@ -8,7 +8,8 @@ import { type AgentCluster, makeCertificates, startAgentCluster } from '../kit/a
 import { expectFailure, expectStatus, until } from '../kit/fixtures.js'
 import { NodeAgent } from '../kit/node-agent.js'
 import { TextStream } from '../kit/open-connection.js'
-import { newFolder, runCommand } from '../kit/server-process.js'
+import { runInside } from '../kit/run-inside.js'
+import { newFolder } from '../kit/server-process.js'
 import { opcodes, WebSocketClient, wsHeaders } from '../kit/web-socket.js'
 
 describe('logs', () => {
@@ -222,7 +223,7 @@ test('flags of agents that do not go together are refused', async () => {
   const folder = newFolder()
   const cert = join(folder, 'client.crt')
   writeFileSync(cert, client.cert)
-  const { code, stderr } = await runCommand([`--kubelet-client-certificate=${cert}`, '--secure-port=0', `--data-dir=${folder}`])
+  const { code, stderr } = await runInside([`--kubelet-client-certificate=${cert}`, '--secure-port=0', `--data-dir=${folder}`])
   assert.equal(code, 1)
   assert.match(stderr, /--kubelet-client-certificate: needs --kubelet-client-key/)
   rmSync(folder, { recursive: true })

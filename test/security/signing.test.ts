@@ -9,6 +9,7 @@ import { ApiClient } from '../kit/api-client.js'
 import { type Embedded, startEmbedded } from '../kit/embedded.js'
 import { expectStatus, until } from '../kit/fixtures.js'
 import { makeWithOpenssl } from '../kit/openssl-request.js'
+import { runInside } from '../kit/run-inside.js'
 import { newFolder, runCommand, ServerProcess } from '../kit/server-process.js'
 import type { Wire } from '../kit/wire.js'
 import { identify, openFlags } from './identify.js'
@@ -361,19 +362,19 @@ test('the command for credentials gives a configuration that works', async () =>
     assert.equal((await anonymous.get('/api')).status, 401)
     anonymous.close()
     const account = ['credentials', '--token', `--data-dir=${server.dataDir}`]
-    const given = await runCommand([...account, '--user=system:serviceaccount:default:default', '--expires=20m'])
+    const given = await runInside([...account, '--user=system:serviceaccount:default:default', '--expires=20m'])
     assert.equal(given.code, 0, given.stderr)
     const token = /token: "([^"]+)"/.exec(given.stdout)?.[1] ?? ''
     const member = await identify({ url: server.url, caPem: part('certificate-authority-data') }, { token })
     assert.equal(member.name, 'system:serviceaccount:default:default')
-    const nobody = await runCommand([...account, '--user=system:serviceaccount:default:nobody'])
+    const nobody = await runInside([...account, '--user=system:serviceaccount:default:nobody'])
     assert.deepEqual([nobody.code, /"nobody" not found/.test(nobody.stderr)], [1, true], nobody.stderr)
-    assert.equal((await runCommand([...account, '--user=alice'])).code, 2)
-    assert.equal((await runCommand([...account, '--user=system:serviceaccount:default:default', '--group=dev'])).code, 2)
+    assert.equal((await runInside([...account, '--user=alice'])).code, 2)
+    assert.equal((await runInside([...account, '--user=system:serviceaccount:default:default', '--group=dev'])).code, 2)
   } finally {
     await server.stop()
   }
-  assert.equal((await runCommand(['credentials', '--user=alice', `--data-dir=${newFolder()}`])).code, 1)
-  assert.equal((await runCommand(['credentials'])).code, 2)
-  assert.equal((await runCommand(['credentials', '--user=a', '--expires=0s'])).code, 2)
+  assert.equal((await runInside(['credentials', '--user=alice', `--data-dir=${newFolder()}`])).code, 1)
+  assert.equal((await runInside(['credentials'])).code, 2)
+  assert.equal((await runInside(['credentials', '--user=a', '--expires=0s'])).code, 2)
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { startServer } from 'cluster-apiserver'
-import { runRefused } from '../kit/refused-command.js'
+import { runInside } from '../kit/run-inside.js'
 import { ServerProcess } from '../kit/server-process.js'
 import { type AuditCase, type AuditedEvent, compareEvents } from './audit-events.js'
 import { AuditSender, auditUsers, setupAgent } from './audit-requests.js'
@@ -53,7 +53,7 @@ async function differenceOfRefusal({ policy, startError = '' }: AuditCase): Prom
       await server.stop()
       return server.stderr.includes('unknown field') ? undefined : `nothing is said of it: ${server.stderr.slice(0, 500)}`
     }
-    const { code, stderr } = await runRefused([
+    const { code, stderr } = await runInside([
       ...flags,
       '--secure-port=0',
       `--data-dir=${folder}`,

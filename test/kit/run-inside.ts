@@ -1,4 +1,4 @@
-// The command inside of this process, for starts that are meant to fail: a process for each would cost many times what the refusal does.
+// The command inside of this process, for runs that come to an end: a process for each would cost many times what they do.
 
 import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ const { loadCommand } = createRequire(import.meta.url)(`${repoRoot}bin/load-comm
 let loaded: ReturnType<typeof loadCommand> | undefined
 
 /** As {@link runCommand} gives it; a server that starts all the same is ended, and shows as code 0. */
-export async function runRefused(argv: readonly string[]): Promise<Finished> {
+export async function runInside(argv: readonly string[]): Promise<Finished> {
   loaded ??= loadCommand()
   const { main } = loaded.exports
   let stdout = ''
