@@ -78,7 +78,8 @@ export function growthOf({ from, to }: { readonly from: Probe; readonly to: Prob
   // What takes too long by this takes so long the next times, or was compiled meanwhile.
   to.once()
   for (let i = 0; i < 4; i++) from.sample() // The small one is cheap, and what disturbs it hides what is looked for.
-  for (let doubt = 0; doubt < 10 && factor() > limit; doubt++) {
+  // On a busy machine it takes long until what is run often is compiled well; what takes long itself is run a few times only.
+  for (let doubt = 0; doubt < (to.ms < longMs ? 100 : 10) && factor() > limit; doubt++) {
     to.sample()
     from.sample()
   }
