@@ -12,6 +12,8 @@ export interface ClusterEvent extends DynamicObject {
   readonly firstTimestamp?: string | null
   readonly lastTimestamp?: string | null
   readonly eventTime?: string | null
+  readonly source?: { readonly component?: string; readonly host?: string }
+  readonly reportingComponent?: string
   readonly series?: { readonly count?: number; readonly lastObservedTime?: string }
   readonly involvedObject?: { readonly kind?: string; readonly name?: string; readonly namespace?: string; readonly uid?: string }
 }

@@ -191,7 +191,7 @@ test('services, nodes, claims, and namespaces with their limits', async () => {
     /^Resource Quotas:$/,
     /^ {2}few +pods +0 +3$/,
     /^Resource Limits:$/,
-    /^ {2}Container +cpu +- +2 +2 +2$/,
+    /^ {2}Container +cpu +- +2 +2 +2 +-$/,
   )
 })
 
@@ -228,7 +228,12 @@ test('what is kept: config maps whole, secrets without what is in them; and even
     lastTimestamp: now,
     source: { component: 'tester' },
   })
-  hasLines(await ok('describe', 'cm', 'text'), /^Events:$/, /^ {2}Type +Reason +Age +Message$/, /^ {2}Warning +TooLong +.*nobody reads it$/)
+  hasLines(
+    await ok('describe', 'cm', 'text'),
+    /^Events:$/,
+    /^ {2}Type +Reason +Age +From +Message$/,
+    /^ {2}Warning +TooLong +.* +tester +nobody reads it$/,
+  )
   assert.doesNotMatch(await ok('describe', 'cm', 'text', '--show-events=false'), /nobody/)
   hasLines(
     await ok('describe', 'event', 'text.1'),
@@ -241,7 +246,14 @@ test('what is kept: config maps whole, secrets without what is in them; and even
 
 test('all other kinds are an outline; what is not there is told, and the others are shown', async () => {
   const { ok, run } = start()
-  hasLines(await ok('describe', 'clusterrole', 'view'), /^Name: +view$/, /^API Version: +rbac\./, /^Kind: +ClusterRole$/, /^Rules:$/)
+  hasLines(
+    await ok('describe', 'flowschema', 'exempt'),
+    /^Name: +exempt$/,
+    /^API Version: +flowcontrol\./,
+    /^Kind: +FlowSchema$/,
+    /^ {2}UID: +\S+$/,
+    /^Spec:$/,
+  )
   const { code, stdout, stderr } = await run(['describe', 'ns', 'none', 'default'])
   assert.equal(code, 1)
   assert.match(stderr, /namespaces "none" not found/)

@@ -11,6 +11,11 @@ import { UsageError } from '../flags.js'
 import { alignRows } from '../output/columns.js'
 import { fileFlags, type Named, namedOrFiled, selectFlags, wantedBy } from '../targets.js'
 
+const eventHead = [
+  ['  Type', 'Reason', 'Age', 'From', 'Message'],
+  ['  ----', '------', '---', '----', '-------'],
+] as const
+
 export const command = defineCommand({
   usage: 'describe (TYPE [NAME…] | TYPE/NAME… | TYPE -l SELECTOR | -f FILE) [flags]',
   about: 'show everything about objects',
@@ -52,9 +57,9 @@ export const command = defineCommand({
         .toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b))
         .map((event) => {
           const [age = '', type = '', reason = '', , message = ''] = rowOfEvent(event, Date.now(), false)
-          return [`  ${type}`, reason, age, message]
+          return [`  ${type}`, reason, age, event.source?.component || event.reportingComponent || '', message]
         })
-      return `${io.style.bold('Events:')}\n${alignRows([['  Type', 'Reason', 'Age', 'Message'], ...rows])}`
+      return `${io.style.bold('Events:')}\n${alignRows([...eventHead, ...rows])}`
     }
   },
 })

@@ -12,8 +12,12 @@ export const nameEntries = ({ metadata = {} }: ApiObject): readonly Entry[] => [
 
 export const labelEntries = ({ metadata = {} }: ApiObject): readonly Entry[] => [
   ['Labels', pairsOf(metadata.labels)],
-  ['Annotations', pairsOf(metadata.annotations, ': ')],
+  ['Annotations', pairsOf(tellingOf(metadata.annotations), ': ')],
 ]
+
+/** Without the copy of the whole object that other clients keep there. */
+export const tellingOf = (annotations: { readonly [name: string]: string } = {}): { readonly [name: string]: string } =>
+  Object.fromEntries(Object.entries(annotations).filter(([name]) => !name.endsWith('/last-applied-configuration')))
 
 export const createdEntry = ({ metadata }: ApiObject): Entry => ['CreationTimestamp', timeText(metadata?.creationTimestamp)]
 

@@ -12,6 +12,11 @@ export class DescribeContext {
     this.session = session
   }
 
+  /** A name of the server's vocabulary. */
+  async label(name: string): Promise<string> {
+    return (await this.session.resources.identity()).label(name)
+  }
+
   /** At most so many as anybody wants to read. Undefined where they cannot be seen. */
   async list<T extends ApiObject>(
     words: string,

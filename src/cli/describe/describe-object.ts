@@ -1,20 +1,36 @@
 // An object as people read it: the kinds that are looked at most have sections of their own, all others an outline of their fields.
 
+import { identityNames, identityOf } from '../../api/identity.js'
 import type { DynamicObject } from '../../client/objects.js'
+import { splitApiVersion } from '../../client/resource-ref.js'
 import type { Io } from '../io.js'
+import { describeBinding, describeClusterRole, describeRole, describeServiceAccount } from './access.js'
+import { describeCertificateRequest } from './certificate-request.js'
 import { nameEntries } from './common.js'
 import type { DescribeContext } from './context.js'
 import { type Entry, renderEntries } from './entry.js'
+import { describeBudget, describeLimitRange, describePriorityClass, describeQuota } from './limits.js'
+import { describeEndpointSlice, describeEndpoints, describeIngress, describeIngressClass, describeNetworkPolicy } from './networking.js'
 import { describeNode } from './node.js'
 import { outlineObject } from './outline.js'
 import { describePod } from './pod.js'
+import { describeAutoscaler } from './scaling.js'
 import { describeService } from './service.js'
-import { describeClaim, describeConfigMap, describeEvent, describeNamespace, describeSecret } from './stored.js'
-import { describeDaemonSet, describeDeployment, describeJob, describeReplicaSet, describeStatefulSet } from './workloads.js'
+import { describeConfigMap, describeEvent, describeNamespace, describeSecret } from './stored.js'
+import { describeClaim, describeStorageClass, describeVolume } from './volumes.js'
+import {
+  describeCronJob,
+  describeDaemonSet,
+  describeDeployment,
+  describeJob,
+  describeReplicaSet,
+  describeReplicationController,
+  describeStatefulSet,
+} from './workloads.js'
 
 type Describe<T> = (object: T, context: DescribeContext) => readonly Entry[] | Promise<readonly Entry[]>
 
-/** By apiVersion and kind, which are the same under every identity. */
+/** By group, version and kind; groups without what is the identity's. */
 const kinds: ReadonlyMap<string, Describe<never>> = new Map<string, Describe<never>>([
   ['v1/Pod', describePod],
   ['v1/Service', describeService],
@@ -23,16 +39,45 @@ const kinds: ReadonlyMap<string, Describe<never>> = new Map<string, Describe<nev
   ['v1/Secret', describeSecret],
   ['v1/Namespace', describeNamespace],
   ['v1/PersistentVolumeClaim', describeClaim],
+  ['v1/PersistentVolume', describeVolume],
   ['v1/Event', describeEvent],
+  ['v1/ServiceAccount', describeServiceAccount],
+  ['v1/ResourceQuota', describeQuota],
+  ['v1/LimitRange', describeLimitRange],
+  ['v1/Endpoints', describeEndpoints],
+  ['v1/ReplicationController', describeReplicationController],
   ['apps/v1/Deployment', describeDeployment],
   ['apps/v1/ReplicaSet', describeReplicaSet],
   ['apps/v1/StatefulSet', describeStatefulSet],
   ['apps/v1/DaemonSet', describeDaemonSet],
   ['batch/v1/Job', describeJob],
+  ['batch/v1/CronJob', describeCronJob],
+  ['autoscaling/v2/HorizontalPodAutoscaler', describeAutoscaler],
+  ['policy/v1/PodDisruptionBudget', describeBudget],
+  ['rbac.authorization/v1/Role', describeRole],
+  ['rbac.authorization/v1/ClusterRole', describeClusterRole],
+  ['rbac.authorization/v1/RoleBinding', describeBinding],
+  ['rbac.authorization/v1/ClusterRoleBinding', describeBinding],
+  ['networking/v1/Ingress', describeIngress],
+  ['networking/v1/IngressClass', describeIngressClass],
+  ['networking/v1/NetworkPolicy', describeNetworkPolicy],
+  ['discovery/v1/EndpointSlice', describeEndpointSlice],
+  ['storage/v1/StorageClass', describeStorageClass],
+  ['scheduling/v1/PriorityClass', describePriorityClass],
+  ['certificates/v1/CertificateSigningRequest', describeCertificateRequest],
 ])
 
+const suffixes = identityNames.map((name) => `.${identityOf(name).groupSuffix}`)
+
+function keyOf({ apiVersion = '', kind = '' }: DynamicObject): string {
+  const { group, version } = splitApiVersion(apiVersion)
+  const suffix = suffixes.find((one) => group.endsWith(one)) ?? ''
+  const stem = suffix === '' ? group : group.slice(0, -suffix.length)
+  return [...(stem === '' ? [] : [stem]), version, kind].join('/')
+}
+
 export async function describeObject(object: DynamicObject, context: DescribeContext, { style }: Pick<Io, 'style'>): Promise<string> {
-  const describe = kinds.get(`${object.apiVersion}/${object.kind}`)
+  const describe = kinds.get(keyOf(object))
   if (describe === undefined) return outlineObject(object, style)
   return renderEntries([...nameEntries(object), ...(await describe(object as never, context))], style)
 }

@@ -4,6 +4,7 @@ import { printable, printableLine } from '../../base/printable.js'
 import { compareText } from '../../base/text-order.js'
 import type { DynamicObject } from '../../client/objects.js'
 import { plainStyle, type Style } from '../io.js'
+import { tellingOf } from './common.js'
 
 const unit = '  '
 
@@ -22,7 +23,7 @@ export function outlineObject({ apiVersion, kind, metadata = {}, ...rest }: Dyna
     ['Name', [name ?? '']],
     ...(namespace === undefined ? [] : [['Namespace', [namespace]] as const]),
     ['Labels', pairs(labels, '=')],
-    ['Annotations', pairs(annotations, ': ')],
+    ['Annotations', pairs(tellingOf(annotations), ': ')],
     ['API Version', [apiVersion ?? '']],
     ['Kind', [kind ?? '']],
   ]
@@ -76,6 +77,7 @@ const indent = (text: string, prefix: string): string =>
 
 /** `creationTimestamp` to `Creation Timestamp`; what is no name of a field stays as it is. */
 function titleOf(name: string): string {
+  if (name === 'uid') return 'UID'
   if (!/^[a-z][A-Za-z0-9]*$/.test(name)) return printableLine(name)
   const words = name.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
   return words[0]?.toUpperCase() + words.slice(1)

@@ -34,9 +34,10 @@ export async function describeService(object: Service, context: DescribeContext)
 
 const mostShown = 3
 
-function addressesOf(endpoints: Endpoints | undefined, port: string): string {
+/** Of one port, or of all. */
+export function addressesOf(endpoints: Endpoints | undefined, port: string | undefined): string {
   const all = (endpoints?.subsets ?? []).flatMap(({ addresses = [], ports = [] }) =>
-    ports.filter(({ name = '' }) => name === port).flatMap((one) => addresses.map(({ ip }) => `${ip}:${one.port}`)),
+    ports.filter(({ name = '' }) => port === undefined || name === port).flatMap((one) => addresses.map(({ ip }) => `${ip}:${one.port}`)),
   )
   if (all.length === 0) return none
   return `${all.slice(0, mostShown).join(',')}${all.length > mostShown ? ` + ${all.length - mostShown} more...` : ''}`

@@ -1,6 +1,6 @@
 // What keeps pods running, or runs them to their end: deployments, replica sets, stateful sets, daemon sets, jobs.
 
-import type { DaemonSet, Deployment, Job, Pod, ReplicaSet, StatefulSet } from '../../client/typed/types.js'
+import type { CronJob, DaemonSet, Deployment, Job, Pod, ReplicaSet, ReplicationController, StatefulSet } from '../../client/typed/types.js'
 import {
   conditionsEntry,
   controllerEntry,
@@ -81,6 +81,19 @@ export async function describeReplicaSet(object: ReplicaSet, context: DescribeCo
   ]
 }
 
+export async function describeReplicationController(object: ReplicationController, context: DescribeContext): Promise<readonly Entry[]> {
+  const { spec = {}, status = {} } = object
+  const selector = { matchLabels: spec.selector ?? {} }
+  return [
+    ['Selector', selectorText(selector)],
+    ...labelEntries(object),
+    ['Replicas', `${status.replicas ?? 0} current / ${spec.replicas ?? 1} desired`],
+    await podsEntry(object, selector, context),
+    templateEntry(spec.template as Template | undefined),
+    conditionsEntry(status.conditions),
+  ]
+}
+
 export async function describeStatefulSet(object: StatefulSet, context: DescribeContext): Promise<readonly Entry[]> {
   const { spec = {}, status = {} } = object
   return [
@@ -130,6 +143,29 @@ export function describeJob(object: Job): readonly Entry[] {
     ],
     templateEntry(spec.template as Template | undefined),
     conditionsEntry(status.conditions),
+  ]
+}
+
+export function describeCronJob(object: CronJob): readonly Entry[] {
+  const { spec = {}, status = {} } = object
+  const job = spec.jobTemplate?.spec
+  const unset = '<unset>'
+  return [
+    ...labelEntries(object),
+    ['Schedule', textOr(spec.schedule)],
+    ['Time Zone', spec.timeZone],
+    ['Concurrency Policy', textOr(spec.concurrencyPolicy)],
+    ['Suspend', spec.suspend === true ? 'True' : 'False'],
+    ['Successful Job History Limit', textOr(spec.successfulJobsHistoryLimit, unset)],
+    ['Failed Job History Limit', textOr(spec.failedJobsHistoryLimit, unset)],
+    ['Starting Deadline Seconds', spec.startingDeadlineSeconds === undefined ? unset : `${spec.startingDeadlineSeconds}s`],
+    ['Parallelism', textOr(job?.parallelism, unset)],
+    ['Completions', textOr(job?.completions, unset)],
+    ['Active Deadline Seconds', job?.activeDeadlineSeconds === undefined ? undefined : `${job.activeDeadlineSeconds}s`],
+    templateEntry(job?.template as Template | undefined),
+    ['Last Schedule Time', timeText(status.lastScheduleTime)],
+    ['Last Successful Time', status.lastSuccessfulTime === undefined ? undefined : timeText(status.lastSuccessfulTime)],
+    ['Active Jobs', textOr((status.active ?? []).map(({ name }) => name ?? '').join(', '))],
   ]
 }
 

@@ -1,0 +1,66 @@
+// How much there may be, and how few may be left: quotas, ranges of limits, budgets for disruptions, priorities.
+
+import { sortTexts } from '../../base/text-order.js'
+import type { LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota } from '../../client/typed/types.js'
+import { conditionsEntry, labelEntries, selectorText, textOr, yesNo } from './common.js'
+import { block, type Entry, grid } from './entry.js'
+
+export const describeQuota = (object: ResourceQuota): readonly Entry[] => [
+  ...labelEntries(object),
+  ['Scopes', object.spec?.scopes === undefined ? undefined : object.spec.scopes.join(', ')],
+  [
+    'Resources',
+    grid(
+      ['Resource', 'Used', 'Hard'],
+      quotaRows(object).map(([, ...row]) => row),
+    ),
+  ],
+]
+
+/** Of each: the quota, the resource, how much of it is used, and how much may be. */
+export function quotaRows({ metadata, status, spec }: ResourceQuota): readonly (readonly string[])[] {
+  const hard = status?.hard ?? spec?.hard ?? {}
+  return sortTexts(Object.keys(hard)).map((name) => [metadata?.name ?? '', name, textOr(status?.used?.[name], '0'), String(hard[name])])
+}
+
+export const describeLimitRange = (object: LimitRange): readonly Entry[] => [
+  ...labelEntries(object),
+  ['Limits', grid([...limitHeaders], limitRows(object))],
+]
+
+export const limitHeaders = ['Type', 'Resource', 'Min', 'Max', 'Default Request', 'Default Limit', 'Max Limit/Request Ratio'] as const
+
+export const limitRows = ({ spec }: LimitRange): readonly (readonly string[])[] =>
+  (spec?.limits ?? []).flatMap(({ type = '', min = {}, max = {}, default: limit = {}, defaultRequest = {}, maxLimitRequestRatio = {} }) => {
+    const all = [min, max, defaultRequest, limit, maxLimitRequestRatio]
+    return [...new Set(all.flatMap(Object.keys))].map((name) => [type, name, ...all.map((values) => textOr(values[name], '-'))])
+  })
+
+export function describeBudget(object: PodDisruptionBudget): readonly Entry[] {
+  const { spec = {}, status = {} } = object
+  return [
+    ...labelEntries(object),
+    ['Min available', spec.minAvailable === undefined ? undefined : String(spec.minAvailable)],
+    ['Max unavailable', spec.maxUnavailable === undefined ? undefined : String(spec.maxUnavailable)],
+    ['Selector', selectorText(spec.selector)],
+    ['Unhealthy Pod Eviction Policy', spec.unhealthyPodEvictionPolicy],
+    [
+      'Status',
+      block([
+        ['Allowed disruptions', String(status.disruptionsAllowed ?? 0)],
+        ['Current', String(status.currentHealthy ?? 0)],
+        ['Desired', String(status.desiredHealthy ?? 0)],
+        ['Total', String(status.expectedPods ?? 0)],
+      ]),
+    ],
+    conditionsEntry(status.conditions),
+  ]
+}
+
+export const describePriorityClass = (object: PriorityClass): readonly Entry[] => [
+  ...labelEntries(object),
+  ['Value', String(object.value ?? 0)],
+  ['GlobalDefault', yesNo(object.globalDefault)],
+  ['PreemptionPolicy', textOr(object.preemptionPolicy)],
+  ['Description', textOr(object.description)],
+]
