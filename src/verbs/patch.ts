@@ -28,6 +28,7 @@ import { inMemberOrder, inPruningOrder, inTextOrder } from '../schema/unknown-or
 import { checkNamespace, create, inNamespace } from './create.js'
 import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { kindVersions, resetOf, track } from './managed-fields.js'
+import { isOvertaken, maxOvertaken } from './overtaken.js'
 import { change, checkName } from './update.js'
 import { converting, fromStored, shownAs, toStored, withDefaults } from './versions.js'
 import { writeView } from './view.js'
@@ -46,19 +47,23 @@ export interface PatchRequest {
   readonly byKind?: (schema: StructNode) => unknown
 }
 
-export async function patch(engine: Engine, call: Call, request: PatchRequest): Promise<Written> {
+export async function patch(engine: Engine, call: Call, request: PatchRequest, attempts = 1): Promise<Written> {
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
   const shown = call.subresource?.shown ?? call.resource
   if (request.type === 'apply') checkConfiguration(shown, request.patch as ApiObject)
-  if (current === undefined) {
-    if (request.type !== 'apply' || call.subresource !== undefined) throw notFound(call.resource.subject, call.name)
-    return createByApply(engine, call, request)
-  }
+  const mayMake = request.type === 'apply' && call.subresource === undefined
+  if (current === undefined && !mayMake) throw notFound(call.resource.subject, call.name)
   const act = request.type !== 'apply' ? patched : call.subresource?.view === undefined ? applied : appliedToView
   const next = (live: ApiObject): Promised<ApiObject> => converting(call, () => toStored(call, act(call, live, request)))
-  return change(engine, call, { current, next, isPatch: true })
+  if (!mayMake && current !== undefined) return change(engine, call, { current, next, isPatch: true })
+  try {
+    return await (current === undefined ? createByApply(engine, call, request) : change(engine, call, { current, next, isPatch: true }))
+  } catch (thrown) {
+    if (attempts >= maxOvertaken || !isOvertaken(engine, call, current, thrown)) throw thrown
+    return patch(engine, call, request, attempts + 1)
+  }
 }
 
 /** An applied configuration names its kind and its object, and leaves the bookkeeping to the server. */

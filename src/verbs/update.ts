@@ -11,6 +11,7 @@ import { isDryRun } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { sameValueBut } from '../api/validation/same-value.js'
 import { validateChange } from '../api/validation/validate-write.js'
+import type { Promised } from '../base/promised.js'
 import { shorten } from '../base/shorten.js'
 import type { WriteOutcome } from '../objects/object-store.js'
 import type { StoredObject } from '../objects/stored-object.js'
@@ -20,6 +21,7 @@ import type { Admitted } from './delete.js'
 import { isHeld } from './deletion.js'
 import { accounted, addressOf, type Engine, type Fate, upToDate, type Written } from './engine.js'
 import { track } from './managed-fields.js'
+import { isOvertaken, maxOvertaken } from './overtaken.js'
 import { refuseFaults } from './refuse-faults.js'
 import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
 import { converting, readyToDecode, toStored } from './versions.js'
@@ -31,21 +33,25 @@ export interface UpdateRequest {
 
 export const modifiedMessage = 'the object has been modified; please apply your changes to the latest version and try again'
 
-export async function update(engine: Engine, call: Call, request: UpdateRequest): Promise<Written> {
+export async function update(engine: Engine, call: Call, request: UpdateRequest, attempts = 1): Promise<Written> {
   const sent = withDistinctOwners(inNamespace(call, request.object), call.warn)
   checkName(call, sent)
   const view = call.subresource?.view
   const waiting = upToDate(engine, call)
   if (waiting !== undefined) await waiting
   const current = engine.store.readOften(addressOf(call))
-  if (current === undefined) return createInstead(engine, call, { ...request, object: sent })
-  return await change(engine, call, {
-    current,
-    next: (live) =>
-      converting(call, () =>
-        toStored(call, track(call, { live, next: view === undefined ? sent : writeView(call, view, { sent, live }) })),
-      ),
-  })
+  const next = (live: ApiObject): Promised<ApiObject> =>
+    converting(call, () => toStored(call, track(call, { live, next: view === undefined ? sent : writeView(call, view, { sent, live }) })))
+  if (!call.resource.definition.createOnUpdate && current !== undefined) return await change(engine, call, { current, next })
+  try {
+    return await (current === undefined
+      ? createInstead(engine, call, { ...request, object: sent })
+      : change(engine, call, { current, next }))
+  } catch (thrown) {
+    const mayMake = call.resource.definition.createOnUpdate && call.subresource === undefined
+    if (!mayMake || attempts >= maxOvertaken || !isOvertaken(engine, call, current, thrown)) throw thrown
+    return update(engine, call, request, attempts + 1)
+  }
 }
 
 /** A PUT on a name that nobody has: some kinds take it for a creation. */
