@@ -123,6 +123,43 @@ onEveryEngine('custom kinds', (client) => {
     assert.equal(refused.message, 'delete is not supported on resources of kind "boxes.parts.example.com"')
   })
 
+  test('have columns and parts of their own in each version', async () => {
+    const anything = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+    const columns = (jsonPath: string) => [{ name: 'Size', type: 'integer', jsonPath }]
+    const versions = [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: anything,
+        subresources: { status: {} },
+        additionalPrinterColumns: columns('.spec.size'),
+      },
+      { name: 'v2', served: true, storage: false, schema: anything },
+      { name: 'v3', served: true, storage: false, schema: anything, additionalPrinterColumns: columns('.spec.other') },
+    ]
+    const boxes = await serve(client(), 'boxes', 'each.example.com', { versions })
+    expectStatus(await client().post(boxes, box('each.example.com', 'a', { size: 2, other: 3 })), 201)
+    const at = (version: string): string => boxes.replace('/v1/', `/${version}/`)
+    const shown = async (version: string) => {
+      const table = await client().get(at(version), { accept: 'application/json;as=Table;g=meta.cluster.io;v=v1' })
+      const { columnDefinitions, rows } = table.json as unknown as {
+        columnDefinitions: { name: string; type: string }[]
+        rows: { cells: unknown[] }[]
+      }
+      return [columnDefinitions.slice(1).map(({ name, type }) => `${name} ${type}`), rows[0]?.cells.length, rows[0]?.cells[1]]
+    }
+    assert.deepEqual(await shown('v1'), [['Size integer'], 2, 2])
+    assert.deepEqual((await shown('v2')).slice(0, 2), [['Age date'], 2])
+    assert.deepEqual(await shown('v3'), [['Size integer'], 2, 3])
+    expectStatus(await client().get(`${boxes}/a/status`), 200)
+    expectFailure(await client().get(`${at('v2')}/a/status`), 404, 'NotFound')
+    const written = await client().patch(`${at('v2')}/a`, 'application/merge-patch+json', { status: { x: 1 } })
+    assert.deepEqual(expectStatus(written, 200).json['status'], { x: 1 })
+    const owned = JSON.stringify(written.json.metadata['managedFields'])
+    assert.match(owned, /"apiVersion":"each.example.com\/v2"[^}]*"fieldsV1":\{"f:status"/)
+  })
+
   test('have a scale once they say how many there shall be', async () => {
     const scale = { specReplicasPath: '.spec.count', statusReplicasPath: '.status.count' }
     const anything = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }

@@ -80,7 +80,8 @@ const storedForm = ({ version, schema }: NonNullable<ResourceDefinition['storedA
 
 const apiVersionOf = (group: string, version: string): string => (group === '' ? version : `${group}/${version}`)
 
-function bind({ identity, definition, version, indexedFields, versions }: Binding): Resource {
+function bind({ identity, definition: ofKind, version, indexedFields, versions }: Binding): Resource {
+  const definition = version.own === undefined ? ofKind : { ...ofKind, ...version.own }
   const group = identity.group(definition.group)
   const storedGroup = definition.storedAs === undefined ? group : identity.group(definition.storedAs.group)
   const stored =

@@ -47,8 +47,8 @@ export function changeContents(before: CatalogContents, change: CatalogChange, o
   }
   if (touched.size === 0) return before
   const { collections, gone, added } = rebind(before, touched, options)
-  const order = new Map(put.map((definition, i) => [definition, i]))
-  added.sort((a, b) => (order.get(a.definition) ?? -1) - (order.get(b.definition) ?? -1))
+  const order = new Map(put.map((definition, i) => [placeOf(definition), i]))
+  added.sort((a, b) => (order.get(placeOf(a.definition)) ?? -1) - (order.get(placeOf(b.definition)) ?? -1))
   return { definitions, collections, groups: regroup(before.groups, { gone, added }) }
 }
 

@@ -52,6 +52,8 @@ export interface ResourceVersionDefinition {
   /** Fills in what was left out in this version, where it differs from the kind's `defaults`. */
   readonly defaults?: (object: ApiObject, context: RuleContext) => ApiObject
   readonly deprecation?: Deprecation
+  /** What this version has otherwise than the kind: custom kinds say it for each version. */
+  readonly own?: Pick<ResourceDefinition, 'table' | 'subresources' | 'resetFields'>
   /** The JSON schema as its author wrote it: custom kinds publish this one, which says more than the schema language does. */
   readonly published?: { readonly [keyword: string]: unknown }
 }
@@ -189,6 +191,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly table?: {
     readonly columns: readonly Column[]
     readonly cells: (object: T, context: RuleContext) => readonly unknown[]
+    /** Cells are read from the version that is shown, and not from the stored one. */
+    readonly asShown?: true
     /** Marks rows of objects that have come to an end; none where left out. */
     readonly conditions?: (object: T) => readonly RowCondition[]
     /** The order of rows in a list, where it is not that of names. */

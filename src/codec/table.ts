@@ -53,8 +53,9 @@ export interface TableSource extends Pick<Resource, 'kind' | 'apiVersion' | 'sch
 /** How the objects of a kind become rows. */
 export function tableFormOf(source: TableSource, wish: TableWish): TableForm {
   const own = source.table
-  // Columns are the kind's, whichever of its versions was asked for: cells are read from the stored form.
-  const { toStored = (object) => object } = source
+  // Columns are the kind's, whichever of its versions was asked for: cells are read from the stored form, unless they are the version's own.
+  const same = (object: ApiObject): ApiObject => object
+  const toStored = own?.asShown ? same : (source.toStored ?? same)
   return {
     columns: own?.columns ?? defaultColumns,
     cells: own === undefined ? defaultCells : (object) => own.cells(toStored(object), wish.rules),

@@ -97,8 +97,6 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
   const hasRules = [...versions.values()].some(({ schema }) => hasExpressions(schema))
   const expressions: ResourceDefinition['expressions'] = (object, old, context, errors) =>
     checkExpressions({ schema: ruleOf(context).schema, object: withType(object), old: old && withType(old) }, errors, context)
-  const hasStatus = stored?.hasStatus === true
-  const scale = stored?.definition.subresources?.scale
   const statusSubresource: SubresourceDefinition = {
     name: 'status',
     verbs: ['get', 'patch', 'update'],
@@ -107,6 +105,14 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     validateUpdate: (next, _old, context) => validateObject(next, ruleOf(context), context, true),
     resetFields: ['spec'],
   }
+  const partsOf = ({ hasStatus, definition: { subresources, additionalPrinterColumns } }: CustomVersion): Parts => ({
+    resetFields: hasStatus ? ['status'] : [],
+    subresources: [
+      ...(hasStatus ? [statusSubresource] : []),
+      ...(subresources?.scale === undefined ? [] : [customScale(subresources.scale, { prepareUpdate, validateUpdate })]),
+    ],
+    table: tableOf(additionalPrinterColumns ?? []),
+  })
   return {
     group: spec.group ?? '',
     kind,
@@ -120,6 +126,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
       servedVersion(version, {
         stored: stored ?? version,
         structOf,
+        own: partsOf(version),
         isConverted: conversion !== undefined,
         isRewritten,
         deprecation: deprecationOf(version, [...versions.values()], `${spec.group}`, kind),
@@ -135,16 +142,15 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     validate: (object, context) => validateObject(object, ruleOf(context), context),
     ...(hasRules ? { expressions } : {}),
     validateUpdate,
-    ...(hasStatus ? { resetFields: ['status'] } : {}),
-    subresources: [
-      ...(hasStatus ? [statusSubresource] : []),
-      ...(scale === undefined ? [] : [customScale(scale, { prepareUpdate, validateUpdate })]),
-    ],
-    table: tableOf(stored?.definition.additionalPrinterColumns ?? []),
+    ...(stored === undefined ? {} : partsOf(stored)),
   }
 }
 
+/** What each version has for itself. */
+type Parts = NonNullable<ResourceVersionDefinition['own']>
+
 interface Serving {
+  readonly own: Parts
   readonly stored: CustomVersion
   readonly structOf: (version: CustomVersion) => StructNode
   /** Somebody else converts between the versions. */
@@ -174,7 +180,7 @@ function deprecationOf(
 
 function servedVersion(
   version: CustomVersion,
-  { stored, structOf, isConverted, isRewritten, deprecation }: Serving,
+  { own, stored, structOf, isConverted, isRewritten, deprecation }: Serving,
 ): ResourceVersionDefinition {
   const schema = structOf(version)
   const isStored = version.definition.storage === true
@@ -190,6 +196,7 @@ function servedVersion(
   return {
     name: version.name,
     schema,
+    own,
     ...(isStored ? { stored: true } : {}),
     ...(isConverted || (isStored && !isRewritten) ? {} : { fromStored }),
     ...(isConverted || isStored ? {} : { toStored: (object) => filled(prune(asStored, filled(object, version)), stored) }),

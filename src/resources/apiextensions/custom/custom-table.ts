@@ -19,7 +19,7 @@ interface CustomColumn {
 type Table = NonNullable<ResourceDefinition['table']>
 
 const plainTable: Table = {
-  columns: [nameColumn, ageColumn],
+  columns: [nameColumn, { ...ageColumn, type: 'date' }],
   cells: ({ metadata }, { now }) => [metadata?.name ?? '', ageOf(metadata?.creationTimestamp, now)],
 }
 
@@ -33,6 +33,7 @@ export function tableOf(definitions: readonly CustomResourceColumnDefinition[]):
     columns.push(column)
   }
   return {
+    asShown: true,
     columns: [nameColumn, ...columns.map(({ column }) => column)],
     cells: (object, { now }) => {
       const room = new PathRoom()
