@@ -11,15 +11,17 @@ import { isDryRun } from '../api/options/write-options.js'
 import { withDistinctOwners } from '../api/validation/owner-references.js'
 import { sameValueBut } from '../api/validation/same-value.js'
 import { validateChange } from '../api/validation/validate-write.js'
+import { onceFor } from '../base/once-for.js'
 import type { Promised } from '../base/promised.js'
 import { shorten } from '../base/shorten.js'
-import type { WriteOutcome } from '../objects/object-store.js'
+import type { ObjectStore, WriteOutcome } from '../objects/object-store.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import { isSameButForTimes } from '../patch/managed-entries.js'
 import { create, inNamespace } from './create.js'
 import type { Admitted } from './delete.js'
 import { isHeld } from './deletion.js'
 import { accounted, addressOf, type Engine, type Fate, upToDate, type Written } from './engine.js'
+import { KeyTurns, type Turn } from './key-turns.js'
 import { track } from './managed-fields.js'
 import { isOvertaken, maxOvertaken } from './overtaken.js'
 import { refuseFaults } from './refuse-faults.js'
@@ -84,43 +86,62 @@ export interface ChangeRequest extends Admitted {
 
 const maxAttempts = 25
 
+const turnsAt = onceFor((_store: ObjectStore) => new KeyTurns())
+
 export async function change(engine: Engine, call: Call, request: ChangeRequest): Promise<Written> {
+  const turns = turnsAt(engine.store)
+  /** Set where many change it at once. */
+  let turn: Turn | undefined
   let current: StoredObject | undefined = request.current
-  for (let attempts = 0; attempts < maxAttempts; attempts++) {
-    if (current === undefined) throw notFound(call.resource.subject, call.name)
-    call.checkWeight(current.entry.value)
-    const unread = readyToDecode(current, call.resource)
-    if (unread !== undefined) await call.waitFor(unread)
-    const live: ApiObject = current.decode(call.resource)
-    const wanted = request.next(live)
-    const shaping = { live, wanted: wanted instanceof Promise ? await wanted : wanted, request, current }
-    const shaped = await shape(engine, call, shaping)
-    const fate: Fate = { mayBeWritten: false }
-    try {
-      const { object: next, gained } = shaped
-      if (isFinished(call, next)) {
-        const finished: Finished = await removeFinished(engine, call, { next, current, dryRun: isDryRun(call.options) })
-        if (finished.done) return finished.written
-        // Who named a version meets the conflict in the next round.
-        current = finished.current
-        continue
+  try {
+    for (let attempts = 0; attempts < maxAttempts; attempts++) {
+      if (turn === undefined && (attempts > 0 || turns.areTaken(request.current.key))) {
+        turn = turns.take(request.current.key)
+        await call.waitFor(turn.begun)
+        const waiting = upToDate(engine, call)
+        if (waiting !== undefined) await waiting
+        current = engine.store.readOften(addressOf(call))
       }
-      if (isDryRun(call.options))
-        return { created: false, result: { object: withMetadata(keepingTimes(next, live), { resourceVersion: current.resourceVersion }) } }
-      const object = keepingTimes(next, live)
-      const value = engine.store.encode(call.resource, object)
-      if (engine.store.holds(current, value)) return { created: false, result: { stored: current } }
-      call.throwIfAborted()
-      const { revision: expect, key }: StoredObject = current
-      const uniqueKeys = uniqueKeysOfChange(engine, call, { old: live, next, gained })
-      const put: CommitWith = (alongside) => engine.store.put(addressOf(call), value, { expect, uniqueKeys, alongside, object, key })
-      const outcome: WriteOutcome = await accounted(engine, call, { next, old: live }, put, fate)
-      fate.mayBeWritten = outcome.ok
-      if (outcome.ok) return { created: false, result: { stored: outcome.object } }
-      if (!outcome.isTaken) current = outcome.current
-    } finally {
-      if (!fate.mayBeWritten && shaped.release !== undefined) await shaped.release()
+      if (current === undefined) throw notFound(call.resource.subject, call.name)
+      call.checkWeight(current.entry.value)
+      const unread = readyToDecode(current, call.resource)
+      if (unread !== undefined) await call.waitFor(unread)
+      const live: ApiObject = current.decode(call.resource)
+      const wanted = request.next(live)
+      const shaping = { live, wanted: wanted instanceof Promise ? await wanted : wanted, request, current }
+      const shaped = await shape(engine, call, shaping)
+      const fate: Fate = { mayBeWritten: false }
+      try {
+        const { object: next, gained } = shaped
+        if (isFinished(call, next)) {
+          const finished: Finished = await removeFinished(engine, call, { next, current, dryRun: isDryRun(call.options) })
+          if (finished.done) return finished.written
+          // Who named a version meets the conflict in the next round.
+          current = finished.current
+          continue
+        }
+        if (isDryRun(call.options))
+          return {
+            created: false,
+            result: { object: withMetadata(keepingTimes(next, live), { resourceVersion: current.resourceVersion }) },
+          }
+        const object = keepingTimes(next, live)
+        const value = engine.store.encode(call.resource, object)
+        if (engine.store.holds(current, value)) return { created: false, result: { stored: current } }
+        call.throwIfAborted()
+        const { revision: expect, key }: StoredObject = current
+        const uniqueKeys = uniqueKeysOfChange(engine, call, { old: live, next, gained })
+        const put: CommitWith = (alongside) => engine.store.put(addressOf(call), value, { expect, uniqueKeys, alongside, object, key })
+        const outcome: WriteOutcome = await accounted(engine, call, { next, old: live }, put, fate)
+        fate.mayBeWritten = outcome.ok
+        if (outcome.ok) return { created: false, result: { stored: outcome.object } }
+        if (!outcome.isTaken) current = outcome.current
+      } finally {
+        if (!fate.mayBeWritten && shaped.release !== undefined) await shaped.release()
+      }
     }
+  } finally {
+    turn?.end()
   }
   throw conflict(call.resource.subject, call.name, modifiedMessage)
 }

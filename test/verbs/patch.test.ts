@@ -50,6 +50,26 @@ onEveryEngine('patching', (client) => {
     assert.deepEqual(dataOf((await client().get(path)).json), { l: '2', m: '1' })
   })
 
+  test('of very many patches at once none is lost, and those who create by applying meet at one object', async () => {
+    const { namespace, path } = await fresh(client(), 'at-once')
+    const numbers = Array.from({ length: 40 }, (_, i) => i)
+    for (const answer of await Promise.all(numbers.map((i) => client().patch(path, merge, { data: { [`n${i}`]: '1' } })))) {
+      expectStatus(answer, 200)
+    }
+    assert.equal(Object.keys(dataOf((await client().get(path)).json) as object).length, 42)
+    const applied = configMaps(namespace, 'applied')
+    const answers = await Promise.all(
+      numbers.slice(0, 6).map((i) =>
+        client().patch(`${applied}?fieldManager=m${i}`, apply, {
+          ...configMapOf('applied', { data: { [`n${i}`]: '1' } }),
+          kind: 'ConfigMap',
+        }),
+      ),
+    )
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [...Array.from({ length: 5 }, () => 200), 201])
+    assert.equal(managersOf((await client().get(applied)).json).length, 6)
+  })
+
   test('merge patch, its conditions, and what changes nothing', async () => {
     const { path, object } = await fresh(client(), 'merge')
     const patched = expectStatus(await client().patch(path, merge, { data: { k: null, n: '3' } }), 200).json
