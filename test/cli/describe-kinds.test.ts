@@ -2,20 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hasLines } from './has-lines.js'
 import { play } from './play.js'
 import { signingRequest } from './signing-request.js'
 
 const start = play()
-
-function hasLines(text: string, ...wanted: readonly RegExp[]): void {
-  const lines = text.split('\n')
-  let at = 0
-  for (const pattern of wanted) {
-    const found = lines.findIndex((line, i) => i >= at && pattern.test(line))
-    assert.ok(found >= 0, `${pattern} is missing, or in another place:\n${text}`)
-    at = found + 1
-  }
-}
 
 test('rights, limits, ways to pods, volumes, autoscalers and requests for certificates', async () => {
   const { run, here } = start()

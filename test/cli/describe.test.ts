@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { hasLines } from './has-lines.js'
 import { play } from './play.js'
 
 const start = play()
@@ -29,16 +30,6 @@ const template = {
 }
 
 /** Lines in this order, with others between them. */
-function hasLines(text: string, ...wanted: readonly RegExp[]): void {
-  const lines = text.split('\n')
-  let at = 0
-  for (const pattern of wanted) {
-    const found = lines.findIndex((line, i) => i >= at && pattern.test(line))
-    assert.ok(found >= 0, `${pattern} is missing, or in another place:\n${text}`)
-    at = found + 1
-  }
-}
-
 test('pods and what keeps them running', async () => {
   const { ok, server } = start()
   const { core, apps, batch } = server.client
