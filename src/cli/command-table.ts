@@ -122,6 +122,11 @@ export const commands: { readonly [name: string]: CommandEntry } = {
     load: async () => (await import('./commands/certificate-deny.js')).command,
   },
   'config view': { about: 'show the client configuration', load: async () => (await import('./commands/config-view.js')).command },
+  'config set': { about: 'set one value of the configuration', load: async () => (await import('./commands/config-set.js')).command },
+  'config unset': {
+    about: 'take one value out of the configuration',
+    load: async () => (await import('./commands/config-unset.js')).command,
+  },
   'config get-contexts': {
     about: 'show the contexts of the configuration',
     load: async () => (await import('./commands/config-contexts.js')).getContexts,

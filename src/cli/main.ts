@@ -107,6 +107,8 @@ const shortNames: { readonly [name: string]: string } = {
   pdb: 'poddisruptionbudget',
   pc: 'priorityclass',
   resourcequota: 'quota',
+  // Of `config`.
+  use: 'use-context',
 }
 
 const longNameOf = (word: string, place: number): string => (place === 1 ? (own(shortNames, word) ?? word) : word)

@@ -124,3 +124,60 @@ test('a link stays a link, and changes at the same time are all made', async () 
   assert.equal((await config('get-clusters')).split('\n').length, 6)
   assert.match(readFileSync(file, 'utf8'), /name: d/)
 })
+
+test('single values are set and taken out again', async () => {
+  const [, b] = twoFiles()
+  const fails = async (...words: readonly string[]): Promise<string> => {
+    const { code, stderr } = await runHere(['config', ...words])
+    assert.equal(code, 1, words.join(' '))
+    return stderr
+  }
+  assert.equal(await config('set', 'clusters.c.server', 'https://new'), 'Property "clusters.c.server" set.\n')
+  await config('set', 'clusters.c.insecure-skip-tls-verify', 'true')
+  await config('set', 'clusters.with.dots.server', 'https://dots')
+  await config('set', 'users.u.client-key-data', 'key', '--set-raw-bytes')
+  await config('set', 'users.u.exec.command', 'plugin')
+  const shown = 'jsonpath={.clusters[*].cluster}{.clusters[*].name} {.users[0].user}'
+  assert.equal(
+    await config('view', '--raw', '-o', shown),
+    '{"server":"https://dots"} {"insecure-skip-tls-verify":true,"server":"https://new"}with.dots c {"client-key-data":"a2V5","exec":{"command":"plugin"},"token":"t"}',
+  )
+  await config('unset', 'users.u.exec')
+  assert.equal(await config('unset', 'clusters.c.insecure-skip-tls-verify'), 'Property "clusters.c.insecure-skip-tls-verify" unset.\n')
+  assert.doesNotMatch(readFileSync(b, 'utf8'), /insecure|plugin/)
+  await config('set', 'current-context', 'other')
+  assert.equal(await config('current-context'), 'other\n')
+  await config('unset', 'current-context')
+  assert.match(await fails('current-context'), /current-context is not set/)
+  await config('unset', 'contexts.prod')
+  await config('unset', 'users')
+  assert.equal(await config('view', '-o', 'jsonpath={.contexts}{.users}'), '[][]')
+  assert.match(await fails('set', 'clusters.c.nope', 'x'), /there are clusters\.c\.server, /)
+  assert.match(await fails('set', 'nope', 'x'), /unknown property "nope"/)
+  assert.match(await fails('set', 'users.u.client-key-data', 'no base64'), /--set-raw-bytes/)
+  assert.match(await fails('set', 'clusters.c.insecure-skip-tls-verify', 'perhaps'), /true or false/)
+  assert.match(await fails('unset', 'contexts.none.namespace'), /there is no context "none"/)
+})
+
+test('what is flattened can be used elsewhere, and plugins are changed bit by bit', async () => {
+  const file = join(folder, 'config')
+  use('CLUSTERCONFIG', file)
+  writeFileSync(join(folder, 'ca'), 'authority')
+  await config('set-cluster', 'c', '--server=https://c', '--certificate-authority', join(folder, 'ca'))
+  await config(
+    'set-credentials',
+    'u',
+    '--exec-command=a',
+    '--exec-api-version=client.authentication.cluster.io/v1',
+    '--exec-env=A=1,2',
+    '--exec-env=B=3',
+  )
+  await config('set-credentials', 'u', '--exec-arg=x', '--exec-env=B-', '--exec-env=C=4')
+  const plugin =
+    '{"apiVersion":"client.authentication.cluster.io/v1","args":["x"],"command":"a","env":[{"name":"A","value":"1,2"},{"name":"C","value":"4"}],"interactiveMode":"IfAvailable"}'
+  assert.equal(await config('view', '-o', 'jsonpath={.users[0].user.exec}'), plugin)
+  const data = Buffer.from('authority').toString('base64')
+  assert.equal(await config('view', '--flatten', '-o', 'jsonpath={.clusters[0].cluster.certificate-authority-data}'), data)
+  assert.match((await runHere(['config', 'set-credentials', 'w', '--exec-command=a'])).stderr, /--exec-api-version is needed/)
+  assert.match((await runHere(['config', 'get-contexts', '-o', 'yaml'])).stderr, /the only one is name/)
+})

@@ -15,6 +15,8 @@ export const getContexts = defineCommand({
     'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
   },
   run: async ({ args, flags, io }) => {
+    if (flags.output !== undefined && flags.output !== '' && flags.output !== 'name')
+      throw new UsageError(`--output ${flags.output} is not available here; the only one is name`)
     const { contexts, currentContext } = loadConfig({ file: flags.kubeconfig })
     const missing = args.find((name) => !contexts.has(name))
     if (missing !== undefined) throw new Failure(`context ${missing} not found`)
@@ -72,8 +74,10 @@ export const setContext = defineCommand({
   about: 'make or change a context',
   flags: { current: { kind: 'switch', help: 'the one that counts' } },
   run: async ({ args, flags, io }) => {
+    if (flags.current && args.length > 0) throw new UsageError('you cannot specify both a context name and --current')
     const name = flags.current ? loadConfig({ file: flags.kubeconfig }).currentContext : args[0]
-    if (name === undefined || name === '' || (flags.current && args.length > 0)) throw new UsageError('name one context, or use --current')
+    if (name === undefined || args.length > 1) throw new UsageError('you must specify a non-empty context name or --current')
+    if (name === '') throw new Failure('no current context is set')
     const { cluster, user, namespace } = flags
     let isNew = false
     await changeDocument(fileWith(flags.kubeconfig, 'contexts', name), (document) => {
@@ -101,6 +105,7 @@ export const renameContext = defineCommand({
     if (old === undefined || next === undefined || more.length > 0) throw new UsageError('name the context, and its new name')
     const file = fileWith(flags.kubeconfig, 'contexts', old)
     const { contexts, currentContext: current } = loadConfig({ file: flags.kubeconfig })
+    if (!contexts.has(old)) throw new Failure(`cannot rename the context "${old}", it's not in ${file}`)
     if (contexts.has(next)) throw new Failure(`cannot rename the context "${old}", the context "${next}" already exists in ${file}`)
     await changeDocument(file, (document) => {
       const entry = entryOf(document, 'contexts', old)

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { UserEntry } from '../../client/config/config-entries.js'
 import { loadConfig } from '../../client/node/load-config.js'
 import { type Command, defineCommand } from '../command.js'
 import { changeDocument, entryOf, fileWith, type Section, withEntry } from '../config-file.js'
@@ -37,6 +38,8 @@ const deleting = (section: Section): Command =>
           throw new Failure(`cannot delete ${section.slice(0, -1)} ${name}, not in ${file}`)
         return withEntry(document, section, name, undefined)
       })
+      if (section === 'contexts' && loadConfig({ file: flags.kubeconfig }).currentContext === name)
+        io.err(`warning: this removed your active context, use "clusterctl config use-context" to select a different one\n`)
       io.out(`deleted ${section.slice(0, -1)} ${name} from ${file}\n`)
       return 0
     },
@@ -94,7 +97,7 @@ export const setCredentials = defineCommand({
     'exec-command': { kind: 'text', help: 'a program that gives credentials' },
     'exec-api-version': { kind: 'text', help: 'in which version it speaks' },
     'exec-arg': { kind: 'list', help: 'its arguments' },
-    'exec-env': { kind: 'texts', help: 'its environment' },
+    'exec-env': { kind: 'texts', help: 'its environment: KEY=VALUE; KEY- removes one' },
   },
   run: async ({ args, flags, io }) => {
     const [name, ...more] = args
@@ -103,27 +106,14 @@ export const setCredentials = defineCommand({
       throw new UsageError('you cannot specify more than one authentication method at the same time: --token, --username/--password')
     const { 'client-certificate': certificate, 'client-key': key, token } = flags
     const hasPassword = flags.username !== undefined || flags.password !== undefined
-    const odd = flags['exec-env'].find((text) => text.indexOf('=') <= 0)
-    if (odd !== undefined) throw new UsageError(`--exec-env takes KEY=VALUE, not "${odd}"`)
-    const exec =
-      flags['exec-command'] === undefined
-        ? {}
-        : {
-            exec: {
-              apiVersion: flags['exec-api-version'],
-              command: flags['exec-command'],
-              args: flags['exec-arg'],
-              env: flags['exec-env'].map((text) => ({ name: text.split('=')[0], value: text.slice(text.indexOf('=') + 1) })),
-              interactiveMode: 'IfAvailable',
-            },
-          }
+    if (flags['embed-certs'] && certificate === undefined && key === undefined)
+      throw new UsageError('you must specify a --client-certificate or --client-key to embed')
     const next = {
       ...(token === undefined ? {} : { token }),
       ...(flags.username === undefined ? {} : { username: flags.username }),
       ...(flags.password === undefined ? {} : { password: flags.password }),
       ...(certificate === undefined ? {} : fileOrData('client-certificate', certificate, flags['embed-certs'])),
       ...(key === undefined ? {} : fileOrData('client-key', key, flags['embed-certs'])),
-      ...exec,
     }
     // What would contradict the new, or go before it.
     const stale = [
@@ -133,12 +123,47 @@ export const setCredentials = defineCommand({
       ...(hasPassword ? ['token'] : []),
     ]
     await changeDocument(fileWith(flags.kubeconfig, 'users', name), (document) =>
-      withEntry(document, 'users', name, { ...without(entryOf(document, 'users', name), stale), ...next }),
+      withEntry(document, 'users', name, withPlugin({ ...without(entryOf(document, 'users', name), stale), ...next }, flags)),
     )
     io.out(`User "${name}" set.\n`)
     return 0
   },
 })
+
+interface PluginFlags {
+  readonly 'exec-command': string | undefined
+  readonly 'exec-api-version': string | undefined
+  readonly 'exec-arg': readonly string[]
+  readonly 'exec-env': readonly string[]
+}
+
+/** What is given goes over what is there; a variable with `-` behind its name goes. */
+function withPlugin(user: UserEntry, flags: PluginFlags): object {
+  const { 'exec-command': command, 'exec-api-version': apiVersion, 'exec-arg': args, 'exec-env': variables } = flags
+  if (command === undefined && apiVersion === undefined && args.length === 0 && variables.length === 0) return user
+  const before = user.exec ?? {}
+  const env = new Map((before.env ?? []).map(({ name, value }) => [name, value]))
+  for (const text of variables) {
+    const equals = text.indexOf('=')
+    if (equals > 0) env.set(text.slice(0, equals), text.slice(equals + 1))
+    else if (equals < 0 && text.length > 1 && text.endsWith('-')) env.delete(text.slice(0, -1))
+    else throw new UsageError(`--exec-env takes KEY=VALUE, or KEY- to remove one, not "${text}"`)
+  }
+  const exec = {
+    ...before,
+    ...(apiVersion === undefined ? {} : { apiVersion }),
+    ...(command === undefined ? {} : { command }),
+    ...(args.length === 0 ? {} : { args }),
+    ...(env.size === 0 && before.env === undefined ? {} : { env: [...env].map(([name, value]) => ({ name, value })) }),
+    interactiveMode: before.interactiveMode ?? 'IfAvailable',
+  }
+  for (const [flag, value] of [
+    ['exec-command', exec.command],
+    ['exec-api-version', exec.apiVersion],
+  ] as const)
+    if (value === undefined) throw new UsageError(`--${flag} is needed for a plugin that is not there yet`)
+  return { ...user, exec }
+}
 
 const fileOrData = (name: string, path: string, isEmbedded: boolean): object =>
   isEmbedded ? { [`${name}-data`]: readFileSync(path).toString('base64') } : { [name]: resolve(path) }

@@ -20,7 +20,7 @@ export const command = defineCommand({
   flags: {
     raw: { kind: 'switch', help: 'with secrets' },
     minify: { kind: 'switch', help: 'only what the current context uses' },
-    flatten: { kind: 'switch', help: 'with what is in files' },
+    flatten: { kind: 'switch', help: 'with secrets and with what is in files, to be used elsewhere' },
     ...printFlags,
   },
   takesNoWords: true,
@@ -28,12 +28,17 @@ export const command = defineCommand({
     const config = loadConfig({ file: flags.kubeconfig })
     const current = flags.context ?? config.currentContext
     const context = config.contexts.get(current)
-    if (flags.minify && context === undefined) throw new Failure('current-context must exist in order to minify')
+    if (flags.minify && context === undefined)
+      throw new Failure(flags.context === undefined ? 'current-context must exist in order to minify' : `cannot locate context ${current}`)
     const shown = (entry: object): object =>
       Object.fromEntries(
         Object.entries(flags.flatten ? withFiles(entry) : entry).map(([name, value]) => [
           name,
-          secrets.includes(name) && !flags.raw && value !== undefined ? (name.endsWith('-data') ? 'DATA+OMITTED' : 'REDACTED') : value,
+          secrets.includes(name) && !flags.raw && !flags.flatten && value !== undefined
+            ? name.endsWith('-data')
+              ? 'DATA+OMITTED'
+              : 'REDACTED'
+            : value,
         ]),
       )
     const entries = <T extends object>(all: ReadonlyMap<string, T>, member: string, only: string | undefined): readonly object[] =>
