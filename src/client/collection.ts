@@ -111,7 +111,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
   async list(options: ListOptions = {}): Promise<ObjectList<T>> {
     refuseUnknownOptions('list', options, listNames)
     const request = await this.request({}, options, { query: listQuery(options) })
-    return withTypes(await this.settings.session.requester.within(request, (response) => readList<T>(response.chunks())))
+    return withTypes(await this.settings.session.requester.within(request, (response) => readList<T>(response.chunks(), response.decode)))
   }
 
   /** Page after page, all of them as they were when the first was read. */

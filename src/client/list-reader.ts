@@ -1,5 +1,6 @@
 // A list as it comes over the wire, parsed some items at a time: a long one is never in memory as a text, and work on it does not wait for its end.
 
+import { type DecodeText, decodeText } from './decode-text.js'
 import { ProtocolError } from './errors.js'
 import { GrowingBytes } from './growing-bytes.js'
 import type { ObjectList } from './objects.js'
@@ -13,8 +14,8 @@ const longestHead = 64 * 1024
 
 const [comma, openBracket, closeBracket, closeBrace] = [44, 91, 93, 125] as const
 
-export async function readList<T>(chunks: AsyncIterable<Uint8Array>): Promise<ObjectList<T>> {
-  const reader = new ListReader<T>()
+export async function readList<T>(chunks: AsyncIterable<Uint8Array>, decode?: DecodeText): Promise<ObjectList<T>> {
+  const reader = new ListReader<T>(usualBatchLength, decode)
   for await (const chunk of chunks) reader.take(chunk)
   return reader.end()
 }
@@ -26,7 +27,7 @@ export async function readList<T>(chunks: AsyncIterable<Uint8Array>): Promise<Ob
 export class ListReader<T> {
   private readonly batchLength: number
   private readonly items: T[] = []
-  private readonly decoder = new TextDecoder()
+  private readonly decode: DecodeText
   /** What stands before the items, with their bracket. */
   private head = ''
   /** From the bracket or the comma before an item on, once there are items. */
@@ -36,7 +37,8 @@ export class ListReader<T> {
   /** So much is waited for before it is looked for a boundary. */
   private wanted: number
 
-  constructor(batchLength = usualBatchLength) {
+  constructor(batchLength = usualBatchLength, decode = decodeText) {
+    this.decode = decode
     this.batchLength = batchLength
     this.wanted = batchLength
   }
@@ -57,7 +59,7 @@ export class ListReader<T> {
   end(): ObjectList<T> {
     const { bytes, length } = this.read
     const rest = bytes.subarray(this.head === '' ? 0 : 1, length)
-    const list = this.parse(`${this.head}${this.decoder.decode(rest)}`) as ObjectList<T>
+    const list = this.parse(`${this.head}${this.decode(rest)}`) as ObjectList<T>
     if (typeof list !== 'object' || list === null) throw new ProtocolError('the answer is no list')
     if (this.head === '') return { ...list, items: list.items ?? [] }
     for (const item of list.items) this.items.push(item)
@@ -85,7 +87,7 @@ export class ListReader<T> {
     if (end < 0) return
     bytes[0] = openBracket
     bytes[end + 1] = closeBracket
-    const items = parsedOrUndefined(this.decoder.decode(bytes.subarray(0, end + 2))) as T[] | undefined
+    const items = parsedOrUndefined(this.decode(bytes.subarray(0, end + 2))) as T[] | undefined
     bytes[end + 1] = comma
     if (items === undefined) {
       this.boundary = nothing

@@ -1,5 +1,6 @@
 // One watch as it comes over the wire: lines of JSON, each an event; those that came together are handed on together.
 
+import { type DecodeText, decodeText } from './decode-text.js'
 import { ProtocolError, type StatusAnswer, StatusError } from './errors.js'
 import { GrowingBytes } from './growing-bytes.js'
 import type { WatchEvent } from './objects.js'
@@ -23,12 +24,15 @@ export async function openWatch<T>(
 ): Promise<AsyncIterable<readonly WatchEvent<T>[]>> {
   const query = { ...request.query, watch: 'true', allowWatchBookmarks: 'true', resourceVersion, timeoutSeconds }
   const response = await requester.send({ ...request, query }, signal)
-  return readEvents<T>(response.chunks())
+  return readEvents<T>(response.chunks(), response.decode)
 }
 
 /** Throws a StatusError for an ERROR event, after the events before it. */
-export async function* readEvents<T>(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
-  const lines = new LineReader<T>()
+export async function* readEvents<T>(
+  chunks: AsyncIterable<Uint8Array>,
+  decode = decodeText,
+): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
+  const lines = new LineReader<T>(decode)
   for await (const chunk of chunks) {
     const events = lines.take(chunk)
     if (events.length > 0) yield events
@@ -42,12 +46,16 @@ const lineFeed = 10
 class LineReader<T> {
   /** What the server said last. */
   failure: StatusError | undefined
-  private readonly decoder = new TextDecoder()
+  private readonly decode: DecodeText
   /** What has come of a line that is not whole. */
   private readonly read = new GrowingBytes(longestEvent)
   /** Of the events that were handed out last. */
   private reads = new ReadCount()
   private count = 0
+
+  constructor(decode: DecodeText) {
+    this.decode = decode
+  }
 
   take(chunk: Uint8Array): readonly WatchEvent<T>[] {
     const end = chunk.lastIndexOf(lineFeed)
@@ -55,7 +63,7 @@ class LineReader<T> {
       this.keep(chunk)
       return []
     }
-    const text = this.decoder.decode(this.whole(chunk.subarray(0, end)))
+    const text = this.decode(this.whole(chunk.subarray(0, end)))
     const lines = text.split('\n')
     this.read.length = 0
     this.keep(chunk.subarray(end + 1))

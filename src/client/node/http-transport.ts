@@ -10,6 +10,7 @@ import { connectionError } from '../requester.js'
 import type { Credential, MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from '../transport.js'
 import { type Agents, makeAgents } from './agents.js'
 import { ChunkIterator, isOver } from './chunk-iterator.js'
+import { decodeText } from './decode-text.js'
 import { upgradeToSocket } from './web-socket.js'
 
 export interface TlsSettings {
@@ -176,6 +177,7 @@ function responseOf(message: IncomingMessage, server: string, signal: AbortSigna
     },
     text: () => readText(message, explain),
     chunks: () => readChunks(message, explain),
+    decode: decodeText,
     discard: () => message.resume(),
   }
 }
@@ -195,8 +197,7 @@ function readText(message: IncomingMessage, explain: (thrown: unknown) => unknow
     message.on('error', (error) => reject(explain(error)))
     message.on('aborted', () => reject(explain(new Error('it was cut off'))))
     message.on('end', () => {
-      const { buffer, byteOffset, byteLength } = body.bytes
-      resolve(Buffer.from(buffer, byteOffset, byteLength).toString('utf8'))
+      resolve(decodeText(body.bytes))
     })
   })
 }
