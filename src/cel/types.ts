@@ -80,19 +80,34 @@ const takesNull = (type: Type): boolean => nullable.has(type.kind)
 
 /** What type parameters stand for, as far as it is known. */
 export class Substitutions {
-  private known: Map<string, Type> = new Map()
+  private readonly known = new Map<string, Type>()
+  /** What was known before, of those that the present assignment has changed: to copy all would take longer with each call of an expression. */
+  private changed: (readonly [name: string, before: Type | undefined])[] = []
 
   /** Whether each of them may stand where its counterpart is asked for. What it takes is remembered only if all do. */
   assignAll(given: readonly Type[], wanted: readonly Type[]): boolean {
     if (given.length !== wanted.length) return false
-    const before = new Map(this.known)
+    this.changed = []
     for (let i = 0; i < given.length; i++) {
       if (!this.isAssignable(given[i] as Type, wanted[i] as Type)) {
-        this.known = before
+        this.putBack()
         return false
       }
     }
     return true
+  }
+
+  private remember(name: string, type: Type): void {
+    this.changed.push([name, this.known.get(name)])
+    this.known.set(name, type)
+  }
+
+  private putBack(): void {
+    for (let i = this.changed.length - 1; i >= 0; i--) {
+      const [name, before] = this.changed[i] as (typeof this.changed)[number]
+      if (before === undefined) this.known.delete(name)
+      else this.known.set(name, before)
+    }
   }
 
   assign = (given: Type, wanted: Type): boolean => this.assignAll([given], [wanted])
@@ -121,11 +136,11 @@ export class Substitutions {
     if (known !== undefined) {
       if (!this.isAssignable(type, known)) return { fits: false, wasKnown: true }
       const general = mostGeneral(type, known)
-      if (!this.mentions(general, parameter)) this.known.set(parameter.name, general)
+      if (!this.mentions(general, parameter)) this.remember(parameter.name, general)
       return { fits: true, wasKnown: true }
     }
     if (this.mentions(type, parameter)) return { fits: false, wasKnown: false }
-    this.known.set(parameter.name, type)
+    this.remember(parameter.name, type)
     return { fits: true, wasKnown: false }
   }
 

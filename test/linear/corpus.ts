@@ -2,7 +2,7 @@
 
 import { jsonShapes, protobufShapes } from './body-shapes.js'
 import { documentShapes } from './document-shapes.js'
-import { expressionShapes, writtenShapes } from './expression-shapes.js'
+import { compiledShapes, expressionShapes, writtenShapes } from './expression-shapes.js'
 import { formatShapes } from './format-shapes.js'
 import { headerShapes } from './header-shapes.js'
 import { keptShapes } from './kept-shapes.js'
@@ -20,5 +20,6 @@ export const corpus: readonly Shape[] = [
   ...documentShapes,
   ...expressionShapes,
   ...writtenShapes,
+  ...compiledShapes,
   ...formatShapes,
 ]

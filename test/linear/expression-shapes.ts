@@ -68,6 +68,19 @@ export const writtenShapes: readonly Shape[] = [
   "'''\n\\", '"""\n\\', "r'''a", "b'\n", "'\\q", '// ', '//\n', '1.', '1e', '0x', 'a.', '!', '-', 'a?', 'a+', 'a&&', ',', '=', '\\',
 ].map(written) // biome-ignore format: short texts
 
+/** Read, checked and planned. */
+const compiled = (unit: string): Shape => ({
+  subject: 'expressions as written',
+  name: `${JSON.stringify(unit)}, compiled`,
+  maxBytes: longestExpression,
+  prepare: (bytes) => {
+    const text = `true${fill(unit, Math.min(bytes, longestExpression - 100))}`
+    return () => compileExpression(text, policyEnvironment(false))
+  },
+})
+
+export const compiledShapes: readonly Shape[] = [' || object.i == 1', ' && [1] != [object]', ' || 1 in [object.l]'].map(compiled)
+
 export const expressionShapes: readonly Shape[] = [
   ...searches.flatMap((expression) => [shape(expression, 'almost there', almost), shape(expression, 'almost at its end', half)]),
   ...['double', 'int', 'uint', 'duration', 'timestamp'].map((name) =>
