@@ -22,22 +22,29 @@ function testsOf(source, built) {
 /** What a test has that uses its process for more than to compute. */
 const usesProcess =
   /\b(?:before|after|beforeEach|afterEach)\(|\bprocess\.|\bmock\b|\bset(?:Timeout|Interval|Immediate)\b|\.listen\(|node:(?!assert|test')|\bperformance\.|\blmdb\b|\bconsole\.|\bsleep\b|\bglobalThis\b|import\.meta|\bconcurrency\b/
-/** What a test has that others in its process would notice, or that would notice them. */
+/** What a test has that others in its process would notice, or that would notice them. To read the environment is not of that kind. */
 const needsOwnProcess =
-  /^(?:before|after|beforeEach|afterEach)\(|(?<!-)\bprocess\.|\bmock\b|\bperformance\.|\bconsole\.|\bglobalThis\b|\btimedTest\b|child_process|worker_threads|\bServerProcess\b|\bgc\b|memory-watch|turn-watch|longest-turn/m
+  /^(?:before|beforeEach|afterEach)\(|(?<!-)\bprocess\.(?!env\b(?!\['\w+'\] =)|execPath|getuid|platform|pid\b|versions?\b|arch\b|kill\()|delete process|\bmock\b|\bperformance\.|\bconsole\.|\bglobalThis\b|\btimedTest\b|worker_threads|\bgc\b|memory-watch|turn-watch|longest-turn/m
 /** Tests are not begun while the files of a group are loaded, as long as none of these waits for something. */
 const waitsAtStart = /^(?:await|(?:export )?const .*= await|for await)\b/m
-/** Servers inside of the test's process, in suites that start and end them. */
+/** Servers inside of the test's process, in suites that start and end them; and those in processes of their own. */
 const usesEmbedded = /kit\/embedded\.js'|from 'cluster-apiserver'/
+const usesProcesses = /\bServerProcess\b|child_process|^after\(/m
+/** They have long waits, or ports of their own. */
+const staysAlone = /^test\/(?:etcd|conformance|crash|clients|fuzz|robustness|soak|vectors|linear|pressure)\//
+/** What is expensive to prepare is prepared once for both, and measured by the first of them before the other adds to it. */
+const shareTheirStart = ['test/embedding/package.test.ts', 'test/embedding/examples.test.ts']
 
 /** With which others a test may share a process, if any. */
 function companyOf({ source }) {
+  if (shareTheirStart.includes(source)) return 'packed'
   const text = readFileSync(`${root}${source}`, 'utf8')
-  if (waitsAtStart.test(text) || source.startsWith('test/etcd/')) return undefined
+  if (waitsAtStart.test(text) || staysAlone.test(source)) return undefined
   if (source.startsWith('src/')) return !usesProcess.test(text) ? 'plain' : needsOwnProcess.test(text) ? undefined : 'unit'
-  return usesEmbedded.test(text) && !needsOwnProcess.test(text) ? 'embedded' : undefined
+  if (needsOwnProcess.test(text)) return undefined
+  return usesProcesses.test(text) ? 'servers' : usesEmbedded.test(text) ? 'embedded' : undefined
 }
-const filesPerGroup = { plain: 25, unit: 16, embedded: 6 }
+const filesPerGroup = { plain: 25, unit: 16, embedded: 6, servers: 4, packed: 2 }
 
 /** To start a process, and to warm it up, takes longer than most tests: many of them share one, one after another. */
 function grouped(files) {
@@ -47,6 +54,7 @@ function grouped(files) {
   const alone = []
   const groups = new Map(Object.keys(filesPerGroup).map((company) => [company, []]))
   for (const file of files) (groups.get(companyOf(file)) ?? alone).push(file)
+  groups.get('packed').sort((a, b) => shareTheirStart.indexOf(a.source) - shareTheirStart.indexOf(b.source))
   const shared = []
   for (const [company, members] of groups) {
     for (let i = 0; i < members.length; i += filesPerGroup[company]) {

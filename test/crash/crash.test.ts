@@ -13,10 +13,12 @@ import { StoreModel } from './store-model.js'
 import { replay, Watcher } from './watcher.js'
 import { Writer } from './writer.js'
 
-const seconds = Number(process.env['CRASH_SECONDS'] ?? 5)
+const seconds = Number(process.env['CRASH_SECONDS'] ?? 3.5)
 /** Fewer writes test nothing: on a slow machine it takes more rounds to get so many. */
 const leastWrites = 100
 const mostRounds = 60
+/** However slow the machine is. */
+const leastKills = 4
 const writers = 6
 const watchers = 3
 const path = configMaps('default')
@@ -107,7 +109,8 @@ async function perform(flags: readonly string[], { watched }: { readonly watched
     const end = Date.now() + seconds * 1000
     let rounds = 0
     let acknowledged = 0
-    while (Date.now() < end || (acknowledged <= leastWrites && rounds < mostRounds)) acknowledged += await round(play, ++rounds)
+    while (Date.now() < end || rounds < leastKills || (acknowledged <= leastWrites && rounds < mostRounds))
+      acknowledged += await round(play, ++rounds)
     const server = await start(play)
     await inspect(play, server.client, rounds + 1)
     if (watched) await compareStories(play, server.client, from)

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { goTools, obtainGo } from '../clients/obtain-go.js'
 import { obtainKubectl } from '../clients/obtain-kubectl.js'
 import { obtainPython } from '../clients/obtain-python.js'
@@ -34,8 +34,6 @@ const tried: string[] = []
 
 describe('the examples', { skip: packed.skip }, () => {
   if (packed.skip === false) cpSync(join(repoRoot, 'examples'), examples, { recursive: true })
-  after(() => rmSync(packed.path, { recursive: true, force: true }))
-
   const env = { ...process.env, CLUSTER_APISERVER: join(packed.path, 'node_modules', '.bin', 'cluster-apiserver') }
   const passes = async (
     command: string,

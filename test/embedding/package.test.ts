@@ -1,9 +1,9 @@
 // What is published: it installs without a compiler, is small, runs as a command and as a library both ways, and its types are sound.
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { runToEnd } from '../clients/obtaining.js'
 import { repoRoot } from '../kit/paths.js'
 import { obtainPacked } from './packed.js'
@@ -16,8 +16,6 @@ interface Lock {
 }
 
 describe('the published package', { skip: packed.skip }, () => {
-  after(() => rmSync(packed.path, { recursive: true, force: true }))
-
   test('it asks for no compiler, and is at most 45 MB and 30 packages', () => {
     assert.ok(!existsSync(place('compilers-asked')))
     const { packages } = JSON.parse(readFileSync(place('node_modules', '.package-lock.json'), 'utf8')) as Lock

@@ -1,6 +1,6 @@
 // The package as it is published, installed into a folder as a user would: without a compiler, and without anything of this repository.
 
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cacheFolder, type Obtained, obtain, runToEnd } from '../clients/obtaining.js'
@@ -35,10 +35,18 @@ function withoutCompiler(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${bin}:${process.env['PATH']}` }
 }
 
-/** A folder of its own with the package installed; `path` is that folder. */
-export const obtainPacked = (): Promise<Obtained> =>
+let packed: Promise<Obtained> | undefined
+
+/** A folder with the package installed, one for all files of this process and as long as that lives; `path` is that folder. */
+export const obtainPacked = (): Promise<Obtained> => {
+  packed ??= pack()
+  return packed
+}
+
+const pack = (): Promise<Obtained> =>
   obtain('the packed package', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'packed-'))
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
     await npm(['pack', '--ignore-scripts', '--pack-destination', folder], repoRoot)
     const archive = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n')

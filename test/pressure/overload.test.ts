@@ -6,10 +6,10 @@ import { configMapOf, configMaps, expectStatus, until } from '../kit/fixtures.js
 import { plainClient, plainUserFlags } from '../kit/plain-user.js'
 import { ServerProcess } from '../kit/server-process.js'
 
-/** In the server: SIGUSR2 keeps its loop busy in stretches of 200 ms, until the next one comes. */
+/** In the server: SIGUSR2 keeps its loop busy in stretches of 150 ms, until the next one comes. */
 const busyLoop = `let isBusy = false
 const block = () => {
-  for (const until = performance.now() + 200; performance.now() < until; );
+  for (const until = performance.now() + 150; performance.now() < until; );
   if (isBusy) setTimeout(block, 1)
 }
 process.on('SIGUSR2', () => {

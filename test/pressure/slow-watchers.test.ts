@@ -43,7 +43,7 @@ const watchers = async (): Promise<number> => {
   return readMetrics(text).sum('apiserver_longrunning_requests')
 }
 
-const crowd = 400
+const crowd = 200
 /** Many times what may wait for slow watchers, were it kept for each of them. */
 const crowds: readonly { name: string; from?: '0'; open: (from: string) => Promise<unknown> }[] = [
   {
@@ -78,7 +78,7 @@ for (const { name, from, open } of crowds)
     const started = performance.now()
     expectStatus(await server.client.get('/livez'), 200)
     assert.ok(performance.now() - started < 20_000)
-    memory.expectBelow(380, `${crowd} watchers, ${name}`)
+    memory.expectBelow(240, `${crowd} watchers, ${name}`)
     await server.kill()
   })
 
