@@ -117,6 +117,14 @@ onEveryEngine('custom kinds', (client) => {
     const patched = await client().patch(boxes, 'application/merge-patch+json', {})
     assert.equal(expectFailure(patched, 400, 'BadRequest').message, 'name must be provided')
     expectStatus(await client().send({ method: 'HEAD', path: `${boxes}/a` }), 200)
+    const other = await client().post(boxes, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'b' } })
+    const expected = 'the API version in the data (v1) does not match the expected API version (paths.example.com/v1)'
+    assert.equal(expectFailure(other, 400, 'BadRequest').message, expected)
+    const renamed = await client().patch(`${boxes}/a`, 'application/merge-patch+json', { kind: 'Crate' })
+    assert.equal(
+      expectFailure(renamed, 422, 'Invalid').message,
+      'Crate.paths.example.com "a" is invalid: kind: Invalid value: "Crate": must be Box',
+    )
     const version = (definition('boxes', 'parts.example.com') as { spec: { versions: object[] } }).spec.versions[0]
     const parts = await serve(client(), 'boxes', 'parts.example.com', { versions: [{ ...version, subresources: { status: {} } }] })
     const refused = expectFailure(await client().delete(`${parts}/a/status`), 405, 'MethodNotAllowed')

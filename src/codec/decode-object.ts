@@ -105,21 +105,21 @@ export function checkType(value: Record<string, unknown>, bytes: Uint8Array, exp
   const apiVersion = (expected.anyVersion ? undefined : (value['apiVersion'] as string | undefined)) || expected.apiVersion
   if (kind === expected.kind && (apiVersion === expected.apiVersion || expected.alsoVersions?.includes(apiVersion))) return
   const version = shorten(apiVersion.slice(apiVersion.indexOf('/') + 1))
-  if (kind === expected.kind) {
-    throw badRequest(
-      `the API version in the data (${shorten(apiVersion)}) does not match the expected API version (${expected.apiVersion})`,
-    )
-  }
+  if (kind === expected.kind) throw otherVersion(apiVersion, expected)
   throw badRequest(
     `${shorten(kind)} in version "${version}" cannot be handled as a ${expected.kind}: the kind in the data (${shorten(kind)}) does not match the expected kind`,
   )
 }
+
+const otherVersion = (apiVersion: string, expected: ExpectedType) =>
+  badRequest(`the API version in the data (${shorten(apiVersion)}) does not match the expected API version (${expected.apiVersion})`)
 
 function checkCustomType(value: Record<string, unknown>, bytes: Uint8Array, expected: ExpectedType): void {
   const { kind, apiVersion } = value
   const text = shorten(new TextDecoder().decode(bytes.subarray(0, 1024)))
   if (!kind) throw unrecognized(`Object 'Kind' is missing in '${text}'`, bytes, expected)
   if (!apiVersion) throw unrecognized(`Object 'apiVersion' is missing in '${text}'`, bytes, expected)
+  if (apiVersion !== expected.apiVersion) throw otherVersion(apiVersion as string, expected)
   if (kind === expected.kind) return
   const { name } = isRecord(value['metadata']) ? value['metadata'] : {}
   const group = expected.apiVersion.slice(0, expected.apiVersion.indexOf('/'))

@@ -221,10 +221,15 @@ function saidOf(request: PatchRequest, { schema, definition }: Resource): unknow
 }
 
 /** A patched document is read like one that was sent. A strategic patch works on the fields of the kind, which it cannot leave. */
-function checkStillTheKind(request: PatchRequest, result: unknown, { kind, apiVersion, definition }: Resource): void {
-  const isCustom = definition.versions[0]?.published !== undefined
+function checkStillTheKind(request: PatchRequest, result: unknown, shown: Resource): void {
+  const { kind, apiVersion, definition } = shown
+  const isCustom = definition.custom !== undefined && shown.kind === definition.kind
   const patchedTo = result as Partial<ApiObject>
   if (!patchedTo.apiVersion) throw unfit(request, 'the patch leaves no apiVersion')
+  if (isCustom && patchedTo.kind) {
+    checkCustomType(patchedTo, shown)
+    return
+  }
   if (patchedTo.apiVersion !== apiVersion) {
     throw unfit(
       request,
@@ -236,6 +241,13 @@ function checkStillTheKind(request: PatchRequest, result: unknown, { kind, apiVe
   if ((patchedTo.kind || kind) !== kind) {
     throw unfit(request, `the kind in the data (${shorten(String(patchedTo.kind))}) does not match the expected kind (${kind})`)
   }
+}
+
+/** What a custom object says it is, is checked like its other fields. */
+function checkCustomType({ kind, apiVersion, metadata }: Partial<ApiObject>, shown: Resource): void {
+  const wrong = (field: string, said: unknown, wanted: string) => (said === wanted ? [] : [invalidField(field, said, `must be ${wanted}`)])
+  const errors = [...wrong('kind', kind, shown.kind), ...wrong('apiVersion', apiVersion, shown.apiVersion)]
+  if (errors.length > 0) throw invalid({ group: shown.group, kind: shorten(String(kind)) }, String(metadata?.name ?? ''), errors)
 }
 
 /** What a client that computes its own patches leaves behind; when it turns to apply, its fields become the applier's. */
