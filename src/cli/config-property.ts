@@ -1,5 +1,7 @@
 // One value of a client configuration, as `config set` and `config unset` name it: clusters.NAME.server, current-context, users.NAME.exec.command.
 
+import { existsSync } from 'node:fs'
+import { configFiles } from '../client/node/load-config.js'
 import { type ConfigDocument, changedFile, entryOf, fileWith, type Section, withEntry } from './config-file.js'
 import { Failure } from './failure.js'
 import { UsageError } from './flags.js'
@@ -74,6 +76,10 @@ export const fileOfProperty = (named: string | undefined, property: Property): s
     : property.kind === 'current-context'
       ? changedFile(named, (document) => document['current-context'] !== '')
       : changedFile(named)
+
+/** All files that say something about it: what one does not say any more, the next would. */
+export const filesWithProperty = (named: string | undefined, property: Property): readonly string[] =>
+  property.kind === 'entry' ? [fileOfProperty(named, property)] : configFiles({ file: named }).filter((file) => existsSync(file))
 
 export function withProperty(document: ConfigDocument, property: Property, text: string, isRaw: boolean): ConfigDocument {
   if (property.kind === 'current-context') return { ...document, 'current-context': text }

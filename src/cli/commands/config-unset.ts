@@ -2,7 +2,7 @@
 
 import { defineCommand } from '../command.js'
 import { changeDocument } from '../config-file.js'
-import { fileOfProperty, propertyOf, withoutProperty } from '../config-property.js'
+import { filesWithProperty, propertyOf, withoutProperty } from '../config-property.js'
 import { UsageError } from '../flags.js'
 
 export const command = defineCommand({
@@ -14,7 +14,8 @@ export const command = defineCommand({
     const [name, ...more] = args
     if (name === undefined || more.length > 0) throw new UsageError('name a property')
     const property = propertyOf(name)
-    await changeDocument(fileOfProperty(flags.kubeconfig, property), (document) => withoutProperty(document, property))
+    for (const file of filesWithProperty(flags.kubeconfig, property))
+      await changeDocument(file, (document) => withoutProperty(document, property))
     io.out(`Property "${name}" unset.\n`)
     return 0
   },
