@@ -182,6 +182,34 @@ onEveryEngine('custom kinds', (client) => {
     assert.deepEqual(expectStatus(await read(), 200).json['spec'], { replicas: 3 })
   })
 
+  test('have status and replicas where each version says that they are', async () => {
+    const group = 'versions.example.com'
+    const anything = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
+    const subresources = { status: {}, scale: { specReplicasPath: '.spec.count', statusReplicasPath: '.status.count' } }
+    const versions = [
+      { name: 'v1', served: true, storage: true, schema: anything },
+      { name: 'v2', served: true, storage: false, schema: anything, subresources },
+    ]
+    const boxes = await serve(client(), 'boxes', group, { versions })
+    const later = boxes.replace('/v1/', '/v2/')
+    // Where the status has no endpoint of its own, it is a field like others.
+    const object = { ...box(group, 'a', { count: 1 }), status: { count: 5 } }
+    assert.deepEqual(expectStatus(await client().post(boxes, object), 201).json['status'], { count: 5 })
+    const second = { ...box(group, 'b', { count: 1 }), apiVersion: `${group}/v2`, status: { count: 5 } }
+    assert.equal(expectStatus(await client().post(later, second), 201).json['status'], undefined)
+    assert.equal((await client().get(`${boxes}/a/status`)).status, 404)
+    expectStatus(await client().get(`${later}/a/status`), 200)
+    // Who owns the replicas is found where the version has them.
+    const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'b' }, spec: { replicas: 7 } }
+    const applied = await client().patch(`${later}/b/scale?fieldManager=me&force=true`, 'application/apply-patch+yaml', scale)
+    assert.deepEqual(expectStatus(applied, 200).json['spec'], { replicas: 7 })
+    const owners = expectStatus(await client().get(`${later}/b`), 200).json.metadata['managedFields'] as readonly {
+      manager: string
+      fieldsV1?: object
+    }[]
+    assert.deepEqual(owners.find(({ manager }) => manager === 'me')?.fieldsV1, { 'f:spec': { 'f:count': {} } })
+  })
+
   test('of one group have names of their own, which others get when they are free', async () => {
     await serve(client(), 'boxes', 'three.example.com')
     expectStatus(await client().post(definitions, definition('crates', 'three.example.com')), 201)

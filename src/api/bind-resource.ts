@@ -57,15 +57,19 @@ export function bindCollection(
 function knownVersions(definitions: readonly ResourceDefinition[], identity: Identity): Resource['versions'] {
   const known = new Map<string, KnownVersion>()
   for (const definition of definitions) {
-    for (const { name, schema, toStored, fromStored } of definition.versions)
+    for (const { name, schema, toStored, fromStored, own = definition } of definition.versions)
       known.set(apiVersionOf(identity.group(definition.group), name), {
         schema,
+        replicasPath: replicasPathOf(own),
         toStored: inIdentity(toStored, identity),
         fromStored: inIdentity(fromStored, identity),
       })
   }
   return known
 }
+
+const replicasPathOf = ({ subresources = [] }: Pick<ResourceDefinition, 'subresources'>): string | undefined =>
+  subresources.find(({ view }) => view?.replicasPath !== undefined)?.view?.replicasPath
 
 function indexedFieldsOf(definitions: readonly ResourceDefinition[]): Resource['indexedFields'] {
   let indexed: Resource['indexedFields']

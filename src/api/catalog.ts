@@ -54,7 +54,10 @@ export interface Resource {
 }
 
 /** A version of a kind as data may speak of it: the field owners of an object, and what was stored before another version was. */
-export type KnownVersion = Pick<Resource, 'schema' | 'toStored' | 'fromStored'>
+export interface KnownVersion extends Pick<Resource, 'schema' | 'toStored' | 'fromStored'> {
+  /** Where objects have the replicas that a Scale shows; left out: `spec.replicas`. */
+  readonly replicasPath?: string | undefined
+}
 
 /** A subresource of one served version. */
 export interface Subresource extends SubresourceDefinition {

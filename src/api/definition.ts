@@ -79,6 +79,8 @@ export interface SubresourceView<T extends ApiObject = ApiObject> {
   /** The object with what the view says. */
   readonly write: (view: ApiObject, object: T, context: RuleContext) => T
   readonly validate?: (view: ApiObject, context: RuleContext) => readonly FieldError[]
+  /** Where the object has the replicas that a Scale shows; left out: `spec.replicas`. */
+  readonly replicasPath?: string
   /** Its rows in a table; `cells` gets the view. */
   readonly table?: ResourceDefinition['table']
 }

@@ -154,7 +154,10 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
   const fields: ScaleFields = {
     scaleVersion: apiVersion,
     apiVersion: call.resource.apiVersion,
-    replicasPath: (version) => (call.resource.versions.has(version) ? 'spec.replicas' : undefined),
+    replicasPath: (version) => {
+      const known = call.resource.versions.get(version)
+      return known && (known.replicasPath ?? 'spec.replicas')
+    },
   }
   const parent = live.metadata?.managedFields
   const result = translated(() =>

@@ -82,12 +82,14 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
   // What somebody else converts is looked at in the version in which it is kept.
   const ruleOf = ({ version }: RuleContext): CustomVersion =>
     (conversion === undefined ? versions.get(version) : undefined) ?? (stored as CustomVersion)
+  // Which parts of an object have an endpoint of their own is said for each version.
+  const hasStatusIn = ({ version }: RuleContext): boolean => (versions.get(version) ?? stored)?.hasStatus === true
   const isRewritten = (definition.metadata?.generation ?? 1) > 1
   const kind = names.kind ?? ''
   const structOf = onceFor(({ schema }: CustomVersion) => structOfKind(kind, schema))
   const withType = withTypeOf(`${spec.group}/${stored?.name}`, kind)
   const prepareUpdate = (next: ApiObject, old: ApiObject, context: RuleContext): ApiObject => {
-    const { hasStatus } = ruleOf(context)
+    const hasStatus = hasStatusIn(context)
     const kept = hasStatus ? withStatusOf(next, old) : next
     return sameValueBut(kept, old, hasStatus ? ['metadata', 'status'] : ['metadata']) ? kept : asNextGeneration(kept, old)
   }
@@ -137,7 +139,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     selectableFields: {},
     anyFinalizer: true,
     versionRequiredOnUpdate: true,
-    prepareCreate: (object, context) => asFirstGeneration(ruleOf(context).hasStatus ? withoutStatus(object) : object),
+    prepareCreate: (object, context) => asFirstGeneration(hasStatusIn(context) ? withoutStatus(object) : object),
     prepareUpdate,
     validate: (object, context) => validateObject(object, ruleOf(context), context),
     ...(hasRules ? { expressions } : {}),

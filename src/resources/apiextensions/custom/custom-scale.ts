@@ -93,6 +93,7 @@ export function customScale(paths: CustomResourceSubresourceScale, rules: ScaleR
       version: 'v1',
       kind: 'Scale',
       schema,
+      replicasPath: membersOf(specReplicasPath).join('.'),
       read: (object): Scale => {
         const selector = selectorOf(object)
         const replicas = foundAt(object, specReplicasPath)
