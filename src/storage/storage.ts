@@ -175,6 +175,11 @@ export class TooManyWritesError extends RangeError {
   }
 }
 
+/** A commit has more bytes than the engine takes at once; nothing of it was written. */
+export class TooLargeError extends RangeError {
+  override readonly name = 'TooLargeError'
+}
+
 /** The data folder cannot be used: locked by another process, corrupt, foreign, unreadable. The message says what to do. */
 export class StorageRefusedError extends Error {
   override readonly name = 'StorageRefusedError'

@@ -65,12 +65,21 @@ describe('connecting', { skip: whyNoEtcd ?? false }, () => {
     await saysSo(context, { endpoints: [`http://127.0.0.1:${port}`] }, /does not speak HTTP\/2/)
   })
 
-  test('of several addresses one that works is enough', async (context) => {
-    const cluster = await EtcdCluster.start({ members: 1 })
+  test('of several addresses one that works is enough, and what is too large is no sign that it does not work', async (context) => {
+    const cluster = await EtcdCluster.start({ members: 1, flags: ['--max-request-bytes=1000000'] })
     context.after(() => cluster.stop())
     const [port = 0] = await freePorts(1)
     const replica = await openReplica({ endpoints: [`http://127.0.0.1:${port}`, ...cluster.endpoints], prefix: newPrefix() })
     assert.ok(await put(replica, 'k/1', '1'))
+    // More than it takes, and more than it reads at all.
+    for (const bytes of [1_200_000, 3_000_000]) {
+      const large = { key: 'k/large', value: Buffer.alloc(bytes), expect: 0 }
+      const outcomes = await Promise.allSettled([replica.commit([large]), put(replica, `k/beside-${bytes}`, '1')])
+      assert.deepEqual(
+        outcomes.map(({ status, ...rest }) => ('reason' in rest ? rest.reason.name : status)),
+        ['TooLargeError', 'fulfilled'],
+      )
+    }
     await replica.close()
   })
 })

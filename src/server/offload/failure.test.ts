@@ -10,6 +10,7 @@ const samples: { readonly [name: string]: (() => Error) | undefined } = {
   CompactedError: () => new storage.CompactedError(7),
   StorageUnavailableError: () => new storage.StorageUnavailableError('no room'),
   TooManyWritesError: () => new storage.TooManyWritesError(125),
+  TooLargeError: () => new storage.TooLargeError('too large'),
   StorageRefusedError: () => new storage.StorageRefusedError('locked'),
 }
 

@@ -1,7 +1,7 @@
 // Errors on their way between the event loop and the thread for heavy requests: values there, and made anew on the other side.
 
 import { ApiError } from '../../api/api-error.js'
-import { CompactedError, StorageRefusedError, StorageUnavailableError, TooManyWritesError } from '../../storage/storage.js'
+import { CompactedError, StorageRefusedError, StorageUnavailableError, TooLargeError, TooManyWritesError } from '../../storage/storage.js'
 import type { Failure } from './messages.js'
 
 export function failureOf(thrown: unknown): Failure {
@@ -15,6 +15,7 @@ export function errorOf({ name, message, compacted, most, status }: Failure): Er
   if (status !== undefined) return new ApiError(status)
   if (compacted !== undefined) return new CompactedError(compacted)
   if (most !== undefined) return new TooManyWritesError(most)
+  if (name === 'TooLargeError') return new TooLargeError(message)
   if (name === 'StorageRefusedError') return new StorageRefusedError(message)
   return name === 'StorageUnavailableError' ? new StorageUnavailableError(message) : new Error(message)
 }

@@ -10,7 +10,7 @@ import type { Logger } from '../../base/logger.js'
 import { coalesce } from '../coalesce.js'
 import { checkWrites } from '../commit-batch.js'
 import type { Mirror, MirroredWrite } from '../mirror.js'
-import { type CommitOutcome, StorageUnavailableError, TooManyWritesError, type Write } from '../storage.js'
+import { type CommitOutcome, StorageUnavailableError, TooLargeError, TooManyWritesError, type Write } from '../storage.js'
 import {
   type AuthorKey,
   batchBytes,
@@ -24,7 +24,7 @@ import {
 import type { ChangeFeed } from './change-feed.js'
 import type { EtcdClient } from './etcd-client.js'
 import type { EtcdKeys } from './etcd-keys.js'
-import { GrpcError, grpcCodes } from './grpc-error.js'
+import { GrpcError, grpcCodes, isTooLarge } from './grpc-error.js'
 import type { Leases } from './leases.js'
 import { decodeTxn, encodeTxn, methods, type TxnAnswer } from './messages.js'
 import type { Numbering } from './numbering.js'
@@ -347,8 +347,8 @@ function unknownOutcome(): StorageUnavailableError {
 
 function readable(error: unknown): unknown {
   if (!(error instanceof GrpcError)) return error
-  if (/too large|larger than max/.test(error.message)) {
-    return new RangeError('the object is larger than etcd takes: start etcd with a greater --max-request-bytes')
+  if (isTooLarge(error)) {
+    return new TooLargeError('the object is larger than etcd takes: start etcd with a greater --max-request-bytes')
   }
   return new StorageUnavailableError(`etcd refuses the write: ${error.message}`)
 }

@@ -5,7 +5,7 @@ import type { Dial } from '../../net/tunnel.js'
 import { type StorageSize, StorageUnavailableError } from '../storage.js'
 import { connectSocket, type Endpoint, type EtcdCredentials, type EtcdTls } from './endpoint.js'
 import { GrpcChannel, type GrpcStream, type StreamListener } from './grpc-channel.js'
-import { GrpcError, grpcCodes, isPassing, wantsAnotherMember } from './grpc-error.js'
+import { GrpcError, grpcCodes, isPassing, isTooLarge, wantsAnotherMember } from './grpc-error.js'
 import { decodeAuthenticate, decodeStatus, encodeAuthenticate, type MemberStatus, methods } from './messages.js'
 
 export interface EtcdClientOptions {
@@ -201,9 +201,9 @@ function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   })
 }
 
-/** Where trying again is useless. */
+/** Where trying again is useless. That one write is too large says nothing of the others. */
 function refusalOf(error: unknown): unknown {
-  if (!(error instanceof GrpcError)) return error
+  if (!(error instanceof GrpcError) || isTooLarge(error)) return error
   return error.code === grpcCodes.permissionDenied || error.code === grpcCodes.resourceExhausted ? unavailable(error) : error
 }
 

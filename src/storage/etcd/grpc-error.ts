@@ -42,6 +42,9 @@ export function isPassing(error: unknown): boolean {
   return passing.includes(error.code) || /too many requests|auth store is old/.test(error.message)
 }
 
+/** Whether etcd, or whoever speaks for it, does not take so much at once: beyond its limit, and beyond what it reads at all. */
+export const isTooLarge = (error: GrpcError): boolean => /too large|larger than max/.test(error.message)
+
 /**
  * Whether another connection, to another member, is more likely to succeed than this one. Not because an answer did not come in time: whether
  * anybody is there at all is watched by the connection itself.
