@@ -117,6 +117,11 @@ onEveryEngine('custom kinds', (client) => {
     const patched = await client().patch(boxes, 'application/merge-patch+json', {})
     assert.equal(expectFailure(patched, 400, 'BadRequest').message, 'name must be provided')
     expectStatus(await client().send({ method: 'HEAD', path: `${boxes}/a` }), 200)
+    const none = expectFailure(await client().get(boxes, { accept: 'text/html' }), 406, 'NotAcceptable')
+    const formats = ['application/json', 'application/yaml', 'application/vnd.cluster.protobuf']
+    assert.equal(none.message, `only the following media types are accepted: ${formats.join(', ')}`)
+    const untyped = expectFailure(await client().patch(`${boxes}/a`, 'application/json', {}), 415, 'UnsupportedMediaType')
+    assert.match(String(untyped.message), /accepted media types include: application\/json-patch\+json, application\/merge-patch/)
     const other = await client().post(boxes, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'b' } })
     const expected = 'the API version in the data (v1) does not match the expected API version (paths.example.com/v1)'
     assert.equal(expectFailure(other, 400, 'BadRequest').message, expected)

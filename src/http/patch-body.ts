@@ -1,6 +1,6 @@
 // The body of a PATCH: which kind of patch it is, and what it says.
 
-import { badRequest, unsupportedMediaType } from '../api/api-error.js'
+import { badRequest } from '../api/api-error.js'
 import { readDecimals, readDecimalsInOperations } from '../codec/decimal-numbers.js'
 import { duplicatesInYaml } from '../codec/decode-object.js'
 import { parseJson } from '../codec/json.js'
@@ -31,9 +31,8 @@ export const patchTypeOf = (
   },
   isCustom = false,
 ): PatchType => {
-  const type = patchTypes[negotiatePatch(headers['content-type'], { types: mediaTypes, routed: true, length: headers['content-length'] })]
-  if (isCustom && type === 'strategic') throw unsupportedMediaType(customMediaTypes)
-  return type
+  const types = isCustom ? customMediaTypes : mediaTypes
+  return patchTypes[negotiatePatch(headers['content-type'], { types, routed: !isCustom, length: headers['content-length'] })]
 }
 
 export type PatchBody = Pick<PatchRequest, 'patch' | 'duplicates' | 'strictError' | 'byKind'>

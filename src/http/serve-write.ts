@@ -51,8 +51,8 @@ export async function serveUpdate(target: Target): Promise<Answered> {
 
 export async function servePatch(target: Target): Promise<Answered> {
   const { exchange, server } = target
-  const { resource, subresource } = target.call
-  const type = patchTypeOf(exchange.request.headers, resource.definition.custom !== undefined && subresource?.view === undefined)
+  const { resource } = target.call
+  const type = patchTypeOf(exchange.request.headers, resource.definition.custom !== undefined)
   if (exchange.info.name === '') throw nameMissing()
   const form = formOf(target)
   const options = parsePatchOptions(target.query, { identity: server.engine.identity, isApply: type === 'apply' })

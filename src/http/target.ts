@@ -146,7 +146,7 @@ export function formOf(target: Target): ObjectForm {
     transforms: true,
     tables: hasTable(target),
     streams: exchange.info.verb === 'list' || exchange.info.verb === 'watch',
-    routed: true,
+    routed: call.resource.definition.custom === undefined,
   })
   return {
     representation,
