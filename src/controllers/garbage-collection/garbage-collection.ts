@@ -20,6 +20,7 @@ import { eachDependent } from './each-dependent.js'
 import { NoAnswerError } from './elsewhere/remote-client.js'
 import { isElsewhere } from './elsewhere/remote-kinds.js'
 import { type Extensions, RemoteObjects } from './elsewhere/remote-objects.js'
+import { FollowedKinds } from './followed-kinds.js'
 import { type Graph, isCollected, locate } from './graph.js'
 import { isSettled } from './owners.js'
 import { deleteDependents, letGoUnlessBlocked, orphanDependents, waitsFor } from './release.js'
@@ -68,8 +69,7 @@ class GarbageCollection implements Loop {
   readonly #askingGraph: Graph
   readonly #remotes: RemoteObjects | undefined
   readonly #unsubscribe: () => void
-  /** By collection: they stay when a kind is not served any more, for what is left of it. */
-  readonly #followed = new Map<string, Resource>()
+  readonly #followed = new FollowedKinds()
   /** Followed, and not all of what was there before is in the index. */
   readonly #untaken = new Set<string>()
   /** Taken in and not yet gone through. */
@@ -116,7 +116,7 @@ class GarbageCollection implements Loop {
       run: { signal: this.#ending.signal, pieces: this.#pieces },
       rest: () => this.#rest(restMs),
       onStray: (dependent, stray, owners) => this.#strays.note(dependent, stray, owners),
-      onceServed: (apiVersion, kind) => lastOfKind(this.#followed.values(), apiVersion, kind),
+      onceServed: (apiVersion, kind) => lastOfKind(this.#followed.all(), apiVersion, kind),
       onUnknownKind: (apiVersion, kind) => this.#noteUnknown(apiVersion, kind),
       onElsewhere: (task, key) => this.#elsewhere.add(taskKey(task, key)),
     }
@@ -263,12 +263,12 @@ class GarbageCollection implements Loop {
       if (this.#pieces.isOver) await this.#pieces.next()
       if (!isCollected(resource)) continue
       const { collection } = resource
-      const before = this.#followed.get(collection)
       // Changes are followed from here on, also while the kind is taken in.
-      this.#followed.set(collection, resource)
-      if (before === undefined || this.#untaken.has(collection)) await this.#takeIn(collection, resource)
+      const isNew = this.#followed.put(resource)
+      if (isNew || this.#untaken.has(collection)) await this.#takeIn(collection, resource)
       if (this.#isClosed) return
     }
+    this.#followed.forgetUnserved(catalog, this.#timers.now(), (resource) => this.#parts.engine.store.count(resource, '') === 0)
     this.#scanForKnown()
   }
 
@@ -299,7 +299,7 @@ class GarbageCollection implements Loop {
     if (this.#nextScan !== undefined || this.#isClosed) return
     this.#nextScan = this.#timers.after(Math.max(ms, this.#times.graceMs), () => {
       this.#nextScan = undefined
-      for (const resource of this.#followed.values()) this.#unseen.add(resource)
+      for (const resource of this.#followed.all()) this.#unseen.add(resource)
       this.#areRemotesUnseen = this.#remotes !== undefined
       this.#scan()
     })
