@@ -69,8 +69,21 @@ const rows: readonly Row<CronJobSpec>[] = [
   },
   {
     title: 'the zone of the server',
+    given: make({ timeZone: 'Local' }).spec ?? {},
+    found: ['spec.timeZone: Invalid value: "Local": timeZone must be an explicit time zone'],
+  },
+  {
+    title: 'the zone of the server, misspelt',
     given: make({ timeZone: 'LOCAL' }).spec ?? {},
-    found: ['spec.timeZone: Invalid value: "LOCAL": timeZone must be an explicit time zone'],
+    found: [
+      'spec.timeZone: Invalid value: "LOCAL": timeZone must be an explicit time zone',
+      'spec.timeZone: Invalid value: "LOCAL": unknown time zone LOCAL',
+    ],
+  },
+  {
+    title: 'a zone that is a file elsewhere',
+    given: make({ timeZone: '../etc/passwd' }).spec ?? {},
+    found: ['spec.timeZone: Invalid value: "../etc/passwd": time: invalid location name'],
   },
   {
     title: 'two zones',

@@ -91,9 +91,13 @@ function validateTimeZone(zone: string, field: string): readonly FieldError[] {
   const isLocal = zone.toLowerCase() === 'local'
   return joined(
     isLocal ? [invalid(field, zone, 'timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones')] : noErrors,
-    isLocal || isTimeZone(zone) ? noErrors : [invalid(field, zone, `unknown time zone ${zone}`)],
+    isTimeZone(zone) ? noErrors : [invalid(field, zone, zoneProblem(zone))],
   )
 }
+
+/** A name that climbs out of the folder of zones is none; any other may be one that is not known. */
+const zoneProblem = (zone: string): string =>
+  zone.includes('..') || zone.startsWith('/') || zone.startsWith('\\') ? 'time: invalid location name' : `unknown time zone ${zone}`
 
 /** Jobs of one cron job are many, so that each gets a selector of its own. */
 function validateJobTemplate({ spec = {} }: JobTemplateSpec, field: string, context: RuleContext): readonly FieldError[] {

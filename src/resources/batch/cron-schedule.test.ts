@@ -40,6 +40,7 @@ for (const { schedule, problem } of rows) {
 
 const zones: readonly { readonly name: string; readonly known: boolean }[] = [
   { name: 'UTC', known: true },
+  { name: 'Local', known: true },
   { name: 'Europe/Paris', known: true },
   { name: 'America/Argentina/Buenos_Aires', known: true },
   { name: 'Etc/GMT+3', known: true },

@@ -15,7 +15,8 @@ export function isTimeZone(name: string): boolean {
 function isNameOfZone(name: string): boolean {
   // The platform knows zones in any case, and old names for new ones; but a name is spelt in one case.
   // Offsets such as +01:00 are understood too, but are no names.
-  if (name === '' || name === 'UTC') return true
+  // The zone of the server has a name, too.
+  if (name === '' || name === 'UTC' || name === 'Local') return true
   if (!/^[A-Za-z][A-Za-z0-9_+/-]*$/.test(name)) return false
   try {
     const resolved = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
