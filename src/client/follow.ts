@@ -1,5 +1,6 @@
 // A watch that never loses sight: each event once and in order, over disconnects, and over a gap by comparing with a new list.
 
+import { onAbort } from '../base/on-abort.js'
 import { StatusError } from './errors.js'
 import { type ApiObject, keyOf, type ObjectList, storeKey, type WatchEvent } from './objects.js'
 import { OneByOne } from './one-by-one.js'
@@ -26,8 +27,7 @@ export function follow<T extends ApiObject>(source: Watchable<T>, options: Follo
   const { signal } = options
   const stop = (): void => own.abort(signal?.reason)
   if (signal?.aborted === true) stop()
-  signal?.addEventListener('abort', stop, { once: true })
-  const leave = (): void => signal?.removeEventListener('abort', stop)
+  const leave = signal === undefined ? (): void => undefined : onAbort(signal, stop)
   return new OneByOne(batchesOf(source, { ...options, signal: own.signal }, leave), stop)
 }
 

@@ -1,6 +1,7 @@
 // A copy of a collection that is kept up to date, with listeners that are told of each change after the copy has it.
 
 import { refuseUnknownOptions } from '../base/known-options.js'
+import { onAbort } from '../base/on-abort.js'
 import { type Change, type Index, ObjectStore } from './object-store.js'
 import { type ApiObject, keyOf } from './objects.js'
 import { informNames } from './option-names.js'
@@ -38,7 +39,7 @@ export class Informer<T extends ApiObject> {
     const { signal } = options
     const follow = (): void => this.controller.abort(signal?.reason)
     if (signal?.aborted === true) follow()
-    signal?.addEventListener('abort', follow, { once: true })
+    const leave = signal && onAbort(signal, follow)
     let becomeReady: () => void = () => undefined
     let fail: (error: unknown) => void = () => undefined
     this.ready = new Promise((resolve, reject) => {
@@ -50,7 +51,7 @@ export class Informer<T extends ApiObject> {
     this.ended = this.run(source, becomeReady)
       .finally(() => {
         this.controller.abort()
-        signal?.removeEventListener('abort', follow)
+        leave?.()
         for (const wake of this.waiters.splice(0)) wake()
       })
       .then(
@@ -103,8 +104,7 @@ export class Informer<T extends ApiObject> {
     let wake: () => void = () => undefined
     // Once for all the changes that are waited for.
     const stop = (): void => wake()
-    signal?.addEventListener('abort', stop)
-    own.addEventListener('abort', stop)
+    const leaves = [own, ...(signal === undefined ? [] : [signal])].map((each) => onAbort(each, stop))
     try {
       while (!(this.isReady && isThere(this.store))) {
         signal?.throwIfAborted()
@@ -115,8 +115,7 @@ export class Informer<T extends ApiObject> {
         })
       }
     } finally {
-      signal?.removeEventListener('abort', stop)
-      own.removeEventListener('abort', stop)
+      for (const leave of leaves) leave()
     }
   }
 

@@ -2,6 +2,7 @@
 // list again. Whoever uses it is told of lists and of events, in order, and of nothing twice.
 
 import { timerMs } from '../base/clock.js'
+import { onAbort } from '../base/on-abort.js'
 import { BackOff, type BackOffSettings } from './back-off.js'
 import { ConnectionError, CredentialError, isClientError, isClosedError, isExpired, StatusError, TimeoutError } from './errors.js'
 import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
@@ -127,6 +128,7 @@ class OneWatch<T> {
   private readonly timeoutSeconds: number
   private readonly timer: ReturnType<typeof setTimeout>
   private readonly options: ReflectOptions
+  private readonly leave: (() => void) | undefined
   private readonly stop = (): void => this.silence.abort(this.options.signal?.reason)
 
   constructor(options: ReflectOptions) {
@@ -134,7 +136,7 @@ class OneWatch<T> {
     const { signal, timeoutSeconds = usualTimeoutSeconds } = options
     this.timeoutSeconds = timeoutSeconds
     if (signal?.aborted === true) this.stop()
-    signal?.addEventListener('abort', this.stop, { once: true })
+    this.leave = signal && onAbort(signal, this.stop)
     const silentMs = (timeoutSeconds + graceSeconds) * 1000
     this.timer = setTimeout(() => this.silence.abort(new ConnectionError('the watch went silent')), timerMs(silentMs))
   }
@@ -146,7 +148,7 @@ class OneWatch<T> {
 
   end(): void {
     clearTimeout(this.timer)
-    this.options.signal?.removeEventListener('abort', this.stop)
+    this.leave?.()
   }
 }
 

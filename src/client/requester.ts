@@ -1,6 +1,7 @@
 // From what a caller wants to what is sent, and from what comes back to a value or an error: credentials, impersonation, warnings, retries.
 
 import { timerMs } from '../base/clock.js'
+import { onAbort } from '../base/on-abort.js'
 import { unlessAborted } from '../base/unless-aborted.js'
 import { ConnectionError, isClientError, isUnauthorized, ProtocolError, type StatusAnswer, StatusError, TimeoutError } from './errors.js'
 import { checkImpersonation, type Impersonation, impersonationHeaders } from './impersonation.js'
@@ -239,15 +240,16 @@ class Deadline {
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason)
-    const stop = (): void => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
     const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
+      leave?.()
       resolve()
     }, timerMs(ms))
-    signal?.addEventListener('abort', stop, { once: true })
+    const leave =
+      signal &&
+      onAbort(signal, () => {
+        clearTimeout(timer)
+        reject(signal.reason)
+      })
   })
 }
 

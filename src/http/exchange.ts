@@ -1,5 +1,6 @@
 // One request on its way through the pipeline, with what the filters found out about it.
 
+import { setMaxListeners } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { TLSSocket } from 'node:tls'
@@ -170,6 +171,8 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   get signal(): AbortSignal {
     if (this.abortion !== undefined) return this.abortion.signal
     const abortion = new AbortController()
+    // All that is done at the same time for one request, such as the deletion of a collection, listens to it: that is no leak.
+    setMaxListeners(0, abortion.signal)
     this.abortion = abortion
     if (this.timeout !== undefined) abortion.abort(this.timeout)
     // Whoever has been answered is not waited for any more, and nothing waits for them.

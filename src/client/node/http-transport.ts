@@ -1,5 +1,6 @@
 // Requests over Node's own HTTP: connections are kept and used again, and closed when the certificate changes that they were made with.
 
+import { setMaxListeners } from 'node:events'
 import { type ClientRequest, type RequestOptions as HttpOptions, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
@@ -125,7 +126,7 @@ export class HttpTransport implements Transport {
       path: `${this.basePath}${request.path}`,
       headers: headers as Record<string, string | string[]>,
       agent,
-      ...(request.signal === undefined ? {} : { signal: request.signal }),
+      ...(request.signal === undefined ? {} : { signal: forMany(request.signal) }),
     }
     return protocol === 'https:' ? requestHttps(options) : requestHttp(options)
   }
@@ -165,6 +166,12 @@ function readServerUrl(server: string): URL {
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new ConnectionError(`${JSON.stringify(server)} is neither http nor https`)
   return url
+}
+
+/** One signal may end any number of requests: Node would warn of a leak when more than ten listen to it. */
+function forMany(signal: AbortSignal): AbortSignal {
+  setMaxListeners(Number.POSITIVE_INFINITY, signal)
+  return signal
 }
 
 function responseOf(message: IncomingMessage, server: string, signal: AbortSignal | undefined): TransportResponse {
