@@ -39,6 +39,10 @@ export async function main(argv: readonly string[], { io: givenIo, signal }: Sur
       io.out((await import('./help.js')).commandHelp(words, entry, command))
       return 0
     }
+    if ('kustomize' in flags && flags.kustomize !== undefined)
+      throw new UsageError(
+        `kustomizations are not built here: pipe what another program makes of it into "clusterctl ${words.join(' ')} -f -"`,
+      )
     if (command.takesNoWords === true && args.length > 0) throw new UsageError(`unexpected arguments: ${args.join(' ')}`)
     // A flag that means something else here says nothing about the server.
     const others = Object.fromEntries(Object.keys(command.flags).map((name) => [name, undefined]))

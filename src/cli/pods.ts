@@ -3,6 +3,7 @@
 import type { Pod } from '../client/typed/types.js'
 import { Failure } from './failure.js'
 import { UsageError } from './flags.js'
+import type { Io } from './io.js'
 import type { Workload } from './rollout.js'
 import { selectorQuery } from './selector-query.js'
 import type { Session } from './session.js'
@@ -41,8 +42,8 @@ export const containersOf = ({ spec }: Pod): readonly { readonly name?: string }
   ...(spec?.ephemeralContainers ?? []),
 ]
 
-/** The one that was named, the default of the pod, or its first. */
-export function containerOf(pod: Pod, named: string | undefined): string {
+/** The one that was named, the default of the pod, or its first; where there are others, it is told which. */
+export function containerOf(pod: Pod, named: string | undefined, io: Pick<Io, 'err'>): string {
   const { spec, metadata } = pod
   const containers = containersOf(pod)
   if (named !== undefined) {
@@ -51,5 +52,10 @@ export function containerOf(pod: Pod, named: string | undefined): string {
     return named
   }
   const chosen = Object.entries(metadata?.annotations ?? {}).find(([name]) => name.endsWith('/default-container'))?.[1]
-  return containers.find(({ name }) => name === chosen)?.name ?? spec?.containers?.[0]?.name ?? ''
+  const annotated = containers.find(({ name }) => name === chosen)?.name
+  if (annotated !== undefined) return annotated
+  const first = spec?.containers?.[0]?.name ?? ''
+  const others = [...(spec?.containers ?? []).map(({ name }) => name), ...(spec?.initContainers ?? []).map(({ name }) => `${name} (init)`)]
+  if (others.length > 1) io.err(`Defaulted container "${first}" out of: ${others.join(', ')}\n`)
+  return first
 }

@@ -1,5 +1,6 @@
 // The schemas of an OpenAPI document, followed over references.
 
+import { compareText } from '../base/text-order.js'
 import type { ServedResource } from '../client/discovery.js'
 import { Failure } from './failure.js'
 
@@ -33,7 +34,7 @@ export class SchemaTree {
   /** Of an object, of the items of a list, of the values of a map. */
   membersOf(schema: Schema): ReadonlyMap<string, Schema> {
     const { properties, items, additionalProperties } = this.resolve(schema)
-    if (properties !== undefined) return new Map(Object.entries(properties))
+    if (properties !== undefined) return new Map(Object.entries(properties).sort(([a], [b]) => compareText(a, b)))
     if (items !== undefined) return this.membersOf(items)
     return typeof additionalProperties === 'object' ? this.membersOf(additionalProperties) : new Map()
   }

@@ -29,6 +29,7 @@ export interface Wanted {
 export const fileFlags = {
   filename: { kind: 'list', short: 'f', help: 'files, folders or addresses with objects; - is standard input' },
   recursive: { kind: 'switch', short: 'R', help: 'folders in folders as well' },
+  kustomize: { kind: 'text', short: 'k', help: 'refused: another program builds kustomizations, and "-f -" takes what it writes' },
 } as const satisfies FlagTable
 
 export const selectFlags = {
@@ -157,6 +158,8 @@ export async function namedOrFiled(
   refuseWordsBesideFiles(args, flags)
   if (flags.filename.length > 0) return readFiled(flags, surroundings)
   const { named, collections } = await wantedBy(args, { session: surroundings.session, allNamespaces: flags['all-namespaces'] ?? false })
+  if (flags.all === true && (flags.selector !== undefined || flags['field-selector'] !== undefined) && collections.length > 0)
+    throw new UsageError("setting 'all' parameter but found a non empty selector: leave --all out")
   const selects = flags.selector !== undefined || flags.all === true || flags['field-selector'] !== undefined
   if (named.length > 0 && selects) throw new UsageError('name cannot be provided when a selector is specified')
   if (named.length > 0) return named

@@ -126,5 +126,8 @@ test('roles may be for every resource, and what contradicts itself is refused', 
   const { stdout } = await here(['create', 'clusterrole', 'all', '--verb=*', '--resource=*', '--dry-run=client', '-o', 'jsonpath={.rules}'])
   assert.deepEqual(JSON.parse(stdout), [{ apiGroups: [''], resources: ['*'], verbs: ['*'] }])
   assert.match((await here(['label', 'ns', 'default', 'a=b', 'a-'])).stderr, /can not both modify and remove .*: a\n/)
-  assert.match((await here(['config', 'set-credentials', 'u', '--exec-command=x', '--exec-env=B'])).stderr, /takes KEY=VALUE, not "B"/)
+  assert.match(
+    (await here(['config', 'set-credentials', 'u', '--exec-command=x', '--exec-env=B'])).stderr,
+    /takes KEY=VALUE, or KEY- to remove one, not "B"/,
+  )
 })

@@ -4,14 +4,7 @@ import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { UsageError } from '../flags.js'
 import { alignRows, headerRow } from '../output/columns.js'
-
-interface Rule {
-  readonly verbs?: readonly string[]
-  readonly apiGroups?: readonly string[]
-  readonly resources?: readonly string[]
-  readonly resourceNames?: readonly string[]
-  readonly nonResourceURLs?: readonly string[]
-}
+import { type AccessRule, ruleHeaders, ruleRows } from '../rule-rows.js'
 
 export const command = defineCommand({
   usage: 'auth can-i VERB (TYPE | TYPE/NAME | /PATH) [flags]',
@@ -40,8 +33,8 @@ export const command = defineCommand({
         namespace: session.namespace,
       })) as DynamicObject & {
         readonly status?: {
-          readonly resourceRules?: readonly Rule[]
-          readonly nonResourceRules?: readonly Rule[]
+          readonly resourceRules?: readonly AccessRule[]
+          readonly nonResourceRules?: readonly AccessRule[]
           readonly incomplete?: boolean
           readonly evaluationError?: string
         }
@@ -50,8 +43,8 @@ export const command = defineCommand({
         io.err(`Warning: the list may be incomplete${status.evaluationError === undefined ? '' : `: ${status.evaluationError}`}\n`)
       io.out(
         alignRows([
-          ...(flags['no-headers'] ? [] : [headerRow(['Resources', 'Non-Resource URLs', 'Resource Names', 'Verbs'], io.style)]),
-          ...rowsOf(status ?? {}),
+          ...(flags['no-headers'] ? [] : [headerRow(ruleHeaders, io.style)]),
+          ...ruleRows([...(status?.resourceRules ?? []), ...(status?.nonResourceRules ?? [])]),
         ]),
       )
       return 0
@@ -66,16 +59,23 @@ export const command = defineCommand({
       const found =
         words === '*'
           ? { group: '*', resource: '*', version: '*', namespaced: true }
-          : await session.resources.find(words).catch(() => undefined)
-      if (found === undefined) io.err(`Warning: the server doesn't have a resource type '${words}'\n`)
+          : await session.resources.find(words).catch((thrown: unknown) => {
+              if (thrown instanceof UsageError) return undefined
+              throw thrown
+            })
+      // What is not served may be asked about all the same: RESOURCE.GROUP.
+      const [plain = '', ...groupWords] = words.split('.')
+      const unknownGroup = groupWords.join('.')
+      if (found === undefined)
+        io.err(`Warning: the server doesn't have a resource type '${plain}'${unknownGroup === '' ? '' : ` in group '${unknownGroup}'`}\n`)
       if (found?.namespaced === false && session.flags.namespace !== undefined)
         io.err(`Warning: resource '${found.resource}' is not namespace scoped\n`)
       spec = {
         resourceAttributes: {
           namespace: flags['all-namespaces'] || found?.namespaced === false ? '' : session.namespace,
           verb,
-          group: found?.group ?? '',
-          resource: found?.resource ?? words,
+          group: found?.group ?? unknownGroup,
+          resource: found?.resource ?? plain,
           ...(slashName === '' ? {} : { name: slashName }),
           ...(flags.subresource === undefined ? {} : { subresource: flags.subresource }),
         },
@@ -90,21 +90,3 @@ export const command = defineCommand({
     return allowed ? 0 : 1
   },
 })
-
-function rowsOf({
-  resourceRules = [],
-  nonResourceRules = [],
-}: {
-  readonly resourceRules?: readonly Rule[]
-  readonly nonResourceRules?: readonly Rule[]
-}): readonly (readonly string[])[] {
-  const list = (texts: readonly string[] = []): string => `[${texts.join(' ')}]`
-  return [
-    ...resourceRules.flatMap(({ resources = [], apiGroups = [], resourceNames, verbs }) =>
-      apiGroups.flatMap((group) =>
-        resources.map((resource) => [`${resource}${group === '' ? '' : `.${group}`}`, '[]', list(resourceNames), list(verbs)]),
-      ),
-    ),
-    ...nonResourceRules.flatMap(({ nonResourceURLs = [], verbs }) => nonResourceURLs.map((url) => ['', list([url]), '[]', list(verbs)])),
-  ]
-}

@@ -42,11 +42,13 @@ export const command = defineCommand({
     const cascade = flags.cascade === 'true' ? 'background' : flags.cascade === 'false' ? 'orphan' : (flags.cascade ?? '')
     const policy = own<'Background' | 'Foreground' | 'Orphan'>(policies, cascade)
     if (policy === undefined)
-      throw new UsageError(`invalid cascade value (${flags.cascade}): it must be "background", "foreground" or "orphan"`)
+      throw new UsageError(`invalid cascade value (${flags.cascade}). Must be "background", "foreground", or "orphan"`)
     const dryRun = dryRunOf(flags['dry-run'])
-    const grace = flags.now ? 1 : flags.force && (flags['grace-period'] ?? -1) < 0 ? 0 : (flags['grace-period'] ?? -1)
-    if (grace === 0 && !flags.force && (flags['grace-period'] ?? -1) === 0)
-      io.err('Warning: Immediate deletion does not wait for confirmation that the running resource has been terminated.\n')
+    const grace = graceOf(flags)
+    if (flags.force && grace === 0)
+      io.err(
+        `${io.style.yellow('Warning:')} Immediate deletion does not wait for confirmation that the running resource has been terminated. The resource may continue to run on the cluster indefinitely.\n`,
+      )
     const timeoutMs = durationMs('timeout', flags.timeout ?? '0')
     const going: { readonly named: Named; readonly uid: string }[] = []
     const named = await namedOrFiled(work.args, flags, work)
@@ -86,6 +88,21 @@ export const command = defineCommand({
     return code
   },
 })
+
+interface GraceFlags {
+  readonly now: boolean
+  readonly force: boolean
+  readonly 'grace-period': number | undefined
+}
+
+/** In seconds; less than 0: as the objects say. At once is only what is forced. */
+function graceOf({ now, force, 'grace-period': given = -1 }: GraceFlags): number {
+  if (now && given !== -1) throw new UsageError('--now and --grace-period cannot be specified together')
+  if (force && given > 0) throw new UsageError('--force and --grace-period greater than 0 cannot be specified together')
+  if (now) return 1
+  if (force) return 0
+  return given === 0 ? 1 : given
+}
 
 const isDefinitionOf = (other: Named, { resource }: Named): boolean =>
   other.resource.resource === 'customresourcedefinitions' && other.name === `${resource.resource}.${resource.group}`

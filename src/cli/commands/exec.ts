@@ -27,7 +27,7 @@ export const command = defineCommand({
     const tty = flags.tty && stdin.isTTY === true
     if (flags.tty && !tty && !flags.quiet) io.err('Unable to use a TTY - input is not a terminal or the right kind of file\n')
     const running = await session.client.pods(session.namespace).exec(pod.metadata?.name ?? '', words, {
-      container: containerOf(pod, flags.container),
+      container: containerOf(pod, flags.container, flags.quiet ? { err: () => undefined } : io),
       stdin: flags.stdin,
       tty,
       onStdout: (data) => writeOn(stdout, data),

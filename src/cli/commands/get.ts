@@ -23,6 +23,7 @@ export const getFlags = {
   'ignore-not-found': { kind: 'switch', help: 'what is not there is no failure' },
   'chunk-size': { kind: 'number', initial: '500', help: 'how many objects are asked for at a time; 0: all' },
   subresource: { kind: 'text', help: 'of a part of the object: status or scale' },
+  'server-print': { kind: 'switch', initial: 'true', help: 'false: names and ages, and not the columns of the server' },
   ...rawFlags,
 } as const satisfies FlagTable
 
@@ -42,6 +43,11 @@ export const command: Command = defineCommand({
   run: async (work) => {
     const { raw: path, filename: files } = work.flags
     if (path !== undefined) return askRaw(work, { method: 'GET', path, files })
+    const { subresource } = work.flags
+    if (subresource !== undefined && !['status', 'scale'].includes(subresource))
+      throw new UsageError(`invalid subresource value: "${subresource}". Must be one of [status scale]`)
+    if (work.flags['output-watch-events'] && !work.flags.watch && !work.flags['watch-only'])
+      throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only')
     const wanted = await find(work)
     const isWatch = work.flags.watch || work.flags['watch-only']
     if (isWatch) return (await import('../show/watch.js')).showWatch(work, wanted)

@@ -48,7 +48,7 @@ export const command = defineCommand({
     const sources = pods.flatMap((pod) => {
       const names = flags['all-containers']
         ? containersOf(pod).map(({ name }) => name ?? '')
-        : [containerOf(pod, flags.container ?? container)]
+        : [containerOf(pod, flags.container ?? container, io)]
       return names.map((name) => ({ pod: pod.metadata?.name ?? '', name }))
     })
     const show = async ({ pod, name }: (typeof sources)[number]): Promise<void> => {

@@ -3,6 +3,7 @@
 import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
+import { Failure } from '../failure.js'
 import { durationMs, UsageError } from '../flags.js'
 import { follow, parseRelaxed, textOf } from '../output/json-path.js'
 import { fileFlags, fullNameOf, namedOrFiled, selectFlags } from '../targets.js'
@@ -31,9 +32,11 @@ export const command = defineCommand({
     const ms = durationMs('timeout', flags.timeout ?? '30s')
     const deadline = Date.now() + (ms < 0 ? 7 * 24 * 3_600_000 : ms)
     const named = await namedOrFiled(work.args, flags, work)
-    if (named.length === 0) throw new UsageError('no matching resources found')
+    const isDeletion = flags.for?.toLowerCase() === 'delete'
+    // What is not there is gone.
+    if (named.length === 0 && isDeletion) return 0
+    if (named.length === 0) throw new Failure('no matching resources found')
     return forEach(named, io, async (one) => {
-      const isDeletion = flags.for?.toLowerCase() === 'delete'
       // What is not there cannot become so; what shall be gone may be.
       if (!isDeletion) await one.collection.get(one.name)
       await waitUntil(one, isSo, { deadline, signal, io })
@@ -59,6 +62,7 @@ function conditionOf(text: string | undefined): (object: DynamicObject | undefin
     const rest = text.slice('jsonpath='.length).replace(/^'(.*)'$/, '$1')
     const close = rest.startsWith('{') ? rest.indexOf('}') + 1 : rest.indexOf('=')
     const [path, value] = close <= 0 || rest[close] !== '=' ? [rest, undefined] : [rest.slice(0, close), rest.slice(close + 1)]
+    if (value === '') throw new UsageError('jsonpath wait condition cannot be empty')
     const steps = parseRelaxed(path)
     return (object) => {
       const found = object === undefined ? [] : follow(steps, object)

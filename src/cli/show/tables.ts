@@ -3,9 +3,10 @@
 import type { Collection } from '../../client/collection.js'
 import type { ServedResource } from '../../client/discovery.js'
 import { isNotFound } from '../../client/errors.js'
-import type { DynamicObject, Table } from '../../client/objects.js'
+import type { ApiObject, DynamicObject, Table } from '../../client/objects.js'
 import type { GetWork } from '../commands/get.js'
 import { explain } from '../failure.js'
+import { ageText } from '../output/age.js'
 import { TableLines } from '../output/server-table.js'
 import { sortedBy } from '../output/sorting.js'
 import { fullNameOf, type Wanted } from '../targets.js'
@@ -44,11 +45,7 @@ export async function showTables(work: GetWork, { named, collections }: Wanted):
     if (hasOutput) io.out('\n')
     hasOutput = true
     const lines = linesFor(work, resource, kinds > 1)
-    io.out(
-      sorted(tables, flags['sort-by'])
-        .map((table) => lines.add(table))
-        .join(''),
-    )
+    io.out(lines.add(flags['server-print'] ? sorted(tables, flags['sort-by']) : plainTable(sorted(tables, flags['sort-by']))))
   }
   if (!hasOutput && failures === 0 && !flags['ignore-not-found']) {
     const isNamespaced = [...named, ...collections].some(({ resource }) => resource.namespaced)
@@ -102,9 +99,25 @@ async function pagesOf(work: GetWork, collection: Collection<DynamicObject>, inc
   return tables
 }
 
-function sorted(tables: readonly Table[], sortBy: string | undefined): readonly Table[] {
-  const [first] = tables
-  if (sortBy === undefined || first === undefined) return tables
+/** All pages as one table, so that its columns are as wide as they must be. */
+function sorted(tables: readonly Table[], sortBy: string | undefined): Table {
+  const [first = {} as Table] = tables
   const rows = tables.flatMap((table) => table.rows ?? [])
-  return [{ ...first, rows: sortedBy(sortBy, rows, ({ object }) => object) }]
+  return { ...first, rows: sortBy === undefined ? rows : sortedBy(sortBy, rows, ({ object }) => object) }
+}
+
+/** Names and ages, which every object has. */
+function plainTable({ rows, ...table }: Table): Table {
+  const columnDefinitions = [
+    { name: 'Name', type: 'string', format: 'name', description: '', priority: 0 },
+    { name: 'Age', type: 'string', format: '', description: '', priority: 0 },
+  ]
+  return {
+    ...table,
+    columnDefinitions,
+    rows: (rows ?? []).map((row) => {
+      const { name = '', creationTimestamp } = (row.object as ApiObject | undefined)?.metadata ?? {}
+      return { ...row, cells: [name, creationTimestamp === undefined ? '<unknown>' : ageText(Date.now() - Date.parse(creationTimestamp))] }
+    }),
+  }
 }
