@@ -133,6 +133,7 @@ test('of pods it deletes, evicts and reports on those that run there', async () 
   assert.match(await evict('other'), /can only evict pods with spec.nodeName set to itself/)
   assert.match(await evict('nobody'), /pods "nobody" not found/)
   assert.match(await ask({ resource, subresource: 'binding', object: {} }), /only 'status' and 'eviction' are allowed/)
+  assert.equal(await ask({ resource, operation: 'CONNECT', subresource: 'exec', namespace: 'a', name: 'x' }), '')
 })
 
 test('tokens are for pods that run there', async () => {

@@ -40,7 +40,8 @@ export const nodeRestriction = (lookup: Lookup): Plugin => ({
   name: 'NodeRestriction',
   mutate: (request) => {
     const { user } = request.call
-    if (!user.name.startsWith(userPrefix) || !user.groups.includes(agentsGroup)) return undefined
+    // It is about what is written; whether an agent may connect, rights say.
+    if (request.operation === 'CONNECT' || !user.name.startsWith(userPrefix) || !user.groups.includes(agentsGroup)) return undefined
     const node = user.name.slice(userPrefix.length)
     const refuse = (why: string): ApiError => forbidden(request.resource.subject, refusedName(request), why)
     if (node === '') throw refuse(`could not determine node from user ${JSON.stringify(user.name)}`)

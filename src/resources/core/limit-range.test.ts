@@ -152,8 +152,9 @@ for (const { title, limits, found } of rows) {
   })
 }
 
-test('without a name, the identifier is the name', () => {
-  const sent = frozen({ metadata: { namespace: 'shop', uid: '0f3c' }, spec: { limits: [] } })
-  assert.equal(limitRange.prepareCreate?.(sent, context).metadata?.name, '0f3c')
+test('without a name, another identifier is the name', () => {
+  const uid = '36ceb26c-a7de-4d47-9083-5f26b8eb47aa'
+  const sent = frozen({ metadata: { namespace: 'shop', uid }, spec: { limits: [] } })
+  assert.equal(limitRange.prepareCreate?.(sent, context).metadata?.name, 'b8eb47aa-a7de-4d47-9083-5f2636ceb26c')
   assert.equal(limitRange.prepareCreate?.(make(), context).metadata?.name, 'l')
 })

@@ -35,9 +35,14 @@ const withRounding = (item: LimitRangeItem): LimitRangeItem =>
 const withItemDefaults = (items: readonly LimitRangeItem[]): readonly LimitRangeItem[] =>
   mapItems(items, (item) => withRounding(withDerivedDefaults(item)))
 
-/** Limits without a name are named after their own identifier, as clients of old expect. */
+/** Another identifier than the given one, as unique as that: its first and last eight digits change places. */
+const otherThan = (uid: string): string => `${uid.slice(-8)}${uid.slice(8, -8)}${uid.slice(0, 8)}`
+
+/** Limits without a name are named by an identifier, which is not their own, as clients of old expect. */
 const named = (range: LimitRange): LimitRange =>
-  (range.metadata?.name ?? '') === '' && range.metadata?.uid !== undefined ? withMetadata(range, { name: range.metadata.uid }) : range
+  (range.metadata?.name ?? '') === '' && range.metadata?.uid !== undefined
+    ? withMetadata(range, { name: otherThan(range.metadata.uid) })
+    : range
 
 export const limitRange = defineResource<LimitRange>({
   group: '',
