@@ -23,6 +23,12 @@ const matches: readonly { readonly selector: string; readonly isMatch: boolean }
 for (const { selector, isMatch } of matches)
   test(`matches: ${selector}`, () => assert.equal(parseFieldSelector(selector).matches(get), isMatch))
 
+for (const { selector, isMatch } of matches)
+  test(`matches among many: ${selector}`, () => {
+    const many = Array.from({ length: 30 }, (_, i) => `metadata.name!=b${i}`).join(',')
+    assert.equal(parseFieldSelector(`${many},${selector}`).matches(get), isMatch)
+  })
+
 const pods = selectableFields({ namespaced: true, fields: ['spec.nodeName'] })
 const nodes = selectableFields({ namespaced: false, fields: ['spec.unschedulable'] })
 const jobs = selectableFields({ namespaced: true, fields: [], refusal: (field) => `no ${field}` })

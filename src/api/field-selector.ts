@@ -1,5 +1,6 @@
 // A question about a few fields of an object: `metadata.name=x,status.phase!=Running`. Which fields may be asked for is the kind's matter.
 
+import { getOrInsert } from '../base/get-or-insert.js'
 import { shorten } from '../base/shorten.js'
 import { sortTexts } from '../base/text-order.js'
 import { badRequest } from './api-error.js'
@@ -27,6 +28,9 @@ export interface SelectableFields {
   has(field: string): boolean
   refusal(field: string): string
 }
+
+/** From here on what is said of a field is joined: thousands of values that it must not have are looked at at once. */
+const manyRequirements = 16
 
 const name = 'metadata.name'
 const namespace = 'metadata.namespace'
@@ -79,10 +83,30 @@ export function narrowToName(selector: CompiledFieldSelector | undefined, value:
   return selector
 }
 
+type Get = (path: string) => string | undefined
+
+function testOfEach(requirements: readonly FieldRequirement[]): (get: Get) => boolean {
+  return (get) =>
+    requirements.every(({ field, operator, value }) => (operator === '=' ? (get(field) ?? '') === value : (get(field) ?? '') !== value))
+}
+
+function joinedTest(requirements: readonly FieldRequirement[]): (get: Get) => boolean {
+  const wanted = new Map<string, Set<string>>()
+  const unwanted = new Map<string, Set<string>>()
+  for (const { field, operator, value } of requirements) {
+    getOrInsert(operator === '=' ? wanted : unwanted, field, () => new Set<string>()).add(value)
+  }
+  return (get) => {
+    // No field has two values.
+    for (const [field, values] of wanted) if (values.size > 1 || !values.has(get(field) ?? '')) return false
+    for (const [field, values] of unwanted) if (values.has(get(field) ?? '')) return false
+    return true
+  }
+}
+
 export function fromFieldRequirements(requirements: readonly FieldRequirement[]): CompiledFieldSelector {
   return {
-    matches: (get) =>
-      requirements.every(({ field, operator, value }) => (operator === '=' ? (get(field) ?? '') === value : (get(field) ?? '') !== value)),
+    matches: requirements.length > manyRequirements ? joinedTest(requirements) : testOfEach(requirements),
     requirements,
     text: requirements.map(({ field, operator, value }) => `${field}${operator}${escapeValue(value)}`).join(','),
     isEverything: requirements.length === 0,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from './api-error.js'
-import { compileLabelSelector, fromSelectorObject, type Labels, noLabel } from './label-selector.js'
+import { compileLabelSelector, fromRequirements, fromSelectorObject, type Labels, noLabel, type Requirement } from './label-selector.js'
 
 const objects: { readonly [name: string]: Labels | undefined } = {
   a: { env: 'prod', tier: '1' },
@@ -139,4 +139,37 @@ test('the selector of an object: absent picks nothing, empty everything', () => 
   assert.equal(selector.matches({ a: '1', b: '3' }), true)
   assert.equal(selector.matches({ a: '1', b: '2' }), false)
   assert.equal(fromSelectorObject({ matchExpressions: [{ key: 'a', operator: 'Maybe' }] }).matches({}), false)
+})
+
+test('very many requirements are joined to the same test', () => {
+  const values = ['0', '1', '2', 'x', '']
+  const keys = ['a', 'b', 'c', 'constructor']
+  let state = 7
+  const below = (count: number): number => {
+    state = (state * 1_103_515_245 + 12_345) & 0x7fff_ffff
+    return (state >> 8) % count
+  }
+  const pick = <T>(of: readonly T[]): T => of[below(of.length)] as T
+  const operators = ['=', '!=', 'in', 'notin', 'exists', '!', 'gt', 'lt'] as const
+  let matching = 0
+  for (let i = 0; i < 600; i++) {
+    const requirements = Array.from({ length: 1 + below(4) }, () => {
+      const operator = pick(operators)
+      return {
+        key: pick(keys),
+        operator,
+        values: operator === 'in' || operator === 'notin' ? [pick(values), pick(values)] : [pick(values)],
+      }
+    })
+    const labels = Object.fromEntries(Array.from({ length: below(4) }, () => [pick(keys), pick(values)]))
+    const isPicked = fromRequirements(requirements).matches(labels)
+    if (isPicked) matching++
+    // What holds for every object makes many of a few: looked at from the keys of the object, and from those of the question.
+    const more = Array.from({ length: 30 }, (_, k) => ({ key: `none${k}`, operator: '!' as const, values: [] }))
+    assert.equal(fromRequirements([...requirements, ...more]).matches(labels), isPicked, JSON.stringify({ requirements, labels }))
+    const repeated = Array.from({ length: 30 }, (_, k) => requirements[k % requirements.length] as Requirement)
+    const wide = { ...labels, ...Object.fromEntries(Array.from({ length: 40 }, (_, k) => [`other${k}`, 'v'])) }
+    assert.equal(fromRequirements(repeated).matches(wide), isPicked, JSON.stringify({ requirements, labels }))
+  }
+  assert.ok(matching > 50)
 })

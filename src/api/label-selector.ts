@@ -3,6 +3,7 @@
 import { compareText } from '../base/text-order.js'
 import { parseInt64 } from './integer.js'
 import { parseLabelSelector, type Requirement } from './label-selector-syntax.js'
+import { joinedTest } from './many-requirements.js'
 
 export type { Operator, Requirement } from './label-selector-syntax.js'
 
@@ -36,11 +37,9 @@ export const compileLabelSelector = (text: string): CompiledLabelSelector =>
 export function fromRequirements(requirements: readonly Requirement[]): CompiledLabelSelector {
   if (requirements.length === 0) return everyLabel
   const ordered = requirements.toSorted((a, b) => compareText(a.key, b.key))
-  const tests = ordered.map(testOf)
-  const [only] = tests
+  const matches = ordered.length > manyRequirements ? joinedTest(ordered) : testOfAll(ordered)
   return {
-    matches:
-      tests.length === 1 && only !== undefined ? (labels) => only(labels ?? none) : (labels) => tests.every((test) => test(labels ?? none)),
+    matches: (labels) => matches(labels ?? none),
     requirements: ordered,
     text: ordered.map(showRequirement).join(','),
     isEverything: false,
@@ -71,6 +70,15 @@ export function fromSelectorObject(selector: LabelSelectorObject | undefined): C
 }
 
 type Test = (labels: Labels) => boolean
+
+/** From here on it is quicker to look at the labels than at the requirements. */
+const manyRequirements = 16
+
+function testOfAll(requirements: readonly Requirement[]): Test {
+  const tests = requirements.map(testOf)
+  const [only] = tests
+  return tests.length === 1 && only !== undefined ? only : (labels) => tests.every((test) => test(labels))
+}
 
 function testOf(requirement: Requirement): Test {
   const { key, operator } = requirement

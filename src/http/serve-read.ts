@@ -114,12 +114,19 @@ export function serveWatch(target: Target): Answered | Promise<Answered> {
   }
   const timeoutMs = options.timeoutSeconds ? options.timeoutSeconds * 1000 : Math.round(server.minRequestTimeoutMs * (1 + Math.random()))
   exchange.isLongRunning = true
-  server.watches?.enter(exchange)
+  server.watches?.enter(exchange, conditionsIn(options.selection))
   const waiting = server.watches?.turn()
   const call = target.call.with({ name: '' })
   const start = (): Answered | Promise<Answered> =>
     startWatch(target, { watch: new Watch(server.engine, call, options), form, timeoutMs, wish })
   return waiting === undefined ? start() : waiting.then(start)
+}
+
+/** How much there is to look at, and to keep. */
+function conditionsIn({ labels, fields }: WatchOptions['selection']): number {
+  let count = fields?.requirements.length ?? 0
+  for (const { values } of labels?.requirements ?? []) count += Math.max(1, values.length)
+  return count
 }
 
 interface StartedWatch {

@@ -17,6 +17,18 @@ test('beyond the limit they are refused, until somebody has gone', () => {
   assert.equal(room.open, 2)
 })
 
+test('of very many conditions in selectors no more are kept than there is room for, and usual watches do not mind', () => {
+  const room = new WatchRoom(1000)
+  const leaving: (() => void)[] = []
+  const exchange = { onLeave: (call: () => void) => void leaving.push(call) }
+  for (let i = 0; i < 20; i++) room.enter(exchange, 10_000)
+  for (let i = 0; i < 200; i++) assert.throws(() => room.enter(exchange, 10_000), OverloadedError)
+  for (let i = 0; i < 100; i++) room.enter(exchange, 16)
+  leaving[0]?.()
+  room.enter(exchange, 10_000)
+  assert.equal(room.open, 120)
+})
+
 test('ten times as many as may be open: as many as may be open', () => {
   const room = new WatchRoom(100)
   let refused = 0

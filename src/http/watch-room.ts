@@ -10,10 +10,16 @@ const burst = 50
 /** From this number on each gets less room in its connection. */
 const crowd = 1_000
 
+/** Usual selectors have fewer, and are not counted. */
+const fewConditions = 16
+/** Of all that have more: they are kept, and may be looked at for every change. */
+const mostConditions = 200_000
+
 export class WatchRoom {
   readonly #max: number
   readonly #waiting: (() => void)[] = []
   #open = 0
+  #conditions = 0
   #begun = 0
   #isTurnCounted = false
 
@@ -30,11 +36,16 @@ export class WatchRoom {
     return this.#open > crowd ? crowdedRoomBytes : streamRoomBytes
   }
 
-  /** Counts a watch until its client has gone; throws when there are too many. */
-  enter(exchange: Pick<Exchange, 'onLeave'>): void {
-    if (this.#open >= this.#max) throw new OverloadedError()
+  /** Counts a watch, and what its selectors ask for, until its client has gone; throws when there are too many. */
+  enter(exchange: Pick<Exchange, 'onLeave'>, conditions = 0): void {
+    const counted = conditions > fewConditions ? conditions : 0
+    if (this.#open >= this.#max || (counted > 0 && this.#conditions + counted > mostConditions)) throw new OverloadedError()
     this.#open++
-    exchange.onLeave(() => this.#open--)
+    this.#conditions += counted
+    exchange.onLeave(() => {
+      this.#open--
+      this.#conditions -= counted
+    })
   }
 
   /** To be waited for before a watch begins; undefined where it may at once. What waits is bounded by the number of watches. */
