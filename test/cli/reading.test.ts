@@ -87,3 +87,24 @@ test('fields are explained in the order of their names', async () => {
     /^ {6}matchLabels\t/,
   )
 })
+
+test('reconcile adds what is missing: of aggregated roles to what they are made of, and labels', async () => {
+  const { run, ok } = start()
+  const reconcile = async (object: object, ...flags: readonly string[]): Promise<string> =>
+    (await run(['auth', 'reconcile', '-f', '-', ...flags], JSON.stringify(object))).stdout
+  const role = (value: string, metadata: object = {}) => ({
+    apiVersion: 'rbac.authorization.cluster.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: 'of-many', ...metadata },
+    aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: value } }] },
+  })
+  assert.match(await reconcile(role('a')), /it was missing/)
+  assert.match(await reconcile(role('a')), /unchanged/)
+  assert.match(await reconcile(role('b', { labels: { x: 'y' } })), /1 added, 0 removed/)
+  const parts = 'jsonpath={.aggregationRule.clusterRoleSelectors[*].matchLabels.part} {.metadata.labels.x}'
+  assert.equal(await ok('get', 'clusterrole', 'of-many', '-o', parts), 'a b y')
+  assert.match(await reconcile(role('b'), '--remove-extra-permissions'), /0 added, 1 removed/)
+  assert.equal(await ok('get', 'clusterrole', 'of-many', '-o', parts), 'b y')
+  await ok('annotate', 'clusterrole', 'of-many', 'rbac.authorization.cluster.io/autoupdate=false')
+  assert.match(await reconcile(role('c')), /skipped: it is protected/)
+})
