@@ -23,7 +23,7 @@ import { openTables } from '../../src/storage/lmdb-tables.js'
 import type { Entry, FormatUpgrade, Storage } from '../../src/storage/storage.js'
 import { seededRandom } from '../kit/seeded-random.js'
 
-const kills = Number(process.env['CRASH_KILLS'] ?? 8)
+const kills = Number(process.env['CRASH_KILLS'] ?? 6)
 const count = 3000
 const uniqueKeys = 200
 const upgrade = entryUpgrade(new Map([['boxes', 'v1']]))

@@ -13,7 +13,7 @@ import { commandPath } from '../kit/paths.js'
 import { seededRandom } from '../kit/seeded-random.js'
 import { newFolder, ServerProcess } from '../kit/server-process.js'
 
-const kills = Number(process.env['CRASH_UPGRADES'] ?? 6)
+const kills = Number(process.env['CRASH_UPGRADES'] ?? 4)
 const objects = 2000
 
 type Rows = ReadonlyMap<string, FoundRow>

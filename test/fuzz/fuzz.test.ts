@@ -13,7 +13,7 @@ import { ServerProcess } from '../kit/server-process.js'
 import { brokenRequests, decentRequest, mutate } from './broken-requests.js'
 import { hostileContents } from './hostile-content.js'
 
-const seconds = Number(process.env['FUZZ_SECONDS'] ?? 3)
+const seconds = Number(process.env['FUZZ_SECONDS'] ?? 2)
 const random = seededRandom('FUZZ_SEED')
 let server: ServerProcess
 before(async () => {

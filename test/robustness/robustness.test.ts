@@ -10,7 +10,7 @@ import { startLmdbSubject } from './lmdb-subject.js'
 import { summaryOf, tellViolations } from './report.js'
 import type { Subject } from './subject.js'
 
-const seconds = Number(process.env['ROBUSTNESS_SECONDS'] ?? 4)
+const seconds = Number(process.env['ROBUSTNESS_SECONDS'] ?? 3)
 const { seed } = seededRandom('ROBUSTNESS_SEED')
 const forgets = seed % 2 === 1
 

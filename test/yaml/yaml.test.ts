@@ -8,7 +8,7 @@ import { fuzzYaml } from './fuzz.js'
 import { compareWord } from './scalars.js'
 
 const seed = 20_261_115
-const documents = 5000
+const documents = 3000
 
 test('random documents and words are read alike', () => {
   const { counts, differences } = fuzzYaml(seed, (count) => count < documents)
