@@ -319,7 +319,11 @@ describe('health, version, metrics', () => {
     expectFailure(await client.post('/version', {}), 405, 'MethodNotAllowed')
     for (const path of ['/version/x', '/openid/v1/jwks/x']) expectFailure(await client.get(path), 404, 'NotFound')
     for (const path of ['/version/', '/openid/v1/jwks/']) expectStatus(await client.get(path, { accept: '*/*' }), 200)
-    for (const path of ['/metrics', '/openapi/v2']) expectStatus(await client.post(path, {}), 200)
+    for (const path of ['/metrics', '/openapi/v2', '/apis', '/apis/apps']) expectStatus(await client.post(path, {}), 200)
+    for (const path of ['/api', '/api/v1', '/apis/apps/v1', '/apis/apiregistration.cluster.io'])
+      expectFailure(await client.post(path, {}), 405, 'MethodNotAllowed')
+    for (const path of ['/api/v2', '/apis/apps/v9']) expectFailure(await client.post(path, {}), 404, 'NotFound')
+    expectStatus(await client.post('/apis/nobody.example.com', {}), 404)
   })
 
   test('the index of paths is for every reader, and nothing of the cluster lies in a namespace', async () => {

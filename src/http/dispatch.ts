@@ -83,7 +83,7 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
   // The router of these does not look at methods.
   if (first === undefined || exchange.info.path === '/index.html') return sendJson(exchange, site.root(exchange.catalog, servicesOf(site)))
   const isRead = exchange.info.method === 'GET' || exchange.info.method === 'HEAD'
-  if (!isRead && first !== 'openapi' && !(first === 'metrics' && exchange.info.method !== 'DELETE')) return notGet(site, exchange, words)
+  if (!isRead && !hasOwnMethods(exchange, first)) return notRead(site, exchange, words)
   switch (first) {
     case 'metrics':
       return words.length === 1 ? serveMetrics(site, exchange) : pageNotFound(exchange)
@@ -103,7 +103,7 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
       return serveOpenId(site.openId, exchange, `/${words.join('/')}`).then((isAnswered) => isAnswered || pageNotFound(exchange))
     case 'api':
     case 'apis':
-      if (words.length === 1 && isAggregated(site, exchange, first)) return true
+      if (isRead && words.length === 1 && isAggregated(site, exchange, first)) return true
       return serveDiscovery(site, exchange, words)
     default:
       return pageNotFound(exchange)
@@ -126,18 +126,29 @@ function serveDebug(site: Site, exchange: Exchange, words: readonly string[]): A
   return words[1] === 'api_priority_and_fairness' && site.flow !== undefined && serveDump(site.flow, exchange, name)
 }
 
-/** Discovery is read only; elsewhere there is nothing. */
-function notGet(site: Site, exchange: Exchange, words: readonly string[]): Answered {
+/** Whether whoever serves such paths sees to methods, or does not look at them. */
+const hasOwnMethods = ({ info }: Exchange, first: string): boolean =>
+  first === 'openapi' || first === 'api' || first === 'apis' || (first === 'metrics' && info.method !== 'DELETE')
+
+/** Some documents are read only; elsewhere there is nothing. */
+function notRead(site: Site, exchange: Exchange, words: readonly string[]): Answered {
   if (words[0] === 'version') throw words.length === 1 ? methodNotAllowed() : couldNotFind()
   if (site.openId !== undefined && openIdPaths.some((path) => path === `/${words.join('/')}`)) throw methodNotAllowed()
-  if (discoveryDocument(discoverable(site, exchange), words) === undefined) return pageNotFound(exchange)
-  throw methodNotAllowed()
+  return pageNotFound(exchange)
+}
+
+/** Lists of groups and groups come from the aggregator, and all of custom groups from elsewhere: nobody looks at methods there. */
+function isForAnyMethod({ catalog }: Exchange, [root, group = '', version]: readonly string[]): boolean {
+  if (root !== 'apis') return false
+  if (version !== undefined) return catalog.isCustomGroup(group)
+  return group !== catalog.identity.group({ stem: 'apiregistration' })
 }
 
 function serveDiscovery(site: Site, exchange: Exchange, words: readonly string[]): Answered {
   const { catalog } = exchange
   const document = discoveryDocument(discoverable(site, exchange), words)
   if (document !== undefined) {
+    if (exchange.info.method !== 'GET' && !isForAnyMethod(exchange, words)) throw methodNotAllowed()
     sendDiscovery(exchange, document)
     return true
   }
