@@ -1,7 +1,10 @@
 // clusterctl with workloads, requests for certificates and events: what there is no controller for is written by the test.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { plainStyle } from '../../src/cli/io.js'
+import { main } from '../../src/cli/main.js'
 import { play } from './play.js'
 import { signingRequest } from './signing-request.js'
 
@@ -103,7 +106,7 @@ test('requests for certificates are approved and denied, once', async () => {
 })
 
 test('events: of an object, of a sort, as they come', async () => {
-  const { ok, run, server } = start()
+  const { ok, run, server, folder } = start()
   const events = server.client.core.v1.events(namespace)
   assert.match((await run(['events'])).stderr, /No events found in default namespace/)
   const time = (secondsAgo: number): string => new Date(Date.now() - secondsAgo * 1000).toISOString().replace(/\.\d+Z/, 'Z')
@@ -130,4 +133,26 @@ test('events: of an object, of a sort, as they come', async () => {
   assert.deepEqual(reasons(await ok('events', '--types=Warning', '-A')), ['late'])
   assert.match((await run(['events', '--types=Odd'])).stderr, /not "Odd"/)
   assert.equal(await ok('events', '-o', 'name', '--types=warning'), 'event/late\n')
+  // As they come in any other form, too.
+  const ending = new AbortController()
+  const seen: string[] = []
+  const show = (text: string): void => {
+    seen.push(text)
+    if (text === 'event/newest\n') ending.abort()
+    else if (seen.length === 1) void tell('newest', 'Warning')
+  }
+  const nothing = (): undefined => undefined
+  const io = {
+    out: show,
+    data: show,
+    raw: show,
+    err: nothing,
+    progress: nothing,
+    readStdin: async () => '',
+    untilRoom: async () => undefined,
+    isTerminal: false,
+    style: plainStyle,
+  }
+  await main(['events', '--watch', '--types=warning', '-o', 'name', '--kubeconfig', join(folder, 'config')], { io, signal: ending.signal })
+  assert.deepEqual(seen, ['event/late\n', 'event/newest\n'])
 })

@@ -38,7 +38,10 @@ export const command = defineCommand({
     const list = await events.list(selector)
     const items = list.items.filter(isWanted).toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b))
     if (outputOf(flags) !== '') {
-      io.data(printerFor({ flags: flags, nameOf: ({ metadata }) => `event/${metadata?.name}` }).print(items, true))
+      const printer = printerFor({ flags, nameOf: ({ metadata }) => `event/${metadata?.name}` })
+      if (!flags.watch) io.data(printer.print(items, true))
+      else for (const event of items) io.data(printer.print([event], false))
+      if (flags.watch) await follow((event) => io.data(printer.print([event], false)))
       return 0
     }
     const widths: number[] = []
@@ -49,10 +52,12 @@ export const command = defineCommand({
       return 0
     }
     io.out(alignRows([...(flags['no-headers'] ? [] : [headers]), ...rows], widths))
-    if (!flags.watch) return 0
-    for await (const { type, object } of events.watch({ ...selector, since: list, signal })) {
-      if ((type === 'ADDED' || type === 'MODIFIED') && isWanted(object)) io.out(alignRows([rowOfEvent(object, Date.now(), isAll)], widths))
-    }
+    if (flags.watch) await follow((event) => io.out(alignRows([rowOfEvent(event, Date.now(), isAll)], widths)))
     return 0
+
+    async function follow(show: (event: ClusterEvent) => void): Promise<void> {
+      for await (const { type, object } of events.watch({ ...selector, since: list, signal }))
+        if ((type === 'ADDED' || type === 'MODIFIED') && isWanted(object)) show(object)
+    }
   },
 })

@@ -107,12 +107,19 @@ function authorizationOf(user: UserEntry, where: string): Authorization | undefi
 /** The certificate authority of the cluster, which is read once. */
 export function authorityOf({ cluster }: ChosenConnection): string | undefined {
   const inline = cluster['certificate-authority-data'] ?? ''
-  if (inline !== '') return Buffer.from(inline, 'base64').toString('utf8')
+  if (inline !== '') return certificatesIn(Buffer.from(inline, 'base64').toString('utf8'), 'certificate-authority-data')
   const path = cluster['certificate-authority'] ?? ''
   if (path === '') return undefined
   try {
-    return readFileSync(path, 'utf8')
+    return certificatesIn(readFileSync(path, 'utf8'), `certificate-authority: ${path}`)
   } catch (cause) {
+    if (cause instanceof ConfigError) throw cause
     throw new ConfigError(`certificate-authority: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
+}
+
+/** Where there are none nobody would be trusted, and the server would be blamed for it. */
+function certificatesIn(text: string, where: string): string {
+  if (text.includes('-----BEGIN ')) return text
+  throw new ConfigError(`${where} has no certificate in PEM`)
 }
