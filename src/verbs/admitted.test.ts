@@ -261,6 +261,30 @@ for (const isRefused of [false, true]) {
   })
 }
 
+test('a kind that goes while others are waited for at a quota takes nothing any more', async () => {
+  const { engine, find } = await stage()
+  const plain = find('configmaps')
+  let isGone = false
+  let released = 0
+  const checkCreatable = (): void => {
+    if (isGone) throw unavailable('gone')
+  }
+  const resource: Resource = { ...plain, definition: { ...plain.definition, checkCreatable } }
+  const waiting: Engine = {
+    ...engine,
+    reservers: [{ reserve: ({ next }) => ({ object: next, gained: [], errors: [], release: () => void released++ }), holds: () => [] }],
+    accounts: {
+      accountFor: () => async (commit) => {
+        isGone = true
+        return commit([])
+      },
+    },
+  }
+  const call = ownCall(waiting, { resource, namespace: 'n', name: 'x' })
+  await assert.rejects(create(waiting, call, { object: { metadata: { name: 'x' } } }), ApiError)
+  assert.deepEqual([engine.store.count(plain, 'n'), released], [0, 1])
+})
+
 test('what was reserved stays so where nobody knows whether the object was written', async () => {
   const { engine: plain, find } = await stage()
   const log: string[] = []

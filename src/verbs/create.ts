@@ -59,11 +59,16 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       if (dryRun) return dryRunResult(engine, call, object)
       call.throwIfAborted()
       if (isLate(engine, call)) await recheck(engine, call, admission)
-      call.resource.definition.checkCreatable?.()
       const value = engine.store.encode(call.resource, object)
       const address = addressOf(call, object.metadata?.name)
       const uniqueKeys = { gained: reserved.gained, released: [] }
-      const put: CommitWith = (alongside) => engine.store.put(address, value, { expect: 0, uniqueKeys, alongside })
+      const put: CommitWith = (alongside) => {
+        // In the same turn: it may have waited for others whom the same quota counts.
+        fate.mayBeWritten = false
+        call.resource.definition.checkCreatable?.()
+        fate.mayBeWritten = true
+        return engine.store.put(address, value, { expect: 0, uniqueKeys, alongside })
+      }
       const outcome = await accounted(engine, call, { next: object, old: undefined }, put, fate)
       fate.mayBeWritten = outcome.ok
       if (outcome.ok) return { created: true, result: { stored: outcome.object } }
