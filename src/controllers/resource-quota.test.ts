@@ -8,6 +8,7 @@ import { silentLogger } from '../base/logger.js'
 import { limitRange } from '../resources/core/limit-range.js'
 import type { ResourceQuota } from '../resources/core/v1.schema.js'
 import { stageOf } from './engine.fixture.js'
+import { LoopCounters } from './kit/counters.js'
 import type { LoopParts } from './kit/loop.js'
 import { FakeTimers, settle } from './kit/timers.fixture.js'
 import { quotaStatus } from './resource-quota.js'
@@ -96,15 +97,22 @@ test('what went without a word is found after a while', async () => {
   await loop.close()
 })
 
-test('a kind that comes later is counted from then on', async () => {
-  const { parts, catalogs, put, quota } = await setUp()
+test('a kind that comes later is counted from then on, and one that is described otherwise makes nobody count', async () => {
+  const { parts, catalogs, put, quota, advance } = await setUp()
   catalogs.change({ remove: [limitRange] })
   await put('resourcequotas', 'q', { spec: { hard: { 'count/limitranges': '5' } } })
-  const loop = quotaStatus(parts)
+  const counters = new LoopCounters()
+  const counted = (): number => counters.of('resourcequota_primary').worked.counts.reduce((sum, each) => sum + each, 0)
+  const loop = quotaStatus({ ...parts, counters })
   await settle()
   assert.deepEqual(quota()?.status?.used ?? {}, {})
   catalogs.change({ put: [limitRange] })
-  await settle()
+  await advance(1000)
   assert.deepEqual(quota()?.status?.used, { 'count/limitranges': '0' })
+  await advance(5000)
+  const before = counted()
+  catalogs.change({ put: [{ ...limitRange }] })
+  await advance(1000)
+  assert.equal(counted(), before)
   await loop.close()
 })

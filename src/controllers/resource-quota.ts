@@ -1,8 +1,9 @@
 // The status of each quota: what may be used, and how much is. Writes count themselves in (`admission/quota/ledger.ts`), so that everything is
 // counted here only when a quota is new or says something else, when the time of a pod is over, and now and then for what nobody told.
 
-import type { Resource } from '../api/catalog.js'
+import type { Catalog, Resource } from '../api/catalog.js'
 import { sameValue } from '../api/validation/same-value.js'
+import { sortTexts } from '../base/text-order.js'
 import { partsOf } from '../objects/keys.js'
 import type { ObjectAddress } from '../objects/object-store.js'
 import { everything } from '../objects/selection.js'
@@ -14,6 +15,7 @@ import { endOfUsage } from '../resources/quota/pod-usage.js'
 import { isInScopes, scopesOf } from '../resources/quota/quota-match.js'
 import type { Quantity } from '../schema/quantity.js'
 import { KeyedLoop, type Later, type LoopParts, type Run, type Seen } from './kit/loop.js'
+import { systemTimers } from './kit/timers.js'
 import type { Loop } from './leader-election.js'
 
 /** For what goes without a word: entries that end by themselves, kinds that come and go. */
@@ -22,6 +24,8 @@ const resyncMs = 5 * 60_000
 const secondLookMs = 2000
 /** Whoever makes a quota and reads it again finds what they made: the first count is a write of somebody else, and follows when they are done. */
 const firstCountMs = 300
+/** Kinds often come many at a time. */
+const gatherMs = 500
 const maxAttempts = 25
 
 export const quotaStatus = (parts: LoopParts): Loop =>
@@ -30,7 +34,7 @@ export const quotaStatus = (parts: LoopParts): Loop =>
     concurrency: 4,
     resyncMs,
     // What could not be counted may be a kind that is served now.
-    onOutsideChange: (lookAgain) => parts.catalogs.onChange(() => lookAgain()),
+    onOutsideChange: (lookAgain) => onOtherKinds(parts, lookAgain),
     sources: (catalog) => {
       const quotas = catalog.find('', 'v1', 'resourcequotas')
       const pods = catalog.find('', 'v1', 'pods')
@@ -47,6 +51,28 @@ export const quotaStatus = (parts: LoopParts): Loop =>
     },
     work: (key, run) => settle(parts, key, run),
   })
+
+/** Calls back when kinds have come or gone, and not when one is only described otherwise: then all that there is would be counted for nothing. */
+function onOtherKinds({ catalogs, timers = systemTimers }: LoopParts, lookAgain: () => void): () => void {
+  let known = kindsIn(catalogs.current)
+  let cancel: (() => void) | undefined
+  const unsubscribe = catalogs.onChange((current) => {
+    const next = kindsIn(current)
+    if (next === known) return
+    known = next
+    cancel ??= timers.after(gatherMs, () => {
+      cancel = undefined
+      lookAgain()
+    })
+  })
+  return () => {
+    unsubscribe()
+    cancel?.()
+  }
+}
+
+const kindsIn = (catalog: Catalog): string =>
+  sortTexts(Array.from(catalog.collections(), ({ collection, namespaced }) => (namespaced ? collection : ''))).join(' ')
 
 /** Of what writes count in nothing is to be done: only where what may be used is not what is wanted. */
 function keyOfQuota(quotas: Resource, stored: StoredObject, seen: Seen): string | Later | undefined {
