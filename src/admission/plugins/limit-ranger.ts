@@ -4,10 +4,11 @@ import { forbidden } from '../../api/api-error.js'
 import type { Resource } from '../../api/catalog.js'
 import { withMetadata } from '../../api/object.js'
 import { compareText } from '../../base/text-order.js'
+import { Strain } from '../../base/weight.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import type { LimitRange } from '../../resources/core/v1.schema.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
-import { keptByNamespace } from '../kept-by-namespace.js'
+import { type Kept, keptByNamespace } from '../kept-by-namespace.js'
 import { type Amounts, claimProblems, podProblems } from '../limits.js'
 import { type Container, newPod, type Pod, refusedName, withSpec } from '../pods.js'
 
@@ -21,7 +22,7 @@ export function limitRanger(store: ObjectStore, limitRanges: Resource): Plugin {
   function check(request: AdmissionRequest): void {
     const problemsOf = problemsIn(request)
     if (problemsOf === undefined) return
-    for (const { object } of rangesIn(request.namespace)) {
+    for (const object of watched(request, rangesIn(request.namespace))) {
       const problems = [...new Set(problemsOf(object))]
       if (problems.length === 0) continue
       const why = problems.length === 1 ? problems.join() : `[${problems.join(', ')}]`
@@ -35,9 +36,21 @@ export function limitRanger(store: ObjectStore, limitRanges: Resource): Plugin {
     mutate: (request) => {
       const pod = newPod(request)
       if (pod === undefined) return undefined
-      return rangesIn(request.namespace).reduce((next, { object }) => withDefaults(request, next, object), pod)
+      let next = pod
+      for (const object of watched(request, rangesIn(request.namespace))) next = withDefaults(request, next, object)
+      return next
     },
     validate: check,
+  }
+}
+
+/** Hundreds of ranges, each of many amounts, for hundreds of containers take longer than a piece of work may: then somebody else does it. */
+function* watched(request: AdmissionRequest, ranges: readonly Kept<LimitRange>[]): Generator<LimitRange> {
+  if (ranges.length === 0) return
+  const strain = new Strain(() => request.call.leaveIfMovable())
+  for (const { object } of ranges) {
+    yield object
+    strain.look()
   }
 }
 
