@@ -48,6 +48,28 @@ for (const delayed of [false, true]) {
   })
 }
 
+test('plugins see the collections that they name, and of all others there is one plan, however many come and go', async () => {
+  let looked = 0
+  const seen: string[] = []
+  const plugin: Plugin = {
+    name: 'maps',
+    get collections() {
+      looked++
+      return ['configmaps']
+    },
+    mutate: ({ resource }) => {
+      seen.push(resource.collection)
+      return undefined
+    },
+  }
+  const admission = admissionOf([plugin])
+  const before = looked
+  for (let i = 0; i < 20; i++) await admission.mutate(request({ resource: { ...configMaps, collection: `things.group-${i}.example.com` } }))
+  await admission.mutate(request({}))
+  assert.deepEqual(seen, ['configmaps'])
+  assert.ok(looked - before <= 4, `${looked - before}`)
+})
+
 test('plugins see options, the signal and the audit log of the request', () => {
   const remarks: string[] = []
   const { signal } = new AbortController()

@@ -122,8 +122,10 @@ export interface Admission {
 
 export function admissionOf(plugins: readonly Plugin[], tallies = new AdmissionTallies()): Admission {
   const concerned = new Map<string, Concerned>()
+  const named = new Set(plugins.flatMap(({ collections = [] }) => collections))
+  // Custom kinds come and go without an end: all that no plugin names are one.
   const concernedBy = ({ resource: { collection } }: AdmissionRequest): Concerned =>
-    getOrInsert(concerned, collection, () => {
+    getOrInsert(concerned, named.has(collection) ? collection : others, () => {
       const all = plugins.filter(({ collections }) => collections === undefined || collections.includes(collection))
       return {
         mutating: all.flatMap(({ name, mutate }) => (mutate === undefined ? [] : [{ run: mutate, tally: tallies.of(name, 'admit') }])),
@@ -149,6 +151,9 @@ export function admissionOf(plugins: readonly Plugin[], tallies = new AdmissionT
     },
   }
 }
+
+/** The name of no collection. */
+const others = '*'
 
 interface Measured<Run> {
   readonly run: Run

@@ -97,6 +97,14 @@ test('EventRateLimit: all limits that are reached are told, dry runs are free, o
       assert.equal(await refusalOf(plugin, stage.attempt({ resource, object: named })), '')
 })
 
+test('EventRateLimit: long names are told apart as well', async () => {
+  const { send } = await events(limitOf('SourceAndObject', { burst: 1 }))
+  const about = (end: string) => ({ involvedObject: { name: `${'x'.repeat(5000)}${end}` } })
+  assert.equal(await send(about('a')), '')
+  assert.equal(await send(about('b')), '')
+  assert.match(await send(about('a')), /limit reached/)
+})
+
 test('EventRateLimit: of too many the one that was not heard of for longest is forgotten', async () => {
   const { send } = await events(limitOf('User', { cacheSize: 2 }))
   const by = (name: string) => send({}, { user: { name } })
