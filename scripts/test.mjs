@@ -44,7 +44,7 @@ function companyOf({ source }) {
   if (needsOwnProcess.test(text)) return undefined
   return usesProcesses.test(text) ? 'servers' : usesEmbedded.test(text) ? 'embedded' : undefined
 }
-const filesPerGroup = { plain: 25, unit: 16, embedded: 6, servers: 4, packed: 2 }
+const filesPerGroup = { plain: 45, unit: 25, embedded: 10, servers: 4, packed: 2 }
 
 /** To start a process, and to warm it up, takes longer than most tests: many of them share one, one after another. */
 function grouped(files) {
