@@ -4,7 +4,7 @@ import type { DynamicObject } from '../client/objects.js'
 import { Failure } from './failure.js'
 import { UsageError } from './flags.js'
 import type { LabelSelector } from './selector-query.js'
-import type { Named } from './targets.js'
+import type { FileFlags, Named } from './targets.js'
 
 export interface Workload extends DynamicObject {
   readonly spec?: {
@@ -34,6 +34,10 @@ export interface PodTemplate {
   readonly spec?: object
 }
 
+/** Whoever names a type alone means all of it. */
+export const isWholeType = (args: readonly string[], { filename, selector }: FileFlags): boolean =>
+  args.length === 1 && args[0]?.includes('/') === false && filename.length === 0 && selector === undefined
+
 const kinds = ['Deployment', 'DaemonSet', 'StatefulSet']
 
 export function checkWorkload({ resource, name }: Named, allowed: readonly string[] = kinds): void {
@@ -51,7 +55,7 @@ export function progressOf(kind: string, object: Workload): Progress {
   const { spec = {}, status = {}, metadata } = object
   const name = metadata?.name ?? ''
   if ((metadata?.generation ?? 0) > (status.observedGeneration ?? 0))
-    return { text: `Waiting for ${kind.toLowerCase()} spec update to be observed...`, isDone: false }
+    return { text: `Waiting for ${kind === 'DaemonSet' ? 'daemon set' : kind.toLowerCase()} spec update to be observed...`, isDone: false }
   if (kind === 'Deployment') return deploymentProgress(name, spec, status)
   if (kind === 'DaemonSet') {
     const desired = status.desiredNumberScheduled ?? 0

@@ -108,3 +108,24 @@ test('reconcile adds what is missing: of aggregated roles to what they are made 
   await ok('annotate', 'clusterrole', 'of-many', 'rbac.authorization.cluster.io/autoupdate=false')
   assert.match(await reconcile(role('c')), /skipped: it is protected/)
 })
+
+test('a name may be the beginning of others for describe, and a type alone all of it for rollouts', async () => {
+  const { server, here } = start()
+  const maps = server.client.core.v1.configMaps('default')
+  for (const name of ['begin-1', 'begin-2']) await maps.create({ metadata: { name } })
+  hasLines((await here(['describe', 'cm', 'begin'])).stdout, /^Name: +begin-1$/, /^Name: +begin-2$/)
+  const { code, stderr } = await here(['describe', 'cm/begin'])
+  assert.deepEqual([code, stderr], [1, 'Error from server (NotFound): configmaps "begin" not found\n'])
+  for (const name of ['r1', 'r2'])
+    await server.client.apps.v1.deployments('default').create({
+      metadata: { name },
+      spec: {
+        selector: { matchLabels: { name } },
+        template: { metadata: { labels: { name } }, spec: { containers: [{ name: 'a', image: 'b' }] } },
+      },
+    })
+  assert.equal((await here(['rollout', 'restart', 'deployment'])).stdout, 'deployment.apps/r1 restarted\ndeployment.apps/r2 restarted\n')
+  const late = await here(['scale', 'deployment', 'r1', '--replicas=3', '--timeout=10ms'])
+  assert.deepEqual([late.code, late.stdout], [1, 'deployment.apps/r1 scaled\n'])
+  assert.match(late.stderr, /timed out waiting for the condition on deployments\/r1/)
+})

@@ -1,6 +1,7 @@
 // Creates what files say.
 
 import { defineCommand } from '../command.js'
+import { createFlags } from '../create-one.js'
 import { waitUntilServed } from '../definitions.js'
 import { forEach } from '../each.js'
 import { UsageError } from '../flags.js'
@@ -17,6 +18,7 @@ export const command = defineCommand({
     ...fileFlags,
     ...writeFlags,
     ...rawFlags,
+    'save-config': createFlags['save-config'],
     validate: { kind: 'text', bare: 'true', initial: 'true', help: 'true or strict: unknown fields are refused; warn; false or ignore' },
   },
   takesNoWords: true,

@@ -1,6 +1,7 @@
 // Shows everything about objects as people read it: their fields, and what was told about them.
 
 import type { Collection } from '../../client/collection.js'
+import { isForbidden, isNotFound } from '../../client/errors.js'
 import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { DescribeContext } from '../describe/context.js'
@@ -30,12 +31,29 @@ export const command = defineCommand({
       io.err(flags['all-namespaces'] || !isNamespaced ? 'No resources found\n' : `No resources found in ${session.namespace} namespace.\n`)
     const context = new DescribeContext(session)
     let isFirst = true
-    return forEach(named, io, async ({ collection, name }) => {
-      const object = await collection.get(name)
-      const events = flags['show-events'] ? await eventsOf(object) : undefined
-      io.out(`${isFirst ? '' : '\n\n'}${await describeObject(object, context, io)}${events ?? ''}`)
-      isFirst = false
+    const mayBePrefix = flags.filename.length === 0 && work.args.length > 1 && work.args[0]?.includes('/') === false
+    return forEach(named, io, async (one) => {
+      for (const object of await objectsMeant(one)) {
+        const events = flags['show-events'] ? await eventsOf(object) : undefined
+        io.out(`${isFirst ? '' : '\n\n'}${await describeObject(object, context, io)}${events ?? ''}`)
+        isFirst = false
+      }
     })
+
+    /** A name that nothing has may be the beginning of others. */
+    async function objectsMeant({ collection, name }: Named): Promise<readonly DynamicObject[]> {
+      try {
+        return [await collection.get(name)]
+      } catch (thrown) {
+        if (!isNotFound(thrown) || !mayBePrefix) throw thrown
+        const list = await collection.metadata.list().catch((refused: unknown) => {
+          throw isForbidden(refused) ? thrown : refused
+        })
+        const names = list.items.flatMap(({ metadata }) => (metadata?.name?.startsWith(name) === true ? [metadata.name] : []))
+        if (names.length === 0) throw thrown
+        return Promise.all(names.map((each) => collection.get(each)))
+      }
+    }
 
     async function find(): Promise<readonly Named[]> {
       if (flags.filename.length > 0 || flags.selector !== undefined) return namedOrFiled(work.args, flags, work)

@@ -4,9 +4,11 @@ import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
 import { Failure } from '../failure.js'
-import { UsageError } from '../flags.js'
-import { type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
+import { durationMs, UsageError } from '../flags.js'
+import { dryRunOf, type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
+import type { Workload } from '../rollout.js'
 import { fileFlags, namedOrFiled, selectFlags } from '../targets.js'
+import { waitUntil } from '../until.js'
 
 export const command = defineCommand({
   usage: 'scale (TYPE NAME… | TYPE/NAME… | -f FILE) --replicas=N [flags]',
@@ -19,15 +21,18 @@ export const command = defineCommand({
     replicas: { kind: 'number', help: 'how many' },
     'current-replicas': { kind: 'number', help: 'only where there are so many now' },
     'resource-version': { kind: 'text', help: 'only where the object has this version' },
+    timeout: { kind: 'text', initial: '0', help: 'wait so long until there are so many; 0: do not wait' },
     all: { kind: 'switch', help: 'all of the type in the namespace' },
   },
   run: async (work) => {
-    const { flags, io } = work
+    const { flags, io, signal } = work
     const { replicas } = flags
+    const timeoutMs = durationMs('timeout', flags.timeout ?? '0')
     if (replicas === undefined || replicas < 0)
       throw new UsageError('the --replicas=COUNT flag is required, and COUNT must be greater than or equal to 0')
     const results: Result[] = []
-    const code = await forEach(await namedOrFiled(work.args, flags, work), io, async ({ collection, resource, name }) => {
+    const code = await forEach(await namedOrFiled(work.args, flags, work), io, async (named) => {
+      const { collection, resource, name } = named
       if (!resource.subresources.some((one) => one.name === 'scale'))
         throw new Failure(`${resource.resource} cannot be scaled: they have no scale`)
       const scale = collection.subresource('scale')
@@ -44,8 +49,16 @@ export const command = defineCommand({
       const draft = { ...live, spec: { ...(live['spec'] as object | undefined), replicas } }
       const object = await writeUnlessDry<DynamicObject>(flags, draft, (terms) => scale.patch(name, patch, terms))
       results.push({ resource, name, what: 'scaled', object })
+      if (timeoutMs > 0 && dryRunOf(flags['dry-run']) === 'none')
+        await waitUntil(named, (one) => isScaled(one, replicas), { deadline: Date.now() + timeoutMs, signal, io })
     })
     tellResults(results, flags, io)
     return code
   },
 })
+
+/** Once whoever makes them has seen the wish, and there are so many. */
+function isScaled(object: DynamicObject | undefined, replicas: number): boolean {
+  const { metadata, status } = (object ?? {}) as Workload
+  return (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0) && (status?.replicas ?? 0) === replicas
+}
