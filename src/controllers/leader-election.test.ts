@@ -66,6 +66,13 @@ async function until(isDone: () => boolean, what: string): Promise<void> {
   }
 }
 
+timedTest('a lease that is won while its winner ends is given back', async () => {
+  const { running, candidate, lease } = setUp()
+  const one = candidate('a')
+  await one.close()
+  assert.deepEqual([lease.state?.holder, lease.writes, running.size], ['', 2, 0])
+})
+
 timedTest('one of several leads, and hands over at once when it ends', async () => {
   const { running, candidate, most, lease } = setUp()
   // Nobody waits for the end of such a lease here.

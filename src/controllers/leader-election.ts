@@ -97,13 +97,12 @@ export class LeaderElection implements Loop {
 
   async #end(): Promise<void> {
     await this.#turn
-    const wasLeading = this.isLeading
     this.#stop()
     await this.#stopping
-    if (!wasLeading) return
     const { keeper, holder, logger } = this.#options
     try {
       const seen = keeper.read()
+      // Also where it was written in the last turn, and nothing begun with it.
       if (seen?.holder === holder) await keeper.write('', seen)
     } catch (error) {
       logger.info({ reason: reasonOf(error) }, 'cannot release the lease of the loops')
