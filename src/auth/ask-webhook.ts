@@ -13,6 +13,8 @@ export interface Review {
   readonly apiVersion: string
 }
 
+/** Room for ten thousand groups: all of them are looked at with every request of a user. */
+const mostAnswerBytes = 512 << 10
 /** It is asked so often at most, with pauses that grow. */
 const mostAttempts = 5
 const firstPauseMs = 500
@@ -46,6 +48,7 @@ async function postOnce({ post }: AskedWebhook, review: Review): Promise<Endpoin
 
 function statusIn<Status>({ status: code, body }: EndpointAnswer, { kind, apiVersion }: Review): Partial<Status> {
   if (code < 200 || code > 299) throw new Error(`it answered ${code}`)
+  if (body.length > mostAnswerBytes) throw new Error(`its answer is longer than ${mostAnswerBytes} bytes`)
   const answer = objectIn(body)
   if (answer['kind'] !== kind || answer['apiVersion'] !== apiVersion) throw new Error(`its answer is no ${kind} of ${apiVersion}`)
   const { status } = answer

@@ -112,3 +112,11 @@ test('answers that are none let nobody in', async () => {
     assert.equal((await authenticate())?.user, undefined, body)
   }
 })
+
+test('an answer with more groups than anybody can have does not count', async () => {
+  const withGroups = (count: number) => ({ ...zoe, user: { ...zoe.user, groups: Array.from({ length: count }, (_, i) => `group-${i}`) } })
+  assert.equal((await stage(() => ({ body: withGroups(10_000) })).authenticate())?.user?.groups.length, 10_001)
+  const tooMany = await stage(() => ({ body: withGroups(100_000) })).authenticate()
+  assert.equal(tooMany?.user, undefined)
+  assert.match(JSON.stringify(tooMany), /its answer is longer than 524288 bytes/)
+})
