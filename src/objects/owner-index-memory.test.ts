@@ -24,7 +24,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed
 }
 
-const count = 10_000
+const count = 20_000
 const most = 200
 const ignore = (): void => undefined
 
