@@ -11,7 +11,7 @@ export class ReadCount {
 
 type EventType = WatchEvent<unknown>['type']
 
-interface EventValue {
+export interface EventValue {
   readonly type: EventType
   readonly object: ApiObject
 }
@@ -108,7 +108,7 @@ const [letterOfAdded, letterOfModified] = [65, 77] as const
 const shortestSlice = 13
 
 /** A part of a text keeps the whole of it in memory for as long as somebody remembers the part; this is a copy. */
-export const aloneText = (part = ''): string => (part.length < shortestSlice ? part : ` ${part}`.slice(1))
+const aloneText = (part = ''): string => (part.length < shortestSlice ? part : ` ${part}`.slice(1))
 
 function parseLine(line: string): EventValue {
   let parsed: unknown

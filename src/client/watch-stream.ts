@@ -6,7 +6,7 @@ import { GrowingBytes } from './growing-bytes.js'
 import type { WatchEvent } from './objects.js'
 import type { RequestOptions, SelectOptions } from './query.js'
 import type { ApiRequest, Requester } from './requester.js'
-import { aloneText, isEvent, makeEvent, parseEvent, ReadCount, readEvent } from './watch-event.js'
+import { type EventValue, isEvent, makeEvent, parseEvent, ReadCount, readEvent } from './watch-event.js'
 
 export interface RawWatchOptions extends RequestOptions, SelectOptions {
   readonly resourceVersion?: string
@@ -63,15 +63,22 @@ class LineReader<T> {
       this.keep(chunk)
       return []
     }
-    const text = this.decode(this.whole(chunk.subarray(0, end)))
-    const lines = text.split('\n')
-    this.read.length = 0
-    this.keep(chunk.subarray(end + 1))
     // Who has read most objects of the events before will read these as well, and to parse all of them together is cheaper.
     const isReader = this.reads.value * 2 > this.count
     this.reads = new ReadCount()
-    this.count = lines.length
-    return this.untilError(isReader ? parseLines<T>(lines, this.reads) : readLines<T>(text, lines, this.reads))
+    const events: WatchEvent<T>[] = []
+    const bytes = this.whole(chunk.subarray(0, end))
+    for (let from = 0; from <= bytes.length; ) {
+      const to = endOfPart(bytes, from)
+      const lines = this.decode(bytes.subarray(from, to)).split('\n')
+      if (isReader) parseLines(lines, this.reads, events)
+      else for (const line of lines) events.push(readEvent(line, this.reads))
+      from = to + 1
+    }
+    this.count = events.length
+    this.read.length = 0
+    this.keep(chunk.subarray(end + 1))
+    return this.untilError(events)
   }
 
   /** A server says nothing after an error, and one that does is not believed. */
@@ -101,30 +108,36 @@ class LineReader<T> {
 }
 
 /**
- * Lines are parts of the text that they came in, and whoever keeps an event unparsed keeps that: to copy each would cost a tenth of a watch.
- * Those of a longer text are copies, so that an event never holds more than its own line or so much.
+ * Lines are parts of a text, and whoever keeps an event unparsed keeps that: to copy each of them would cost a tenth of a watch. So a text has as
+ * many lines as fit into so much, or one that is longer.
  */
-const longestShared = 32 * 1024
+const usualPart = 32 * 1024
 
-function readLines<T>(text: string, lines: readonly string[], reads: ReadCount): readonly WatchEvent<T>[] {
-  const events: WatchEvent<T>[] = []
-  const isLong = text.length > longestShared
-  for (const line of lines) events.push(readEvent(isLong ? aloneText(line) : line, reads))
-  return events
+/** Where the last line ends that belongs to the part that begins here. */
+function endOfPart(bytes: Uint8Array, from: number): number {
+  if (bytes.length - from <= usualPart) return bytes.length
+  const last = bytes.lastIndexOf(lineFeed, from + usualPart)
+  if (last >= from) return last
+  const next = bytes.indexOf(lineFeed, from + usualPart)
+  return next < 0 ? bytes.length : next
 }
 
 /**
- * All of them with one call of the parser, which is cheaper than one for each. How many there are is bounded by what transports hand out at
- * once. Where that is no list of as many values, they are parsed by themselves to tell what is wrong.
+ * All of them with one call of the parser, which is cheaper than one for each. Where that gives no list of as many events, they are parsed by
+ * themselves to tell what is wrong.
  */
-function parseLines<T>(lines: readonly string[], reads: ReadCount): readonly WatchEvent<T>[] {
-  const events: WatchEvent<T>[] = []
+function parseLines<T>(lines: readonly string[], reads: ReadCount, events: WatchEvent<T>[]): void {
+  const parsed = parseTogether(lines)
+  if (parsed !== undefined) for (const { type, object } of parsed) events.push(makeEvent(type, object as T, reads))
+  else for (const line of lines) events.push(parseEvent(line, reads))
+}
+
+function parseTogether(lines: readonly string[]): readonly EventValue[] | undefined {
   try {
     const parsed = JSON.parse(`[${lines.join()}]`) as readonly unknown[]
-    if (parsed.length === lines.length)
-      for (const event of parsed) if (isEvent(event)) events.push(makeEvent(event.type, event.object as T, reads))
+    return parsed.length === lines.length && parsed.every(isEvent) ? parsed : undefined
   } catch {
-    // Told below, by the line.
+    // It is told by the line.
+    return undefined
   }
-  return events.length === lines.length ? events : lines.map((line) => parseEvent(line, reads))
 }
