@@ -1,5 +1,4 @@
-// The body of an answer as it comes, with back-pressure. What comes in one turn of the event loop is one chunk: a connection hands out 16 KiB at
-// most, and what is done for each chunk, however short, is a good part of what a watch costs.
+// The body of an answer as it comes, chunk by chunk, with back-pressure.
 
 import type { IncomingMessage } from 'node:http'
 
@@ -18,7 +17,6 @@ export class ChunkIterator implements AsyncIterator<Uint8Array, undefined, undef
   private isPaused = false
   private hasEnded = false
   private failure: unknown
-  private isWaking = false
   private taker: { resolve(result: Result): void; reject(thrown: unknown): void } | undefined
 
   constructor(message: IncomingMessage, explain: (thrown: unknown) => unknown) {
@@ -33,8 +31,17 @@ export class ChunkIterator implements AsyncIterator<Uint8Array, undefined, undef
   }
 
   next(): Promise<Result> {
-    const value = this.takeWaiting()
-    if (value !== undefined) return Promise.resolve({ value, done: false })
+    const [first] = this.waiting
+    if (first !== undefined) {
+      const value = this.waiting.length === 1 ? first : Buffer.concat(this.waiting)
+      this.waiting = []
+      this.waitingBytes = 0
+      if (this.isPaused) {
+        this.isPaused = false
+        this.message.resume()
+      }
+      return Promise.resolve({ value, done: false })
+    }
     if (this.failure !== undefined) return Promise.reject(this.failure)
     if (this.hasEnded) return Promise.resolve({ value: undefined, done: true })
     return new Promise((resolve, reject) => {
@@ -50,48 +57,26 @@ export class ChunkIterator implements AsyncIterator<Uint8Array, undefined, undef
 
   private take(chunk: Buffer): void {
     if (this.hasEnded) return
+    const { taker } = this
+    if (taker !== undefined) {
+      this.taker = undefined
+      taker.resolve({ value: chunk, done: false })
+      return
+    }
     this.waiting.push(chunk)
     this.waitingBytes += chunk.length
     if (this.waitingBytes > mostWaiting && !this.isPaused) {
       this.isPaused = true
       this.message.pause()
     }
-    if (this.taker === undefined || this.isWaking) return
-    this.isWaking = true
-    setImmediate(this.wake)
-  }
-
-  private readonly wake = (): void => {
-    this.isWaking = false
-    const { taker } = this
-    const value = taker === undefined ? undefined : this.takeWaiting()
-    if (value === undefined) return
-    this.taker = undefined
-    taker?.resolve({ value, done: false })
-  }
-
-  private takeWaiting(): Buffer | undefined {
-    const [first] = this.waiting
-    if (first === undefined) return undefined
-    const value = this.waiting.length === 1 ? first : Buffer.concat(this.waiting)
-    this.waiting = []
-    this.waitingBytes = 0
-    if (this.isPaused) {
-      this.isPaused = false
-      this.message.resume()
-    }
-    return value
   }
 
   private finish(failure: unknown): void {
     if (this.hasEnded) return
     this.hasEnded = true
     this.failure = failure
-    const { taker } = this
-    // What has come is told first.
-    if (taker === undefined || this.waiting.length > 0) return
-    this.taker = undefined
-    if (failure === undefined) taker.resolve({ value: undefined, done: true })
-    else taker.reject(failure)
+    if (this.taker === undefined) return
+    if (failure === undefined) this.taker.resolve({ value: undefined, done: true })
+    else this.taker.reject(failure)
   }
 }
