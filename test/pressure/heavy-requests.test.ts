@@ -272,8 +272,20 @@ test('the owner of what is heavy may be of a custom kind', async () => {
       metadata: { name, ownerReferences: [{ apiVersion: 'example.com/v1', kind, name: 'one', uid: 'u', blockOwnerDeletion: true }] },
       data: few('v'),
     })
-    expectStatus(await client.post(configMaps('default'), ownedBy('Widget', 'owned')), 201)
-    const { message } = expectFailure(await client.post(configMaps('default'), ownedBy('Gadget', 'unknown')), 403, 'Forbidden')
+    // Who may finalize anything is not asked about owners.
+    const rights = '/apis/rbac.authorization.cluster.io/v1'
+    const rules = [
+      { apiGroups: [''], resources: ['configmaps'], verbs: ['create'] },
+      { apiGroups: ['example.com'], resources: ['widgets/finalizers'], verbs: ['update'] },
+    ]
+    expectStatus(await client.post(`${rights}/clusterroles`, { metadata: { name: 'owning' }, rules }), 201)
+    const roleRef = { apiGroup: 'rbac.authorization.cluster.io', kind: 'ClusterRole', name: 'owning' }
+    const subjects = [{ apiGroup: 'rbac.authorization.cluster.io', kind: 'User', name: 'zoe' }]
+    expectStatus(await client.post(`${rights}/clusterrolebindings`, { metadata: { name: 'owning' }, roleRef, subjects }), 201)
+    const create = (body: object) =>
+      client.send({ method: 'POST', path: configMaps('default'), body, headers: { 'impersonate-user': 'zoe' } })
+    expectStatus(await create(ownedBy('Widget', 'owned')), 201)
+    const { message } = expectFailure(await create(ownedBy('Gadget', 'unknown')), 403, 'Forbidden')
     assert.match(String(message), /no matches for kind "Gadget" in version "example.com\/v1"/)
   } finally {
     await close()
