@@ -129,3 +129,13 @@ test('a name may be the beginning of others for describe, and a type alone all o
   assert.deepEqual([late.code, late.stdout], [1, 'deployment.apps/r1 scaled\n'])
   assert.match(late.stderr, /timed out waiting for the condition on deployments\/r1/)
 })
+
+test('of files only what has the labels is created and compared', async () => {
+  const { run } = start()
+  const map = (name: string, kept: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels: { kept } } })
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [map('in', 'yes'), map('out', 'no')] })
+  assert.equal((await run(['create', '-f', '-', '-l', 'kept=yes'], list)).stdout, 'configmap/in created\n')
+  const { stdout } = await run(['diff', '-f', '-', '-l', 'kept=no'], list)
+  assert.match(stdout, /configmap\/out\n/)
+  assert.doesNotMatch(stdout, /configmap\/in\n/)
+})

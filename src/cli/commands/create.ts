@@ -7,7 +7,7 @@ import { forEach } from '../each.js'
 import { UsageError } from '../flags.js'
 import { askRaw, rawFlags } from '../raw-request.js'
 import { dryRunOf, type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
-import { fileFlags, readFiled } from '../targets.js'
+import { fileFlags, readFiled, selectFlags } from '../targets.js'
 import { validationOf } from './apply.js'
 
 export const command = defineCommand({
@@ -16,6 +16,7 @@ export const command = defineCommand({
   examples: ['create -f shop.yaml', 'create namespace shop', 'create configmap prices --from-literal=apple=3', 'create token robot'],
   flags: {
     ...fileFlags,
+    selector: selectFlags.selector,
     ...writeFlags,
     ...rawFlags,
     'save-config': createFlags['save-config'],

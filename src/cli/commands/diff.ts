@@ -14,6 +14,7 @@ export const command = defineCommand({
   examples: ['diff -f shop/'],
   flags: {
     ...fileFlags,
+    selector: selectFlags.selector,
     'field-manager': { kind: 'text', initial: 'clusterctl', help: 'who would own the fields' },
     'force-conflicts': { kind: 'switch', help: 'as if fields of others were taken over' },
     'server-side': { kind: 'switch', help: 'it always is' },
