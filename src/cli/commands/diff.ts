@@ -6,7 +6,7 @@ import { explain } from '../failure.js'
 import { UsageError } from '../flags.js'
 import { withoutOwners, yamlText } from '../output/documents.js'
 import { unifiedDiff } from '../output/unified-diff.js'
-import { fileFlags, fullNameOf, readFiled } from '../targets.js'
+import { fileFlags, fullNameOf, readFiled, selectFlags } from '../targets.js'
 
 export const command = defineCommand({
   usage: 'diff -f FILE [flags]',
