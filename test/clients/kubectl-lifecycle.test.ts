@@ -165,7 +165,7 @@ kubectlSuite({ title: 'kubectl waits, deletes, guards', flags }, (bench) => {
     assert.match(await kubectl.ok('auth can-i --list'), /^\*\.\* +\[\] +\[\] +\[\*\]$/m)
   })
 
-  test('may somebody else?', { todo: 'impersonation and roles' }, async () => {
+  test('may somebody else?', async () => {
     const { kubectl } = bench()
     assert.equal((await kubectl.run('auth can-i create pods --as=nobody')).stdout.trim(), 'no')
     await kubectl.ok('create clusterrole pod-reader --verb=get,list --resource=pods')
