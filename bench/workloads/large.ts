@@ -6,9 +6,10 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { loadavg } from 'node:os'
+import { loadavg, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { silentLogger } from '../../src/base/logger.js'
 import { openStorage } from '../../src/server/open-storage.js'
 import { parseFlags } from '../../src/server/options/parse-flags.js'
@@ -16,11 +17,12 @@ import { readSettings } from '../../src/server/options/read-settings.js'
 import { EtcdCluster, whyNoEtcd } from '../../test/etcd/etcd-cluster.js'
 import { takeTurn, turnWatchFlags } from '../../test/kit/longest-turn.js'
 import { commandPath } from '../../test/kit/paths.js'
-import { Connection, type RequestParts, requestBytes } from '../connection.js'
+import type { RequestParts } from '../connection.js'
 import { fillStore, type Template } from '../fill-store.js'
 import { fetchOnce, type Lab, makeNamespace, type Tested } from '../lab.js'
 import { Prober } from '../prober.js'
 import { protobufType } from '../protobuf-body.js'
+import type { Reading } from '../reader.js'
 import { type Line, milliseconds, say } from '../report.js'
 
 const barMs = 20
@@ -169,12 +171,13 @@ class Beside {
   }
 }
 
+/** Lower than that of the server and of whoever waits: a reader on another machine takes no processor from either. */
+const readerPriority = 10
+
 /** Without keeping it: together the objects are larger than memory. */
-async function readAll({ served }: Tested, parts: Omit<RequestParts, 'method'>): Promise<void> {
-  const connection = await Connection.open(served)
-  const status = await connection.exchange(requestBytes(served, { method: 'GET', ...parts }))
-  connection.close()
-  if (status !== 200) throw new Error(`${parts.path} is answered with ${status}`)
+async function readAll({ served: { port, ca, token } }: Tested, parts: Omit<RequestParts, 'method'>): Promise<void> {
+  const reading: Reading = { target: { port, ca, token }, parts: { method: 'GET', ...parts } }
+  await runNode([fileURLToPath(new URL('../reader.js', import.meta.url)), JSON.stringify(reading)], readerPriority)
 }
 
 const tableType = 'application/json;as=Table;v=v1;g=meta.cluster.io'
@@ -200,15 +203,14 @@ const readsOf = (path: string, since: string, count: number): readonly Read[] =>
 ]
 
 async function backUp(lab: Lab, { process: server }: Tested): Promise<void> {
-  const child = spawn(
-    process.execPath,
-    [commandPath, 'backup', `--from=${server.dataDir}`, `--to=${join(lab.folder, `backup-${performance.now()}`)}`],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  )
+  await runNode([commandPath, 'backup', `--from=${server.dataDir}`, `--to=${join(lab.folder, `backup-${performance.now()}`)}`])
+}
+
+async function runNode(parameters: readonly string[], priority?: number): Promise<void> {
+  const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'ignore', 'pipe'] })
+  if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, priority)
   const said: Buffer[] = []
   child.stderr.on('data', (chunk: Buffer) => said.push(chunk))
   const [code] = (await once(child, 'close')) as [number]
-  if (code !== 0) throw new Error(`the backup failed: ${Buffer.concat(said).toString()}`)
+  if (code !== 0) throw new Error(`${parameters[0]} failed: ${Buffer.concat(said).toString()}`)
 }
