@@ -109,6 +109,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
   isServing = true
   const port = await openPort(opening, { listener, certificate, trust, store, state })
 
+  const hurrying = new AbortController()
   const url = urlOf(port.address, port.port)
   state.address = publicAddress(settings.serving, url)
   state.hasStarted = true
@@ -140,9 +141,17 @@ async function open(opening: Opening): Promise<AssembledServer> {
       state.isShuttingDown = true
       // Waited for with everything else.
       void sendNobodyHere()
-      if (immediately) port.closeAtOnce()
-      else if (timeouts.shutdownDelayMs > 0) await setTimeout(timerMs(timeouts.shutdownDelayMs))
+      if (immediately) {
+        hurrying.abort()
+        port.closeAtOnce()
+      } else if (timeouts.shutdownDelayMs > 0) await delay(timeouts.shutdownDelayMs, hurrying.signal)
       await closing.close()
     },
   }
 }
+
+/** Less where somebody is in a hurry. */
+const delay = (ms: number, signal: AbortSignal): Promise<void> =>
+  setTimeout(timerMs(ms), undefined, { signal }).catch((thrown: unknown) => {
+    if (!signal.aborted) throw thrown
+  })

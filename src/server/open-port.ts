@@ -20,7 +20,7 @@ export interface PortParts {
 }
 
 export interface OpenPort extends Pick<Listener, 'address' | 'port'> {
-  /** Requests are cut off, and not waited for, when it closes. */
+  /** Requests are cut off, and not waited for, when it closes, or now where it closes already. */
   closeAtOnce(): void
 }
 
@@ -56,16 +56,19 @@ export async function openPort(
     port.setClientCa(trust.pem)
     named?.setClientCa(trust.pem)
   })
-  const drain = { graceMs: drainMs }
+  let graceMs = drainMs
+  let isDraining = false
   closing.add(() => {
     store.endWatches()
-    return port.close(drain)
+    isDraining = true
+    return port.close({ graceMs })
   })
   return {
     address: port.address,
     port: port.port,
     closeAtOnce: () => {
-      drain.graceMs = 0
+      graceMs = 0
+      if (isDraining) void port.close()
     },
   }
 }

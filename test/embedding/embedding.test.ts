@@ -3,14 +3,17 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { startServer } from 'cluster-apiserver'
+import { type EmbeddedServer, startServer } from 'cluster-apiserver'
 import { clientOf } from '../kit/embedded.js'
-import { configMapOf, configMaps, expectStatus, makeConfigMap, namesOf } from '../kit/fixtures.js'
+import { configMapOf, configMaps, expectStatus, makeConfigMap, namesOf, until } from '../kit/fixtures.js'
+import { readMetrics } from '../kit/metrics-text.js'
 import { repoRoot } from '../kit/paths.js'
+import { RawSocket } from '../kit/raw-socket.js'
 import { newFolder } from '../kit/server-process.js'
 
 const run = promisify(execFile)
@@ -128,3 +131,52 @@ test('close() may be called twice, and while requests are on their way', async (
   client.close()
   await assert.rejects(client.get('/readyz'))
 })
+
+test('whoever calls close() again waits for the requests that have begun; in a hurry they are cut', async () => {
+  const server = await startServer()
+  const begun = await beginCreation(server)
+  let isClosed = false
+  const first = server.close()
+  const second = server.close().then(() => {
+    isClosed = true
+  })
+  await until(
+    () => isReachable(server),
+    (isOpen) => !isOpen,
+  )
+  assert.equal(isClosed, false)
+  begun.write('}')
+  await begun.until((text) => text.includes('"uid"'), 60_000)
+  assert.deepEqual(begun.statuses, [201])
+  await Promise.all([first, second])
+
+  const other = await startServer({ flags: ['--shutdown-delay-duration=1h'] })
+  const held = await beginCreation(other)
+  const gentle = other.close()
+  await other.close({ immediately: true })
+  await gentle
+  assert.deepEqual(held.statuses, [])
+})
+
+const isReachable = ({ port }: EmbeddedServer): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port }, () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+
+/** All but the last letter of a creation, as far as the server. */
+async function beginCreation(server: EmbeddedServer): Promise<RawSocket> {
+  const socket = await RawSocket.open({ url: server.url, ca: server.caPem, token: server.token })
+  const body = JSON.stringify(configMapOf('slow'))
+  const head = `POST ${configMaps('default')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.token}\r\nContent-Type: application/json\r\n`
+  socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`)
+  const client = clientOf(server)
+  const inFlight = async (): Promise<number> =>
+    readMetrics((await client.get('/metrics')).text).sum('apiserver_current_inflight_requests', { request_kind: 'mutating' })
+  await until(inFlight, (count) => count === 1)
+  client.close()
+  return socket
+}
