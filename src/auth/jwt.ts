@@ -58,6 +58,8 @@ const algorithmsOf = (key: KeyObject): readonly string[] => {
 
 const curveAlgorithms: { readonly [curve: string]: string } = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' }
 
+export const canSignTokens = (key: KeyObject): boolean => algorithmsOf(key).length > 0
+
 /** Throws one sentence when no token can be signed with such a key. */
 export function verifyingKey(key: KeyObject): VerifyingKey {
   const algorithms = algorithmsOf(key)

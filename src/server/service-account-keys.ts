@@ -2,7 +2,7 @@
 
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { join } from 'node:path'
-import { type VerifyingKey, verifyingKey } from '../auth/jwt.js'
+import { canSignTokens, type VerifyingKey, verifyingKey } from '../auth/jwt.js'
 import { pkiFolder } from './certificates.js'
 import type { ServiceAccountSettings } from './options/settings.js'
 import { readOptionalFile, type WriteFile, writePrivateFile } from './private-files.js'
@@ -27,10 +27,13 @@ export function tokenKeys(
   { dataDir, tlsKey, write = writePrivateFile }: KeyPlaces,
 ): TokenKeys {
   const signer = signingKey === undefined ? ownKey(dataDir, write) : createPrivateKey(signingKey)
-  const named = (keys.length === 0 && tlsKey !== undefined ? [tlsKey] : keys).flatMap(publicKeysOf)
+  // The key of the port may be of a sort that signs no tokens: then nobody meant it for them.
+  const ofPort = keys.length === 0 && tlsKey !== undefined ? publicKeysOf(tlsKey).filter(canSignTokens) : []
+  const named = [...keys.flatMap(publicKeysOf), ...ofPort]
   // Whoever names keys decides which tokens are believed; a key of our own making is among them, for nobody can name it.
-  const own = signingKey === undefined || named.length === 0 ? [verifying(signer)] : []
-  const distinct = new Map([...own, ...named.map(verifying)].map((key) => [key.id, key]))
+  const own = verifying(signer)
+  const believed = signingKey === undefined || named.length === 0 ? [own] : []
+  const distinct = new Map([...believed, ...named.map(verifying)].map((key) => [key.id, key]))
   return { signingKey: signer, keys: [...distinct.values()] }
 }
 
