@@ -1,3 +1,5 @@
+// What was opened is closed in the opposite order, once, whoever asks for it.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Closing } from './closing.js'

@@ -1,3 +1,5 @@
+// Which keys check and sign the tokens of service accounts, and which are refused.
+
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { test } from 'node:test'
