@@ -24,6 +24,8 @@ export interface Attempt {
   readonly old?: object
   readonly options?: CallOptions
   readonly user?: Partial<Caller['user']>
+  /** Left out: all gates are open. */
+  readonly gates?: (name: string) => boolean
 }
 
 export interface Stage {
@@ -62,7 +64,7 @@ export async function stageOf(identity: IdentityName = 'kubernetes'): Promise<St
         annotate: (key, value) => remarks.set(key, value),
         user: { name: 'somebody', uid: '', groups: [], extra: {}, ...user },
       })
-      const call = new Call({ identity: catalog.identity, gates: testContext().gates, forbidsPrivileged: false }, caller, {
+      const call = new Call({ identity: catalog.identity, gates: more.gates ?? testContext().gates, forbidsPrivileged: false }, caller, {
         resource,
         namespace: more.namespace ?? (object as ApiObject | undefined)?.metadata?.namespace ?? '',
         name: more.name ?? (object as ApiObject | undefined)?.metadata?.name ?? '',

@@ -19,6 +19,8 @@ export type RequestVerb =
   | 'options'
   | 'post'
   | 'put'
+  /** Of a method that no verb of a resource stands for. */
+  | ''
 
 export interface RequestInfo {
   readonly method: string
@@ -70,7 +72,8 @@ export function parseRequest(method: string, url: string): RequestInfo {
   return info
 }
 
-function readRequest(method: string, url: string): RequestInfo {
+function readRequest(method: string, target: string): RequestInfo {
+  const url = target.startsWith('/') ? target : withoutOrigin(target)
   const mark = url.indexOf('?')
   const path = mark < 0 ? url : url.slice(0, mark)
   const query = mark < 0 ? '' : url.slice(mark + 1)
@@ -78,6 +81,15 @@ function readRequest(method: string, url: string): RequestInfo {
   const core = words[0] === 'api'
   if ((!core && words[0] !== 'apis') || words.length < (core ? 3 : 4)) return nonResource({ method, path, query })
   return resourceRequest({ method, path, query, words, core })
+}
+
+/** A request may name the server, too, as it would for a proxy: `GET https://host/path`. It is for the path all the same. */
+function withoutOrigin(target: string): string {
+  const mark = target.indexOf('://')
+  if (mark < 1 || target.slice(0, mark).includes('/')) return target
+  const path = target.slice(mark + 3)
+  const from = path.search(/[/?]/)
+  return from < 0 ? '/' : path[from] === '/' ? path.slice(from) : `/${path.slice(from)}`
 }
 
 /** The words of a path. It is decoded first, so that an escaped slash separates like a plain one; slashes at its ends do not count. */
@@ -151,7 +163,7 @@ function resourceRequest(input: PathParts & { readonly words: readonly string[];
 }
 
 function verbOf(input: { readonly method: string; readonly query: string; readonly name: string }): RequestVerb {
-  const verb = verbsByMethod[input.method] ?? (input.method.toLowerCase() as RequestVerb)
+  const verb = verbsByMethod[input.method] ?? ''
   if (input.name !== '') return verb
   if (verb === 'get') return hasWatch(input.query) ? 'watch' : 'list'
   return verb === 'delete' ? 'deletecollection' : verb

@@ -83,7 +83,7 @@ function serveOther(site: OpenSite, exchange: Exchange): Answered | Promise<Answ
   // The router of these does not look at methods.
   if (first === undefined || exchange.info.path === '/index.html') return sendJson(exchange, site.root(exchange.catalog, servicesOf(site)))
   const isRead = exchange.info.method === 'GET' || exchange.info.method === 'HEAD'
-  if (!isRead && !hasOwnMethods(exchange, first)) return notRead(site, exchange, words)
+  if (!isRead && !hasOwnMethods(first)) return notRead(site, exchange, words)
   switch (first) {
     case 'metrics':
       return words.length === 1 ? serveMetrics(site, exchange) : pageNotFound(exchange)
@@ -127,8 +127,7 @@ function serveDebug(site: Site, exchange: Exchange, words: readonly string[]): A
 }
 
 /** Whether whoever serves such paths sees to methods, or does not look at them. */
-const hasOwnMethods = ({ info }: Exchange, first: string): boolean =>
-  first === 'openapi' || first === 'api' || first === 'apis' || (first === 'metrics' && info.method !== 'DELETE')
+const hasOwnMethods = (first: string): boolean => first === 'openapi' || first === 'api' || first === 'apis' || first === 'metrics'
 
 /** Some documents are read only; elsewhere there is nothing. */
 function notRead(site: Site, exchange: Exchange, words: readonly string[]): Answered {
@@ -187,6 +186,11 @@ async function serveHealth(exchange: Exchange, { path, checks, name }: HealthReq
 }
 
 async function serveMetrics(site: Site, exchange: Exchange): Promise<Answered> {
+  // Whoever may look into a server closely enough to find its slow places may count them anew.
+  if (exchange.info.method === 'DELETE' && site.profiles !== undefined) {
+    site.metrics.reset()
+    return plain(exchange, 200, 'metrics reset\n')
+  }
   const { contentType, pieces } = await site.metrics.read()
   // Collectors want it compressed, and that takes longer than to write it: others have their turn meanwhile.
   if (pieces.length > fewMetrics && exchange.info.method === 'GET')

@@ -60,14 +60,16 @@ export function locate(server: ResourceServer, exchange: Exchange): Target {
   const { info } = exchange
   const resource = exchange.catalog.find(info.group, info.version, info.resource)
   const [, name = ''] = info.parts
-  if (resource === undefined || (info.parts.length > 3 && info.subresource !== 'proxy')) throw couldNotFind()
+  if (resource === undefined) throw couldNotFind()
+  const isCustom = resource.definition.custom !== undefined
+  // Custom kinds have no routes: nobody looks at what stands behind a subresource of theirs.
+  if (info.parts.length > 3 && info.subresource !== 'proxy' && !isCustom) throw couldNotFind()
   const isNamespaceItself = info.resource === 'namespaces' && info.group === '' && name === info.namespace
   if (!resource.namespaced && info.namespace !== '' && !isNamespaceItself) throw couldNotFind()
   if (resource.namespaced && info.namespace === '' && name !== '' && info.verb !== 'watch') throw couldNotFind()
   // The old form of a watch has no subresources, and of the old form of a proxy nothing is left.
   if ((info.verb === 'watch' && info.subresource !== '') || info.verb === 'proxy') throw couldNotFind()
   const subresource = info.subresource === '' ? undefined : resource.subresources.get(info.subresource)
-  const isCustom = resource.definition.custom !== undefined
   if (info.subresource !== '' && subresource === undefined) throw isCustom ? notFound(resource.subject, info.name) : couldNotFind()
   if (isCustom) checkCustomMethod(exchange, resource, subresource)
   else checkMethod(exchange, resource, subresource)
@@ -100,9 +102,9 @@ export const isInScope = ({ namespaced }: Resource, { namespace, verb }: Request
 /** Custom kinds have no routes of their own: what is asked for is found out from the verb, and only then whether it can be done. */
 function checkCustomMethod({ info }: Exchange, resource: Resource, subresource: Subresource | undefined): void {
   const verbs: readonly Verb[] = subresource?.verbs ?? resource.verbs
-  const verb = info.verb as Verb
-  if (!verbs.includes(verb)) throw methodNotSupported(resource.subject, verb)
-  if ((verb === 'watch' && info.method !== 'GET') || (verb === 'create' && info.name !== '')) throw methodNotAllowed()
+  const { verb } = info
+  if (!(verbs as readonly string[]).includes(verb)) throw methodNotSupported(resource.subject, verb)
+  if (verb === 'watch' && info.method !== 'GET') throw methodNotAllowed()
   if (verb === 'update' && info.name === '') throw nameMissing()
 }
 

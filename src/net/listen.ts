@@ -103,7 +103,8 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     const { socket } = request
     silent.delete(socket)
     queued.follow(socket, response)
-    if (request.rawHeaders.length > 2 * limits.maxHeaders) refuseHeaders(response)
+    if (request.rawHeaders.length > 2 * limits.maxHeaders) refuse(response, 431)
+    else if (hasSeveralHosts(request.rawHeaders)) refuse(response, 400, '400 Bad Request: too many Host headers')
     else turns.run(socket, socket, () => response.destroyed || serve(request, response))
   })
   const createHttp2 = (): Http2Server => {
@@ -139,7 +140,8 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
       taken.add(socket)
       socket.once('close', () => taken.delete(socket))
     })
-    if (request.rawHeaders.length > 2 * limits.maxHeaders) refuseHeaders(response)
+    if (request.rawHeaders.length > 2 * limits.maxHeaders) refuse(response, 431)
+    else if (hasSeveralHosts(request.rawHeaders)) refuse(response, 400, '400 Bad Request: too many Host headers')
     else turns.run(socket, socket, () => serve(request, response))
   })
   const sockets = trackSockets(https)
@@ -178,9 +180,19 @@ const unreadMs = 250
 /** A code of HTTP/2. */
 const http2NoError = 0
 
-function refuseHeaders(response: ServerResponse): void {
-  response.writeHead(431, { Connection: 'close' })
-  response.end()
+function refuse(response: ServerResponse, code: number, text = ''): void {
+  response.writeHead(code, { Connection: 'close', 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length })
+  response.end(text)
+}
+
+/** Who is in between may have believed another one of them. */
+function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+  }
+  return hosts > 1
 }
 
 function tlsOptions({ clientCa, minVersion = 'TLSv1.2', ciphers, namedCertificate }: ListenOptions, certificate: KeyPair) {

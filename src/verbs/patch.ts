@@ -29,7 +29,7 @@ import { checkNamespace, create, inNamespace } from './create.js'
 import { addressOf, type Engine, upToDate, type Written } from './engine.js'
 import { kindVersions, resetOf, track } from './managed-fields.js'
 import { isOvertaken, maxOvertaken } from './overtaken.js'
-import { change, checkName } from './update.js'
+import { change, checkName, mayCreate } from './update.js'
 import { converting, fromStored, shownAs, toStored, withDefaults } from './versions.js'
 import { writeView } from './view.js'
 
@@ -53,7 +53,7 @@ export async function patch(engine: Engine, call: Call, request: PatchRequest, a
   const current = engine.store.readOften(addressOf(call))
   const shown = call.subresource?.shown ?? call.resource
   if (request.type === 'apply') checkConfiguration(shown, request.patch as ApiObject)
-  const mayMake = request.type === 'apply' && call.subresource === undefined
+  const mayMake = request.type === 'apply' && (call.subresource === undefined || mayCreate(call))
   if (current === undefined && !mayMake) throw notFound(call.resource.subject, call.name)
   const act = request.type !== 'apply' ? patched : call.subresource?.view === undefined ? applied : appliedToView
   const next = (live: ApiObject): Promised<ApiObject> => converting(call, () => toStored(call, act(call, live, request)))
@@ -198,7 +198,7 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
         return strategicMergePatch(document as never, request.patch as never, shown.schema)
     }
   })
-  if (request.type !== 'strategic') checkStillTheKind(request, result, shown)
+  if (request.type !== 'strategic') checkStillTheKind(call, { request, result, shown })
   const sent = withDistinctOwners(inNamespace(call, read(shown.schema, call, { request, result })), call.warn, true)
   checkName(call, sent)
   const next = view === undefined ? withDefaults(call, sent) : writeView(call, view, { sent, live })
@@ -223,12 +223,22 @@ function saidOf(request: PatchRequest, { schema, definition }: Resource): unknow
   }
 }
 
+interface PatchedDocument {
+  readonly request: PatchRequest
+  readonly result: unknown
+  readonly shown: Resource
+}
+
 /** A patched document is read like one that was sent. A strategic patch works on the fields of the kind, which it cannot leave. */
-function checkStillTheKind(request: PatchRequest, result: unknown, shown: Resource): void {
+function checkStillTheKind(call: Call, { request, result, shown }: PatchedDocument): void {
   const { kind, apiVersion, definition } = shown
   const isCustom = definition.custom !== undefined && shown.kind === definition.kind
   const patchedTo = result as Partial<ApiObject>
-  if (!patchedTo.apiVersion) throw unfit(request, 'the patch leaves no apiVersion')
+  if (!patchedTo.apiVersion) {
+    if (isCustom) throw unfit(request, 'the patch leaves no apiVersion')
+    // What is of no version is read as an object without fields.
+    checkName(call, {})
+  }
   if (isCustom && patchedTo.kind) {
     checkCustomType(patchedTo, shown)
     return

@@ -50,17 +50,20 @@ export async function update(engine: Engine, call: Call, request: UpdateRequest,
       ? createInstead(engine, call, { ...request, object: sent })
       : change(engine, call, { current, next }))
   } catch (thrown) {
-    const mayMake = call.resource.definition.createOnUpdate && call.subresource === undefined
-    if (!mayMake || attempts >= maxOvertaken || !isOvertaken(engine, call, current, thrown)) throw thrown
+    if (!mayCreate(call) || attempts >= maxOvertaken || !isOvertaken(engine, call, current, thrown)) throw thrown
     return update(engine, call, request, attempts + 1)
   }
 }
 
-/** A PUT on a name that nobody has: some kinds take it for a creation. */
+/** Some kinds take a PUT on a name that nobody has for a creation; one on a part of the object, such as its status, is no other PUT. */
+export const mayCreate = ({ resource: { definition }, subresource }: Call): boolean =>
+  definition.createOnUpdate === true && subresource?.view === undefined
+
+/** A PUT on a name that nobody has. */
 function createInstead(engine: Engine, call: Call, request: UpdateRequest): Promise<Written> {
   const uid = request.object.metadata?.uid
   if (uid !== undefined) throw otherUid(call, uid, '')
-  if (!call.resource.definition.createOnUpdate || call.subresource !== undefined) throw notFound(call.resource.subject, call.name)
+  if (!mayCreate(call)) throw notFound(call.resource.subject, call.name)
   // What a version would be compared with is not there, so that it is no condition.
   return create(engine, call, { object: withMetadata(request.object, { resourceVersion: undefined }), isByTheWay: true })
 }

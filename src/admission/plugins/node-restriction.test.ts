@@ -164,5 +164,10 @@ test('leases, CSI nodes and claims: its own, and of claims the status', async ()
     ask({ resource: claims, operation: 'UPDATE', subresource: 'status', object, old: claim({}), ...more })
   assert.equal(await update(claim({ capacity: { storage: '1' } })), '')
   assert.match(await update(claim({ phase: 'Bound' })), /other than status.capacity and status.conditions/)
+  assert.equal(await update(claim({ resizeStatus: 'NodeExpansionFailed' })), '')
+  assert.match(
+    await update(claim({ resizeStatus: 'NodeExpansionFailed' }), { gates: () => false }),
+    /other than status.capacity and status.conditions/,
+  )
   assert.match(await ask({ resource: claims, operation: 'UPDATE', object: claim({}), old: claim({}) }), /may only update PVC status/)
 })

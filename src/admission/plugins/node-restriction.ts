@@ -160,18 +160,20 @@ function checkNode({ request, node, refuse }: Attempt): void {
   if (labels.length > 0) throw refuse(`is not allowed to modify labels: ${labels.join(', ')}`)
 }
 
-const claimFields = ['capacity', 'conditions', 'allocatedResources', 'resizeStatus']
+const claimFields = ['capacity', 'conditions']
+const expansionFields = ['allocatedResources', 'resizeStatus']
 
 function checkClaim({ request, node, refuse }: Attempt): void {
   if (request.subresource !== 'status') throw refuse('may only update PVC status')
   if (request.operation !== 'UPDATE') throw refuse(`unexpected operation ${JSON.stringify(request.operation)}`)
+  const fields = request.call.gates('RecoverVolumeExpansionFailure') ? [...claimFields, ...expansionFields] : claimFields
   const others = (claim: ApiObject | undefined): object => {
     const { metadata, status, ...rest } = (claim ?? {}) as Claim
     const { managedFields: _, resourceVersion: __, ...kept } = metadata ?? {}
     return {
       ...rest,
       metadata: kept,
-      status: Object.fromEntries(Object.entries(status ?? {}).filter(([name]) => !claimFields.includes(name))),
+      status: Object.fromEntries(Object.entries(status ?? {}).filter(([name]) => !fields.includes(name))),
     }
   }
   if (sameValue(others(request.object), others(request.old))) return

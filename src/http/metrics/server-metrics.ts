@@ -22,7 +22,7 @@ export class ServerMetrics {
   readonly #sources: readonly MetricSource[]
   readonly #disabled: ReadonlySet<string>
   readonly #exposition: Exposition
-  readonly #requests = new RequestTallies()
+  #requests = new RequestTallies()
   readonly watches = new WatchTallies()
   #writing: Promise<readonly Uint8Array[]> | undefined
 
@@ -38,6 +38,12 @@ export class ServerMetrics {
       if (exchange.isLongRunning) this.#requests.begin(exchange)
     },
     responseComplete: (exchange) => this.#requests.complete(exchange),
+  }
+
+  /** Requests and events of watches are counted from nothing again; what others count goes on. */
+  reset(): void {
+    this.#requests = new RequestTallies()
+    this.watches.reset()
   }
 
   /** The text in pieces. Whoever asks while it is being written gets the same. */

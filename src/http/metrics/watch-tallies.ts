@@ -14,7 +14,7 @@ const mostKinds = 2_000
 
 export class EventTally {
   readonly labels: readonly string[]
-  readonly sizes = new Histogram(sizeBounds)
+  sizes = new Histogram(sizeBounds)
   count = 0
   constructor(of: readonly string[]) {
     this.labels = of
@@ -35,6 +35,14 @@ export class WatchTallies {
     if (this.#byKind.size < mostKinds || this.#byKind.has(key))
       return getOrInsert(this.#byKind, key, () => new EventTally([group, kind, version]))
     return getOrInsert(this.#byKind, '', () => new EventTally(['other', 'other', '']))
+  }
+
+  /** Open streams keep their records. */
+  reset(): void {
+    for (const tally of this.#byKind.values()) {
+      tally.count = 0
+      tally.sizes = new Histogram(sizeBounds)
+    }
   }
 
   families(): readonly Family[] {

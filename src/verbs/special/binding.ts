@@ -3,6 +3,7 @@
 import { badRequest, conflict, notFound } from '../../api/api-error.js'
 import type { Call } from '../../api/call.js'
 import { type ApiObject, members, withMetadata } from '../../api/object.js'
+import { shorten } from '../../base/shorten.js'
 import { validateBinding } from '../../resources/core/binding.js'
 import { timeOf } from '../../schema/scalars.js'
 import { addressOf, type Engine } from '../engine.js'
@@ -14,7 +15,7 @@ interface Binding extends ApiObject {
 }
 
 interface Pod extends ApiObject {
-  readonly spec?: { readonly nodeName?: string }
+  readonly spec?: { readonly nodeName?: string; readonly schedulingGates?: readonly unknown[] }
   readonly status?: { readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] }
 }
 
@@ -29,14 +30,27 @@ export async function bind(engine: Engine, call: Call, { body, validate }: Actio
   await change(engine, call, { current, isPatch: true, isAdmitted: true, next: (live) => bound(call, live, binding) })
 }
 
+/** A scheduler may say which pod it decided about, and at which version. */
+function checkConditions(call: Call, { metadata: found }: Pod, { metadata: wanted }: Binding): void {
+  const refuse = (field: string, sent: string, is: string | undefined) =>
+    conflict(
+      call.resource.subject,
+      call.name,
+      `Precondition failed: ${field} in precondition: ${shorten(sent)}, ${field} in object meta: ${is}`,
+    )
+  if (wanted?.uid && wanted.uid !== found?.uid) throw refuse('UID', wanted.uid, found?.uid)
+  const version = wanted?.resourceVersion
+  if (version && version !== found?.resourceVersion) throw refuse('ResourceVersion', version, found?.resourceVersion)
+}
+
 function bound(call: Call, live: Pod, binding: Binding): ApiObject {
   const { name } = call
   const refuse = (why: string) => conflict({ ...call.resource.subject, resource: `${call.resource.name}/binding` }, name, why)
-  if (binding.metadata?.uid !== undefined && binding.metadata.uid !== live.metadata?.uid) {
-    throw refuse(`Precondition failed: UID in precondition: ${binding.metadata.uid}, UID in object meta: ${live.metadata?.uid}`)
-  }
+  checkConditions(call, live, binding)
   if (live.metadata?.deletionTimestamp !== undefined) throw refuse(`pod ${name} is being deleted, cannot be assigned to a host`)
   if (live.spec?.nodeName) throw refuse(`pod ${name} is already assigned to node ${JSON.stringify(live.spec.nodeName)}`)
+  if (live.spec?.schedulingGates?.length && call.gates('PodSchedulingReadiness'))
+    throw refuse(`pod ${name} has non-empty .spec.schedulingGates`)
   const scheduled = { type: 'PodScheduled', status: 'True', lastTransitionTime: timeOf(call.now) }
   const others = (live.status?.conditions ?? []).filter(({ type }) => type !== scheduled.type)
   const annotations =
