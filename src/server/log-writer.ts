@@ -9,7 +9,7 @@ export interface LogWriterOptions {
   readonly fd: number
   /** What may wait for a slow reader; lines beyond are left out. */
   readonly mostWaitingBytes: number
-  /** Called when the reader goes on again, with the number of lines that were left out. */
+  /** Called when lines are taken again, with the number of those that were left out. */
   readonly onLeftOut: (lines: number) => void
 }
 
@@ -17,6 +17,7 @@ export interface LogWriterOptions {
 const retryMs = 20
 const closePatienceMs = 1_000
 
+const newline = Buffer.from('\n')
 const writeAsync = promisify(write)
 
 export class LogWriter {
@@ -26,6 +27,10 @@ export class LogWriter {
   #leftOut = 0
   #writing: Promise<void> | undefined
   #isOver = false
+  /** The last lines found no room. */
+  #isFailing = false
+  /** Of the last line only a part did. */
+  #isLineOpen = false
 
   constructor(options: LogWriterOptions) {
     this.#options = options
@@ -44,8 +49,13 @@ export class LogWriter {
 
   /** Resolves when all is written, when the reader is gone, or when it has had its time. */
   async close(): Promise<void> {
-    if (this.#writing !== undefined) await atMost(closePatienceMs, this.#writing)
+    await atMost(closePatienceMs, this.settle())
     this.#isOver = true
+  }
+
+  /** Resolves when nothing waits any more. */
+  async settle(): Promise<void> {
+    await this.#writing
   }
 
   async #writeAll(): Promise<void> {
@@ -59,24 +69,36 @@ export class LogWriter {
     this.#writing = undefined
   }
 
-  async #writeBytes(bytes: Buffer): Promise<void> {
+  async #writeBytes(lines: Buffer): Promise<void> {
+    const bytes = this.#isLineOpen ? Buffer.concat([newline, lines]) : lines
     for (let at = 0; at < bytes.length && !this.#isOver; ) {
       try {
         at += (await writeAsync(this.#options.fd, bytes, at)).bytesWritten
+        this.#isLineOpen = bytes[at - 1] !== newline[0]
       } catch (error) {
-        if (!isBusy(error)) this.#isOver = true
-        else await sleep(retryMs)
+        if (isBusy(error)) await sleep(retryMs)
+        else if (isFull(error)) {
+          this.#leftOut += bytes.subarray(at).filter((byte) => byte === newline[0]).length
+          this.#isFailing = true
+          return
+        } else this.#isOver = true
       }
     }
+    this.#isFailing = false
   }
 
   #tellLeftOut(): void {
-    if (this.#leftOut === 0) return
+    if (this.#leftOut === 0 || this.#isFailing) return
     const lines = this.#leftOut
     this.#leftOut = 0
     this.#options.onLeftOut(lines)
   }
 }
 
-/** Any other error means that nobody reads the log any more, which is no reason to end. */
-const isBusy = (error: unknown): boolean => error instanceof Error && 'code' in error && (error.code === 'EAGAIN' || error.code === 'EBUSY')
+const hasCode = (error: unknown, codes: readonly string[]): boolean =>
+  error instanceof Error && 'code' in error && codes.includes(String(error.code))
+
+const isBusy = (error: unknown): boolean => hasCode(error, ['EAGAIN', 'EBUSY'])
+
+/** There may be room again later. Any other error means that nobody reads the log any more, which is no reason to end. */
+const isFull = (error: unknown): boolean => hasCode(error, ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'])

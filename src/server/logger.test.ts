@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { Logger } from '../base/logger.js'
+import { LogWriter } from './log-writer.js'
 import { createLogger } from './logger.js'
 
 /** A logger into a file, and the lines of it once the logger is closed. */
@@ -53,6 +54,25 @@ test('lines keep their order and none is lost or repeated, whatever is under way
       Array.from({ length: 20 }, (_, index) => index),
     )
   }
+})
+
+test('a disk that was full is written to again, and the lines that found no room are counted', {
+  skip: !existsSync('/dev/full'),
+}, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'logger-'))
+  const path = join(folder, 'log')
+  const fd = openSync('/dev/full', 'w')
+  const writer = new LogWriter({ fd, mostWaitingBytes: 1 << 20, onLeftOut: (lines) => writer.write(`left out: ${lines}\n`) })
+  for (const line of ['one\n', 'two\n']) writer.write(line)
+  await writer.settle()
+  closeSync(fd)
+  // As if there were room again: the lowest free number is the one that was just given back.
+  assert.equal(openSync(path, 'w'), fd)
+  writer.write('three\n')
+  await writer.close()
+  closeSync(fd)
+  assert.equal(readFileSync(path, 'utf8'), 'three\nleft out: 2\n')
+  rmSync(folder, { recursive: true })
 })
 
 /** A pipe with a reader that reads nothing yet. */
