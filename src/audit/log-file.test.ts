@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -45,6 +45,29 @@ test('what was there before is continued', async () => {
   file.append(Buffer.from('b\n'))
   await file.close()
   assert.equal(readFileSync(join(folder, 'audit-2026-01-10T00-00-00.000.log'), 'utf8'), 'before\na\n')
+  rmSync(folder, { recursive: true })
+})
+
+test('old ones are seen to at a start, too', async () => {
+  const { folder, path } = inFolder()
+  for (const day of ['01', '08', '09']) writeFileSync(join(folder, `audit-2026-01-${day}T00-00-00.000.log`), `${day}\n`)
+  const file = new LogFile({ ...rotation, path, maxAgeDays: 3, compresses: true }, { now: () => start })
+  await file.close()
+  const names = ['audit-2026-01-08T00-00-00.000.log.gz', 'audit-2026-01-09T00-00-00.000.log.gz', 'audit.log']
+  assert.deepEqual(readdirSync(folder).sort(), names)
+  rmSync(folder, { recursive: true })
+})
+
+test('it is told when old ones cannot be seen to', async () => {
+  const { folder, path } = inFolder()
+  const said: string[] = []
+  const logger = { ...silentLogger, warn: (_: unknown, message: string) => void said.push(message) }
+  // A folder in the place of the compressed file.
+  writeFileSync(join(folder, 'audit-2026-01-09T00-00-00.000.log'), 'x\n')
+  mkdirSync(join(folder, 'audit-2026-01-09T00-00-00.000.log.gz.tmp'))
+  const file = new LogFile({ ...rotation, path, compresses: true }, { now: () => start, logger })
+  await file.close()
+  assert.deepEqual(said, ['old audit logs cannot be compressed or removed'])
   rmSync(folder, { recursive: true })
 })
 

@@ -62,6 +62,8 @@ export class LogFile implements LineTarget {
     this.#now = now
     this.#mostBytes = rotation.maxBytes
     this.#open()
+    // Time has passed since the last rotation, and it may have been cut off.
+    if (this.#isFile) this.#tidySoon()
   }
 
   /** Writes all of it, or throws and leaves the file as it was. */
@@ -134,8 +136,17 @@ export class LogFile implements LineTarget {
       return this.#open()
     }
     const descriptor = this.#open()
-    this.#tidying = this.#tidying.then(() => this.#tidy()).catch(() => undefined) // the next rotation tries again
+    this.#tidySoon()
     return descriptor
+  }
+
+  /** What fails is tried again with the next rotation. */
+  #tidySoon(): void {
+    const { maxBackups, maxAgeDays, compresses } = this.#rotation
+    if (maxBackups === 0 && maxAgeDays === 0 && !compresses) return
+    this.#tidying = this.#tidying
+      .then(() => this.#tidy())
+      .catch((err: unknown) => this.#logger.warn({ err }, 'old audit logs cannot be compressed or removed'))
   }
 
   #backupName(): string {
