@@ -4,6 +4,7 @@
 import type { OutgoingHttpHeaders } from 'node:http2'
 import { connect as connectPlain, isIP } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
+import type { KeyPair } from './issue-certificate.js'
 import { KeptConnections, type Opened } from './kept-connections.js'
 import { type AnswerRoom, type QuestionText, type ReadAnswer, StaleConnectionError } from './question.js'
 import { type CertificateFlaw, type CertificateTally, ShownCertificate } from './shown-certificate.js'
@@ -21,9 +22,8 @@ export interface EndpointSettings {
   readonly insecure?: boolean
   /** The name that its certificate must have, where it is another than that of the address. */
   readonly serverName?: string
-  /** PEM, both or none. */
-  readonly cert?: string
-  readonly key?: string
+  /** PEM of what this side shows, asked for with each connection; left out: nothing. The same value until it changes. */
+  readonly clientPair?: () => KeyPair
   /** What stands in `Authorization`, asked for with each request; left out: nothing. */
   readonly authorization?: () => string
   readonly userAgent?: string
@@ -82,8 +82,8 @@ export class JsonEndpoint {
   /** The headers that are always the same. */
   readonly #head: string
   readonly #connections: KeptConnections
-  /** Of the last connection, with which the next one is made more cheaply. */
-  #session: Buffer | undefined
+  /** Of the last connection, with which the next one is made more cheaply where it shows the same. */
+  #session: { readonly ticket: Buffer; readonly pair: KeyPair | undefined } | undefined
   /** The last connection: all lead to the same server, and it shows the same on each. */
   #lastSocket: TLSSocket | undefined
   readonly #shown: ShownCertificate | undefined
@@ -167,15 +167,17 @@ export class JsonEndpoint {
     const { serverName } = this.#settings
     // An address is no name that could be asked for.
     const servername = serverName ?? (isIP(named) === 0 ? named : '')
-    const session = this.#session === undefined ? {} : { session: this.#session }
-    const socket = connectTls({ ...way, ...tlsOptions(this.#settings), servername, ALPNProtocols: ['h2', 'http/1.1'], ...session })
+    const pair = this.#settings.clientPair?.()
+    const session = this.#session === undefined || this.#session.pair !== pair ? {} : { session: this.#session.ticket }
+    const tls = tlsOptions({ ...this.#settings, ...pair })
+    const socket = connectTls({ ...way, ...tls, servername, ALPNProtocols: ['h2', 'http/1.1'], ...session })
     if (this.#shown !== undefined) {
       socket.once('secureConnect', () => {
         this.#lastSocket = socket
       })
     }
-    socket.on('session', (given: Buffer) => {
-      this.#session = given
+    socket.on('session', (ticket: Buffer) => {
+      this.#session = { ticket, pair }
     })
     // A session that is not taken any more must not stand in the way for ever.
     socket.on('error', () => {

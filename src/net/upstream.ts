@@ -3,6 +3,7 @@
 import { type Agent, type ClientRequest, Agent as HttpAgent, type RequestOptions, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { Duplex } from 'node:stream'
+import type { KeyPair } from './issue-certificate.js'
 import { type CertificateTally, checkServerName, ShownCertificate } from './shown-certificate.js'
 import { createConnectionWith, type Dial } from './tunnel.js'
 
@@ -65,7 +66,7 @@ export interface UpstreamRequest {
 /** One sort of connections: the same credentials and the same trust, to any number of servers. */
 export class Upstream {
   readonly limits: UpstreamLimits
-  readonly #tls: UpstreamOptions
+  #tls: UpstreamOptions
   readonly #shown: ShownCertificate | undefined
   readonly #agents = new Map<string, Agent>()
 
@@ -95,6 +96,13 @@ export class Upstream {
       sent.on('error', (error) => shown.countFailure(error))
     }
     return sent
+  }
+
+  /** From now on this is shown: what is under way goes on, and no connection is used again that was made with another one. */
+  showCertificate({ cert, key }: KeyPair): void {
+    this.#tls = { ...this.#tls, cert, key }
+    for (const agent of this.#agents.values()) retire(agent)
+    this.#agents.clear()
   }
 
   close(): void {
@@ -137,6 +145,12 @@ export const wayOf = (dial: Dial | undefined): RequestOptions =>
 export const hostOf = ({ hostname }: URL): string => (hostname.startsWith('[') ? hostname.slice(1, -1) : hostname)
 
 export const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port))
+
+/** Its connections end with the requests on them. */
+function retire(agent: Agent): void {
+  agent.maxFreeSockets = 0
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of [...(sockets ?? [])]) socket.destroy()
+}
 
 /** Node bounds the kept connections to each server, and not those to all: there may be thousands of servers. */
 function boundFreeSockets(agent: Agent): void {

@@ -90,7 +90,7 @@ function readArguments(args: readonly string[]): Wish | string {
 }
 
 async function fetchRecordings(kubeconfig: string): Promise<string> {
-  const { url, ca, insecure, serverName, cert, key, authorization } = readConnection(kubeconfig, readFromDisk(kubeconfig))
+  const { url, ca, insecure, serverName, clientPair, authorization } = readConnection(kubeconfig, readFromDisk(kubeconfig))
   const { status, body } = await getDocument({
     url: new URL('/debug/admission/reviews', url).href,
     headers: authorization === undefined ? {} : { authorization: authorization() },
@@ -99,8 +99,7 @@ async function fetchRecordings(kubeconfig: string): Promise<string> {
     ca,
     insecure,
     serverName,
-    cert,
-    key,
+    ...clientPair?.(),
   })
   if (status === 404) throw new Error('the server records no reviews: start it with --recorded-admission-reviews=<n>')
   if (status !== 200) throw new Error(`the server answered ${status}: ${body.toString().slice(0, 500)}`)

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { issueCertificate } from '../net/issue-certificate.js'
 import { readConnection, readCredentials } from './connection-file.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'connection-'))
@@ -36,10 +37,30 @@ test('without a context the only ones are meant', () => {
 clusters: [{name: a, cluster: {server: "https://a", insecure-skip-tls-verify: true, certificate-authority-data: ${pem}}}]
 users: [{name: u, user: {client-certificate-data: ${pem}, client-key-data: ${pem}, username: ann, password: pw}}]
 `)
-  assert.deepEqual([found.insecure, found.ca, found.cert, found.key], [true, 'PEM', 'PEM', 'PEM'])
+  assert.deepEqual([found.insecure, found.ca, found.clientPair?.()], [true, 'PEM', { cert: 'PEM', key: 'PEM' }])
   assert.equal(found.authorization?.(), `Basic ${Buffer.from('ann:pw').toString('base64')}`)
   const byFile = read('clusters: [{name: a, cluster: {server: "https://a"}}]\nusers: [{name: u, user: {tokenFile: token}}]')
   assert.equal(byFile.authorization?.(), 'Bearer from-file')
+})
+
+test('files of a client certificate and of a token are read again; what does not fit together is left alone', () => {
+  const times = { notBefore: Date.now() - 60_000, notAfter: Date.now() + 3_600_000 }
+  const [old, renewed] = ['old', 'renewed'].map((commonName) => issueCertificate({ commonName, use: 'client', ...times }))
+  assert.ok(old !== undefined && renewed !== undefined)
+  const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
+  const user = '{client-certificate: client.crt, client-key: client.key, tokenFile: renewed-token}'
+  const text = `clusters: [{name: a, cluster: {server: "https://a"}}]\nusers: [{name: u, user: ${user}}]`
+  write('client.crt', old.cert)
+  write('client.key', old.key)
+  write('renewed-token', 'old')
+  const [found, halfway] = [read(text), read(text)]
+  write('client.crt', renewed.cert)
+  assert.equal(halfway.clientPair?.().cert, old.cert)
+  write('client.key', renewed.key)
+  write('renewed-token', 'new\n')
+  assert.deepEqual(found.clientPair?.(), { cert: renewed.cert, key: renewed.key })
+  assert.equal(found.clientPair?.(), found.clientPair?.())
+  assert.equal(found.authorization?.(), 'Bearer new')
 })
 
 const wrong: readonly { readonly text: string; readonly says: RegExp }[] = [

@@ -1,13 +1,16 @@
 // A client configuration that names a service of somebody else: where webhooks are, and as whom the server comes to them.
 
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { readYaml } from '../codec/yaml/read-yaml.js'
+import type { KeyPair } from '../net/issue-certificate.js'
 import type { EndpointSettings } from '../net/json-endpoint.js'
 import { type ReadText, readFromDisk } from './options/file-texts.js'
 
 type Fields = { readonly [name: string]: unknown }
 
-const tokenLastsMs = 60_000
+/** How long what a file holds counts before it is read again. */
+const fileLastsMs = 60_000
 
 /** The service that the current context of a configuration names. Throws one sentence where it is not clear or cannot be done. */
 export function readConnection(path: string, text: string, readText: ReadText = readFromDisk): EndpointSettings {
@@ -31,7 +34,7 @@ export function readConnection(path: string, text: string, readText: ReadText = 
 /** As whom the server comes to others, by where they are. */
 export type FindCredentials = (target: string) => Credentials | undefined
 
-export type Credentials = Pick<EndpointSettings, 'cert' | 'key' | 'authorization'>
+export type Credentials = Pick<EndpointSettings, 'clientPair' | 'authorization'>
 
 /** The users of a configuration that are named after hosts: `host:port`, `*.example.com:443`, `*`; the current context names the last resort. */
 export function readCredentials(path: string, text: string, readText: ReadText = readFromDisk): FindCredentials {
@@ -61,14 +64,32 @@ function spellingsOf(target: string): readonly string[] {
 
 function credentialsOf(place: Place, user: Fields): Credentials {
   for (const plugin of ['exec', 'auth-provider']) if (user[plugin] !== undefined) throw new Error(`"${plugin}" is not supported for a user`)
-  const cert = material(place, user, 'client-certificate')
-  const key = material(place, user, 'client-key')
-  if ((cert === undefined) !== (key === undefined)) throw new Error('a client certificate and its key go together')
+  const clientPair = clientPairOf(place, user)
   const authorization = authorizationOf(place, user)
   return {
-    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+    ...(clientPair === undefined ? {} : { clientPair }),
     ...(authorization === undefined ? {} : { authorization }),
   }
+}
+
+/** Files of it are read again: certificates are renewed. */
+function clientPairOf({ folder, readText }: Place, user: Fields): (() => KeyPair) | undefined {
+  const readWith = (read: ReadText): KeyPair | undefined => {
+    const place = { folder, readText: read }
+    const cert = material(place, user, 'client-certificate')
+    const key = material(place, user, 'client-key')
+    if ((cert === undefined) !== (key === undefined)) throw new Error('a client certificate and its key go together')
+    return cert === undefined || key === undefined ? undefined : { cert, key }
+  }
+  const first = readWith(readText)
+  if (first === undefined) return undefined
+  return followed(first, (last) => {
+    const next = readWith(readFromDisk)
+    if (next === undefined || (next.cert === last.cert && next.key === last.key)) return last
+    if (!new X509Certificate(next.cert).checkPrivateKey(createPrivateKey(next.key)))
+      throw new Error('the key is that of another certificate')
+    return next
+  })
 }
 
 interface Context {
@@ -133,25 +154,32 @@ function authorizationOf({ folder, readText }: Place, user: Fields): (() => stri
   const token = textIn(user, 'token')
   if (token !== '') return () => `Bearer ${token}`
   const file = textIn(user, 'tokenFile')
-  if (file !== '') return followedToken(resolve(folder, file), readText)
+  if (file !== '') {
+    const path = resolve(folder, file)
+    const find = followed(readText(path), () => readFromDisk(path))
+    return () => `Bearer ${find().trim()}`
+  }
   const [name, password] = [textIn(user, 'username'), textIn(user, 'password')]
   if (name === '' && password === '') return undefined
   return () => `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 }
 
-/** Somebody else renews it; while it cannot be read, the last one counts. */
-function followedToken(path: string, readText: ReadText): () => string {
-  let token = readText(path).trim()
-  let readAtMs = performance.now()
+/**
+ * Somebody else renews it; while it cannot be read, or is not what it should be, the last one counts. What was read at the start may be old when it
+ * is first asked for, as in a thread that begins later.
+ */
+function followed<T>(first: T, read: (last: T) => T): () => T {
+  let value = first
+  let readAtMs = Number.NEGATIVE_INFINITY
   return () => {
-    if (performance.now() - readAtMs >= tokenLastsMs) {
+    if (performance.now() - readAtMs >= fileLastsMs) {
       readAtMs = performance.now()
       try {
-        token = readFromDisk(path).trim()
+        value = read(value)
       } catch {
         // It is being replaced.
       }
     }
-    return `Bearer ${token}`
+    return value
   }
 }

@@ -88,7 +88,7 @@ export async function makeListener(opening: Opening, parts: ListenerParts): Prom
     })
   const audit = openAudit(opening, parts.outbound)
   const audited = audit && auditing({ audit, identity: settings.identity, clock: engine.clock })
-  const reach = makeReach(settings.agents, parts.outbound, closing)
+  const reach = makeReach(opening, parts.outbound)
   const metrics = new ServerMetrics({
     sources: [
       ...metricSources({ ...parts, hooks: parts.hooks.tallies, settings, inflight, lag, audit, flow }),

@@ -1,12 +1,14 @@
 // How the server reaches what runs somewhere else: agents on nodes, and whatever pods and services listen on.
 
 import { lookup } from 'node:dns/promises'
-import type { Closing } from '../base/closing.js'
 import { ForwardingRoom } from '../http/forward-exchange.js'
 import { PodLogTallies } from '../http/metrics/pod-log-tallies.js'
 import type { Reach } from '../http/serve-connection.js'
+import type { KeyPair } from '../net/issue-certificate.js'
+import { ReloadingCertificate } from '../net/reloading-certificate.js'
 import { Upstream } from '../net/upstream.js'
 import type { AgentFinding } from '../verbs/engine.js'
+import type { Opening } from './opening.js'
 import type { AgentSettings } from './options/settings.js'
 import type { Outbound } from './outbound.js'
 
@@ -17,18 +19,20 @@ export interface OpenReach extends Reach {
   readonly logTallies: PodLogTallies
 }
 
-export function makeReach(
-  { ca, cert, key, connectMs, bytesPerSecond }: AgentSettings,
-  { cluster: dial }: Pick<Outbound, 'cluster'>,
-  closing: Closing,
-): OpenReach {
+export function makeReach({ settings, logger, closing }: Opening, { cluster: dial }: Pick<Outbound, 'cluster'>): OpenReach {
+  const { ca, clientFiles, connectMs, bytesPerSecond } = settings.agents
   const limits = { connectMs: connectMs || usualConnectMs }
+  const onChange = (pair: KeyPair): void => {
+    for (const upstream of [upstreams.agent, upstreams.uncheckedAgent]) upstream.showCertificate(pair)
+  }
+  const reloading = clientFiles && new ReloadingCertificate(clientFiles, { logger, what: 'certificate for node agents', onChange })
   const upstreams = {
     // Without an authority nobody's certificate can be checked.
-    agent: new Upstream({ ca, insecure: ca === undefined, cert, key, dial }, limits),
-    uncheckedAgent: new Upstream({ insecure: true, cert, key, dial }, limits),
+    agent: new Upstream({ ca, insecure: ca === undefined, ...reloading?.current, dial }, limits),
+    uncheckedAgent: new Upstream({ insecure: true, ...reloading?.current, dial }, limits),
     anybody: new Upstream({ insecure: true, dial }),
   }
+  closing.add(() => reloading?.close())
   closing.add(() => {
     for (const upstream of Object.values(upstreams)) upstream.close()
   })

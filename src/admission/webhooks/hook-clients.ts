@@ -11,7 +11,7 @@ import type { ServiceObjects } from '../../resources/core/locate-service.js'
 import { locateService, serviceName, serviceUrl } from '../../resources/core/locate-service.js'
 
 /** As whom the server comes to a hook. */
-export type HookCredentials = Pick<EndpointSettings, 'cert' | 'key' | 'authorization'>
+export type HookCredentials = Pick<EndpointSettings, 'clientPair' | 'authorization'>
 
 /** By host and port, `name.namespace.svc:443` for services. */
 export type FindCredentials = (target: string) => HookCredentials | undefined
@@ -141,7 +141,7 @@ export class HookClients {
       throw new Error(`unsupported protocol scheme ${JSON.stringify(scheme)}`)
     const address = service === undefined ? undefined : locateService(service, services)
     const found = credentials(target.hostAndPort)
-    const who = { host: address?.host, port: address?.port, cert: found?.cert, authorization: found?.authorization?.() }
+    const who = { host: address?.host, port: address?.port, cert: found?.clientPair?.().cert, authorization: found?.authorization?.() }
     const last = this.#last.get(client)
     if (last !== undefined && !last.isDropped && isSame(last, who)) return this.#use(last)
     const key = [origin, who.host, who.port, caBundle, who.cert, who.authorization].join(' ')

@@ -262,15 +262,15 @@ for (const row of [
     problem: `--service-account-signing-key-file: ${brokenKey}: its private key is broken or needs a passphrase`,
   },
   { argv: [`--service-account-key-file=${nonsense}`], problem: `--service-account-key-file: ${nonsense}: it holds no PEM key` },
-  { argv: [`--tls-cert-file=${cert}`], problem: '--tls-cert-file: needs --tls-private-key-file' },
-  { argv: [`--tls-private-key-file=${key}`], problem: '--tls-private-key-file: needs --tls-cert-file' },
+  { argv: [`--tls-cert-file=${cert}`], problem: '--tls-cert-file: needs --tls-private-key-file, too' },
+  { argv: [`--tls-private-key-file=${key}`], problem: '--tls-private-key-file: needs --tls-cert-file, too' },
   {
     argv: [`--cluster-signing-kubelet-client-cert-file=${cert}`],
-    problem: '--cluster-signing-kubelet-client-cert-file: needs --cluster-signing-kubelet-client-key-file',
+    problem: '--cluster-signing-kubelet-client-cert-file: needs --cluster-signing-kubelet-client-key-file, too',
   },
   {
     argv: [`--cluster-signing-kubelet-serving-key-file=${key}`],
-    problem: '--cluster-signing-kubelet-serving-key-file: needs --cluster-signing-kubelet-serving-cert-file',
+    problem: '--cluster-signing-kubelet-serving-key-file: needs --cluster-signing-kubelet-serving-cert-file, too',
   },
   {
     argv: [

@@ -1,6 +1,5 @@
 // From flags to settings: files are read, flags that belong together are checked together, and every value gets its final form.
 
-import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { FeatureGates } from '../../api/definition.js'
 import { parseFeatureGates } from '../../api/feature-gates.js'
@@ -25,6 +24,7 @@ import { type EgressSettings, parseEgressConfig } from './read-egress.js'
 import { parseEncryptionConfig, unknownEncrypted } from './read-encryption.js'
 import { readNetwork } from './read-network.js'
 import { readLogging, readMetrics } from './read-observability.js'
+import { readPair } from './read-pair.js'
 import { readServing } from './read-serving.js'
 import { readSigning } from './read-signing.js'
 import { readStorage } from './read-storage.js'
@@ -191,18 +191,12 @@ function readTokens({ values, files }: SettingsInput): TokenFile {
   return path === undefined ? { users: new Map(), warnings: [] } : parseTokenFile(files.get(path) ?? '')
 }
 
-function readTls({ values, files }: SettingsInput): TlsSettings {
-  const certFile = values['tls-cert-file']
-  const keyFile = values['tls-private-key-file']
-  if (certFile !== undefined && keyFile === undefined) throw flagError('tls-cert-file', 'needs --tls-private-key-file')
-  if (keyFile !== undefined && certFile === undefined) throw flagError('tls-private-key-file', 'needs --tls-cert-file')
-  if (certFile !== undefined && keyFile !== undefined) {
-    const isPair = new X509Certificate(files.get(certFile) ?? '').checkPrivateKey(createPrivateKey(files.get(keyFile) ?? ''))
-    if (!isPair) throw flagError('tls-private-key-file', `the key in ${keyFile} does not belong to the certificate in ${certFile}`)
-  }
+function readTls(input: SettingsInput): TlsSettings {
+  const { values } = input
+  const named = readPair(input, 'tls-cert-file', 'tls-private-key-file')
   return {
-    files: certFile === undefined || keyFile === undefined ? undefined : { certFile: resolve(certFile), keyFile: resolve(keyFile) },
-    key: keyFile === undefined ? undefined : files.get(keyFile),
+    files: named?.files,
+    key: named?.pair.key,
     minVersion: tlsVersionOf(values['tls-min-version']),
     ciphers: ciphersOf(values['tls-cipher-suites']),
   }

@@ -282,9 +282,8 @@ export interface AggregationSettings {
 export interface AgentSettings {
   /** PEM; undefined: their certificates are not checked. */
   readonly ca: string | undefined
-  /** PEM, both or none. */
-  readonly cert: string | undefined
-  readonly key: string | undefined
+  /** What is shown to them; undefined: nothing. */
+  readonly clientFiles: CertificateFiles | undefined
   /** Which addresses of a node are tried, in this order. */
   readonly addressTypes: readonly string[]
   readonly connectMs: number

@@ -147,7 +147,13 @@ export const apiFlags = [
     effect: 'now',
     help: 'authority that signed the certificates of node agents; left out: they are not checked',
   },
-  { name: 'kubelet-client-certificate', kind: 'file', content: 'certificates', effect: 'now', help: 'certificate shown to node agents' },
+  {
+    name: 'kubelet-client-certificate',
+    kind: 'file',
+    content: 'certificates',
+    effect: 'now',
+    help: 'certificate shown to node agents; read again when it changes',
+  },
   { name: 'kubelet-client-key', kind: 'file', content: 'private-key', effect: 'now', help: 'key of that certificate' },
   {
     name: 'kubelet-preferred-address-types',
