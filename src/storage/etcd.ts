@@ -19,6 +19,7 @@ import { loadMirror } from './etcd/load-mirror.js'
 import { createNumbering } from './etcd/numbering.js'
 import { Ownership } from './etcd/ownership.js'
 import { createReadIndex } from './etcd/read-index.js'
+import { ReaderKey } from './etcd/reader-key.js'
 import { SeenBatch } from './etcd/seen-batch.js'
 import { upgradePrefix } from './etcd/upgrade-prefix.js'
 import { Mirror } from './mirror.js'
@@ -122,11 +123,13 @@ async function openParts(options: EtcdOptions, closing: Closing): Promise<EtcdPa
   closing.add(() => feed.close())
   // Before the feed is closed, which may be waiting for etcd, and after the writer, which needs it to the end.
   closing.add(() => client.close())
-  closing.add(() => ownership.giveUp().catch(() => undefined))
   const leases = createLeases({ client, clock, reuseMs: options.leaseReuseMs ?? usualReuseMs })
+  const readerKey = new ReaderKey({ ...parts, leases, id: replicaId })
+  closing.add(() => Promise.allSettled([ownership.giveUp(), readerKey.remove()]))
   const writer: BatchWriter = new BatchWriter({ ...parts, feed, leases })
   closing.add(() => writer.close())
-  const readIndex = createReadIndex({ ...parts, ownWrites: writer })
+  await waitFor(() => readerKey.announce(), options)
+  const readIndex = createReadIndex({ ...parts, readerKey, ownWrites: writer })
   await waitFor(async () => readIndex(), options)
   const compaction = await waitFor(() => createCompaction(parts), options)
   return { mirror, writer, readIndex, compaction, measure: () => client.measure(patienceMs) }

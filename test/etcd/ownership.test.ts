@@ -3,7 +3,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../src/base/clock.js'
+import { silentLogger } from '../../src/base/logger.js'
 import { timedTest } from '../../src/base/timed-test.fixture.js'
+import { readEndpoints } from '../../src/storage/etcd/endpoint.js'
+import { EtcdClient } from '../../src/storage/etcd/etcd-client.js'
+import { createEtcdKeys } from '../../src/storage/etcd/etcd-keys.js'
+import { createLeases } from '../../src/storage/etcd/leases.js'
+import { encodeTxn, methods } from '../../src/storage/etcd/messages.js'
+import { ReaderKey } from '../../src/storage/etcd/reader-key.js'
 import type { Storage } from '../../src/storage/storage.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica, put } from './open-replica.js'
@@ -42,13 +50,90 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
       assert.equal(replica.readIndex(), revision)
       assert.equal(replica.read('k/1')?.value.toString(), `${round}`)
     }
+  })
+
+  /** A write that is stored, and whose answer does not come. */
+  const writeUnanswered = async (replica: Storage, proxy: TcpProxy): Promise<{ readonly writing: Promise<number> }> => {
+    proxy.swallowAnswers()
     const writing = put(replica, 'k/1', 'on its way')
     // It is sent at the end of this turn.
     for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-    // While it is on its way somebody else may have seen it already: who does not ask must show it.
-    const isAsking = replica.readIndex() instanceof Promise
-    assert.ok(isAsking || replica.read('k/1')?.value.toString() === 'on its way')
-    await writing
+    return { writing }
+  }
+
+  timedTest('lets reads go on beside a write that takes its time, where nobody else reads', async (context) => {
+    const prefix = newPrefix()
+    const proxy = await TcpProxy.start(cluster.endpoints[0] ?? '')
+    context.after(() => proxy.close())
+    const passing = await open(context, prefix)
+    const replica = await open(context, prefix, [proxy.url])
+    await passing.close()
+    const revision = await put(replica, 'k/1', 'before')
+    // Until a question has been answered that found nobody else.
+    for (;;) {
+      await becomeOwner(replica)
+      const { writing } = await writeUnanswered(replica, proxy)
+      const reading = replica.readIndex()
+      const shown = replica.read('k/1')?.value.toString()
+      proxy.heal()
+      await Promise.all([writing, reading])
+      if (typeof reading !== 'number') continue
+      assert.ok(reading >= revision)
+      assert.ok(shown === 'before' || shown === 'on its way')
+      break
+    }
+  })
+
+  timedTest('does not spare reads the question beside a write that another one may have shown', async (context) => {
+    const prefix = newPrefix()
+    const proxy = await TcpProxy.start(cluster.endpoints[0] ?? '')
+    context.after(() => proxy.close())
+    const replica = await open(context, prefix, [proxy.url])
+    await put(replica, 'k/1', 'before')
+    await becomeOwner(replica)
+    const reader = await open(context, prefix)
+    for (let round = 0; round < 3; round += 1) {
+      await becomeOwner(replica)
+      const { writing } = await writeUnanswered(replica, proxy)
+      while (reader.read('k/1')?.value.toString() !== 'on its way') await reader.readIndex()
+      const reading = replica.readIndex()
+      assert.ok(reading instanceof Promise)
+      proxy.heal()
+      await Promise.all([writing, reading])
+      assert.equal(replica.read('k/1')?.value.toString(), 'on its way')
+      await put(replica, 'k/1', 'before')
+    }
+  })
+
+  timedTest('whoever begins to read is known to the owner before it shows anything', async (context) => {
+    const prefix = newPrefix()
+    const proxy = await TcpProxy.start(cluster.endpoints[0] ?? '')
+    context.after(() => proxy.close())
+    const owner = await open(context, prefix, [proxy.url])
+    await put(owner, 'k/1', '0')
+    let written = 0
+    let isDone = false
+    const numberAt = (replica: Storage): number => Number(replica.read('k/1')?.value.toString())
+    for (let round = 0; round < 2; round += 1) {
+      await becomeOwner(owner)
+      // What is written is seen by others for a while before the owner hears of it.
+      proxy.delay(15)
+      isDone = false
+      const writing = (async () => {
+        while (!isDone) await put(owner, 'k/1', String(++written))
+      })()
+      const reader = await open(context, prefix)
+      for (let read = 0; read < 10; read += 1) {
+        await reader.readIndex()
+        const shown = numberAt(reader)
+        await owner.readIndex()
+        assert.ok(numberAt(owner) >= shown, `the owner shows ${numberAt(owner)} after another one has shown ${shown}`)
+      }
+      isDone = true
+      await writing
+      proxy.delay(0)
+      await reader.close()
+    }
   })
 
   timedTest('stays while it is read, and is confirmed again and again', async (context) => {
@@ -116,6 +201,31 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     const startedMs = performance.now()
     await put(second, 'k/1', 'second')
     assert.ok(performance.now() - startedMs < 900)
+  })
+
+  timedTest('is asked for again by a reader whose key has gone, but not by one that renews it', async (context) => {
+    const client = new EtcdClient({ ...readEndpoints(cluster.endpoints), tls: {}, logger: silentLogger })
+    context.after(() => client.close())
+    const keys = createEtcdKeys(newPrefix())
+    let asked = 0
+    const ownership = {
+      note: () => undefined,
+      beAllowed: async () => {
+        asked += 1
+      },
+    }
+    const leases = createLeases({ client, clock: systemClock, reuseMs: 1 })
+    const reader = new ReaderKey({ client, keys, leases, ownership, id: 'r', patienceMs: 10_000 })
+    assert.ok(!reader.isThere)
+    await reader.announce()
+    assert.ok(reader.isThere)
+    await Promise.all([reader.announce(), reader.announce()])
+    assert.equal(asked, 1)
+    await client.call(methods.txn, encodeTxn({ compare: [], success: [{ kind: 'delete', key: keys.reader('r') }], failure: [] }, 256), 5000)
+    await reader.announce()
+    assert.equal(asked, 2)
+    await reader.remove()
+    assert.ok(!reader.isThere)
   })
 
   /** Every value that a key has had. */

@@ -4,6 +4,7 @@
 //   <prefix>.head                 written by every transaction: its revision is that of the newest data. Watched together with the data,
 //                                 which follow it in the order of keys; the others come before it
 //   <prefix>.head/owner           who may write: see ownership.ts. Watched, too
+//   <prefix>.head/readers/<process>  that a process answers reads: see reader-key.ts
 //   <prefix>.compacted            up to which revision history was given up, and by whom last
 //   <prefix>.format               whose data this is, and how it is numbered
 //   <prefix>.format/upgrade       there while a server brings the data up to date: see upgrade-prefix.ts
@@ -15,7 +16,7 @@ export interface EtcdKeys {
   readonly prefix: string
   readonly head: string
   readonly owner: string
-  /** Where the range of the head and the owner ends. */
+  /** Where the range of the head, the owner and the readers ends. */
   readonly headEnd: string
   readonly compacted: string
   readonly format: string
@@ -27,8 +28,9 @@ export interface EtcdKeys {
   /** The key of our storage for a key of etcd in the range of the data. */
   ownKey(bytes: Buffer): string
   /** What was watched is one of these, or belongs to somebody whose prefix begins like ours. */
-  kindOf(bytes: Buffer): 'data' | 'head' | 'owner' | 'other'
+  kindOf(bytes: Buffer): 'data' | 'head' | 'owner' | 'reader' | 'other'
   author(processId: string): string
+  reader(processId: string): string
 }
 
 export function createEtcdKeys(given: string): EtcdKeys {
@@ -39,6 +41,8 @@ export function createEtcdKeys(given: string): EtcdKeys {
   const headBytes = Buffer.from(head)
   const owner = `${head}/owner`
   const ownerBytes = Buffer.from(owner)
+  const readers = `${head}/readers/`
+  const readersBytes = Buffer.from(readers)
   return {
     prefix,
     head,
@@ -54,9 +58,11 @@ export function createEtcdKeys(given: string): EtcdKeys {
     kindOf(bytes) {
       if (bytes.subarray(0, start.length).equals(start)) return 'data'
       if (bytes.equals(headBytes)) return 'head'
-      return bytes.equals(ownerBytes) ? 'owner' : 'other'
+      if (bytes.equals(ownerBytes)) return 'owner'
+      return bytes.subarray(0, readersBytes.length).equals(readersBytes) ? 'reader' : 'other'
     },
     author: (processId) => `${prefix}.authors/${processId}`,
+    reader: (processId) => readers + processId,
   }
 }
 

@@ -9,6 +9,10 @@
 //                              if a does not say so, b waits until a cannot rely on it any more, whatever it does, and says it in its place
 //   nobody                     both write, and both ask; a replica that has been the only one to write for a while becomes the owner
 //
+// Each replica that answers reads says so by a key of its own before it asks to be allowed to write (see reader-key.ts). So an owner who was told, since
+// it became the owner, that there is no other reader is alone until its ownership is taken away: nobody else can have shown a write of its own that is
+// still on its way, and it need not wait for that write to answer reads.
+//
 // Time is measured by clocks that only go forward, each side its own; that they run at about the same speed is all that is assumed of them.
 
 import type { EtcdClient } from './etcd-client.js'
@@ -44,6 +48,8 @@ export class Ownership {
   #record: OwnerRecord = { step: 0, owner: '', isLeaving: false }
   #seenMs = performance.now()
   #goodUntilMs = 0
+  /** The step at which nobody else was reading. */
+  #aloneStep = 0
   #othersWroteMs = performance.now()
   #triedToClaimMs = 0
   #onChange: (() => void)[] = []
@@ -72,6 +78,11 @@ export class Ownership {
     return this.isOurs && performance.now() < this.#goodUntilMs
   }
 
+  /** Whether, besides, nobody else answers reads. */
+  get isAlone(): boolean {
+    return this.#aloneStep === this.#record.step && this.isCertain
+  }
+
   /** Whether certainty ends soon. */
   get isFading(): boolean {
     return this.#goodUntilMs - performance.now() < goodForMs / 2
@@ -90,10 +101,16 @@ export class Ownership {
     if (record.isLeaving && record.owner === this.#options.id) void this.#replace('').catch(() => undefined)
   }
 
-  /** The key, as the answer to a question that was sent at a time says. */
-  confirm(item: KeyValue | undefined, askedMs: number): void {
+  /** The key and those of readers, as the answer to a question that was sent at a time says. */
+  confirm(items: readonly KeyValue[], askedMs: number): void {
+    const { keys, id } = this.#options
+    const item = items.find(({ key }) => keys.kindOf(key) === 'owner')
     this.note(item)
-    if (item) this.confirmStep(item.modRevision, askedMs)
+    if (!item) return
+    this.confirmStep(item.modRevision, askedMs)
+    const own = keys.reader(id)
+    const hasOthers = items.some(({ key }) => keys.kindOf(key) === 'reader' && key.toString() !== own)
+    this.#aloneStep = hasOthers ? 0 : item.modRevision
   }
 
   /** The key was at this revision of etcd after the time. */

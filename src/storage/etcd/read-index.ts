@@ -1,6 +1,6 @@
 // Consistent reads: etcd is asked for the revision of the newest data, and the mirror waited for. All who ask while a question is on its way
 // share the next one, so that a thousand readers cost etcd two small reads at a time. A replica that is certain to be the only one who writes
-// does not ask.
+// does not ask; where others read, it asks while a write of its own is on its way, which they may have shown already.
 
 import type { Mirror } from '../mirror.js'
 import { type Storage, StorageUnavailableError } from '../storage.js'
@@ -9,6 +9,7 @@ import type { EtcdKeys } from './etcd-keys.js'
 import { GrpcError } from './grpc-error.js'
 import { decodeRange, encodeRange, methods } from './messages.js'
 import type { Ownership } from './ownership.js'
+import type { ReaderKey } from './reader-key.js'
 
 export interface OwnWrites {
   /** Whether the mirror shows everything that this replica has sent. */
@@ -24,6 +25,7 @@ export interface ReadIndexOptions {
   readonly keys: EtcdKeys
   readonly mirror: Mirror
   readonly ownership: Ownership
+  readonly readerKey: ReaderKey
   readonly ownWrites: OwnWrites
   readonly patienceMs: number
 }
@@ -32,7 +34,7 @@ const leastPatienceMs = 500
 
 /** Gives a revision at which the mirror shows every write acknowledged by anybody before the call. */
 export function createReadIndex(options: ReadIndexOptions): Storage['readIndex'] {
-  const { client, keys, mirror, ownership, ownWrites, patienceMs } = options
+  const { client, keys, mirror, ownership, readerKey, ownWrites, patienceMs } = options
   const question = encodeRange({ key: keys.head, end: keys.headEnd })
   let asking: Promise<unknown> | undefined
   let next: Promise<number> | undefined
@@ -40,10 +42,7 @@ export function createReadIndex(options: ReadIndexOptions): Storage['readIndex']
   const askOnce = async (timeoutMs: number): Promise<number> => {
     const askedMs = performance.now()
     const { items } = decodeRange(await client.call(methods.range, question, timeoutMs))
-    ownership.confirm(
-      items.find(({ key }) => keys.kindOf(key) === 'owner'),
-      askedMs,
-    )
+    ownership.confirm(items, askedMs)
     void ownership.claimIfQuiet().catch(() => undefined)
     return items.find(({ key }) => keys.kindOf(key) === 'head')?.modRevision ?? 0
   }
@@ -73,14 +72,18 @@ export function createReadIndex(options: ReadIndexOptions): Storage['readIndex']
     next ??= asking.then(askAgain, askAgain)
     return next
   }
+  const announce = async (deadlineMs: number): Promise<number> => {
+    await readerKey.announce()
+    return ask(Math.max(deadlineMs, performance.now() + leastPatienceMs))
+  }
   const waitForOwnWrites = async (deadlineMs: number): Promise<number> =>
     (await ownWrites.arrive()) ? mirror.revision : ask(Math.max(deadlineMs, performance.now() + leastPatienceMs))
 
   return (purpose) => {
     const deadlineMs = performance.now() + patienceMs
-    if (!isOwner()) return ask(deadlineMs)
+    if (!isOwner()) return readerKey.isThere ? ask(deadlineMs) : announce(deadlineMs)
     if (ownership.isFading && !asking) askNow(deadlineMs).catch(() => undefined)
-    if (ownWrites.hasArrived) return mirror.revision
+    if (ownWrites.hasArrived || (purpose === undefined && ownership.isAlone)) return mirror.revision
     return purpose === 'write' ? waitForOwnWrites(deadlineMs) : ask(deadlineMs)
   }
 }
