@@ -84,6 +84,15 @@ test('keys change: old values stay readable and are stale, new ones are written 
   assert.deepEqual(storage.read('secrets/a')?.value, plain)
 })
 
+test('keys of one name in two providers: a value opens with the one that it was sealed with', async () => {
+  const [old, next] = [cipher('aesgcm', 'key1'), cipher('aesgcm', 'key1')]
+  const { inner, storage } = setUp(old)
+  await put(storage, 'secrets/a/x', plain)
+  const changed = new EncryptedStorage({ storage: inner, rules: rulesOf(next, old), logger: silentLogger })
+  await put(changed, 'secrets/a/y', plain)
+  assert.deepEqual([changed.read('secrets/a/x')?.value, changed.read('secrets/a/y')?.value], [plain, plain])
+})
+
 test('encryption is turned on and off again with identity in the list', async () => {
   const key = cipher('aesgcm', 'one')
   const { inner, storage } = setUp(undefined)

@@ -18,22 +18,24 @@ export function sealWith(providers: readonly Provider[], key: string, plain: Buf
   return first === undefined ? plain : first.seal(plain, key)
 }
 
+/** Keys of several providers may have one name: each is tried. */
 export function openWith(providers: readonly Provider[], key: string, value: Buffer): Buffer {
-  const place = providers.findIndex((provider) => isOf(provider, value))
-  if (place < 0) {
-    const what = !isSealed(value)
-      ? 'it is not encrypted, and identity is not among the providers'
-      : `there is no key for ${describe(value)}`
-    throw new DecryptionError(`the stored value of ${key} cannot be decrypted: ${what}`)
+  let failure: unknown
+  for (const provider of providers) {
+    if (!isOf(provider, value)) continue
+    if (provider === undefined) return value
+    try {
+      return provider.open(value, key)
+    } catch (thrown) {
+      failure ??= thrown
+    }
   }
-  const provider = providers[place]
-  try {
-    return provider === undefined ? value : provider.open(value, key)
-  } catch (thrown) {
-    throw new DecryptionError(
-      `the stored value of ${key} cannot be decrypted with ${describe(value)}: ${thrown instanceof Error ? thrown.message : thrown}`,
-    )
-  }
+  throw new DecryptionError(`the stored value of ${key} cannot be decrypted${problemOf(value, failure)}`)
+}
+
+function problemOf(value: Buffer, failure: unknown): string {
+  if (failure !== undefined) return ` with ${describe(value)}: ${failure instanceof Error ? failure.message : failure}`
+  return isSealed(value) ? `: there is no key for ${describe(value)}` : ': it is not encrypted, and identity is not among the providers'
 }
 
 /** Whether a stored value was written by a provider. */
