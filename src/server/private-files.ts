@@ -87,7 +87,7 @@ export class PendingFiles {
   }
 }
 
-function syncFolder(path: string): Promise<void> {
+export function syncFolder(path: string): Promise<void> {
   const folder = openSync(path, 'r')
   return new Promise((resolve, reject) => {
     fsync(folder, (failed) => {

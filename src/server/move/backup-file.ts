@@ -7,6 +7,8 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { syncFolder } from '../private-files.js'
 import { type MovedEntry, MoveError, type MoveSource, type MoveSummary, type MoveTarget, type TargetOptions } from './moved-entry.js'
 
 const title = 'cluster-apiserver backup 2\n'
@@ -54,10 +56,11 @@ class BackupTarget implements MoveTarget {
 
   async finish({ count }: MoveSummary): Promise<void> {
     await this.#append(Buffer.alloc(4))
-    await this.#file.write(`${JSON.stringify({ count, sha256: this.#hash.digest('hex') })}\n`)
+    await this.#file.appendFile(`${JSON.stringify({ count, sha256: this.#hash.digest('hex') })}\n`)
     await this.#file.sync()
     await this.#file.close()
     await rename(this.#draft, this.#path)
+    await syncFolder(dirname(this.#path))
   }
 
   async abandon(): Promise<void> {
@@ -71,7 +74,8 @@ class BackupTarget implements MoveTarget {
 
   async #append(bytes: Buffer): Promise<void> {
     this.#hash.update(bytes)
-    await this.#file.write(bytes)
+    // All of it: a write alone may take less than it was given.
+    await this.#file.appendFile(bytes)
   }
 }
 

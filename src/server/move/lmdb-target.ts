@@ -1,12 +1,12 @@
 // A new data folder of an embedded store as a target: written beside its place, and put there when it is complete. Revisions stay as they were.
 
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createCollectionCounts } from '../../storage/collections.js'
 import { type DataFolder, takeFolder } from '../../storage/lmdb-folder.js'
 import { encodeRow, numberBytes, rowBytes } from '../../storage/lmdb-records.js'
 import { writeCounts } from '../../storage/lmdb-writes.js'
-import { makePrivateFolder } from '../private-files.js'
+import { makePrivateFolder, syncFolder } from '../private-files.js'
 import { openLmdbSource } from './lmdb-source.js'
 import { type MovedEntry, MoveError, type MoveSource, type MoveTarget, type TargetOptions } from './moved-entry.js'
 
@@ -65,7 +65,7 @@ class LmdbTarget implements MoveTarget {
     await this.#close()
     if (existsSync(folder)) rmdirSync(folder)
     renameSync(draft, folder)
-    syncFolder(dirname(folder))
+    await syncFolder(dirname(folder))
   }
 
   async abandon(): Promise<void> {
@@ -82,15 +82,5 @@ class LmdbTarget implements MoveTarget {
     this.#isOpen = false
     await this.#parts.data.tables.root.close()
     await this.#parts.data.lock.release()
-  }
-}
-
-/** So that the new name lasts. */
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
   }
 }

@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { systemClock } from '../../base/clock.js'
 import { silentLogger } from '../../base/logger.js'
@@ -77,6 +78,26 @@ describe('backup and restore', () => {
     const next = await now.commit([{ key: 'k/new', value: Buffer.from('x'), expect: 0 }])
     assert.ok(next.ok && next.revision > before.revision)
     await Promise.all([before.close(), now.close()])
+  })
+
+  test('neither servers that ran on it nor what has expired is brought back', async () => {
+    const [dataDir, file, restored] = [newPlace(), newPlace(), newPlace()]
+    const storage = await openStore(dataDir)
+    const put = (key: string, expiresAtMs: number): Promise<unknown> =>
+      storage.commit([{ key, value: Buffer.from('x'), expect: 0, expiresAtMs }])
+    await put('servers/one', Date.now() + 3_600_000)
+    await put('events/old', Date.now() + 1)
+    await put('events/new', Date.now() + 3_600_000)
+    await storage.close()
+    await setTimeout(2)
+    assert.match((await run('backup', `--from=${dataDir}`, `--to=${file}`)).stdout, /^backup: 1 objects/)
+    assert.equal((await run('restore', `--from=${file}`, `--to=${restored}`)).code, 0)
+    const copy = await openStore(restored)
+    assert.deepEqual(
+      copy.range(everything).entries.map(({ key }) => key),
+      ['events/new'],
+    )
+    await copy.close()
   })
 
   test('a store that is in use is backed up as of one moment', async () => {

@@ -2,12 +2,14 @@
 
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { systemClock } from '../../base/clock.js'
 import type { Logger } from '../../base/logger.js'
 import { StorageRefusedError, StorageUnavailableError } from '../../storage/storage.js'
 import { createBackupFile, openBackupFile } from './backup-file.js'
 import { reachEtcd } from './etcd-place.js'
 import { openEtcdSource } from './etcd-source.js'
 import { openEtcdTarget } from './etcd-target.js'
+import { livingSource } from './living-source.js'
 import { openLmdbSource } from './lmdb-source.js'
 import { openLmdbTarget } from './lmdb-target.js'
 import { move, type Progress, summarize } from './move.js'
@@ -88,7 +90,7 @@ function readArguments(args: readonly string[]): MoveSettings | string {
 
 async function runMove(command: MoveCommand, settings: MoveSettings, surroundings: MoveSurroundings): Promise<void> {
   const report = createReporter(command, surroundings)
-  const source = upgradedSource(await openSource(command, settings, surroundings))
+  const source = livingSource(upgradedSource(await openSource(command, settings, surroundings)), systemClock.now())
   try {
     // A damaged backup shows before anything is written.
     if (command === 'restore') await summarize(source, report)
