@@ -14,30 +14,50 @@ export interface Kept<T extends ApiObject> {
   readonly object: T
 }
 
+interface KeptNamespace<T extends ApiObject> {
+  /** By key, in their order. */
+  readonly stored: Map<string, StoredObject>
+  /** Undefined where one of them has changed since. */
+  list: readonly Kept<T>[] | undefined
+}
+
 /** In the order of their names; few namespaces have any, so that most answers are the same empty list. */
 export function keptByNamespace<T extends ApiObject>(store: ObjectStore, resource: Resource): (namespace: string) => readonly Kept<T>[] {
-  const known = new Map<string, readonly Kept<T>[]>()
+  const known = new Map<string, KeptNamespace<T>>()
   store.watch({
     resource,
     namespace: '',
     matches: undefined,
     // Called as soon as the store shows the change, before anybody can ask.
-    deliver: ({ object }) => void known.delete(partsOf(resource, object.key).namespace),
+    deliver: ({ type, object }) => {
+      const { namespace } = partsOf(resource, object.key)
+      const before = known.get(namespace)
+      if (type !== 'MODIFIED' || before?.stored.has(object.key) !== true) known.delete(namespace)
+      else {
+        // The others are what they were: where there are hundreds, each is decoded for its own changes only.
+        before.stored.set(object.key, object)
+        before.list = undefined
+      }
+    },
   })
   return (namespace) => {
     const before = known.get(namespace)
-    if (before !== undefined) return before
+    if (before?.list !== undefined) return before.list
+    if (before !== undefined) {
+      before.list = Array.from(before.stored.values(), (stored) => kept<T>(resource, stored))
+      return before.list
+    }
     if (known.size >= mostNamespaces) known.clear()
-    const found = store.count(resource, namespace) === 0 ? none : read<T>(store, resource, namespace)
-    known.set(namespace, found)
-    return found
+    const list = store.count(resource, namespace) === 0 ? none : read<T>(store, resource, namespace)
+    known.set(namespace, { stored: new Map(list.map(({ stored }) => [stored.key, stored])), list })
+    return list
   }
 }
 
 const none: readonly never[] = []
 
+/** Decoded once for each version of an object. */
+const kept = <T extends ApiObject>(resource: Resource, stored: StoredObject): Kept<T> => ({ stored, object: stored.decode(resource) as T })
+
 const read = <T extends ApiObject>(store: ObjectStore, resource: Resource, namespace: string): readonly Kept<T>[] =>
-  Array.from(store.list({ resource, namespace, selection: everything, limit: 0 }).objects(), (stored) => ({
-    stored,
-    object: stored.decode(resource) as T,
-  }))
+  Array.from(store.list({ resource, namespace, selection: everything, limit: 0 }).objects(), (stored) => kept<T>(resource, stored))

@@ -10,7 +10,7 @@ import type { ResourceQuota } from '../../resources/core/v1.schema.js'
 import { evaluatorOf } from '../../resources/quota/evaluator.js'
 import type { LimitedResource } from '../config/quota-settings.js'
 import { keptByNamespace } from '../kept-by-namespace.js'
-import { type CountedWrite, chargesOf, checkQuotas, type KeptQuota } from './quota-check.js'
+import { type CountedWrite, chargesOf, checkQuotas, isCharged, type KeptQuota } from './quota-check.js'
 import { QuotaTurns, type Turns } from './turns.js'
 
 /** An object that comes, changes or goes. */
@@ -64,7 +64,7 @@ export class QuotaLedger implements Accounts {
   accountFor(call: Call, change: AccountedChange): ((commit: CommitWith) => Promise<WriteOutcome>) | undefined {
     if (call.namespace === '' || this.#quotasIn(call.namespace).length === 0) return undefined
     const write = writeOf(call, change)
-    if (write === undefined || chargesOf(this.#quotasIn(call.namespace), write).length === 0) return undefined
+    if (write === undefined || !isCharged(this.#quotasIn(call.namespace), write)) return undefined
     return (commit) => this.#turns.take(call.namespace, () => this.#charge(call, write, commit))
   }
 

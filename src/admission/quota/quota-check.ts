@@ -3,6 +3,8 @@
 import type { ApiError } from '../../api/api-error.js'
 import type { Identity } from '../../api/identity.js'
 import type { ApiObject } from '../../api/object.js'
+import { getOrInsert } from '../../base/get-or-insert.js'
+import { onceFor } from '../../base/once-for.js'
 import { compareText } from '../../base/text-order.js'
 import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../resources/core/v1.schema.js'
 import {
@@ -12,6 +14,7 @@ import {
   onlyAmounts,
   readAmounts,
   subtractAmounts,
+  type WrittenAmounts,
   writeAmounts,
 } from '../../resources/quota/amounts.js'
 import type { QuotaEvaluator } from '../../resources/quota/evaluator.js'
@@ -99,8 +102,8 @@ const coversScope = (evaluator: QuotaEvaluator, quota: ResourceQuota, { scope, n
   scopesOf(quota).some((own) => own.scopeName === scope.scopeName && evaluator.isInScope(own, next))
 
 function checkRoom({ refuse }: CountedWrite, quota: ResourceQuota, delta: Amounts): void {
-  const hard = readAmounts(quota.status?.hard)
-  const used = readAmounts(quota.status?.used)
+  const hard = amountsOf(quota.status?.hard)
+  const used = amountsOf(quota.status?.used)
   const wanted = onlyAmounts(delta, (name) => hard.has(name))
   const after = addAmounts(used, wanted)
   const exceeded = [...wanted].flatMap(([name, amount]) => {
@@ -125,12 +128,16 @@ export interface Charge {
   readonly charged: ResourceQuota
 }
 
+/** Whether a quota counts the write. */
+export const isCharged = (quotas: readonly KeptQuota[], write: CountedWrite): boolean =>
+  quotas.some(({ object }) => deltaFor(object, write).size > 0 || isUnsettled(object, write))
+
 /** The quotas that count the write, each with what is used after it. */
 export function chargesOf(quotas: readonly KeptQuota[], write: CountedWrite): readonly Charge[] {
   return quotas.flatMap((quota) => {
     const { object } = quota
     const delta = deltaFor(object, write)
-    const charged = delta.size === 0 ? object : withUsed(object, addAmounts(readAmounts(object.status?.used), delta))
+    const charged = delta.size === 0 ? object : withUsed(object, addAmounts(amountsOf(object.status?.used), delta))
     return delta.size > 0 || isUnsettled(object, write) ? [{ quota, charged }] : []
   })
 }
@@ -144,10 +151,18 @@ function deltaFor(quota: ResourceQuota, write: CountedWrite): Amounts {
   const { used = {} } = quota.status ?? {}
   const usageOf = (object: ApiObject | undefined): Amounts => {
     if (object === undefined || !isCounted(quota, write, object)) return noAmounts
-    return onlyAmounts(write.evaluator.usage(object, write), (name) => used[name] !== undefined)
+    return onlyAmounts(usageBy(write, object), (name) => used[name] !== undefined)
   }
   return onlyAmounts(subtractAmounts(usageOf(write.next), usageOf(write.old)), () => true)
 }
+
+/** Hundreds of quotas may ask for the same. */
+const usagesOf = onceFor((_: CountedWrite) => new Map<ApiObject, Amounts>())
+const usageBy = (write: CountedWrite, object: ApiObject): Amounts =>
+  getOrInsert(usagesOf(write), object, () => write.evaluator.usage(object, write))
+
+const readOnce = onceFor(readAmounts as (written: WrittenAmounts) => Amounts)
+const amountsOf = (written: WrittenAmounts | undefined): Amounts => (written === undefined ? noAmounts : readOnce(written))
 
 /** What cannot be told is not counted, here as where everything is counted anew. */
 function isCounted(quota: ResourceQuota, { evaluator }: CountedWrite, object: ApiObject): boolean {
