@@ -2,13 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { mastersGroup, type User } from '../api/user.js'
 import { OverloadedError } from './pressure.js'
 import { WatchRoom } from './watch-room.js'
+
+const user = (name: string, ...groups: readonly string[]): User => ({ name, uid: '', groups, extra: {} })
+const admin = user('admin', mastersGroup)
 
 test('beyond the limit they are refused, until somebody has gone', () => {
   const room = new WatchRoom(2)
   const leaving: (() => void)[] = []
-  const exchange = { onLeave: (call: () => void) => void leaving.push(call) }
+  const exchange = { user: admin, onLeave: (call: () => void) => void leaving.push(call) }
   room.enter(exchange)
   room.enter(exchange)
   assert.throws(() => room.enter(exchange), OverloadedError)
@@ -17,10 +21,29 @@ test('beyond the limit they are refused, until somebody has gone', () => {
   assert.equal(room.open, 2)
 })
 
+test('one user may have half of them, and administrators all', () => {
+  const room = new WatchRoom(100)
+  const leaving: (() => void)[] = []
+  const of = (who: User) => ({ user: who, onLeave: (call: () => void) => void leaving.push(call) })
+  for (let i = 0; i < 50; i++) room.enter(of(user('mallory')))
+  for (let i = 0; i < 500; i++) {
+    assert.throws(() => room.enter(of(user('mallory'))), {
+      message: /user "mallory" has 50 watches open, which is as many as one user may/,
+    })
+  }
+  room.enter(of(user('alice')))
+  leaving.shift()?.()
+  room.enter(of(user('mallory')))
+  for (const leave of leaving.splice(0)) leave()
+  assert.equal(room.open, 0)
+  for (let i = 0; i < 100; i++) room.enter(of(admin))
+  assert.equal(room.open, 100)
+})
+
 test('of very many conditions in selectors no more are kept than there is room for, and usual watches do not mind', () => {
   const room = new WatchRoom(1000)
   const leaving: (() => void)[] = []
-  const exchange = { onLeave: (call: () => void) => void leaving.push(call) }
+  const exchange = { user: admin, onLeave: (call: () => void) => void leaving.push(call) }
   for (let i = 0; i < 20; i++) room.enter(exchange, 10_000)
   for (let i = 0; i < 200; i++) assert.throws(() => room.enter(exchange, 10_000), OverloadedError)
   for (let i = 0; i < 100; i++) room.enter(exchange, 16)
@@ -34,7 +57,7 @@ test('ten times as many as may be open: as many as may be open', () => {
   let refused = 0
   for (let i = 0; i < 1000; i++) {
     try {
-      room.enter({ onLeave: () => undefined })
+      room.enter({ user: admin, onLeave: () => undefined })
     } catch {
       refused++
     }
@@ -69,6 +92,6 @@ test('a burst begins at once, the others take turns with everything else', async
 test('where there are very many each has less room', () => {
   const room = new WatchRoom(10_000)
   const before = room.bytesEach
-  for (let i = 0; i < 2000; i++) room.enter({ onLeave: () => undefined })
+  for (let i = 0; i < 2000; i++) room.enter({ user: admin, onLeave: () => undefined })
   assert.ok(room.bytesEach < before)
 })

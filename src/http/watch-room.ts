@@ -1,6 +1,10 @@
 // How many watches are open, and how many begin at once: beyond a burst they take turns with everything else.
 
+import { tooManyRequests } from '../api/api-error.js'
+import { quote } from '../api/field-error.js'
+import { mastersGroup } from '../api/user.js'
 import { Pieces } from '../base/pieces.js'
+import { shorten } from '../base/shorten.js'
 import { crowdedRoomBytes, streamRoomBytes } from '../net/socket-room.js'
 import type { Exchange } from './exchange.js'
 import { OverloadedError } from './pressure.js'
@@ -18,6 +22,10 @@ const mostConditions = 200_000
 export class WatchRoom {
   readonly #max: number
   readonly #waiting: (() => void)[] = []
+  /** Of those that are open. */
+  readonly #byUser = new Map<string, number>()
+  /** What one user may have of all: the others shall find room. */
+  readonly #share: number
   #open = 0
   #conditions = 0
   #begun = 0
@@ -25,6 +33,7 @@ export class WatchRoom {
 
   constructor(max: number) {
     this.#max = max
+    this.#share = Math.ceil(max / 2)
   }
 
   get open(): number {
@@ -37,14 +46,22 @@ export class WatchRoom {
   }
 
   /** Counts a watch, and what its selectors ask for, until its client has gone; throws when there are too many. */
-  enter(exchange: Pick<Exchange, 'onLeave'>, conditions = 0): void {
+  enter(exchange: Pick<Exchange, 'onLeave' | 'user'>, conditions = 0): void {
     const counted = conditions > fewConditions ? conditions : 0
     if (this.#open >= this.#max || (counted > 0 && this.#conditions + counted > mostConditions)) throw new OverloadedError()
+    const { name, groups } = exchange.user
+    const own = this.#byUser.get(name) ?? 0
+    if (own >= this.#share && !groups.includes(mastersGroup))
+      throw tooManyRequests(`user ${quote(shorten(name))} has ${own} watches open, which is as many as one user may have`, 1)
     this.#open++
+    this.#byUser.set(name, own + 1)
     this.#conditions += counted
     exchange.onLeave(() => {
       this.#open--
       this.#conditions -= counted
+      const left = (this.#byUser.get(name) ?? 0) - 1
+      if (left > 0) this.#byUser.set(name, left)
+      else this.#byUser.delete(name)
     })
   }
 

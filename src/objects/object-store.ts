@@ -7,6 +7,7 @@ import { type Clock, problemWithin } from '../base/clock.js'
 import { atOnce, nowOrInPieces, type Pieces } from '../base/pieces.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { type ChangesPage, type CommitOutcome, type Entry, type Storage, StorageUnavailableError, type Write } from '../storage/storage.js'
+import type { ClientWatcher } from './audiences.js'
 import { HeavyItems } from './heavy-items.js'
 import { ItemCache } from './item-cache.js'
 import { collectionOf, keyAt, rangeOf } from './keys.js'
@@ -23,7 +24,7 @@ import { type StoreOperation, StoreTallies } from './store-tallies.js'
 import { encodeStored, StoredObject } from './stored-object.js'
 import { isNothing, noUniqueKeys, storageKeyOf, type UniqueKey, type UniqueKeyChanges, writesOf } from './unique-keys.js'
 import { WatchBacklog } from './watch-backlog.js'
-import { type Watcher, WatchHub } from './watch-hub.js'
+import { type OwnWatcher, WatchHub } from './watch-hub.js'
 
 export interface ObjectAddress {
   readonly resource: Resource
@@ -82,6 +83,9 @@ const mostPendingBytes = 64 << 20
 
 type OneOrMore = readonly [Write, ...Write[]]
 type OutcomeOf = (outcome: CommitOutcome) => WriteOutcome
+
+/** Somebody who watches objects of a kind, in a namespace or in all of them. */
+type WatcherOf<W> = Omit<W, 'range' | 'resource'> & Pick<HistoryQuery, 'resource' | 'namespace'>
 
 export class ObjectStore {
   private readonly storage: Storage
@@ -258,12 +262,13 @@ export class ObjectStore {
   }
 
   /** Tells a watcher of every later change; the function it returns ends that. */
-  watch({
-    resource,
-    namespace,
-    ...watcher
-  }: Omit<Watcher, 'range' | 'resource'> & Pick<HistoryQuery, 'resource' | 'namespace'>): () => void {
+  watch({ resource, namespace, ...watcher }: WatcherOf<OwnWatcher> | WatcherOf<ClientWatcher>): () => void {
     return this.hub.add({ ...watcher, resource, range: rangeOf(resource, namespace) })
+  }
+
+  /** The revision up to which a watcher of a client was told everything; undefined where that is not certain. */
+  get toldUpTo(): number | undefined {
+    return this.hub.toldUpTo(this.revision)
   }
 
   /** Follows who owns whom, for the one loop that collects what has lost its owners. */

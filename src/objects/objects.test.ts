@@ -268,12 +268,15 @@ test('a page of any length is measured, and read again where it is too long to b
   }
 })
 
+const untold = { end: (): void => assert.fail(), fail: (thrown: unknown): void => assert.fail(String(thrown)) }
+
 test('watchers of one range and selection share batches, whose frames are those of their events', async () => {
   const store = await storeOfBoxes()
   const watch = (selection: ListQuery['selection'], namespace = ''): EventBatch[] => {
     const batches: EventBatch[] = []
     const matches = matcherOf(boxes, selection)
-    store.watch({ resource: boxes, namespace, selection, matches, deliver: () => assert.fail(), take: (batch) => batches.push(batch) })
+    const { end, fail } = untold
+    store.watch({ resource: boxes, namespace, selection, matches, take: (batch) => batches.push(batch), end, fail })
     return batches
   }
   const [one, two, other, elsewhere] = [
@@ -301,7 +304,7 @@ test('batches are no longer than a connection has room for', async () => {
     resource: boxes,
     namespace: '',
     matches: undefined,
-    deliver: () => assert.fail(),
+    ...untold,
     take: ({ events }) => counts.push(events.length),
   })
   const sizes = [20_000, 20_000, 20_000, 500_000, 20_000]

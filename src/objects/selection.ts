@@ -35,7 +35,8 @@ export function matcherOf(resource: Resource, selection: Selection): Matcher | u
   }
 }
 
-function fieldOf(resource: Resource, object: StoredObject, path: string): string {
+/** As selectors see it: what an object does not have is the empty text. */
+export function fieldOf(resource: Resource, object: StoredObject, path: string): string {
   if (path === 'metadata.name') return partsOf(resource, object.key).name
   if (path === 'metadata.namespace') return partsOf(resource, object.key).namespace
   return object.index(resource).fields?.[path] ?? ''

@@ -175,6 +175,21 @@ export class Sighting {
       change.value === undefined ? undefined : new StoredObject({ key: change.key, revision: change.revision, value: change.value })
   }
 
+  get revision(): number {
+    return this.change.revision
+  }
+
+  /** In bytes. */
+  get size(): number {
+    return (this.before?.size ?? 0) + (this.after?.size ?? 0)
+  }
+
+  /** What it was, and what it is. */
+  *sides(): Generator<StoredObject> {
+    if (this.before !== undefined) yield this.before
+    if (this.after !== undefined) yield this.after
+  }
+
   eventFor(matches: Matcher | undefined): WatchEvent | undefined {
     const was = this.before !== undefined && (matches === undefined || matches(this.before))
     const is = this.after !== undefined && (matches === undefined || matches(this.after))

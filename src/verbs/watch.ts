@@ -98,7 +98,6 @@ export class Watch implements Laggard {
       ...this.where,
       matches: this.matches,
       selection: this.options.selection,
-      deliver: (event) => this.take(new EventBatch([event])),
       take: (batch) => this.take(batch),
       end: () => this.close('done'),
       fail: (thrown) => this.fail(thrown),
@@ -253,7 +252,8 @@ export class Watch implements Laggard {
 
   private bookmark(): void {
     if (this.isBlocked || this.source !== undefined || this.queue.length > 0) return
-    this.after(this.sink?.bookmark(Math.max(this.engine.store.revision, this.sentUpTo)))
+    const { toldUpTo } = this.engine.store
+    if (toldUpTo !== undefined) this.after(this.sink?.bookmark(Math.max(toldUpTo, this.sentUpTo)))
   }
 
   private checkHistory(after: number): void {

@@ -28,7 +28,14 @@ export const requestFlags = [
     effect: 'now',
     help: 'writing requests at once; 0 for no limit',
   },
-  { name: 'max-watches', kind: 'integer', min: 0, default: '100000', effect: 'now', help: 'watches at once; 0 for no limit' },
+  {
+    name: 'max-watches',
+    kind: 'integer',
+    min: 0,
+    default: '100000',
+    effect: 'now',
+    help: 'watches at once, half of them of one user; 0 for no limit',
+  },
   {
     name: 'enable-priority-and-fairness',
     kind: 'boolean',
