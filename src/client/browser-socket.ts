@@ -28,14 +28,17 @@ export class BrowserMessageSocket implements MessageSocket {
   private readonly socket: BuiltInSocket
   private readonly queue = new MessageQueue()
 
-  constructor(socket: BuiltInSocket) {
+  /** `onClose`: the connection is no more. */
+  constructor(socket: BuiltInSocket, onClose: () => void = () => undefined) {
     this.socket = socket
     this.protocol = socket.protocol
     socket.onmessage = ({ data }) => this.take(typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data))
-    socket.onclose = ({ wasClean, code, reason }) =>
+    socket.onclose = ({ wasClean, code, reason }) => {
       this.queue.end(
         wasClean ? undefined : new ConnectionError(`the connection was cut off (${code}${reason === '' ? '' : `: ${reason}`})`),
       )
+      onClose()
+    }
   }
 
   async send(message: Uint8Array): Promise<void> {
@@ -56,11 +59,14 @@ export class BrowserMessageSocket implements MessageSocket {
     this.socket.close()
   }
 
+  /** Closes it for a reason, which whoever reads is told. */
+  cutOff(reason: unknown): void {
+    this.queue.end(reason)
+    this.socket.close()
+  }
+
   private take(message: Uint8Array): void {
     if (this.queue.bytes + message.length <= mostWaitingBytes && this.queue.length < mostWaiting) this.queue.push(message)
-    else {
-      this.queue.end(new ConnectionError('the connection was closed: more came than was read'))
-      this.socket.close()
-    }
+    else this.cutOff(new ConnectionError('the connection was closed: more came than was read'))
   }
 }

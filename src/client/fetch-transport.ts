@@ -2,6 +2,7 @@
 
 import { identityNames, identityOf } from '../api/identity.js'
 import { refuseUnknownOptions } from '../base/known-options.js'
+import { onAbort } from '../base/on-abort.js'
 import { BoundedBody } from './bounded-body.js'
 import { BrowserMessageSocket, type BuiltInSocket } from './browser-socket.js'
 import { ConfigError, ConnectionError, closedError } from './errors.js'
@@ -58,19 +59,35 @@ export class FetchTransport implements Transport {
     if (Socket === undefined) return Promise.reject(new ConnectionError('there is no WebSocket here'))
     const token = /^Bearer (.+)$/.exec(credential.authorization ?? '')?.[1]
     const offered = token === undefined ? protocols : [...protocols, ...tokenProtocols(token)]
+    const signals = [this.controller.signal, ...(signal === undefined ? [] : [signal])]
     return new Promise((resolve, reject) => {
-      signal?.throwIfAborted()
+      for (const each of signals) each.throwIfAborted()
       const socket = new Socket(`${this.server.replace(/^http/, 'ws')}${path}`, offered)
       socket.binaryType = 'arraybuffer'
-      socket.onopen = () => resolve(new BrowserMessageSocket(socket))
-      socket.onerror = () => reject(new ConnectionError(`cannot connect to ${this.server}`))
-      signal?.addEventListener('abort', () => {
-        socket.close()
-        reject(signal.reason)
-      })
+      let opened: BrowserMessageSocket | undefined
+      const stop = (reason: unknown): void => {
+        if (opened !== undefined) opened.cutOff(reason)
+        else socket.close()
+        reject(reason)
+      }
+      const leaves = signals.map((each) => onAbort(each, () => stop(each.reason)))
+      const leave = (): void => {
+        for (const each of leaves) each()
+      }
+      const fail = (): void => {
+        leave()
+        reject(new ConnectionError(`cannot connect to ${this.server}`))
+      }
+      socket.onopen = () => {
+        opened = new BrowserMessageSocket(socket, leave)
+        resolve(opened)
+      }
+      socket.onerror = fail
+      socket.onclose = fail
     })
   }
 
+  /** Ends what is under way, connections included. */
   close(): void {
     this.controller.abort(closedError())
   }
