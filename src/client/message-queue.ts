@@ -3,14 +3,16 @@
 export class MessageQueue {
   /** How many bytes wait. */
   bytes = 0
-  private readonly waiting: Uint8Array[] = []
+  /** Those before `first` were taken: to take the first of a long array away would move all others, each time. */
+  private waiting: (Uint8Array | undefined)[] = []
+  private first = 0
   private wake: () => void = () => undefined
   private hasEnded = false
   private failure: unknown
 
   /** How many messages wait. */
   get length(): number {
-    return this.waiting.length
+    return this.waiting.length - this.first
   }
 
   get isOver(): boolean {
@@ -40,7 +42,7 @@ export class MessageQueue {
   /** For one reader. `onTaken`: there is room again. Throws the failure after the last message. */
   async *read(onTaken: () => void = () => undefined): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
-      const message = this.waiting.shift()
+      const message = this.take()
       if (message !== undefined) {
         this.bytes -= message.length
         onTaken()
@@ -52,5 +54,16 @@ export class MessageQueue {
           this.wake = resolve
         })
     }
+  }
+
+  private take(): Uint8Array | undefined {
+    const message = this.waiting[this.first]
+    if (message === undefined) return undefined
+    this.waiting[this.first++] = undefined
+    if (this.first * 2 >= this.waiting.length) {
+      this.waiting = this.waiting.slice(this.first)
+      this.first = 0
+    }
+    return message
   }
 }
