@@ -46,6 +46,7 @@ await perform(async ({ configuration, namespace }) => {
   return {
     list: async () => ((await readWhole('')) as { readonly items: readonly Item[] }).items.length,
     watch,
+    watchByFunction: watch,
     watchObjects: watch,
     get: async ({ count }: Task) => {
       let seen = 0

@@ -14,6 +14,13 @@ await perform(async ({ configuration, namespace }) => {
       }
       return seen
     },
+    watchByFunction: async ({ resourceVersion: from, count }) => {
+      let seen = 0
+      await maps
+        .watch({ resourceVersion: from })
+        .each(({ type, name, resourceVersion }) => !(type === 'ADDED' && name !== '' && resourceVersion !== '' && ++seen === count))
+      return seen
+    },
     watchObjects: async ({ resourceVersion, count }) => {
       let seen = 0
       for await (const { object } of maps.watch({ resourceVersion })) if (object.metadata?.name !== undefined && ++seen === count) break

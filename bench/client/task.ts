@@ -24,6 +24,8 @@ export interface Subject {
   list(task: Task): Promise<number>
   /** What a controller does that puts keys into a queue: type, name and version of each event. */
   watch(task: Task): Promise<number>
+  /** The same, with a function that is called for each event, which is the only way of theirs. */
+  watchByFunction(task: Task): Promise<number>
   /** The object of every event. */
   watchObjects(task: Task): Promise<number>
   get(task: Task): Promise<number>

@@ -25,6 +25,7 @@ await perform(async ({ configuration, library: path, namespace }) => {
   return {
     list: async () => (await api.listNamespacedConfigMap({ namespace })).items.length,
     watch,
+    watchByFunction: watch,
     // Their events are objects that were parsed, whoever reads them.
     watchObjects: watch,
     get: async ({ count }) => {

@@ -36,6 +36,7 @@ export async function measureClient(lab: Lab): Promise<readonly Line[]> {
   const tasks: readonly (Task & Compared)[] = [
     { ...common, title: `list of ${listed.toLocaleString('en')}`, work: 'list', namespace: 'listed', count: listed },
     { ...common, title: `watch of ${watched.toLocaleString('en')} events`, work: 'watch', namespace: 'watched', count: watched },
+    { ...common, title: 'the same, by a function', work: 'watchByFunction', namespace: 'watched', count: watched },
     // Every client that parses them all pays for that; the bar is for watching alone.
     { ...common, title: 'the same, every object read', work: 'watchObjects', namespace: 'watched', count: watched, isJudged: false },
     { ...common, title: `${gets.toLocaleString('en')} gets`, work: 'get', namespace: 'listed', count: gets },

@@ -57,6 +57,7 @@ export type {
   TableRow,
   WatchEvent,
 } from './objects.js'
+export type { ValueStream } from './one-by-one.js'
 export { type LogOptions, PodCollection } from './pod-collection.js'
 export { ForwardedPort, PortForward } from './port-forward.js'
 export type {

@@ -9,7 +9,7 @@ import { listPages } from './list-pages.js'
 import { readList } from './list-reader.js'
 import { deleteBody, metadataAccept, metadataListAccept, patchMediaTypes, tableAccept } from './media-types.js'
 import type { ApiObject, DynamicObject, ObjectList, PartialObjectMetadata, Status, Table, WatchEvent } from './objects.js'
-import { OneByOne } from './one-by-one.js'
+import { OneByOne, type ValueStream } from './one-by-one.js'
 import {
   applyNames,
   deleteCollectionNames,
@@ -111,7 +111,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
   async list(options: ListOptions = {}): Promise<ObjectList<T>> {
     refuseUnknownOptions('list', options, listNames)
     const request = await this.request({}, options, { query: listQuery(options) })
-    return withTypes(await this.settings.session.requester.within(request, (response) => readList<T>(response.chunks(), response.decode)))
+    return withTypes(await this.settings.session.requester.within(request, (response) => readList<T>(response)))
   }
 
   /** Page after page, all of them as they were when the first was read. */
@@ -121,7 +121,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
   }
 
   /** Every object, read page by page. */
-  items(options: ListOptions = {}): AsyncIterableIterator<T> {
+  items(options: ListOptions = {}): ValueStream<T> {
     refuseUnknownOptions('items', options, listNames)
     return new OneByOne(itemsOf(this.pages(options)))
   }
@@ -130,7 +130,7 @@ export class Collection<T extends ApiObject = DynamicObject> {
    * What happens to the objects, for as long as the caller wants to know: over lost connections and over versions that are not kept any more.
    * Begins with an ADDED event for each object that is there, or with what happened since a list.
    */
-  watch(options: FollowOptions<T> = {}): AsyncIterableIterator<WatchEvent<T>> {
+  watch(options: FollowOptions<T> = {}): ValueStream<WatchEvent<T>> {
     refuseUnknownOptions('watch', options, watchNames)
     return follow(this, options)
   }

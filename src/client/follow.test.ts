@@ -68,11 +68,14 @@ describe('a watch', () => {
   })
 
   test('from a version alone ends when that is gone: what was there then is not known', async () => {
-    const script = new Script([listOf(30)], [gone])
+    const script = new Script([listOf(30)], [{ events: [event('ADDED', thing('b', 20))] }, gone])
+    const seen: string[] = []
     await assert.rejects(
-      take(1, follow(script, { resourceVersion: '3', backOff })),
+      follow(script, { resourceVersion: '3', backOff }).each(({ name }) => void seen.push(name)),
       (error) => error instanceof StatusError && error.code === 410,
     )
+    // Nothing is listed for it, which would be all that there is.
+    assert.deepEqual([seen, script.asked], [['b'], ['watch 3', 'watch 20']])
   })
 
   test('bookmarks are told to those who ask', async () => {

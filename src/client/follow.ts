@@ -1,9 +1,8 @@
 // A watch that never loses sight: each event once and in order, over disconnects, and over a gap by comparing with a new list.
 
 import { onAbort } from '../base/on-abort.js'
-import { StatusError } from './errors.js'
 import { type ApiObject, keyOf, type ObjectList, storeKey, type WatchEvent } from './objects.js'
-import { OneByOne } from './one-by-one.js'
+import { OneByOne, type ValueStream } from './one-by-one.js'
 import { type ReflectOptions, reflect, type Told, type Watchable } from './reflect.js'
 import { makeEvent } from './watch-event.js'
 
@@ -22,7 +21,7 @@ interface Known {
   readonly resourceVersion: string
 }
 
-export function follow<T extends ApiObject>(source: Watchable<T>, options: FollowOptions<T>): AsyncIterableIterator<WatchEvent<T>> {
+export function follow<T extends ApiObject>(source: Watchable<T>, options: FollowOptions<T>): ValueStream<WatchEvent<T>> {
   const own = new AbortController()
   const { signal } = options
   const stop = (): void => own.abort(signal?.reason)
@@ -40,10 +39,10 @@ async function* batchesOf<T extends ApiObject>(
   const known = resourceVersion === undefined ? new Map<string, Known>() : undefined
   for (const object of since?.items ?? []) known?.set(keyOf(object), knownOf(object))
   try {
-    for await (const told of reflect(source, options, { from: resourceVersion ?? since?.metadata.resourceVersion })) {
+    const beginning = { from: resourceVersion ?? since?.metadata.resourceVersion, needsHistory: known === undefined }
+    for await (const told of reflect(source, options, beginning)) {
       if (told.type === 'list') {
-        if (known === undefined) throw expired()
-        yield [...compare(known, told)]
+        if (known !== undefined) yield [...compare(known, told)]
         continue
       }
       if (known !== undefined) for (const event of told.events) note(known, event)
@@ -53,9 +52,6 @@ async function* batchesOf<T extends ApiObject>(
     leave()
   }
 }
-
-const expired = (): StatusError =>
-  new StatusError({ code: 410, reason: 'Expired', message: 'what happened since that version is not kept any more' })
 
 function withoutBookmarks<T>(events: readonly WatchEvent<T>[]): readonly WatchEvent<T>[] {
   for (const { type } of events) if (type === 'BOOKMARK') return events.filter((event) => event.type !== 'BOOKMARK')

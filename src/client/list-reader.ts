@@ -4,6 +4,7 @@ import { type DecodeText, decodeText } from './decode-text.js'
 import { ProtocolError } from './errors.js'
 import { GrowingBytes } from './growing-bytes.js'
 import type { ObjectList } from './objects.js'
+import type { TransportResponse } from './transport.js'
 
 /** Items are parsed together when so many bytes have come: each call of the parser costs something. */
 const usualBatchLength = 32 * 1024
@@ -14,9 +15,10 @@ const longestHead = 64 * 1024
 
 const [comma, openBracket, closeBracket, closeBrace] = [44, 91, 93, 125] as const
 
-export async function readList<T>(chunks: AsyncIterable<Uint8Array>, decode?: DecodeText): Promise<ObjectList<T>> {
-  const reader = new ListReader<T>(usualBatchLength, decode)
-  for await (const chunk of chunks) reader.take(chunk)
+export async function readList<T>(response: Pick<TransportResponse, 'chunks' | 'forEachChunk' | 'decode'>): Promise<ObjectList<T>> {
+  const reader = new ListReader<T>(usualBatchLength, response.decode)
+  if (response.forEachChunk !== undefined) await response.forEachChunk((chunk) => reader.take(chunk))
+  else for await (const chunk of response.chunks()) reader.take(chunk)
   return reader.end()
 }
 

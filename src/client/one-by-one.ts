@@ -1,6 +1,15 @@
 // Values that come in batches, one by one: what is there already costs no wait, which is what a generator would make of each.
 
-export class OneByOne<T> implements AsyncIterableIterator<T> {
+/** Values as they come: for a loop (`for await`), or for a function, which costs less where there are many. */
+export interface ValueStream<T> extends AsyncIterableIterator<T> {
+  /**
+   * Calls `take` with each value, and waits for its answer where that is a promise. `false` is enough of them; so is an error, which is thrown to
+   * the caller. Resolves when there are no more.
+   */
+  each(take: (value: T) => unknown): Promise<void>
+}
+
+export class OneByOne<T> implements ValueStream<T> {
   private readonly batches: AsyncGenerator<readonly T[], void, undefined>
   private batch: readonly T[] = []
   private at = 0
@@ -33,6 +42,21 @@ export class OneByOne<T> implements AsyncIterableIterator<T> {
     return { value: undefined, done: true }
   }
 
+  /** Without a promise for each of them, which is what a loop waits for. */
+  async each(take: (value: T) => unknown): Promise<void> {
+    try {
+      for (let next = await this.next(); next.done !== true; next = await this.next()) {
+        for (let { value } = next; ; value = this.batch[this.at++] as T) {
+          const answer = take(value)
+          if (answer === false || (isPromise(answer) && (await answer) === false)) return
+          if (this.at >= this.batch.length) break
+        }
+      }
+    } finally {
+      await this.return()
+    }
+  }
+
   [Symbol.asyncIterator](): this {
     return this
   }
@@ -47,3 +71,6 @@ export class OneByOne<T> implements AsyncIterableIterator<T> {
     return { value: this.batch[this.at++] as T, done: false }
   }
 }
+
+const isPromise = (answer: unknown): answer is PromiseLike<unknown> =>
+  typeof answer === 'object' && answer !== null && typeof (answer as { readonly then?: unknown }).then === 'function'

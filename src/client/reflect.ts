@@ -46,6 +46,8 @@ export interface Beginning {
   readonly from?: string | undefined
   /** Once there was a list, nothing that the server says ends it: who may not read now may do so again, and what is not served may come back. */
   readonly isUntiring?: boolean
+  /** Who cannot do with a list ends when the version is not kept any more, with the error of the server (410). */
+  readonly needsHistory?: boolean
   /** Who reads every object is told only of events that have one: what is no JSON breaks the watch, which is tried again. */
   readonly readsObjects?: boolean
 }
@@ -54,7 +56,7 @@ export interface Beginning {
 export async function* reflect<T extends ApiObject>(
   source: Watchable<T>,
   options: ReflectOptions,
-  { from, isUntiring = false, readsObjects = false }: Beginning = {},
+  { from, isUntiring = false, needsHistory = false, readsObjects = false }: Beginning = {},
 ): AsyncGenerator<Told<T>, void, undefined> {
   const { signal, onError } = options
   const backOff = new BackOff(options.backOff)
@@ -84,7 +86,7 @@ export async function* reflect<T extends ApiObject>(
       if (performance.now() - beganAt > steadyMs) backOff.reset()
     } catch (thrown) {
       if (signal?.aborted === true || isClosedError(thrown)) return
-      if (isExpired(thrown)) version = undefined
+      if (isExpired(thrown) && !needsHistory) version = undefined
       else if (!isWorthATry(thrown) && !(isUntiring && hasBegun && isClientError(thrown))) throw thrown
       onError?.(thrown)
     }

@@ -184,18 +184,24 @@ function responseOf(message: IncomingMessage, server: string, signal: AbortSigna
     },
     text: () => readText(message, explain),
     chunks: () => readChunks(message, explain),
+    forEachChunk: (take) => takeChunks(message, take, explain),
     decode: decodeText,
     discard: () => message.resume(),
   }
 }
 
-function readText(message: IncomingMessage, explain: (thrown: unknown) => unknown): Promise<string> {
+async function readText(message: IncomingMessage, explain: (thrown: unknown) => unknown): Promise<string> {
+  const body = new BoundedBody(message.statusCode ?? 0)
+  await takeChunks(message, (chunk) => body.append(chunk), explain)
+  return decodeText(body.bytes)
+}
+
+function takeChunks(message: IncomingMessage, take: (chunk: Buffer) => void, explain: (thrown: unknown) => unknown): Promise<void> {
   return new Promise((resolve, reject) => {
     if (isOver(message)) return reject(explain(new Error('it was cut off before it was read')))
-    const body = new BoundedBody(message.statusCode ?? 0)
     message.on('data', (chunk: Buffer) => {
       try {
-        body.append(chunk)
+        take(chunk)
       } catch (error) {
         reject(error)
         message.destroy()
@@ -203,9 +209,7 @@ function readText(message: IncomingMessage, explain: (thrown: unknown) => unknow
     })
     message.on('error', (error) => reject(explain(error)))
     message.on('aborted', () => reject(explain(new Error('it was cut off'))))
-    message.on('end', () => {
-      resolve(decodeText(body.bytes))
-    })
+    message.on('end', resolve)
   })
 }
 
