@@ -1,6 +1,8 @@
 // server.reset(): everything is as after the start, whoever looks, and quickly enough to be called before each test.
 
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { type EmbeddedServer, startServer } from 'cluster-apiserver'
 import { timedTest } from '../../src/base/timed-test.fixture.js'
@@ -250,6 +252,23 @@ test('a server that another one extends, which does not answer, is reset all the
   )
   extension.close()
   assert.deepEqual(await everything(), before)
+})
+
+test('what is encrypted in the store is reset, too, and left alone where nobody changed it', async () => {
+  const folder = newFolder()
+  const file = join(folder, 'encryption.yaml')
+  const keys = [{ name: 'one', secret: Buffer.alloc(32, 7).toString('base64') }]
+  const rule = { resources: ['configmaps'], providers: [{ aesgcm: { keys } }] }
+  writeFileSync(file, JSON.stringify({ apiVersion: 'apiserver.config.cluster.io/v1', kind: 'EncryptionConfiguration', resources: [rule] }))
+  const object = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' }, data: { a: 'b' } })
+  const encrypted = await startServer({ flags: [`--encryption-provider-config=${file}`], objects: [object('same'), object('changed')] })
+  const maps = encrypted.client.core.v1.configMaps('default')
+  const before = await maps.get('same')
+  await maps.apply({ ...object('changed'), data: { a: 'c' } }, { fieldManager: 'test', force: true })
+  await encrypted.reset()
+  assert.deepEqual((await maps.get('changed')).data, { a: 'b' })
+  assert.deepEqual(await maps.get('same'), before)
+  await encrypted.close({ immediately: true })
 })
 
 test('what is kept on disk is not reset', async () => {

@@ -61,7 +61,7 @@ export class StartState {
     for (const { key, value } of this.#parts.storage.range({ ...everything, limit: Number.POSITIVE_INFINITY }).entries) {
       const wanted = missing.get(key)
       missing.delete(key)
-      if (wanted !== value && key !== this.#lease) writes.push(this.#writeOf(key, wanted))
+      if (!isSame(wanted, value) && key !== this.#lease) writes.push(this.#writeOf(key, wanted))
     }
     for (const [key, value] of missing) writes.push(this.#writeOf(key, value))
     return writes
@@ -74,6 +74,9 @@ export class StartState {
     return expiresAtMs === undefined ? { key, value, expect: undefined } : { key, value, expect: undefined, expiresAtMs }
   }
 }
+
+/** What is encrypted in the store is other bytes each time it is read. */
+const isSame = (wanted: Buffer | undefined, value: Buffer): boolean => wanted === value || wanted?.equals(value) === true
 
 /** Objects of custom kinds go before their definitions and come after them. */
 function* inOrder(differences: readonly Write[], definitionKeys: string): Generator<readonly Write[]> {
