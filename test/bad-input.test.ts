@@ -48,6 +48,7 @@ const rows: readonly { readonly name: string; readonly argv: readonly string[]; 
   { name: 'an unknown API', argv: ['--runtime-config=example.com/v1=true'], says: ['--runtime-config', 'example.com/v1'] },
   { name: 'an unknown TLS version', argv: ['--tls-min-version=VersionTLS99'], says: ['--tls-min-version', 'VersionTLS99'] },
   { name: 'an unknown admission plugin', argv: ['--enable-admission-plugins=Magic'], says: ['--enable-admission-plugins', 'Magic'] },
+  { name: 'a plugin that lets nothing in', argv: ['--enable-admission-plugins=AlwaysDeny'], says: ['denying all modifications'] },
   { name: 'an unknown authorization mode', argv: ['--authorization-mode=Oracle'], says: ['--authorization-mode', 'Oracle'] },
   { name: 'a token file that is not there', argv: ['--token-auth-file=/no/such/file'], says: ['--token-auth-file', '/no/such/file'] },
   { name: 'a token file that is a folder', argv: [`--token-auth-file=${place}`], says: ['--token-auth-file', place] },

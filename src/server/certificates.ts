@@ -6,6 +6,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import type { Identity } from '../api/identity.js'
 import type { Authority, KeyPair } from '../net/issue-certificate.js'
+import { isUnspecified } from './advertised.js'
 import { readOptionalFile, type WriteFile, writePrivateFile } from './private-files.js'
 import { StartError } from './start-failure.js'
 
@@ -41,7 +42,7 @@ export const caFile = (folder: string): string => join(folder, 'ca.crt')
 
 /** The names of this machine and of the API's own service, beside the address that the server binds to. */
 export function servingHosts(identity: Identity, bindAddress: string): readonly string[] {
-  const isWildcard = bindAddress === '0.0.0.0' || bindAddress === '::'
+  const isWildcard = isUnspecified(bindAddress)
   const addresses = isWildcard
     ? Object.values(networkInterfaces()).flatMap((list) =>
         (list ?? []).filter((entry) => !entry.address.startsWith('fe80:')).map((entry) => entry.address),

@@ -31,6 +31,9 @@ function readServiceAccounts({ values, files }: SettingsInput): ServiceAccountSe
     // An issuer may be any word; one with a colon is taken for an address, and must be one.
     if (issuer.includes(':') && !URL.canParse(issuer)) throw flagError('service-account-issuer', `${JSON.stringify(issuer)} is not a URL`)
   }
+  const maxTokenMs = values['service-account-max-token-expiration']
+  if (maxTokenMs !== 0 && (maxTokenMs < leastMaxTokenMs || maxTokenMs > mostMaxTokenMs))
+    throw flagError('service-account-max-token-expiration', 'must be between 1 hour and 2^32 seconds')
   const jwksUri = values['service-account-jwks-uri']
   if (jwksUri !== undefined) requireHttps('service-account-jwks-uri', jwksUri)
   return {
@@ -38,11 +41,15 @@ function readServiceAccounts({ values, files }: SettingsInput): ServiceAccountSe
     signingKey: contentOf(files, values['service-account-signing-key-file']),
     keys: values['service-account-key-file'].map((path) => files.get(path) ?? ''),
     lookup: values['service-account-lookup'],
-    maxTokenMs: values['service-account-max-token-expiration'],
+    maxTokenMs,
     extendTokens: values['service-account-extend-token-expiration'],
     jwksUri,
   }
 }
+
+/** As in the reference: programs renew their tokens in time only where these are not too short. */
+const leastMaxTokenMs = 3_600_000
+const mostMaxTokenMs = 2 ** 32 * 1000
 
 function requireHttps(flag: FlagName, url: string): void {
   if (!URL.canParse(url) || new URL(url).protocol !== 'https:')

@@ -20,8 +20,13 @@ function familyOf(range: string): number {
   const family = isIP(address)
   const isRange = family !== 0 && /^\d+$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128) && rest.length === 0
   if (!isRange) throw flagError('service-cluster-ip-range', `${JSON.stringify(range)} is not a range such as 10.0.0.0/24`)
+  if ((family === 4 ? 32 : 128) - Number(bits) < fewestBits)
+    throw flagError('service-cluster-ip-range', `${JSON.stringify(range)} has less than ${2 ** fewestBits} addresses`)
   return family
 }
+
+/** What a range leaves to addresses, as in the reference: the API's own service has one of them, and others want some, too. */
+const fewestBits = 3
 
 /** `30000-32767`, or `30000+2767` for a first port and how many follow it. */
 function readPorts(text: string): NetworkSettings['nodePorts'] {

@@ -183,6 +183,12 @@ for (const row of [
     pick: (s: Settings) => s.network.serviceRanges.length,
     value: 2,
   },
+  ...['0.0.0.0', '::', '0:0:0:0:0:0:0:0'].map((address) => ({
+    name: `an address that others cannot go to: ${address}`,
+    argv: [`--advertise-address=${address}`],
+    pick: (s: Settings) => s.advertiseAddress,
+    value: undefined,
+  })),
   {
     name: 'flags without effect',
     argv: [`--egress-selector-config-file=${egress}`, '--authorization-mode=RBAC', '--secure-port=1'],
@@ -318,6 +324,12 @@ for (const row of [
   { argv: [`--proxy-client-cert-file=${cert}`], problem: '--proxy-client-cert-file: needs --proxy-client-key-file, too' },
   { argv: ['--service-account-issuer=http://a b'], problem: '--service-account-issuer: "http://a b" is not a URL' },
   { argv: ['--service-cluster-ip-range=10.0.0.0'], problem: '--service-cluster-ip-range: "10.0.0.0" is not a range such as 10.0.0.0/24' },
+  { argv: ['--service-cluster-ip-range=10.0.0.0/30'], problem: '--service-cluster-ip-range: "10.0.0.0/30" has less than 8 addresses' },
+  { argv: ['--service-cluster-ip-range=fd00::/126'], problem: '--service-cluster-ip-range: "fd00::/126" has less than 8 addresses' },
+  {
+    argv: ['--service-account-max-token-expiration=59m'],
+    problem: '--service-account-max-token-expiration: must be between 1 hour and 2^32 seconds',
+  },
   { argv: ['--service-cluster-ip-range=10.0.0.0/8,11.0.0.0/8'], problem: '--service-cluster-ip-range: both ranges are of the same family' },
   { argv: ['--service-node-port-range=9-3'], problem: '--service-node-port-range: "9-3" is not a range of ports such as 30000-32767' },
   { argv: ['--feature-gates=Nonsense=true'], problem: '--feature-gates: unrecognized feature gate: Nonsense' },

@@ -7,6 +7,7 @@ import { type Identity, identityOf } from '../../api/identity.js'
 import { parseRuntimeConfig } from '../../api/runtime-config.js'
 import { timerMs } from '../../base/clock.js'
 import { ciphersOf, tlsVersionOf } from '../../net/tls-names.js'
+import { isUnspecified } from '../advertised.js'
 import { parseTokenFile, type TokenFile } from '../token-file.js'
 import { keepingTexts, type ReadText, readKept } from './file-texts.js'
 import { flagError } from './flag.js'
@@ -67,7 +68,7 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
     texts,
     identity,
     bindAddress: values['bind-address'],
-    advertiseAddress: values['advertise-address'],
+    advertiseAddress: readAdvertised(values),
     keepsEndpoints: readKeepsEndpoints(values),
     collectsGarbage: values['enable-garbage-collector'],
     controllers: readControllers(values),
@@ -133,6 +134,12 @@ export function under<T>(flag: FlagName, read: () => T): T {
 function atLeast(ms: number, flag: 'event-ttl' | 'request-timeout', values: FlagValues): number {
   if (values[flag] < ms) throw flagError(flag, `must be at least ${ms / 1000}s`)
   return values[flag]
+}
+
+/** One that means all addresses leads nowhere: then one is found, as in the reference. */
+function readAdvertised(values: FlagValues): string | undefined {
+  const address = values['advertise-address']
+  return address === undefined || isUnspecified(address) ? undefined : address
 }
 
 /** What is said of one counts before what is said of all. */
