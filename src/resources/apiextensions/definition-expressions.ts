@@ -19,9 +19,10 @@ const mostBlamed = 4
 /** Names of types in messages. */
 const rootType = 'selfType'
 
-export function validateRuleExpressions(schema: JsonSchema, path: string): readonly FieldError[] {
+/** Those of schemas that are `faulty`, or have something faulty below them, are not looked at: what is wrong with them may go with that. */
+export function validateRuleExpressions(schema: JsonSchema, path: string, faulty: ReadonlySet<string> = new Set()): readonly FieldError[] {
   if (!hasExpressions(schema)) return []
-  const check = new DefinitionCheck()
+  const check = new DefinitionCheck(faulty)
   check.schema(schema, { path, isRoot: true, occurrences: 1n, uncorrelated: undefined })
   return [...check.errors, ...check.total(path)]
 }
@@ -35,7 +36,7 @@ export interface EstimatedRule {
 
 /** What each rule that compiles can cost at worst. */
 export function estimateRules(schema: JsonSchema, path: string): readonly EstimatedRule[] {
-  const check = new DefinitionCheck()
+  const check = new DefinitionCheck(new Set())
   check.schema(schema, { path, isRoot: true, occurrences: 1n, uncorrelated: undefined })
   return check.estimated
 }
@@ -59,20 +60,24 @@ class DefinitionCheck {
   readonly estimated: EstimatedRule[] = []
   private sum = 0n
   private dearest: { readonly path: string; readonly cost: bigint }[] = []
+  private readonly faulty: ReadonlySet<string>
+
+  constructor(faulty: ReadonlySet<string>) {
+    this.faulty = faulty
+  }
 
   schema(schema: JsonSchema, place: Place): void {
     if (!hasExpressions(schema)) return
     const { path, occurrences, uncorrelated } = place
-    this.rules(schema, place)
     const isCorrelated = schema['x-kubernetes-map-type'] !== 'atomic'
     const below = uncorrelated ?? (isCorrelated ? undefined : path)
-    for (const [name, own] of schemasOf(schema.properties)) {
-      this.schema(own, { path: `${path}.properties[${name}]`, isRoot: false, occurrences, uncorrelated: below })
-    }
     const additional = additionalSchema(schema)
     if (additional !== undefined) {
       const count = times(occurrences, schema.maxProperties)
-      this.schema(additional, { path: `${path}.additionalProperties`, isRoot: false, occurrences: count, uncorrelated: below })
+      this.schema(additional, { path: `${path}.additionalProperties`, isRoot: false, occurrences: count, uncorrelated })
+    }
+    for (const [name, own] of schemasOf(schema.properties)) {
+      this.schema(own, { path: `${path}.properties[${name}]`, isRoot: false, occurrences, uncorrelated: below })
     }
     const items = itemSchema(schema)
     if (items !== undefined) {
@@ -84,6 +89,7 @@ class DefinitionCheck {
         uncorrelated: uncorrelated ?? (isKeyed ? undefined : path),
       })
     }
+    if (!this.faulty.has(path)) this.rules(schema, place)
   }
 
   private rules(schema: JsonSchema, place: Place): void {

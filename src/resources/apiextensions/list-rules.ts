@@ -45,7 +45,8 @@ function validateSetItems(items: JsonSchema | undefined, path: string): readonly
   ]
   const listType = items?.[listTypeName]
   if (items?.type === 'array' && listType !== undefined && listType !== 'atomic') return wrong(listTypeName, listType)
-  return items?.type === 'object' && items[mapTypeName] !== 'atomic' ? wrong(mapTypeName, items[mapTypeName]) : []
+  // The type of list is shown here as well.
+  return items?.type === 'object' && items[mapTypeName] !== 'atomic' ? wrong(mapTypeName, listType) : []
 }
 
 function validateMapItems(schema: JsonSchema, keys: readonly string[], path: string): readonly FieldError[] {

@@ -144,6 +144,26 @@ const properties: readonly Row[] = [
     found: ['.items.x-kubernetes-map-type: Invalid value: "null": must be atomic as item of a list with x-kubernetes-list-type=set'],
   },
   {
+    title: 'a set of objects that merge',
+    schema: { type: 'array', items: object({}, { 'x-kubernetes-map-type': 'granular' }), 'x-kubernetes-list-type': 'set' },
+    found: ['.items.x-kubernetes-map-type: Invalid value: "null": must be atomic as item of a list with x-kubernetes-list-type=set'],
+  },
+  {
+    title: 'expressions beside something wrong, of which those above it are not looked at, and the innermost come first',
+    schema: object(
+      {
+        a: { type: 'array', items: text, uniqueItems: true, 'x-kubernetes-validations': [{ rule: 'nope' }] },
+        b: object({ c: { ...text, 'x-kubernetes-validations': [{ rule: '1' }] } }, { 'x-kubernetes-validations': [{ rule: '2' }] }),
+      },
+      { 'x-kubernetes-validations': [{ rule: '3' }] },
+    ),
+    found: [
+      '.properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+      '.properties[b].properties[c].x-kubernetes-validations[0].rule: Invalid value: {"rule":"1"}: cel expression must evaluate to a bool',
+      '.properties[b].x-kubernetes-validations[0].rule: Invalid value: {"rule":"2"}: cel expression must evaluate to a bool',
+    ],
+  },
+  {
     title: 'a set of what may be null',
     schema: { type: 'array', items: { ...text, nullable: true }, 'x-kubernetes-list-type': 'set' },
     found: ['.items.nullable: Forbidden: cannot be nullable when x-kubernetes-list-type is set'],

@@ -16,14 +16,18 @@ export interface SchemaUse {
 
 export function validateOpenApiSchema(schema: JsonSchema, path: string, { hasStatus }: SchemaUse): readonly FieldError[] {
   const unsupported = unsupportedKeyword(schema)
+  const structure = unsupported === undefined ? validateStructure(schema, path) : noErrors
+  const faulty = new Set<string>()
+  const keywords = validateSchemaRules(schema, path, faulty)
   const errors = joined(
     hasStatus ? validateRootWithStatus(schema, path) : noErrors,
     schema.nullable === true ? [forbidden(`${path}.nullable`, 'nullable cannot be true at the root')] : noErrors,
-    unsupported === undefined ? validateStructure(schema, path) : noErrors,
-    validateSchemaRules(schema, path),
+    structure,
+    keywords,
+    // Expressions need types, which only a structure has; those beside something else that is wrong are looked at all the same.
+    unsupported === undefined && structure.length === 0 ? validateRuleExpressions(schema, path, faulty) : noErrors,
   )
-  if (errors.length > 0) return errors
-  return unsupported === undefined ? validateRuleExpressions(schema, path) : [invalid(path, '', unsupported)]
+  return errors.length > 0 || unsupported === undefined ? errors : [invalid(path, '', unsupported)]
 }
 
 /** Defaults are looked at once the structure tells what belongs where. */

@@ -25,14 +25,16 @@ interface Place {
   readonly isInMeta: boolean
   /** Why there may be no default; undefined where there may. */
   readonly noDefaults: string | undefined
+  readonly faulty: Set<string>
 }
 
-export const validateSchemaRules = (schema: JsonSchema, path: string): readonly FieldError[] =>
-  validateAt(schema, { path, isRoot: true, isInMeta: false, noDefaults: undefined })
+/** `faulty` is told the paths of the schemas in which, or below which, something is wrong. */
+export const validateSchemaRules = (schema: JsonSchema, path: string, faulty = new Set<string>()): readonly FieldError[] =>
+  validateAt(schema, { path, isRoot: true, isInMeta: false, noDefaults: undefined, faulty })
 
 function validateAt(schema: JsonSchema, place: Place): readonly FieldError[] {
   const { path } = place
-  return [
+  const errors = [
     ...validateKeywords(schema, place),
     ...(schema.uniqueItems === true
       ? [forbidden(`${path}.uniqueItems`, 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic')]
@@ -45,6 +47,8 @@ function validateAt(schema: JsonSchema, place: Place): readonly FieldError[] {
     ...validateListRules(schema, path),
     ...validateExpressions(schema['x-kubernetes-validations'], `${path}.x-kubernetes-validations`),
   ]
+  if (errors.length > 0) place.faulty.add(path)
+  return errors
 }
 
 /** Members by name and members of any name exclude each other: unknown members are dropped, so that they cannot be both. */
