@@ -148,6 +148,8 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   const { address, port } = await open(https, options, options.sharesPort ?? false)
   if (options.onHandshakeError !== undefined) https.on('tlsClientError', options.onHandshakeError)
   https.on('error', (error) => logger.error({ error: error.message }, 'listener error'))
+  // Loaded when the start is over, and before somebody speaks it, who would wait for that.
+  const loading = setTimeout(() => process.getBuiltinModule('node:http2'), http2LoadedMs).unref()
   return {
     address,
     port,
@@ -159,9 +161,15 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
       clientCa = pem
       https.setSecureContext(secure())
     },
-    close: ({ graceMs = 0 } = {}) => drain({ https, sessions, sockets, ended: [silent, taken], graceMs }).finally(() => stalled.close()),
+    close: ({ graceMs = 0 } = {}) => {
+      clearTimeout(loading)
+      return drain({ https, sessions, sockets, ended: [silent, taken], graceMs }).finally(() => stalled.close())
+    },
   }
 }
+
+/** After which time of listening the module is loaded that speaks HTTP/2. */
+const http2LoadedMs = 100
 
 /**
  * Who was answered before all of a body was read need not send the rest: the stream would stay open until it had, and hold what came. The end of

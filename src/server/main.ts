@@ -10,7 +10,7 @@ import { renderHelp } from './options/help.js'
 import { type ParsedFlags, parseFlags } from './options/parse-flags.js'
 import { readSettings } from './options/read-settings.js'
 import type { Settings } from './options/settings.js'
-import { tunePlatform } from './platform-flags.js'
+import { tunePlatformSoon } from './platform-flags.js'
 import { makePrivateFolder } from './private-files.js'
 import type { RunningServer } from './running-server.js'
 import { explainStartFailure } from './start-failure.js'
@@ -100,7 +100,7 @@ async function serve(parsed: ParsedFlags, surroundings: Surroundings): Promise<v
   if (settings.dataDir !== undefined) makePrivateFolder(settings.dataDir)
   const assemble = await surroundings.loadAssemble()
   const server = await assemble(settings, logger)
-  tunePlatform()
+  tunePlatformSoon()
   watchFaults(surroundings.signals, logger, () => void closeAtOnce(server).then(() => exit(1)))
   endOnSignal(server, { ...surroundings, exit })
   surroundings.print(renderGreeting({ settings, server, version: packageVersion(), elapsedMs: performance.now() }))
