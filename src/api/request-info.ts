@@ -3,7 +3,7 @@
 import { RecentMap } from '../base/recent-map.js'
 import { parseFieldSelector } from './field-selector.js'
 import { isWatchRequested } from './options/list-options.js'
-import { scanQuery } from './options/query.js'
+import { decodeEscapes, scanQuery } from './options/query.js'
 
 export type RequestVerb =
   | 'get'
@@ -40,6 +40,8 @@ export interface RequestInfo {
   readonly name: string
   /** Path segments from the resource on: more than three mean a path below a subresource. */
   readonly parts: readonly string[]
+  /** Its path cannot be decoded: nobody can say what it asks for. */
+  readonly isMalformed?: true
 }
 
 /** Resources of which a path below `/namespaces/<name>/` with this word is a part of the namespace itself. */
@@ -77,7 +79,9 @@ function readRequest(method: string, target: string): RequestInfo {
   const mark = url.indexOf('?')
   const path = mark < 0 ? url : url.slice(0, mark)
   const query = mark < 0 ? '' : url.slice(mark + 1)
-  const words = splitPath(path)
+  const decoded = path.includes('%') ? decodeEscapes(path) : path
+  if (decoded === undefined) return { ...nonResource({ method, path, query }), isMalformed: true }
+  const words = splitPath(decoded)
   const core = words[0] === 'api'
   if ((!core && words[0] !== 'apis') || words.length < (core ? 3 : 4)) return nonResource({ method, path, query })
   return resourceRequest({ method, path, query, words, core })
@@ -92,22 +96,14 @@ function withoutOrigin(target: string): string {
   return from < 0 ? '/' : path[from] === '/' ? path.slice(from) : `/${path.slice(from)}`
 }
 
-/** The words of a path. It is decoded first, so that an escaped slash separates like a plain one; slashes at its ends do not count. */
+/** The words of a path. It was decoded before, so that an escaped slash separates like a plain one; slashes at its ends do not count. */
 function splitPath(path: string): string[] {
-  const words = (path.includes('%') ? decodePath(path) : path).split('/')
+  const words = path.split('/')
   let from = 0
   let until = words.length
   while (from < until && words[from] === '') from++
   while (until > from && words[until - 1] === '') until--
   return words.slice(from, until)
-}
-
-function decodePath(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path // not valid percent-encoding: it names nothing, and will not be found
-  }
 }
 
 interface PathParts {

@@ -35,6 +35,10 @@ export function requestListener(handling: Handling): RequestListener {
   const lifecycle = new Lifecycle(handling.hooks)
   return (request, response) => {
     const info = parseRequest(request.method ?? 'GET', request.url ?? '/')
+    if (info.isMalformed) {
+      refuseMalformed(request, response)
+      return
+    }
     const exchange = new Exchange({
       request,
       response,
@@ -62,6 +66,16 @@ export function requestListener(handling: Handling): RequestListener {
     if (typeof answered === 'boolean') lifecycle.complete(exchange)
     else void finishLater(exchange, answered, handling.requestTimeoutMs)
   }
+}
+
+/** Nobody is told of a request of which nobody knows what it was for. */
+function refuseMalformed(request: WireRequest, response: WireResponse): void {
+  const text = '400 Bad Request'
+  if (request.httpVersionMajor < 2) response.setHeader('Connection', 'close')
+  response.setHeader('Content-Type', 'text/plain; charset=utf-8')
+  response.setHeader('Content-Length', text.length)
+  response.statusCode = 400
+  response.end(text)
 }
 
 /** A client may bring the name under which it will look for the request in the records. */

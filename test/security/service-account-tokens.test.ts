@@ -254,6 +254,7 @@ describe('the flags of tokens', () => {
     }
     await running.client.post(accounts, { metadata: { name: 'other' } })
     expectStatus(await request('other', { boundObjectRef }), 400)
+    expectStatus(await request('other', { boundObjectRef: { kind: 'Pod', apiVersion: 'v1' } }), 400)
   })
 
   test('without look-ups a token of a secret outlives it', async () => {

@@ -108,6 +108,13 @@ describe('rules beside better known ones', () => {
     assert.doesNotMatch((await client.get('/metrics')).text, counted)
   })
 
+  test('a path whose escapes are none is no path, and bytes that are no text are a name that nobody has', async () => {
+    const broken = await client.get('/api/v1/nodes/%zz')
+    assert.equal(broken.status, 400)
+    assert.equal(broken.text, '400 Bad Request')
+    expectFailure(await client.get('/api/v1/nodes/%ff'), 404, 'NotFound')
+  })
+
   test('a request may name the server in its target, and has one Host', async () => {
     const { host } = new URL(embedded.server.url)
     for (const [line, hosts, answer] of [

@@ -81,16 +81,20 @@ function isNamed(text: string, name: string, at: number, end: number): boolean {
   return decode(equals < 0 ? longest : longest.slice(0, equals)) === name
 }
 
-/** Looked at beforehand: a thrown error costs more than the whole part, and whoever likes sends thousands of parts that would throw. */
-function decode(text: string): string | undefined {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+const decode = (text: string): string | undefined => decodeEscapes(text.includes('+') ? text.replaceAll('+', ' ') : text)
+
+/**
+ * Escapes of bytes; undefined where one is none. They are looked at beforehand: a thrown error costs more than the whole text, and whoever likes
+ * sends thousands of parts that would throw.
+ */
+export function decodeEscapes(text: string): string | undefined {
   let isAscii = true
-  for (let at = spaced.indexOf('%'); at >= 0; at = spaced.indexOf('%', at + 3)) {
-    const high = hexDigit(spaced.charCodeAt(at + 1))
-    if (high < 0 || hexDigit(spaced.charCodeAt(at + 2)) < 0) return undefined
+  for (let at = text.indexOf('%'); at >= 0; at = text.indexOf('%', at + 3)) {
+    const high = hexDigit(text.charCodeAt(at + 1))
+    if (high < 0 || hexDigit(text.charCodeAt(at + 2)) < 0) return undefined
     isAscii &&= high < 8
   }
-  return isAscii ? (spaced.includes('%') ? decodeURIComponent(spaced) : spaced) : decodeBytes(spaced)
+  return isAscii ? (text.includes('%') ? decodeURIComponent(text) : text) : decodeBytes(text)
 }
 
 const percent = 0x25

@@ -83,6 +83,7 @@ function findBound(
   if (resource === undefined) {
     throw badRequest(`cannot bind token to object of type ${group}/${apiVersion.slice(slash + 1)}, Kind=${kind}`)
   }
+  if (name === '') throw badRequest('Name parameter required.')
   const object = engine.store.read({ resource, namespace: call.namespace, name })?.decode(resource)
   if (object === undefined) throw notFound(resource.subject, name)
   if (kind === 'Pod' && (object as Pod).spec?.serviceAccountName !== call.name) {
