@@ -3,17 +3,18 @@
 import type { DynamicObject } from '../client/objects.js'
 import { type FlagTable, UsageError } from './flags.js'
 import type { Io } from './io.js'
-import { type ResultFlags, tellResults, type WriteFlagValues, writeFlags, writeUnlessDry } from './results.js'
+import { type ResultFlags, tellResults, validationFlag, validationOf, type WriteFlagValues, writeFlags, writeUnlessDry } from './results.js'
 import type { Session } from './session.js'
 
 export const createFlags = {
   ...writeFlags,
   'save-config': { kind: 'switch', help: 'nothing: objects are applied on the server’s side' },
+  validate: validationFlag,
 } as const satisfies FlagTable
 
 export interface Creation {
   readonly session: Session
-  readonly flags: WriteFlagValues & ResultFlags
+  readonly flags: WriteFlagValues & ResultFlags & { readonly validate?: string | undefined }
   readonly io: Io
 }
 
@@ -45,13 +46,14 @@ export function needed<T>(flag: string, value: T | undefined): T {
 export const numberOrText = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text)
 
 export async function createOne(object: DynamicObject, { session, flags, io }: Creation): Promise<number> {
+  const fieldValidation = validationOf(flags.validate)
   const resource = await session.resources.ofKind(object.apiVersion ?? '', object.kind ?? '')
   const namespace = resource.namespaced ? session.namespace : undefined
   const placed: DynamicObject = namespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace } }
   const collection = session.client.collection(resource, namespace)
   // What is only shown is for any namespace, unless one was named.
   const made = await writeUnlessDry(flags, session.flags.namespace === undefined ? object : placed, (terms) =>
-    collection.create(placed, terms),
+    collection.create(placed, { ...terms, fieldValidation }),
   )
   tellResults([{ resource, name: made.metadata?.name ?? '', what: 'created', object: made }], flags, io)
   return 0

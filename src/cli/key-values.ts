@@ -30,6 +30,7 @@ export function readKeyValues(flags: KeyValueFlags): ReadonlyMap<string, Buffer>
   }
   for (const text of flags['from-file']) {
     const equals = text.indexOf('=')
+    if (equals !== text.lastIndexOf('=')) throw new UsageError("key names or file paths cannot contain '='")
     const path = equals < 0 ? text : text.slice(equals + 1)
     const stat = statSync(path, { throwIfNoEntry: false })
     if (stat === undefined) throw new Failure(`error reading ${path}: no such file or directory`)

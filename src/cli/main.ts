@@ -8,7 +8,7 @@ import { Exit, explain } from './failure.js'
 import { parseLine, suggestion, UsageError } from './flags.js'
 import { type Io, processIo } from './io.js'
 import { plainWords } from './plain-words.js'
-import { Session } from './session.js'
+import { Session, type TransportWrap } from './session.js'
 import { usualFlags } from './usual-flags.js'
 
 export interface Surroundings {
@@ -46,7 +46,8 @@ export async function main(argv: readonly string[], { io: givenIo, signal }: Sur
     if (command.takesNoWords === true && args.length > 0) throw new UsageError(`unexpected arguments: ${args.join(' ')}`)
     // A flag that means something else here says nothing about the server.
     const others = Object.fromEntries(Object.keys(command.flags).map((name) => [name, undefined]))
-    session = new Session({ ...flags, ...others }, (text) => io.err(`${io.style.yellow('Warning:')} ${printableLine(text)}\n`))
+    const warn = (text: string): void => io.err(`${io.style.yellow('Warning:')} ${printableLine(text)}\n`)
+    session = new Session({ ...flags, ...others }, warn, await tellingAt(flags.v ?? 0, io))
     const code = await command.run({ args, rest: behind, flags, session, io, signal: signal ?? new AbortController().signal } as Parameters<
       Command['run']
     >[0])
@@ -67,6 +68,14 @@ export async function main(argv: readonly string[], { io: givenIo, signal }: Sur
   } finally {
     session?.close()
   }
+}
+
+const tellsRequests = 6
+
+async function tellingAt(level: number, io: Io): Promise<TransportWrap | undefined> {
+  if (level < tellsRequests) return undefined
+  const { TellingTransport } = await import('./telling-transport.js')
+  return (transport, server) => new TellingTransport(transport, { server, level, tell: (line) => io.err(`${printableLine(line)}\n`) })
 }
 
 interface Found {
@@ -121,6 +130,7 @@ async function showHelp(words: readonly string[], rest: readonly string[], io: I
   const { groupHelp, wholeHelp } = await import('./help.js')
   const [first] = words
   if (first === undefined || first === 'help') {
+    parseLine(first === undefined ? rest : [], usualFlags)
     io.out(wholeHelp())
     return 0
   }
@@ -133,8 +143,11 @@ async function showHelp(words: readonly string[], rest: readonly string[], io: I
           group.map((name) => name.slice(first.length + 1)),
         )}`,
       )
-    io.out(groupHelp(first))
-    return 0
+    const isAsked = words.length > 1 || rest.includes('--help') || rest.includes('-h')
+    // As with kubectl, where this one is no failure.
+    if (isAsked || first === 'certificate') io.out(groupHelp(first))
+    else io.err(groupHelp(first))
+    return isAsked || first === 'certificate' ? 0 : 1
   }
   const { elsewhere } = await import('./elsewhere.js')
   const other = own(elsewhere, first)

@@ -6,9 +6,12 @@ import type { ServedResource } from '../client/discovery.js'
 import type { DynamicObject } from '../client/objects.js'
 import { apiVersionOf } from '../client/resource-ref.js'
 import type { Work } from './command.js'
+import type { Deletion } from './deletion.js'
 import { Failure } from './failure.js'
 import type { DryRun } from './results.js'
-import { type Filed, fullNameOf } from './targets.js'
+import type { Session } from './session.js'
+import { type Filed, fullNameOf, type Named } from './targets.js'
+import { waitUntilGone } from './until.js'
 
 export interface Pruning {
   readonly filed: readonly Filed[]
@@ -17,12 +20,30 @@ export interface Pruning {
   /** Further kinds. */
   readonly allowed: readonly string[]
   readonly dryRun: DryRun
+  readonly deletion: Deletion
+  /** Until they are gone. */
+  readonly wait: boolean
 }
 
 export async function prune(
-  { filed, manager, selector, allowed, dryRun }: Pruning,
-  { session, io }: Pick<Work, 'session' | 'io'>,
+  { dryRun, deletion, wait, ...pruning }: Pruning,
+  { session, io, signal }: Pick<Work, 'session' | 'io' | 'signal'>,
 ): Promise<void> {
+  const going: (Named & { readonly uid: string })[] = []
+  for await (const one of prunable(pruning, session)) {
+    const { resource, collection, name, uid } = one
+    if (dryRun !== 'client') await collection.delete(name, { ...deletion.options, dryRun: dryRun === 'server', preconditions: { uid } })
+    io.out(`${fullNameOf(resource, name)} pruned${dryRun === 'none' ? '' : ` (${dryRun === 'server' ? 'server ' : ''}dry run)`}\n`)
+    if (wait && dryRun === 'none') going.push(one)
+  }
+  for (const { uid, ...named } of going) await waitUntilGone(named, { uid, deadline: deletion.deadline, signal, io })
+}
+
+/** What was applied before by the same manager, has the labels, and is in no file. */
+export async function* prunable(
+  { filed, manager, selector, allowed }: Omit<Pruning, 'dryRun' | 'deletion' | 'wait'>,
+  session: Session,
+): AsyncGenerator<Named & { readonly uid: string }, void, undefined> {
   const resources = new Map<string, ServedResource>()
   const add = (resource: ServedResource): void => void resources.set(`${resource.resource}.${resource.group}`, resource)
   for (const { resource } of filed) add(resource)
@@ -42,13 +63,7 @@ export async function prune(
         const name = metadata?.name ?? ''
         const isOurs = metadata?.managedFields?.some((entry) => entry.manager === manager && entry.operation === 'Apply') === true
         if (!isOurs || kept.has(placeOf(resource, namespace, name))) continue
-        if (dryRun !== 'client')
-          await collection.delete(name, {
-            propagationPolicy: 'Background',
-            dryRun: dryRun === 'server',
-            preconditions: { uid: metadata?.uid ?? '' },
-          })
-        io.out(`${fullNameOf(resource, name)} pruned${dryRun === 'none' ? '' : ` (${dryRun === 'server' ? 'server ' : ''}dry run)`}\n`)
+        yield { resource, collection, name, uid: metadata?.uid ?? '' }
       }
     }
   }

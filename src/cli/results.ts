@@ -2,7 +2,7 @@
 
 import type { ServedResource } from '../client/discovery.js'
 import type { DynamicObject } from '../client/objects.js'
-import { type FlagTable, UsageError } from './flags.js'
+import { type FlagSpec, type FlagTable, UsageError } from './flags.js'
 import type { Io } from './io.js'
 import { outputOf, type PrintFlagValues, printFlags } from './output/print-flags.js'
 import { printerFor } from './output/printer.js'
@@ -13,6 +13,25 @@ export const writeFlags = {
   'dry-run': { kind: 'text', bare: 'unchanged', initial: 'none', help: 'none, client (nothing is sent) or server (nothing is stored)' },
   'field-manager': { kind: 'text', initial: 'clusterctl', help: 'who owns the fields that are written' },
 } as const satisfies FlagTable
+
+export const validationFlag = {
+  kind: 'text',
+  bare: 'true',
+  initial: 'true',
+  help: 'true or strict: unknown fields are refused; warn; false or ignore',
+} as const satisfies FlagSpec
+
+/** Of commands with an editor; here so that those who may need none do not load it. */
+export const editFlags = {
+  'windows-line-endings': { kind: 'switch', help: 'lines end as on Windows in the editor' },
+} as const satisfies FlagTable
+
+export function validationOf(text: string | undefined): 'Strict' | 'Warn' | 'Ignore' {
+  if (text === undefined || text === 'true' || text === 'strict') return 'Strict'
+  if (text === 'warn') return 'Warn'
+  if (text === 'false' || text === 'ignore') return 'Ignore'
+  throw new UsageError(`invalid --validate option "${text}"; must be one of: strict (or true), warn, ignore (or false)`)
+}
 
 export type DryRun = 'none' | 'client' | 'server'
 

@@ -9,6 +9,8 @@ export interface Revision {
   readonly number: number
   readonly cause: string
   readonly template: PodTemplate
+  /** The replica set, or the workload as it was then. */
+  readonly object: DynamicObject
 }
 
 /** The oldest first. */
@@ -23,8 +25,26 @@ export async function revisionsOf({ resource, collection }: Named, live: Workloa
     const annotations = object.metadata?.annotations ?? {}
     const number = isDeployment ? Number(annotations[identity.label('revision', 'deployment')] ?? 0) : Number(object['revision'] ?? 0)
     const data = (object['data'] as { readonly spec?: { readonly template?: PodTemplate } } | undefined)?.spec?.template
-    const template = isDeployment ? (object as Workload).spec?.template : data
-    return { number, cause: annotations[identity.label('change-cause')] ?? '<none>', template: template ?? {} }
+    const template = isDeployment ? (object as Workload).spec?.template : withoutDirective(data)
+    return {
+      number,
+      cause: annotations[identity.label('change-cause')] ?? '<none>',
+      template: template ?? {},
+      object: isDeployment ? object : { ...live, spec: { ...live.spec, template: template ?? {} } },
+    }
   })
   return revisions.toSorted((a, b) => a.number - b.number)
+}
+
+/** Controllers keep a template as a patch that replaces another. */
+function withoutDirective(template: (PodTemplate & { readonly $patch?: string }) | undefined): PodTemplate | undefined {
+  if (template === undefined) return undefined
+  const { $patch: _, ...rest } = template
+  return rest
+}
+
+/** A label that a controller gives the pods of each revision. */
+export function withoutHash(template: PodTemplate): PodTemplate {
+  const { 'pod-template-hash': _, ...labels } = template.metadata?.labels ?? {}
+  return { ...template, metadata: { ...template.metadata, labels } }
 }

@@ -2,9 +2,11 @@
 
 import type { DynamicObject } from '../client/objects.js'
 import { Failure } from './failure.js'
-import { UsageError } from './flags.js'
+import { type FlagTable, UsageError } from './flags.js'
+import type { Io } from './io.js'
 import type { LabelSelector } from './selector-query.js'
-import type { FileFlags, Named } from './targets.js'
+import type { Session } from './session.js'
+import { type FileFlags, fileFlags, type Named, namedOrFiled, selectFlags } from './targets.js'
 
 export interface Workload extends DynamicObject {
   readonly spec?: {
@@ -34,13 +36,23 @@ export interface PodTemplate {
   readonly spec?: object
 }
 
-/** Whoever names a type alone means all of it. */
-export const isWholeType = (args: readonly string[], { filename, selector }: FileFlags): boolean =>
-  args.length === 1 && args[0]?.includes('/') === false && filename.length === 0 && selector === undefined
+export const rolloutFlags = { ...fileFlags, selector: selectFlags.selector } as const satisfies FlagTable
+
+/** The workloads that were named, selected or filed; whoever names a type alone means all of it. */
+export async function workloadsOf(
+  { args, flags, session, io }: { readonly args: readonly string[]; readonly flags: FileFlags; readonly session: Session; readonly io: Io },
+  allowed: readonly string[] = kinds,
+): Promise<readonly Named[]> {
+  if (args.length === 0 && flags.filename.length === 0) throw new UsageError('required resource not specified: TYPE NAME, TYPE/NAME or -f')
+  const isWholeType = args.length === 1 && args[0]?.includes('/') === false && flags.filename.length === 0 && flags.selector === undefined
+  const named = await namedOrFiled(args, { ...flags, all: isWholeType }, { session, io })
+  for (const one of named) checkWorkload(one, allowed)
+  return named
+}
 
 const kinds = ['Deployment', 'DaemonSet', 'StatefulSet']
 
-export function checkWorkload({ resource, name }: Named, allowed: readonly string[] = kinds): void {
+function checkWorkload({ resource, name }: Named, allowed: readonly string[]): void {
   if (!allowed.includes(resource.kind))
     throw new UsageError(`${resource.resource} "${name}" has no rollout: ${allowed.map((kind) => kind.toLowerCase()).join(', ')} have`)
 }

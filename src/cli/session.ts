@@ -5,6 +5,7 @@ import { Client } from '../client/client.js'
 import type { ConnectionOverrides } from '../client/config/choose-connection.js'
 import type { ClusterEntry, UserEntry } from '../client/config/config-entries.js'
 import { findConnection, settingsFor } from '../client/node/connect.js'
+import type { Transport } from '../client/transport.js'
 import { durationMs, type FlagValues } from './flags.js'
 import { Resources } from './resources.js'
 import type { usualFlags } from './usual-flags.js'
@@ -13,15 +14,20 @@ type UsualFlags = FlagValues<typeof usualFlags>
 
 export const fieldManager = 'clusterctl'
 
+/** Puts itself around what carries requests to a server. */
+export type TransportWrap = (transport: Transport, server: string) => Transport
+
 export class Session {
   readonly flags: UsualFlags
   private readonly onWarning: (text: string) => void
   private made: { readonly client: Client; readonly namespace: string; readonly resources: Resources } | undefined
+  private readonly wrap: TransportWrap | undefined
   warnings = 0
 
-  constructor(flags: UsualFlags, onWarning: (text: string) => void) {
+  constructor(flags: UsualFlags, onWarning: (text: string) => void, wrap?: TransportWrap) {
     this.flags = flags
     this.onWarning = onWarning
+    this.wrap = wrap
   }
 
   get client(): Client {
@@ -45,17 +51,19 @@ export class Session {
     if (this.made !== undefined) return this.made
     const connection = findConnection({ file: this.flags.kubeconfig, ...overridesOf(this.flags) })
     const timeoutMs = durationMs('request-timeout', this.flags['request-timeout'] ?? '0')
+    const settings = settingsFor(connection, {
+      userAgent: fieldManager,
+      namespace: connection.namespace,
+      impersonate: connection.impersonate,
+      ...(timeoutMs > 0 ? { timeoutMs } : {}),
+      onWarning: ({ text }) => {
+        this.warnings += 1
+        this.onWarning(text)
+      },
+    })
+    const { wrap } = this
     const client = new Client(
-      settingsFor(connection, {
-        userAgent: fieldManager,
-        namespace: connection.namespace,
-        impersonate: connection.impersonate,
-        ...(timeoutMs > 0 ? { timeoutMs } : {}),
-        onWarning: ({ text }) => {
-          this.warnings += 1
-          this.onWarning(text)
-        },
-      }),
+      wrap === undefined ? settings : { ...settings, transport: wrap(settings.transport, connection.cluster.server) },
     )
     const { cluster } = connection
     const mark = `${cluster.server} ${cluster['certificate-authority-data'] ?? cluster['certificate-authority'] ?? ''}`

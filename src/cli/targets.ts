@@ -38,6 +38,10 @@ export const selectFlags = {
   'all-namespaces': { kind: 'switch', short: 'A', help: 'in all namespaces' },
 } as const satisfies FlagTable
 
+export const chunkFlags = {
+  'chunk-size': { kind: 'number', initial: '500', help: 'how many objects are asked for at a time; 0: all' },
+} as const satisfies FlagTable
+
 export interface Place {
   readonly session: Session
   readonly allNamespaces?: boolean
@@ -106,7 +110,7 @@ export async function readFiled(
   if (objects.length === 0) throw new Failure('no objects passed')
   const defined = definedKinds(objects)
   const selected = flags.selector === undefined ? objects : await withLabels(objects, flags.selector)
-  return Promise.all(inUsableOrder(selected).map((object) => filed(object, session, defined)))
+  return Promise.all(inUsableOrder(selected).map((object) => fileObject(object, session, defined)))
 }
 
 async function withLabels(objects: readonly DynamicObject[], text: string): Promise<readonly DynamicObject[]> {
@@ -125,7 +129,12 @@ export function refuseWordsBesideFiles(args: readonly string[], { filename }: Pi
     throw new UsageError('when paths, URLs, or stdin is provided as resource input, you may not specify resource arguments as well')
 }
 
-async function filed(object: DynamicObject, session: Session, defined: ReadonlyMap<string, ServedResource>): Promise<Filed> {
+/** An object with its place on the server; kinds that are not served yet may be defined beside it. */
+export async function fileObject(
+  object: DynamicObject,
+  session: Session,
+  defined: ReadonlyMap<string, ServedResource> = new Map(),
+): Promise<Filed> {
   const { apiVersion = '', kind = '' } = object
   const resource = defined.get(`${apiVersion} ${kind}`) ?? (await session.resources.ofKind(apiVersion, kind))
   // Templates leave an empty one, and mean none.
@@ -152,6 +161,7 @@ export async function namedOrFiled(
     readonly all?: boolean
     readonly 'all-namespaces'?: boolean
     readonly 'field-selector'?: string | undefined
+    readonly 'chunk-size'?: number | undefined
   },
   surroundings: { readonly session: Session; readonly io: Io },
 ): Promise<readonly Named[]> {
@@ -165,13 +175,14 @@ export async function namedOrFiled(
   if (named.length > 0) return named
   if (collections.length === 0) throw new UsageError('name an object (TYPE NAME or TYPE/NAME), or a file with -f')
   if (!selects) throw new UsageError('resource(s) were provided, but no name was specified')
+  const limit = flags['chunk-size'] ?? 500
   const found: Named[] = []
   for (const { resource, collection } of collections) {
     const select = {
       ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
       ...(flags['field-selector'] === undefined ? {} : { fieldSelector: flags['field-selector'] }),
     }
-    for await (const { metadata } of collection.metadata.items({ ...select, limit: 500 }))
+    for await (const { metadata } of collection.metadata.items({ ...select, ...(limit > 0 ? { limit } : {}) }))
       found.push({
         resource,
         name: metadata?.name ?? '',

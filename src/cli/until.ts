@@ -81,7 +81,8 @@ export async function waitUntil(
     ending.abort()
     if (shown !== '') io.progress('')
   }
-  throw new Failure(`timed out waiting for the condition on ${resource.resource}/${name}`)
+  const place = `${resource.resource}/${name}`
+  throw new Failure(isOnce ? `condition not met for ${place}` : `timed out waiting for the condition on ${place}`)
 }
 
 /** Gone, or another one of the same name. */

@@ -24,5 +24,8 @@ export const usualFlags = {
   'cache-dir': { kind: 'text', help: 'where it is kept what servers serve' },
   'warnings-as-errors': { kind: 'switch', help: 'fail when the server warns' },
   color: { kind: 'text', initial: 'auto', help: 'auto, always or never' },
+  'disable-compression': { kind: 'switch', help: 'answers come as they are' },
+  'match-server-version': { kind: 'switch', help: 'accepted, and without meaning: versions of both are not the same thing here' },
+  v: { kind: 'number', short: 'v', initial: '0', help: '6 and more: tell every request' },
   help: { kind: 'switch', short: 'h', help: 'show what the command does' },
 } as const satisfies FlagTable

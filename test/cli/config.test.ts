@@ -181,3 +181,19 @@ test('what is flattened can be used elsewhere, and plugins are changed bit by bi
   assert.match((await runHere(['config', 'set-credentials', 'w', '--exec-command=a'])).stderr, /--exec-api-version is needed/)
   assert.match((await runHere(['config', 'get-contexts', '-o', 'yaml'])).stderr, /the only one is name/)
 })
+
+test('providers of others are written for those who know them', async () => {
+  const file = join(folder, 'providers')
+  use('CLUSTERCONFIG', file)
+  const provider = async (...words: readonly string[]): Promise<string> => {
+    await config('set-credentials', 'x', ...words)
+    return config('view', '--raw', '-o', 'jsonpath={.users[0].user.auth-provider}')
+  }
+  assert.equal(
+    await provider('--auth-provider=oidc', '--auth-provider-arg=client-id=a', '--auth-provider-arg=x=y'),
+    '{"config":{"client-id":"a","x":"y"},"name":"oidc"}',
+  )
+  assert.equal(await provider('--auth-provider-arg=x-'), '{"config":{"client-id":"a"},"name":"oidc"}')
+  assert.equal(await provider('--auth-provider=other'), '{"name":"other"}')
+  assert.match((await runHere(['config', 'set-credentials', 'y', '--auth-provider-arg=x=y'])).stderr, /--auth-provider names the provider/)
+})

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { runToEnd } from '../clients/obtaining.js'
 import { repoRoot } from '../kit/paths.js'
 import { play } from './play.js'
+import { runHere } from './run-here.js'
 
 const start = play()
 const map = (name: string, namespace?: string): string =>
@@ -131,3 +132,93 @@ test('roles may be for every resource, and what contradicts itself is refused', 
     /takes KEY=VALUE, or KEY- to remove one, not "B"/,
   )
 })
+
+test('with --local files are changed and no server is asked', async () => {
+  const { folder } = start()
+  const file = join(folder, 'local.yaml')
+  const deployment = {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'd', labels: { a: '1' } },
+    spec: { template: { spec: { containers: ['x', 'y'].map((name) => ({ name, image: `${name}:1` })) } } },
+  }
+  writeFileSync(file, JSON.stringify(deployment))
+  const local = (...words: readonly string[]) => runHere([...words, '--local', '-f', file, '--server=https://127.0.0.1:1'])
+  assert.deepEqual(await local('label', 'b=2'), { code: 0, stdout: 'deployment.apps/d labeled\n', stderr: '' })
+  assert.equal((await local('label', 'b=2', 'a-', '-o', 'jsonpath={.metadata.labels}')).stdout, '{"b":"2"}')
+  assert.match((await local('label', 'a=2')).stderr, /'a' already has a value \(1\), and --overwrite is false/)
+  assert.equal((await local('annotate', 'n=v', '-o', 'jsonpath={.metadata.annotations}')).stdout, '{"n":"v"}')
+  assert.match((await local('label', 'cm', 'd', 'b=2')).stderr, /can only use local files/)
+  const images = 'jsonpath={.spec.template.spec.containers[*].image}'
+  const patch = (type: string, text: string) => local('patch', `--type=${type}`, '-p', text, '-o', images)
+  const containers = { spec: { template: { spec: { containers: [{ name: 'y', image: 'y:2' }] } } } }
+  assert.equal((await patch('strategic', JSON.stringify(containers))).stdout, 'x:1 y:2')
+  assert.equal((await patch('merge', JSON.stringify(containers))).stdout, 'y:2')
+  const operation = { op: 'replace', path: '/spec/template/spec/containers/0/image', value: 'x:2' }
+  assert.equal((await patch('json', JSON.stringify([operation]))).stdout, 'x:2 y:1')
+  assert.match((await patch('json', JSON.stringify([{ ...operation, path: '/none/x' }]))).stderr, /^error: /)
+})
+
+test('an editor changes what files create, and what they name', async () => {
+  const { run, server, folder } = start()
+  const maps = server.client.core.v1.configMaps('default')
+  const file = join(folder, 'edited.json')
+  writeFileSync(file, map('drafted'))
+  const editing = (script: string, ...words: readonly string[]) => run([...words, '-f', file], '', { EDITOR: `sed -i '${script}'` })
+  assert.match((await editing('', 'create', '--edit')).stderr, /no changes made/)
+  assert.equal(await maps.find('drafted'), undefined)
+  assert.equal((await editing('s/a: b/a: c/', 'create', '--edit')).stdout, 'configmap/drafted created\n')
+  const line = '"a": "c"'
+  const edited = await editing(`s/${line}/"a": "d"/`, 'edit', '-o', 'json', '--output-patch', '--windows-line-endings')
+  assert.equal(edited.stdout, 'Patch: {"data":{"a":"d"}}\nconfigmap/drafted edited\n', edited.stderr)
+  // What others write meanwhile stays.
+  const late = await run(['edit', 'cm', 'drafted'], '', {
+    EDITOR: `sh -c 'sed -i s/a:.d/a:\\ e/ "$0"; node ${join(repoRoot, 'bin', 'clusterctl')} patch cm drafted --type=merge -p "{\\"data\\":{\\"z\\":\\"1\\"}}"'`,
+  })
+  assert.equal(late.code, 0, late.stderr)
+  assert.deepEqual((await maps.get('drafted')).data, { a: 'e', z: '1' })
+})
+
+test('diff shows what would be pruned, and leaves the showing to a program', async () => {
+  const { here, run, server } = start()
+  await server.client.core.v1.namespaces().create({ metadata: { name: 'compared' } })
+  assert.equal((await here(['apply', '-f', '-', '-n', 'compared'], `${map('kept')}\n---\n${map('gone')}`)).code, 0)
+  const words = ['diff', '-f', '-', '-n', 'compared', '--prune']
+  const shown = await here(words, map('kept'))
+  assert.equal(shown.code, 1, shown.stderr)
+  assert.match(shown.stdout, /^--- live\/compared\/configmap\/gone\n\+\+\+ merged\/compared\/configmap\/gone\n/)
+  assert.match(shown.stdout, /^- {2}name: gone$/m)
+  const external = await run(words, map('kept'), { KUBECTL_EXTERNAL_DIFF: 'diff -rq' })
+  assert.equal(external.code, 1)
+  assert.match(external.stdout, /^Only in .*LIVE: v1\.ConfigMap\.compared\.gone\n$/)
+  assert.equal((await run(words, map('kept'), { KUBECTL_EXTERNAL_DIFF: 'true' })).code, 0)
+  const none = await run(words, map('kept'), { KUBECTL_EXTERNAL_DIFF: 'no-such-program' })
+  assert.deepEqual([none.code, /failed to run "no-such-program"/.test(none.stderr)], [2, true])
+})
+
+test('apply says what kubectl says, and forces what cannot be changed where it is told to', async () => {
+  const { here, server } = start()
+  const fixed = (value: string): string =>
+    JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'fixed' }, immutable: true, data: { a: value } })
+  assert.equal((await here(['apply', '--server-side', '-f', '-'], fixed('1'))).stdout, 'configmap/fixed serverside-applied\n')
+  assert.match((await here(['apply', '-f', '-'], fixed('2'))).stderr, /field is immutable/)
+  assert.equal((await here(['apply', '--force', '-f', '-'], fixed('2'))).stdout, 'configmap/fixed configured\n')
+  assert.equal((await server.client.core.v1.configMaps('default').get('fixed')).data?.['a'], '2')
+  assert.match(
+    (await here(['apply', '--force', '--server-side', '-f', '-'], fixed('3'))).stderr,
+    /--force cannot be used with --server-side/,
+  )
+  assert.match((await here(['replace', '--grace-period=3', '-f', '-'], fixed('3'))).stderr, /--grace-period must have --force specified/)
+  const replaced = await here(['replace', '--force', '--grace-period=0', '--timeout=60s', '--cascade=orphan', '-f', '-'], fixed('3'))
+  assert.equal(replaced.stdout, 'configmap/fixed replaced\n', replaced.stderr)
+  const pruned = await here(
+    ['apply', '-f', '-', '--prune', '-l', 'p', '--wait', '--cascade=foreground', '--grace-period=0'],
+    labelled('one'),
+  )
+  assert.equal(pruned.code, 0, pruned.stderr)
+  const again = await here(['apply', '-f', '-', '--prune', '-l', 'p', '--wait', '--cascade=foreground'], labelled('second'))
+  assert.equal(again.stdout, 'configmap/second created\nconfigmap/one pruned\n', again.stderr)
+})
+
+const labelled = (name: string): string =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels: { p: 'q' } }, data: { a: 'b' } })

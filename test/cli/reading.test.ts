@@ -126,7 +126,7 @@ test('a name may be the beginning of others for describe, and a type alone all o
     })
   assert.equal((await here(['rollout', 'restart', 'deployment'])).stdout, 'deployment.apps/r1 restarted\ndeployment.apps/r2 restarted\n')
   const late = await here(['scale', 'deployment', 'r1', '--replicas=3', '--timeout=10ms'])
-  assert.deepEqual([late.code, late.stdout], [1, 'deployment.apps/r1 scaled\n'])
+  assert.deepEqual([late.code, late.stdout], [1, ''])
   assert.match(late.stderr, /timed out waiting for the condition on deployments\/r1/)
 })
 
@@ -138,4 +138,94 @@ test('of files only what has the labels is created and compared', async () => {
   const { stdout } = await run(['diff', '-f', '-', '-l', 'kept=no'], list)
   assert.match(stdout, /configmap\/out\n/)
   assert.doesNotMatch(stdout, /configmap\/in\n/)
+})
+
+test('a watch tells events line by line, and ends with the time of its request', async () => {
+  const { server, here } = start()
+  const maps = server.client.core.v1.configMaps('default')
+  for (const name of ['w1', 'w2-longer']) await maps.create({ metadata: { name, labels: { watched: 'x' } } })
+  // Long enough for what a slow machine needs to begin with.
+  const watch = async (...words: readonly string[]): Promise<string> => {
+    for (const seconds of ['300ms', '3s', '30s']) {
+      const { code, stdout } = await here(['get', 'cm', '-l', 'watched', '-w', `--request-timeout=${seconds}`, ...words])
+      if (code === 0) return stdout
+    }
+    throw new Error('the watch did not end well')
+  }
+  const lines = (await watch('--output-watch-events', '-o', 'json')).trimEnd().split('\n')
+  assert.deepEqual(
+    lines
+      .map((line) => (JSON.parse(line) as { readonly object: { readonly metadata: object } }).object.metadata)
+      .map((one) => 'uid' in one),
+    [true, true],
+  )
+  assert.match(lines[0] ?? '', /^\{"type":"ADDED","object":\{"apiVersion":"v1",/)
+  const [named, columns, documents] = await Promise.all([
+    watch('--output-watch-events', '-o', 'name'),
+    watch('-o', 'custom-columns=N:.metadata.name,K:.kind'),
+    watch('-o', 'yaml'),
+  ])
+  assert.equal(named, 'configmap/w1\nconfigmap/w2-longer\n')
+  assert.equal(columns, 'N           K\nw1          ConfigMap\nw2-longer   ConfigMap\n')
+  assert.match(documents, /^apiVersion: v1\n[\s\S]*\n---\napiVersion: v1\n/)
+})
+
+test('flags and words that kubectl knows are known, or refused with its code', async () => {
+  const { here, server } = start()
+  await server.client.core.v1.configMaps('default').create({ metadata: { name: 'known', labels: { known: 'x' } } })
+  const cases: readonly (readonly [line: string, code: number, said: RegExp])[] = [
+    ['get --raw /readyz -o yaml', 1, /--raw and --output are mutually exclusive/],
+    ['get cm --subresource=status', 1, /subresource cannot be used when bulk resources are specified/],
+    ['get cm none none2 -o name', 1, /"none" not found[\s\S]*"none2" not found/],
+    ['get cm known -o jsonpath={.metadata["name"]}', 1, /invalid array index "name": a name stands in single quotes/],
+    ['get cm known -o jsonpath={.metadata[name]}', 1, /error parsing jsonpath .*, invalid array index name/],
+    ['get cm known -o jsonpath={kind}', 1, /unrecognized identifier kind/],
+    ['get cm known -o name -v=6', 0, /GET https:\S+\/configmaps\/known 200 in \d+ milliseconds/],
+    ['delete cm known -o yaml', 1, /We only support '-o name'/],
+    ['patch cm known -p {} --patch-file=x', 1, /cannot specify --patch and --patch-file together/],
+    ['label cm --all a=b --resource-version=1', 1, /may only be used with a single resource/],
+    ['annotate cm known none-', 0, /^configmap\/known annotated\n$/],
+    ['label cm known n=1 --list', 0, /^known=x\nn=1\n$/],
+    ['label cm -l known --list', 0, /^Listing labels for ConfigMap\.\/known:\n known=x\n n=1\n$/],
+    ['wait cm/known --for=jsonpath={.metadata.labels}=x', 1, /jsonpath leads to a nested object or list/],
+    ['wait cm/known --for=jsonpath={.metadata.name}=known -o jsonpath={.kind}', 0, /^ConfigMap$/],
+    ['create clusterrole r --verb=get --non-resource-url=x', 1, /nonResourceURL should start with \//],
+    ['create configmap c --from-file=a=b=c', 1, /cannot contain '='/],
+    ['create configmap c --validate=odd', 1, /invalid --validate option "odd"/],
+    ['create token default --duration=-1s', 1, /--duration must be positive/],
+    ['auth can-i get pods one', 1, /you must specify two arguments/],
+    ['auth can-i get pods --list', 1, /list option must be specified with no arguments/],
+    ['auth can-i eat pods', 0, /Warning: verb 'eat' is not a known verb/],
+    ['auth can-i get nodes', 0, /Warning: resource 'nodes' is not namespace scoped/],
+    ['auth can-i impersonate users', 0, /^yes\n$/],
+    ['explain cm --output=odd', 1, /unrecognized format: odd/],
+    ['config view --merge=false', 0, /kind: Config/],
+    ['describe cm -l known --chunk-size=1', 0, /^Name: +known\n/],
+    ['events --chunk-size=1', 0, /No events found/],
+    ['version --short --client', 0, /^Client Version: /],
+    ['--odd', 1, /unknown flag: --odd/],
+  ]
+  for (const [line, code, said] of cases) {
+    const answer = await here(line.split(' '))
+    assert.equal(answer.code, code, `${line}: ${answer.stdout}${answer.stderr}`)
+    assert.match(answer.stdout + answer.stderr, said, line)
+  }
+})
+
+test('what was scaled is shown as it is', async () => {
+  const { here, server } = start()
+  const labels = { app: 'scaled' }
+  await server.client.apps.v1.deployments('default').create({
+    metadata: { name: 'scaled' },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'b' }] } } },
+  })
+  const scale = (...words: readonly string[]) =>
+    here(['scale', 'deployment', 'scaled', '-o', 'jsonpath={.kind} {.spec.replicas}', ...words])
+  assert.equal((await scale('--replicas=2', '--dry-run=server')).stdout, 'Deployment 2')
+  assert.equal((await scale('--replicas=3')).stdout, 'Deployment 3')
+  assert.equal(
+    (await here(['patch', 'deployment', 'scaled', '--subresource=scale', '--type=merge', '-p', '{"spec":{"replicas":4}}'])).stdout,
+    'scale.autoscaling/scaled patched\n',
+  )
+  assert.match((await here(['scale', 'deployment', 'none', '--replicas=1'])).stderr, /deployments\.apps "none" not found/)
 })

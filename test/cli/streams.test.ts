@@ -56,10 +56,15 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
       following.close()
     }
     await client.fails('logs one -c other', /container other not found in pod one; there are main/)
+    await client.fails('logs one -f --all-containers --max-log-requests=0', /attempting to follow 1 log streams/)
+    await client.fails('logs one --pod-running-timeout=0', /--pod-running-timeout must be higher than zero/)
   })
 
   test('exec: output, errors, input, exit codes', async () => {
     assert.equal(await client.ok('exec one -- echo', 'hello world'), 'hello world\n')
+    const filed = join(folder, 'pod.json')
+    writeFileSync(filed, JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } }))
+    assert.equal(await client.ok(`exec -f ${filed} -- echo filed`), 'filed\n')
     const failed = await client.run('exec one -- sh -c', ['echo out; echo err >&2; exit 3'])
     assert.deepEqual([failed.code, failed.stdout], [3, 'out\n'], failed.stderr)
     assert.equal(failed.stderr, 'err\ncommand terminated with exit code 3\n')
@@ -165,6 +170,37 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
           .end(),
       )
       assert.equal(status, 403, 'a page of somebody else cannot make a browser ask')
+    } finally {
+      proxy.close()
+    }
+  })
+
+  test('proxy on a socket, with pages beside the API and without some methods', async () => {
+    const socketPath = join(folder, 'proxy.sock')
+    const pages = mkdtempSync(join(folder, 'pages-'))
+    writeFileSync(join(pages, 'index.html'), '<b>shop</b>')
+    writeFileSync(join(folder, 'secret'), 'not for pages')
+    const words = [`--unix-socket=${socketPath}`, `--www=${pages}`, '--www-prefix=/shop/', '--api-prefix=/k/', '--reject-methods=POST,PUT']
+    const proxy = client.follow('proxy', ...words)
+    const ask = (path: string, method = 'GET') =>
+      new Promise<readonly [number | undefined, string]>((resolve, reject) => {
+        request({ socketPath, path, method, headers: { host: 'localhost' } }, (answer) => {
+          let text = ''
+          answer.setEncoding('utf8').on('data', (part: string) => {
+            text += part
+          })
+          answer.on('end', () => resolve([answer.statusCode, text]))
+        })
+          .on('error', reject)
+          .end()
+      })
+    try {
+      await proxy.until(new RegExp(`^Starting to serve on ${socketPath}$`, 'm'))
+      assert.deepEqual(await ask('/k/readyz'), [200, 'ok'])
+      assert.equal((await ask('/k/api/v1/namespaces', 'POST'))[0], 403)
+      assert.equal((await ask('/readyz'))[0], 404)
+      assert.deepEqual(await ask('/shop/'), [200, '<b>shop</b>'])
+      for (const outside of ['/shop/../secret', '/shop/%2e%2e/secret', '/shop/none']) assert.equal((await ask(outside))[0], 404, outside)
     } finally {
       proxy.close()
     }

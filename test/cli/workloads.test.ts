@@ -42,10 +42,25 @@ test('rollouts: history, undo, restart, pause, status', async () => {
     })
   assert.equal(
     await ok('rollout', 'history', 'deployment/web'),
-    'deployment.apps/web \nREVISION   CHANGE-CAUSE\n1          <none>\n2          a second try\n3          <none>\n',
+    'deployment.apps/web \nREVISION  CHANGE-CAUSE\n1         <none>\n2         a second try\n3         <none>\n\n',
   )
   assert.match(await ok('rollout', 'history', 'deployment/web', '--revision=2'), /with revision #2\nPod Template:\n[\s\S]*image: web:2/)
   assert.match((await run(['rollout', 'history', 'deployment/web', '--revision=9'])).stderr, /there are 1, 2, 3/)
+  assert.equal(
+    await ok('rollout', 'history', 'deployment/web', '-o', 'name'),
+    [1, 2, 3].map((revision) => `replicaset.apps/web-${revision}\n`).join(''),
+  )
+  const documents = await ok('rollout', 'history', 'deployment', '-o', 'yaml')
+  assert.equal(documents.split('---\n').length, 3)
+  assert.match(documents, /^apiVersion: apps\/v1\nkind: ReplicaSet\n/)
+  assert.equal(
+    await ok('rollout', 'history', 'deployment/web', '--revision=2', '-o', 'jsonpath={.spec.template.spec.containers[0].image}'),
+    'web:2',
+  )
+  assert.match(
+    (await run(['rollout', 'status', 'deployment/web', '--revision=3', '--watch=false'])).stderr,
+    /desired revision \(3\) is different from the running revision \(0\)/,
+  )
   const imageNow = async (): Promise<unknown> => {
     const { spec } = await deployments(namespace).get('web')
     assert.deepEqual(spec?.template?.metadata?.labels, { app: 'web' }, 'the hash of a revision is no label of the deployment')
@@ -55,6 +70,10 @@ test('rollouts: history, undo, restart, pause, status', async () => {
   assert.equal(await imageNow(), 'web:2')
   assert.equal(await ok('rollout', 'undo', 'deployment/web', '--to-revision=1'), 'deployment.apps/web rolled back\n')
   assert.equal(await imageNow(), 'web:1')
+  assert.equal(
+    await ok('rollout', 'undo', 'deployment/web', '--to-revision=1'),
+    'deployment.apps/web skipped rollback (current template already matches revision 1)\n',
+  )
   assert.match((await run(['rollout', 'undo', 'deployment/web', '--to-revision=7'])).stderr, /unable to find specified revision 7/)
 
   assert.equal(await ok('rollout', 'restart', 'deployment', 'web'), 'deployment.apps/web restarted\n')
@@ -80,6 +99,29 @@ test('rollouts: history, undo, restart, pause, status', async () => {
   const late = await run(['rollout', 'status', 'deployment/web', '--timeout=200ms'])
   assert.match(late.stderr, /timed out/)
   assert.equal(late.code, 1)
+})
+
+test('revisions that a controller keeps as patches', async () => {
+  const { server, here } = start()
+  const { daemonSets, controllerRevisions } = server.client.apps.v1
+  const template = (image: string) => ({ metadata: { labels: { app: 'ds' } }, spec: { containers: [{ name: 'ds', image }] } })
+  const made = await daemonSets(namespace).create({
+    metadata: { name: 'ds' },
+    spec: { selector: { matchLabels: { app: 'ds' } }, template: template('ds:2') },
+  })
+  for (const revision of [1, 2])
+    await controllerRevisions(namespace).create({
+      metadata: {
+        name: `ds-${revision}`,
+        ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds', uid: made.metadata?.uid ?? '', controller: true }],
+      },
+      revision,
+      data: { spec: { template: { $patch: 'replace', ...template(`ds:${revision}`) } } },
+    } as never)
+  const shown = await here(['rollout', 'history', 'ds/ds', '--revision=1', '-o', 'jsonpath={.kind} {.spec.template}'])
+  assert.match(shown.stdout, /^DaemonSet \{(?!.*\$patch).*"image":"ds:1"/)
+  assert.deepEqual(await here(['rollout', 'undo', 'daemonset']), { code: 0, stdout: 'daemonset.apps/ds rolled back\n', stderr: '' })
+  assert.equal((await daemonSets(namespace).get('ds')).spec?.template?.spec?.containers?.[0]?.image, 'ds:1')
 })
 
 test('requests for certificates are approved and denied, once', async () => {

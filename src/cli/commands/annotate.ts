@@ -2,4 +2,10 @@
 
 import { mapCommand } from '../change-map.js'
 
-export const command = mapCommand({ command: 'annotate', member: 'annotations', done: 'annotated', undone: 'annotated' })
+export const command = mapCommand({
+  command: 'annotate',
+  member: 'annotations',
+  done: 'annotated',
+  undone: 'annotated',
+  same: 'annotated',
+})

@@ -6,6 +6,27 @@ import { UsageError } from '../flags.js'
 import { alignRows, headerRow } from '../output/columns.js'
 import { type AccessRule, ruleHeaders, ruleRows } from '../rule-rows.js'
 
+const resourceVerbs = [
+  '*',
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  'use',
+  'bind',
+  'impersonate',
+  'escalate',
+  'approve',
+  'sign',
+]
+const pathVerbs = ['*', 'get', 'put', 'post', 'head', 'options', 'delete', 'patch']
+/** Only there to be allowed. */
+const unserved = ['*', 'users', 'groups', 'userextras']
+
 export const command = defineCommand({
   usage: 'auth can-i VERB (TYPE | TYPE/NAME | /PATH) [flags]',
   about: 'say whether we may do something',
@@ -28,6 +49,7 @@ export const command = defineCommand({
       session.client
         .collection({ group, version: 'v1', resource, kind, namespaced: false })
         .create({ apiVersion: `${group}/v1`, kind, spec })
+    if (flags.list && args.length > 0) throw new UsageError('list option must be specified with no arguments')
     if (flags.list) {
       const { status } = (await ask('SelfSubjectRulesReview', 'selfsubjectrulesreviews', {
         namespace: session.namespace,
@@ -49,13 +71,14 @@ export const command = defineCommand({
       )
       return 0
     }
-    const [verb, what, extraName, ...more] = args
+    const [verb, what, ...more] = args
     if (verb === undefined || what === undefined || more.length > 0)
-      throw new UsageError('you must specify two arguments: verb and resource, or verb and path')
+      throw new UsageError('you must specify two arguments: verb resource, verb resource/resourceName, or verb /path')
+    if (!(what.startsWith('/') ? pathVerbs : resourceVerbs).includes(verb)) io.err(`Warning: verb '${verb}' is not a known verb\n\n`)
     let spec: object
     if (what.startsWith('/')) spec = { nonResourceAttributes: { path: what, verb } }
     else {
-      const [words = '', slashName = extraName ?? ''] = what.split('/')
+      const [words = '', slashName = ''] = what.split('/')
       const found =
         words === '*'
           ? { group: '*', resource: '*', version: '*', namespaced: true }
@@ -66,10 +89,10 @@ export const command = defineCommand({
       // What is not served may be asked about all the same: RESOURCE.GROUP.
       const [plain = '', ...groupWords] = words.split('.')
       const unknownGroup = groupWords.join('.')
-      if (found === undefined)
-        io.err(`Warning: the server doesn't have a resource type '${plain}'${unknownGroup === '' ? '' : ` in group '${unknownGroup}'`}\n`)
-      if (found?.namespaced === false && session.flags.namespace !== undefined)
-        io.err(`Warning: resource '${found.resource}' is not namespace scoped\n`)
+      if (found === undefined && !unserved.includes(words))
+        io.err(`Warning: the server doesn't have a resource type '${plain}'${unknownGroup === '' ? '' : ` in group '${unknownGroup}'`}\n\n`)
+      if (found?.namespaced === false && !flags['all-namespaces'])
+        io.err(`Warning: resource '${found.resource}' is not namespace scoped\n\n`)
       spec = {
         resourceAttributes: {
           namespace: flags['all-namespaces'] || found?.namespaced === false ? '' : session.namespace,

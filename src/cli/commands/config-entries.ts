@@ -98,6 +98,8 @@ export const setCredentials = defineCommand({
     'exec-api-version': { kind: 'text', help: 'in which version it speaks' },
     'exec-arg': { kind: 'list', help: 'its arguments' },
     'exec-env': { kind: 'texts', help: 'its environment: KEY=VALUE; KEY- removes one' },
+    'auth-provider': { kind: 'text', help: 'the name of a provider, for clients that know it; ours does not' },
+    'auth-provider-arg': { kind: 'texts', help: 'its settings: KEY=VALUE; KEY- removes one' },
   },
   run: async ({ args, flags, io }) => {
     const [name, ...more] = args
@@ -123,12 +125,49 @@ export const setCredentials = defineCommand({
       ...(hasPassword ? ['token'] : []),
     ]
     await changeDocument(fileWith(flags.kubeconfig, 'users', name), (document) =>
-      withEntry(document, 'users', name, withPlugin({ ...without(entryOf(document, 'users', name), stale), ...next }, flags)),
+      withEntry(
+        document,
+        'users',
+        name,
+        withPlugin(withProvider({ ...without(entryOf(document, 'users', name), stale), ...next }, flags), flags),
+      ),
     )
     io.out(`User "${name}" set.\n`)
     return 0
   },
 })
+
+interface ProviderFlags {
+  readonly 'auth-provider': string | undefined
+  readonly 'auth-provider-arg': readonly string[]
+}
+
+/** The same for a provider; another one begins without settings. */
+function withProvider(user: UserEntry, { 'auth-provider': name, 'auth-provider-arg': texts }: ProviderFlags): UserEntry {
+  if (name === undefined && texts.length === 0) return user
+  const before = (user['auth-provider'] ?? {}) as { readonly name?: string; readonly config?: { readonly [key: string]: string } }
+  if (name === undefined && before.name === undefined) throw new UsageError('--auth-provider names the provider that the settings are for')
+  const config = changedPairs(
+    new Map(Object.entries((name ?? before.name) === before.name ? (before.config ?? {}) : {})),
+    texts,
+    'auth-provider-arg',
+  )
+  return {
+    ...user,
+    'auth-provider': { name: name ?? before.name, ...(config.size === 0 ? {} : { config: Object.fromEntries(config) }) },
+  }
+}
+
+/** `KEY=VALUE` sets one, `KEY-` takes one away. */
+function changedPairs(pairs: Map<string, string>, texts: readonly string[], flag: string): ReadonlyMap<string, string> {
+  for (const text of texts) {
+    const equals = text.indexOf('=')
+    if (equals > 0) pairs.set(text.slice(0, equals), text.slice(equals + 1))
+    else if (equals < 0 && text.length > 1 && text.endsWith('-')) pairs.delete(text.slice(0, -1))
+    else throw new UsageError(`--${flag} takes KEY=VALUE, or KEY- to remove one, not "${text}"`)
+  }
+  return pairs
+}
 
 interface PluginFlags {
   readonly 'exec-command': string | undefined
@@ -142,13 +181,7 @@ function withPlugin(user: UserEntry, flags: PluginFlags): object {
   const { 'exec-command': command, 'exec-api-version': apiVersion, 'exec-arg': args, 'exec-env': variables } = flags
   if (command === undefined && apiVersion === undefined && args.length === 0 && variables.length === 0) return user
   const before = user.exec ?? {}
-  const env = new Map((before.env ?? []).map(({ name, value }) => [name, value]))
-  for (const text of variables) {
-    const equals = text.indexOf('=')
-    if (equals > 0) env.set(text.slice(0, equals), text.slice(equals + 1))
-    else if (equals < 0 && text.length > 1 && text.endsWith('-')) env.delete(text.slice(0, -1))
-    else throw new UsageError(`--exec-env takes KEY=VALUE, or KEY- to remove one, not "${text}"`)
-  }
+  const env = changedPairs(new Map((before.env ?? []).map(({ name, value }) => [name, value])), variables, 'exec-env')
   const exec = {
     ...before,
     ...(apiVersion === undefined ? {} : { apiVersion }),

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { loadConfig } from '../../client/node/load-config.js'
 import { defineCommand } from '../command.js'
 import { Failure } from '../failure.js'
+import { UsageError } from '../flags.js'
 import { outputOf, printFlags } from '../output/print-flags.js'
 import { printerFor } from '../output/printer.js'
 
@@ -21,10 +22,13 @@ export const command = defineCommand({
     raw: { kind: 'switch', help: 'with secrets' },
     minify: { kind: 'switch', help: 'only what the current context uses' },
     flatten: { kind: 'switch', help: 'with secrets and with what is in files, to be used elsewhere' },
+    merge: { kind: 'switch', initial: 'true', help: 'false: only one file, without those beside it' },
     ...printFlags,
   },
   takesNoWords: true,
   run: async ({ flags, io }) => {
+    if (!flags.merge && flags.kubeconfig === undefined)
+      throw new UsageError('if merge==false a precise file must be specified with --kubeconfig')
     const config = loadConfig({ file: flags.kubeconfig })
     const current = flags.context ?? config.currentContext
     const context = config.contexts.get(current)

@@ -22,6 +22,8 @@ export const command = defineCommand({
     const { flags, args, session } = work
     const name = nameIn(args)
     const { 'aggregation-rule': labels, 'non-resource-url': paths } = flags
+    const wrong = paths.find((path) => path !== '*' && !path.startsWith('/'))
+    if (wrong !== undefined) throw new UsageError(`nonResourceURL should start with /, not "${wrong}"`)
     const group = (await session.resources.identity()).group({ stem: 'rbac.authorization' })
     const role = { apiVersion: `${group}/v1`, kind: 'ClusterRole', metadata: { name } }
     if (labels.length > 0) {

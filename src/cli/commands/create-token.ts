@@ -31,13 +31,17 @@ export const command = defineCommand({
       throw new UsageError('supported --bound-object-kind values are Pod, Secret')
     if (kind !== undefined && given['bound-object-name'] === undefined)
       throw new UsageError('--bound-object-name is required if --bound-object-kind is provided')
+    const seconds = given.duration === undefined ? undefined : durationMs('duration', given.duration) / 1000
+    if (seconds !== undefined && seconds < 0) throw new UsageError('--duration must be positive')
+    if (seconds !== undefined && !Number.isInteger(seconds))
+      throw new UsageError('--duration cannot be expressed in units less than seconds')
     const identity = await session.resources.identity()
     const request = {
       apiVersion: `${identity.group({ stem: 'authentication' })}/v1`,
       kind: 'TokenRequest',
       spec: {
         ...(given.audience.length === 0 ? {} : { audiences: given.audience }),
-        ...(given.duration === undefined ? {} : { expirationSeconds: Math.round(durationMs('duration', given.duration) / 1000) }),
+        ...(seconds === undefined || seconds === 0 ? {} : { expirationSeconds: seconds }),
         ...(kind === undefined
           ? {}
           : { boundObjectRef: { kind, apiVersion: 'v1', name: given['bound-object-name'] ?? '', uid: given['bound-object-uid'] } }),

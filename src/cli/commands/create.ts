@@ -6,9 +6,8 @@ import { waitUntilServed } from '../definitions.js'
 import { forEach } from '../each.js'
 import { UsageError } from '../flags.js'
 import { askRaw, rawFlags } from '../raw-request.js'
-import { dryRunOf, type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
+import { dryRunOf, editFlags, type Result, tellResults, validationFlag, validationOf, writeFlags, writeUnlessDry } from '../results.js'
 import { fileFlags, readFiled, selectFlags } from '../targets.js'
-import { validationOf } from './apply.js'
 
 export const command = defineCommand({
   usage: 'create -f FILE [flags]',
@@ -20,13 +19,16 @@ export const command = defineCommand({
     ...writeFlags,
     ...rawFlags,
     'save-config': createFlags['save-config'],
-    validate: { kind: 'text', bare: 'true', initial: 'true', help: 'true or strict: unknown fields are refused; warn; false or ignore' },
+    validate: validationFlag,
+    ...editFlags,
+    edit: { kind: 'switch', help: 'in an editor first, one after the other' },
   },
   takesNoWords: true,
   run: async (work) => {
     const { flags, io } = work
     if (flags.raw !== undefined) return askRaw(work, { method: 'POST', path: flags.raw, files: flags.filename })
     if (flags.filename.length === 0) throw new UsageError('must specify -f')
+    if (flags.edit) return (await import('../create-edited.js')).createEdited(work, flags)
     const dryRun = dryRunOf(flags['dry-run'])
     const results: Result[] = []
     const code = await forEach(

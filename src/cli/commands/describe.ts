@@ -10,7 +10,7 @@ import { forEach } from '../each.js'
 import { type ClusterEvent, lastSeenMs, rowOfEvent } from '../event-rows.js'
 import { UsageError } from '../flags.js'
 import { alignRows } from '../output/columns.js'
-import { fileFlags, type Named, namedOrFiled, selectFlags, wantedBy } from '../targets.js'
+import { chunkFlags, fileFlags, type Named, namedOrFiled, selectFlags, wantedBy } from '../targets.js'
 
 const eventHead = [
   ['  Type', 'Reason', 'Age', 'From', 'Message'],
@@ -21,7 +21,12 @@ export const command = defineCommand({
   usage: 'describe (TYPE [NAME…] | TYPE/NAME… | TYPE -l SELECTOR | -f FILE) [flags]',
   about: 'show everything about objects',
   examples: ['describe pod web', 'describe nodes', 'describe -f shop.yaml'],
-  flags: { ...fileFlags, ...selectFlags, 'show-events': { kind: 'switch', initial: 'true', help: 'with what was told about them' } },
+  flags: {
+    ...fileFlags,
+    ...selectFlags,
+    ...chunkFlags,
+    'show-events': { kind: 'switch', initial: 'true', help: 'with what was told about them' },
+  },
   run: async (work) => {
     const { flags, io, session } = work
     if (work.args.length === 0 && flags.filename.length === 0) throw new UsageError('you must specify the type of resource to describe')

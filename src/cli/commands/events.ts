@@ -6,7 +6,7 @@ import { UsageError } from '../flags.js'
 import { alignRows, headerRow } from '../output/columns.js'
 import { outputOf, printFlags } from '../output/print-flags.js'
 import { printerFor } from '../output/printer.js'
-import { oneNamed } from '../targets.js'
+import { chunkFlags, oneNamed } from '../targets.js'
 
 export const command = defineCommand({
   usage: 'events [--for TYPE/NAME] [--types=Warning] [-w] [flags]',
@@ -18,6 +18,7 @@ export const command = defineCommand({
     types: { kind: 'list', help: 'only Normal, or only Warning' },
     watch: { kind: 'switch', short: 'w', help: 'go on showing them' },
     ...printFlags,
+    ...chunkFlags,
     'no-headers': { kind: 'switch', help: 'no line with the names of columns' },
   },
   takesNoWords: true,
@@ -35,8 +36,12 @@ export const command = defineCommand({
       about === undefined ? {} : { fieldSelector: `involvedObject.kind=${about.resource.kind},involvedObject.name=${about.name}` }
     const isWanted = ({ type = '' }: ClusterEvent): boolean =>
       flags.types.length === 0 || flags.types.some((one) => one.toLowerCase() === type.toLowerCase())
-    const list = await events.list(selector)
-    const items = list.items.filter(isWanted).toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b))
+    const limit = flags['chunk-size'] ?? 0
+    // A watch goes on where one list ends.
+    const list = flags.watch || limit <= 0 ? await events.list(selector) : undefined
+    const found: ClusterEvent[] = []
+    for await (const event of list?.items ?? events.items({ ...selector, limit })) found.push(event)
+    const items = found.filter(isWanted).toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b))
     if (outputOf(flags) !== '') {
       const printer = printerFor({ flags, nameOf: ({ metadata }) => `event/${metadata?.name}` })
       if (!flags.watch) io.data(printer.print(items, true))
@@ -56,7 +61,7 @@ export const command = defineCommand({
     return 0
 
     async function follow(show: (event: ClusterEvent) => void): Promise<void> {
-      for await (const { type, object } of events.watch({ ...selector, since: list, signal }))
+      for await (const { type, object } of events.watch({ ...selector, ...(list === undefined ? {} : { since: list }), signal }))
         if ((type === 'ADDED' || type === 'MODIFIED') && isWanted(object)) show(object)
     }
   },

@@ -2,7 +2,8 @@
 
 import { defineCommand } from '../command.js'
 import { UsageError } from '../flags.js'
-import { containerOf, podOf } from '../pods.js'
+import { containerOf, podFlags, podOf } from '../pods.js'
+import { fullNameOf, readFiled } from '../targets.js'
 import { writeOn } from '../write-on.js'
 
 /** A command that needs no end of its input has ended by then. */
@@ -16,13 +17,19 @@ export const command = defineCommand({
     container: { kind: 'text', short: 'c', help: 'which container' },
     stdin: { kind: 'switch', short: 'i', help: 'the command reads our standard input' },
     tty: { kind: 'switch', short: 't', help: 'with a terminal' },
+    ...podFlags('1m'),
+    filename: { kind: 'list', short: 'f', help: 'a file with the pod, or with what makes pods' },
     quiet: { kind: 'switch', short: 'q', help: 'only what the command says' },
   },
-  run: async ({ args, rest, flags, session, io, signal }) => {
-    const [word, ...old] = args
+  run: async (work) => {
+    const { args, rest, flags, session, io, signal } = work
+    const filed = flags.filename.length === 0 ? undefined : await readFiled({ filename: flags.filename, recursive: false }, work)
+    const named = filed?.[0]
+    if (filed !== undefined && filed.length !== 1) throw new UsageError('-f must name a file with exactly one object')
+    const [word, ...old] = named === undefined ? args : [fullNameOf(named.resource, named.name), ...args]
     const words = rest ?? old
     if (words.length === 0) throw new UsageError('you must specify at least one command for the container, behind --')
-    const pod = await podOf(word, session)
+    const pod = await podOf(word, work)
     const { stdin, stdout } = process
     const tty = flags.tty && stdin.isTTY === true
     if (flags.tty && !tty && !flags.quiet) io.err('Unable to use a TTY - input is not a terminal or the right kind of file\n')

@@ -12,12 +12,15 @@ export const command = defineCommand({
   examples: ['explain pods', 'explain deployment.spec.strategy', 'explain configmap --recursive'],
   flags: {
     recursive: { kind: 'switch', help: 'all fields below, without their descriptions' },
+    output: { kind: 'text', initial: 'plaintext', help: 'plaintext' },
     'api-version': { kind: 'text', help: 'of this version' },
   },
   run: async ({ args, flags, session, io }) => {
     const [word, ...more] = args
     if (word === undefined || more.length > 0)
       throw new UsageError('you must specify the type of resource to explain; "clusterctl api-resources" shows all')
+    if (flags.output !== undefined && !['plaintext', 'plaintext-openapiv2'].includes(flags.output))
+      throw new UsageError(`unrecognized format: ${flags.output}; there is plaintext`)
     const { resources } = session
     const [type = '', ...fields] = word.split('.')
     const found = await resources.find(type)

@@ -5,7 +5,7 @@ import type { FlagTable } from '../flags.js'
 import { UsageError } from '../flags.js'
 import { isTable, printFlags } from '../output/print-flags.js'
 import { askRaw, rawFlags } from '../raw-request.js'
-import { fileFlags, readFiled, refuseWordsBesideFiles, selectFlags, type Wanted, wantedBy } from '../targets.js'
+import { chunkFlags, fileFlags, readFiled, refuseWordsBesideFiles, selectFlags, type Wanted, wantedBy } from '../targets.js'
 
 export const getFlags = {
   ...fileFlags,
@@ -21,7 +21,7 @@ export const getFlags = {
   'show-kind': { kind: 'switch', help: 'the kind before each name' },
   'sort-by': { kind: 'text', help: 'in the order of a field, such as .metadata.name' },
   'ignore-not-found': { kind: 'switch', help: 'what is not there is no failure' },
-  'chunk-size': { kind: 'number', initial: '500', help: 'how many objects are asked for at a time; 0: all' },
+  ...chunkFlags,
   subresource: { kind: 'text', help: 'of a part of the object: status or scale' },
   'server-print': { kind: 'switch', initial: 'true', help: 'false: names and ages, and not the columns of the server' },
   ...rawFlags,
@@ -42,6 +42,7 @@ export const command: Command = defineCommand({
   flags: getFlags,
   run: async (work) => {
     const { raw: path, filename: files } = work.flags
+    if (path !== undefined && work.flags.output !== undefined) throw new UsageError('--raw and --output are mutually exclusive')
     if (path !== undefined) return askRaw(work, { method: 'GET', path, files })
     const { subresource } = work.flags
     if (subresource !== undefined && !['status', 'scale'].includes(subresource))
@@ -49,6 +50,8 @@ export const command: Command = defineCommand({
     if (work.flags['output-watch-events'] && !work.flags.watch && !work.flags['watch-only'])
       throw new UsageError('--output-watch-events option can only be used with --watch or --watch-only')
     const wanted = await find(work)
+    if (subresource !== undefined && wanted.collections.length > 0)
+      throw new UsageError('subresource cannot be used when bulk resources are specified')
     const isWatch = work.flags.watch || work.flags['watch-only']
     if (isWatch) return (await import('../show/watch.js')).showWatch(work, wanted)
     // Tables are sorted by what is in whole objects.

@@ -2,4 +2,4 @@
 
 import { mapCommand } from '../change-map.js'
 
-export const command = mapCommand({ command: 'label', member: 'labels', done: 'labeled', undone: 'unlabeled' })
+export const command = mapCommand({ command: 'label', member: 'labels', done: 'labeled', undone: 'unlabeled', same: 'not labeled' })

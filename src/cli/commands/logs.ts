@@ -2,8 +2,9 @@
 
 import type { Pod } from '../../client/typed/types.js'
 import { defineCommand } from '../command.js'
+import { explain } from '../failure.js'
 import { durationMs, UsageError } from '../flags.js'
-import { containerOf, containersOf, podOf, podsOf } from '../pods.js'
+import { containerOf, containersOf, podFlags, podOf, podsOf } from '../pods.js'
 
 const longestLine = 256 * 1024
 
@@ -23,22 +24,28 @@ export const command = defineCommand({
     'all-containers': { kind: 'switch', help: 'of all containers' },
     prefix: { kind: 'switch', help: 'with pod and container before each line' },
     selector: { kind: 'text', short: 'l', help: 'of all pods with these labels' },
+    ...podFlags('20s'),
+    'ignore-errors': { kind: 'switch', help: 'what fails for one container is told, and the others go on' },
+    'max-log-requests': { kind: 'number', initial: '5', help: 'how many logs may be followed at once' },
+    'insecure-skip-tls-verify-backend': { kind: 'switch', help: 'the server trusts any node, and hands on what it says' },
   },
-  run: async ({ args, flags, session, io, signal }) => {
+  run: async (work) => {
+    const { args, flags, session, io, signal } = work
     const [word, container] = args
     if (flags.selector !== undefined && word !== undefined) throw new UsageError('only a selector (-l) or a POD name is allowed')
     const pods: readonly Pod[] =
       flags.selector !== undefined
         ? (await session.client.pods(session.namespace).list({ labelSelector: flags.selector })).items
         : flags['all-containers'] && word?.includes('/') === true
-          ? await podsOf(word, session)
-          : [await podOf(word, session)]
+          ? await podsOf(word, work)
+          : [await podOf(word, work)]
     const tail = flags.tail ?? -1
     const tailLines = tail >= 0 ? tail : flags.selector !== undefined ? 10 : undefined
     const options = {
       follow: flags.follow,
       previous: flags.previous,
       timestamps: flags.timestamps,
+      insecure: flags['insecure-skip-tls-verify-backend'],
       ...(tailLines === undefined ? {} : { tailLines }),
       ...((flags['limit-bytes'] ?? 0) > 0 ? { limitBytes: flags['limit-bytes'] as number } : {}),
       ...(flags.since === undefined ? {} : { sinceSeconds: Math.max(1, Math.round(durationMs('since', flags.since) / 1000)) }),
@@ -68,8 +75,21 @@ export const command = defineCommand({
       }
       if (rest !== '') io.raw(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${rest}\n`)
     }
-    if (flags.follow) await Promise.all(sources.map(show))
-    else for (const source of sources) await show(source)
+    const most = flags['max-log-requests'] ?? 5
+    if (flags.follow && sources.length > most)
+      throw new UsageError(
+        `you are attempting to follow ${sources.length} log streams, but maximum allowed concurrency is ${most}, use --max-log-requests to increase the limit`,
+      )
+    const showOrTell = async (source: (typeof sources)[number]): Promise<void> => {
+      try {
+        await show(source)
+      } catch (thrown) {
+        if (!flags['ignore-errors'] || signal.aborted) throw thrown
+        io.err(explain(thrown))
+      }
+    }
+    if (flags.follow) await Promise.all(sources.map(showOrTell))
+    else for (const source of sources) await showOrTell(source)
     return 0
   },
 })

@@ -5,7 +5,7 @@ import type { Pod, Service } from '../../client/typed/types.js'
 import { defineCommand } from '../command.js'
 import { explain, Failure } from '../failure.js'
 import { UsageError } from '../flags.js'
-import { podOf } from '../pods.js'
+import { podFlags, podOf } from '../pods.js'
 import type { Session } from '../session.js'
 import { oneNamed } from '../targets.js'
 import { writeOn } from '../write-on.js'
@@ -14,12 +14,13 @@ export const command = defineCommand({
   usage: 'port-forward (POD | TYPE/NAME) [LOCAL:]REMOTE… [--address=ADDRESS]',
   about: 'pass ports of this machine on to a pod',
   examples: ['port-forward web 8080:80', 'port-forward deployment/shop :5000'],
-  flags: { address: { kind: 'list', initial: 'localhost', help: 'where to listen' } },
-  run: async ({ args, flags, session, io, signal }) => {
+  flags: { ...podFlags('1m'), address: { kind: 'list', initial: 'localhost', help: 'where to listen' } },
+  run: async (work) => {
+    const { args, flags, session, io, signal } = work
     const [word, ...texts] = args
     const asked = texts.map(readPorts)
     if (asked.length === 0) throw new UsageError('TYPE/NAME and list of ports are required for port-forward')
-    const pod = await podOf(word, session)
+    const pod = await podOf(word, work)
     const name = pod.metadata?.name ?? ''
     const service = await serviceOf(word, session)
     const ports = asked.map(({ local, remote: text }) => {

@@ -4,48 +4,58 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { StatusError } from '../../client/errors.js'
 import { defineCommand } from '../command.js'
 import { Failure } from '../failure.js'
+import { durationMs } from '../flags.js'
+import { filterFlags, makeFilter } from '../proxy-filter.js'
 import type { Session } from '../session.js'
+import { serveFile } from '../static-files.js'
 import { writeOn } from '../write-on.js'
 
-/** What a browser may be made to send here by a page of somebody else is not passed on. */
-const ownHosts = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/
-/** Connections into containers. */
-const refusedPaths = /^\/api\/.*\/pods\/[^/]+\/(?:exec|attach)$/
 const largestBody = 16 << 20
 
+/** What programs may want to know of an answer, beside its body. */
+const passedHeaders = ['audit-id', 'cache-control', 'etag', 'last-modified', 'location', 'retry-after', 'vary', 'warning']
+
 export const command = defineCommand({
-  usage: 'proxy [--port=8001] [--address=127.0.0.1] [--api-prefix=/]',
+  usage: 'proxy [--port=8001 | --unix-socket=PATH] [--address=127.0.0.1] [--api-prefix=/] [--www=FOLDER] [flags]',
   about: 'let programs of this machine talk to the server in our name',
-  examples: ['proxy --port=0'],
+  examples: ['proxy --port=0', 'proxy --unix-socket=/tmp/api.sock', 'proxy --www=pages --www-prefix=/shop/ --api-prefix=/server/'],
   flags: {
     port: { kind: 'number', short: 'p', initial: '8001', help: 'where to listen; 0: any free one' },
     address: { kind: 'text', initial: '127.0.0.1', help: 'and on which address' },
+    'unix-socket': { kind: 'text', short: 'u', help: 'listen on this socket instead' },
     'api-prefix': { kind: 'text', initial: '/', help: 'below which path the API is' },
-    'accept-hosts': { kind: 'text', help: 'a pattern of further hosts that requests may be for' },
+    'append-server-path': { kind: 'switch', help: 'it always is: the path in the address of the server goes before each path' },
+    www: { kind: 'text', short: 'w', help: 'a folder with pages that are served, too' },
+    'www-prefix': { kind: 'text', short: 'P', initial: '/static/', help: 'below which path the pages are' },
+    keepalive: { kind: 'text', initial: '0', help: 'how often connections are seen to be alive, such as 30s; 0: never' },
+    ...filterFlags,
   },
   takesNoWords: true,
   run: async ({ flags, session, io, signal }) => {
     const prefix = `/${(flags['api-prefix'] ?? '/').replaceAll(/^\/+|\/+$/g, '')}`.replace(/\/$/, '')
-    const further = flags['accept-hosts'] === undefined ? undefined : new RegExp(flags['accept-hosts'])
+    const pages = `/${(flags['www-prefix'] ?? '').replaceAll(/^\/+|\/+$/g, '')}/`.replace('//', '/')
+    const isPassed = makeFilter(flags)
+    const keepAliveMs = durationMs('keepalive', flags.keepalive ?? '0')
+    const { www, 'unix-socket': socket } = flags
+    if (flags['disable-filter'] && socket === undefined)
+      io.err('Request filter disabled, your proxy is vulnerable to XSRF attacks, please be cautious\n')
     const server = createServer((request, response) => {
-      const { host = '' } = request.headers
-      const path = (request.url ?? '/').split('?')[0] as string
-      if (
-        !(ownHosts.test(host) || further?.test(host.replace(/:\d+$/, '')) === true) ||
-        refusedPaths.test(path) ||
-        !path.startsWith(`${prefix}/`)
-      ) {
-        response.writeHead(403, { 'content-type': 'text/plain' }).end('Forbidden\n')
-        return
-      }
-      void pass(session, request, response, prefix)
+      const { method = '', headers, url = '/' } = request
+      const path = url.split('?')[0] as string
+      if (www !== undefined && path.startsWith(pages)) serveFile(www, path.slice(pages.length), response)
+      else if (!path.startsWith(`${prefix}/`)) response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found\n')
+      else if (isPassed({ method, path: path.slice(prefix.length), host: headers.host ?? '' }))
+        void pass(session, request, response, prefix)
+      else response.writeHead(403, { 'content-type': 'text/plain' }).end('Forbidden\n')
     })
+    if (keepAliveMs > 0) server.on('connection', (one) => one.setKeepAlive(true, keepAliveMs))
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(new Failure(`cannot listen: ${error.message}`)))
-      server.listen(flags.port ?? 8001, flags.address ?? '127.0.0.1', resolve)
+      if (socket === undefined) server.listen(flags.port ?? 8001, flags.address ?? '127.0.0.1', resolve)
+      else server.listen(socket, resolve)
     })
-    const { port, address } = server.address() as { readonly port: number; readonly address: string }
-    io.out(`Starting to serve on ${address}:${port}\n`)
+    const bound = server.address()
+    io.out(`Starting to serve on ${bound === null || typeof bound === 'string' ? bound : `${bound.address}:${bound.port}`}\n`)
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     server.close()
     server.closeAllConnections()
@@ -74,6 +84,7 @@ async function pass(session: Session, request: IncomingMessage, response: Server
       },
       leaving.signal,
     )
+    for (const name of passedHeaders) if (answer.header(name) !== '') response.setHeader(name, answer.header(name))
     response.writeHead(answer.status, { 'content-type': answer.header('content-type') || 'application/json' })
     // A watch may say nothing for long, and whoever began it waits for its head.
     response.flushHeaders()

@@ -1,34 +1,49 @@
-// Shows the revisions of a workload.
+// Shows the revisions of workloads.
 
 import { defineCommand } from '../command.js'
 import { Failure } from '../failure.js'
+import { UsageError } from '../flags.js'
 import { alignRows, headerRow } from '../output/columns.js'
 import { yamlText } from '../output/documents.js'
+import { outputOf, printFlags } from '../output/print-flags.js'
+import { printerFor } from '../output/printer.js'
 import { revisionsOf } from '../revisions.js'
-import { checkWorkload, type Workload } from '../rollout.js'
-import { fullNameOf, oneNamed } from '../targets.js'
+import { rolloutFlags, type Workload, workloadsOf } from '../rollout.js'
+import { fullNameOf, nameOfObject } from '../targets.js'
 
 export const command = defineCommand({
-  usage: 'rollout history (TYPE NAME | TYPE/NAME) [flags]',
+  usage: 'rollout history (TYPE [NAME] | TYPE/NAME | TYPE -l SELECTOR | -f FILE) [flags]',
   about: 'show the revisions of a workload',
-  flags: { revision: { kind: 'number', initial: '0', help: 'the pods of this one' } },
-  run: async ({ args, flags, session, io }) => {
-    const named = await oneNamed(args, { session })
-    checkWorkload(named)
-    const revisions = await revisionsOf(named, (await named.collection.get(named.name)) as Workload, session)
-    io.out(`${fullNameOf(named.resource, named.name)} ${(flags.revision ?? 0) > 0 ? `with revision #${flags.revision}` : ''}\n`)
-    if ((flags.revision ?? 0) > 0) {
-      const one = revisions.find(({ number }) => number === flags.revision)
-      if (one === undefined)
-        throw new Failure(`unable to find the specified revision; there are ${revisions.map(({ number }) => number).join(', ')}`)
-      io.out(`Pod Template:\n${yamlText(one.template).replaceAll(/^/gm, '  ').trimEnd()}\n`)
-      return 0
+  flags: { ...rolloutFlags, ...printFlags, revision: { kind: 'number', initial: '0', help: 'the pods of this one' } },
+  run: async (work) => {
+    const { flags, session, io } = work
+    const wanted = flags.revision ?? 0
+    if (wanted < 0) throw new UsageError(`revision must be a positive integer: ${wanted}`)
+    const form = outputOf(flags)
+    const printer = form === '' ? undefined : printerFor({ flags, nameOf: nameOfObject })
+    let hasShown = false
+    for (const named of await workloadsOf(work)) {
+      const { resource, name, collection } = named
+      const revisions = await revisionsOf(named, (await collection.get(name)) as Workload, session)
+      const chosen = wanted > 0 ? revisions.filter(({ number }) => number === wanted) : revisions
+      if (wanted > 0 && chosen.length === 0)
+        throw new Failure(`unable to find the specified revision; there are ${revisions.map(({ number }) => number).join(', ') || 'none'}`)
+      if (printer !== undefined) {
+        for (const { object } of chosen) {
+          io.data(`${hasShown && form === 'yaml' ? '---\n' : ''}${printer.print([object], false)}`)
+          hasShown = true
+        }
+        continue
+      }
+      io.out(`${fullNameOf(resource, name)} ${wanted > 0 ? `with revision #${wanted}` : ''}\n`)
+      const [one] = chosen
+      if (one === undefined) io.out('No rollout history found.\n')
+      else if (wanted > 0) io.out(`Pod Template:\n${yamlText(one.template).replaceAll(/^/gm, '  ').trimEnd()}\n`)
+      else
+        io.out(
+          `${alignRows([headerRow(['REVISION', 'CHANGE-CAUSE'], io.style), ...revisions.map(({ number, cause }) => [String(number), cause])], [], 2)}\n`,
+        )
     }
-    if (revisions.length === 0) io.out('No rollout history found.\n')
-    else
-      io.out(
-        alignRows([headerRow(['REVISION', 'CHANGE-CAUSE'], io.style), ...revisions.map(({ number, cause }) => [String(number), cause])]),
-      )
     return 0
   },
 })

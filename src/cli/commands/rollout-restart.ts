@@ -5,19 +5,17 @@ import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
 import { Failure } from '../failure.js'
 import { type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
-import { checkWorkload, isWholeType, type Workload } from '../rollout.js'
-import { fileFlags, namedOrFiled, selectFlags } from '../targets.js'
+import { rolloutFlags, type Workload, workloadsOf } from '../rollout.js'
 
 export const command = defineCommand({
   usage: 'rollout restart (TYPE [NAME] | TYPE/NAME | -l SELECTOR) [flags]',
   about: 'have all pods of a workload made anew',
-  flags: { ...fileFlags, ...selectFlags, ...writeFlags },
+  flags: { ...rolloutFlags, ...writeFlags },
   run: async (work) => {
     const { flags, io, session } = work
     const results: Result[] = []
     const annotation = (await session.resources.identity()).label('restartedAt', 'kubectl')
-    const code = await forEach(await namedOrFiled(work.args, { ...flags, all: isWholeType(work.args, flags) }, work), io, async (named) => {
-      checkWorkload(named)
+    const code = await forEach(await workloadsOf(work), io, async (named) => {
       const { collection, name, resource } = named
       const live = (await collection.get(name)) as Workload
       if (live.spec?.paused === true)

@@ -1,10 +1,12 @@
 // Says how many there shall be of something that can be scaled.
 
+import { isNotFound } from '../../client/errors.js'
 import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
 import { Failure } from '../failure.js'
 import { durationMs, UsageError } from '../flags.js'
+import { outputOf } from '../output/print-flags.js'
 import { dryRunOf, type Result, tellResults, writeFlags, writeUnlessDry } from '../results.js'
 import type { Workload } from '../rollout.js'
 import { fileFlags, namedOrFiled, selectFlags } from '../targets.js'
@@ -36,7 +38,11 @@ export const command = defineCommand({
       if (!resource.subresources.some((one) => one.name === 'scale'))
         throw new Failure(`${resource.resource} cannot be scaled: they have no scale`)
       const scale = collection.subresource('scale')
-      const live = await scale.get(name)
+      const live = await scale.get(name).catch((thrown: unknown) => {
+        // The object is missing, and not a part of it.
+        if (isNotFound(thrown)) return collection.get(name)
+        throw thrown
+      })
       const present = (live['spec'] as { readonly replicas?: number } | undefined)?.replicas ?? 0
       if (flags['current-replicas'] !== undefined && present !== flags['current-replicas'])
         throw new Failure(`Expected replicas to be ${flags['current-replicas']}, was ${present}`)
@@ -47,14 +53,22 @@ export const command = defineCommand({
         spec: { replicas },
       }
       const draft = { ...live, spec: { ...(live['spec'] as object | undefined), replicas } }
-      const object = await writeUnlessDry<DynamicObject>(flags, draft, (terms) => scale.patch(name, patch, terms))
-      results.push({ resource, name, what: 'scaled', object })
+      const scaled = await writeUnlessDry<DynamicObject>(flags, draft, (terms) => scale.patch(name, patch, terms))
       if (timeoutMs > 0 && dryRunOf(flags['dry-run']) === 'none')
         await waitUntil(named, (one) => isScaled(one, replicas), { deadline: Date.now() + timeoutMs, signal, io })
+      // What is shown is the object and not its scale.
+      const object = outputOf(flags) === '' ? scaled : withReplicas(await collection.get(name), replicas)
+      results.push({ resource, name, what: 'scaled', object })
     })
     tellResults(results, flags, io)
     return code
   },
+})
+
+/** As it is, or on a trial would be. */
+const withReplicas = (object: DynamicObject, replicas: number): DynamicObject => ({
+  ...object,
+  spec: { ...(object['spec'] as object | undefined), replicas },
 })
 
 /** Once whoever makes them has seen the wish, and there are so many. */

@@ -8,7 +8,11 @@ import { ownVersion } from '../own-version.js'
 export const command = defineCommand({
   usage: 'version [--client] [-o json|yaml]',
   about: 'show versions',
-  flags: { client: { kind: 'switch', help: 'without asking a server' }, output: { kind: 'text', short: 'o', help: 'json or yaml' } },
+  flags: {
+    client: { kind: 'switch', help: 'without asking a server' },
+    short: { kind: 'switch', help: 'it always is' },
+    output: { kind: 'text', short: 'o', help: 'json or yaml' },
+  },
   takesNoWords: true,
   run: async ({ flags, session, io }) => {
     if (flags.output !== undefined && !['json', 'yaml'].includes(flags.output)) throw new UsageError("--output must be 'yaml' or 'json'")

@@ -5,8 +5,11 @@ import { defineCommand } from '../command.js'
 import { forEach } from '../each.js'
 import { Failure } from '../failure.js'
 import { durationMs, UsageError } from '../flags.js'
+import { localFlags } from '../local.js'
 import { follow, parseRelaxed, textOf } from '../output/json-path.js'
-import { fileFlags, fullNameOf, namedOrFiled, selectFlags } from '../targets.js'
+import { printFlags } from '../output/print-flags.js'
+import { tellResults } from '../results.js'
+import { fileFlags, namedOrFiled, selectFlags } from '../targets.js'
 import { waitUntil } from '../until.js'
 
 export const command = defineCommand({
@@ -24,7 +27,8 @@ export const command = defineCommand({
     for: { kind: 'text', help: 'what is waited for' },
     timeout: { kind: 'text', initial: '30s', help: 'how long; 0: look once; less: a week' },
     all: { kind: 'switch', help: 'all of the type in the namespace' },
-    output: { kind: 'text', short: 'o', help: 'name' },
+    ...printFlags,
+    ...localFlags,
   },
   run: async (work) => {
     const { flags, io, signal } = work
@@ -38,10 +42,15 @@ export const command = defineCommand({
     if (named.length === 0) throw new Failure('no matching resources found')
     return forEach(named, io, async (one) => {
       // What is not there cannot become so; what shall be gone may be.
-      if (!isDeletion) await one.collection.get(one.name)
-      await waitUntil(one, isSo, { deadline, signal, io })
-      const full = fullNameOf(one.resource, one.name)
-      io.out(flags.output === 'name' ? `${full}\n` : isDeletion ? `${full} deleted\n` : `${full} condition met\n`)
+      const before = isDeletion ? await one.collection.find(one.name) : await one.collection.get(one.name)
+      let last: DynamicObject | undefined
+      const look = (object: DynamicObject | undefined): boolean => {
+        last = object
+        return isSo(object)
+      }
+      await waitUntil(one, look, { deadline, signal, io })
+      if (last === undefined && before === undefined) return
+      tellResults([{ resource: one.resource, name: one.name, what: 'condition met', object: last ?? before ?? {} }], flags, io)
     })
   },
 })
@@ -66,6 +75,8 @@ function conditionOf(text: string | undefined): (object: DynamicObject | undefin
     const steps = parseRelaxed(path)
     return (object) => {
       const found = object === undefined ? [] : follow(steps, object)
+      if (found.some((one) => typeof one === 'object' && one !== null) && value !== undefined)
+        throw new Failure('jsonpath leads to a nested object or list which is not supported')
       return value === undefined ? found.length > 0 : found.length === 1 && textOf(found[0]) === value
     }
   }

@@ -19,11 +19,11 @@ export interface PaintedCell {
 export type Cell = string | PaintedCell
 
 /** Every cell but the last of a row is as wide as its column. Widths may be handed on, for rows that come later. */
-export function alignRows(rows: readonly (readonly Cell[])[], widths: number[] = []): string {
+export function alignRows(rows: readonly (readonly Cell[])[], widths: number[] = [], between = padding): string {
   const lines = rows.map((row) => row.map(cleanCell))
   for (const row of lines) {
     row.forEach(({ text }, i) => {
-      if (i < row.length - 1) widths[i] = Math.max(widths[i] ?? leastWidth, widthOf(text) + padding)
+      if (i < row.length - 1) widths[i] = Math.max(widths[i] ?? leastWidth, widthOf(text) + between)
     })
   }
   return lines

@@ -33,7 +33,18 @@ type Part =
 
 export type Template = readonly Part[]
 
-export function parseTemplate(text: string): Template {
+/** What is wrong with it is told together with the whole of it. */
+function reading<T>(text: string, read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    throw thrown instanceof Failure ? new Failure(`error parsing jsonpath ${text}, ${thrown.message}`) : thrown
+  }
+}
+
+export const parseTemplate = (text: string): Template => reading(text, () => readTemplate(text))
+
+function readTemplate(text: string): Template {
   const pieces: string[] = []
   for (let at = 0; at < text.length; ) {
     const open = text.indexOf('{', at)
@@ -59,7 +70,7 @@ function closingBrace(text: string, open: number): number {
     } else if (letter === '"' || letter === "'") quote = letter
     else if (letter === '}') return at
   }
-  throw new Failure(`error parsing jsonpath ${text}: unclosed action`)
+  throw new Failure('unclosed action')
 }
 
 function partsFrom(pieces: readonly string[], from: number, isInside: boolean): { readonly parts: readonly Part[]; readonly next: number } {
@@ -71,7 +82,7 @@ function partsFrom(pieces: readonly string[], from: number, isInside: boolean): 
     at++
     if (inner === undefined) parts.push({ kind: 'text', text: piece })
     else if (inner === 'end') {
-      if (!isInside) throw new Failure('error parsing jsonpath: an end without its range')
+      if (!isInside) throw new Failure('an end without its range')
       return { parts, next: at }
     } else if (inner.startsWith('range ') || inner.startsWith('range\t')) {
       const body = partsFrom(pieces, at, true)
@@ -94,9 +105,15 @@ function actionsOf(inner: string): readonly Part[] {
 const literal = /^(?:true|false|[+-]?\d+(?:\.\d+)?)$/
 
 const unescapeText = (text: string): string =>
-  text.replaceAll(/\\(.)/gs, (_, letter: string) => ({ n: '\n', t: '\t', r: '\r' })[letter] ?? letter)
+  text.replaceAll(/\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))/gs, (_, code?: string, byte?: string, letter = '') =>
+    code === undefined && byte === undefined
+      ? (({ n: '\n', t: '\t', r: '\r' } as { readonly [letter: string]: string })[letter] ?? letter)
+      : String.fromCharCode(Number.parseInt(code ?? byte ?? '', 16)),
+  )
 
 function pathOf(text: string): { readonly steps: readonly Step[]; readonly fromRoot: boolean } {
+  const word = /^[A-Za-z_]\w*/.exec(text)?.[0]
+  if (word !== undefined) throw new Failure(`unrecognized identifier ${word}: a path begins with a dot`)
   return { steps: parsePath(text.replace(/^[$@]/, '')), fromRoot: text.startsWith('$') }
 }
 
@@ -122,11 +139,9 @@ export function parsePath(text: string): readonly Step[] {
         name += text[at++] ?? ''
       }
       if (text[at]?.trim() === '') {
-        if (text.slice(at).trim() !== '')
-          throw new Failure(`error parsing jsonpath ${text}: unrecognized text behind "${text.slice(0, at)}"`)
+        if (text.slice(at).trim() !== '') throw new Failure(`unrecognized text behind "${text.slice(0, at)}"`)
         at = text.length
-      } else if (at < text.length && text[at] !== '.' && text[at] !== '[')
-        throw new Failure(`error parsing jsonpath ${text}: unexpected "${text[at]}"`)
+      } else if (at < text.length && text[at] !== '.' && text[at] !== '[') throw new Failure(`unexpected "${text[at]}"`)
       if (name === '*') steps.push({ kind: 'all' })
       else if (name !== '') steps.push({ kind: 'field', name })
     }
@@ -146,25 +161,27 @@ function closingBracket(text: string, open: number): number {
     else if (letter === '[') depth++
     else if (letter === ']' && --depth === 0) return at
   }
-  throw new Failure(`error parsing jsonpath ${text}: unterminated array`)
+  throw new Failure('unterminated array')
 }
 
 function bracketStep(inner: string): Step {
   if (inner === '*') return { kind: 'all' }
   if (inner.startsWith('?(') && inner.endsWith(')')) return filterOf(inner.slice(2, -1).trim())
-  if (/^['"]/.test(inner))
+  if (inner.startsWith('"'))
+    throw new Failure(`invalid array index ${inner}: a name stands in single quotes, [${inner.replaceAll('"', "'")}]`)
+  if (inner.startsWith("'"))
     return {
       kind: 'names',
-      names: [...inner.matchAll(/(["'])((?:\\.|(?!\1).)*)\1/g)].map(([, , name = '']) => ({
+      names: [...inner.matchAll(/'((?:\\.|[^'\\])*)'/g)].map(([, name = '']) => ({
         text: unescapeText(name),
         path: parsePath(`.${name}`),
       })),
     }
   const numbers = /^(-?\d+)?(?:(:)(-?\d+)?(?::(\d+))?)?$/.exec(inner)
   if (numbers === null) {
-    // A union of positions, or a name without quotes.
+    // A union of positions.
     if (/^-?\d+(,-?\d+)+$/.test(inner)) return { kind: 'names', names: inner.split(',').map((text) => ({ text, path: [] })) }
-    return { kind: 'field', name: inner }
+    throw new Failure(`invalid array index ${inner}`)
   }
   const [, start, colon, end, step] = numbers
   const whole = (one: string | undefined): number | undefined => (one === undefined ? undefined : Number(one))
@@ -317,5 +334,5 @@ export function templateValues(template: Template, root: unknown, options?: Foll
 /** `{.a}`, `.a` and `a` alike: for columns and for what is sorted by. */
 export function parseRelaxed(text: string): readonly Step[] {
   const inner = /^\{(.*)\}$/s.exec(text.trim())?.[1] ?? text.trim()
-  return parsePath(inner.replace(/^[$@]/, ''))
+  return reading(text, () => parsePath(inner.replace(/^[$@]/, '')))
 }

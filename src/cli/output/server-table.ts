@@ -19,6 +19,8 @@ export interface TableStyle {
   readonly event?: string
 }
 
+const eventWidth = 'MODIFIED'.length + 3
+
 type Row = NonNullable<Table['rows']>[number]
 
 export class TableLines {
@@ -41,6 +43,8 @@ export class TableLines {
       this.nameAt = columnDefinitions.findIndex(({ format }) => format === 'name')
       if (isFirst && !noHeaders) lines.push(headerRow(this.headers(columnDefinitions), style))
     }
+    // The longest word for what happened may come later.
+    if (this.options.event !== undefined) this.widths[0] = Math.max(this.widths[0] ?? 0, eventWidth)
     for (const [i, row] of (rows ?? []).entries()) lines.push(this.cells(row, events[i]))
     return alignRows(lines, this.widths)
   }

@@ -37,6 +37,6 @@ export async function showObjects(work: GetWork, { named, collections }: Wanted)
   })
   const unsorted = found.map(({ object }) => object)
   const objects = flags['sort-by'] === undefined ? unsorted : sortedBy(flags['sort-by'], unsorted)
-  if (objects.length > 0 || (isList && failures === 0)) io.data(printer.print(objects, isList))
+  if (objects.length > 0 || isList) io.data(printer.print(objects, isList))
   return failures === 0 ? 0 : 1
 }

@@ -1,5 +1,6 @@
 // Objects as they are and as they change, until somebody interrupts it.
 
+import { timerMs } from '../../base/clock.js'
 import type { Collection } from '../../client/collection.js'
 import { follow } from '../../client/follow.js'
 import { tableAccept } from '../../client/media-types.js'
@@ -10,7 +11,8 @@ import type { Requester } from '../../client/requester.js'
 import { makeEvent } from '../../client/watch-event.js'
 import { openWatch } from '../../client/watch-stream.js'
 import type { GetWork } from '../commands/get.js'
-import { UsageError } from '../flags.js'
+import { durationMs, UsageError } from '../flags.js'
+import { goJson } from '../output/documents.js'
 import { isTable, outputOf } from '../output/print-flags.js'
 import { printerFor } from '../output/printer.js'
 import { fullNameOf, type Wanted } from '../targets.js'
@@ -25,6 +27,7 @@ export async function showWatch(work: GetWork, { named, collections }: Wanted): 
   const collection =
     resource.namespaced && !flags['all-namespaces'] ? one.collection.in(one.collection.namespace ?? session.namespace) : one.collection
   const selection = name === undefined ? selectionOf(work) : { fieldSelector: `metadata.name=${name}` }
+  if (flags['sort-by'] !== undefined) io.err('warning: --watch or --watch-only requested, --sort-by will be ignored\n')
   const event = flags['output-watch-events'] ? '' : undefined
   const lines = linesFor(work, resource, false, event)
   const asTable = isTable(flags)
@@ -32,20 +35,28 @@ export async function showWatch(work: GetWork, { named, collections }: Wanted): 
     ? undefined
     : printerFor({
         flags,
-        nameOf: ({ metadata }) => fullNameOf(resource, metadata?.name),
+        nameOf: (shown) => fullNameOf(resource, (((shown as DynamicObject)['object'] as ApiObject | undefined) ?? shown).metadata?.name),
         noHeaders: flags['no-headers'],
       })
+  const form = outputOf(flags)
+  let hasShown = false
+  const shownAs = (object: ApiObject | Table, type: string): DynamicObject =>
+    (event === undefined ? object : { type, object }) as DynamicObject
   const print = (object: ApiObject | Table, type: string): void => {
-    const shown = (event === undefined ? object : { type, object }) as DynamicObject
-    const text = asTable
-      ? lines.add(
+    if (asTable) {
+      const { rows } = object as Table
+      io.out(
+        lines.add(
           object as Table,
-          ((object as Table).rows ?? []).map(() => type),
-        )
-      : (printer?.print([shown], false) ?? '')
-    const isDocument = !asTable && outputOf(flags) === 'yaml'
-    if (asTable) io.out(text)
-    else io.data(isDocument ? `---\n${text}` : text)
+          (rows ?? []).map(() => type),
+        ),
+      )
+      return
+    }
+    // An event is one line of JSON, for programs that read line by line.
+    if (event !== undefined && form === 'json') io.data(`{"type":"${type}","object":${goJson(object)}}\n`)
+    else io.data(`${hasShown && form === 'yaml' ? '---\n' : ''}${printer?.print([shownAs(object, type)], false) ?? ''}`)
+    hasShown = true
   }
   const source: Watchable<Shown> = asTable ? tablesOf(collection, session.client.requester) : collection
   if (name !== undefined && !flags['watch-only']) await collection.get(name)
@@ -62,10 +73,21 @@ export async function showWatch(work: GetWork, { named, collections }: Wanted): 
       )
   } else {
     since = await collection.list(selection)
-    if (!flags['watch-only']) for (const object of since.items) print(object, 'ADDED')
+    // Columns are as wide as those that are there must have them.
+    if (!flags['watch-only'] && form.startsWith('custom-columns'))
+      io.data(
+        printer?.print(
+          since.items.map((object) => shownAs(object, 'ADDED')),
+          false,
+        ) ?? '',
+      )
+    else if (!flags['watch-only']) for (const object of since.items) print(object, 'ADDED')
   }
   const onError = (): void => io.progress('the watch was interrupted, and is begun anew')
-  for await (const { type, object } of follow<Shown>(source, { ...selection, since, signal, onError })) {
+  // Whoever bounds requests bounds the one that goes on, too.
+  const ms = durationMs('request-timeout', session.flags['request-timeout'] ?? '0')
+  const ending = ms > 0 ? AbortSignal.any([signal, AbortSignal.timeout(timerMs(ms))]) : signal
+  for await (const { type, object } of follow<Shown>(source, { ...selection, since, signal: ending, onError })) {
     // Of what went while nobody looked only the name is known.
     const isWhole = asTable ? 'rows' in object : object.kind !== undefined
     if (type !== 'BOOKMARK' && isWhole) print(object as ApiObject | Table, type)

@@ -1,0 +1,74 @@
+// Which requests the proxy passes on: a page of somebody else may make a browser send some.
+
+import { type FlagTable, UsageError } from './flags.js'
+
+export const filterFlags = {
+  'accept-hosts': {
+    kind: 'text',
+    initial: '^localhost$,^127\\.0\\.0\\.1$,^\\[::1\\]$',
+    help: 'patterns of hosts that requests may be for',
+  },
+  'accept-paths': { kind: 'text', initial: '^.*', help: 'patterns of paths that are passed on' },
+  'reject-paths': {
+    kind: 'text',
+    initial: '^/api/.*/pods/.*/exec,^/api/.*/pods/.*/attach',
+    help: 'patterns of paths that are not, whatever is accepted',
+  },
+  'reject-methods': { kind: 'text', initial: '^$', help: 'patterns of methods that are not, such as POST,PUT,PATCH' },
+  'disable-filter': { kind: 'switch', help: 'pass everything on: every page in a browser of this machine may act in our name' },
+} as const satisfies FlagTable
+
+export interface FilterFlags {
+  readonly 'accept-hosts': string | undefined
+  readonly 'accept-paths': string | undefined
+  readonly 'reject-paths': string | undefined
+  readonly 'reject-methods': string | undefined
+  readonly 'disable-filter': boolean
+}
+
+export interface ProxiedRequest {
+  readonly method: string
+  /** Without its query. */
+  readonly path: string
+  /** With its port, as the header has it. */
+  readonly host: string
+}
+
+export function makeFilter(flags: FilterFlags): (request: ProxiedRequest) => boolean {
+  if (flags['disable-filter']) return () => true
+  const [acceptHosts, acceptPaths, rejectPaths, rejectMethods] = (
+    ['accept-hosts', 'accept-paths', 'reject-paths', 'reject-methods'] as const
+  ).map((name) => readPatterns(name, flags[name] ?? '')) as [Patterns, Patterns, Patterns, Patterns]
+  return ({ method, path, host }) => {
+    const plain = decoded(path)
+    // What cannot be read may be anything.
+    if (plain === undefined || fits(rejectPaths, plain) || fits(rejectMethods, method)) return false
+    return fits(acceptPaths, plain) && fits(acceptHosts, host.replace(/:\d+$/, ''))
+  }
+}
+
+type Patterns = readonly RegExp[]
+
+const fits = (patterns: Patterns, text: string): boolean => patterns.some((pattern) => pattern.test(text))
+
+function readPatterns(flag: string, text: string): Patterns {
+  return text
+    .split(',')
+    .filter((pattern) => pattern !== '')
+    .map((pattern) => {
+      try {
+        return new RegExp(pattern)
+      } catch {
+        throw new UsageError(`invalid argument "${text}" for "--${flag}" flag: ${pattern} is no pattern`)
+      }
+    })
+}
+
+/** A letter may be written as its code, and must not get by so. */
+function decoded(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
+}
