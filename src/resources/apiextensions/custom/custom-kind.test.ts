@@ -110,6 +110,34 @@ describe('a custom kind', () => {
     assert.deepEqual(rulesOf({ spec: { size: 6 } }), ['spec: Invalid value: "object": too large'])
   })
 
+  it('holds the status alone against its own schema where the status is written', () => {
+    const status = { type: 'object', required: ['n'], properties: { n: { type: 'integer' }, l: spec.properties?.['tags'] } } as const
+    const strict = define([version('v1', { schema: { openAPIV3Schema: { type: 'object', properties: { spec, status } } as never } })])
+    const write = strict.subresources?.find(({ name }) => name === 'status')
+    const found = (own: object, old: object) =>
+      write?.validateUpdate?.(object(own), object(old), context).map(({ field, message }) => `${field}: ${message}`)
+    // What is stored is older than its schema.
+    const stale = { spec: { size: 'x', tags: ['a', 'a'] } }
+    assert.deepEqual(found({ ...stale, status: { n: 1 } }, stale), [])
+    assert.deepEqual(found(stale, stale), [])
+    const wrong = ['status.n: Invalid value: "string": n in body must be of type integer: "string"']
+    assert.deepEqual(found({ ...stale, status: { n: 'x' } }, stale), wrong)
+    assert.deepEqual(found({ ...stale, status: {} }, stale), ['status.n: Required value'])
+    assert.deepEqual(found({ ...stale, status: 'x' }, stale), [
+      'status: Invalid value: "string":  in body must be of type object: "string"',
+    ])
+    const fine = { spec: { size: 1 } }
+    assert.deepEqual(found({ ...fine, status: { n: 1, l: ['b', 'b'] } }, fine), ['status.l[1]: Duplicate value: "b"'])
+  })
+
+  it('lets items be the same that were so before', () => {
+    const found = (own: object, old: object) =>
+      kind.validateUpdate?.(object(own), object(old), context).map(({ field, message }) => `${field}: ${message}`)
+    const doubled = { spec: { size: 1, tags: ['a', 'a'] } }
+    assert.deepEqual(found(doubled, { spec: { size: 1 } }), ['spec.tags[1]: Duplicate value: "a"'])
+    assert.deepEqual(found({ spec: { size: 2, tags: ['a', 'a', 'b', 'b'] } }, doubled), [])
+  })
+
   it('keeps the status for its subresource, and counts changes of the rest', () => {
     const old = { ...object({ spec: { size: 1 }, status: { size: 1 } }), metadata: { name: 'b', generation: 4 } } as ApiObject
     const next = { ...object({ spec: { size: 2 }, status: { size: 9 } }), metadata: { name: 'b', generation: 4 } } as ApiObject

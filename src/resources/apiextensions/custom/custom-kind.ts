@@ -55,17 +55,41 @@ function ownPart(object: ApiObject): { readonly [name: string]: unknown } {
   return { ...rest, metadata: { ...(name === undefined ? {} : { name }), ...(generateName === undefined ? {} : { generateName }) } }
 }
 
-const validateObject = (object: ApiObject, version: CustomVersion, context: RuleContext, ofStatus = false): readonly FieldError[] => {
+interface Validating {
+  readonly object: ApiObject
+  /** Left out where there was none. */
+  readonly old?: ApiObject
+  /** Who writes the status answers for the status alone. */
+  readonly ofStatus?: boolean
+}
+
+const validateObject = (
+  { object, old, ofStatus = false }: Validating,
+  version: CustomVersion,
+  context: RuleContext,
+): readonly FieldError[] => {
   const { schema, definition } = version
   const strain = context.leaveIfMovable && new Strain(() => context.leaveIfMovable?.())
   const value = ownPart(object)
   const scale = definition.subresources?.scale
   const scaleErrors = scale === undefined ? noErrors : validateScaled(object, scale, ofStatus)
   if (scaleErrors.length === 0 && isSurelyValid(schema, value, strain)) return noErrors
-  const ownErrors = [...validateValue(schema, value, '', strain), ...scaleErrors]
-  const errors = [...ownErrors, ...validateEmbedded(value, schema, ''), ...validateLists(value, schema, '')]
+  const lists = validateLists(value, schema, '')
+  const errors = [
+    ...(ofStatus ? validateStatusPart(schema, value, strain) : validateValue(schema, value, '', strain)),
+    ...scaleErrors,
+    ...(ofStatus ? noErrors : validateEmbedded(value, schema, '')),
+    // Items that were the same before the definition forbade that may stay so until somebody mends them.
+    ...(lists.length > 0 && old !== undefined && validateLists(old, schema, '').length > 0 ? noErrors : lists),
+  ]
   // The object as a whole has no path.
   return errors.map((error) => (error.field === '' ? { ...error, field: '<nil>' } : error))
+}
+
+/** By the schema of the status, as if there were nothing around it. */
+function validateStatusPart(schema: JsonSchema, value: { readonly [name: string]: unknown }, strain: Strain | undefined) {
+  const own = schema.properties?.['status']
+  return own === undefined || value['status'] === undefined ? noErrors : validateValue(own, value['status'], 'status', strain)
 }
 
 /** Rules at the root see the kind, too; what verbs handle does not have it. */
@@ -93,8 +117,8 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     const kept = hasStatus ? withStatusOf(next, old) : next
     return sameValueBut(kept, old, hasStatus ? ['metadata', 'status'] : ['metadata']) ? kept : asNextGeneration(kept, old)
   }
-  const validateUpdate = (next: ApiObject, _old: ApiObject, context: RuleContext): readonly FieldError[] =>
-    validateObject(next, ruleOf(context), context)
+  const validateUpdate = (object: ApiObject, old: ApiObject, context: RuleContext): readonly FieldError[] =>
+    validateObject({ object, old }, ruleOf(context), context)
   // A kind without any makes nothing of it for each object.
   const hasRules = [...versions.values()].some(({ schema }) => hasExpressions(schema))
   const expressions: ResourceDefinition['expressions'] = (object, old, context, errors) =>
@@ -104,7 +128,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     verbs: ['get', 'patch', 'update'],
     prepareUpdate: (next, old) =>
       withOldMetadata({ ...old, metadata: next.metadata, status: (next as { status?: unknown }).status } as ApiObject, old),
-    validateUpdate: (next, _old, context) => validateObject(next, ruleOf(context), context, true),
+    validateUpdate: (object, old, context) => validateObject({ object, old, ofStatus: true }, ruleOf(context), context),
     resetFields: ['spec'],
   }
   const partsOf = ({ hasStatus, definition: { subresources, additionalPrinterColumns } }: CustomVersion): Parts => ({
@@ -141,7 +165,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     versionRequiredOnUpdate: true,
     prepareCreate: (object, context) => asFirstGeneration(hasStatusIn(context) ? withoutStatus(object) : object),
     prepareUpdate,
-    validate: (object, context) => validateObject(object, ruleOf(context), context),
+    validate: (object, context) => validateObject({ object }, ruleOf(context), context),
     ...(hasRules ? { expressions } : {}),
     validateUpdate,
     ...(stored === undefined ? {} : partsOf(stored)),
