@@ -3,7 +3,7 @@
 import { defineResource, type RuleContext } from '../../api/definition.js'
 import { type FieldError, invalid, notSupported, required } from '../../api/field-error.js'
 import { ageOf } from '../../api/human-duration.js'
-import { withOldMetadata } from '../../api/old-metadata.js'
+import { statusAlone } from '../../api/old-metadata.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { checkEach, checkPresent, joined } from '../../api/validation/collect.js'
 import { checkText, noErrors } from '../../api/validation/fields.js'
@@ -115,15 +115,7 @@ export const apiService = defineResource<APIService>({
   versionRequiredOnUpdate: true,
   anyFinalizer: true,
   resetFields: ['status'],
-  subresources: [
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
-      prepareUpdate: (next, old) => withOldMetadata({ ...next, spec: old.spec ?? {} }, old),
-      validateUpdate: validateStatus,
-      resetFields: ['metadata', 'spec'],
-    },
-  ],
+  subresources: [statusAlone(validateStatus)],
   table: {
     columns: [
       nameColumn,

@@ -4,7 +4,7 @@ import { defineResource } from '../../api/definition.js'
 import { type FieldError, invalid, notSupported, required } from '../../api/field-error.js'
 import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
 import { ageOf } from '../../api/human-duration.js'
-import { withOldMetadata } from '../../api/old-metadata.js'
+import { statusAlone } from '../../api/old-metadata.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { checkEach, joined } from '../../api/validation/collect.js'
 import { checkText, noErrors } from '../../api/validation/fields.js'
@@ -93,15 +93,7 @@ export const flowSchema = defineResource<FlowSchema>({
   validate,
   checks: { update: ['metadata', 'own'] },
   resetFields: ['status'],
-  subresources: [
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
-      prepareUpdate: (next, old) => withOldMetadata({ ...next, spec: old.spec ?? {} }, old),
-      validateUpdate: ({ status }) => validateFlowConditions(status?.conditions),
-      resetFields: ['metadata', 'spec'],
-    },
-  ],
+  subresources: [statusAlone(({ status }) => validateFlowConditions(status?.conditions))],
   table: {
     columns: [
       nameColumn,

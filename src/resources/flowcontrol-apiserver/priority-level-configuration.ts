@@ -5,7 +5,7 @@ import { defineResource, type RuleContext } from '../../api/definition.js'
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../api/field-error.js'
 import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
 import { ageOf } from '../../api/human-duration.js'
-import { withOldMetadata } from '../../api/old-metadata.js'
+import { statusAlone } from '../../api/old-metadata.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { joined } from '../../api/validation/collect.js'
 import { noErrors } from '../../api/validation/fields.js'
@@ -132,15 +132,7 @@ export const priorityLevelConfiguration = defineResource<Level>({
   validate,
   checks: { update: ['metadata', 'own'] },
   resetFields: ['status'],
-  subresources: [
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
-      prepareUpdate: (next, old) => withOldMetadata({ ...next, spec: old.spec ?? {} }, old),
-      validateUpdate: ({ status }) => validateFlowConditions(status?.conditions),
-      resetFields: ['metadata', 'spec'],
-    },
-  ],
+  subresources: [statusAlone(({ status }) => validateFlowConditions(status?.conditions))],
   table: {
     columns: [
       nameColumn,

@@ -3,7 +3,7 @@
 import { defineResource } from '../../api/definition.js'
 import { duplicate, type FieldError, invalid, required } from '../../api/field-error.js'
 import { ageOf } from '../../api/human-duration.js'
-import { withOldMetadata } from '../../api/old-metadata.js'
+import { statusAlone } from '../../api/old-metadata.js'
 import { ageColumn, nameColumn, textColumn } from '../../api/table-columns.js'
 import { checkEach, joined } from '../../api/validation/collect.js'
 import { checkText, noErrors } from '../../api/validation/fields.js'
@@ -130,15 +130,7 @@ export const storageVersion = defineResource<StorageVersion>({
   checks: { update: [] },
   versionRequiredOnUpdate: true,
   resetFields: ['status'],
-  subresources: [
-    {
-      name: 'status',
-      verbs: ['get', 'patch', 'update'],
-      prepareUpdate: (next, old) => withOldMetadata({ ...next, spec: old.spec ?? {} }, old),
-      validateUpdate: validateStatus,
-      resetFields: ['metadata', 'spec'],
-    },
-  ],
+  subresources: [statusAlone(validateStatus)],
   table: {
     columns: [
       nameColumn,
