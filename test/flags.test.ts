@@ -144,7 +144,7 @@ test('a start with every flag that is not refused says which of them have no eff
   assert.ok(given.length > 60, String(given.length))
   const server = await startWith(given, (flag) => `--${flag.name}=${chosen(flag)}`)
   try {
-    const named = /without effect yet: (.*)/.exec(server.stderr)?.[1]?.split(', ') ?? []
+    const named = /but without effect: (.*)/.exec(server.stderr)?.[1]?.split(', ') ?? []
     const expected = given.filter(({ name }) => own.get(name)?.isWithoutEffect).map(({ name }) => `--${name}`)
     assert.deepEqual([...named].sort(), expected.sort(), server.stderr)
     assert.equal((await server.client.get('/readyz')).status, 200)

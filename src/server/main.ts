@@ -106,9 +106,9 @@ async function serve(parsed: ParsedFlags, surroundings: Surroundings): Promise<v
   surroundings.print(renderGreeting({ settings, server, version: packageVersion(), elapsedMs: performance.now() }))
 }
 
-function sayNotes({ warnings, laterFlags }: Settings, { complain }: Surroundings): void {
+function sayNotes({ warnings, flagsWithoutEffect }: Settings, { complain }: Surroundings): void {
   for (const warning of warnings) complain(`cluster-apiserver: ${warning}\n`)
-  if (laterFlags.length > 0) complain(`cluster-apiserver: without effect yet: ${laterFlags.join(', ')}\n`)
+  if (flagsWithoutEffect.length > 0) complain(`cluster-apiserver: accepted, but without effect: ${flagsWithoutEffect.join(', ')}\n`)
 }
 
 /** The first signal closes with grace, the second at once. */

@@ -9,8 +9,8 @@ interface Common {
   readonly default?: string
   /** One sentence, without the default, which the help adds. */
   readonly help: string
-  /** `later`: parsed and checked, and the server says at start that it has no effect yet. */
-  readonly effect: 'now' | 'later'
+  /** `none`: the flag is accepted and checked, and the server says at its start that it has no effect. */
+  readonly effect: 'now' | 'none'
   /** Why a flag cannot be given at all for now. */
   readonly refused?: string
 }

@@ -16,7 +16,7 @@ function placeholder(flag: FlagDefinition): string {
   return ` <${flag.kind === 'choice' ? 'name' : flag.kind}>`
 }
 
-const headOf = (flag: FlagDefinition): string => `${flag.effect === 'later' ? '* ' : '  '}--${flag.name}${placeholder(flag)}`
+const headOf = (flag: FlagDefinition): string => `${flag.effect === 'none' ? '* ' : '  '}--${flag.name}${placeholder(flag)}`
 
 function explanation(flag: FlagDefinition): string {
   const isPlain = flag.default === undefined || (flag.kind === 'boolean' && flag.default === 'false')
@@ -47,7 +47,7 @@ function renderFlag(flag: FlagDefinition, column: number): readonly string[] {
 /** What works comes first. */
 const inOrder = (flags: readonly FlagDefinition[]): readonly FlagDefinition[] => [
   ...flags.filter((flag) => flag.effect === 'now'),
-  ...flags.filter((flag) => flag.effect === 'later'),
+  ...flags.filter((flag) => flag.effect === 'none'),
 ]
 
 const intro = [
@@ -61,7 +61,7 @@ const intro = [
   '       cluster-apiserver codec                    objects from one form to another; --help says how',
   '',
   ...wrap('A list is separated by commas, or the flag is given several times. A duration is written like 90s, 5m or 1h30m.', width),
-  'Flags marked with * are read and checked, but have no effect yet.',
+  'Flags marked with * are accepted for compatibility, and have no effect.',
 ].join('\n')
 
 export function renderHelp(groups: readonly FlagGroup[]): string {

@@ -35,7 +35,6 @@ const tokens = file('tokens.csv', 'a-token,alice,1,"devs,readers"\nb-token,bob,2
 const shortTokens = file('short.csv', 'a-token,alice,1\nb-token,bob\n')
 const webhook = file('webhook.yaml', 'kind: Config\nclusters:\n- name: x\n  cluster: {server: "https://127.0.0.1"}\n')
 const webhookJson = file('webhook.json', '{"clusters":[{"cluster":{"server":"https://127.0.0.1"}}]}')
-const egress = file('egress.yaml', 'kind: EgressSelectorConfiguration\napiVersion: apiserver.cluster.io/v1beta1\n')
 const serverless = file('serverless.yaml', 'kind: Config\nclusters: []\n')
 const policy = file('policy.jsonl', '# first\n{"user":"a"}\n\n{"group":"b"}\n')
 const wrongPolicy = file('wrong.jsonl', '{"a":1}\n[1]\n')
@@ -64,7 +63,7 @@ test('settings of an empty command line', async () => {
     http2Streams: 250,
     goawayChance: 0,
   })
-  assert.deepEqual(settings.laterFlags, [])
+  assert.deepEqual(settings.flagsWithoutEffect, [])
   assert.deepEqual(settings.warnings, [])
   assert.equal(settings.gates('ServerSideApply'), true)
 })
@@ -191,9 +190,9 @@ for (const row of [
   })),
   {
     name: 'flags without effect',
-    argv: [`--egress-selector-config-file=${egress}`, '--authorization-mode=RBAC', '--secure-port=1'],
-    pick: (s: Settings) => s.laterFlags,
-    value: [],
+    argv: ['--watch-cache', '--authorization-mode=RBAC', '--storage-media-type=application/json'],
+    pick: (s: Settings) => s.flagsWithoutEffect,
+    value: ['--storage-media-type', '--watch-cache'],
   },
   {
     name: 'the lease of the server',

@@ -106,8 +106,8 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
     tracing: readTracing(input, identity, gates),
     egress: readEgress(input, identity),
     deletionWorkers: values['delete-collection-workers'],
-    laterFlags: allFlags
-      .filter((flag) => flag.effect === 'later' && (given as ReadonlySet<string>).has(flag.name))
+    flagsWithoutEffect: allFlags
+      .filter((flag) => flag.effect === 'none' && (given as ReadonlySet<string>).has(flag.name))
       .map((flag) => `--${flag.name}`),
     warnings: [
       ...unknownEncrypted(encryption?.rules ?? new Map(), identity).map(

@@ -95,8 +95,8 @@ export interface Settings {
   readonly loggedRequests: LoggedRequests
   /** At once, within one deletion of a collection. */
   readonly deletionWorkers: number
-  /** Flags that were given and have no effect yet, as `--name`. */
-  readonly laterFlags: readonly string[]
+  /** Flags that were given and have no effect, as `--name`. */
+  readonly flagsWithoutEffect: readonly string[]
   /** Sentences for the operator about what was accepted but is probably not meant. */
   readonly warnings: readonly string[]
 }

@@ -86,7 +86,7 @@ export const servingFlags = [
     name: 'permit-address-sharing',
     kind: 'boolean',
     default: 'false',
-    effect: 'now',
+    effect: 'none',
     help: 'listen with SO_REUSEADDR, which Node.js always does',
   },
   {
