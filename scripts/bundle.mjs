@@ -104,7 +104,32 @@ const bundles = await Promise.all([
 ])
 
 /** The client, too: many small modules take longer to load, and more memory, than the requests of a short program. */
-await build({ ...common, entryPoints: ['dist/client/index.js'], outfile: `${outdir}/client.mjs`, format: 'esm' })
+const library = { ...common, entryPoints: ['dist/client/index.js'] }
+await Promise.all([
+  build({ ...library, outfile: `${outdir}/client.mjs`, format: 'esm' }),
+  build({ ...library, outfile: `${outdir}/client.cjs`, format: 'cjs' }),
+])
+
+/** The types of the client for who requires it. What is a class is a type, too, and only types can be taken from a module here. */
+async function declareClient() {
+  const values = await import('../dist/bundle/client.mjs')
+  const texts = readdirSync('dist/client', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.d.ts'))
+    .map((name) => readFileSync(`dist/client/${name}`, 'utf8'))
+  const typeOf = (name) => {
+    const [, parameters] =
+      texts.map((text) => new RegExp(`^export declare class ${name}(<[^{]*>)?[ {]`, 'm').exec(text)).find(Boolean) ?? []
+    const names = [...(parameters ?? '').matchAll(/[<,] *(\w+)/g)].map(([, each]) => each).join(', ')
+    const known = parameters?.replaceAll(/(?<=extends |= )\w+/g, 'client.$&') ?? ''
+    return `export type ${name}${known} = client.${name}${names === '' ? '' : `<${names}>`}\n`
+  }
+  const isClass = (value) => typeof value === 'function' && Function.prototype.toString.call(value).startsWith('class')
+  const declared = Object.entries(values).map(
+    ([name, value]) => `export declare const ${name}: typeof client.${name}\n${isClass(value) ? typeOf(name) : ''}`,
+  )
+  const from = "from '../client/index.js' with { 'resolution-mode': 'import' }"
+  return `import type * as client ${from}\nexport type * ${from}\n${declared.join('')}`
+}
 
 /** Packages of others whose code is in the scripts; their licences go with it. */
 function licencesOf(inputs) {
@@ -134,6 +159,7 @@ export const startServer = bundle.startServer
 export type * from '../server/index.js' with { 'resolution-mode': 'import' }
 export declare const startServer: typeof server.startServer
 `,
+  'client.d.cts': await declareClient(),
 }
 mkdirSync(outdir, { recursive: true })
 for (const [name, text] of Object.entries(files)) writeFileSync(`${outdir}/${name}`, text)

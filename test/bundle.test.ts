@@ -15,6 +15,8 @@ test('the folder holds a script for each command, and what leads to them', () =>
   const names = readdirSync(folder).filter((name) => !name.endsWith('.cache'))
   assert.deepEqual(names.sort(), [
     'LICENCES.txt',
+    'client.cjs',
+    'client.d.cts',
     'client.mjs',
     'clusterctl.cjs',
     'command.cjs',

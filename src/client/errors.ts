@@ -123,9 +123,12 @@ const kinds: ReadonlySet<unknown> = new Set<ClientError['kind']>([
   'credential',
 ])
 
-/** By what they say they are: two copies of this library in one process know each other's errors. */
+/**
+ * By what they say they are: two copies of this library in one process know each other's errors, also where each has globals of its own, as in
+ * tests that Jest runs.
+ */
 export const isClientError = (thrown: unknown): thrown is ClientError =>
-  thrown instanceof Error && kinds.has((thrown as Partial<ClientError>).kind)
+  Object.prototype.toString.call(thrown) === '[object Error]' && kinds.has((thrown as Partial<ClientError>).kind)
 
 const isStatusError = (thrown: unknown): thrown is StatusError => isClientError(thrown) && thrown.kind === 'status'
 

@@ -48,11 +48,21 @@ describe('the published package', { skip: packed.skip }, () => {
     const server = await startServer({ objects: [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } }] })
     await server.reset()
     const kept = await startServer({ dataDir: process.argv[2] })
+    const client = connect({ text: kept.clientConfiguration })
+    const missing = await client.core.v1.configMaps('default').get('missing').catch((thrown) => thrown)
+    client.close()
     await Promise.all([server.close(), kept.close()])
-    console.log('done')`
+    console.log(isNotFound(missing) ? 'done' : missing)`
   for (const [name, program] of [
-    ['by-import.mjs', `import { startServer } from 'cluster-apiserver'\n${deeds}`],
-    ['by-require.cjs', `const { startServer } = require('cluster-apiserver')\n;(async () => {${deeds}\n})()`],
+    [
+      'by-import.mjs',
+      `import { startServer } from 'cluster-apiserver'\nimport { connect, isNotFound } from 'cluster-apiserver/client'\n${deeds}`,
+    ],
+    [
+      'by-require.cjs',
+      `const { startServer } = require('cluster-apiserver')\nconst { connect, isNotFound } = require('cluster-apiserver/client')
+      ;(async () => {${deeds}\n})()`,
+    ],
   ] as const) {
     test(`a server in memory and one on disk run ${name.replace('-', ' ').slice(0, -4)}`, async () => {
       writeFileSync(place(name), program)
@@ -67,6 +77,22 @@ describe('the published package', { skip: packed.skip }, () => {
     const program = `
       import { type Access, type EmbeddedServer, type EtcdLocation, type FirstObject, type IdentityName, type LogFields, type Logger, type ObjectValue,
         type RunningServer, type ServerOptions, startServer } from 'cluster-apiserver'
+      import { type ApiObject, Collection, connect, type DynamicObject, Informer, isNotFound, ObjectStore, StatusError, type TypedClient,
+        type ValueStream, type WatchEvent } from 'cluster-apiserver/client'
+      interface Ware extends ApiObject { readonly size?: number }
+      export async function ask(): Promise<string> {
+        const client: TypedClient = connect({ text: '' })
+        const wares: Collection<Ware> = await client.ofKind<Ware>('example.com/v1', 'Ware')
+        const informer: Informer<Ware> = wares.inform()
+        const store: ObjectStore<Ware> = informer.store
+        const events: ValueStream<WatchEvent<Ware>> = wares.watch()
+        await events.each((event) => event.type === 'BOOKMARK' || event.object.size === 5)
+        const any: Collection | Collection<DynamicObject> = await client.find('wares')
+        const thrown: StatusError = new StatusError({ code: 404 })
+        return isNotFound(thrown) && any instanceof Collection && thrown instanceof StatusError ? thrown.reason : String(store.size)
+      }
+      // @ts-expect-error the data of a config map are texts
+      export const wrong = async (): Promise<number | undefined> => (await connect().core.v1.configMaps('shop').get('prices')).data?.['plum']
       export async function play(): Promise<readonly [Access, EmbeddedServer, RunningServer]> {
         const logger: Logger = { debug() {}, info(_fields: LogFields, message: string) { message.trim() }, warn() {}, error() {} }
         const identity: IdentityName = 'kubernetes'
@@ -88,7 +114,8 @@ describe('the published package', { skip: packed.skip }, () => {
       noUncheckedIndexedAccess: true,
       target: 'es2022',
       lib: ['es2023', 'esnext.disposable'],
-      module: 'nodenext',
+      // Stricter than what came after it: nothing but CommonJS can be required.
+      module: 'node16',
       types: ['node'],
       typeRoots: [join(repoRoot, 'node_modules', '@types')],
     }
