@@ -18,6 +18,6 @@ Those that are used most: \`--data-dir\`, \`--secure-port\`, \`--bind-address\`,
 ${help.trimEnd()}
 \`\`\`
 
-A flag that is wrong ends the start with one sentence that names it, and exit code 1. Flags that have no effect yet are named at start.
+A flag that is wrong ends the start with one sentence that names it, and exit code 1. Flags that have no effect are named at start.
 `,
 )

@@ -189,6 +189,15 @@ for (const row of [
     value: undefined,
   })),
   {
+    name: 'flags of something that no flag asks for',
+    argv: ['--audit-log-maxage=3', '--requestheader-group-headers=X-Group', '--requestheader-allowed-names=proxy'],
+    pick: (s: Settings) => s.warnings,
+    value: [
+      '--audit-log-maxage: no effect without --audit-log-path',
+      '--requestheader-group-headers, --requestheader-allowed-names: no effect without --requestheader-client-ca-file',
+    ],
+  },
+  {
     name: 'flags without effect',
     argv: ['--watch-cache', '--authorization-mode=RBAC', '--storage-media-type=application/json'],
     pick: (s: Settings) => s.flagsWithoutEffect,
