@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { runToEnd } from '../clients/obtaining.js'
 import { repoRoot } from '../kit/paths.js'
 import { play } from './play.js'
 
@@ -360,9 +361,33 @@ test('help is there for every command, and completion knows commands, flags, kin
   assert.deepEqual(await complete('get', 'configm'), ['configmaps'])
   assert.deepEqual(await complete('get', 'ns', 'def'), ['default'])
   assert.deepEqual(await complete('get', 'cm', '-n', 'def'), ['default'])
-  assert.deepEqual(await complete('get', '-n', 'default', '-o', 'y'), [''])
+  assert.deepEqual(await complete('get', '-n', 'default', '-o', 'y'), ['yaml'])
+  assert.deepEqual(await complete('get', 'cm', '--namespace=def'), ['--namespace=default'])
+  assert.deepEqual(await complete('get', 'ns/def'), ['ns/default'])
+  assert.deepEqual(await complete('delete', 'cm', 'x', '--cascade=o'), ['--cascade=orphan'])
+  assert.deepEqual(await complete('completion', ''), ['bash', 'fish', 'zsh'])
+  const context = (await ok('config', 'current-context')).trim()
+  assert.deepEqual(await complete('config', 'use-context', ''), [context])
+  assert.deepEqual(await complete('--context', ''), [context])
+  assert.deepEqual(await complete('create', 'token', 'def'), ['default'])
   assert.deepEqual(await complete('-n', 'default', 'get', 'configm'), ['configmaps'])
   for (const shell of ['bash', 'zsh', 'fish']) assert.match(await ok('completion', shell), /__complete/)
+})
+
+test('bash puts together again what it cuts at colons and equals signs', async () => {
+  const { ok } = start()
+  const script = `${await ok('completion', 'bash')}
+    clusterctl() { shift; printf 'asked:%s\n' "$*" >&2; printf '%s\n' $answers; }
+    try() { answers=$1; shift; COMP_WORDS=("$@"); COMP_CWORD=$(( $# - 1 )); __clusterctl_complete; echo "\${COMPREPLY[*]}"; }
+    try '--namespace=one --namespace=only' clusterctl get cm --namespace = on
+    try 'system:node system:nodes' clusterctl get clusterroles system : no
+    try 'jsonpath=' clusterctl get -o js
+    try 'configmaps' clusterctl get confi`
+  const { code, stdout, stderr } = await runToEnd('bash', ['--norc', '-c', script.replace('2>/dev/null', '')])
+  assert.equal(stdout, 'one only\nnode nodes\njsonpath=\nconfigmaps\n', stderr)
+  assert.equal(code, 0)
+  const asked = [...stderr.matchAll(/^asked:(.*)$/gm)].map(([, words]) => words)
+  assert.deepEqual(asked, ['get cm --namespace=on', 'get clusterroles system:no', 'get -o js', 'get confi'])
 })
 
 test('tokens, certificates, roles and questions about rights', async () => {

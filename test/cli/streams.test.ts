@@ -56,7 +56,9 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
       following.close()
     }
     await client.fails('logs one -c other', /container other not found in pod one; there are main/)
-    await client.fails('logs one -f --all-containers --max-log-requests=0', /attempting to follow 1 log streams/)
+    await cluster.makePod('two')
+    await client.fails('logs -f --max-log-requests=1 -l !none', /attempting to follow 2 log streams, but maximum/)
+    await cluster.server.client.delete('/api/v1/namespaces/default/pods/two')
     await client.fails('logs one --pod-running-timeout=0', /--pod-running-timeout must be higher than zero/)
   })
 

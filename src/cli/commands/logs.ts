@@ -31,7 +31,14 @@ export const command = defineCommand({
   },
   run: async (work) => {
     const { args, flags, session, io, signal } = work
-    const [word, container] = args
+    const [word, container, ...more] = args
+    if (more.length > 0) throw new UsageError('expected: logs (POD | TYPE/NAME) [-c CONTAINER]')
+    const named = flags.container ?? container
+    if (flags['all-containers'] && named !== undefined)
+      throw new UsageError(`--all-containers=true should not be specified with container name ${named}`)
+    if ((flags.tail ?? -1) < -1) throw new UsageError('--tail must be greater than or equal to -1')
+    if (flags.since !== undefined && flags['since-time'] !== undefined)
+      throw new UsageError('at most one of --since-time and --since may be specified')
     if (flags.selector !== undefined && word !== undefined) throw new UsageError('only a selector (-l) or a POD name is allowed')
     const pods: readonly Pod[] =
       flags.selector !== undefined
@@ -53,9 +60,7 @@ export const command = defineCommand({
       signal,
     }
     const sources = pods.flatMap((pod) => {
-      const names = flags['all-containers']
-        ? containersOf(pod).map(({ name }) => name ?? '')
-        : [containerOf(pod, flags.container ?? container, io)]
+      const names = flags['all-containers'] ? containersOf(pod).map(({ name }) => name ?? '') : [containerOf(pod, named, io)]
       return names.map((name) => ({ pod: pod.metadata?.name ?? '', name }))
     })
     const show = async ({ pod, name }: (typeof sources)[number]): Promise<void> => {
@@ -75,8 +80,9 @@ export const command = defineCommand({
       }
       if (rest !== '') io.raw(`${io.style.cyan(`[pod/${pod}/${name}]`)} ${rest}\n`)
     }
+    if (pods.length === 0) io.err(`No resources found in ${session.namespace} namespace.\n`)
     const most = flags['max-log-requests'] ?? 5
-    if (flags.follow && sources.length > most)
+    if (flags.follow && sources.length > Math.max(1, most))
       throw new UsageError(
         `you are attempting to follow ${sources.length} log streams, but maximum allowed concurrency is ${most}, use --max-log-requests to increase the limit`,
       )
