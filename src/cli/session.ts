@@ -76,7 +76,7 @@ export class Session {
 function overridesOf(flags: UsualFlags): ConnectionOverrides {
   const authority = flags['certificate-authority']
   const clusterEntry: ClusterEntry = {
-    ...(flags.server === undefined ? {} : { server: flags.server.includes('://') ? flags.server : `http://${flags.server}` }),
+    ...(flags.server === undefined ? {} : { server: flags.server }),
     ...(authority === undefined ? {} : { 'certificate-authority-data': readFileSync(authority).toString('base64') }),
     // Whoever trusts anybody needs no authority.
     ...(flags['insecure-skip-tls-verify']

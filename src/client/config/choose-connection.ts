@@ -29,23 +29,46 @@ export interface ChosenConnection {
 }
 
 export function chooseConnection(config: ClientConfig, overrides: ConnectionOverrides = {}): ChosenConnection {
-  refuseUnknownOptions('clusterEntry', overrides.clusterEntry ?? {}, clusterNames)
-  refuseUnknownOptions('userEntry', overrides.userEntry ?? {}, userNames)
   const name = overrides.context || config.currentContext
   const context = contextOf(config, name, overrides.context !== undefined && overrides.context !== '')
   const clusterName = overrides.cluster || context.cluster || ''
   const userName = overrides.user || context.user || ''
-  const cluster = { ...entryOf(config.clusters, 'cluster', clusterName, name), ...overrides.clusterEntry }
-  const user = withOverrides(entryOf(config.users, 'user', userName, name), overrides.userEntry)
-  if (cluster.server === undefined || cluster.server === '') throw new ConfigError(missingServer(config, name, clusterName))
+  const found: Found = {
+    context: name,
+    cluster: entryOf(config.clusters, 'cluster', clusterName, name),
+    clusterName,
+    user: entryOf(config.users, 'user', userName, name),
+    userName,
+    namespace: context.namespace,
+  }
+  return complete(found, overrides, () => missingServer(config, name, clusterName))
+}
+
+/** A connection that was found elsewhere, with what counts instead of parts of it. */
+export const overrideConnection = (connection: ChosenConnection, overrides: ConnectionOverrides): ChosenConnection =>
+  complete({ ...connection, clusterName: '' }, overrides, () => 'there is no server to talk to')
+
+interface Found extends Pick<ChosenConnection, 'context' | 'user' | 'userName' | 'namespace'> {
+  readonly cluster: ClusterEntry
+  readonly clusterName: string
+}
+
+function complete(found: Found, overrides: ConnectionOverrides, explainMissing: () => string): ChosenConnection {
+  refuseUnknownOptions('clusterEntry', overrides.clusterEntry ?? {}, clusterNames)
+  refuseUnknownOptions('userEntry', overrides.userEntry ?? {}, userNames)
+  const { context, clusterName, userName } = found
+  const cluster = overCluster(found.cluster, overrides.clusterEntry ?? {})
+  const user = overUser(found.user, overrides.userEntry ?? {})
+  const { server = '' } = cluster
+  if (server === '') throw new ConfigError(explainMissing())
   checkCluster(cluster, clusterName)
   checkUser(user, userName)
   return {
-    context: name,
-    cluster: { ...cluster, server: cluster.server },
+    context,
+    cluster: { ...cluster, server },
     user,
     userName,
-    namespace: overrides.namespace || context.namespace || undefined,
+    namespace: overrides.namespace || found.namespace || undefined,
     impersonate: impersonationOf(user),
   }
 }
@@ -67,12 +90,28 @@ function entryOf<T extends object>(entries: ReadonlyMap<string, T>, what: string
   throw new ConfigError(`${what} ${JSON.stringify(name)}${context === '' ? '' : ` of context ${JSON.stringify(context)}`} does not exist`)
 }
 
-/** Who is told another way to log in does not use those of the file: a token beside a password would be two of them. */
-function withOverrides(user: UserEntry, over: UserEntry | undefined): UserEntry {
-  if (over === undefined) return user
+/** Whom to trust is said as a whole, and the name in the certificate belongs to the server: with another of them the ones of the file do not count. */
+function overCluster(entry: ClusterEntry, over: ClusterEntry): ClusterEntry {
+  const { 'insecure-skip-tls-verify': isInsecure, 'certificate-authority': file, 'certificate-authority-data': data } = over
+  const { 'insecure-skip-tls-verify': _, 'certificate-authority': _1, 'certificate-authority-data': _2, ...untrusting } = entry
+  const trusted = isInsecure === true || isSaid(file) || isSaid(data) ? untrusting : entry
+  const { 'tls-server-name': _3, ...elsewhere } = trusted
+  return { ...(isSaid(over.server) ? elsewhere : trusted), ...over }
+}
+
+const isSaid = (text: string | undefined): boolean => text !== undefined && text !== ''
+
+/**
+ * Who is told another way to log in does not use those of the file: a token beside a password would be two of them. A certificate counts instead of
+ * the one of the file, wherever that has it, and so does a key.
+ */
+function overUser(user: UserEntry, over: UserEntry): UserEntry {
   const { token: _, tokenFile: _1, username: _2, password: _3, exec: _4, 'auth-provider': _5, ...rest } = user
   const hasLogin = over.token !== undefined || over.tokenFile !== undefined || over.username !== undefined || over.exec !== undefined
-  return { ...(hasLogin ? rest : user), ...over }
+  const { 'client-certificate': _6, 'client-certificate-data': _7, ...uncertified } = hasLogin ? rest : user
+  const certified = isSaid(over['client-certificate']) || isSaid(over['client-certificate-data']) ? uncertified : hasLogin ? rest : user
+  const { 'client-key': _8, 'client-key-data': _9, ...keyless } = certified
+  return { ...(isSaid(over['client-key']) || isSaid(over['client-key-data']) ? keyless : certified), ...over }
 }
 
 function missingServer({ contexts, clusters, currentContext }: ClientConfig, context: string, cluster: string): string {
@@ -88,11 +127,16 @@ function checkCluster(cluster: ClusterEntry, name: string): void {
   if (cluster['insecure-skip-tls-verify'] === true && hasCa) {
     throw new ConfigError(`${where}: a certificate authority and insecure-skip-tls-verify contradict each other`)
   }
+  const { server = '' } = cluster
+  if (!URL.canParse(server.includes('://') ? server : `http://${server}`))
+    throw new ConfigError(`${where}: server ${JSON.stringify(server)} is no address, such as https://127.0.0.1:6443`)
   const proxy = cluster['proxy-url'] ?? ''
-  if (proxy !== '' && !(URL.canParse(proxy) && /^(?:https?|socks5h?):$/.test(new URL(proxy).protocol))) {
+  if (proxy !== '' && !(URL.canParse(proxy) && isProxyProtocol(new URL(proxy).protocol))) {
     throw new ConfigError(`${where}: proxy-url ${JSON.stringify(proxy)} is no address of the form http://, https:// or socks5://`)
   }
 }
+
+export const isProxyProtocol = (protocol: string): boolean => /^(?:https?|socks5h?):$/.test(protocol)
 
 function checkUser(user: UserEntry, name: string): void {
   const where = name === '' ? 'the user' : `user ${JSON.stringify(name)}`

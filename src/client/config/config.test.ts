@@ -8,12 +8,17 @@ import { after, describe, test } from 'node:test'
 import { identityNames, identityOf } from '../../api/identity.js'
 import { issueCertificate } from '../../net/issue-certificate.js'
 import { ConfigError } from '../errors.js'
+import { connectTo } from '../node/connect.js'
 import { credentialsOf } from '../node/credentials.js'
 import { environmentProxy } from '../node/environment-proxy.js'
 import { inClusterConnection } from '../node/in-cluster.js'
 import { configFiles, loadConfig } from '../node/load-config.js'
-import { chooseConnection } from './choose-connection.js'
-import { readConfigText } from './config-entries.js'
+import { chooseConnection, overrideConnection } from './choose-connection.js'
+import { type ClusterEntry, readConfigText } from './config-entries.js'
+
+/** A configuration with one of everything. */
+const whole = (cluster: string, user: string): string =>
+  `current-context: c\ncontexts: [{ name: c, context: { cluster: k, user: u } }]\nclusters: [{ name: k, cluster: ${cluster} }]\nusers: [{ name: u, user: ${user} }]`
 
 const folder = mkdtempSync(join(tmpdir(), 'client-config-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -144,8 +149,6 @@ describe('the connection', () => {
         () => chooseConnection(readConfigText(text, 'x')),
         (error) => error instanceof ConfigError && message.test(error.message),
       )
-    const whole = (cluster: string, user: string): string =>
-      `current-context: c\ncontexts: [{ name: c, context: { cluster: k, user: u } }]\nclusters: [{ name: k, cluster: ${cluster} }]\nusers: [{ name: u, user: ${user} }]`
     assert.throws(() => chooseConnection(config, { context: 'three' }), /context "three" does not exist; there are one, two/)
     assert.throws(() => chooseConnection(config, { cluster: 'three' }), /cluster "three" of context "one" does not exist/)
     fails('{}', /there is no client configuration/)
@@ -157,6 +160,30 @@ describe('the connection', () => {
     fails(whole('{ server: s }', '{ token: a, username: b }'), /more than one way to log in/)
     fails(whole('{ server: s }', '{ auth-provider: { name: gcp } }'), /auth-provider is not supported/)
     fails(whole('{ server: s }', '{ as-groups: [a] }'), /need a user to act as/)
+    fails(whole('{ server: "https://a b" }', '{}'), /cluster "k": server "https:\/\/a b" is no address/)
+    fails(whole('{ server: "a:99999" }', '{}'), /cluster "k": server "a:99999" is no address/)
+  })
+
+  test('what the caller says of trust, certificates and the server counts without what the file says of the same', () => {
+    const config = readConfigText(
+      whole(
+        '{ server: "https://a", tls-server-name: inner, certificate-authority-data: QUJD }',
+        '{ client-certificate-data: QUJD, client-key-data: QUJD, token: t }',
+      ),
+      'x',
+    )
+    const clusterWith = (clusterEntry: ClusterEntry): ClusterEntry => chooseConnection(config, { clusterEntry }).cluster
+    const file = { server: 'https://a', 'tls-server-name': 'inner' }
+    assert.deepEqual(clusterWith({ 'insecure-skip-tls-verify': true }), { ...file, 'insecure-skip-tls-verify': true })
+    assert.deepEqual(clusterWith({ 'certificate-authority': '/ca' }), { ...file, 'certificate-authority': '/ca' })
+    assert.deepEqual(clusterWith({ server: 'https://b' }), { server: 'https://b', 'certificate-authority-data': 'QUJD' })
+    assert.equal(clusterWith({ server: 'https://b', 'tls-server-name': 'c' })['tls-server-name'], 'c')
+    const pair = { 'client-certificate': '/cert', 'client-key': '/key' }
+    assert.deepEqual(chooseConnection(config, { userEntry: pair }).user, { ...pair, token: 't' })
+    assert.throws(
+      () => clusterWith({ 'certificate-authority': '/ca', 'insecure-skip-tls-verify': true }),
+      /cluster "k": a certificate authority and insecure-skip-tls-verify contradict each other/,
+    )
   })
 })
 
@@ -189,6 +216,28 @@ describe('credentials', () => {
     assert.deepEqual(of({ userEntry: { tokenFile: path, token: 'fallback' } })?.current(), { authorization: 'Bearer fallback' })
     assert.throws(() => of({ userEntry: { tokenFile: path } })?.current(), /tokenFile: ENOENT/)
   })
+
+  test('a token that no header can have is told as such, wherever it comes from', () => {
+    assert.throws(() => of({ userEntry: { token: 'a\nb' } }), /CredentialError: the user: the token has a line break/)
+    const path = write('broken-token', 'a\nb\n')
+    assert.throws(() => of({ userEntry: { tokenFile: path } })?.current(), /the user: tokenFile: the token has a line break/)
+    writeFileSync(path, '\n')
+    assert.throws(() => of({ userEntry: { tokenFile: path } })?.current(), /the user: tokenFile: the token is empty/)
+  })
+
+  test('a server without a scheme is asked over TLS where something says whom to trust, and in the clear otherwise', async () => {
+    const ca = Buffer.from('-----BEGIN CERTIFICATE-----').toString('base64')
+    const servers: readonly (readonly [ClusterEntry, string])[] = [
+      [{}, 'http://127.0.0.1:1'],
+      [{ 'insecure-skip-tls-verify': true }, 'https://127.0.0.1:1'],
+      [{ 'certificate-authority-data': ca }, 'https://127.0.0.1:1'],
+      [{ server: 'http://127.0.0.1:1', 'insecure-skip-tls-verify': true }, 'http://127.0.0.1:1'],
+    ]
+    for (const [entry, expected] of servers) {
+      const client = connectTo(chooseConnection(readConfigText('{}', 'x'), { clusterEntry: { server: '127.0.0.1:1', ...entry } }))
+      await assert.rejects(client.version(), (error: Error) => error.message.startsWith(`GET ${expected}: `))
+    }
+  })
 })
 
 test('in a pod, what the kubelet puts there, in either vocabulary', () => {
@@ -204,6 +253,12 @@ test('in a pod, what the kubelet puts there, in either vocabulary', () => {
     assert.equal(found?.namespace, 'shop')
     assert.equal(found?.user.tokenFile, join(secrets, label('serviceaccount'), 'token'))
     assert.equal(inClusterConnection({ secrets, environment: {} }), undefined)
+    assert.equal(inClusterConnection({ secrets, environment: { ...environment, POD_NAMESPACE: 'stock' } })?.namespace, 'stock')
+    assert.ok(found !== undefined)
+    const { namespace, user, cluster } = overrideConnection(found, { namespace: 'other', userEntry: { token: 't', as: 'alice' } })
+    assert.deepEqual([namespace, user, cluster], ['other', { token: 't', as: 'alice' }, found.cluster])
+    assert.deepEqual(overrideConnection(found, { userEntry: { as: 'alice' } }).impersonate, { user: 'alice' })
+    assert.deepEqual(overrideConnection(found, {}), found)
   }
 })
 
@@ -218,6 +273,11 @@ test('the proxy of the environment', () => {
   assert.equal(of('https://notinternal.example'), 'http://proxy:3128')
   assert.equal(of('https://11.1.2.3'), 'http://proxy:3128')
   assert.equal(of('https://local'), 'http://proxy:3128')
+  for (const HTTPS_PROXY of [':::', 'ftp://proxy'])
+    assert.throws(
+      () => environmentProxy('https://a', { HTTPS_PROXY }),
+      new RegExp(`ConfigError: HTTPS_PROXY "${HTTPS_PROXY}" is no address`),
+    )
 })
 
 test('addresses of both families, ranges and ports are left out of the proxy', () => {

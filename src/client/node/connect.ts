@@ -2,7 +2,7 @@
 
 import { type OptionNames, refuseUnknownOptions } from '../../base/known-options.js'
 import type { ClientSettings } from '../client.js'
-import { type ChosenConnection, type ConnectionOverrides, chooseConnection } from '../config/choose-connection.js'
+import { type ChosenConnection, type ConnectionOverrides, chooseConnection, overrideConnection } from '../config/choose-connection.js'
 import type { ClientConfig } from '../config/config-entries.js'
 import { readConfigText } from '../config/config-entries.js'
 import { sharedClientNames } from '../option-names.js'
@@ -54,7 +54,7 @@ export function findConnection(given: ConnectOptions = {}): ChosenConnection {
   const isEmpty = known.contexts.size === 0 && known.clusters.size === 0 && options.clusterEntry?.server === undefined
   if (isEmpty && (options.context ?? '') === '') {
     const inCluster = inClusterConnection({ environment: options.environment })
-    if (inCluster !== undefined) return inCluster
+    if (inCluster !== undefined) return overrideConnection(inCluster, options)
   }
   return chooseConnection(known, options)
 }
@@ -69,9 +69,9 @@ export function settingsFor(connection: ChosenConnection, options: SharedSetting
   const { cluster, namespace, impersonate } = connection
   const ca = authorityOf(connection)
   const transport = new HttpTransport({
-    server: cluster.server,
+    server: withScheme(connection),
     tls: { ca, insecure: cluster['insecure-skip-tls-verify'], serverName: cluster['tls-server-name'] },
-    proxyUrl: cluster['proxy-url'] || environmentProxy(cluster.server),
+    proxyUrl: cluster['proxy-url'] || environmentProxy(withScheme(connection)),
   })
   return {
     namespace,
@@ -81,4 +81,12 @@ export function settingsFor(connection: ChosenConnection, options: SharedSetting
     transport,
     credentials: credentialsOf(connection, ca),
   }
+}
+
+/** Who says how to trust the server, or has a certificate for it, means TLS, as clients of the original understand it. */
+function withScheme({ cluster, user }: ChosenConnection): string {
+  if (cluster.server.includes('://')) return cluster.server
+  const certificates = [cluster['certificate-authority'], cluster['certificate-authority-data'], user['client-certificate']]
+  const isTls = cluster['insecure-skip-tls-verify'] === true || [...certificates, user['client-certificate-data']].some(Boolean)
+  return `${isTls ? 'https' : 'http'}://${cluster.server}`
 }

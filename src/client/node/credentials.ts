@@ -1,6 +1,7 @@
 // How a user of the configuration logs in: each way that an entry can name, as a source of credentials.
 
 import { readFileSync } from 'node:fs'
+import { bearer } from '../config/bearer.js'
 import type { ChosenConnection } from '../config/choose-connection.js'
 import type { UserEntry } from '../config/config-entries.js'
 import { readPlugin } from '../config/exec-credential.js'
@@ -96,9 +97,12 @@ function authorizationOf(user: UserEntry, where: string): Authorization | undefi
   const { token = '', tokenFile = '', username = '', password = '' } = user
   if (tokenFile !== '') {
     const file = new FollowedFile(tokenFile, `${where}: tokenFile`, token === '' ? undefined : token)
-    return { text: () => `Bearer ${file.text().trim()}`, renew: () => file.renew() }
+    return { text: () => bearer(file.text().trim(), `${where}: tokenFile`), renew: () => file.renew() }
   }
-  if (token !== '') return { text: () => `Bearer ${token}` }
+  if (token !== '') {
+    const text = bearer(token, where)
+    return { text: () => text }
+  }
   if (username === '') return undefined
   const text = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
   return { text: () => text }

@@ -1,6 +1,8 @@
 // The proxy that the environment names for a server, as most programs understand it.
 
 import { BlockList, isIP, isIPv4 } from 'node:net'
+import { isProxyProtocol } from '../config/choose-connection.js'
+import { ConfigError } from '../errors.js'
 
 type Environment = { readonly [name: string]: string | undefined }
 
@@ -14,7 +16,9 @@ export function environmentProxy(server: string, environment: Environment = proc
     isExcluded({ host: hostname.replace(/^\[|\]$/g, ''), port: port || (protocol === 'https:' ? '443' : '80') }, environment)
   )
     return undefined
-  return proxy.includes('://') ? proxy : `http://${proxy}`
+  const url = proxy.includes('://') ? proxy : `http://${proxy}`
+  if (URL.canParse(url) && isProxyProtocol(new URL(url).protocol)) return url
+  throw new ConfigError(`${name} ${JSON.stringify(proxy)} is no address of the form http://, https:// or socks5://`)
 }
 
 interface Target {

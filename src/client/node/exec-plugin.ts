@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { type Clock, systemClock } from '../../base/clock.js'
 import { RecentMap } from '../../base/recent-map.js'
 import { unlessAborted } from '../../base/unless-aborted.js'
+import { bearer } from '../config/bearer.js'
 import type { ClusterEntry } from '../config/config-entries.js'
 import { type ExecPlugin, execInfo, type PluginCredential, readPluginAnswer } from '../config/exec-credential.js'
 import { CredentialError } from '../errors.js'
@@ -90,7 +91,7 @@ function credentialOf({ command }: ExecPlugin, { token, certificate }: PluginCre
   const problem = certificate === undefined ? undefined : problemOfPair(certificate)
   if (problem !== undefined) throw new CredentialError(`credential plugin ${command}: its certificate and key cannot be used: ${problem}`)
   return {
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(token === undefined ? {} : { authorization: bearer(token, `credential plugin ${command}`) }),
     ...(certificate === undefined ? {} : { certificate }),
   }
 }

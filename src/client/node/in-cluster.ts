@@ -35,7 +35,8 @@ export function inClusterConnection(surroundings: PodSurroundings = {}): ChosenC
       },
       user: { tokenFile },
       userName: '',
-      namespace: existsSync(namespaceFile) ? readFileSync(namespaceFile, 'utf8').trim() : undefined,
+      // What the pod was told goes before what its token is for, as with clients of the original.
+      namespace: environment['POD_NAMESPACE'] || (existsSync(namespaceFile) ? readFileSync(namespaceFile, 'utf8').trim() : undefined),
       impersonate: undefined,
     }
   }
