@@ -1,5 +1,7 @@
 // Parts of times and durations: `getHours()` and its like, in UTC or in a time zone.
 
+import { getOrInsert } from '../../base/get-or-insert.js'
+import { RecentMap } from '../../base/recent-map.js'
 import { CelError, Duration, noSuchOverload, Timestamp, type Value } from '../values.js'
 
 const second = 1_000_000_000n
@@ -15,20 +17,24 @@ function offsetOf(zone: string, nanos: bigint): number | CelError {
   return (Number(hours) * 60 + (zone[0] === '-' ? -1 : 1) * Number(minutes)) * 60
 }
 
+/** By the platform's own names for zones, which are a few hundred. */
 const formats = new Map<string, Intl.DateTimeFormat>()
+/** By the names that were asked for: the platform takes other names of a zone in any case, so there is no end of them. */
+const asked = new RecentMap<string, Intl.DateTimeFormat>(1000)
 
-/** Formats are dear to make; zones that exist are few. */
-function formatOf(zone: string): Intl.DateTimeFormat | undefined {
-  const known = formats.get(zone)
+/** Formats are dear to make and large: names of one zone share one. */
+export function formatOf(zone: string): Intl.DateTimeFormat | undefined {
+  const known = asked.get(zone)
   if (known !== undefined) return known
   if (!/^[A-Z][A-Za-z0-9_+-]{0,63}(?:\/[A-Z][A-Za-z0-9_+-]{0,63}){0,2}$/.test(zone)) return undefined
   try {
     const options = { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric' } as const
-    const format = new Intl.DateTimeFormat('en-US', { ...options, minute: 'numeric', second: 'numeric', era: 'short' })
+    const made = new Intl.DateTimeFormat('en-US', { ...options, minute: 'numeric', second: 'numeric', era: 'short' })
     // The platform takes any case; files of zones have one.
-    const { timeZone } = format.resolvedOptions()
+    const { timeZone } = made.resolvedOptions()
     if (timeZone !== zone && timeZone.toLowerCase() === zone.toLowerCase()) return undefined
-    formats.set(zone, format)
+    const format = getOrInsert(formats, timeZone, () => made)
+    asked.set(zone, format)
     return format
   } catch {
     return undefined
