@@ -21,13 +21,20 @@ export const members = (object: ApiObject): { readonly [name: string]: unknown }
 export function withMetadata<T extends ApiObject>(object: T, changes: { readonly [K in keyof ObjectMeta]?: ObjectMeta[K] | undefined }): T {
   const after = changes as { readonly [name: string]: unknown }
   if (object.metadata !== undefined && hasAlready(object.metadata, after)) return object
-  const metadata: Record<string, unknown> = { ...object.metadata }
+  const metadata: Record<string, unknown> = Object.assign({}, object.metadata)
   for (const name in after) {
     const value = after[name]
     if (value !== undefined) metadata[name] = value
     else if (name in metadata) return withoutSome(object, after)
   }
-  return { ...object, metadata }
+  return copyWith(object, metadata)
+}
+
+/** Set and not spelled as one literal: V8 keeps no shortcut for members that follow a spread, once many kinds of objects came by. */
+function copyWith<T extends ApiObject>(object: T, metadata: ObjectMeta): T {
+  const copy: { metadata?: ObjectMeta } = Object.assign({}, object)
+  copy.metadata = metadata
+  return copy as T
 }
 
 function hasAlready(metadata: ObjectMeta, changes: { readonly [name: string]: unknown }): boolean {
@@ -45,5 +52,5 @@ function withoutSome<T extends ApiObject>(object: T, changes: { readonly [name: 
   const metadata: Record<string, unknown> = {}
   for (const name in before) if (!(name in changes)) metadata[name] = before[name]
   for (const name in changes) if (changes[name] !== undefined) metadata[name] = changes[name]
-  return { ...object, metadata }
+  return copyWith(object, metadata)
 }
