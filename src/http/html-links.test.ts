@@ -83,3 +83,16 @@ test('a page of nothing but ends takes time by its length', async () => {
     assert.ok(user + system < 1_000_000, `${unit} took ${(user + system) / 1000} ms`)
   }
 })
+
+test('a page of nothing but links is rewritten in steps', async () => {
+  const links = new HtmlLinks((link) => rewriteLink(link, place))
+  links.end(Buffer.from('<a href="/x">'.repeat(10_000)))
+  let parts = 0
+  let text = ''
+  for await (const part of links) {
+    parts++
+    text += (part as Buffer).toString()
+  }
+  assert.ok(parts > 10, `${parts} parts`)
+  assert.equal(text, `<a href="${place.prefix}/x">`.repeat(10_000))
+})

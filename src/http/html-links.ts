@@ -2,6 +2,7 @@
 // change, and of a page no more is held than one tag.
 
 import { Transform, type TransformCallback } from 'node:stream'
+import { nowOrInPieces, Pieces } from '../base/pieces.js'
 
 /** Which attributes of which elements are links. */
 const linkAttributes: { readonly [element: string]: readonly string[] } = {
@@ -38,6 +39,8 @@ const rawElements = new Set(['iframe', 'noembed', 'noframes', 'plaintext', 'scri
 /** A tag that is longer is passed on as it is. */
 const mostTagBytes = 64 << 10
 
+const stepBytes = 8 << 10
+
 type State = 'text' | 'markup' | 'tag' | 'other' | 'comment' | 'raw'
 
 export class HtmlLinks extends Transform {
@@ -56,8 +59,22 @@ export class HtmlLinks extends Transform {
   }
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
-    // One character for each byte: what is not understood stays what it was.
-    const text = chunk.toString('latin1')
+    const passed = nowOrInPieces(this.#pass(chunk), new Pieces())
+    if (passed instanceof Promise) passed.then(() => done(), done)
+    else done()
+  }
+
+  /** A page may be nothing but links: some kilobytes of them are a step. */
+  *#pass(chunk: Buffer): Generator<undefined, void, void> {
+    for (let start = 0; start < chunk.length; start += stepBytes) {
+      // One character for each byte: what is not understood stays what it was.
+      const out = this.#rewritten(chunk.toString('latin1', start, Math.min(start + stepBytes, chunk.length)))
+      if (out !== '') this.push(Buffer.from(out, 'latin1'))
+      yield undefined
+    }
+  }
+
+  #rewritten(text: string): string {
     let out = ''
     let at = 0
     while (at < text.length) {
@@ -65,7 +82,7 @@ export class HtmlLinks extends Transform {
       out += step.out
       at = step.at
     }
-    done(null, out === '' ? undefined : Buffer.from(out, 'latin1'))
+    return out
   }
 
   override _flush(done: TransformCallback): void {

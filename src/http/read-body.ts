@@ -2,6 +2,9 @@
 
 import { badRequest, requestEntityTooLarge } from '../api/api-error.js'
 import { isHeavy, TooHeavyError } from '../base/weight.js'
+import { GatheredParts } from '../net/gathered-parts.js'
+import { socketUnder } from '../net/http2-sessions.js'
+import { ReadPauses } from '../net/read-pauses.js'
 import type { Exchange } from './exchange.js'
 
 export const maxBodyBytes = 3 * 1024 * 1024
@@ -11,27 +14,32 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > maxBodyBytes) return Promise.reject(tooLarge(exchange))
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    const chunks = new GatheredParts()
     let size = 0
     let isRefused = false
     const keep = (chunk: Buffer): void => {
       try {
         exchange.holdBody(chunk.length)
-        chunks.push(chunk)
+        chunks.add(chunk)
       } catch (thrown) {
         isRefused = true
-        chunks.length = 0
+        chunks.clear()
         hangUp(exchange)
         reject(thrown)
       }
     }
+    let pauses: ReadPauses | undefined
     request.on('data', (chunk: Buffer) => {
+      if (size > 0) {
+        pauses ??= new ReadPauses(socketUnder(request))
+        pauses.count(chunk.length)
+      }
       size += chunk.length
       if (size > maxBodyBytes) reject(tooLarge(exchange))
       else if (!isRefused) keep(chunk)
     })
     request.on('end', () => {
-      const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)
+      const body = chunks.whole()
       exchange.body = body
       if (exchange.offload !== undefined && isHeavy(body)) reject(new TooHeavyError())
       else resolve(body)

@@ -3,6 +3,7 @@
 
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { timerMs } from '../base/clock.js'
+import { GatheredParts } from './gathered-parts.js'
 
 export interface AskOptions {
   readonly body?: Buffer | string
@@ -73,9 +74,8 @@ interface Reading extends Pick<AskOptions, 'mostBytes' | 'cutsLonger'> {
 
 function read(sent: ClientRequest, response: IncomingMessage, { mostBytes, cutsLonger = false, finish, fail }: Reading): void {
   const { statusCode: status = 0, headers } = response
-  const parts: Buffer[] = []
-  let bytes = 0
-  const end = (): void => finish({ status, headers, body: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) })
+  const parts = new GatheredParts()
+  const end = (): void => finish({ status, headers, body: parts.whole() })
   const stop = (): void => {
     end()
     sent.destroy()
@@ -86,14 +86,13 @@ function read(sent: ClientRequest, response: IncomingMessage, { mostBytes, cutsL
     return
   }
   response.on('data', (part: Buffer) => {
-    const kept = cutsLonger ? part.subarray(0, mostBytes - bytes) : part
-    bytes += part.length
-    if (bytes > mostBytes && !cutsLonger) {
+    const room = mostBytes - parts.bytes
+    if (part.length > room && !cutsLonger) {
       fail(new Error(`the answer is longer than ${mostBytes} bytes`))
       return
     }
-    parts.push(kept)
-    if (cutsLonger && bytes >= mostBytes) stop()
+    parts.add(part.subarray(0, room))
+    if (cutsLonger && part.length >= room) stop()
   })
   response.on('end', end)
 }

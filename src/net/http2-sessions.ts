@@ -4,7 +4,8 @@
 // descriptor would stay open until the idle timeout. So a quiet connection is asked with a PING whether anybody is there. Time is counted in
 // looks and not by a clock: a process that stood still for an hour must not blame its clients for that.
 
-import type { Http2Server, Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { IncomingMessage } from 'node:http'
+import type { Http2Server, Http2ServerRequest, Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import { unsentBytes } from './socket-room.js'
 
@@ -40,6 +41,15 @@ interface Followed {
 /** Whether the session was ended on this side: what it should send stays, though the connection would take it. */
 const isEnded = (session: Http2Session, socket: Socket): boolean => (session.state.outboundQueueSize ?? 0) > 0 && unsentBytes(socket) === 0
 
+/** Of all ports: what a session says of its own is not the connection itself. */
+const sockets = new WeakMap<Http2Session, Socket>()
+
+/** The connection that a request came on. */
+export function socketUnder(request: IncomingMessage | Http2ServerRequest): Socket | undefined {
+  if (!('stream' in request)) return request.socket
+  return request.stream.session === undefined ? undefined : sockets.get(request.stream.session)
+}
+
 export class Http2Sessions {
   readonly #open = new Map<Http2Session, Followed>()
   readonly #createServer: () => Http2Server
@@ -71,6 +81,7 @@ export class Http2Sessions {
     const { idleMs, goawayChance } = this.#limits
     const followed: Followed = { socket, streams: 0, isUsed: false, bytesRead: 0, quietLooks: 0, askedLooks: undefined }
     this.#open.set(session, followed)
+    sockets.set(session, socket)
     this.#looking ??= setInterval(() => this.#look(), lookMs).unref()
     session.once('close', () => {
       this.#open.delete(session)

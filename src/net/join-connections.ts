@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { ReadPauses } from './read-pauses.js'
 import { setRoom, streamRoomBytes } from './socket-room.js'
 import { bePatientWith } from './stalled-connections.js'
 
@@ -50,8 +51,10 @@ export function joinConnections(a: Socket, b: Duplex, { idleMs, bytesPerSecond, 
     }
     const pass = (from: Duplex, to: Duplex): void => {
       const pace = bytesPerSecond === undefined ? undefined : new Pace(from, to, bytesPerSecond)
+      const pauses = new ReadPauses(from as Socket)
       from.on('data', (chunk: Buffer) => {
         isHeard = true
+        pauses.count(chunk.length)
         if (!to.write(chunk)) from.pause()
         pace?.count(chunk.length)
       })

@@ -4,11 +4,13 @@
 
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Readable, Transform, Writable } from 'node:stream'
+import type { Transform, Writable } from 'node:stream'
 import { timerMs } from '../base/clock.js'
 import { endToEndHeaders, headerOf, keepSingle, type RawHeaders } from './forwarded-headers.js'
+import { socketUnder } from './http2-sessions.js'
 import { joinConnections } from './join-connections.js'
 import type { Request, Response } from './listen.js'
+import { passOn } from './pass-on.js'
 import { answerRoomBytes, setRoom, streamRoomBytes } from './socket-room.js'
 import { bePatientWith, endPatienceWith } from './stalled-connections.js'
 import { offeredConnection } from './upgrade.js'
@@ -137,10 +139,13 @@ const isReset = (error: NodeJS.ErrnoException): boolean => error.code === 'ECONN
 function sendBody(request: Request, sent: ClientRequest): void {
   request.once('aborted', () => void sent.destroy())
   request.once('error', () => void sent.destroy())
-  request.pipe(sent)
+  passOn(request, sent, { socket: socketUnder(request), isOver: () => sent.destroyed, onEnd: () => void sent.end() })
   // What nobody takes any more is let go.
-  sent.once('close', () => request.unpipe(sent).resume())
+  sent.once('close', () => request.resume())
 }
+
+/** Answers before the answer, which say that it is to come. */
+const mostEarlyAnswers = 5
 
 interface HeadWatch {
   readonly isConnected: boolean
@@ -160,6 +165,10 @@ function watchHead(sent: ClientRequest, { limits }: Upstream): HeadWatch {
     setRoom(socket, streamRoomBytes)
     if (sent.reusedSocket || isReady(socket)) connected()
     else socket.once('encrypted' in socket ? 'secureConnect' : 'connect', connected)
+  })
+  let early = 0
+  sent.on('information', () => {
+    if (++early > mostEarlyAnswers) sent.destroy(new UpstreamError('net/http: too many 1xx informational responses'))
   })
   sent.on('timeout', () => sent.destroy(new UpstreamError('net/http: request canceled: nothing was heard for too long')))
   return {
@@ -236,21 +245,25 @@ function pass(answer: IncomingMessage, forwarding: Forwarding, transforms: reado
       breakOff(forwarding)
     })
     response.once('close', stop)
-    transforms.reduce((from: Readable, to) => from.pipe(to), answer).pipe(target)
+    const [first, ...others] = transforms as readonly [Transform, ...Transform[]]
+    passOn(answer, first, { socket: answer.socket, isOver: () => first.destroyed, onEnd: () => void first.end() })
+    others.reduce((from, to) => from.pipe(to), first).pipe(target)
     return
   }
   if ('assignSocket' in response && response.socket !== null) keepLittle(response, response.socket)
   let isBegun = false
-  answer.on('data', (chunk: Buffer) => {
-    isBegun = true
-    onData?.(chunk.length)
-    if (!target.write(chunk)) answer.pause()
-  })
-  target.on('drain', () => answer.resume())
-  answer.on('end', () => {
-    isBegun = true
-    if (answer.rawTrailers.length > 0 && 'assignSocket' in response) response.addTrailers(answer.trailers as NodeJS.Dict<string>)
-    if (!isGone(response)) target.end()
+  passOn(answer, target, {
+    socket: answer.socket,
+    isOver: () => isGone(response),
+    onData: (bytes) => {
+      isBegun = true
+      onData?.(bytes)
+    },
+    onEnd: () => {
+      isBegun = true
+      if (answer.rawTrailers.length > 0 && 'assignSocket' in response) response.addTrailers(answer.trailers as NodeJS.Dict<string>)
+      target.end()
+    },
   })
   answer.on('aborted', () => breakOff(forwarding))
   // The head goes with the first part of the body where that is there already, and alone where it is not.

@@ -1,0 +1,30 @@
+// Bodies of requests, in whatever parts they come.
+
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import type { Exchange } from './exchange.js'
+import { maxBodyBytes, readBody } from './read-body.js'
+
+const exchangeOf = (request: PassThrough): Exchange =>
+  ({ request: Object.assign(request, { headers: {} }), response: {}, holdBody: () => undefined }) as unknown as Exchange
+
+test('a body that comes a byte at a time is read whole, and none of its parts is kept', async () => {
+  const request = new PassThrough({ highWaterMark: 1 << 20 })
+  const body = readBody(exchangeOf(request))
+  const parts = Array.from({ length: 5000 }, (_, i) => Buffer.from(String(i % 10)))
+  const wanted = Buffer.concat(parts).toString()
+  for (const part of parts) request.write(part)
+  await new Promise(setImmediate)
+  for (const part of parts.slice(100)) part.fill(0)
+  request.end()
+  assert.equal((await body).toString(), wanted)
+})
+
+test('one that is too long is refused, whatever its parts', async () => {
+  const request = new PassThrough()
+  const body = readBody(exchangeOf(request))
+  for (let i = 0; i <= maxBodyBytes; i += 1 << 20) request.write(Buffer.alloc(1 << 20))
+  await assert.rejects(body, { message: /limit is/ })
+  request.destroy()
+})

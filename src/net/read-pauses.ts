@@ -1,0 +1,40 @@
+// Between many small parts of a connection others have their turn. What has arrived is read up to 32 times in one turn of the event loop, which is
+// two megabytes: of chunks of one byte that would be hundreds of thousands of parts.
+
+import type { Socket } from 'node:net'
+
+/** Those that are longer cost less than their bytes do. */
+const smallBytes = 512
+/** So many come without a pause, and the rest of what was read with them. */
+const partsPerTurn = 128
+
+interface Reading {
+  readStop?(): void
+  readStart?(): void
+}
+
+const handleOf = (socket: Socket): Reading | null | undefined => (socket as unknown as { readonly _handle?: Reading | null })._handle
+
+export class ReadPauses {
+  readonly #socket: Socket | undefined
+  #parts = 0
+  #isPaused = false
+
+  constructor(socket: Socket | null | undefined) {
+    this.#socket = socket ?? undefined
+  }
+
+  /** A part has come. */
+  count(bytes: number): void {
+    if (bytes >= smallBytes || ++this.#parts < partsPerTurn || this.#isPaused || this.#socket === undefined) return
+    this.#isPaused = true
+    const socket = this.#socket
+    // Nobody is told: whoever reads goes on where this ends. Who wants a pause for another reason takes it again with the next part.
+    handleOf(socket)?.readStop?.()
+    setImmediate(() => {
+      this.#isPaused = false
+      this.#parts = 0
+      handleOf(socket)?.readStart?.()
+    })
+  }
+}

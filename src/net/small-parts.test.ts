@@ -1,0 +1,91 @@
+// Bytes that come one at a time: they are kept together, written together, and others have their turn between them.
+
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { Readable, Writable } from 'node:stream'
+import { test } from 'node:test'
+import { GatheredParts } from './gathered-parts.js'
+import { passOn } from './pass-on.js'
+import { ask, startBackend, startProxy, startTcp } from './proxy.fixture.js'
+import { ReadPauses } from './read-pauses.js'
+
+test('few parts are kept as they came, many are copied into one place', () => {
+  const parts = new GatheredParts()
+  assert.equal(parts.whole().length, 0)
+  const only = Buffer.from('only')
+  parts.add(only)
+  assert.equal(parts.whole(), only)
+  for (let i = 0; i < 63; i++) parts.add(Buffer.from(String(i % 10)))
+  const early = parts.whole().toString()
+  // Whoever keeps a part of one byte keeps hundreds for it: what is changed in one later is not seen.
+  const later = Array.from({ length: 1000 }, (_, i) => Buffer.from(String.fromCharCode(97 + (i % 26))))
+  const wanted = early + Buffer.concat(later).toString()
+  for (const part of later) parts.add(part)
+  for (const part of later) part.fill(0)
+  assert.equal(parts.whole().toString(), wanted)
+  assert.equal(parts.bytes, wanted.length)
+  parts.clear()
+  assert.equal(parts.whole().length, 0)
+})
+
+class CountingTarget extends Writable {
+  writes = 0
+  text = ''
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.writes++
+    this.text += chunk.toString()
+    setImmediate(done)
+  }
+}
+
+test('small parts of one turn are written as one, in order with large ones, and nothing is lost at the end', async () => {
+  const from = new Readable({ read: () => undefined, highWaterMark: 1 })
+  const to = new CountingTarget({ highWaterMark: 64 })
+  const ended = new Promise<void>((resolve) => to.once('finish', resolve))
+  passOn(from, to, { socket: undefined, isOver: () => to.destroyed, onEnd: () => void to.end() })
+  await new Promise(setImmediate)
+  for (let i = 0; i < 5000; i++) from.push('a')
+  from.push('b'.repeat(10_000))
+  for (let i = 0; i < 5000; i++) from.push('c')
+  from.push(null)
+  await ended
+  assert.equal(to.text, 'a'.repeat(5000) + 'b'.repeat(10_000) + 'c'.repeat(5000))
+  assert.ok(to.writes < 100, `${to.writes} writes`)
+})
+
+test('after many small parts a connection is not read from until the next turn', async () => {
+  const calls: string[] = []
+  const socket = { _handle: { readStop: () => calls.push('stop'), readStart: () => calls.push('start') } } as unknown as Socket
+  const pauses = new ReadPauses(socket)
+  for (let i = 0; i < 100_000; i++) pauses.count(4096)
+  assert.deepEqual(calls, [])
+  for (let i = 0; i < 10_000; i++) pauses.count(1)
+  assert.deepEqual(calls, ['stop'])
+  await new Promise(setImmediate)
+  assert.deepEqual(calls, ['stop', 'start'])
+  for (let i = 0; i < 10_000; i++) pauses.count(1)
+  assert.deepEqual(calls, ['stop', 'start', 'stop'])
+  await new Promise(setImmediate)
+})
+
+test('bodies in chunks of one byte are passed on whole, there and back', async () => {
+  const { url } = await startBackend((request, response) => {
+    let bytes = 0
+    request.on('data', (part: Buffer) => {
+      bytes += part.length
+    })
+    request.on('end', () => {
+      for (const letter of `${bytes} bytes`) response.write(letter)
+      response.end()
+    })
+  })
+  const { port } = await startProxy(url)
+  assert.equal((await ask(port, '/', { method: 'POST', body: Buffer.alloc(70_000) })).body, '70000 bytes')
+})
+
+test('a server that says again and again that it will answer has not answered', async () => {
+  const url = await startTcp((socket) => socket.once('data', () => socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(50))))
+  const { port, ends } = await startProxy(url)
+  assert.equal((await ask(port, '/')).code, 503)
+  assert.deepEqual(ends, ['net/http: too many 1xx informational responses'])
+})
