@@ -1,5 +1,6 @@
 // Which requests the proxy passes on: a page of somebody else may make a browser send some.
 
+import { RE2JS } from 're2js'
 import { type FlagTable, UsageError } from './flags.js'
 
 export const filterFlags = {
@@ -47,9 +48,10 @@ export function makeFilter(flags: FilterFlags): (request: ProxiedRequest) => boo
   }
 }
 
-type Patterns = readonly RegExp[]
+/** Linear in what they are held against, and with the syntax that kubectl takes. */
+type Patterns = readonly RE2JS[]
 
-const fits = (patterns: Patterns, text: string): boolean => patterns.some((pattern) => pattern.test(text))
+const fits = (patterns: Patterns, text: string): boolean => patterns.some((pattern) => pattern.matcher(text).find())
 
 function readPatterns(flag: string, text: string): Patterns {
   return text
@@ -57,7 +59,7 @@ function readPatterns(flag: string, text: string): Patterns {
     .filter((pattern) => pattern !== '')
     .map((pattern) => {
       try {
-        return new RegExp(pattern)
+        return RE2JS.compile(pattern)
       } catch {
         throw new UsageError(`invalid argument "${text}" for "--${flag}" flag: ${pattern} is no pattern`)
       }
