@@ -227,6 +227,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly warnings?: (object: T, old: T | undefined, context: RuleContext) => readonly string[]
   /** Throws where no object of the kind may be made any more, however far its request has come. */
   readonly checkCreatable?: () => void
+  /** What was stored as it is read by the schema of today, for kinds whose schema may be younger than their objects. */
+  readonly readStored?: (object: T) => T
   /** A PUT on a name that does not exist creates it. */
   readonly createOnUpdate?: boolean
   /** A PUT without a resourceVersion is refused. */

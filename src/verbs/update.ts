@@ -109,7 +109,7 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
       call.checkWeight(current.entry.value)
       const unread = readyToDecode(current, call.resource)
       if (unread !== undefined) await call.waitFor(unread)
-      const live: ApiObject = current.decode(call.resource)
+      const live: ApiObject = readLive(call, current)
       const wanted = request.next(live)
       const shaping = { live, wanted: wanted instanceof Promise ? await wanted : wanted, request, current }
       const shaped = await shape(engine, call, shaping)
@@ -147,6 +147,12 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
     turn?.end()
   }
   throw conflict(call.resource.subject, call.name, modifiedMessage)
+}
+
+/** Rules compare a change with what clients see. */
+function readLive({ resource }: Call, current: StoredObject): ApiObject {
+  const stored = current.decode(resource)
+  return resource.definition.readStored?.(stored) ?? stored
 }
 
 /** Owners whose fields are the same keep the times at which they last changed something. */

@@ -99,6 +99,55 @@ describe('rules beside better known ones', () => {
     assert.equal(refused.message, ' is not supported on resources of kind "crs.x.io"')
   })
 
+  test('a custom object that is older than its schema is compared with what clients see of it', async () => {
+    const namespace = await newNamespace(client, 'older')
+    const definitions = '/apis/apiextensions.cluster.io/v1/customresourcedefinitions'
+    const define = (spec: object, rest: object = {}) => ({
+      ...customKind,
+      metadata: { name: 'olds.x.io', ...rest },
+      spec: {
+        ...customKind.spec,
+        names: { plural: 'olds', kind: 'Old' },
+        versions: customKind.spec.versions.map((version) => ({
+          ...version,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: { spec, status: { type: 'object', default: { phase: 'New' }, properties: { phase: { type: 'string' } } } },
+            },
+          },
+        })),
+      },
+    })
+    const first = { type: 'object', properties: { a: { type: 'integer' }, gone: { type: 'string' } } }
+    expectStatus(await client.post(definitions, define(first)), 201)
+    const all = `/apis/x.io/v1/namespaces/${namespace}/olds`
+    await until(
+      () => client.get(all),
+      ({ status }) => status === 200,
+    )
+    const old = { apiVersion: 'x.io/v1', kind: 'Old', metadata: { name: 'o' }, spec: { a: 1, gone: 'x' }, status: { phase: 'Sent' } }
+    const made = expectStatus(await client.post(all, old), 201)
+    assert.deepEqual(made.json['status'], { phase: 'New' })
+    const rule = { rule: 'self.b == oldSelf.b' }
+    const second = {
+      type: 'object',
+      properties: { a: { type: 'integer' }, b: { type: 'string', default: 'new' } },
+      'x-kubernetes-validations': [rule],
+    }
+    const { resourceVersion } = (await client.get(`${definitions}/olds.x.io`)).json.metadata
+    expectStatus(await client.put(`${definitions}/olds.x.io`, define(second, { resourceVersion })), 200)
+    await until(
+      () => client.get(`${all}/o`),
+      ({ json }) => (json['spec'] as Wire)['b'] === 'new',
+    )
+    const labelled = await client.patch(`${all}/o`, 'application/merge-patch+json', { metadata: { labels: { l: 'm' } } })
+    assert.equal(expectStatus(labelled, 200).json.metadata['generation'], 1)
+    assert.deepEqual(labelled.json['spec'], { a: 1, b: 'new' })
+    const changed = await client.patch(`${all}/o`, 'application/merge-patch+json', { spec: { b: 'other' } })
+    assert.match(expectFailure(changed, 422, 'Invalid').message ?? '', /failed rule: self\.b == oldSelf\.b/)
+  })
+
   test('whoever deletes the metrics has them counted anew', async () => {
     await client.get('/api/v1/nodes')
     const counted = /^apiserver_request_total\{[^}]*resource="nodes"[^}]*verb="LIST"/m

@@ -20,7 +20,7 @@ import { onceFor } from '../../../base/once-for.js'
 import { Strain } from '../../../base/weight.js'
 import type { StructNode } from '../../../schema/node.js'
 import { readValue } from '../../../schema/read.js'
-import type { JsonSchema } from '../json-schema.js'
+import { defaultOf, type JsonSchema } from '../json-schema.js'
 import { hasExpressions } from '../schema-expressions.js'
 import type { CustomResourceDefinition, CustomResourceDefinitionVersion } from '../v1.schema.js'
 import { validateEmbedded } from '../values/embedded-resource.js'
@@ -48,6 +48,9 @@ const versionOf = (definition: CustomResourceDefinitionVersion): CustomVersion =
   definition,
   hasStatus: definition.subresources?.status !== undefined,
 })
+
+const fillsStatus = ({ schema, hasStatus }: CustomVersion): boolean =>
+  hasStatus && defaultOf(schema.properties?.['status'] ?? {}) !== undefined
 
 /** Of metadata a schema may restrict the name; the rest has rules of its own. */
 function ownPart(object: ApiObject): { readonly [name: string]: unknown } {
@@ -108,9 +111,11 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
     (conversion === undefined ? versions.get(version) : undefined) ?? (stored as CustomVersion)
   // Which parts of an object have an endpoint of their own is said for each version.
   const hasStatusIn = ({ version }: RuleContext): boolean => (versions.get(version) ?? stored)?.hasStatus === true
-  const isRewritten = (definition.metadata?.generation ?? 1) > 1
+  // A status that is left out where objects are written is filled in where they are read, like anything that a later schema knows.
+  const isRewritten = (definition.metadata?.generation ?? 1) > 1 || [...versions.values()].some(fillsStatus)
   const kind = names.kind ?? ''
   const structOf = onceFor(({ schema }: CustomVersion) => structOfKind(kind, schema))
+  const refresh = stored !== undefined && isRewritten ? refreshing(structOf(stored), stored) : undefined
   const withType = withTypeOf(`${spec.group}/${stored?.name}`, kind)
   const prepareUpdate = (next: ApiObject, old: ApiObject, context: RuleContext): ApiObject => {
     const hasStatus = hasStatusIn(context)
@@ -154,11 +159,12 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
         structOf,
         own: partsOf(version),
         isConverted: conversion !== undefined,
-        isRewritten,
+        refresh,
         deprecation: deprecationOf(version, [...versions.values()], `${spec.group}`, kind),
       }),
     ),
     ...(conversion === undefined ? {} : { conversion }),
+    ...(conversion !== undefined || refresh === undefined ? {} : { readStored: refresh }),
     nameProblems: dnsSubdomainProblems,
     selectableFields: {},
     anyFinalizer: true,
@@ -181,8 +187,8 @@ interface Serving {
   readonly structOf: (version: CustomVersion) => StructNode
   /** Somebody else converts between the versions. */
   readonly isConverted: boolean
-  /** The definition has changed since it was made, so that objects may be stored that were never read by it. */
-  readonly isRewritten: boolean
+  /** Where objects may be stored that lack what the schema fills in: its definition has changed since it was made, for one. */
+  readonly refresh: ((object: ApiObject) => ApiObject) | undefined
   readonly deprecation: Deprecation | undefined
 }
 
@@ -204,27 +210,38 @@ function deprecationOf(
   return { warning: `${group}/${name} ${kind} is deprecated${instead}`, deprecatedIn: '' }
 }
 
+const prune = (struct: StructNode, object: ApiObject): ApiObject => readValue(struct, object).value as ApiObject
+
+const filled = (object: ApiObject, by: CustomVersion, filling: Filling = new SparingFilling()): ApiObject =>
+  withDefaults(object, by.schema, filling) as ApiObject
+
+/** Reads what was stored by the schema of today. What it made itself it knows again: a write reads an object for several of its steps. */
+function refreshing(struct: StructNode, stored: CustomVersion): (object: ApiObject) => ApiObject {
+  const made = new WeakSet<ApiObject>()
+  return (object) => {
+    if (made.has(object)) return object
+    const refreshed = filled(prune(struct, object), stored)
+    made.add(refreshed)
+    return refreshed
+  }
+}
+
 function servedVersion(
   version: CustomVersion,
-  { own, stored, structOf, isConverted, isRewritten, deprecation }: Serving,
+  { own, stored, structOf, isConverted, refresh, deprecation }: Serving,
 ): ResourceVersionDefinition {
   const schema = structOf(version)
   const isStored = version.definition.storage === true
   const asStored = structOf(stored)
-  const prune = (struct: StructNode, object: ApiObject): ApiObject => readValue(struct, object).value as ApiObject
-  const filled = (object: ApiObject, by: CustomVersion, filling: Filling = new SparingFilling()): ApiObject =>
-    withDefaults(object, by.schema, filling) as ApiObject
   // What was stored under another schema of its version is read by the one of today. Whoever reads another version is shown what that one knows,
   // with nothing filled in; what is kept has the defaults of the stored one.
-  const fromStored = isStored
-    ? (object: ApiObject) => filled(prune(schema, object), version)
-    : (object: ApiObject) => prune(schema, isRewritten ? filled(object, stored) : object)
+  const fromStored = isStored ? refresh : (object: ApiObject) => prune(schema, refresh?.(object) ?? object)
   return {
     name: version.name,
     schema,
     own,
     ...(isStored ? { stored: true } : {}),
-    ...(isConverted || (isStored && !isRewritten) ? {} : { fromStored }),
+    ...(isConverted || fromStored === undefined ? {} : { fromStored }),
     ...(isConverted || isStored ? {} : { toStored: (object) => filled(prune(asStored, filled(object, version)), stored) }),
     defaults: (object, context) => filled(object, version, new RefusingFilling(context)),
     ...(deprecation === undefined ? {} : { deprecation }),
