@@ -6,7 +6,7 @@ import { timeOf } from '../../schema/scalars.js'
 import type { Exchange } from '../exchange.js'
 import { sendPlain } from '../respond.js'
 import type { FlowControl } from './flow-control.js'
-import type { PriorityLevel } from './priority-level.js'
+import { type FlowQueue, newQueue, type PriorityLevel } from './priority-level.js'
 
 type Row = readonly (string | number | boolean)[]
 
@@ -52,11 +52,10 @@ const levelColumns = [
 
 function levelRow(level: PriorityLevel): Row {
   if (level.isExempt) return [level.name, ...levelColumns.slice(1).map(() => '<none>')]
-  const active = level.queues.filter(({ waiting, executing }) => waiting.length > 0 || executing > 0).length
   const { waitingCount, executing, dispatched, refused, timedOut, cancelled } = level
   return [
     level.name,
-    active,
+    level.queues.size,
     executing === 0 && waitingCount === 0,
     false,
     waitingCount,
@@ -80,10 +79,20 @@ const queueColumns = [
   'TotalWorkSum',
 ]
 
+/** More than these are shown only as far as they are in use. */
+const mostIdleQueues = 1000
+
+function queuesOf({ queues, queueCount }: PriorityLevel): readonly FlowQueue[] {
+  if (queueCount > mostIdleQueues) return inOrder(queues)
+  return Array.from({ length: queueCount }, (_, index) => queues.get(index) ?? newQueue(index, 0))
+}
+
+const inOrder = (queues: PriorityLevel['queues']): readonly FlowQueue[] => [...queues.values()].sort((a, b) => a.index - b.index)
+
 const queueRows = (level: PriorityLevel): readonly Row[] =>
   level.isExempt || level.limited?.queuing === undefined
     ? []
-    : level.queues.map(({ index, waiting, executing, seatsInUse, nextStart, seatsWaiting }) => [
+    : queuesOf(level).map(({ index, waiting, executing, seatsInUse, nextStart, seatsWaiting }) => [
         level.name,
         index,
         waiting.length,
@@ -109,7 +118,7 @@ const requestColumns = [
 const detailColumns = ['UserName', 'Verb', 'APIPath', 'Namespace', 'Name', 'APIVersion', 'Resource', 'SubResource']
 
 const requestRows = (level: PriorityLevel, hasDetails: boolean): readonly Row[] =>
-  level.queues.flatMap(({ index, waiting }) =>
+  inOrder(level.queues).flatMap(({ index, waiting }) =>
     waiting.map(({ exchange, flow, distinguisher, seats }, i) => {
       const { info, user, now } = exchange
       const row = [level.name, flow.name, index, i, distinguisher, timeOf(now), seats, 0, '0s']
@@ -121,8 +130,8 @@ const requestRows = (level: PriorityLevel, hasDetails: boolean): readonly Row[] 
 
 /** Columns as wide as what stands in them. */
 function table(rows: readonly Row[]): string {
-  const columns = Math.max(...rows.map(({ length }) => length))
-  const widths = Array.from({ length: columns }, (_, i) => Math.max(leastWidth, ...rows.map((row) => String(row[i] ?? '').length + 2)))
+  const widths: number[] = []
+  for (const row of rows) for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? leastWidth, String(cell).length + 2)
   return rows
     .map((row) => `${row.map((cell, i) => (i === row.length - 1 ? String(cell) : `${cell},`.padEnd(widths[i] ?? 0))).join('')}\n`)
     .join('')

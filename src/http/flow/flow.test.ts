@@ -295,6 +295,22 @@ test('a level without queues refuses what finds no seat; one with queues what fi
   short.close()
 })
 
+test('of millions of queues those are kept in which somebody waits or from which somebody is at work', async () => {
+  const control = controlOf({ limits: limited({ queuing: { queues: 10_000_000, handSize: 2, queueLengthLimit: 10 } }) })
+  const level = control.config.levels.get('catch-all')
+  assert.equal(level?.queues.size, 0)
+  const [first, second] = [request('alice'), request('bob')]
+  control.filter(first)
+  const waiting = control.filter(second)
+  assert.equal(level?.queues.size, 1)
+  complete(control, first)
+  await waiting
+  assert.equal(level?.queues.size, 1, 'bob is at work')
+  complete(control, second)
+  assert.equal(level?.queues.size, 0)
+  control.close()
+})
+
 test('more than a few within a millisecond wait for the next turn of the event loop, though there are seats', async () => {
   const control = controlOf({ seats: 1_000, limits: limited({ queuing: { queues: 1, handSize: 1, queueLengthLimit: 1_000 } }) })
   const now = request('x').begunMs

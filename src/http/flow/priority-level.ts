@@ -1,6 +1,7 @@
 // One priority level: how many seats its requests take at once, and the queues in which others wait. Among queues the one is next whose requests
 // have had least so far, in a time that passes only while they are served (start-time fair queuing).
 
+import { getOrInsert } from '../../base/get-or-insert.js'
 import type { Exchange } from '../exchange.js'
 import type { Flow } from './flow.js'
 import type { LimitedLevel, PriorityLevelObject } from './flow-objects.js'
@@ -51,7 +52,8 @@ export class PriorityLevel {
   refused = 0
   timedOut = 0
   cancelled = 0
-  queues: FlowQueue[] = []
+  /** Those in which somebody waits or from which somebody came who is at work, by index: there may be millions of others, and they are the same. */
+  readonly queues = new Map<number, FlowQueue>()
   #now = 0
   #windowMs = Number.NEGATIVE_INFINITY
   #begunInWindow = 0
@@ -64,9 +66,11 @@ export class PriorityLevel {
   configure({ uid, limited }: Pick<PriorityLevelObject, 'uid' | 'limited'>): void {
     this.uid = uid
     this.limited = limited
-    const wanted = limited?.queuing?.queues ?? 1
-    while (this.queues.length < wanted) this.queues.push(newQueue(this.queues.length))
-    while (this.queues.length > wanted && isIdle(this.queues.at(-1) as FlowQueue)) this.queues.pop()
+  }
+
+  /** How many there are altogether. */
+  get queueCount(): number {
+    return this.limited?.queuing?.queues ?? 1
   }
 
   get isExempt(): boolean {
@@ -98,14 +102,20 @@ export class PriorityLevel {
     queue.seatsInUse -= seats
     // What it took in fact takes the place of what was expected.
     queue.nextStart += (tookMs - expectedMs) * seats
+    this.#forgetIdle(queue)
+  }
+
+  /** Nobody who comes later is behind for what was before: its time begins anew, as in the reference. */
+  #forgetIdle(queue: FlowQueue): void {
+    if (queue.waiting.length === 0 && queue.executing === 0) this.queues.delete(queue.index)
   }
 
   /** The queue for a request of a flow whose hand is given; undefined: all of them are full. */
   enqueue(waiting: Waiting, { hand, hasSeats }: { readonly hand: readonly number[]; readonly hasSeats: boolean }): FlowQueue | undefined {
-    const queue = this.#shortest(hand)
+    const index = this.#shortest(hand)
     const most = this.limited?.queuing?.queueLengthLimit ?? 0
-    if (hasSeats ? this.waitingCount >= mostForTurn : queue.waiting.length >= most) return undefined
-    if (isIdle(queue)) queue.nextStart = Math.max(queue.nextStart, this.#now)
+    if (hasSeats ? this.waitingCount >= mostForTurn : this.#waitingIn(index) >= most) return undefined
+    const queue = getOrInsert(this.queues, index, () => newQueue(index, this.#now))
     queue.waiting.push(waiting)
     queue.seatsWaiting += waiting.seats
     this.waitingCount++
@@ -114,23 +124,31 @@ export class PriorityLevel {
 
   /** Whether in all of these queues somebody waits. */
   isWaitedIn(hand: readonly number[]): boolean {
-    return this.#shortest(hand).waiting.length > 0
+    return this.#waitingIn(this.#shortest(hand)) > 0
   }
 
-  #shortest(hand: readonly number[]): FlowQueue {
-    let best: FlowQueue | undefined
+  #waitingIn(index: number): number {
+    return this.queues.get(index)?.waiting.length ?? 0
+  }
+
+  /** Where least waits or is at work, by its index; the first of several. */
+  #shortest(hand: readonly number[]): number {
+    let best = 0
+    let least = Number.POSITIVE_INFINITY
     for (const card of hand) {
-      const queue = this.queues[card]
-      if (queue === undefined) continue
-      if (best === undefined || loadOf(queue) < loadOf(best)) best = queue
+      const queue = this.queues.get(card)
+      const load = queue === undefined ? 0 : loadOf(queue)
+      if (load >= least) continue
+      best = card
+      least = load
     }
-    return best ?? (this.queues[0] as FlowQueue)
+    return best
   }
 
   /** Takes out the request that is next, if there is room for it. */
   next(hasRoom: (seats: number) => boolean): { readonly waiting: Waiting; readonly queue: FlowQueue } | undefined {
     let queue: FlowQueue | undefined
-    for (const each of this.queues) {
+    for (const each of this.queues.values()) {
       if (each.waiting.length > 0 && (queue === undefined || each.nextStart < queue.nextStart)) queue = each
     }
     const waiting = queue?.waiting[0]
@@ -148,7 +166,7 @@ export class PriorityLevel {
   /** Takes out those that shall not wait any longer. */
   takeOut(isOver: (waiting: Waiting) => boolean): readonly Waiting[] {
     const out: Waiting[] = []
-    for (const queue of this.queues) {
+    for (const queue of this.queues.values()) {
       for (let i = queue.waiting.length - 1; i >= 0; i--) {
         const waiting = queue.waiting[i] as Waiting
         if (!isOver(waiting)) continue
@@ -157,13 +175,19 @@ export class PriorityLevel {
         this.waitingCount--
         out.push(waiting)
       }
+      this.#forgetIdle(queue)
     }
     return out
   }
 }
 
-const newQueue = (index: number): FlowQueue => ({ index, waiting: [], seatsWaiting: 0, executing: 0, seatsInUse: 0, nextStart: 0 })
-
-const isIdle = ({ waiting, executing }: FlowQueue): boolean => waiting.length === 0 && executing === 0
+export const newQueue = (index: number, nextStart: number): FlowQueue => ({
+  index,
+  waiting: [],
+  seatsWaiting: 0,
+  executing: 0,
+  seatsInUse: 0,
+  nextStart,
+})
 
 const loadOf = ({ seatsWaiting, seatsInUse }: FlowQueue): number => seatsWaiting + seatsInUse
