@@ -208,6 +208,8 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   readonly prepareUpdate?: (next: T, old: T, context: RuleContext) => T
   /** What is wrong with an object; `old` is there where it is checked as part of a change. */
   readonly validate?: (object: T, context: RuleContext, old?: T) => readonly FieldError[]
+  /** What is wrong with an object in the version in which it was sent, where somebody else converts it before it is validated. */
+  readonly validateSent?: (object: T, context: RuleContext, subresource: string) => readonly FieldError[]
   /** What is wrong with the change; the checks of `validate` are included where the kind wants them. */
   readonly validateUpdate?: (next: T, old: T, context: RuleContext) => readonly FieldError[]
   /** Rules that somebody wrote as expressions, which may take long: gives way where it yields. `errors` is what other checks have found. */

@@ -4,6 +4,7 @@
 // Where somebody else converts (api/conversion), what works on versions stays as it is: it is run, the conversion that it stumbles over is
 // asked for, and it is run again with the answer at hand. Kinds that convert by functions of their own pay nothing for that.
 
+import { invalid } from '../api/api-error.js'
 import type { Call } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
 import type { ConversionVersions } from '../api/conversion.js'
@@ -16,8 +17,18 @@ import type { WrittenObject } from './engine.js'
 
 export function toStored(call: Call, object: ApiObject): ApiObject {
   const { conversion, storedApiVersion, toStored: convert } = call.resource
-  if (conversion !== undefined) return convertFor(call, object, { from: conversion.version, to: storedApiVersion })
+  if (conversion !== undefined) {
+    if (conversion.version !== storedApiVersion) checkSent(call, object)
+    return convertFor(call, object, { from: conversion.version, to: storedApiVersion })
+  }
   return convert?.(object) ?? object
+}
+
+/** What a client gets wrong it is told in the words of its own version, before anybody is asked to convert it. */
+function checkSent(call: Call, object: ApiObject): void {
+  const { definition, invalidSubject } = call.resource
+  const errors = definition.validateSent?.(object, call, call.subresource?.name ?? '') ?? []
+  if (errors.length > 0) throw invalid(invalidSubject, object.metadata?.name ?? '', errors)
 }
 
 export const fromStored = (call: Call, object: ApiObject): ApiObject => shownAs(call, call.resource, object)

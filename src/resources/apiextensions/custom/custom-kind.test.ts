@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { BatchConversion } from '../../../api/conversion.js'
 import type { ApiObject } from '../../../api/object.js'
 import { testContext } from '../../../api/rule-context.fixture.js'
 import { readValue } from '../../../schema/read.js'
@@ -40,17 +41,20 @@ const version = (name: string, more: Partial<CustomResourceDefinitionVersion> = 
   ...more,
 })
 
-const define = (versions: readonly CustomResourceDefinitionVersion[], generation = 1) =>
-  customKind({
-    metadata: { name: 'boxes.example.com', generation },
-    spec: {
-      group: 'example.com',
-      scope: 'Namespaced',
-      names: { plural: 'boxes', singular: 'box', kind: 'Box', listKind: 'BoxList' },
-      versions,
-    },
-    status: { acceptedNames: { plural: 'boxes', singular: 'box', kind: 'Box', listKind: 'BoxList' } },
-  } as CustomResourceDefinition)
+const define = (versions: readonly CustomResourceDefinitionVersion[], generation = 1, conversion?: BatchConversion) =>
+  customKind(
+    {
+      metadata: { name: 'boxes.example.com', generation },
+      spec: {
+        group: 'example.com',
+        scope: 'Namespaced',
+        names: { plural: 'boxes', singular: 'box', kind: 'Box', listKind: 'BoxList' },
+        versions,
+      },
+      status: { acceptedNames: { plural: 'boxes', singular: 'box', kind: 'Box', listKind: 'BoxList' } },
+    } as CustomResourceDefinition,
+    conversion,
+  )
 
 const kind = define([version('v1')])
 const [only] = kind.versions
@@ -128,6 +132,19 @@ describe('a custom kind', () => {
     ])
     const fine = { spec: { size: 1 } }
     assert.deepEqual(found({ ...fine, status: { n: 1, l: ['b', 'b'] } }, fine), ['status.l[1]: Duplicate value: "b"'])
+  })
+
+  it('checks what somebody else will convert in the version in which it was sent', () => {
+    const width = { type: 'object', properties: { spec: { type: 'object', properties: { width: { type: 'integer' } } } } } as const
+    const other = version('v2', { storage: false, schema: { openAPIV3Schema: width } })
+    const converted = define([version('v1'), other], 1, async (objects) => objects)
+    const found = (own: object, subresource = '') =>
+      converted.validateSent?.(object(own), { ...context, version: 'v2' }, subresource).map(({ field, message }) => `${field}: ${message}`)
+    const wrong = ['spec.width: Invalid value: "string": spec.width in body must be of type integer: "string"']
+    assert.deepEqual(found({ spec: { width: 'x' } }), wrong)
+    assert.deepEqual(found({ spec: { width: 'x' } }, 'status'), [])
+    assert.deepEqual(found({ spec: { width: 3 }, status: { size: 1 } }), [])
+    assert.equal(kind.validateSent, undefined)
   })
 
   it('lets items be the same that were so before', () => {

@@ -124,6 +124,13 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
   }
   const validateUpdate = (object: ApiObject, old: ApiObject, context: RuleContext): readonly FieldError[] =>
     validateObject({ object, old }, ruleOf(context), context)
+  const validateSent: ResourceDefinition['validateSent'] = (object, context, subresource) => {
+    const version = versions.get(context.version)
+    // A scale is written into the object that is stored.
+    if (version === undefined || subresource === 'scale') return noErrors
+    const ofStatus = subresource === 'status'
+    return validateObject({ object: version.hasStatus && !ofStatus ? withoutStatus(object) : object, ofStatus }, version, context)
+  }
   // A kind without any makes nothing of it for each object.
   const hasRules = [...versions.values()].some(({ schema }) => hasExpressions(schema))
   const expressions: ResourceDefinition['expressions'] = (object, old, context, errors) =>
@@ -163,7 +170,7 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
         deprecation: deprecationOf(version, [...versions.values()], `${spec.group}`, kind),
       }),
     ),
-    ...(conversion === undefined ? {} : { conversion }),
+    ...(conversion === undefined ? {} : { conversion, validateSent }),
     ...(conversion !== undefined || refresh === undefined ? {} : { readStored: refresh }),
     nameProblems: dnsSubdomainProblems,
     selectableFields: {},
