@@ -178,7 +178,7 @@ export interface ResourceDefinition<T extends ApiObject = ApiObject> {
   /** What is sent goes to a subresource of the object of the same name, in the same group and version, and is not kept. */
   readonly postsTo?: { readonly resource: string; readonly subresource: string }
   readonly versions: readonly ResourceVersionDefinition[]
-  /** Where somebody else converts between the versions; they have no `toStored` and `fromStored` then. */
+  /** Where somebody else converts between the versions; they have no `toStored` then, and `fromStored` only the stored one. */
   readonly conversion?: BatchConversion
   readonly subresources?: readonly SubresourceDefinition<T>[]
   /** Where a kind keeps its objects as those of another kind: under that group, in that form. */

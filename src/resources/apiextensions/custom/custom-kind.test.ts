@@ -145,6 +145,11 @@ describe('a custom kind', () => {
     assert.deepEqual(found({ spec: { width: 'x' } }, 'status'), [])
     assert.deepEqual(found({ spec: { width: 3 }, status: { size: 1 } }), [])
     assert.equal(kind.validateSent, undefined)
+    // What is older than the schema is shown as the schema has it, in the version that needs no conversion.
+    const rewritten = define([version('v1'), other], 2, async (objects) => objects)
+    const [stored, shown] = rewritten.versions
+    assert.deepEqual(stored?.fromStored?.(object({ spec: { more: 1 } }), context.identity), object({ spec: { size: 3 } }))
+    assert.equal(shown?.fromStored, undefined)
   })
 
   it('lets items be the same that were so before', () => {
