@@ -99,7 +99,7 @@ export class LogFile implements LineTarget {
       // Others who write to the same file keep what is theirs.
       if (fstatSync(descriptor).size === this.#bytes + written) ftruncateSync(descriptor, this.#bytes)
     } catch (err) {
-      this.#logger.warn({ err }, 'a part of a line stays in the audit log')
+      this.#logger.warn({ err }, 'cannot remove a partial line from the audit log')
     }
   }
 
@@ -132,7 +132,7 @@ export class LogFile implements LineTarget {
       this.#mostBytes = maxBytes
     } catch (err) {
       this.#mostBytes = this.#bytes + retryBytes
-      this.#logger.warn({ err }, 'the audit log is full, cannot be put aside and is continued')
+      this.#logger.warn({ err }, 'cannot rotate the audit log; appending to the current file')
       return this.#open()
     }
     const descriptor = this.#open()
@@ -146,7 +146,7 @@ export class LogFile implements LineTarget {
     if (maxBackups === 0 && maxAgeDays === 0 && !compresses) return
     this.#tidying = this.#tidying
       .then(() => this.#tidy())
-      .catch((err: unknown) => this.#logger.warn({ err }, 'old audit logs cannot be compressed or removed'))
+      .catch((err: unknown) => this.#logger.warn({ err }, 'cannot compress or remove old audit logs'))
   }
 
   #backupName(): string {

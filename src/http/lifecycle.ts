@@ -66,7 +66,7 @@ export class BrokenAnswerError extends Error {
 export const loggingHooks = (logger: Logger): RequestHooks => ({
   panic: ({ info, auditId }, thrown) => {
     const fields = { method: info.method, path: info.path, auditId }
-    if (thrown instanceof BrokenAnswerError) logger.warn(fields, 'another server broke its answer off')
+    if (thrown instanceof BrokenAnswerError) logger.warn(fields, 'another server aborted its response')
     else logger.error({ err: thrown, ...fields }, 'internal error')
   },
 })

@@ -95,8 +95,8 @@ export class SpanExporter {
     const isReached = problem === undefined
     if (this.#isReached !== isReached) {
       const { logger, url } = this.#options
-      if (isReached) logger.info({ url }, 'traces are taken again')
-      else logger.warn({ url, problem }, 'traces are dropped, because they are not taken')
+      if (isReached) logger.info({ url }, 'exporting traces again')
+      else logger.warn({ url, problem }, 'cannot export traces; dropping them')
     }
     this.#isReached = isReached
     if (this.#waiting.length >= mostInBatch) this.#send()

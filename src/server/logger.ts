@@ -54,7 +54,7 @@ function openTextSink(fd: number): Sink {
   return { log, writer }
 }
 
-const leftOut = 'the log could not be written fast enough or had no room, and lines were left out'
+const leftOut = 'log lines dropped: the log was not written fast enough, or its disk was full'
 
 function openSink(level: LogLevel, fd: number): Sink {
   const load = createRequire(import.meta.url)('pino') as typeof pino

@@ -34,7 +34,8 @@ const isSelfExplaining = (error: unknown): error is Error =>
 export function explainStartFailure(error: unknown): string | undefined {
   if (isSelfExplaining(error)) return error.message
   // By the flags, such as those of admission, or by what was stored before.
-  if (error instanceof ApiError && error.status.code < 500) return `what every server holds cannot be stored: ${error.message}`
+  if (error instanceof ApiError && error.status.code < 500)
+    return `cannot store the objects that every server starts with: ${error.message}`
   const { code = '', path } = (error ?? {}) as NodeJS.ErrnoException
   const problem = diskProblems[code]
   if (problem === undefined || path === undefined) return undefined

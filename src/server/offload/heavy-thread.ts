@@ -275,7 +275,7 @@ export class HeavyThread implements Offload, ItemMaker {
     const isAlone = jobs.some((job) => job.isAlone)
     if (thread.silence.isTooLong(isAlone && jobs.some((job) => job.isWanted())) && this.#keepsOthers(jobs)) {
       for (const job of jobs) job.isOverdue = isAlone
-      this.#parts.logger.warn({ requests: jobs.length }, 'the thread for heavy requests was held by one of them, while others waited')
+      this.#parts.logger.warn({ requests: jobs.length }, 'a request held up the thread for heavy requests while others waited')
       void this.#end()
     } else thread.silence.ask(() => thread.worker.postMessage({ kind: 'ask' } satisfies ToThread))
   }

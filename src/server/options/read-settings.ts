@@ -14,7 +14,7 @@ import { flagError } from './flag.js'
 import { readFlagFiles } from './flag-files.js'
 import { allFlags, type FlagName, type FlagValues } from './flag-table.js'
 import { controllerNames, namedControllers, ownControllers } from './flags/api.js'
-import { lonelyFlags } from './lonely-flags.js'
+import { ineffectiveFlags } from './ineffective-flags.js'
 import type { ParsedFlags } from './parse-flags.js'
 import { readAdmission } from './read-admission.js'
 import { readAgents } from './read-agents.js'
@@ -115,7 +115,7 @@ export async function readSettings(parsed: ParsedFlags, kept?: ReadonlyMap<strin
         (name) => `--encryption-provider-config: there is no resource ${JSON.stringify(name)}`,
       ),
       ...auditWarnings,
-      ...lonelyFlags(parsed),
+      ...ineffectiveFlags(parsed),
       ...tokens.warnings.map((warning) => `--token-auth-file: ${warning}`),
       ...(given.has('anonymous-auth') && values['anonymous-auth'] && !anonymousAuth
         ? ['--anonymous-auth: stays off, because --authorization-mode has AlwaysAllow']

@@ -13,7 +13,7 @@ const groups: readonly { readonly asks: FlagName; readonly beginning: string }[]
 ]
 
 /** A sentence for each group. */
-export function lonelyFlags({ given }: Pick<ParsedFlags, 'given'>): readonly string[] {
+export function ineffectiveFlags({ given }: Pick<ParsedFlags, 'given'>): readonly string[] {
   return groups.flatMap(({ asks, beginning }) => {
     const names = given.has(asks) ? [] : [...given].filter((name) => name.startsWith(beginning))
     return names.length === 0 ? [] : [`${names.map((name) => `--${name}`).join(', ')}: no effect without --${asks}`]
