@@ -172,6 +172,18 @@ for (const { what, says, why } of refusals)
     await assert.rejects(throughTcp(proxy, { timeoutMs: 60_000, mostBytes: 4096 })('far', 1), { message: why })
   })
 
+test('a proxy that speaks a byte at a time is understood', async (t) => {
+  const proxy = await proxyOf(t)
+  proxy.answer = async (socket) => {
+    for (const letter of `HTTP/1.1 200 ${'x'.repeat(200)}\r\nA: b\r\n\r\n`) {
+      socket.write(letter)
+      await new Promise(setImmediate)
+    }
+  }
+  const socket = await throughTcp(proxy)('far', 1)
+  socket.destroy()
+})
+
 test('a proxy that says nothing, hangs up or is not there is an error', async (t) => {
   const proxy = await proxyOf(t)
   proxy.answer = () => undefined

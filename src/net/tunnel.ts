@@ -3,6 +3,7 @@
 
 import { connect as connectPlain, isIP, isIPv6, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import { GatheredParts } from './gathered-parts.js'
 import { describeNetworkFailure } from './network-failure.js'
 import { checkServerName } from './shown-certificate.js'
 
@@ -39,8 +40,7 @@ export function dialThrough(proxy: ProxyPlace, { timeoutMs, mostBytes }: TunnelL
       if (!/^[A-Za-z0-9._:[\]-]+$/.test(address)) throw new Error(`${JSON.stringify(address)} is no address`)
       const socket = openSocket(proxy)
       let isAsked = false
-      const parts: Buffer[] = []
-      let bytes = 0
+      const parts = new GatheredParts()
       const leave = (): void => {
         clearTimeout(timer)
         socket.off('data', read)
@@ -61,11 +61,13 @@ export function dialThrough(proxy: ProxyPlace, { timeoutMs, mostBytes }: TunnelL
         )
       const end = (): void => fail(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
       const read = (chunk: Buffer): void => {
-        parts.push(chunk)
-        bytes += chunk.length
+        // The end of the head may have begun in what came before.
+        const from = Math.max(0, parts.bytes - 3)
+        parts.add(chunk)
+        const { bytes } = parts
         // Few bytes are expected, and no more than the bound are kept.
-        const all = Buffer.concat(parts)
-        const headEnd = all.indexOf('\r\n\r\n')
+        const all = parts.whole()
+        const headEnd = all.indexOf('\r\n\r\n', from)
         if (headEnd < 0) {
           if (bytes > mostBytes) refuse(`reading HTTP response from CONNECT to ${address} via proxy ${name} failed: the head is too long`)
           return

@@ -221,4 +221,20 @@ describe('a credential plugin', () => {
     fails({ command: 'a', apiVersion, interactiveMode: 'Never', env: [{ name: '', value: '' }] }, /has no name/)
     assert.equal(readPlugin({ command: 'a', apiVersion: versions[1] ?? '' }, '').interactiveMode, 'IfAvailable')
   })
+
+  test('that prints without end is not listened to, and has nobody to print for', async () => {
+    const pidFile = join(folder, 'endless.pid')
+    const { entry } = script('', { body: `trap '' TERM\necho $$ > ${pidFile}\nwhile printf '%65536s' x; do :; done; exit 0` })
+    await assert.rejects(async () => sourceOf(entry).current(), /it prints too much/)
+    const pid = Number(readFileSync(pidFile, 'utf8'))
+    const isThere = (): boolean => {
+      try {
+        return process.kill(pid, 0)
+      } catch {
+        return false
+      }
+    }
+    for (const until = Date.now() + 60_000; isThere() && Date.now() < until; ) await new Promise((resolve) => setTimeout(resolve, 5))
+    assert.equal(isThere(), false)
+  })
 })

@@ -118,8 +118,10 @@ function runPlugin({ plugin, cluster, ca }: PluginSettings, isInteractive: boole
       size += chunk.length
       if (size <= longestOutput) chunks.push(chunk)
       else {
-        child.kill()
         fail('it prints too much')
+        // Whoever does not end when asked to has nobody to print for.
+        child.stdout?.destroy()
+        child.kill()
       }
     })
     child.on('close', (code, signal) => {
