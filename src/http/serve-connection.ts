@@ -5,6 +5,7 @@ import { createDeflateRaw, createGunzip, createGzip, createInflateRaw } from 'no
 import { ApiError, badRequest, notThere } from '../api/api-error.js'
 import type { ConnectionName } from '../api/definition.js'
 import { own } from '../base/own.js'
+import { shorten } from '../base/shorten.js'
 import { headerOf, removeHeader, setHeader } from '../net/forwarded-headers.js'
 import { type AnswerHead, isUpgradable } from '../net/reverse-proxy.js'
 import type { Upstream } from '../net/upstream.js'
@@ -63,8 +64,10 @@ function urlOf({ scheme, host, port }: Location): URL {
   const name = host.includes(':') ? `[${host}]` : host
   const suffix = port === undefined ? '' : `:${port}`
   const text = `${scheme}://${name}${suffix}`
-  // Nodes say themselves what they are called, and may say anything.
-  if (!/^[A-Za-z0-9._:[\]-]+$/.test(name) || !URL.canParse(text)) throw unreachable(`dial tcp: lookup ${name}${suffix}: no such host`)
+  // Nodes say themselves what they are called, and may say anything; so may clients of ports. Whoever could write an @ there would choose the
+  // host, past everything that was asked of the address.
+  const isWritten = /^[A-Za-z0-9._:[\]-]+$/.test(name) && (port === undefined || /^\d{1,5}$/.test(port))
+  if (!isWritten || !URL.canParse(text)) throw unreachable(`dial tcp: lookup ${name}${shorten(suffix)}: no such host`)
   return new URL(text)
 }
 

@@ -183,5 +183,12 @@ describe('proxies', needsAddress, () => {
     assert.equal(closed['message'], `error trying to reach service: dial tcp ${ownAddress}:1: connect: connection refused`)
     const named = expectFailure(await client.get(`${pods}/web:http/proxy/`), 503, 'ServiceUnavailable')
     assert.match(String(named['message']), /^error trying to reach service: dial tcp: lookup /)
+    // What stands behind an @ would be the host, past what was asked of the address.
+    for (const port of ['80@127.0.0.1', '@127.0.0.1', '80@localhost', '1@2130706433', '80%23', '80%3Fx', '80%5Cx', '%EF%BC%98', '080808']) {
+      for (const place of [`${pods}/web:${port}`, `${pods}/https:web:${port}`, `/api/v1/nodes/node:${port}`]) {
+        const { message } = expectFailure(await client.get(`${place}/proxy/`), 503, 'ServiceUnavailable') as { readonly message?: string }
+        assert.match(message ?? '', /^error trying to reach service: dial tcp: lookup /, place)
+      }
+    }
   })
 })
