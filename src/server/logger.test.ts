@@ -106,7 +106,7 @@ test('what waits for a slow reader is bounded, and it is told how many lines wer
     saySome(logger)
     const bytes = Buffer.alloc(1 << 20)
     let text = ''
-    for (let waited = 0; !text.includes('left out') && waited < 6000; waited += 1) {
+    for (let waited = 0; !text.includes('log lines dropped') && waited < 6000; waited += 1) {
       await new Promise((resolve) => setTimeout(resolve, 10))
       try {
         text += bytes.toString('utf8', 0, readSync(reader, bytes))
