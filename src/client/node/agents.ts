@@ -1,5 +1,6 @@
 // The connections of a transport: kept for the next request, with TLS, and through a proxy where there is one.
 
+import { setMaxListeners } from 'node:events'
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Socket } from 'node:net'
@@ -49,12 +50,20 @@ type Connected = (error: Error | null, socket?: Socket) => void
 function goThrough(agent: HttpAgent, { server, proxyUrl, secure }: Detour): void {
   const host = server.hostname.replace(/^\[|\]$/g, '')
   const port = Number(server.port || (secure === undefined ? 80 : 443))
+  const closing = new AbortController()
+  setMaxListeners(0, closing.signal)
   const connect = async (): Promise<Socket> => {
-    const tunnel = await openTunnel(new URL(proxyUrl), { host, port })
+    const tunnel = await openTunnel(new URL(proxyUrl), { host, port }, closing.signal)
     if (secure === undefined) return tunnel
     return connectTls({ servername: /^[\d.]+$|:/.test(host) ? '' : host, ...secure, host, socket: tunnel })
   }
+  const destroy = agent.destroy.bind(agent)
   Object.assign(agent, {
+    // The agent knows of a tunnel only when it is open.
+    destroy: (): void => {
+      closing.abort()
+      destroy()
+    },
     createConnection: (_options: unknown, callback: Connected): void => {
       connect().then(
         (socket) => callback(null, socket),

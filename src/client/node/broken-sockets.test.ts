@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { after, test } from 'node:test'
 import { ConnectionError, isClosedError } from '../errors.js'
@@ -52,6 +52,46 @@ test('a connection that is cut off, aborted or closed says which', async () => {
   const waiting = read(open.messages())
   transport.close()
   await assert.rejects(waiting, isClosedError)
+})
+
+test('what has not been answered when the client is closed ends with it, and says so; also what is on its way through a proxy', async () => {
+  const taken = new Set<Socket>()
+  let hear: () => void = () => undefined
+  /** Takes what comes, and never answers: a server, or a proxy before it. */
+  const silent = createTcpServer((socket) => {
+    taken.add(socket.on('error', () => undefined))
+    socket.once('data', () => hear())
+  })
+  const address = await new Promise<string>((resolve) =>
+    silent.listen(0, '127.0.0.1', () => resolve(`127.0.0.1:${(silent.address() as AddressInfo).port}`)),
+  )
+  for (const settings of [
+    { server: `http://${address}` },
+    { server: 'http://api.example', proxyUrl: `http://${address}` },
+    { server: 'https://api.example', proxyUrl: `socks5://${address}` },
+  ]) {
+    const transport = new HttpTransport(settings)
+    const requester = new Requester({ transport })
+    const answers: Promise<unknown>[] = []
+    for (const ask of [
+      () => requester.json({ path: '/', method: 'POST' }),
+      () => requester.json({ path: '/' }),
+      () => requester.openSocket({ path: '/', protocols: [] }),
+    ]) {
+      const isHeard = new Promise<void>((resolve) => (hear = resolve))
+      answers.push(ask())
+      await isHeard
+    }
+    transport.close()
+    const ends = await Promise.allSettled(answers)
+    assert.deepEqual(
+      ends.map((end) => end.status === 'rejected' && isClosedError(end.reason)),
+      [true, true, true],
+      settings.server,
+    )
+  }
+  await Promise.all([...taken].map((socket) => socket.destroyed || new Promise((resolve) => socket.once('close', resolve))))
+  silent.close()
 })
 
 test('a credential that is refused is renewed once', async () => {

@@ -42,6 +42,8 @@ export class HttpTransport implements Transport {
   private agents: Agents | undefined
   private isClosed = false
   private readonly upgraded = new Set<Socket>()
+  /** Of connections that are about to be such. */
+  private readonly upgrading = new Set<Agents>()
 
   constructor(settings: HttpTransportSettings) {
     refuseUnknownOptions('HttpTransport', settings, names)
@@ -54,7 +56,7 @@ export class HttpTransport implements Transport {
   send(request: TransportRequest): Promise<TransportResponse> {
     if (this.isClosed) return Promise.reject(closedError())
     return new Promise((resolve, reject) => {
-      const fail = (thrown: unknown): void => reject(connectionError(thrown, `${request.method} ${this.settings.server}`, request.signal))
+      const fail = (thrown: unknown): void => reject(this.explain(thrown, `${request.method} ${this.settings.server}`, request.signal))
       const body = typeof request.body === 'string' && !isAscii(request.headers) ? Buffer.from(request.body) : request.body
       // Said by us, because Node does not say it for every method that may have a body.
       const length = body === undefined ? undefined : { 'content-length': String(Buffer.byteLength(body)) }
@@ -77,7 +79,7 @@ export class HttpTransport implements Transport {
       })
       sent.on('response', (message) => {
         hasAnswer = true
-        resolve(responseOf(message, this.settings.server, request.signal))
+        resolve(responseOf(message, (thrown) => this.explain(thrown, `the answer of ${this.settings.server} broke off`, request.signal)))
       })
       sent.end(body)
     })
@@ -99,10 +101,13 @@ export class HttpTransport implements Transport {
       })
     }
     const explain = (thrown: unknown): unknown =>
-      this.isClosed ? closedError() : connectionError(thrown, `the connection to ${this.settings.server} broke off`, request.signal)
-    return upgradeToSocket(request.protocols, start, onOpen, explain).catch((thrown: unknown) => {
-      throw connectionError(thrown, `cannot connect to ${this.settings.server}`, request.signal)
-    })
+      this.explain(thrown, `the connection to ${this.settings.server} broke off`, request.signal)
+    this.upgrading.add(agent)
+    return upgradeToSocket(request.protocols, start, onOpen, explain)
+      .catch((thrown: unknown) => {
+        throw this.explain(thrown, `cannot connect to ${this.settings.server}`, request.signal)
+      })
+      .finally(() => this.upgrading.delete(agent))
   }
 
   close(): void {
@@ -113,7 +118,13 @@ export class HttpTransport implements Transport {
   private disconnect(): void {
     this.agents?.destroy()
     this.agents = undefined
+    for (const agents of this.upgrading) agents.destroy()
     for (const socket of this.upgraded) socket.destroy()
+  }
+
+  /** What ends because the client was closed says so. */
+  private explain(thrown: unknown, where: string, signal: AbortSignal | undefined): unknown {
+    return this.isClosed && signal?.aborted !== true ? closedError() : connectionError(thrown, where, signal)
   }
 
   private start(request: Omit<TransportRequest, 'headers'>, headers: TransportRequest['headers'], agent: Agents): ClientRequest {
@@ -174,8 +185,7 @@ function forMany(signal: AbortSignal): AbortSignal {
   return signal
 }
 
-function responseOf(message: IncomingMessage, server: string, signal: AbortSignal | undefined): TransportResponse {
-  const explain = (thrown: unknown): unknown => connectionError(thrown, `the answer of ${server} broke off`, signal)
+function responseOf(message: IncomingMessage, explain: (thrown: unknown) => unknown): TransportResponse {
   return {
     status: message.statusCode ?? 0,
     header: (name) => {

@@ -15,8 +15,12 @@ const patienceMs = 30_000
 /** What a proxy says before the tunnel is open. */
 const longestHead = 64 * 1024
 
-export async function openTunnel(proxy: URL, target: Target): Promise<Socket> {
+/** `signal`: nobody wants it any more. */
+export async function openTunnel(proxy: URL, target: Target, signal: AbortSignal): Promise<Socket> {
+  signal.throwIfAborted()
   const socket = dial(proxy)
+  const stop = (): unknown => socket.destroy(new Error('it is not wanted any more'))
+  signal.addEventListener('abort', stop, { once: true })
   socket.setTimeout(patienceMs, () => socket.destroy(new Error('it takes too long')))
   const reader = new SocketReader(socket, longestHead)
   try {
@@ -26,6 +30,8 @@ export async function openTunnel(proxy: URL, target: Target): Promise<Socket> {
     socket.destroy()
     const { host, protocol } = proxy
     throw new ConnectionError(`through the proxy ${protocol}//${host}: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
+  } finally {
+    signal.removeEventListener('abort', stop)
   }
   socket.setTimeout(0)
   return socket
