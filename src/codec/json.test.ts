@@ -96,7 +96,9 @@ test('json: of duplicates a hundred are told', () => {
 test('json: integers of great length are floating-point numbers, or refused', () => {
   assert.deepEqual(parse(`[${'9'.repeat(64)}]`).value, [BigInt('9'.repeat(64))])
   assert.deepEqual(parse(`[1${'0'.repeat(100)}]`).value, [1e100])
-  assert.throws(() => parse(`[${'9'.repeat(400)}]`), { message: 'a number of 400 digits is out of range' })
+  assert.throws(() => parse('{"a":[1e400]}'), { message: 'a number of 5 characters is out of range' })
+  assert.deepEqual(parse('[1e300,1.5e+100,"1e400"]').value, [1e300, 1.5e100, '1e400'])
+  assert.throws(() => parse(`[${'9'.repeat(400)}]`), { message: 'a number of 400 characters is out of range' })
 })
 
 test('json: long strings with escapes, and faults in them', () => {

@@ -31,12 +31,16 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
     return { value: parseJsonCarefully(text).value } // which throws, in better words
   }
   const { decimals } = scan
-  if (!scan.longNumber && countMembers(value) === scan.members) return { value, decimals }
+  const isLong = scan.longNumber || (decimals && largeExponent.test(text))
+  if (!isLong && countMembers(value) === scan.members) return { value, decimals }
   const careful = parseJsonCarefully(text)
   return careful.duplicates.length === 0
     ? { value: careful.value, decimals }
     : { value: careful.value, careful: { ...careful, text }, decimals }
 }
+
+/** Of a number that may be beyond all that there are, which the native parser takes for infinite. */
+const largeExponent = /\d[eE]\+?\d{3}/
 
 /** A number of more than fifteen digits, or what looks like one inside a string. */
 const longNumber = /[:,[]-?\d{16}/

@@ -187,9 +187,10 @@ class Parser {
     const digits = match[0]
     if (this.decimal !== undefined && /[.eE]/.test(digits)) return this.decimal(this.path, digits)
     const value = Number(digits)
-    if (Number.isSafeInteger(value) || /[.eE]/.test(digits)) return value
-    if (digits.length <= maxIntegerDigits) return BigInt(digits)
-    if (!Number.isFinite(value)) throw new JsonSyntaxError(`a number of ${digits.length} digits is out of range`)
+    const isDecimal = /[.eE]/.test(digits)
+    if (Number.isSafeInteger(value) || (isDecimal && Number.isFinite(value))) return value
+    if (!isDecimal && digits.length <= maxIntegerDigits) return BigInt(digits)
+    if (!Number.isFinite(value)) throw new JsonSyntaxError(`a number of ${digits.length} characters is out of range`)
     return value
   }
 
