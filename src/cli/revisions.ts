@@ -5,6 +5,9 @@ import type { PodTemplate, Workload } from './rollout.js'
 import type { Session } from './session.js'
 import type { Named } from './targets.js'
 
+/** Where nobody said why. */
+export const noCause = '<none>'
+
 export interface Revision {
   readonly number: number
   readonly cause: string
@@ -28,7 +31,7 @@ export async function revisionsOf({ resource, collection }: Named, live: Workloa
     const template = isDeployment ? (object as Workload).spec?.template : withoutDirective(data)
     return {
       number,
-      cause: annotations[identity.label('change-cause')] ?? '<none>',
+      cause: annotations[identity.label('change-cause')] ?? noCause,
       template: template ?? {},
       object: isDeployment ? object : { ...live, spec: { ...live.spec, template: template ?? {} } },
     }

@@ -28,7 +28,7 @@ export function ruleRows(rules: readonly AccessRule[]): readonly (readonly strin
     .map((one) => ({ one, key: keyOf(one) }))
     .sort((a, b) => compareText(a.key, b.key))
     .map(({ one: { group, resource, names, path, verbs } }) => [
-      group === '' ? resource : `${resource}.${group}`,
+      group === '' ? resource : resource.replace(/^[^/]*/, (name) => `${name}.${group}`),
       list(path === '' ? [] : [path]),
       list(names),
       list(verbs),

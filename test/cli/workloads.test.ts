@@ -44,7 +44,10 @@ test('rollouts: history, undo, restart, pause, status', async () => {
     await ok('rollout', 'history', 'deployment/web'),
     'deployment.apps/web \nREVISION  CHANGE-CAUSE\n1         <none>\n2         a second try\n3         <none>\n\n',
   )
-  assert.match(await ok('rollout', 'history', 'deployment/web', '--revision=2'), /with revision #2\nPod Template:\n[\s\S]*image: web:2/)
+  assert.match(
+    await ok('rollout', 'history', 'deployment/web', '--revision=2'),
+    /with revision #2\nPod Template:\n[\s\S]*Annotations:\tcluster\.io\/change-cause: a second try\n {2}Containers:\n {3}web:\n {4}Image:\tweb:2\n/,
+  )
   assert.match((await run(['rollout', 'history', 'deployment/web', '--revision=9'])).stderr, /there are 1, 2, 3/)
   assert.equal(
     await ok('rollout', 'history', 'deployment/web', '-o', 'name'),

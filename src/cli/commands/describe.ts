@@ -5,17 +5,15 @@ import { isForbidden, isNotFound } from '../../client/errors.js'
 import type { DynamicObject } from '../../client/objects.js'
 import { defineCommand } from '../command.js'
 import { DescribeContext } from '../describe/context.js'
-import { describeObject } from '../describe/describe-object.js'
+import { describeObject, hasEvents } from '../describe/describe-object.js'
+import { type Entry, none, renderEntries } from '../describe/entry.js'
 import { forEach } from '../each.js'
 import { type ClusterEvent, lastSeenMs, rowOfEvent } from '../event-rows.js'
 import { UsageError } from '../flags.js'
-import { alignRows } from '../output/columns.js'
 import { chunkFlags, fileFlags, type Named, namedOrFiled, selectFlags, wantedBy } from '../targets.js'
 
-const eventHead = [
-  ['  Type', 'Reason', 'Age', 'From', 'Message'],
-  ['  ----', '------', '---', '----', '-------'],
-] as const
+const eventHead = ['Type', 'Reason', 'Age', 'From', 'Message'] as const
+const eventRules = ['----', '------', '----', '----', '-------'] as const
 
 export const command = defineCommand({
   usage: 'describe (TYPE [NAME…] | TYPE/NAME… | TYPE -l SELECTOR | -f FILE) [flags]',
@@ -30,17 +28,17 @@ export const command = defineCommand({
   run: async (work) => {
     const { flags, io, session } = work
     if (work.args.length === 0 && flags.filename.length === 0) throw new UsageError('you must specify the type of resource to describe')
-    let isNamespaced = true
     const named = await find()
     if (named.length === 0)
-      io.err(flags['all-namespaces'] || !isNamespaced ? 'No resources found\n' : `No resources found in ${session.namespace} namespace.\n`)
+      io.err(flags['all-namespaces'] ? 'No resources found\n' : `No resources found in ${session.namespace} namespace.\n`)
     const context = new DescribeContext(session)
     let isFirst = true
     const mayBePrefix = flags.filename.length === 0 && work.args.length > 1 && work.args[0]?.includes('/') === false
     return forEach(named, io, async (one) => {
       for (const object of await objectsMeant(one)) {
-        const events = flags['show-events'] ? await eventsOf(object) : undefined
-        io.out(`${isFirst ? '' : '\n\n'}${await describeObject(object, context, io)}${events ?? ''}`)
+        const entries = await describeObject(object, context)
+        const events = flags['show-events'] && hasEvents(object) ? [await eventsOf(object)] : []
+        io.out(`${isFirst ? '' : '\n\n'}${renderEntries([...entries, ...events], io.style)}`)
         isFirst = false
       }
     })
@@ -64,25 +62,24 @@ export const command = defineCommand({
       if (flags.filename.length > 0 || flags.selector !== undefined) return namedOrFiled(work.args, flags, work)
       const { named: found, collections } = await wantedBy(work.args, { session, allNamespaces: flags['all-namespaces'] })
       if (found.length > 0) return found
-      isNamespaced = collections.some(({ resource }) => resource.namespaced)
       return namedOrFiled(work.args, { ...flags, all: collections.length > 0 }, work)
     }
 
-    async function eventsOf({ metadata }: DynamicObject): Promise<string> {
+    async function eventsOf({ metadata }: DynamicObject): Promise<Entry> {
       const namespace = metadata?.namespace
       const events: Collection<ClusterEvent> = session.client.collection(
         { group: '', version: 'v1', resource: 'events', kind: 'Event', namespaced: true },
         namespace,
       )
       const { items } = await events.list({ fieldSelector: `involvedObject.uid=${metadata?.uid ?? ''}` })
-      if (items.length === 0) return `${io.style.bold('Events:')}  <none>\n`
+      if (items.length === 0) return ['Events', none]
       const rows = items
         .toSorted((a, b) => lastSeenMs(a) - lastSeenMs(b))
         .map((event) => {
           const [age = '', type = '', reason = '', , message = ''] = rowOfEvent(event, Date.now(), false)
-          return [`  ${type}`, reason, age, event.source?.component || event.reportingComponent || '', message]
+          return [type, reason, age, event.source?.component || event.reportingComponent || '', message]
         })
-      return `${io.style.bold('Events:')}\n${alignRows([...eventHead, ...rows])}`
+      return ['Events', { headers: eventHead, rules: eventRules, rows }]
     }
   },
 })

@@ -1,13 +1,14 @@
 // Shows the revisions of workloads.
 
 import { defineCommand } from '../command.js'
+import { renderTabbed } from '../describe/entry.js'
+import { type Template, templateEntry } from '../describe/pod.js'
 import { Failure } from '../failure.js'
 import { UsageError } from '../flags.js'
 import { alignRows, headerRow } from '../output/columns.js'
-import { yamlText } from '../output/documents.js'
 import { outputOf, printFlags } from '../output/print-flags.js'
 import { printerFor } from '../output/printer.js'
-import { revisionsOf } from '../revisions.js'
+import { noCause, type Revision, revisionsOf } from '../revisions.js'
 import { rolloutFlags, type Workload, workloadsOf } from '../rollout.js'
 import { fullNameOf, nameOfObject } from '../targets.js'
 
@@ -20,6 +21,14 @@ export const command = defineCommand({
     const wanted = flags.revision ?? 0
     if (wanted < 0) throw new UsageError(`revision must be a positive integer: ${wanted}`)
     const form = outputOf(flags)
+    const causeName = (await session.resources.identity()).label('change-cause')
+    const withCause = ({ template, cause }: Revision): Template => ({
+      ...(template as Template),
+      metadata: {
+        ...template.metadata,
+        annotations: { ...template.metadata?.annotations, ...(cause === noCause ? {} : { [causeName]: cause }) },
+      },
+    })
     const printer = form === '' ? undefined : printerFor({ flags, nameOf: nameOfObject })
     let hasShown = false
     for (const named of await workloadsOf(work)) {
@@ -38,7 +47,7 @@ export const command = defineCommand({
       io.out(`${fullNameOf(resource, name)} ${wanted > 0 ? `with revision #${wanted}` : ''}\n`)
       const [one] = chosen
       if (one === undefined) io.out('No rollout history found.\n')
-      else if (wanted > 0) io.out(`Pod Template:\n${yamlText(one.template).replaceAll(/^/gm, '  ').trimEnd()}\n`)
+      else if (wanted > 0) io.out(`${renderTabbed([templateEntry(withCause(one))])}\n`)
       else
         io.out(
           `${alignRows([headerRow(['REVISION', 'CHANGE-CAUSE'], io.style), ...revisions.map(({ number, cause }) => [String(number), cause])], [], 2)}\n`,

@@ -32,14 +32,17 @@ export const describeBinding = (object: RoleBinding | ClusterRoleBinding): reado
 
 export async function describeServiceAccount(object: ServiceAccount, context: DescribeContext): Promise<readonly Entry[]> {
   const { metadata, secrets = [], imagePullSecrets = [] } = object
-  const all = await context.list<Secret>('secrets', metadata?.namespace, {
-    fieldSelector: `type=${await context.label('service-account-token')}`,
-  })
-  const tokens = all?.filter((secret) => Object.values(secret.metadata?.annotations ?? {}).includes(metadata?.uid ?? ''))
+  const all = await context.list<Secret>('secrets', metadata?.namespace)
+  const type = await context.label('service-account-token')
+  const known = new Set(all?.map((secret) => secret.metadata?.name))
+  const told = (name: string): string => (all === undefined || known.has(name) ? name : `${name} (not found)`)
+  const tokens = all?.filter(
+    (secret) => secret.type === type && Object.values(secret.metadata?.annotations ?? {}).includes(metadata?.uid ?? ''),
+  )
   return [
     ...labelEntries(object),
-    ['Image pull secrets', listOrNone(imagePullSecrets.map(({ name }) => name ?? ''))],
-    ['Mountable secrets', listOrNone(secrets.map(({ name }) => name ?? ''))],
+    ['Image pull secrets', listOrNone(imagePullSecrets.map(({ name = '' }) => told(name)))],
+    ['Mountable secrets', listOrNone(secrets.map(({ name = '' }) => told(name)))],
     ['Tokens', tokens === undefined ? undefined : listOrNone(tokens.map((secret) => secret.metadata?.name ?? ''))],
   ]
 }

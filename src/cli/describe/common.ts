@@ -1,9 +1,11 @@
 // Parts of descriptions that many kinds have: names, labels, owners, conditions, times, selectors.
 
+import { printableLine } from '../../base/printable.js'
+import { compareText } from '../../base/text-order.js'
 import type { ApiObject } from '../../client/objects.js'
 import { ageText } from '../output/age.js'
 import { type LabelSelector, selectorQuery } from '../selector-query.js'
-import { type Entry, type Grid, grid, none, orNone, pairsOf } from './entry.js'
+import { type Block, type Entry, grid, heading, listOrNone, none, orNone, pairsOf } from './entry.js'
 
 export const nameEntries = ({ metadata = {} }: ApiObject): readonly Entry[] => [
   ['Name', metadata.name ?? ''],
@@ -12,8 +14,27 @@ export const nameEntries = ({ metadata = {} }: ApiObject): readonly Entry[] => [
 
 export const labelEntries = ({ metadata = {} }: ApiObject): readonly Entry[] => [
   ['Labels', pairsOf(metadata.labels)],
-  ['Annotations', pairsOf(tellingOf(metadata.annotations), ': ')],
+  annotationsEntry(metadata.annotations),
 ]
+
+/** What is longer is cut, and begins in a line of its own. */
+const longestAnnotation = 140
+
+export const annotationsEntry = (annotations: { readonly [name: string]: string } | undefined): Entry => [
+  'Annotations',
+  listOrNone(
+    Object.entries(tellingOf(annotations))
+      .sort(([a], [b]) => compareText(a, b))
+      .flatMap(([name, value]) => {
+        const key = printableLine(name)
+        const text = value.replace(/\n$/, '')
+        if (!text.includes('\n') && text.length + name.length + 2 <= longestAnnotation) return [`${key}: ${text}`]
+        return [`${key}:`, ...text.split('\n').map((line) => `  ${shorten(line)}`)]
+      }),
+  ),
+]
+
+const shorten = (line: string): string => (line.length > longestAnnotation - 2 ? `${line.slice(0, longestAnnotation - 2)}...` : line)
 
 /** Without the copy of the whole object that other clients keep there. */
 export const tellingOf = (annotations: { readonly [name: string]: string } = {}): { readonly [name: string]: string } =>
@@ -37,7 +58,20 @@ export const controllerEntry = ({ metadata }: ApiObject): Entry => {
   return ['Controlled By', owner === undefined ? undefined : `${owner.kind}/${owner.name}`]
 }
 
-export const timeText = (time: unknown): string => (time === undefined || time === null || time === '' ? '<unset>' : String(time))
+/** As mails have it: `Mon, 02 Jan 2006 15:04:05 +0100`, in the zone of whoever reads it. */
+export function timeText(time: unknown): string {
+  if (time === undefined || time === null || time === '') return '<unset>'
+  const date = new Date(String(time))
+  if (Number.isNaN(date.getTime())) return String(time)
+  const two = (number: number): string => String(number).padStart(2, '0')
+  const offset = -date.getTimezoneOffset()
+  const zone = `${offset < 0 ? '-' : '+'}${two(Math.floor(Math.abs(offset) / 60))}${two(Math.abs(offset) % 60)}`
+  const day = `${days[date.getDay()]}, ${two(date.getDate())} ${months[date.getMonth()]} ${date.getFullYear()}`
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${zone}`
+}
+
+const days = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
 export interface Condition {
   readonly type?: string
@@ -45,35 +79,59 @@ export interface Condition {
   readonly reason?: string
   readonly message?: string
   readonly lastTransitionTime?: unknown
+  readonly lastHeartbeatTime?: unknown
+  readonly lastProbeTime?: unknown
 }
 
-export const conditionsEntry = (conditions: readonly Condition[] | undefined, withTimes = false): Entry => [
+/** Which of what a condition says is shown. */
+export type ConditionColumn = 'Type' | 'Status' | 'LastTransitionTime' | 'LastHeartbeatTime' | 'LastProbeTime' | 'Reason' | 'Message'
+
+export const conditionsEntry = (
+  conditions: readonly Condition[] | null | undefined,
+  columns: readonly ConditionColumn[] = ['Type', 'Status', 'Reason', 'Message'],
+): Entry => [
   'Conditions',
-  conditions === undefined || conditions.length === 0 ? undefined : conditionsGrid(conditions, withTimes),
+  conditions === undefined || conditions === null || conditions.length === 0
+    ? undefined
+    : grid(
+        columns,
+        conditions.map((condition) => columns.map((column) => cellOf(condition, column))),
+      ),
 ]
 
-const conditionsGrid = (conditions: readonly Condition[], withTimes: boolean): Grid | string =>
-  grid(
-    ['Type', 'Status', ...(withTimes ? ['LastTransitionTime'] : []), 'Reason', 'Message'],
-    conditions.map(({ type = '', status = '', reason = '', message = '', lastTransitionTime: at }) => [
-      type,
-      status,
-      ...(withTimes ? [timeText(at)] : []),
-      reason,
-      message,
-    ]),
-  )
+function cellOf(condition: Condition, column: ConditionColumn): string {
+  const { type = '', status = '', reason = '', message = '', lastTransitionTime, lastHeartbeatTime, lastProbeTime } = condition
+  switch (column) {
+    // Not where the next one begins.
+    case 'Type':
+      return `${type} `
+    case 'Status':
+      return `${status} `
+    case 'Reason':
+      return `${reason} `
+    case 'Message':
+      return `${message} `
+    default: {
+      const time = { LastTransitionTime: lastTransitionTime, LastHeartbeatTime: lastHeartbeatTime, LastProbeTime: lastProbeTime }[column]
+      return `${timeText(time)} `
+    }
+  }
+}
 
 export type { LabelSelector }
 
 /** As it is written in a query. */
 export const selectorText = (selector: LabelSelector = {}): string => orNone(selectorQuery(selector))
 
-/** `cpu: 100m`, a line for each; numbers may be texts or numbers. */
-export const quantities = (values: { readonly [name: string]: unknown } | undefined): readonly string[] | undefined =>
+/** A line for each, below the title; numbers may be texts or numbers. */
+export const quantities = (values: { readonly [name: string]: unknown } | undefined): Block | undefined =>
   values === undefined || Object.keys(values).length === 0
     ? undefined
-    : Object.entries(values).map(([name, value]) => `${name}: ${String(value)}`)
+    : heading(
+        Object.entries(values)
+          .sort(([a], [b]) => compareText(a, b))
+          .map(([name, value]): Entry => [name, String(value)]),
+      )
 
 export const yesNo = (value: boolean | undefined): string => (value === true ? 'true' : 'false')
 export const textOr = (value: unknown, other = none): string =>

@@ -1,110 +1,162 @@
-// Containers of pods and of templates, with their volumes.
+// Containers of pods and of templates.
 
+import { compareText } from '../../base/text-order.js'
 import type { Pod } from '../../client/typed/types.js'
-import { quantities, textOr, timeText, yesNo } from './common.js'
-import { block, type Entry, listOrNone } from './entry.js'
+import { amountOf } from './amounts.js'
+import { quantities, textOr, timeText } from './common.js'
+import { below, type Entry, heading, none } from './entry.js'
 
 type PodSpec = NonNullable<Pod['spec']>
 type Container = NonNullable<PodSpec['containers']>[number]
 type ContainerStatus = NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]
 type State = ContainerStatus['state']
 type Probe = NonNullable<Container['livenessProbe']>
-type Volume = NonNullable<PodSpec['volumes']>[number]
 
-export const containerEntries = (
+export interface ContainerContext {
+  readonly statuses?: readonly ContainerStatus[] | undefined
+  /** The pod itself; left out for templates. */
+  readonly pod?: Pod
+}
+
+export function containerEntries(
   title: string,
   containers: readonly Container[] | undefined,
-  statuses?: readonly ContainerStatus[],
-): readonly Entry[] =>
-  containers === undefined || containers.length === 0
-    ? []
-    : [
-        [
-          title,
-          block(
-            containers.map((one) => [
-              one.name ?? '',
-              block(
-                oneContainer(
-                  one,
-                  statuses?.find(({ name }) => name === one.name),
-                ),
-              ),
-            ]),
-          ),
-        ],
-      ]
+  { statuses, pod }: ContainerContext = {},
+): readonly Entry[] {
+  if (containers === undefined || containers.length === 0) return []
+  // Names of templates stand further in.
+  const [names, fields] = pod === undefined ? [1, 1] : [2, 2]
+  const one = (container: Container): Entry => {
+    const status = statuses?.find(({ name }) => name === container.name)
+    return [container.name ?? '', heading(oneContainer(container, status, pod), fields)]
+  }
+  return [[title, heading(containers.map(one), names)]]
+}
 
-function oneContainer(container: Container, status: ContainerStatus | undefined): readonly Entry[] {
-  const { ports = [], env = [], envFrom = [], volumeMounts = [], resources = {} } = container
-  const environment = [
-    ...envFrom.map(({ configMapRef, secretRef, prefix }) => {
-      const from = configMapRef === undefined ? `Secret ${secretRef?.name ?? ''}` : `ConfigMap ${configMapRef.name ?? ''}`
-      return `from ${from}${prefix === undefined || prefix === '' ? '' : ` with prefix ${prefix}`}`
-    }),
-    ...env.map(({ name, value, valueFrom }) => `${name}: ${valueFrom === undefined ? (value ?? '') : sourceText(valueFrom)}`),
-  ]
+function oneContainer(container: Container, status: ContainerStatus | undefined, pod: Pod | undefined): readonly Entry[] {
+  const { ports = [], resources = {}, command = [], args = [] } = container
+  const shown = (of: (port: (typeof ports)[number]) => number): string =>
+    ports.map((port) => `${of(port)}/${port.protocol ?? 'TCP'}`).join(', ')
+  const plural = ports.length > 1 ? 's' : ''
   return [
-    ['Container ID', status?.containerID],
-    ['Image', textOr(container.image)],
-    ['Image ID', status?.imageID],
-    [
-      ports.length > 1 ? 'Ports' : 'Port',
-      textOr(ports.map(({ containerPort, protocol = 'TCP' }) => `${containerPort}/${protocol}`).join(', ')),
-    ],
-    ['Command', container.command],
-    ['Args', container.args],
+    ['Container ID', status === undefined ? undefined : (status.containerID ?? '')],
+    ['Image', container.image ?? ''],
+    ['Image ID', status === undefined ? undefined : (status.imageID ?? '')],
+    [`Port${plural}`, textOr(shown(({ containerPort }) => containerPort ?? 0))],
+    [`Host Port${plural}`, textOr(shown(({ hostPort }) => hostPort ?? 0))],
+    ['Command', command.length === 0 ? undefined : below(command)],
+    ['Args', args.length === 0 ? undefined : below(args)],
     ...(status === undefined ? [] : stateEntries(status)),
     ['Limits', quantities(resources.limits)],
     ['Requests', quantities(resources.requests)],
     ['Liveness', probeText(container.livenessProbe)],
     ['Readiness', probeText(container.readinessProbe)],
     ['Startup', probeText(container.startupProbe)],
-    ['Environment', listOrNone(environment)],
-    [
-      'Mounts',
-      listOrNone(volumeMounts.map(({ name, mountPath, readOnly }) => `${mountPath} from ${name} (${readOnly === true ? 'ro' : 'rw'})`)),
-    ],
+    ...environmentEntries(container, pod),
+    mountsEntry(container),
+    ...devicesEntries(container),
   ]
 }
 
 function stateEntries({ state, lastState, ready, restartCount }: ContainerStatus): readonly Entry[] {
-  const last = stateText(lastState)
   return [
-    ['State', stateText(state) ?? 'Waiting'],
-    ['Last State', last],
+    ...oneState('State', state),
+    ...(lastState?.terminated === undefined ? [] : oneState('Last State', lastState)),
     ['Ready', ready === true ? 'True' : 'False'],
     ['Restart Count', String(restartCount ?? 0)],
   ]
 }
 
-function stateText(state: State): readonly string[] | undefined {
-  if (state?.running !== undefined) return ['Running', `Started: ${timeText(state.running.startedAt)}`]
-  if (state?.waiting !== undefined) return lines('Waiting', state.waiting)
-  if (state?.terminated === undefined) return undefined
-  const { exitCode, startedAt, finishedAt } = state.terminated
+/** What belongs to it stands further in, in the same column. */
+function oneState(title: string, state: State): readonly Entry[] {
+  const { running, waiting, terminated } = state ?? {}
+  const inner = (entries: readonly Entry[]): readonly Entry[] => entries.map(([name, value]): Entry => [`  ${name}`, value])
+  if (running !== undefined) return [[title, 'Running'], ...inner([['Started', timeText(running.startedAt)]])]
+  if (terminated === undefined) return [[title, 'Waiting'], ...inner([['Reason', waiting?.reason || undefined]])]
+  const { reason, message, exitCode, signal, startedAt, finishedAt } = terminated
   return [
-    ...lines('Terminated', state.terminated),
-    `Exit Code: ${exitCode ?? 0}`,
-    `Started: ${timeText(startedAt)}`,
-    `Finished: ${timeText(finishedAt)}`,
+    [title, 'Terminated'],
+    ...inner([
+      ['Reason', reason || undefined],
+      ['Message', message || undefined],
+      ['Exit Code', String(exitCode ?? 0)],
+      ['Signal', signal === undefined || signal === 0 ? undefined : String(signal)],
+      ['Started', timeText(startedAt)],
+      ['Finished', timeText(finishedAt)],
+    ]),
   ]
 }
 
-const lines = (what: string, { reason, message }: { readonly reason?: string; readonly message?: string }): readonly string[] => [
-  what,
-  ...(reason === undefined ? [] : [`Reason: ${reason}`]),
-  ...(message === undefined ? [] : [`Message: ${message}`]),
-]
+function environmentEntries({ env = [], envFrom = [], resources }: Container, pod: Pod | undefined): readonly Entry[] {
+  const sources = envFrom.map(({ configMapRef, secretRef, prefix }) => {
+    const [kind, from] = configMapRef === undefined ? ['Secret', secretRef] : ['ConfigMap', configMapRef]
+    const told = prefix === undefined || prefix === '' ? kind : `${kind} with prefix '${prefix}'`
+    return [from?.name ?? '', told, `Optional: ${from?.optional ?? false}`]
+  })
+  const rows = env.flatMap(({ name, value = '', valueFrom }): readonly (readonly string[])[] => {
+    if (valueFrom !== undefined) return [[`${name}:`, ...sourceCells(valueFrom, pod, resources)]]
+    return value.split('\n').map((line, i) => [i === 0 ? `${name}:` : '', line])
+  })
+  return [
+    ['Environment Variables from', sources.length === 0 ? undefined : { lines: sources }],
+    ['Environment', rows.length === 0 ? none : { lines: rows }],
+  ]
+}
 
 type Source = NonNullable<NonNullable<Container['env']>[number]['valueFrom']>
 
-function sourceText({ fieldRef, secretKeyRef, configMapKeyRef, resourceFieldRef }: Source): string {
-  if (fieldRef !== undefined) return `(${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath ?? ''})`
-  const [kind, key] = secretKeyRef === undefined ? ['config map', configMapKeyRef] : ['secret', secretKeyRef]
-  if (key !== undefined) return `<set to the key '${key.key ?? ''}' in ${kind} '${key.name ?? ''}'>  Optional: ${yesNo(key.optional)}`
-  return resourceFieldRef === undefined ? '' : `(${resourceFieldRef.resource ?? ''})`
+function sourceCells(source: Source, pod: Pod | undefined, resources: Container['resources']): readonly string[] {
+  const { fieldRef, secretKeyRef, configMapKeyRef, resourceFieldRef } = source
+  if (fieldRef !== undefined)
+    return [`${fieldOf(pod, fieldRef.fieldPath ?? '')} (${fieldRef.apiVersion ?? 'v1'}:${fieldRef.fieldPath ?? ''})`]
+  if (secretKeyRef !== undefined)
+    return [
+      `<set to the key '${secretKeyRef.key ?? ''}' in secret '${secretKeyRef.name ?? ''}'>`,
+      `Optional: ${secretKeyRef.optional ?? false}`,
+    ]
+  if (configMapKeyRef !== undefined)
+    return [
+      `<set to the key '${configMapKeyRef.key ?? ''}' of config map '${configMapKeyRef.name ?? ''}'>`,
+      `Optional: ${configMapKeyRef.optional ?? false}`,
+    ]
+  const [part = '', name = ''] = (resourceFieldRef?.resource ?? '').split('.')
+  const amount = part === 'limits' ? resources?.limits?.[name] : part === 'requests' ? resources?.requests?.[name] : undefined
+  const divisor = amountOf(resourceFieldRef?.divisor) || 1
+  const shown = amount === undefined ? 'node allocatable' : String(Math.ceil(amountOf(amount) / divisor))
+  return [`${shown} (${resourceFieldRef?.resource ?? ''})`]
 }
+
+/** The fields that a pod can be asked for. */
+function fieldOf(pod: Pod | undefined, path: string): string {
+  const { metadata, spec, status } = pod ?? {}
+  const values: { readonly [path: string]: string | undefined } = {
+    'metadata.name': metadata?.name,
+    'metadata.namespace': metadata?.namespace,
+    'metadata.uid': metadata?.uid,
+    'spec.nodeName': spec?.nodeName,
+    'spec.serviceAccountName': spec?.serviceAccountName,
+    'status.hostIP': status?.hostIP,
+    'status.podIP': status?.podIP,
+  }
+  return Object.hasOwn(values, path) ? (values[path] ?? '') : ''
+}
+
+function mountsEntry({ volumeMounts = [] }: Container): Entry {
+  if (volumeMounts.length === 0) return ['Mounts', none]
+  const sorted = volumeMounts.toSorted((a, b) => compareText(a.mountPath ?? '', b.mountPath ?? ''))
+  return [
+    'Mounts',
+    below(
+      sorted.map(({ name, mountPath, readOnly, subPath = '' }) => {
+        const flags = [readOnly === true ? 'ro' : 'rw', ...(subPath === '' ? [] : [`path="${subPath}"`])]
+        return `${mountPath} from ${name} (${flags.join(',')})`
+      }),
+    ),
+  ]
+}
+
+const devicesEntries = ({ volumeDevices = [] }: Container): readonly Entry[] =>
+  volumeDevices.length === 0 ? [] : [['Devices', below(volumeDevices.map(({ name, devicePath }) => `${devicePath} from ${name}`))]]
 
 function probeText(probe: Probe | undefined): string | undefined {
   if (probe === undefined) return undefined
@@ -120,15 +172,4 @@ function probeText(probe: Probe | undefined): string | undefined {
           : `grpc <pod>:${grpc?.port ?? 0} ${grpc?.service ?? ''}`
   const times = `delay=${initialDelaySeconds}s timeout=${timeoutSeconds}s period=${periodSeconds}s`
   return `${what} ${times} #success=${successThreshold} #failure=${failureThreshold}`
-}
-
-/** Each with the one source that it has. */
-export const volumeEntries = (volumes: readonly Volume[] | undefined): readonly Entry[] =>
-  volumes === undefined || volumes.length === 0 ? [] : [['Volumes', block(volumes.map(oneVolume))]]
-
-function oneVolume({ name, ...sources }: Volume): Entry {
-  const [[type, source] = ['', {}]] = Object.entries(sources).filter(([, value]) => value !== undefined)
-  const fields = Object.entries(source as object).filter(([, value]) => value !== undefined && value !== null)
-  const entries = fields.map(([key, value]): Entry => [key, typeof value === 'object' ? JSON.stringify(value) : String(value)])
-  return [name ?? '', block([['Type', type], ...entries])]
 }

@@ -17,6 +17,11 @@ export class DescribeContext {
     return (await this.session.resources.identity()).label(name)
   }
 
+  /** A name that begins with the brand's short form. */
+  async prefixed(name: string): Promise<string> {
+    return (await this.session.resources.identity()).prefixed(name)
+  }
+
   /** At most so many as anybody wants to read. Undefined where they cannot be seen. */
   async list<T extends ApiObject>(
     words: string,

@@ -3,20 +3,19 @@
 import { identityNames, identityOf } from '../../api/identity.js'
 import type { DynamicObject } from '../../client/objects.js'
 import { splitApiVersion } from '../../client/resource-ref.js'
-import type { Io } from '../io.js'
 import { describeBinding, describeClusterRole, describeRole, describeServiceAccount } from './access.js'
 import { describeCertificateRequest } from './certificate-request.js'
 import { nameEntries } from './common.js'
 import type { DescribeContext } from './context.js'
-import { type Entry, renderEntries } from './entry.js'
+import type { Entry } from './entry.js'
 import { describeBudget, describeLimitRange, describePriorityClass, describeQuota } from './limits.js'
 import { describeEndpointSlice, describeEndpoints, describeIngress, describeIngressClass, describeNetworkPolicy } from './networking.js'
 import { describeNode } from './node.js'
-import { outlineObject } from './outline.js'
+import { outlineEntries } from './outline.js'
 import { describePod } from './pod.js'
 import { describeAutoscaler } from './scaling.js'
 import { describeService } from './service.js'
-import { describeConfigMap, describeEvent, describeNamespace, describeSecret } from './stored.js'
+import { describeConfigMap, describeNamespace, describeSecret } from './stored.js'
 import { describeClaim, describeStorageClass, describeVolume } from './volumes.js'
 import {
   describeCronJob,
@@ -40,7 +39,6 @@ const kinds: ReadonlyMap<string, Describe<never>> = new Map<string, Describe<nev
   ['v1/Namespace', describeNamespace],
   ['v1/PersistentVolumeClaim', describeClaim],
   ['v1/PersistentVolume', describeVolume],
-  ['v1/Event', describeEvent],
   ['v1/ServiceAccount', describeServiceAccount],
   ['v1/ResourceQuota', describeQuota],
   ['v1/LimitRange', describeLimitRange],
@@ -76,8 +74,29 @@ function keyOf({ apiVersion = '', kind = '' }: DynamicObject): string {
   return [...(stem === '' ? [] : [stem]), version, kind].join('/')
 }
 
-export async function describeObject(object: DynamicObject, context: DescribeContext, { style }: Pick<Io, 'style'>): Promise<string> {
-  const describe = kinds.get(keyOf(object))
-  if (describe === undefined) return outlineObject(object, style)
-  return renderEntries([...nameEntries(object), ...(await describe(object as never, context))], style)
+/** These say themselves where their namespace stands, if at all. */
+const withoutNamespace = ['apps/v1/DaemonSet', 'networking/v1/Ingress', 'rbac.authorization/v1/Role', 'rbac.authorization/v1/RoleBinding']
+
+/** Nobody tells anything about them. */
+const withoutEvents = [
+  'v1/Secret',
+  'v1/ResourceQuota',
+  'v1/LimitRange',
+  'v1/Namespace',
+  'networking/v1/NetworkPolicy',
+  'rbac.authorization/v1/Role',
+  'rbac.authorization/v1/ClusterRole',
+  'rbac.authorization/v1/RoleBinding',
+  'rbac.authorization/v1/ClusterRoleBinding',
+]
+
+/** Whether what was told about an object is shown with it. */
+export const hasEvents = (object: DynamicObject): boolean => !withoutEvents.includes(keyOf(object))
+
+export async function describeObject(object: DynamicObject, context: DescribeContext): Promise<readonly Entry[]> {
+  const key = keyOf(object)
+  const describe = kinds.get(key)
+  if (describe === undefined) return outlineEntries(object)
+  const names = nameEntries(object)
+  return [...(withoutNamespace.includes(key) ? names.slice(0, 1) : names), ...(await describe(object as never, context))]
 }

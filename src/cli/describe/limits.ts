@@ -2,19 +2,12 @@
 
 import { sortTexts } from '../../base/text-order.js'
 import type { LimitRange, PodDisruptionBudget, PriorityClass, ResourceQuota } from '../../client/typed/types.js'
-import { conditionsEntry, labelEntries, selectorText, textOr, yesNo } from './common.js'
-import { block, type Entry, grid } from './entry.js'
+import { annotationsEntry, selectorText, textOr, yesNo } from './common.js'
+import { block, type Entry } from './entry.js'
 
 export const describeQuota = (object: ResourceQuota): readonly Entry[] => [
-  ...labelEntries(object),
   ['Scopes', object.spec?.scopes === undefined ? undefined : object.spec.scopes.join(', ')],
-  [
-    'Resources',
-    grid(
-      ['Resource', 'Used', 'Hard'],
-      quotaRows(object).map(([, ...row]) => row),
-    ),
-  ],
+  ['', { headers: ['Resource', 'Used', 'Hard'], rows: quotaRows(object).map(([, ...row]) => row), indent: 0 }],
 ]
 
 /** Of each: the quota, the resource, how much of it is used, and how much may be. */
@@ -24,8 +17,7 @@ export function quotaRows({ metadata, status, spec }: ResourceQuota): readonly (
 }
 
 export const describeLimitRange = (object: LimitRange): readonly Entry[] => [
-  ...labelEntries(object),
-  ['Limits', grid([...limitHeaders], limitRows(object))],
+  ['', { headers: limitHeaders, rows: limitRows(object), indent: 0 }],
 ]
 
 export const limitHeaders = ['Type', 'Resource', 'Min', 'Max', 'Default Request', 'Default Limit', 'Max Limit/Request Ratio'] as const
@@ -39,28 +31,29 @@ export const limitRows = ({ spec }: LimitRange): readonly (readonly string[])[] 
 export function describeBudget(object: PodDisruptionBudget): readonly Entry[] {
   const { spec = {}, status = {} } = object
   return [
-    ...labelEntries(object),
     ['Min available', spec.minAvailable === undefined ? undefined : String(spec.minAvailable)],
     ['Max unavailable', spec.maxUnavailable === undefined ? undefined : String(spec.maxUnavailable)],
     ['Selector', selectorText(spec.selector)],
     ['Unhealthy Pod Eviction Policy', spec.unhealthyPodEvictionPolicy],
     [
       'Status',
-      block([
-        ['Allowed disruptions', String(status.disruptionsAllowed ?? 0)],
-        ['Current', String(status.currentHealthy ?? 0)],
-        ['Desired', String(status.desiredHealthy ?? 0)],
-        ['Total', String(status.expectedPods ?? 0)],
-      ]),
+      block(
+        [
+          ['Allowed disruptions', String(status.disruptionsAllowed ?? 0)],
+          ['Current', String(status.currentHealthy ?? 0)],
+          ['Desired', String(status.desiredHealthy ?? 0)],
+          ['Total', String(status.expectedPods ?? 0)],
+        ],
+        4,
+      ),
     ],
-    conditionsEntry(status.conditions),
   ]
 }
 
 export const describePriorityClass = (object: PriorityClass): readonly Entry[] => [
-  ...labelEntries(object),
   ['Value', String(object.value ?? 0)],
   ['GlobalDefault', yesNo(object.globalDefault)],
   ['PreemptionPolicy', textOr(object.preemptionPolicy)],
-  ['Description', textOr(object.description)],
+  ['Description', object.description ?? ''],
+  annotationsEntry(object.metadata?.annotations),
 ]

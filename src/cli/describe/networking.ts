@@ -1,9 +1,9 @@
 // Ways to pods and between them: ingresses, network policies, endpoints.
 
 import type { EndpointSlice, Endpoints, Ingress, IngressClass, NetworkPolicy } from '../../client/typed/types.js'
-import { createdEntry, labelEntries, selectorText, textOr } from './common.js'
+import { annotationsEntry, labelEntries, selectorText, textOr } from './common.js'
 import type { DescribeContext } from './context.js'
-import { block, type Entry, grid, listOrNone, none } from './entry.js'
+import { bare, below, block, type Entry, grid, heading, none, pairsOf } from './entry.js'
 import { addressesOf } from './service.js'
 
 type IngressSpec = NonNullable<Ingress['spec']>
@@ -13,24 +13,31 @@ export async function describeIngress(object: Ingress, context: DescribeContext)
   const { metadata, spec = {}, status } = object
   const endpoints = await context.list<Endpoints>('endpoints', metadata?.namespace)
   const shown = (backend: Backend | undefined): string => (backend === undefined ? none : backendText(backend, endpoints))
-  const rows = (spec.rules ?? []).flatMap(({ host, http }) =>
-    (http?.paths ?? []).map(({ path = '', backend }, i) => [i === 0 ? host || '*' : '', path, shown(backend)]),
-  )
+  const rows = (spec.rules ?? []).flatMap(({ host, http }): readonly (readonly string[])[] => [
+    [host || '*', ''],
+    ...(http?.paths ?? []).map(({ path = '', backend }) => ['', `${path} `, shown(backend)]),
+  ])
+  // Without rules everything goes to the backend that is there for the rest.
+  const rules = rows.length === 0 ? [['*', '*', shown(spec.defaultBackend)]] : rows
   const addresses = (status?.loadBalancer?.ingress ?? []).map(({ ip, hostname }) => ip || hostname || '')
   return [
-    ...labelEntries(object),
-    ['Address', textOr(addresses.join(','), '')],
+    ['Labels', pairsOf(metadata?.labels)],
+    ['Namespace', metadata?.namespace],
+    ['Address', addresses.join(',')],
     ['Ingress Class', textOr(spec.ingressClassName)],
     ['Default backend', spec.defaultBackend === undefined ? '<default>' : shown(spec.defaultBackend)],
     [
       'TLS',
       spec.tls === undefined
         ? undefined
-        : spec.tls.map(({ secretName = '', hosts = [] }) =>
-            secretName === '' ? `SNI routes ${hosts.join(',')}` : `${secretName} terminates ${hosts.join(',')}`,
+        : below(
+            spec.tls.map(({ secretName = '', hosts = [] }) =>
+              secretName === '' ? `SNI routes ${hosts.join(',')}` : `${secretName} terminates ${hosts.join(',')}`,
+            ),
           ),
     ],
-    ['Rules', grid(['Host', 'Path', 'Backends'], rows)],
+    ['Rules', grid(['Host', 'Path', 'Backends'], rules)],
+    annotationsEntry(metadata?.annotations),
   ]
 }
 
@@ -47,7 +54,7 @@ export const describeIngressClass = (object: IngressClass): readonly Entry[] => 
   const { controller, parameters } = object.spec ?? {}
   return [
     ...labelEntries(object),
-    ['Controller', textOr(controller)],
+    ['Controller', controller ?? ''],
     [
       'Parameters',
       parameters === undefined
@@ -71,17 +78,21 @@ export function describeNetworkPolicy(object: NetworkPolicy): readonly Entry[] {
   const selector = selectorText(podSelector)
   const traffic = (type: 'Ingress' | 'Egress', rules: readonly Rule[]): Entry => {
     const word = type.toLowerCase()
-    if (!policyTypes.includes(type)) return [`Allowing ${word} traffic`, `<any> (Not affecting ${word} traffic)`]
-    if (rules.length === 0) return [`Allowing ${word} traffic`, [`${none} (Selected pods are isolated for ${word} connectivity)`]]
-    return [`Allowing ${word} traffic`, block(rules.flatMap((rule) => ruleEntries(type === 'Ingress' ? 'From' : 'To', rule)))]
+    if (!policyTypes.includes(type)) return bare(`Not affecting ${word} traffic`)
+    if (rules.length === 0) return [`Allowing ${word} traffic`, below([`${none} (Selected pods are isolated for ${word} connectivity)`])]
+    const parts = rules.map((rule) => ruleEntries(type === 'Ingress' ? 'From' : 'To', rule))
+    return [`Allowing ${word} traffic`, heading(parts.flatMap((part, i) => (i === 0 ? part : [bare('----------'), ...part])))]
   }
   return [
-    createdEntry(object),
+    ['Created on', createdText(object.metadata?.creationTimestamp)],
     ...labelEntries(object),
     [
       'Spec',
       block([
-        ['PodSelector', selector === none ? `${none} (Allowing the specific traffic to all pods in this namespace)` : selector],
+        [
+          'PodSelector',
+          { inline: `    ${selector === none ? `${none} (Allowing the specific traffic to all pods in this namespace)` : selector}` },
+        ],
         traffic(
           'Ingress',
           ingress.map(({ from = [], ports = [] }) => ({ peers: from, ports })),
@@ -90,7 +101,7 @@ export function describeNetworkPolicy(object: NetworkPolicy): readonly Entry[] {
           'Egress',
           egress.map(({ to = [], ports = [] }) => ({ peers: to, ports })),
         ),
-        ['Policy Types', policyTypes.join(', ')],
+        ['Policy Types', { inline: policyTypes.join(', ') }],
       ]),
     ],
   ]
@@ -103,26 +114,26 @@ interface Rule {
 
 const ruleEntries = (direction: 'From' | 'To', { peers, ports }: Rule): readonly Entry[] => [
   ...(ports.length === 0
-    ? [['To Port', '<any> (traffic allowed to all ports)'] as const]
+    ? [['To Port', { inline: '<any> (traffic allowed to all ports)' }] as const]
     : ports.map(
         ({ port, endPort, protocol = 'TCP' }) =>
-          ['To Port', `${String(port ?? '<any>')}${endPort === undefined ? '' : `-${endPort}`}/${protocol}`] as const,
+          ['To Port', { inline: `${String(port ?? '<any>')}${endPort === undefined ? '' : `-${endPort}`}/${protocol}` }] as const,
       )),
   ...(peers.length === 0
-    ? [[direction, `<any> (traffic not restricted by ${direction === 'From' ? 'source' : 'destination'})`] as const]
-    : peers.map((peer): Entry => [direction, block(peerEntries(peer))])),
+    ? [[direction, { inline: `<any> (traffic not restricted by ${direction === 'From' ? 'source' : 'destination'})` }] as const]
+    : peers.map((peer): Entry => [direction, heading(peerEntries(peer))])),
 ]
 
 const peerEntries = ({ podSelector, namespaceSelector, ipBlock }: Peer): readonly Entry[] => [
-  ['NamespaceSelector', namespaceSelector === undefined ? undefined : selectorText(namespaceSelector)],
-  ['PodSelector', podSelector === undefined ? undefined : selectorText(podSelector)],
+  ['NamespaceSelector', namespaceSelector === undefined ? undefined : { inline: selectorText(namespaceSelector) }],
+  ['PodSelector', podSelector === undefined ? undefined : { inline: selectorText(podSelector) }],
   [
     'IPBlock',
     ipBlock === undefined
       ? undefined
-      : block([
-          ['CIDR', ipBlock.cidr],
-          ['Except', ipBlock.except?.join(', ')],
+      : heading([
+          ['CIDR', { inline: ipBlock.cidr ?? '' }],
+          ['Except', { inline: (ipBlock.except ?? []).join(', ') }],
         ]),
   ],
 ]
@@ -132,12 +143,13 @@ export const describeEndpoints = (object: Endpoints): readonly Entry[] => [
   [
     'Subsets',
     (object.subsets ?? []).length === 0
-      ? none
-      : block(
+      ? heading([])
+      : heading(
           (object.subsets ?? []).flatMap(({ addresses = [], notReadyAddresses = [], ports = [] }): readonly Entry[] => [
             ['Addresses', textOr(addresses.map(({ ip }) => ip).join(','))],
             ['NotReadyAddresses', textOr(notReadyAddresses.map(({ ip }) => ip).join(','))],
-            portsEntry(ports),
+            ...(ports.length === 0 ? [] : [portsEntry(ports)]),
+            bare(''),
           ]),
         ),
   ],
@@ -153,20 +165,26 @@ const portsEntry = (ports: readonly { readonly name?: string; readonly port?: nu
 
 export const describeEndpointSlice = (object: EndpointSlice): readonly Entry[] => [
   ...labelEntries(object),
-  ['AddressType', textOr(object.addressType)],
-  portsEntry(object.ports ?? []),
-  [
-    'Endpoints',
-    grid(
-      ['Addresses', 'Ready', 'Hostname', 'TargetRef', 'NodeName', 'Zone'],
-      (object.endpoints ?? []).map(({ addresses = [], conditions, hostname, targetRef, nodeName, zone }) => [
-        listOrNone(addresses).join(','),
-        textOr(conditions?.ready, '<unset>'),
-        textOr(hostname, '<unset>'),
-        targetRef === undefined ? '<unset>' : `${targetRef.kind ?? ''}/${targetRef.name ?? ''}`,
-        textOr(nodeName, '<unset>'),
-        textOr(zone, '<unset>'),
-      ]),
-    ),
-  ],
+  ['AddressType', object.addressType ?? ''],
+  (object.ports ?? []).length === 0 ? ['Ports', '<unset>'] : portsEntry(object.ports ?? []),
+  (object.endpoints ?? []).length === 0
+    ? ['Endpoints', none]
+    : ['Endpoints', heading((object.endpoints ?? []).flatMap(endpointEntries), 0)],
 ]
+
+type Endpoint = NonNullable<EndpointSlice['endpoints']>[number]
+
+const endpointEntries = ({ addresses = [], conditions, hostname, targetRef, nodeName, zone }: Endpoint): readonly Entry[] => [
+  ['  - Addresses', addresses.join(',')],
+  ['    Conditions', heading([['    Ready', textOr(conditions?.ready, '<unset>')]])],
+  ['    Hostname', textOr(hostname, '<unset>')],
+  ['    TargetRef', targetRef === undefined ? undefined : `${targetRef.kind ?? ''}/${targetRef.name ?? ''}`],
+  ['    NodeName', textOr(nodeName, '<unset>')],
+  ['    Zone', textOr(zone, '<unset>')],
+]
+
+/** As a program writes it that knows no zone but the one of the world. */
+const createdText = (time: unknown): string =>
+  String(time ?? '')
+    .replace('T', ' ')
+    .replace(/(?:\.\d+)?Z$/, ' +0000 UTC')

@@ -1,84 +1,48 @@
 // An object as an outline: names as people write them, one field in a line, lists below their names.
 
-import { printable, printableLine } from '../../base/printable.js'
+import { printableLine } from '../../base/printable.js'
 import { compareText } from '../../base/text-order.js'
 import type { DynamicObject } from '../../client/objects.js'
-import { plainStyle, type Style } from '../io.js'
-import { tellingOf } from './common.js'
+import { labelEntries } from './common.js'
+import { below, type Entry, heading } from './entry.js'
 
-const unit = '  '
-
-export function outlineObject({ apiVersion, kind, metadata = {}, ...rest }: DynamicObject, style: Style = plainStyle): string {
-  const { name, namespace, labels = {}, annotations = {}, managedFields: _, ...others } = metadata
-  const pairs = (values: { readonly [key: string]: string }, separator: string): readonly string[] => {
-    const lines = Object.entries(values)
-      .sort(([a], [b]) => compareText(a, b))
-      .map(
-        ([key, value]) =>
-          `${printableLine(key)}${separator}${value.length > 140 || value.includes('\n') ? `\n${indent(value, unit.repeat(2))}` : value}`,
-      )
-    return lines.length === 0 ? ['<none>'] : lines
-  }
-  const head: readonly (readonly [string, readonly string[]])[] = [
-    ['Name', [name ?? '']],
-    ...(namespace === undefined ? [] : [['Namespace', [namespace]] as const]),
-    ['Labels', pairs(labels, '=')],
-    ['Annotations', pairs(tellingOf(annotations), ': ')],
-    ['API Version', [apiVersion ?? '']],
-    ['Kind', [kind ?? '']],
+export function outlineEntries(object: DynamicObject): readonly Entry[] {
+  const { apiVersion, kind, metadata = {}, ...rest } = object
+  const { name, namespace, labels: _labels, annotations: _annotations, managedFields: _owners, ...others } = metadata
+  return [
+    ['Name', name ?? ''],
+    ['Namespace', namespace ?? ''],
+    ...labelEntries(object),
+    ...fieldEntries({ apiVersion, kind, metadata: others, ...rest }),
   ]
-  const width = Math.max(...head.map(([title]) => title.length)) + 3
-  const lines = head.flatMap(([title, values]) =>
-    values.map(
-      (value, i) => `${i === 0 ? style.bold(`${title}:`) + ' '.repeat(width - title.length - 1) : ' '.repeat(width)}${printable(value)}\n`,
-    ),
-  )
-  return lines.join('') + outline({ metadata: others, ...rest }, '', style)
 }
 
-function outline(value: object, prefix: string, style: Style): string {
-  const entries = Object.entries(value)
-    .filter(([, member]) => member !== undefined && member !== null)
+function fieldEntries(value: object): readonly Entry[] {
+  return Object.entries(value)
+    .filter(([, member]) => member !== undefined)
     .sort(([a], [b]) => compareText(a, b))
-  const scalars = entries.filter(([, member]) => typeof member !== 'object')
-  const width = Math.max(0, ...scalars.map(([name]) => titleOf(name).length)) + 3
-  let text = ''
-  for (const [name, member] of entries) {
-    const title = titleOf(name)
-    const shown = prefix === '' ? style.bold(`${title}:`) : `${title}:`
-    if (typeof member !== 'object') {
-      const one = printable(String(member))
-      text += one.includes('\n')
-        ? `${prefix}${shown}\n${indent(one, prefix + unit)}\n`
-        : `${prefix}${shown}${' '.repeat(width - title.length - 1)}${one}\n`
-    } else if (Array.isArray(member)) text += `${prefix}${shown}\n${listText(member, prefix + unit, style)}`
-    else text += `${prefix}${shown}\n${outline(member as object, prefix + unit, style)}`
-  }
-  return text
-}
-
-function listText(list: readonly unknown[], prefix: string, style: Style): string {
-  return list
-    .map((item) => {
-      if (typeof item !== 'object' || item === null) return `${prefix}${printableLine(String(item))}\n`
-      // The first field stands behind a dash.
-      const inner = Array.isArray(item) ? listText(item, `${prefix}${unit}`, style) : outline(item, `${prefix}${unit}`, style)
-      return `${prefix}- ${inner.slice(prefix.length + unit.length)}`
+    .map(([name, member]): Entry => {
+      const title = titleOf(name)
+      if (typeof member !== 'object' || member === null) return [title, member === null ? '<nil>' : String(member)]
+      return [title, heading(Array.isArray(member) ? member.flatMap(itemEntries) : fieldEntries(member as object))]
     })
-    .join('')
 }
 
-const indent = (text: string, prefix: string): string =>
-  text
-    .trimEnd()
-    .split('\n')
-    .map((line) => `${prefix}${line}`)
-    .join('\n')
+/** Objects of a list follow one another. */
+function itemEntries(item: unknown): readonly Entry[] {
+  if (typeof item === 'object' && item !== null) return Array.isArray(item) ? item.flatMap(itemEntries) : fieldEntries(item)
+  return [['', below([String(item)])]]
+}
+
+const acronyms = ['API', 'URL', 'UID', 'OSB', 'GUID']
 
 /** `creationTimestamp` to `Creation Timestamp`; what is no name of a field stays as it is. */
 function titleOf(name: string): string {
-  if (name === 'uid') return 'UID'
-  if (!/^[a-z][A-Za-z0-9]*$/.test(name)) return printableLine(name)
-  const words = name.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
-  return words[0]?.toUpperCase() + words.slice(1)
+  if (!/^[A-Za-z-]+$/.test(name)) return printableLine(name)
+  return name
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, '$1 $2')
+    .split(' ')
+    .map((word) => (acronyms.includes(word.toUpperCase()) ? word.toUpperCase() : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join(' ')
 }

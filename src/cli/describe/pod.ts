@@ -1,34 +1,46 @@
 // Pods and templates of pods.
 
+import { compareText } from '../../base/text-order.js'
 import type { Pod } from '../../client/typed/types.js'
-import { conditionsEntry, controllerEntry, deletionEntries, labelEntries, textOr, timeText } from './common.js'
-import { containerEntries, volumeEntries } from './containers.js'
-import { block, type Entry, listOrNone, pairsOf } from './entry.js'
+import { annotationsEntry, controllerEntry, deletionEntries, labelEntries, timeText } from './common.js'
+import { containerEntries } from './containers.js'
+import { block, type Entry, type Grid, listOrNone, pairsOf } from './entry.js'
+import { volumeEntries } from './volume-entries.js'
 
 export function describePod(pod: Pod): readonly Entry[] {
   const { spec = {}, status = {} } = pod
   const going = deletionEntries(pod)
   return [
-    ['Priority', String(spec.priority ?? 0)],
+    ['Priority', spec.priority === undefined ? undefined : String(spec.priority)],
     ['Priority Class Name', spec.priorityClassName],
-    ['Service Account', textOr(spec.serviceAccountName)],
+    ['Runtime Class Name', spec.runtimeClassName],
+    ['Service Account', spec.serviceAccountName || undefined],
     ['Node', spec.nodeName === undefined || spec.nodeName === '' ? '<none>' : `${spec.nodeName}/${status.hostIP ?? ''}`],
     ['Start Time', status.startTime === undefined ? undefined : timeText(status.startTime)],
     ...labelEntries(pod),
     ...(going.length > 0 ? going : ([['Status', status.phase ?? '']] as const)),
-    ['Reason', status.reason],
-    ['Message', status.message],
+    ['Reason', status.reason || undefined],
+    ['Message', status.message || undefined],
     ['IP', status.podIP ?? ''],
-    ['IPs', listOrNone((status.podIPs ?? []).map(({ ip }) => ip ?? ''))],
+    ['IPs', block((status.podIPs ?? []).map(({ ip }): Entry => ['IP', ip ?? '']))],
     controllerEntry(pod),
-    ...containerEntries('Init Containers', spec.initContainers, status.initContainerStatuses),
-    ...containerEntries('Containers', spec.containers, status.containerStatuses),
-    conditionsEntry(status.conditions),
+    ['NominatedNodeName', status.nominatedNodeName || undefined],
+    ...containerEntries('Init Containers', spec.initContainers, { statuses: status.initContainerStatuses, pod }),
+    ...containerEntries('Containers', spec.containers, { statuses: status.containerStatuses, pod }),
+    ...containerEntries('Ephemeral Containers', spec.ephemeralContainers as never, { statuses: status.ephemeralContainerStatuses, pod }),
+    ['Conditions', podConditions(status.conditions)],
     ...volumeEntries(spec.volumes),
-    ['QoS Class', textOr(status.qosClass)],
+    ['QoS Class', status.qosClass],
     ['Node-Selectors', pairsOf(spec.nodeSelector)],
-    ['Tolerations', listOrNone((spec.tolerations ?? []).map(tolerationText))],
+    ['Tolerations', listOrNone((spec.tolerations ?? []).toSorted((a, b) => compareText(a.key ?? '', b.key ?? '')).map(tolerationText))],
   ]
+}
+
+/** Why is told by events; what is told here fits into a line. */
+function podConditions(conditions: NonNullable<Pod['status']>['conditions']): Grid | undefined {
+  if (conditions === undefined || conditions.length === 0) return undefined
+  const rows = conditions.map(({ type = '', status = '' }) => [`${type} `, `${status} `])
+  return { headers: ['Type', 'Status'], rows, rules: [] }
 }
 
 type PodSpec = NonNullable<Pod['spec']>
@@ -41,7 +53,8 @@ function tolerationText({
   tolerationSeconds,
 }: NonNullable<PodSpec['tolerations']>[number]): string {
   const what = `${key}${value === '' ? '' : `=${value}`}${effect === '' ? '' : `:${effect}`}`
-  return `${what}${operator === 'Exists' ? ' op=Exists' : ''}${tolerationSeconds === undefined ? '' : ` for ${tolerationSeconds}s`}`
+  const exists = operator === 'Exists' && value === '' ? `${what === '' ? '' : ' '}op=Exists` : ''
+  return `${what}${exists}${tolerationSeconds === undefined ? '' : ` for ${tolerationSeconds}s`}`
 }
 
 export interface Template {
@@ -53,10 +66,11 @@ export const templateEntry = ({ metadata = {}, spec = {} }: Template = {}): Entr
   'Pod Template',
   block([
     ['Labels', pairsOf(metadata.labels)],
-    ['Annotations', metadata.annotations === undefined ? undefined : pairsOf(metadata.annotations, ': ')],
-    ['Service Account', spec.serviceAccountName],
+    ...(Object.keys(metadata.annotations ?? {}).length === 0 ? [] : [annotationsEntry(metadata.annotations)]),
+    ['Service Account', spec.serviceAccountName || undefined],
     ...containerEntries('Init Containers', spec.initContainers),
     ...containerEntries('Containers', spec.containers),
-    ...volumeEntries(spec.volumes),
+    ...volumeEntries(spec.volumes, true),
+    ['Priority Class Name', spec.priorityClassName || undefined],
   ]),
 ]

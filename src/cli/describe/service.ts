@@ -19,16 +19,19 @@ export async function describeService(object: Service, context: DescribeContext)
     ...labelEntries(object),
     ['Selector', pairsOf(spec.selector).join(',')],
     ['Type', textOr(spec.type)],
-    ['IP Family Policy', textOr(spec.ipFamilyPolicy)],
+    ['IP Family Policy', spec.ipFamilyPolicy],
     ['IP Families', textOr((spec.ipFamilies ?? []).join(','))],
-    ['IP', textOr(spec.clusterIP)],
+    ['IP', spec.clusterIP ?? ''],
     ['IPs', textOr((spec.clusterIPs ?? []).join(','))],
     ['External IPs', spec.externalIPs === undefined ? undefined : spec.externalIPs.join(',')],
+    ['IP', spec.loadBalancerIP || undefined],
     ['External Name', spec.externalName],
     ['LoadBalancer Ingress', ingress.length === 0 ? undefined : listOrNone(ingress)],
     ...ports,
     ['Session Affinity', textOr(spec.sessionAffinity)],
-    ['External Traffic Policy', spec.externalTrafficPolicy],
+    ['External Traffic Policy', spec.externalTrafficPolicy || undefined],
+    ['HealthCheck NodePort', spec.healthCheckNodePort ? String(spec.healthCheckNodePort) : undefined],
+    ['LoadBalancer Source Ranges', spec.loadBalancerSourceRanges === undefined ? undefined : spec.loadBalancerSourceRanges.join(',')],
   ]
 }
 

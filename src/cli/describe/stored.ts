@@ -1,18 +1,25 @@
-// What is only kept: config maps, secrets, namespaces with their limits, events.
+// What is only kept: config maps, secrets, namespaces with their limits.
 
-import type { ConfigMap, Event, LimitRange, Namespace, ResourceQuota, Secret } from '../../client/typed/types.js'
-import { conditionsEntry, labelEntries, textOr, timeText } from './common.js'
+import { compareText } from '../../base/text-order.js'
+import type { ConfigMap, LimitRange, Namespace, ResourceQuota, Secret } from '../../client/typed/types.js'
+import { conditionsEntry, labelEntries, textOr } from './common.js'
 import type { DescribeContext } from './context.js'
-import { block, type Entry, grid } from './entry.js'
+import { bare, type Entry } from './entry.js'
 import { limitHeaders, limitRows, quotaRows } from './limits.js'
 
 export function describeConfigMap(object: ConfigMap): readonly Entry[] {
   const { data = {}, binaryData = {} } = object
   return [
     ...labelEntries(object),
-    ['Immutable', object.immutable === true ? 'true' : undefined],
-    ['Data', block(Object.entries(data).map(([key, value]): Entry => [key, value === '' ? ' ' : value]))],
-    ['BinaryData', block(Object.entries(binaryData).map(([key, value]): Entry => [key, `${sizeOf(value)} bytes`]))],
+    ...sectionOf(
+      'Data',
+      sorted(data).flatMap(([key, value]) => [`${key}:`, '----', ...value.split('\n')]),
+    ),
+    ...sectionOf(
+      'BinaryData',
+      sorted(binaryData).map(([key, value]) => `${key}: ${sizeOf(value)} bytes`),
+    ),
+    bare(''),
   ]
 }
 
@@ -20,10 +27,18 @@ export function describeConfigMap(object: ConfigMap): readonly Entry[] {
 export function describeSecret(object: Secret): readonly Entry[] {
   return [
     ...labelEntries(object),
-    ['Type', textOr(object.type)],
-    ['Data', block(Object.entries(object.data ?? {}).map(([key, value]): Entry => [key, `${sizeOf(value)} bytes`]))],
+    bare(''),
+    ['Type', textOr(object.type, '')],
+    ...sectionOf('Data', []),
+    ...sorted(object.data ?? {}).map(([key, value]): Entry => [key, `${sizeOf(value)} bytes`]),
   ]
 }
+
+/** A title that is underlined, and lines. */
+const sectionOf = (title: string, lines: readonly string[]): readonly Entry[] => ['', title, '====', ...lines].map(bare)
+
+const sorted = <T>(values: { readonly [key: string]: T }): readonly (readonly [string, T])[] =>
+  Object.entries(values).sort(([a], [b]) => compareText(a, b))
 
 /** Of what is written in base64. */
 const sizeOf = (text: unknown): number => Buffer.byteLength(String(text), 'base64')
@@ -35,27 +50,32 @@ export async function describeNamespace(object: Namespace, context: DescribeCont
   return [
     ...labelEntries(object),
     ['Status', textOr(object.status?.phase)],
-    conditionsEntry(object.status?.conditions),
-    ['Resource Quotas', grid(['Name', 'Resource', 'Used', 'Hard'], (quotas ?? []).flatMap(quotaRows))],
-    ['Resource Limits', grid([...limitHeaders], (limits ?? []).flatMap(limitRows))],
+    conditionsEntry(object.status?.conditions, ['Type', 'LastTransitionTime', 'Reason', 'Message']),
+    bare(''),
+    ...(quotas === undefined || quotas.length === 0 ? [bare('No resource quota.')] : quotasOf(quotas)),
+    bare(''),
+    ...(limits === undefined || limits.length === 0 ? [bare('No LimitRange resource.')] : limitsOf(limits)),
   ]
 }
 
-export function describeEvent(object: Event): readonly Entry[] {
-  const { involvedObject = {}, source } = object
-  return [
-    ...labelEntries(object),
-    ['Type', textOr(object.type)],
-    ['Reason', textOr(object.reason)],
-    ['Message', textOr(object.message)],
-    ['Involved Object', `${involvedObject.kind ?? ''}/${involvedObject.name ?? ''}`],
-    ['Field Path', involvedObject.fieldPath],
+const quotasOf = (quotas: readonly ResourceQuota[]): readonly Entry[] => [
+  bare('Resource Quotas'),
+  ...quotas.flatMap((quota): readonly Entry[] => [
     [
-      'Source',
-      textOr([source?.component, source?.host].filter((part) => part !== undefined && part !== '').join(', ') || object.reportingComponent),
+      '',
+      {
+        lines: [
+          ['  Name:', quota.metadata?.name ?? ''],
+          ['  Resource', 'Used', 'Hard'],
+          ['  --------', '---', '---'],
+          ...quotaRows(quota).map(([, name = '', ...more]) => [`  ${name}`, ...more]),
+        ],
+      },
     ],
-    ['Count', String(object.series?.count ?? object.count ?? 1)],
-    ['First Seen', timeText(object.firstTimestamp ?? object.eventTime)],
-    ['Last Seen', timeText(object.series?.lastObservedTime ?? object.lastTimestamp ?? object.eventTime)],
-  ]
-}
+  ]),
+]
+
+const limitsOf = (limits: readonly LimitRange[]): readonly Entry[] => [
+  bare('Resource Limits'),
+  ['', { headers: limitHeaders, rows: limits.flatMap(limitRows), indent: 1 }],
+]

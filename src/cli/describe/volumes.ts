@@ -1,10 +1,10 @@
 // Where data is kept: claims of volumes, volumes, and classes of storage.
 
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../client/typed/types.js'
-import { selectorQuery } from '../selector-query.js'
-import { conditionsEntry, deletionEntries, labelEntries, quantities, textOr, yesNo } from './common.js'
+import { conditionsEntry, deletionEntries, labelEntries, textOr, yesNo } from './common.js'
 import type { DescribeContext } from './context.js'
-import { block, type Entry, listOrNone, none, pairsOf } from './entry.js'
+import { block, type Entry, heading, listOrNone, none, pairsOf } from './entry.js'
+import { sourceEntries } from './volume-entries.js'
 
 export async function describeClaim(object: PersistentVolumeClaim, context: DescribeContext): Promise<readonly Entry[]> {
   const { metadata, spec = {}, status = {} } = object
@@ -12,19 +12,48 @@ export async function describeClaim(object: PersistentVolumeClaim, context: Desc
   const users = pods?.filter((pod) => pod.spec?.volumes?.some(({ persistentVolumeClaim: claim }) => claim?.claimName === metadata?.name))
   const going = deletionEntries(object)
   return [
-    ['StorageClass', textOr(spec.storageClassName)],
-    ...(going.length > 0 ? going : ([['Status', textOr(status.phase)]] as const)),
-    ['Volume', textOr(spec.volumeName)],
+    ['StorageClass', spec.storageClassName ?? ''],
+    ...(going.length > 0 ? going : ([['Status', status.phase ?? '']] as const)),
+    ['Volume', spec.volumeName ?? ''],
     ...labelEntries(object),
-    ['Finalizers', listOrNone(metadata?.finalizers ?? [])],
-    ['Requested', quantities(spec.resources?.requests)],
-    ['Capacity', quantities(status.capacity) ?? none],
-    ['Access Modes', textOr((status.accessModes ?? spec.accessModes ?? []).join(','))],
-    ['VolumeMode', textOr(spec.volumeMode)],
+    ['Finalizers', `[${(metadata?.finalizers ?? []).join(' ')}]`],
+    ['Capacity', spec.volumeName === undefined ? '' : textOr(status.capacity?.['storage'], '0')],
+    ['Access Modes', spec.volumeName === undefined ? '' : modesText(status.accessModes)],
+    ['VolumeMode', spec.volumeMode],
+    ...dataSource(spec.dataSource),
     ['Used By', users === undefined ? undefined : listOrNone(users.map((pod) => pod.metadata?.name ?? ''))],
-    conditionsEntry(status.conditions),
+    conditionsEntry(status.conditions, ['Type', 'Status', 'LastProbeTime', 'LastTransitionTime', 'Reason', 'Message']),
   ]
 }
+
+const shortModes: { readonly [mode: string]: string } = {
+  ReadWriteOnce: 'RWO',
+  ReadOnlyMany: 'ROX',
+  ReadWriteMany: 'RWX',
+  ReadWriteOncePod: 'RWOP',
+}
+
+const modesText = (modes: readonly string[] = []): string =>
+  Object.keys(shortModes)
+    .filter((mode) => modes.includes(mode))
+    .map((mode) => shortModes[mode])
+    .join(',')
+
+const dataSource = (
+  source: { readonly apiGroup?: string; readonly kind?: string; readonly name?: string } | undefined,
+): readonly Entry[] =>
+  source === undefined
+    ? []
+    : [
+        [
+          'DataSource',
+          block([
+            ['APIGroup', source.apiGroup],
+            ['Kind', source.kind ?? ''],
+            ['Name', source.name ?? ''],
+          ]),
+        ],
+      ]
 
 /** What says something about a volume beside where it is. */
 const known = [
@@ -46,36 +75,45 @@ export function describeVolume(object: PersistentVolume): readonly Entry[] {
   const [source] = Object.entries(spec).filter(([name, value]) => !known.includes(name) && value !== undefined)
   return [
     ...labelEntries(object),
-    ['Finalizers', listOrNone(metadata?.finalizers ?? [])],
-    ['StorageClass', textOr(spec.storageClassName)],
-    ...(going.length > 0 ? going : ([['Status', textOr(status.phase)]] as const)),
-    ['Claim', claim === undefined ? none : `${claim.namespace ?? ''}/${claim.name ?? ''}`],
-    ['Reclaim Policy', textOr(spec.persistentVolumeReclaimPolicy)],
-    ['Access Modes', textOr((spec.accessModes ?? []).join(','))],
-    ['VolumeMode', textOr(spec.volumeMode)],
-    ['Capacity', quantities(spec.capacity)],
-    ['Mount Options', spec.mountOptions],
-    ['Node Affinity', listOrNone(terms.map(({ matchExpressions = [] }) => selectorQuery({ matchExpressions })))],
-    ['Message', status.message],
-    ['Source', source === undefined ? none : block(sourceEntries(source))],
+    ['Finalizers', `[${(metadata?.finalizers ?? []).join(' ')}]`],
+    ['StorageClass', spec.storageClassName ?? ''],
+    ...(going.length > 0 ? going : ([['Status', status.phase ?? '']] as const)),
+    ['Claim', claim === undefined ? '' : `${claim.namespace ?? ''}/${claim.name ?? ''}`],
+    ['Reclaim Policy', spec.persistentVolumeReclaimPolicy ?? ''],
+    ['Access Modes', modesText(spec.accessModes)],
+    ['VolumeMode', spec.volumeMode],
+    ['Capacity', textOr(spec.capacity?.['storage'], '')],
+    ...affinityOf(terms),
+    ['Message', status.message ?? ''],
+    ['Source', source === undefined ? '' : heading(sourceEntries({ [source[0]]: source[1] }), 4)],
   ]
 }
 
-const sourceEntries = ([type, source]: readonly [string, unknown]): readonly Entry[] => [
-  ['Type', type],
-  ...Object.entries(source as object)
-    .filter(([, value]) => value !== undefined && value !== null)
-    .map(([name, value]): Entry => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)]),
-]
+type Term = NonNullable<
+  NonNullable<NonNullable<NonNullable<PersistentVolume['spec']>['nodeAffinity']>['required']>['nodeSelectorTerms']
+>[number]
+
+/** Below its title, and in the same column as what stands around it. */
+const affinityOf = (terms: readonly Term[]): readonly Entry[] =>
+  terms.length === 0
+    ? [['Node Affinity', none]]
+    : [
+        ['Node Affinity', ''],
+        ['  Required Terms', ''],
+        ...terms.map(({ matchExpressions = [] }, i): Entry => [`    Term ${i}`, listOrNone(matchExpressions.map(termText))]),
+      ]
+
+const termText = ({ key = '', operator = '', values = [] }: NonNullable<Term['matchExpressions']>[number]): string =>
+  `${key} ${operator.toLowerCase()}${values.length === 0 ? '' : ` [${values.join(', ')}]`}`
 
 export function describeStorageClass(object: StorageClass): readonly Entry[] {
   const { annotations = {} } = object.metadata ?? {}
   const isDefault = Object.entries(annotations).some(([name, value]) => name.endsWith('/is-default-class') && value === 'true')
   return [
     ['IsDefaultClass', isDefault ? 'Yes' : 'No'],
-    ...labelEntries(object),
-    ['Provisioner', textOr(object.provisioner)],
-    ['Parameters', pairsOf(object.parameters)],
+    ['Annotations', pairsOf(annotations).join(',')],
+    ['Provisioner', object.provisioner ?? ''],
+    ['Parameters', pairsOf(object.parameters).join(',')],
     ['AllowVolumeExpansion', object.allowVolumeExpansion === undefined ? '<unset>' : yesNo(object.allowVolumeExpansion)],
     ['MountOptions', listOrNone(object.mountOptions ?? [])],
     ['ReclaimPolicy', textOr(object.reclaimPolicy)],

@@ -12,7 +12,7 @@ import {
   timeText,
 } from './common.js'
 import type { DescribeContext } from './context.js'
-import { type Entry, none, pairsOf } from './entry.js'
+import { block, type Entry, none, pairsOf } from './entry.js'
 import { type Template, templateEntry } from './pod.js'
 
 export async function describeDeployment(object: Deployment, context: DescribeContext): Promise<readonly Entry[]> {
@@ -21,7 +21,7 @@ export async function describeDeployment(object: Deployment, context: DescribeCo
   const { type, rollingUpdate } = spec.strategy ?? {}
   const sets = await replicaSetsOf(object, context)
   const newest = sets?.find(({ spec: own }) => sameTemplate(own?.template, spec.template))
-  const older = sets?.filter((one) => one !== newest && (one.status?.replicas ?? 0) > 0)
+  const older = sets?.filter((one) => one !== newest)
   const told = (some: readonly ReplicaSet[] | undefined): string =>
     some === undefined || some.length === 0
       ? none
@@ -47,9 +47,9 @@ export async function describeDeployment(object: Deployment, context: DescribeCo
         : `${textOr(rollingUpdate.maxUnavailable)} max unavailable, ${textOr(rollingUpdate.maxSurge)} max surge`,
     ],
     templateEntry(spec.template as Template | undefined),
-    conditionsEntry(status.conditions),
-    ['OldReplicaSets', sets === undefined ? undefined : told(older)],
-    ['NewReplicaSet', sets === undefined ? undefined : told(newest === undefined ? [] : [newest])],
+    conditionsEntry(status.conditions, ['Type', 'Status', 'Reason']),
+    ['OldReplicaSets', sets === undefined || sets.length === 0 ? undefined : told(older)],
+    ['NewReplicaSet', sets === undefined || sets.length === 0 ? undefined : told(newest === undefined ? [] : [newest])],
   ]
 }
 
@@ -102,9 +102,13 @@ export async function describeStatefulSet(object: StatefulSet, context: Describe
     ...labelEntries(object),
     ['Replicas', `${spec.replicas ?? 1} desired | ${status.replicas ?? 0} total`],
     ['Update Strategy', textOr(spec.updateStrategy?.type)],
+    [
+      '  Partition',
+      spec.updateStrategy?.rollingUpdate?.partition === undefined ? undefined : String(spec.updateStrategy.rollingUpdate.partition),
+    ],
     await podsEntry(object, spec.selector, context),
     templateEntry(spec.template as Template | undefined),
-    ['Volume Claims', textOr((spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata?.name ?? '').join(', '))],
+    ['Volume Claims', block((spec.volumeClaimTemplates ?? []).flatMap(claimEntries))],
   ]
 }
 
@@ -112,12 +116,13 @@ export async function describeDaemonSet(object: DaemonSet, context: DescribeCont
   const { spec = {}, status = {} } = object
   return [
     ['Selector', selectorText(spec.selector)],
+    ['Node-Selector', pairsOf((spec.template as Template | undefined)?.spec?.nodeSelector).join(',')],
     ...labelEntries(object),
-    ['Desired Number of Nodes Scheduled', String(status.desiredNumberScheduled ?? 0)],
-    ['Current Number of Nodes Scheduled', String(status.currentNumberScheduled ?? 0)],
-    ['Number of Nodes Scheduled with Up-to-date Pods', String(status.updatedNumberScheduled ?? 0)],
-    ['Number of Nodes Scheduled with Available Pods', String(status.numberAvailable ?? 0)],
-    ['Number of Nodes Misscheduled', String(status.numberMisscheduled ?? 0)],
+    ['Desired Number of Nodes Scheduled', { inline: String(status.desiredNumberScheduled ?? 0) }],
+    ['Current Number of Nodes Scheduled', { inline: String(status.currentNumberScheduled ?? 0) }],
+    ['Number of Nodes Scheduled with Up-to-date Pods', { inline: String(status.updatedNumberScheduled ?? 0) }],
+    ['Number of Nodes Scheduled with Available Pods', { inline: String(status.numberAvailable ?? 0) }],
+    ['Number of Nodes Misscheduled', { inline: String(status.numberMisscheduled ?? 0) }],
     await podsEntry(object, spec.selector, context),
     templateEntry(spec.template as Template | undefined),
   ]
@@ -133,14 +138,14 @@ export function describeJob(object: Job): readonly Entry[] {
     ['Completions', textOr(spec.completions)],
     ['Completion Mode', textOr(spec.completionMode)],
     ['Suspend', spec.suspend === true ? 'true' : undefined],
-    ['Backoff Limit', textOr(spec.backoffLimit)],
     ['Active Deadline Seconds', spec.activeDeadlineSeconds === undefined ? undefined : `${spec.activeDeadlineSeconds}s`],
     ['Start Time', status.startTime === undefined ? undefined : timeText(status.startTime)],
     ['Completed At', status.completionTime === undefined ? undefined : timeText(status.completionTime)],
     [
       'Pods Statuses',
-      `${status.active ?? 0} Active (${status.ready ?? 0} Ready) / ${status.succeeded ?? 0} Succeeded / ${status.failed ?? 0} Failed`,
+      `${status.active ?? 0} Active${status.ready === undefined ? '' : ` (${status.ready} Ready)`} / ${status.succeeded ?? 0} Succeeded / ${status.failed ?? 0} Failed`,
     ],
+    ['Completed Indexes', spec.completionMode === 'Indexed' ? textOr(status.completedIndexes) : undefined],
     templateEntry(spec.template as Template | undefined),
     conditionsEntry(status.conditions),
   ]
@@ -159,6 +164,7 @@ export function describeCronJob(object: CronJob): readonly Entry[] {
     ['Successful Job History Limit', textOr(spec.successfulJobsHistoryLimit, unset)],
     ['Failed Job History Limit', textOr(spec.failedJobsHistoryLimit, unset)],
     ['Starting Deadline Seconds', spec.startingDeadlineSeconds === undefined ? unset : `${spec.startingDeadlineSeconds}s`],
+    ['Selector', job?.selector === undefined ? unset : selectorText(job.selector)],
     ['Parallelism', textOr(job?.parallelism, unset)],
     ['Completions', textOr(job?.completions, unset)],
     ['Active Deadline Seconds', job?.activeDeadlineSeconds === undefined ? undefined : `${job.activeDeadlineSeconds}s`],
@@ -168,6 +174,17 @@ export function describeCronJob(object: CronJob): readonly Entry[] {
     ['Active Jobs', textOr((status.active ?? []).map(({ name }) => name ?? '').join(', '))],
   ]
 }
+
+type ClaimTemplate = NonNullable<NonNullable<StatefulSet['spec']>['volumeClaimTemplates']>[number]
+
+const claimEntries = ({ metadata = {}, spec = {} }: ClaimTemplate): readonly Entry[] => [
+  ['Name', metadata.name ?? ''],
+  ['StorageClass', spec.storageClassName ?? ''],
+  ['Labels', pairsOf(metadata.labels)],
+  ['Annotations', pairsOf(metadata.annotations, '=')],
+  ['Capacity', textOr(spec.resources?.requests?.['storage'], '<default>')],
+  ['Access Modes', `[${(spec.accessModes ?? []).join(' ')}]`],
+]
 
 interface Owner {
   readonly metadata?: { readonly namespace?: string; readonly uid?: string }

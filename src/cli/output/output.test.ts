@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { outlineObject } from '../describe/outline.js'
+import { renderEntries } from '../describe/entry.js'
+import { outlineEntries } from '../describe/outline.js'
+import { plainStyle } from '../io.js'
 import { ageText } from './age.js'
 import { alignRows, columnsOfFile, namedColumns } from './columns.js'
 import { fillTemplate, parseTemplate } from './json-path.js'
@@ -119,7 +121,7 @@ test('outlines', () => {
     spec: { nodeName: 'n1', list: [{ a: 1, b: [2] }, 'z'] },
   }
   assert.equal(
-    outlineObject(object),
-    'Name:         web\nNamespace:    shop\nLabels:       app=x\nAnnotations:  <none>\nAPI Version:  v1\nKind:         Pod\nMetadata:\nSpec:\n  List:\n    - A:  1\n      B:\n        2\n    z\n  Node Name:  n1\n',
+    renderEntries(outlineEntries(object), plainStyle),
+    'Name:         web\nNamespace:    shop\nLabels:       app=x\nAnnotations:  <none>\nAPI Version:  v1\nKind:         Pod\nMetadata:\nSpec:\n  List:\n    A:  1\n    B:\n      2\n    z\n  Node Name:  n1\n',
   )
 })
