@@ -26,7 +26,12 @@ export class ReadPauses {
 
   /** A part has come. */
   count(bytes: number): void {
-    if (bytes >= smallBytes || ++this.#parts < partsPerTurn || this.#isPaused || this.#socket === undefined) return
+    if (bytes < smallBytes && ++this.#parts >= partsPerTurn) this.pause()
+  }
+
+  /** Nothing more is read in this turn. */
+  pause(): void {
+    if (this.#isPaused || this.#socket === undefined) return
     this.#isPaused = true
     const socket = this.#socket
     // Nobody is told: whoever reads goes on where this ends. Who wants a pause for another reason takes it again with the next part.

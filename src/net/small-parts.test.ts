@@ -66,6 +66,10 @@ test('after many small parts a connection is not read from until the next turn',
   for (let i = 0; i < 10_000; i++) pauses.count(1)
   assert.deepEqual(calls, ['stop', 'start', 'stop'])
   await new Promise(setImmediate)
+  for (let i = 0; i < 10; i++) pauses.pause()
+  assert.deepEqual(calls.slice(4), ['stop'])
+  await new Promise(setImmediate)
+  assert.deepEqual(calls.slice(4), ['stop', 'start'])
 })
 
 test('bodies in chunks of one byte are passed on whole, there and back', async () => {

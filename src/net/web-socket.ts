@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Request, Response } from './listen.js'
+import { ReadPauses } from './read-pauses.js'
 import { setRoom } from './socket-room.js'
 import { offeredConnection } from './upgrade.js'
 import { FrameSkimmer, frameHead, opcodes } from './web-socket-frames.js'
@@ -58,14 +59,16 @@ const acceptOf = (key: string): string => createHash('sha1').update(`${key}258EA
 const keepAliveMs = 30_000
 /** How long a client may take for what is on its way when all was said. */
 const lastWordsMs = 5_000
+/** What listeners say at a time: a ping, or that they go. */
+const usualBytes = 1024
 const closeCodes = { normal: 1000, protocolError: 1002, tooLong: 1009 } as const
 
 export class WebSocketConnection {
   readonly #socket: Socket
   /** Of the message that is being written. */
   #bytesLeft = 0
-  /** The last one that could not be sent: the pings before it need no answer. */
-  #pong: Buffer | undefined
+  /** The last one that was not answered yet: those before it need no answer. */
+  #ping: Buffer | undefined
   #isClosing = false
 
   /** Says yes to a wish, on the connection that was offered with it. `roomBytes`: how much may wait for its client. */
@@ -89,14 +92,25 @@ export class WebSocketConnection {
     socket.setTimeout(0).setKeepAlive(true, keepAliveMs).setNoDelay(true)
     setRoom(socket, roomBytes)
     const skimmer = new FrameSkimmer({
-      onPing: (payload) => this.#answer(payload),
+      onPing: (payload) => {
+        this.#ping = payload
+      },
       onClose: () => this.close(),
       onBroken: (why) => this.#end(closeCodes[why]),
     })
-    socket.on('data', (chunk: Buffer) => skimmer.push(chunk))
+    const pauses = new ReadPauses(socket)
+    socket.on('data', (chunk: Buffer) => {
+      skimmer.push(chunk)
+      this.#sendPong()
+      // Whoever listens has little to say: thousands of frames at a time are not worth a turn of others.
+      if (chunk.length > usualBytes) pauses.pause()
+    })
     socket.once('end', () => socket.destroy())
     socket.on('drain', () => this.#sendPong())
-    if (early.length > 0) skimmer.push(early)
+    if (early.length > 0) {
+      skimmer.push(early)
+      this.#sendPong()
+    }
     socket.resume()
   }
 
@@ -161,15 +175,11 @@ export class WebSocketConnection {
     setTimeout(() => this.#socket.destroy(), lastWordsMs).unref()
   }
 
-  #answer(payload: Buffer): void {
-    this.#pong = Buffer.concat([frameHead(opcodes.pong, payload.length), payload])
-    this.#sendPong()
-  }
-
   /** Not within a message, and not to somebody who takes nothing. */
   #sendPong(): void {
-    if (this.#pong === undefined || this.#bytesLeft > 0 || this.#isClosing || this.#socket.writableNeedDrain) return
-    this.#socket.write(this.#pong)
-    this.#pong = undefined
+    const ping = this.#ping
+    if (ping === undefined || this.#bytesLeft > 0 || this.#isClosing || this.#socket.writableNeedDrain) return
+    this.#ping = undefined
+    this.#socket.write(Buffer.concat([frameHead(opcodes.pong, ping.length), ping]))
   }
 }

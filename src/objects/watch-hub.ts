@@ -103,7 +103,8 @@ export class WatchHub {
 
   #addClient(collection: string, watcher: ClientWatcher): () => void {
     const audiences = getOrInsert(this.#clients, collection, () => new Audiences())
-    const remove = audiences.add(watcher, this.#revision)
+    // What is being told at this moment the watcher knows already.
+    const remove = audiences.add(watcher, this.#telling === undefined ? 0 : this.#revision)
     return () => {
       remove()
       if (audiences.size === 0 && this.#clients.get(collection) === audiences) this.#clients.delete(collection)

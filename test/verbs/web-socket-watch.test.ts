@@ -58,6 +58,16 @@ describe('a watch over WebSocket', () => {
     assert.deepEqual([...(socket.of(opcodes.close)[0]?.payload ?? [])], [3, 232])
   })
 
+  test('answers the last of thousands of pings, and not each of them', async () => {
+    const socket = await WebSocketClient.connect(server.access, watch)
+    socket.socket.cork()
+    for (let i = 0; i < 5000; i++) socket.send(opcodes.ping, Buffer.from(String(i)))
+    socket.socket.uncork()
+    await socket.until((client) => client.of(opcodes.pong).at(-1)?.payload.toString() === '4999')
+    assert.ok(socket.of(opcodes.pong).length < 1000, `${socket.of(opcodes.pong).length} answers`)
+    socket.close()
+  })
+
   test('answers a ping that comes within a long event when that has ended', async () => {
     const socket = await WebSocketClient.connect(server.access, `${watch}&resourceVersion=${await now()}`)
     socket.socket.pause()
