@@ -152,6 +152,16 @@ describe('a custom kind', () => {
     assert.equal(shown?.fromStored, undefined)
   })
 
+  it('asks its rules about an object of the version in which it was sent', () => {
+    const rule = { rule: 'self.apiVersion == "example.com/v2" && self.kind == "Box"' }
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-validations': [rule] } }
+    const both = define([version('v1'), version('v2', { storage: false, schema })])
+    const found = both.expressions?.(object({ spec: { size: 1 } }), undefined, { ...context, version: 'v2' }, [])
+    let step = found?.next()
+    while (step?.done === false) step = found?.next()
+    assert.deepEqual(step?.value, [])
+  })
+
   it('lets items be the same that were so before', () => {
     const found = (own: object, old: object) =>
       kind.validateUpdate?.(object(own), object(old), context).map(({ field, message }) => `${field}: ${message}`)

@@ -116,7 +116,6 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
   const kind = names.kind ?? ''
   const structOf = onceFor(({ schema }: CustomVersion) => structOfKind(kind, schema))
   const refresh = stored !== undefined && isRewritten ? refreshing(structOf(stored), stored) : undefined
-  const withType = withTypeOf(`${spec.group}/${stored?.name}`, kind)
   const prepareUpdate = (next: ApiObject, old: ApiObject, context: RuleContext): ApiObject => {
     const hasStatus = hasStatusIn(context)
     const kept = hasStatus ? withStatusOf(next, old) : next
@@ -133,8 +132,11 @@ export function customKind(definition: CustomResourceDefinition, conversion?: Ba
   }
   // A kind without any makes nothing of it for each object.
   const hasRules = [...versions.values()].some(({ schema }) => hasExpressions(schema))
-  const expressions: ResourceDefinition['expressions'] = (object, old, context, errors) =>
-    checkExpressions({ schema: ruleOf(context).schema, object: withType(object), old: old && withType(old) }, errors, context)
+  const expressions: ResourceDefinition['expressions'] = (object, old, context, errors) => {
+    const { name, schema } = ruleOf(context)
+    const withType = withTypeOf(`${spec.group}/${name}`, kind)
+    return checkExpressions({ schema, object: withType(object), old: old && withType(old) }, errors, context)
+  }
   const statusSubresource: SubresourceDefinition = {
     name: 'status',
     verbs: ['get', 'patch', 'update'],
