@@ -88,7 +88,7 @@ function readArguments(args: readonly string[]): Wish | string {
     const { user = '', group: groups, expires, 'data-dir': dataDir, 'cert-dir': certDir, token, server } = values
     if (user === '') return '--user is missing'
     if ([user, ...groups].some((name) => name === '' || /\p{Cc}/u.test(name))) return 'a name is empty or cannot be printed'
-    const expiresMs = parseDuration(expires)
+    const expiresMs = under('--expires', () => parseDuration(expires))
     if (expiresMs < leastMs || expiresMs > mostMs) return `--expires: ${JSON.stringify(expires)} is no time between 1s and 10 years`
     const account = token ? accountOf(user) : undefined
     if (token && account === undefined) return '--token is for service accounts: --user=system:serviceaccount:<namespace>:<name>'
@@ -96,6 +96,14 @@ function readArguments(args: readonly string[]): Wish | string {
     return { user, groups, expiresMs, account, dataDir: resolve(dataDir), folder: resolve(certDir ?? pkiFolder(dataDir)), server }
   } catch (thrown) {
     return (thrown as Error).message
+  }
+}
+
+function under<T>(option: string, read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    throw new Error(`${option}: ${(thrown as Error).message}`)
   }
 }
 

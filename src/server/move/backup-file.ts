@@ -17,6 +17,9 @@ const olderTitle = 'cluster-apiserver backup 1\n'
 const entryHeaderBytes = 20
 const readAheadBytes = 1 << 20
 const pageBytes = 1 << 20
+/** Far beyond what any store takes: lengths that are greater are not lengths, and nobody makes room for them. */
+const mostKeyBytes = 1 << 16
+const mostValueBytes = 1 << 29
 
 /** Throws when the file is there already. */
 export async function createBackupFile(path: string, { mark, revision }: TargetOptions): Promise<MoveTarget> {
@@ -107,7 +110,17 @@ async function readHeader(reader: BackupReader, path: string): Promise<BackupHea
   const found = (await reader.take(title.length).catch(() => undefined))?.toString()
   if (found !== title && found !== olderTitle)
     throw new MoveError(`${path} is no backup of this server, or one that this version does not know`)
-  return JSON.parse((await reader.line()).toString()) as BackupHeader
+  return parseHeader((await reader.line()).toString(), path)
+}
+
+function parseHeader(text: string, path: string): BackupHeader {
+  try {
+    const header = JSON.parse(text) as Partial<BackupHeader> | null
+    if (typeof header?.mark === 'string' && Number.isSafeInteger(header.revision)) return header as BackupHeader
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw new MoveError(`the backup ${path} is damaged: its second line does not say what it is of`)
 }
 
 class BackupSource implements MoveSource {
@@ -185,6 +198,8 @@ class BackupReader {
     const keyBytes = (await this.take(4)).readUInt32BE(0)
     if (keyBytes === 0) return undefined
     const header = await this.take(entryHeaderBytes - 4)
+    if (keyBytes > mostKeyBytes || header.readUInt32BE(0) > mostValueBytes)
+      throw new MoveError(`the backup ${this.#path} is damaged: an entry is longer than any that is stored`)
     const expiresAtMs = header.readUIntBE(10, 6)
     const key = (await this.take(keyBytes)).toString()
     const value = Buffer.from(await this.take(header.readUInt32BE(0)))

@@ -120,7 +120,8 @@ describe('backup and restore', () => {
     isWriting = false
     await writing
     await storage.close()
-    assert.match(stdout, /^backup: 300\d objects/)
+    // Behind its progress, where it takes long.
+    assert.match(stdout, /^backup: 300\d objects/m)
     const restored = newPlace()
     assert.equal((await run('restore', `--from=${file}`, `--to=${restored}`)).code, 0)
     const copy = await openStore(restored)
@@ -152,6 +153,16 @@ describe('backup and restore', () => {
       },
       { name: 'the end is missing', damage: (bytes: Buffer) => bytes.subarray(0, bytes.length - 3000), says: /ends in the middle/ },
       { name: 'the last line is missing', damage: (bytes: Buffer) => bytes.subarray(0, bytes.length - 90), says: /is damaged/ },
+      {
+        name: 'the line about its source',
+        damage: (bytes: Buffer) => bytes.fill('x', 'cluster-apiserver backup 2\n'.length, 30),
+        says: /is damaged: its second line/,
+      },
+      {
+        name: 'a length that is none',
+        damage: (bytes: Buffer) => bytes.fill(0xf0, bytes.indexOf('}\n') + 2, bytes.indexOf('}\n') + 6),
+        says: /is damaged: an entry is longer/,
+      },
       { name: 'something else', damage: () => Buffer.from('something else'), says: /is no backup of this server/ },
     ]
     for (const { name, damage, says } of rows) {
