@@ -324,3 +324,36 @@ test('an HTTP/2 stream whose body nobody read ends with its answer', async () =>
   for await (const chunk of stream) body += chunk
   assert.equal(body, 'read')
 })
+
+test('whoever goes on with his body without end after the answer is not read for ever, and an honest one keeps his connection', async () => {
+  const { port } = await start((_request, response) => void response.writeHead(403).end('no'))
+  const head = (length: string): string => `POST / HTTP/1.1\r\nHost: x\r\n${length}\r\n\r\n`
+  const piece = Buffer.alloc(65_536, 'x')
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), piece, Buffer.from('\r\n')])
+  const endless = [
+    ['Transfer-Encoding: chunked', chunk],
+    ['Content-Length: 100000000000', piece],
+  ] as const
+  for (const [length, part] of endless) {
+    const socket = await dial(port)
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    socket.on('error', () => undefined).resume()
+    socket.write(head(length))
+    const more = (): void => {
+      while (!socket.destroyed && socket.write(part));
+      if (!socket.destroyed) socket.once('drain', more)
+    }
+    more()
+    await closed
+  }
+  const honest = await dial(port)
+  let heard = ''
+  honest.on('data', (bytes) => (heard += bytes))
+  for (let i = 0; i < 2; i++) {
+    honest.write(head('Transfer-Encoding: chunked'))
+    for (let n = 0; n < 48; n++) honest.write(chunk)
+    honest.write('0\r\n\r\n')
+  }
+  while (heard.split('HTTP/1.1 403').length < 3) await sleep(5)
+  honest.destroy()
+})

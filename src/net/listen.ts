@@ -19,6 +19,7 @@ import { isAnswering, QueuedAnswers } from './queued-answers.js'
 import { answerRoomBytes, setRoom } from './socket-room.js'
 import { StalledConnections } from './stalled-connections.js'
 import type { TlsVersion } from './tls-names.js'
+import { closeEndless } from './unread-bodies.js'
 import { answerOn, hasBody, withoutUpgrade } from './upgrade.js'
 
 export type Request = IncomingMessage | Http2ServerRequest
@@ -103,6 +104,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     const { socket } = request
     silent.delete(socket)
     queued.follow(socket, response)
+    closeEndless(request, response)
     if (request.rawHeaders.length > 2 * limits.maxHeaders) refuse(response, 431)
     else if (hasSeveralHosts(request.rawHeaders)) refuse(response, 400, '400 Bad Request: too many Host headers')
     else turns.run(socket, socket, () => response.destroyed || serve(request, response))
