@@ -69,7 +69,8 @@ export const mapCommand = ({ command, member, done, undone, same }: MapWords): C
         const patch = { metadata: { [member]: Object.fromEntries(needed), ...version } }
         const draft = withEntries(live, next)
         const object: DynamicObject =
-          needed.length === 0 ? live : await writeUnlessDry(flags, draft, (terms) => collection.patch(name, patch, terms))
+          needed.length === 0 || flags.list ? draft : await writeUnlessDry(flags, draft, (terms) => collection.patch(name, patch, terms))
+        // Whoever wants to see them changes nothing.
         if (flags.list) {
           if (!isOne) io.out(`Listing ${member} for ${resource.kind}.${resource.group}/${name}:\n`)
           for (const [key, value] of Object.entries(entriesOf(object))) io.out(`${isOne ? '' : ' '}${key}=${value}\n`)

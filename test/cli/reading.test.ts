@@ -186,7 +186,7 @@ test('flags and words that kubectl knows are known, or refused with its code', a
     ['label cm --all a=b --resource-version=1', 1, /may only be used with a single resource/],
     ['annotate cm known none-', 0, /^configmap\/known annotated\n$/],
     ['label cm known n=1 --list', 0, /^known=x\nn=1\n$/],
-    ['label cm -l known --list', 0, /^Listing labels for ConfigMap\.\/known:\n known=x\n n=1\n$/],
+    ['label cm -l known --list', 0, /^Listing labels for ConfigMap\.\/known:\n known=x\n$/],
     ['wait cm/known --for=jsonpath={.metadata.labels}=x', 1, /jsonpath leads to a nested object or list/],
     ['wait cm/known --for=jsonpath={.metadata.name}=known -o jsonpath={.kind}', 0, /^ConfigMap$/],
     ['create clusterrole r --verb=get --non-resource-url=x', 1, /nonResourceURL should start with \//],
