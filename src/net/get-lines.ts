@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { GatheredParts } from './gathered-parts.js'
 import type { Dial } from './tunnel.js'
 import { tlsOptions, type UpstreamTls, wayOf } from './upstream.js'
 
@@ -49,23 +50,19 @@ export async function* getLines({
   try {
     const response = await headOf(sent, headMs)
     if (response.statusCode !== 200) throw new NoLinesError(response.statusCode ?? 0)
-    let parts: Buffer[] = []
-    let bytes = 0
+    const parts = new GatheredParts()
     for await (const chunk of response as AsyncIterable<Buffer>) {
       let start = 0
       for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-        parts.push(chunk.subarray(start, end))
-        yield Buffer.concat(parts)
-        parts = []
-        bytes = 0
+        parts.add(chunk.subarray(start, end))
+        const line = parts.whole()
+        parts.clear()
+        yield line
         start = end + 1
       }
       if (start === chunk.length) continue
-      parts.push(chunk.subarray(start))
-      // Whoever sends a byte at a time must not make a long list of it.
-      if (parts.length === mostParts) parts = [Buffer.concat(parts)]
-      bytes += chunk.length - start
-      if (bytes > mostLineBytes) throw new Error(`a line is longer than ${mostLineBytes} bytes`)
+      parts.add(chunk.subarray(start))
+      if (parts.bytes > mostLineBytes) throw new Error(`a line is longer than ${mostLineBytes} bytes`)
     }
   } finally {
     sent.destroy()
@@ -73,7 +70,6 @@ export async function* getLines({
 }
 
 const newline = 0x0a
-const mostParts = 1024
 
 async function headOf(sent: ClientRequest, headMs: number): Promise<IncomingMessage> {
   const ending = new AbortController()

@@ -1,12 +1,15 @@
 // Bytes that come one at a time: they are kept together, written together, and others have their turn between them.
 
 import assert from 'node:assert/strict'
-import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import { createServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
 import { Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { GatheredParts } from './gathered-parts.js'
+import { getLines } from './get-lines.js'
 import { passOn } from './pass-on.js'
-import { ask, startBackend, startProxy, startTcp } from './proxy.fixture.js'
+import { ask, authority, certificate, startBackend, startProxy, startTcp } from './proxy.fixture.js'
 import { ReadPauses } from './read-pauses.js'
 
 test('few parts are kept as they came, many are copied into one place', () => {
@@ -92,4 +95,24 @@ test('a server that says again and again that it will answer has not answered', 
   const { port, ends } = await startProxy(url)
   assert.equal((await ask(port, '/')).code, 503)
   assert.deepEqual(ends, ['net/http: too many 1xx informational responses'])
+})
+
+test('lines that come a byte at a time are whole lines, and one without an end is none', async (t) => {
+  const text = `first\n\n${'second '.repeat(300)}\n${'x'.repeat(5000)}`
+  const server = createServer(certificate, async (_request, response) => {
+    for (const letter of text) if (!response.write(letter)) await once(response, 'drain')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const lines: string[] = []
+  const { signal } = new AbortController()
+  const limits = { headMs: 60_000, idleMs: 60_000, mostLineBytes: 4000, signal }
+  await assert.rejects(async () => {
+    for await (const line of getLines({ url: `https://127.0.0.1:${port}/`, ca: authority.cert, ...limits })) lines.push(line.toString())
+  }, /a line is longer than 4000 bytes/)
+  assert.deepEqual(lines, text.split('\n').slice(0, 3))
 })
