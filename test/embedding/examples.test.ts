@@ -65,7 +65,7 @@ describe('the examples', { skip: packed.skip }, () => {
     tried.push('jest')
     const { skip, path } = await runners
     if (skip !== false) return context.skip(skip)
-    await passes(join(path, 'jest'), ['examples/jest'], /Tests:\s+3 passed/)
+    await passes(join(path, 'jest'), ['examples/jest'], /Tests:\s+4 passed/)
   })
 
   test('pytest', async (context) => {
