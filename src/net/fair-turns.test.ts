@@ -62,9 +62,11 @@ test('a connection with much that waits is not read from until it has little lef
   const { socket, seen } = connection()
   let begun = 0
   for (let i = 0; i < 500; i++) turns.run(socket, socket, () => void begun++)
-  assert.deepEqual([seen.stops, seen.starts], [1, 0])
+  // Each that comes all the same stops it again: somebody else may have let it go on.
+  assert.ok(seen.stops > 1 && seen.starts === 0, `${seen.stops} ${seen.starts}`)
+  const { stops } = seen
   while (begun < 500) await nextTurn()
-  assert.deepEqual([seen.stops, seen.starts], [1, 1])
+  assert.deepEqual([seen.stops, seen.starts], [stops, 1])
 })
 
 test('what waits for a connection that has gone is forgotten', async () => {

@@ -80,7 +80,8 @@ export class FairTurns {
     line.waiting.push(begin)
     this.#waitingCount++
     this.#waiting.add(line)
-    if (line.waiting.length < stopAt || line.isStopped) return
+    if (line.waiting.length < stopAt) return
+    // Again, too: whoever had a pause of his own (read-pauses) may have ended this one with it.
     line.isStopped = true
     handleOf(line.socket)?.readStop?.()
   }
