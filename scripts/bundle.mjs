@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { build } from 'esbuild'
 
 const git = (...words) => execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
@@ -70,6 +71,17 @@ const loadLater = {
   },
 }
 
+/** What one command of the client needs, and is larger than all of them: scripts of their own, which the others do not read. */
+const largeParts = { 'local-patch': 'dist/cli/local-patch.js', re2js: 're2js' }
+
+const apart = {
+  name: 'apart',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: new RegExp(`(?:^|[\\\\/])(?:${Object.keys(largeParts).join('|')})(?:\\.js)?$`) }, ({ path, kind }) =>
+      kind === 'entry-point' ? undefined : { path: `./${basename(path, '.js')}.cjs`, external: true },
+    ),
+}
+
 /** What the script exports, and to whom. */
 const entry = `
   export { main } from './main.js'
@@ -100,7 +112,16 @@ const bundles = await Promise.all([
     stdin: { contents: entry, resolveDir: 'dist/server', sourcefile: 'entry.js' },
     outfile: command,
   }),
-  build({ ...scriptOptions, metafile: true, entryPoints: ['dist/cli/main.js'], outfile: client }),
+  build({
+    ...scriptOptions,
+    metafile: true,
+    plugins: [...scriptOptions.plugins, apart],
+    entryPoints: ['dist/cli/main.js'],
+    outfile: client,
+  }),
+  ...Object.entries(largeParts).map(([name, path]) =>
+    build({ ...scriptOptions, metafile: true, plugins: [loadLater, apart], entryPoints: [path], outfile: `${outdir}/${name}.cjs` }),
+  ),
 ])
 
 /** The client, too: many small modules take longer to load, and more memory, than the requests of a short program. */

@@ -1,6 +1,7 @@
 // A command of a person is answered at once: 500 objects take little more than an empty program and the request itself.
 
 import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runToEnd } from '../clients/obtaining.js'
@@ -44,4 +45,10 @@ test('get of 500 objects', { timeout: 300_000 }, async () => {
   const [get, floor] = [best(times.get), best(times.request)]
   if (process.env['SPEED_VERBOSE'] === '1') console.log({ empty: best(times.empty), floor, get })
   assert.ok(isQuick(), `${get} ms, and ${floor} ms for an empty program with the request; ${median(ratios())} times as long in the median`)
+})
+
+test('the script that every command reads is small', () => {
+  // Schemas of all kinds and an engine for patterns are scripts of their own, for the commands that need them.
+  const bytes = statSync(join(repoRoot, 'dist', 'bundle', 'clusterctl.cjs')).size
+  assert.ok(bytes < 850_000, `${bytes} bytes`)
 })
