@@ -24,7 +24,9 @@ test('the folder holds a script for each command, and what leads to them', () =>
     'index.cjs',
     'index.d.cts',
     'index.mjs',
+    'local-patch.cjs',
     'package.json',
+    're2js.cjs',
   ])
 })
 
