@@ -48,9 +48,17 @@ export class SchemaTree {
     return (schema.description ?? this.resolve(schema).description ?? '').trim()
   }
 
+  /** Of the field, and of what it is or has many of, where that has a name of its own. */
+  descriptionsOf(schema: Schema): readonly string[] {
+    const inner = this.resolve(schema)
+    const texts = [schema.description, inner.description, inner.items === undefined ? '' : this.resolve(inner.items).description]
+    return [...new Set(texts.map((text) => (text ?? '').trim()))].filter((text) => text !== '')
+  }
+
   /** As people write it: `[]Object`, `map[string]string`. */
   typeOf(schema: Schema): string {
-    const { type, items, properties, additionalProperties } = this.resolve(schema)
+    const { type, format, items, properties, additionalProperties } = this.resolve(schema)
+    if (format === 'int-or-string') return 'string'
     if (type === 'array' || items !== undefined) return items === undefined ? '[]Object' : `[]${this.typeOf(items)}`
     if (typeof additionalProperties === 'object' && properties === undefined) return `map[string]${this.typeOf(additionalProperties)}`
     return type === undefined || type === 'object' ? 'Object' : type

@@ -39,9 +39,9 @@ export const command = defineCommand({
       name = field
     }
     const members = tree.membersOf(schema)
-    const text = tree.descriptionOf(schema)
+    const text = tree.descriptionsOf(schema).join('\n\n')
     io.out(`KIND:     ${resource.kind}\nVERSION:  ${apiVersion}\n\n`)
-    if (name !== '') io.out(`${members.size > 0 ? 'RESOURCE' : 'FIELD'}: ${name} <${tree.typeOf(schema)}>\n\n`)
+    if (name !== '') io.out(`${members.size > 0 ? 'RESOURCE: ' : 'FIELD:    '}${name} <${tree.typeOf(schema)}>\n\n`)
     io.out(`DESCRIPTION:\n${wrap(text === '' ? '<empty>' : text, 5)}\n`)
     if (members.size > 0) io.out(`\nFIELDS:\n${flags.recursive ? recursive(tree, schema, 3, new Set()) : shortly()}`)
     return 0
