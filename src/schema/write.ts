@@ -104,6 +104,7 @@ class Writers {
     const fields: FieldWriter[] = Object.entries(node.fields).map(([name, field]) => ({
       name,
       label: `${writeText(name)}:`,
+      nextLabel: `,${writeText(name)}:`,
       write: this.value(field.node),
       absent: absentText(field),
       omits: omits(field, this.#showsEmptyLists),
@@ -120,7 +121,7 @@ class Writers {
         const member = members[field.name]
         const text =
           member === undefined || member === null ? textOfNothing(field, member) : field.omits(member) ? field.empty : field.write(member)
-        if (text !== undefined) out += out === '' ? field.label + text : `,${field.label}${text}`
+        if (text !== undefined) out += out === '' ? field.label + text : field.nextLabel + text
       }
       return out
     }
@@ -277,6 +278,8 @@ function compileMap(item: Writer): Writer {
 interface FieldWriter {
   readonly name: string
   readonly label: string
+  /** The same behind another field. */
+  readonly nextLabel: string
   readonly write: Writer
   /** What is written when the field is absent; undefined: nothing. */
   readonly absent: string | undefined
