@@ -42,6 +42,7 @@ export interface ParsedBody {
   readonly value: unknown
   readonly careful?: DoubtfulJson
   readonly decimals?: boolean
+  readonly isPlain?: boolean
   /** Duplicates that the format itself reported. */
   readonly duplicates?: readonly string[]
 }
@@ -75,7 +76,7 @@ export function shapeObject(body: ParsedBody, bytes: Uint8Array, expected: Expec
     )
   checkType(value, bytes, expected)
   try {
-    const read = readValue(expected.schema, withDecimals(value, body, bytes, expected))
+    const read = readValue(expected.schema, withDecimals(value, body, bytes, expected), body.isPlain)
     const { kind: _kind, apiVersion: _apiVersion, ...object } = read.value as ApiObject
     const problems = problemsOf(body, read.report.unknown, expected)
     const { duplicates = [] } = body

@@ -10,6 +10,8 @@ export interface ParsedJson {
   readonly careful?: DoubtfulJson
   /** Whether a number is written with a point or an exponent: what it may be decides its schema. */
   readonly decimals?: boolean
+  /** Whether it is long, and no string in it needs an escape when it is written again. */
+  readonly isPlain?: boolean
 }
 
 /** What was found to have duplicates, with its text. */
@@ -32,7 +34,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
   }
   const { decimals } = scan
   const isLong = scan.longNumber || (decimals && largeExponent.test(text))
-  if (!isLong && countMembers(value) === scan.members) return { value, decimals }
+  if (!isLong && countMembers(value) === scan.members) return { value, decimals, isPlain: isLongAndPlain(text, bytes) }
   const careful = parseJsonCarefully(text)
   return careful.duplicates.length === 0
     ? { value: careful.value, decimals }
@@ -41,6 +43,22 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
 
 /** Of a number that may be beyond all that there are, which the native parser takes for infinite. */
 const largeExponent = /\d[eE]\+?\d{3}/
+
+/** From here on it is quicker to look at the whole than at each string. */
+const longText = 4096
+
+/**
+ * Bytes that are as many as their characters are ASCII, or no UTF-8 and each replaced by a mark. Control characters cannot stand in JSON but
+ * with a backslash.
+ */
+const isLongAndPlain = (text: string, bytes: Uint8Array): boolean =>
+  bytes.length >= longText &&
+  text.length === bytes.length &&
+  !text.includes('\\') &&
+  !text.includes('<') &&
+  !text.includes('>') &&
+  !text.includes('&') &&
+  !text.includes('\ufffd')
 
 /** A number of more than fifteen digits, or what looks like one inside a string. */
 const longNumber = /[:,[]-?\d{16}/

@@ -4,6 +4,7 @@
 import { shorten } from '../base/shorten.js'
 import { type AnyNode, type Field, isLoose, isNullable, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
 import { type PathElement, printPath } from './path.js'
+import { isOfTexts, markPlain } from './plain-maps.js'
 import { parseQuantity, printQuantity, QuantityError } from './quantity.js'
 import { base64Fault, readBytes, readDuration, readTime } from './scalars.js'
 import { markSentEmpty } from './sent-empty.js'
@@ -42,6 +43,11 @@ export interface TypeMismatch {
 export class ReadState implements ReadReport {
   readonly unknown: (readonly PathElement[])[] = []
   readonly path: PathElement[] = []
+  /** Whether no text in the value needs an escape in JSON. */
+  readonly isPlain: boolean
+  constructor(isPlain = false) {
+    this.isPlain = isPlain
+  }
   /** Back to where the members of a value began: at most the last of them is left. To set the length of a list takes the platform ten times as long. */
   leave(depth: number): void {
     if (this.path.length > depth) this.path.pop()
@@ -66,9 +72,9 @@ type Reader = (value: unknown, state: ReadState) => unknown
 
 const compiled = new WeakMap<SchemaNode, Reader>()
 
-/** Reads a value by a schema. Throws {@link SchemaReadError} where a type is wrong. */
-export function readValue(node: SchemaNode, value: unknown): { readonly value: unknown; readonly report: ReadReport } {
-  const state = new ReadState()
+/** Reads a value by a schema. Throws {@link SchemaReadError} where a type is wrong. `isPlain`: no text in it needs an escape in JSON. */
+export function readValue(node: SchemaNode, value: unknown, isPlain = false): { readonly value: unknown; readonly report: ReadReport } {
+  const state = new ReadState(isPlain)
   return { value: readerOf(node)(value, state), report: state }
 }
 
@@ -118,7 +124,7 @@ function compile(node: SchemaNode): Reader {
     case 'list':
       return compileList(readerOf(node.item), zeroOf(node.item))
     case 'map':
-      return compileMap(readerOf(node.value), zeroOf(node.value))
+      return compileMap(readerOf(node.value), zeroOf(node.value), isOfTexts(node))
     case 'struct':
       return compileStruct(node)
     case 'lazy':
@@ -219,7 +225,7 @@ function compileList(item: Reader, zero: unknown): Reader {
   }
 }
 
-function compileMap(item: Reader, zero: unknown): Reader {
+function compileMap(item: Reader, zero: unknown, hasTexts = false): Reader {
   return (value, state) => {
     if (!isRecord(value)) return state.fail('map', value)
     const depth = state.path.length
@@ -231,6 +237,7 @@ function compileMap(item: Reader, zero: unknown): Reader {
       else if (zero !== undefined) setMember(out, key, zero)
     }
     state.leave(depth)
+    if (hasTexts && state.isPlain) markPlain(out)
     return out
   }
 }

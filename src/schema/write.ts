@@ -4,6 +4,7 @@
 import { sortTexts } from '../base/text-order.js'
 import { isKeptStruct, keptStructs } from './kept-struct.js'
 import { type AnyNode, type Field, isLoose, isNullable, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
+import { isMarkedPlain, isOfTexts } from './plain-maps.js'
 
 type Writer = (value: unknown) => string
 
@@ -61,7 +62,7 @@ class Writers {
       case 'list':
         return compileList(this.value(node.item))
       case 'map':
-        return compileMap(this.value(node.value))
+        return compileMap(this.value(node.value), isOfTexts(node))
       case 'struct':
         return this.#compileStruct(node)
       case 'lazy':
@@ -261,11 +262,12 @@ function compileList(item: Writer): Writer {
   }
 }
 
-function compileMap(item: Writer): Writer {
+function compileMap(item: Writer, hasTexts = false): Writer {
   return (value) => {
     const members = value as Record<string, unknown>
     const keys = Object.keys(members)
     sortTexts(keys)
+    if (hasTexts && isMarkedPlain(members)) return writePlainMap(members as Record<string, string>, keys)
     let out = '{'
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string
@@ -273,6 +275,15 @@ function compileMap(item: Writer): Writer {
     }
     return `${out}}`
   }
+}
+
+function writePlainMap(members: Readonly<Record<string, string>>, keys: readonly string[]): string {
+  let out = '{'
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string
+    out += `${i === 0 ? '"' : ',"'}${key}":"${members[key]}"`
+  }
+  return `${out}}`
 }
 
 interface FieldWriter {
