@@ -70,11 +70,16 @@ const jsonShapes: readonly Shape[] = [
   jsonShape('a great value', (n) => ({ document: {}, patch: [{ op: 'add', path: '/a', value: members(n) }] })),
 ]
 
-const mergeShape = (name: string, make: Make): Shape =>
-  patchShape('merge patch', name, (bytes) => {
+/** Maps of the runtime are tables by then. */
+const tableBytes = 16_384
+
+const mergeShape = (name: string, make: Make): Shape => ({
+  ...patchShape('merge patch', name, (bytes) => {
     const { document, patch } = make(bytes)
     return () => mergePatch(document, patch)
-  })
+  }),
+  settledBytes: tableBytes,
+})
 
 const nested = (depth: number, value: Json): Json => (depth === 0 ? value : { a: nested(depth - 1, value) })
 
@@ -94,8 +99,6 @@ const strategicShape = (name: string, make: Make, settledBytes?: number): Shape 
 
 /** What a patch may merge into the same item again is spent by then, however long it is. */
 const spentBytes = 32_768
-/** Maps of the runtime are tables by then. */
-const tableBytes = 16_384
 
 const finalizers = (n: number, prefix = 'e'): Json => ({ metadata: { finalizers: listOf(countFor(n, 10), (i) => `${prefix}/${i}`) } })
 const inPod = (spec: Json): Json => ({ spec: { template: { spec } } })
