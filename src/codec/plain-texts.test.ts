@@ -73,3 +73,9 @@ test('what stands in the body as an escape may be anything', () => {
   assert.equal(object.data['b'], '<"\n')
   assertWrittenAlike(object)
 })
+
+test('nobody can change what is written as it came', () => {
+  const { data } = decode(bodyOf({ a: long }))
+  assert.ok(isMarkedPlain(data))
+  assert.throws(() => Object.assign(data, { a: '"' }), TypeError)
+})

@@ -8,7 +8,7 @@ export const isOfTexts = ({ value }: MapNode): boolean => value.type === 'string
 
 const plainMaps = new WeakSet<object>()
 
-/** Neither keys nor texts of it need an escape. Nobody changes a map that was read. */
-export const markPlain = (map: object): void => void plainMaps.add(map)
+/** Neither keys nor texts of it need an escape. Nobody changes a map that was read; from now on nobody can, for that would be stored as it is. */
+export const markPlain = (map: object): void => void plainMaps.add(Object.freeze(map))
 
 export const isMarkedPlain = (map: object): boolean => plainMaps.has(map)
