@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, connect as connectNet, createServer as createNetServer, type Socket } from 'node:net'
 import { Readable, Writable } from 'node:stream'
 import { test } from 'node:test'
 import { GatheredParts } from './gathered-parts.js'
@@ -73,6 +73,17 @@ test('after many small parts a connection is not read from until the next turn',
   assert.deepEqual(calls.slice(4), ['stop'])
   await new Promise(setImmediate)
   assert.deepEqual(calls.slice(4), ['stop', 'start'])
+})
+
+test('sockets of this platform can be kept from reading', async () => {
+  const server = createNetServer((socket) => socket.end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const socket = connectNet((server.address() as AddressInfo).port, '127.0.0.1')
+  await once(socket, 'connect')
+  const { _handle } = socket as unknown as { readonly _handle: { readonly [name: string]: unknown } }
+  assert.deepEqual([typeof _handle['readStop'], typeof _handle['readStart']], ['function', 'function'])
+  socket.destroy()
+  server.close()
 })
 
 test('bodies in chunks of one byte are passed on whole, there and back', async () => {
