@@ -87,6 +87,7 @@ const entry = `
   export { main } from './main.js'
   export { serveHeavy } from './offload/serve-heavy.js'
   export { startServer } from './index.js'
+  export { prepareObjects } from './prepare-objects.js'
 `
 
 const scriptOptions = {
@@ -193,6 +194,7 @@ for (const script of [command, client]) {
     throw new Error(`${script} is not all ASCII; escape it in the source: ${text.subarray(text.lastIndexOf(10, at) + 1, at + 40)}`)
   writeFileSync(script, `// ${createHash('sha256').update(text).digest('hex').slice(0, 16)}\n${text}`)
 }
+execFileSync(process.execPath, ['scripts/write-start-objects.cjs'], { stdio: 'inherit', timeout: 300_000 })
 try {
   execFileSync(process.execPath, ['scripts/write-code-cache.cjs'], { stdio: 'inherit', timeout: 300_000 })
 } catch (error) {

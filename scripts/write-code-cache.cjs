@@ -1,4 +1,4 @@
-// Starts a server once, at build time, and keeps the code that V8 has compiled for it until then: see bin/load-command.js.
+// Starts servers at build time, and keeps the code that V8 has compiled for it until then: see bin/load-command.js.
 
 'use strict'
 
@@ -19,15 +19,21 @@ const folder = mkdtempSync(join(tmpdir(), 'code-cache-'))
 const { script, cachePath, exports: command } = loadCommand()
 const client = loadCommand('clusterctl')
 const listeners = new Map()
-const exited = new Promise((resolve) => {
-  const surroundings = {
-    print: (text) => visit(text),
-    complain: (text) => process.stderr.write(text),
-    signals: { on: (signal, listener) => listeners.set(signal, listener) },
-    exit: resolve,
-  }
-  command.main([`--data-dir=${join(folder, 'data')}`, '--bind-address=127.0.0.1', '--secure-port=0'], surroundings)
-})
+
+/** On a folder that is used already: what is done on a new one as well is what a start in memory does. */
+async function serve() {
+  const dataDir = join(folder, 'data')
+  for (const options of [{}, { dataDir }]) await (await command.startServer(options)).close()
+  return new Promise((resolve) => {
+    const surroundings = {
+      print: (text) => visit(text),
+      complain: (text) => process.stderr.write(text),
+      signals: { on: (signal, listener) => listeners.set(signal, listener) },
+      exit: resolve,
+    }
+    command.main([`--data-dir=${dataDir}`, '--bind-address=127.0.0.1', '--secure-port=0'], surroundings)
+  })
+}
 
 function keep({ script, cachePath }) {
   writeFileSync(`${cachePath}.draft`, script.createCachedData())
@@ -41,8 +47,6 @@ function visit(greeting) {
   get(`${url}/readyz`, { rejectUnauthorized: false }, (answer) => {
     answer.resume()
     answer.on('end', async () => {
-      // And for programs that embed a server in memory.
-      await (await command.startServer()).close()
       keep({ script, cachePath })
       const flags = ['--kubeconfig', join(folder, 'data', 'admin.conf'), '--cache-dir', folder]
       const io = { out() {}, err: console.error, progress() {}, isTerminal: false, style: { bold: (text) => text } }
@@ -54,7 +58,7 @@ function visit(greeting) {
   })
 }
 
-exited.then((code) => {
+serve().then((code) => {
   rmSync(folder, { recursive: true, force: true })
   process.exit(code)
 })

@@ -160,6 +160,49 @@ describe('what a fresh server has', () => {
     }))
 })
 
+/** Makes no difference to any object, but for that none of them were prepared for it when the server was built. */
+const otherGate = '--feature-gates=MinimizeIPTablesRestore=true'
+
+/** All that a server has to begin with, without what is different each time. */
+async function everythingOf(client: ApiClient, identity: 'cluster' | 'kubernetes'): Promise<readonly string[]> {
+  const shown: string[] = []
+  for (const path of Object.values(paths)) {
+    const spoken = identity === 'cluster' ? path : path.replace('cluster.io', 'k8s.io')
+    const { items } = expectStatus(await client.get(spoken), 200).json
+    for (const { metadata, ...item } of items) {
+      const { uid, resourceVersion, creationTimestamp, ...rest } = metadata
+      assert.ok(uid && resourceVersion && creationTimestamp, metadata.name)
+      const lasting = JSON.stringify({ ...item, metadata: rest })
+        .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, '<uid>')
+        .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, '<time>')
+      shown.push(`${path} ${lasting}`)
+    }
+  }
+  return shown
+}
+
+describe('what the build has prepared is what a start makes', () => {
+  for (const identity of ['cluster', 'kubernetes'] as const)
+    for (const place of ['in memory', 'in a folder'] as const)
+      test(`as ${identity}, ${place}`, async () => {
+        const found: (readonly string[])[] = []
+        for (const flags of [[], [otherGate]]) {
+          const dataDir = newFolder()
+          try {
+            const where = place === 'in memory' ? {} : { dataDir }
+            const port = '--advertise-address=192.0.2.7'
+            // Roles that collect are filled in behind the start.
+            const options = { ...where, identity, flags: [...flags, port, noAggregation] }
+            await withServer(options, async (client) => void found.push(await everythingOf(client, identity)))
+          } finally {
+            rmSync(dataDir, { recursive: true, force: true })
+          }
+        }
+        assert.ok((found[0]?.length ?? 0) > 150)
+        assert.deepEqual(found[0], found[1])
+      })
+})
+
 describe('what a later start puts into order', () => {
   test('roles, flow schemas and API services', async () => {
     const dataDir = newFolder()

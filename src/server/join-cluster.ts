@@ -15,6 +15,7 @@ import type { Engine } from '../verbs/engine.js'
 import { advertisedFor } from './advertised.js'
 import type { ClientTrust } from './client-trust.js'
 import type { Opening } from './opening.js'
+import { preparedObjects } from './prepared-objects.js'
 import { whenUsable } from './when-usable.js'
 
 /** What the API's own service points to where any free port was asked for. */
@@ -49,6 +50,7 @@ export async function joinCluster({ settings, logger, closing, signal }: Opening
       addresses: ownAddress === undefined ? [address].filter(Boolean) : await ownAddress.announce(),
       self,
       trusted: trust.published,
+      prepared: preparedObjects(settings.identity),
     })
   await (isShared ? whenUsable(prepare, { logger, signal }) : prepare())
   ownAddress?.start()
