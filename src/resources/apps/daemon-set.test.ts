@@ -9,7 +9,7 @@ import { controllerRevision } from './controller-revision.js'
 import { daemonSet } from './daemon-set.js'
 import type { ControllerRevision, DaemonSet, DaemonSetSpec } from './v1.schema.js'
 
-const { kind, complete, create, update, createErrors, updateErrors, statusErrors, cells } = writerOf<DaemonSet>(daemonSet)
+const { kind, complete, create, update, part, createErrors, updateErrors, statusErrors, cells } = writerOf<DaemonSet>(daemonSet)
 const context = testContext()
 const make = (more: DaemonSetSpec = {}): DaemonSet => ({ spec: { selector, template: template(), ...more } })
 const key = 'deprecated.daemonset.template.generation'
@@ -33,6 +33,14 @@ test('templates are counted, by the server alone', () => {
   assert.deepEqual([countOf(other), other.metadata?.generation], ['1', 2])
   const rolled = update({ ...make({ template: template({ hostname: 'h' }) }), metadata: old.metadata ?? {} }, old)
   assert.deepEqual([countOf(rolled), rolled.metadata?.generation], ['2', 2])
+})
+
+test('a status does not touch the count', () => {
+  const old = create(make())
+  const reported = (annotations: { readonly [name: string]: string }): DaemonSet =>
+    part('status').prepareUpdate(complete({ ...old, metadata: { ...testMetadata, annotations } }), old, context)
+  assert.deepEqual(reported({ a: 'b' }).metadata?.annotations, { a: 'b', [key]: '1' })
+  assert.equal(countOf(reported({ [key]: '9' })), '1')
 })
 
 const rows: readonly Row<DaemonSetSpec>[] = [

@@ -156,7 +156,8 @@ export const daemonSet = defineResource<DaemonSet>({
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
-      prepareUpdate: withKeptSpec,
+      // The count belongs to the spec, wherever it is written down.
+      prepareUpdate: (next, old) => withTemplateGeneration(withKeptSpec(next, old), templateGenerationOf(old)),
       validateUpdate: validateStatus,
       resetFields: ['spec'],
     },

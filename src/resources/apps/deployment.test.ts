@@ -25,6 +25,28 @@ test('what is left out is filled in', () => {
   assert.deepEqual(complete(make({ strategy: { type: 'Recreate' } })).spec?.strategy, { type: 'Recreate' })
 })
 
+test('a revision to go back to is part of the spec, though it is an annotation', () => {
+  const key = 'deprecated.deployment.rollback.to'
+  const annotated = (annotations: { readonly [name: string]: string } | undefined): Deployment => ({
+    ...make(),
+    metadata: { ...testMetadata, ...(annotations === undefined ? {} : { annotations }) },
+  })
+  assert.deepEqual(
+    createErrors(annotated({ [key]: '-1' })).map(({ field }) => field),
+    ['spec.rollback.version'],
+  )
+  assert.deepEqual(createErrors(annotated({ [key]: '3' })), [])
+  const old = create(annotated({ [key]: '3' }))
+  const reported = (next: Deployment, before: Deployment) => part('status').prepareUpdate(next, before, context).metadata?.annotations
+  assert.deepEqual(reported(annotated(undefined), old), { [key]: '3' })
+  assert.deepEqual(reported(annotated({ [key]: '4', a: 'b' }), old), { [key]: '3', a: 'b' })
+  assert.deepEqual(reported(annotated({ [key]: '4', a: 'b' }), create(make())), { a: 'b' })
+  assert.equal(reported(annotated({ [key]: '4' }), create(make())), undefined)
+  assert.deepEqual(complete(annotated({ [key]: '+07' })).metadata?.annotations, { [key]: '7' })
+  assert.deepEqual(complete(annotated({ [key]: '', a: 'b' })).metadata?.annotations, { a: 'b' })
+  assert.equal(complete(annotated({ [key]: '' })).metadata?.annotations, undefined)
+})
+
 const rows: readonly Row<DeploymentSpec>[] = [
   { title: 'nothing wrong', given: make().spec ?? {}, found: [] },
   {

@@ -34,6 +34,31 @@ import { validateReplicated } from './workload-selector.js'
 const specDefaults = { replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 }
 const rollingDefaults = { maxUnavailable: '25%', maxSurge: '25%' }
 
+/** Where the revision to go back to is kept since it is no field any more. */
+const rollbackKey = 'deprecated.deployment.rollback.to'
+
+const withRollback = (deployment: Deployment, revision: string | undefined): Deployment => {
+  if (deployment.metadata?.annotations?.[rollbackKey] === revision) return deployment
+  const { [rollbackKey]: _, ...others } = deployment.metadata?.annotations ?? {}
+  const annotations = revision === undefined ? others : { ...others, [rollbackKey]: revision }
+  return withMetadata(deployment, { annotations: Object.keys(annotations).length === 0 ? undefined : annotations })
+}
+
+/** The revision is written as the number that it is; an empty text stands for none. */
+function withPlainRollback(deployment: Deployment): Deployment {
+  const text = deployment.metadata?.annotations?.[rollbackKey]
+  if (text === undefined) return deployment
+  if (text === '') return withRollback(deployment, undefined)
+  const isNumber = notInt64({ [rollbackKey]: text }, rollbackKey) === undefined
+  return isNumber ? withRollback(deployment, `${BigInt(text.replace('+', ''))}`) : deployment
+}
+
+/** Found under the name that the field had. */
+function validateRollback({ metadata }: Deployment): readonly FieldError[] {
+  const revision = Number(metadata?.annotations?.[rollbackKey] ?? 0)
+  return checkNotNegative(revision, 'spec.rollback.version')
+}
+
 function withStrategyDefaults(strategy: DeploymentStrategy | undefined): DeploymentStrategy {
   const typed = withMissing<DeploymentStrategy>(strategy ?? {}, { type: 'RollingUpdate' })
   if (typed.type !== 'RollingUpdate') return typed
@@ -46,7 +71,7 @@ function defaults(deployment: Deployment, { identity }: RuleContext): Deployment
   const strategy = withStrategyDefaults(spec.strategy)
   const template = withTemplateDefaults(spec.template, identity)
   const isComplete = spec === deployment.spec && strategy === spec.strategy && template === spec.template
-  return isComplete ? deployment : { ...deployment, spec: { ...spec, strategy, template } }
+  return withPlainRollback(isComplete ? deployment : { ...deployment, spec: { ...spec, strategy, template } })
 }
 
 const withoutGated = (deployment: Deployment, old: Deployment | undefined, { gates }: RuleContext): Deployment => ({
@@ -62,7 +87,8 @@ function prepareUpdate(next: Deployment, old: Deployment, context: RuleContext):
   return withNextGeneration(kept, old, isChanged)
 }
 
-function validate({ spec = {} }: Deployment, context: RuleContext): readonly FieldError[] {
+function validate(deployment: Deployment, context: RuleContext): readonly FieldError[] {
+  const { spec = {} } = deployment
   const { replicas = 0, minReadySeconds = 0, revisionHistoryLimit = 0, progressDeadlineSeconds, strategy = {} } = spec
   return joined(
     checkNotNegative(replicas, 'spec.replicas'),
@@ -70,6 +96,7 @@ function validate({ spec = {} }: Deployment, context: RuleContext): readonly Fie
     validateStrategy(strategy, 'spec.strategy'),
     checkNotNegative(minReadySeconds, 'spec.minReadySeconds'),
     checkNotNegative(revisionHistoryLimit, 'spec.revisionHistoryLimit'),
+    validateRollback(deployment),
     progressDeadlineSeconds === undefined ? noErrors : checkNotNegative(progressDeadlineSeconds, 'spec.progressDeadlineSeconds'),
     progressDeadlineSeconds !== undefined && progressDeadlineSeconds <= minReadySeconds
       ? [invalid('spec.progressDeadlineSeconds', progressDeadlineSeconds, 'must be greater than minReadySeconds')]
@@ -128,9 +155,6 @@ const validateStatus = ({ status = {} }: Deployment, old: Deployment): readonly 
     checkCollisions(status, old.status ?? {}),
   )
 
-/** Where the revision to go back to is kept since it is no field any more. */
-const rollbackKey = 'deprecated.deployment.rollback.to'
-
 export const deployment = defineResource<Deployment>({
   group: 'apps',
   kind: 'Deployment',
@@ -159,7 +183,9 @@ export const deployment = defineResource<Deployment>({
     {
       name: 'status',
       verbs: ['get', 'patch', 'update'],
-      prepareUpdate: (next, old) => withMetadata(withKeptSpec(next, old), { labels: old.metadata?.labels }),
+      // The revision to go back to belongs to the spec, wherever it is written down.
+      prepareUpdate: (next, old) =>
+        withMetadata(withRollback(withKeptSpec(next, old), old.metadata?.annotations?.[rollbackKey]), { labels: old.metadata?.labels }),
       validateUpdate: validateStatus,
       resetFields: ['spec', 'metadata.labels'],
     },
