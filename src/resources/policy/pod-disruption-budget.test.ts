@@ -7,7 +7,20 @@ import { testMetadata, writerOf } from '../core/workload.fixture.js'
 import { podDisruptionBudget } from './pod-disruption-budget.js'
 import type { PodDisruptionBudget, PodDisruptionBudgetSpec } from './v1.schema.js'
 
-const { kind, create, update, createErrors, updateErrors, statusErrors, cells } = writerOf<PodDisruptionBudget>(podDisruptionBudget)
+const { kind, complete, create, update, createErrors, updateErrors, statusErrors, cells } =
+  writerOf<PodDisruptionBudget>(podDisruptionBudget)
+
+test('the label that stood for an empty selector is never mixed with others', () => {
+  const key = 'pdb.cluster.io/deprecated-v1beta1-empty-selector-match'
+  const marker = { key, operator: 'DoesNotExist' }
+  const other = { key: 'a', operator: 'Exists' }
+  const kept = (selector: PodDisruptionBudgetSpec['selector'] & object) => complete({ spec: { selector } }).spec?.selector
+  assert.deepEqual(kept({ matchExpressions: [marker] }), { matchExpressions: [marker] })
+  assert.deepEqual(kept({ matchExpressions: [{ key, operator: 'Exists' }] }), { matchExpressions: [{ key, operator: 'Exists' }] })
+  assert.deepEqual(kept({ matchExpressions: [marker, other] }), { matchExpressions: [other] })
+  assert.deepEqual(kept({ matchLabels: { a: 'b' }, matchExpressions: [marker] }), { matchLabels: { a: 'b' } })
+  assert.deepEqual(kept({ matchExpressions: [{ key, operator: 'In', values: ['x'] }] }), {})
+})
 
 const rows: readonly Row<PodDisruptionBudgetSpec>[] = [
   { title: 'nothing', given: {}, found: [] },

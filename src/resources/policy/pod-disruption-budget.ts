@@ -13,7 +13,12 @@ import { dnsSubdomainProblems } from '../../api/validation/name-problems.js'
 import { withFirstGeneration, withKeptSpec, withKeptStatus } from '../core/generation.js'
 import { checkCounts } from '../core/replica-counts.js'
 import { countColumn } from '../core/workload-columns.js'
-import { type PodDisruptionBudget, podDisruptionBudget as schema, podDisruptionBudgetSpec as specSchema } from './v1.schema.js'
+import {
+  type PodDisruptionBudget,
+  type PodDisruptionBudgetSpec,
+  podDisruptionBudget as schema,
+  podDisruptionBudgetSpec as specSchema,
+} from './v1.schema.js'
 
 const evictionPolicies = ['AlwaysAllow', 'IfHealthyBudget']
 
@@ -30,6 +35,31 @@ function validate({ spec = {} }: PodDisruptionBudget): readonly FieldError[] {
     checkPart(maxUnavailable, 'spec.maxUnavailable', checkShare),
     validateLabelSelector(selector, 'spec.selector'),
     checkOptionalChoice(unhealthyPodEvictionPolicy, 'spec.unhealthyPodEvictionPolicy', evictionPolicies),
+  )
+}
+
+/**
+ * A label that an older version needed for its empty selector, which chose no pod. By itself it says "all" or "none"; beside other
+ * requirements it would mean something else, and is left out.
+ */
+function withoutMarker(budget: PodDisruptionBudget, { identity }: RuleContext): PodDisruptionBudget {
+  const { selector } = budget.spec ?? {}
+  const requirements = selector?.matchExpressions
+  if (requirements === undefined) return budget
+  const marker = identity.label('deprecated-v1beta1-empty-selector-match', 'pdb')
+  const others = requirements.filter(({ key }) => key !== marker)
+  if (others.length === requirements.length || isMarkerAlone(selector)) return budget
+  const { matchExpressions: _, ...rest } = selector ?? {}
+  return { ...budget, spec: { ...budget.spec, selector: others.length === 0 ? rest : { ...rest, matchExpressions: others } } }
+}
+
+const isMarkerAlone = ({ matchLabels = {}, matchExpressions = [] }: NonNullable<PodDisruptionBudgetSpec['selector']> = {}): boolean => {
+  const [first] = matchExpressions
+  return (
+    Object.keys(matchLabels).length === 0 &&
+    matchExpressions.length === 1 &&
+    (first?.operator === 'Exists' || first?.operator === 'DoesNotExist') &&
+    (first.values ?? []).length === 0
   )
 }
 
@@ -56,6 +86,7 @@ export const podDisruptionBudget = defineResource<PodDisruptionBudget>({
   versions: [{ name: 'v1', schema, stored: true }],
   hashedVersion: 'v1beta1',
   nameProblems: dnsSubdomainProblems,
+  defaults: withoutMarker,
   prepareCreate: (object, context) => withFirstGeneration(withoutGated(object, undefined, context)),
   prepareUpdate: (next, old, context) => withoutGated(withKeptStatus(next, old, specSchema), old, context),
   validate,
