@@ -50,7 +50,7 @@ export async function joinCluster({ settings, logger, closing, signal }: Opening
       addresses: ownAddress === undefined ? [address].filter(Boolean) : await ownAddress.announce(),
       self,
       trusted: trust.published,
-      prepared: preparedObjects(settings.identity),
+      prepared: preparedObjects(settings),
     })
   await (isShared ? whenUsable(prepare, { logger, signal }) : prepare())
   ownAddress?.start()

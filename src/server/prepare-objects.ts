@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { IdentityName } from '../api/identity.js'
-import { prepare } from '../controllers/bootstrap/prepared.js'
+import { prepare } from '../controllers/bootstrap/prepare.js'
 import { ObjectStore } from '../objects/object-store.js'
 import { openMemoryStorage } from '../storage/memory.js'
 import { parseFlags } from './options/parse-flags.js'
@@ -30,7 +30,7 @@ export async function prepareObjects(name: IdentityName): Promise<Buffer> {
     randomSuffix: () => '',
   }
   try {
-    return await prepare(engine, servedCatalog(settings).current)
+    return await prepare(engine, servedCatalog(settings).current, settings.controllers)
   } finally {
     store.close()
     await storage.close()

@@ -7,7 +7,7 @@ import { removeStale } from './api-services.js'
 import { constantObjects } from './constants.js'
 import { type Listeners, namespacesOf, type OwnAddresses, ownEndpoints, ownLease, ownService, type ServerName } from './own-objects.js'
 import { createMissing, placeAll } from './place.js'
-import { placePrepared } from './prepared.js'
+import { type Prepared, placePrepared } from './prepared.js'
 import { type Trusted, trustMap } from './trust-map.js'
 
 export interface BootstrapSettings extends OwnAddresses, Listeners {
@@ -15,7 +15,7 @@ export interface BootstrapSettings extends OwnAddresses, Listeners {
   /** By the names under which the configuration for extension servers has them; empty: there is nobody to trust. */
   readonly trusted: Trusted
   /** The constant ones as bytes (prepared.ts), where they are at hand. */
-  readonly prepared?: Buffer | undefined
+  readonly prepared?: Prepared | undefined
 }
 
 export async function bootstrap(engine: Engine, catalog: Catalog, settings: BootstrapSettings): Promise<void> {
