@@ -16,14 +16,14 @@ export class BoundedBody {
     this.most = status < 400 ? longestBody : longestFailure
   }
 
-  /** Throws where it is too long. */
+  /** Throws where it is too long. The chunk may be used again for the next. */
   append(chunk: Uint8Array): void {
     const { first, most } = this
     const length = (this.joined?.length ?? first?.length ?? 0) + chunk.length
     if (length > most) throw new ProtocolError(`the answer is longer than ${most} bytes`)
     if (first === undefined) {
-      // Most answers come in one piece, which is not copied.
-      this.first = chunk
+      // Most answers come in one piece.
+      this.first = new Uint8Array(chunk)
       return
     }
     if (this.joined === undefined) {

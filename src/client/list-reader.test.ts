@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ProtocolError } from './errors.js'
 import { ListReader } from './list-reader.js'
 
 const read = (text: string, length: number, batchLength?: number): unknown => {
@@ -56,6 +57,8 @@ test('wherever it is cut, and however it is written', () => {
 test('what is no list is refused', () => {
   for (const text of ['', '[', 'null', '{"items":[{]}', '{"items":[{}', '{"items":[{"a":1 "b"}]}'])
     assert.throws(() => read(text, 3), /list/, text)
+  // Said twice, the second time after the first was taken for what it is.
+  assert.throws(() => read('{"items":[{"a":1},{"a":2}],"items":5}', 3, 1), ProtocolError)
 })
 
 test('items are handed on as they come, also those that say what they are', () => {

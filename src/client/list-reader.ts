@@ -7,7 +7,7 @@ import type { ObjectList } from './objects.js'
 import type { TransportResponse } from './transport.js'
 
 /** Items are parsed together when so many bytes have come: each call of the parser costs something. */
-const usualBatchLength = 32 * 1024
+const usualBatchLength = 100 * 1024
 /** What is not parsed yet may hold so much at most. */
 const longestPart = 128 * 1024 * 1024
 /** The items begin within so many bytes, or are read as a whole. */
@@ -28,12 +28,13 @@ export async function readList<T>(response: Pick<TransportResponse, 'chunks' | '
  */
 export class ListReader<T> {
   private readonly batchLength: number
-  private readonly items: T[] = []
+  /** Joined at the end: a loop over the items of each would be compiled for more than it does. */
+  private readonly batches: (readonly T[])[] = []
   private readonly decode: DecodeText
   /** What stands before the items, with their bracket. */
   private head = ''
   /** From the bracket or the comma before an item on, once there are items. */
-  private readonly read = new GrowingBytes(longestPart)
+  private readonly read = new GrowingBytes(longestPart, 128 * 1024)
   /** The end of an item and the beginning of the next. Undefined until there are items; empty where all is parsed at the end. */
   private boundary: Uint8Array | undefined
   /** So much is waited for before it is looked for a boundary. */
@@ -64,8 +65,9 @@ export class ListReader<T> {
     const list = this.parse(`${this.head}${this.decode(rest)}`) as ObjectList<T>
     if (typeof list !== 'object' || list === null) throw new ProtocolError('the answer is no list')
     if (this.head === '') return { ...list, items: list.items ?? [] }
-    for (const item of list.items) this.items.push(item)
-    return { ...list, items: this.items }
+    if (!Array.isArray(list.items)) throw new ProtocolError('the items of the list are no list')
+    this.batches.push(list.items)
+    return { ...list, items: this.batches.flat() as T[] }
   }
 
   /** The boundary, once enough has come to know it. */
@@ -95,7 +97,7 @@ export class ListReader<T> {
       this.boundary = nothing
       return
     }
-    for (const item of items) this.items.push(item)
+    this.batches.push(items)
     this.read.drop(end + 1)
   }
 

@@ -32,7 +32,10 @@ export interface TransportResponse {
   text(): Promise<string>
   /** Bytes as they come. Who leaves the loop early closes the connection. */
   chunks(): AsyncIterable<Uint8Array>
-  /** The same for who needs no time for a chunk: each is taken as it comes. An error of `take` closes the connection, and is thrown. */
+  /**
+   * The same for who needs no time for a chunk: each is taken as it comes, and its memory is used again when `take` returns. An error of `take`
+   * closes the connection, and is thrown.
+   */
   forEachChunk?(take: (chunk: Uint8Array) => void): Promise<void>
   /** A text of bytes in UTF-8, where there is a quicker way than `TextDecoder`. */
   decode?(bytes: Uint8Array): string

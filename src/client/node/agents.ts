@@ -6,6 +6,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import type { Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import type { Credential } from '../transport.js'
+import { connectTapped } from './answer-tap.js'
 import type { TlsSettings } from './http-transport.js'
 import { openTunnel } from './proxy.js'
 
@@ -35,7 +36,15 @@ export function makeAgents(server: URL, { tls = {}, proxyUrl, certificate, keepA
   }
   const agent = isTls ? new HttpsAgent({ ...common, ...secure }) : new HttpAgent(common)
   if (proxyUrl !== undefined) goThrough(agent, { server, proxyUrl, secure: isTls ? secure : undefined })
+  // Only what is kept speaks nothing but HTTP.
+  else if (keepAlive) tapConnections(agent)
   return agent
+}
+
+function tapConnections(agent: HttpAgent): void {
+  const { createConnection } = agent as unknown as { createConnection(options: object): Socket }
+  const connect = (options: object): Socket => connectTapped((onread) => createConnection.call(agent, { ...options, onread }))
+  Object.assign(agent, { createConnection: connect })
 }
 
 interface Detour {

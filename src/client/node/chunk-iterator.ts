@@ -1,6 +1,7 @@
 // The body of an answer as it comes, chunk by chunk, with back-pressure.
 
 import type { IncomingMessage } from 'node:http'
+import { tapWithBody } from './answer-tap.js'
 
 /** The other side is asked to wait when so much was not taken yet. */
 const mostWaiting = 256 * 1024
@@ -12,6 +13,8 @@ export const isOver = (message: IncomingMessage): boolean => message.destroyed |
 
 export class ChunkIterator implements AsyncIterator<Uint8Array, undefined, undefined> {
   private readonly message: IncomingMessage
+  /** What is told to wait. */
+  private source: { pause(): unknown; resume(): unknown }
   private waiting: Buffer[] = []
   private waitingBytes = 0
   private isPaused = false
@@ -21,13 +24,24 @@ export class ChunkIterator implements AsyncIterator<Uint8Array, undefined, undef
 
   constructor(message: IncomingMessage, explain: (thrown: unknown) => unknown) {
     this.message = message
-    message.on('data', (chunk: Buffer) => this.take(chunk))
+    this.source = message
     message.on('end', () => this.finish(undefined))
     message.on('error', (error) => this.finish(explain(error)))
     message.on('close', () => {
       if (!message.complete) this.finish(explain(new Error('it was cut off')))
     })
     if (isOver(message)) this.finish(explain(new Error('it was cut off before it was read')))
+    const tap = tapWithBody(message)
+    if (tap === undefined) {
+      message.on('data', (chunk: Buffer) => this.take(chunk))
+      return
+    }
+    this.source = message.socket
+    message.resume()
+    tap.takeBody(
+      (part) => this.take(Buffer.from(part)),
+      (error) => this.finish(explain(error)),
+    )
   }
 
   next(): Promise<Result> {
@@ -38,7 +52,7 @@ export class ChunkIterator implements AsyncIterator<Uint8Array, undefined, undef
       this.waitingBytes = 0
       if (this.isPaused) {
         this.isPaused = false
-        this.message.resume()
+        this.source.resume()
       }
       return Promise.resolve({ value, done: false })
     }
@@ -67,7 +81,7 @@ export class ChunkIterator implements AsyncIterator<Uint8Array, undefined, undef
     this.waitingBytes += chunk.length
     if (this.waitingBytes > mostWaiting && !this.isPaused) {
       this.isPaused = true
-      this.message.pause()
+      this.source.pause()
     }
   }
 

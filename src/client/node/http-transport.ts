@@ -10,6 +10,7 @@ import { ConnectionError, closedError } from '../errors.js'
 import { connectionError } from '../requester.js'
 import type { Credential, MessageSocket, SocketRequest, Transport, TransportRequest, TransportResponse } from '../transport.js'
 import { type Agents, makeAgents } from './agents.js'
+import { tapOf, tapWithBody } from './answer-tap.js'
 import { ChunkIterator, isOver } from './chunk-iterator.js'
 import { decodeText } from './decode-text.js'
 import { upgradeToSocket } from './web-socket.js'
@@ -71,6 +72,7 @@ export class HttpTransport implements Transport {
         return
       }
       let hasAnswer = false
+      sent.on('socket', (socket) => tapOf(socket)?.begin())
       sent.on('error', (error: Error) => {
         // A connection that was kept too long is closed by the other side just as it is used again; to read once more does no harm.
         if (sent.reusedSocket && !hasAnswer && request.method === 'GET' && (error as { code?: string }).code === 'ECONNRESET') {
@@ -79,6 +81,7 @@ export class HttpTransport implements Transport {
       })
       sent.on('response', (message) => {
         hasAnswer = true
+        tapOf(message.socket)?.answered(message)
         resolve(responseOf(message, (thrown) => this.explain(thrown, `the answer of ${this.settings.server} broke off`, request.signal)))
       })
       sent.end(body)
@@ -196,7 +199,10 @@ function responseOf(message: IncomingMessage, explain: (thrown: unknown) => unkn
     chunks: () => readChunks(message, explain),
     forEachChunk: (take) => takeChunks(message, take, explain),
     decode: decodeText,
-    discard: () => message.resume(),
+    discard: () => {
+      tapWithBody(message)?.passBody()
+      message.resume()
+    },
   }
 }
 
@@ -206,20 +212,27 @@ async function readText(message: IncomingMessage, explain: (thrown: unknown) => 
   return decodeText(body.bytes)
 }
 
-function takeChunks(message: IncomingMessage, take: (chunk: Buffer) => void, explain: (thrown: unknown) => unknown): Promise<void> {
+function takeChunks(message: IncomingMessage, take: (chunk: Uint8Array) => void, explain: (thrown: unknown) => unknown): Promise<void> {
   return new Promise((resolve, reject) => {
     if (isOver(message)) return reject(explain(new Error('it was cut off before it was read')))
-    message.on('data', (chunk: Buffer) => {
+    const fail = (error: Error): void => reject(explain(error))
+    message.on('error', fail)
+    message.on('aborted', () => fail(new Error('it was cut off')))
+    message.on('end', resolve)
+    const takeOne = (chunk: Uint8Array): void => {
       try {
         take(chunk)
       } catch (error) {
         reject(error)
         message.destroy()
       }
-    })
-    message.on('error', (error) => reject(explain(error)))
-    message.on('aborted', () => reject(explain(new Error('it was cut off'))))
-    message.on('end', resolve)
+    }
+    const tap = tapWithBody(message)
+    if (tap === undefined) message.on('data', takeOne)
+    else {
+      message.resume()
+      tap.takeBody(takeOne, fail)
+    }
   })
 }
 
