@@ -28,6 +28,7 @@ export {
   isInvalid,
   isNotFound,
   isUnauthorized,
+  isVersionTooLarge,
   type Outcome,
   outcomeOf,
   ProtocolError,

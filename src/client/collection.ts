@@ -2,7 +2,7 @@
 
 import type { Identity } from '../api/identity.js'
 import { refuseUnknownOptions } from '../base/known-options.js'
-import { isConflict, isNotFound } from './errors.js'
+import { isConflict, isNotFound, ProtocolError } from './errors.js'
 import { type FollowOptions, follow } from './follow.js'
 import { Informer, type InformerOptions } from './informer.js'
 import { listPages } from './list-pages.js'
@@ -40,6 +40,7 @@ import {
 } from './query.js'
 import type { ApiRequest, Requester } from './requester.js'
 import { apiVersionOf, fullGroup, type Place, pathOf, type ResourceRef } from './resource-ref.js'
+import { checkShape, type Shape } from './shape.js'
 import { openWatch, type RawWatchOptions } from './watch-stream.js'
 
 /** What collections share: the way to the server, and which vocabulary it speaks. */
@@ -57,6 +58,12 @@ export interface CollectionSettings {
   readonly subresource?: string | undefined
   /** Only the metadata of objects come. */
   readonly metadataOnly?: boolean | undefined
+}
+
+const tableShape: Shape = {
+  metadata: { continue: 'text', resourceVersion: 'text' },
+  columnDefinitions: [{ name: 'text', type: 'text', format: 'text', priority: 'number' }],
+  rows: [{ cells: ['any'], object: { metadata: { name: 'text', namespace: 'text', creationTimestamp: 'text' } } }],
 }
 
 export interface ModifyOptions extends WriteOptions {
@@ -261,7 +268,9 @@ export class Collection<T extends ApiObject = DynamicObject> {
   }
 
   private async asTable(place: Place, options: RequestOptions, query: ApiRequest['query'] & object): Promise<Table> {
-    return this.json<Table>({ ...(await this.request(place, options, { query })), accept: tableAccept })
+    const table = await this.json<Table>({ ...(await this.request(place, options, { query })), accept: tableAccept })
+    checkShape(table, tableShape, 'a table')
+    return table
   }
 
   private checkName(name: string, namespace: string | undefined): void {
@@ -301,7 +310,8 @@ function withTypes<T>(list: ObjectList<T>): ObjectList<T> {
   const { apiVersion, kind } = list
   if (kind === undefined || apiVersion === undefined || !kind.endsWith('List')) return list
   const itemKind = kind.slice(0, -4)
-  for (const item of list.items as readonly { kind?: string; apiVersion?: string }[]) {
+  for (const item of list.items as readonly ({ kind?: string; apiVersion?: string } | null)[]) {
+    if (typeof item !== 'object' || item === null) throw new ProtocolError('the server gave a list of what are no objects')
     item.kind ??= itemKind
     item.apiVersion ??= apiVersion
   }

@@ -10,6 +10,7 @@ import { discoveryNames } from './option-names.js'
 import type { RequestOptions } from './query.js'
 import type { Requester } from './requester.js'
 import { apiVersionOf, type ResourceRef, splitApiVersion } from './resource-ref.js'
+import { checkShape, type Shape } from './shape.js'
 
 export interface ServedResource extends ResourceRef {
   readonly group: string
@@ -124,30 +125,79 @@ export function findByWords(resources: readonly ServedResource[], words: string)
   )
 }
 
-/** As the aggregated document has it. */
+/** As the aggregated document has it. Servers write null for a list without items. */
 interface GroupDiscovery {
-  readonly metadata?: { readonly name?: string }
-  readonly versions?: readonly {
-    readonly version: string
-    readonly freshness?: string
-    readonly resources?: readonly {
-      readonly resource: string
-      readonly responseKind?: { readonly kind?: string }
-      readonly scope?: string
-      readonly singularResource?: string
-      readonly verbs?: readonly string[]
-      readonly shortNames?: readonly string[]
-      readonly categories?: readonly string[]
-      readonly subresources?: readonly {
-        readonly subresource: string
-        readonly responseKind?: { readonly kind?: string }
-        readonly verbs?: readonly string[]
+  readonly metadata?: { readonly name?: string } | null
+  readonly versions?:
+    | readonly {
+        readonly version?: string | null
+        readonly freshness?: string | null
+        readonly resources?: readonly ResourceDiscovery[] | null
       }[]
-    }[]
-  }[]
+    | null
 }
 
-type Document = { readonly kind?: string; readonly items?: readonly GroupDiscovery[] }
+interface ResourceDiscovery {
+  readonly resource?: string | null
+  readonly responseKind?: { readonly kind?: string | null } | null
+  readonly scope?: string | null
+  readonly singularResource?: string | null
+  readonly verbs?: readonly string[] | null
+  readonly shortNames?: readonly string[] | null
+  readonly categories?: readonly string[] | null
+  readonly subresources?:
+    | readonly {
+        readonly subresource?: string | null
+        readonly responseKind?: { readonly kind?: string | null } | null
+        readonly verbs?: readonly string[] | null
+      }[]
+    | null
+}
+
+type Document = { readonly kind?: string; readonly items?: readonly GroupDiscovery[] | null }
+
+const documentShape: Shape = {
+  kind: 'text',
+  items: [
+    {
+      metadata: { name: 'text' },
+      versions: [
+        {
+          version: 'text',
+          freshness: 'text',
+          resources: [
+            {
+              resource: 'text',
+              responseKind: { kind: 'text' },
+              scope: 'text',
+              singularResource: 'text',
+              verbs: ['text'],
+              shortNames: ['text'],
+              categories: ['text'],
+              subresources: [{ subresource: 'text', responseKind: { kind: 'text' }, verbs: ['text'] }],
+            },
+          ],
+        },
+      ],
+    },
+  ],
+  versions: ['text'],
+  groups: [{ name: 'text', versions: [{ version: 'text' }], preferredVersion: { version: 'text' } }],
+}
+
+const resourcesShape: Shape = {
+  resources: [
+    {
+      name: 'text',
+      kind: 'text',
+      namespaced: 'flag',
+      singularName: 'text',
+      verbs: ['text'],
+      shortNames: ['text'],
+      categories: ['text'],
+    },
+  ],
+}
 
 async function readAll(requester: Requester, options: RequestOptions): Promise<Discovered> {
   const ask = { ...options, accept: aggregatedDiscoveryAccept }
@@ -155,6 +205,8 @@ async function readAll(requester: Requester, options: RequestOptions): Promise<D
     requester.json<Document & APIVersions>({ ...ask, path: '/api' }),
     requester.json<Document & APIGroupList>({ ...ask, path: '/apis' }),
   ])
+  checkShape(core, documentShape, '/api')
+  checkShape(groups, documentShape, '/apis')
   if (core.kind === 'APIGroupDiscoveryList' && groups.kind === 'APIGroupDiscoveryList') {
     return fromAggregated([...(core.items ?? []), ...(groups.items ?? [])])
   }
@@ -165,18 +217,19 @@ function fromAggregated(groups: readonly GroupDiscovery[]): Discovered {
   const resources: ServedResource[] = []
   const apiVersions: string[] = []
   const failures: DiscoveryFailure[] = []
-  for (const { metadata, versions = [] } of groups) {
+  for (const { metadata, versions } of groups) {
     const group = metadata?.name ?? ''
-    for (const [index, { version, resources: served = [], freshness }] of versions.entries()) {
+    for (const [index, { version: named, resources: served, freshness }] of (versions ?? []).entries()) {
+      const version = named ?? ''
       const apiVersion = apiVersionOf(group, version)
       apiVersions.push(apiVersion)
       if (freshness === 'Stale')
         failures.push({ apiVersion, error: new Error('what it serves may have changed: its server does not answer') })
-      for (const one of served) {
+      for (const one of served ?? []) {
         resources.push({
           group,
           version,
-          resource: one.resource,
+          resource: one.resource ?? '',
           kind: one.responseKind?.kind ?? '',
           namespaced: one.scope === 'Namespaced',
           singular: one.singularResource ?? '',
@@ -185,7 +238,7 @@ function fromAggregated(groups: readonly GroupDiscovery[]): Discovered {
           categories: one.categories ?? [],
           isPreferred: index === 0,
           subresources: (one.subresources ?? []).map(({ subresource, responseKind, verbs }) => ({
-            name: subresource,
+            name: subresource ?? '',
             kind: responseKind?.kind ?? '',
             verbs: verbs ?? [],
           })),
@@ -204,8 +257,12 @@ async function fromSingle(
 ): Promise<Discovered> {
   const places = [
     ...(core.versions ?? []).map((version) => ({ group: '', version, isPreferred: true })),
-    ...(groups.groups ?? []).flatMap(({ name = '', versions = [], preferredVersion }) =>
-      versions.map(({ version = '' }) => ({ group: name, version, isPreferred: version === preferredVersion?.version })),
+    ...(groups.groups ?? []).flatMap(({ name, versions, preferredVersion }) =>
+      (versions ?? []).map(({ version }) => ({
+        group: name ?? '',
+        version: version ?? '',
+        isPreferred: version === preferredVersion?.version,
+      })),
     ),
   ]
   const lists = new Map<(typeof places)[number], readonly ServedResource[]>()
@@ -214,7 +271,9 @@ async function fromSingle(
     const apiVersion = apiVersionOf(place.group, place.version)
     try {
       const path = place.group === '' ? `/api/${place.version}` : `/apis/${apiVersion}`
-      lists.set(place, readResources(place, await requester.json<APIResourceList>({ ...options, path })))
+      const list = await requester.json<APIResourceList>({ ...options, path })
+      checkShape(list, resourcesShape, path)
+      lists.set(place, readResources(place, list))
     } catch (error) {
       if (!(error instanceof StatusError)) throw error
       failures.push({ apiVersion, error })
@@ -227,30 +286,28 @@ async function fromSingle(
   }
 }
 
-function readResources(
-  place: Pick<ServedResource, 'group' | 'version' | 'isPreferred'>,
-  { resources = [] }: APIResourceList,
-): readonly ServedResource[] {
+function readResources(place: Pick<ServedResource, 'group' | 'version' | 'isPreferred'>, list: APIResourceList): readonly ServedResource[] {
+  const resources = list.resources ?? []
   const subresources = new Map<string, ServedSubresource[]>()
-  for (const { name = '', kind = '', verbs = [] } of resources) {
-    const [resource = '', subresource] = name.split('/', 2)
+  for (const { name, kind, verbs } of resources) {
+    const [resource = '', subresource] = (name ?? '').split('/', 2)
     if (subresource !== undefined) {
       const known = subresources.get(resource) ?? []
-      known.push({ name: subresource, kind, verbs })
+      known.push({ name: subresource, kind: kind ?? '', verbs: verbs ?? [] })
       subresources.set(resource, known)
     }
   }
   return resources
-    .filter(({ name = '' }) => !name.includes('/'))
-    .map(({ name = '', kind = '', namespaced = false, singularName = '', verbs = [], shortNames = [], categories = [] }) => ({
+    .filter(({ name }) => !(name ?? '').includes('/'))
+    .map(({ name, kind, namespaced, singularName, verbs, shortNames, categories }) => ({
       ...place,
-      resource: name,
-      kind,
-      namespaced,
-      singular: singularName,
-      verbs,
-      shortNames,
-      categories,
-      subresources: subresources.get(name) ?? [],
+      resource: name ?? '',
+      kind: kind ?? '',
+      namespaced: namespaced ?? false,
+      singular: singularName ?? '',
+      verbs: verbs ?? [],
+      shortNames: shortNames ?? [],
+      categories: categories ?? [],
+      subresources: subresources.get(name ?? '') ?? [],
     }))
 }

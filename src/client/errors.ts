@@ -147,6 +147,10 @@ export const isUnauthorized = (thrown: unknown): thrown is StatusError => isStat
 export const isExpired = (thrown: unknown): thrown is StatusError =>
   isStatusError(thrown) && (thrown.code === 410 || thrown.reason === 'Expired' || thrown.reason === 'Gone')
 
+/** The server has not seen the version from which it was to read or watch, and did not see it within the time that it waits. */
+export const isVersionTooLarge = (thrown: unknown): thrown is StatusError =>
+  isStatusError(thrown) && thrown.code === 504 && thrown.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')
+
 /** How a request ended, for callers who would rather branch than catch. */
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: ClientError }
 

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test'
 import { StatusError } from './errors.js'
 import { follow } from './follow.js'
 import type { WatchEvent } from './objects.js'
-import { backOff, bookmark, broken, event, gone, listOf, Script, type Thing, thing } from './scripted.fixture.js'
+import { backOff, bookmark, broken, event, gone, listOf, Script, type Thing, thing, tooLarge } from './scripted.fixture.js'
 import { readEvents } from './watch-stream.js'
 
 async function take(count: number, events: AsyncIterable<WatchEvent<Thing>>): Promise<readonly string[]> {
@@ -65,6 +65,20 @@ describe('a watch', () => {
     const seen = await take(2, follow(script, { since, backOff }))
     assert.deepEqual(seen, ['ADDED b@20', 'DELETED a@'])
     assert.deepEqual(script.asked, ['watch 7', 'watch 20', 'list'])
+  })
+
+  test('from a version that the server never had ends with its error; who has a list finds out by another', async () => {
+    const script = new Script([], [tooLarge])
+    await assert.rejects(
+      follow(script, { resourceVersion: '99', backOff }).each(() => undefined),
+      (error) => error === tooLarge,
+    )
+    assert.deepEqual(script.asked, ['watch 99'])
+    const restored = new Script([listOf(5, thing('b', 4))], [tooLarge])
+    const errors: unknown[] = []
+    const since = listOf(99, thing('a', 98))
+    const seen = await take(2, follow(restored, { since, backOff, onError: (error) => errors.push(error) }))
+    assert.deepEqual([seen, restored.asked, errors], [['DELETED a@', 'ADDED b@4'], ['watch 99', 'list'], [tooLarge]])
   })
 
   test('from a version alone ends when that is gone: what was there then is not known', async () => {

@@ -9,7 +9,10 @@ import { makeEvent } from './watch-event.js'
 export interface FollowOptions<T> extends ReflectOptions {
   /** A list that the caller has: the watch tells what happened since. */
   readonly since?: ObjectList<T>
-  /** A version instead, of objects that the watch does not know. When it is not kept any more, the watch ends with that error (410). */
+  /**
+   * A version instead, of objects that the watch does not know. When it is not kept any more (410) or not
+   * there yet (504), the watch ends with that error.
+   */
   readonly resourceVersion?: string
   /** Bookmarks are events, too. */
   readonly bookmarks?: boolean

@@ -4,6 +4,7 @@ import { type DecodeText, decodeText } from './decode-text.js'
 import { ProtocolError } from './errors.js'
 import { GrowingBytes } from './growing-bytes.js'
 import type { ObjectList } from './objects.js'
+import { checkShape, type Shape } from './shape.js'
 import type { TransportResponse } from './transport.js'
 
 /** Items are parsed together when so many bytes have come: each call of the parser costs something. */
@@ -12,6 +13,8 @@ const usualBatchLength = 100 * 1024
 const longestPart = 128 * 1024 * 1024
 /** The items begin within so many bytes, or are read as a whole. */
 const longestHead = 64 * 1024
+
+const listShape: Shape = { kind: 'text', apiVersion: 'text', metadata: { continue: 'text', resourceVersion: 'text' }, items: ['any'] }
 
 const [comma, openBracket, closeBracket, closeBrace] = [44, 91, 93, 125] as const
 
@@ -63,11 +66,11 @@ export class ListReader<T> {
     const { bytes, length } = this.read
     const rest = bytes.subarray(this.head === '' ? 0 : 1, length)
     const list = this.parse(`${this.head}${this.decode(rest)}`) as ObjectList<T>
-    if (typeof list !== 'object' || list === null) throw new ProtocolError('the answer is no list')
-    if (this.head === '') return { ...list, items: list.items ?? [] }
-    if (!Array.isArray(list.items)) throw new ProtocolError('the items of the list are no list')
-    this.batches.push(list.items)
-    return { ...list, items: this.batches.flat() as T[] }
+    checkShape(list, listShape, 'a list')
+    const metadata = list.metadata ?? {}
+    if (this.head === '') return { ...list, metadata, items: list.items ?? [] }
+    this.batches.push(list.items ?? [])
+    return { ...list, metadata, items: this.batches.flat() as T[] }
   }
 
   /** The boundary, once enough has come to know it. */

@@ -4,7 +4,17 @@
 import { timerMs } from '../base/clock.js'
 import { onAbort } from '../base/on-abort.js'
 import { BackOff, type BackOffSettings } from './back-off.js'
-import { ConnectionError, CredentialError, isClientError, isClosedError, isExpired, StatusError, TimeoutError } from './errors.js'
+import {
+  ConnectionError,
+  CredentialError,
+  isClientError,
+  isClosedError,
+  isExpired,
+  isVersionTooLarge,
+  StatusError,
+  TimeoutError,
+} from './errors.js'
+import { PageProgress } from './list-pages.js'
 import type { ApiObject, ObjectList, WatchEvent } from './objects.js'
 import type { ListOptions, RequestOptions, SelectOptions } from './query.js'
 import type { RawWatchOptions } from './watch-stream.js'
@@ -46,7 +56,7 @@ export interface Beginning {
   readonly from?: string | undefined
   /** Once there was a list, nothing that the server says ends it: who may not read now may do so again, and what is not served may come back. */
   readonly isUntiring?: boolean
-  /** Who cannot do with a list ends when the version is not kept any more, with the error of the server (410). */
+  /** Who cannot do with a list ends when the version is not kept any more or not there yet, with the error of the server (410, 504). */
   readonly needsHistory?: boolean
   /** Who reads every object is told only of events that have one: what is no JSON breaks the watch, which is tried again. */
   readonly readsObjects?: boolean
@@ -86,7 +96,7 @@ export async function* reflect<T extends ApiObject>(
       if (performance.now() - beganAt > steadyMs) backOff.reset()
     } catch (thrown) {
       if (signal?.aborted === true || isClosedError(thrown)) return
-      if (isExpired(thrown) && !needsHistory) version = undefined
+      if (isLost(thrown) && !needsHistory) version = undefined
       else if (!isWorthATry(thrown) && !(isUntiring && hasBegun && isClientError(thrown))) throw thrown
       onError?.(thrown)
     }
@@ -103,23 +113,30 @@ function parseObjects(events: readonly WatchEvent<unknown>[]): void {
   for (const { object } of events) if (object === undefined) return
 }
 
+/** Nobody can watch from there: what happened since is not kept, or the server has never been there, as one that was restored from a backup. */
+const isLost = (thrown: unknown): boolean => isExpired(thrown) || isVersionTooLarge(thrown)
+
 /** Connections come back, and so do servers and what gives credentials; what a client may not do it will not be allowed to do in a moment. */
 const isWorthATry = (thrown: unknown): boolean =>
   thrown instanceof ConnectionError ||
   thrown instanceof TimeoutError ||
   thrown instanceof CredentialError ||
-  (thrown instanceof StatusError && (thrown.code >= 500 || thrown.code === 429 || thrown.code === 401 || thrown.code === 408))
+  (thrown instanceof StatusError && isPassing(thrown.code) && !isVersionTooLarge(thrown))
+
+const isPassing = (code: number): boolean => code >= 500 || code === 429 || code === 401 || code === 408
 
 async function listAll<T>(source: Watchable<T>, options: ReflectOptions): Promise<Extract<Told<T>, { type: 'list' }>> {
   const selection = selectionOf(options)
   const limit = options.limit ?? 500
   const items: T[] = []
   const { listTimeoutMs: timeoutMs = usualListTimeoutMs } = options
+  const progress = new PageProgress()
   let page = await source.list({ ...selection, limit, timeoutMs })
   for (;;) {
     for (const item of page.items) items.push(item)
     const next = page.metadata.continue ?? ''
     if (next === '') return { type: 'list', items, resourceVersion: page.metadata.resourceVersion ?? '' }
+    progress.check(next, page.items.length)
     page = await source.list({ ...selection, limit, continue: next, timeoutMs })
   }
 }

@@ -3,10 +3,19 @@
 import { timerMs } from '../base/clock.js'
 import { onAbort } from '../base/on-abort.js'
 import { unlessAborted } from '../base/unless-aborted.js'
-import { ConnectionError, isClientError, isUnauthorized, ProtocolError, type StatusAnswer, StatusError, TimeoutError } from './errors.js'
+import {
+  ConnectionError,
+  isClientError,
+  isUnauthorized,
+  isVersionTooLarge,
+  ProtocolError,
+  type StatusAnswer,
+  StatusError,
+  TimeoutError,
+} from './errors.js'
 import { checkImpersonation, type Impersonation, impersonationHeaders } from './impersonation.js'
 import { type Query, queryText, type RequestOptions } from './query.js'
-import type { Credential, CredentialSource, MessageSocket, Transport, TransportResponse } from './transport.js'
+import type { Credential, CredentialSource, MessageSocket, Transport, TransportRequest, TransportResponse } from './transport.js'
 import { readWarnings, type Warning } from './warnings.js'
 
 export interface RequesterSettings {
@@ -33,6 +42,8 @@ export interface ApiRequest extends RequestOptions {
 
 const json = 'application/json'
 const mostRetries = 10
+/** For a version that the server has not seen: it waited for it each time, and one that lies behind others by so much has a reason for it. */
+const versionRetries = 2
 const longestWaitSeconds = 60
 const noCredential: Credential = {}
 
@@ -106,7 +117,10 @@ export class Requester {
       }
       const waitSeconds = waitOf(response)
       if (waitSeconds === undefined || attempt >= retries) throw await errorOf(response)
-      response.discard()
+      if (response.status === 504 && attempt >= versionRetries) {
+        const error = await errorOf(response)
+        if (isVersionTooLarge(error)) throw error
+      } else response.discard()
       await sleep(Math.min(waitSeconds, longestWaitSeconds) * 1000, signal)
     }
   }
@@ -129,16 +143,28 @@ export class Requester {
     }
   }
 
+  /** Who the client is, for who sends a request of his own. */
+  async identify(signal?: AbortSignal): Promise<{ readonly headers: TransportRequest['headers']; readonly credential: Credential }> {
+    const credential = await this.credential(signal)
+    return { headers: this.identityHeaders(credential), credential }
+  }
+
   private async credential(signal: AbortSignal | undefined): Promise<Credential> {
     return this.settings.credentials?.current(signal) ?? noCredential
   }
 
-  private headers(request: ApiRequest, credential: Credential): { readonly [name: string]: string | readonly string[] } {
-    const { impersonate, userAgent } = this.settings
+  private headers(request: ApiRequest, credential: Credential): TransportRequest['headers'] {
     return {
       accept: request.accept ?? json,
-      ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
       ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? json }),
+      ...this.identityHeaders(credential),
+    }
+  }
+
+  private identityHeaders(credential: Credential): TransportRequest['headers'] {
+    const { impersonate, userAgent } = this.settings
+    return {
+      ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
       ...(credential.authorization === undefined ? {} : { authorization: credential.authorization }),
       ...(impersonate === undefined ? {} : impersonationHeaders(impersonate)),
     }

@@ -16,6 +16,12 @@ export const thing = (name: string, resourceVersion: number, more: { readonly ui
 export const bookmark = (version: number): WatchEvent<Thing> => makeEvent('BOOKMARK', { metadata: { resourceVersion: String(version) } })
 export const event = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: Thing): WatchEvent<Thing> => makeEvent(type, object)
 export const gone = new StatusError({ code: 410, reason: 'Expired', message: 'too old' })
+export const tooLarge = new StatusError({
+  code: 504,
+  reason: 'Timeout',
+  message: 'Timeout: Too large resource version: 99, current: 5',
+  details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 },
+})
 export const broken = new ConnectionError('it broke')
 
 /** What a watch gives: events, then an error or its end. */

@@ -3,6 +3,7 @@
 import type { Collection } from '../../client/collection.js'
 import type { ServedResource } from '../../client/discovery.js'
 import { isNotFound } from '../../client/errors.js'
+import { PageProgress } from '../../client/list-pages.js'
 import type { ApiObject, DynamicObject, Table } from '../../client/objects.js'
 import type { GetWork } from '../commands/get.js'
 import { explain } from '../failure.js'
@@ -85,6 +86,7 @@ export const selectionOf = ({ flags }: GetWork) => ({
 async function pagesOf(work: GetWork, collection: Collection<DynamicObject>, include: 'Metadata' | 'Object'): Promise<readonly Table[]> {
   const tables: Table[] = []
   const limit = work.flags['chunk-size'] ?? 0
+  const progress = new PageProgress()
   let next: string | undefined
   do {
     const table = await collection.table({
@@ -95,6 +97,7 @@ async function pagesOf(work: GetWork, collection: Collection<DynamicObject>, inc
     })
     tables.push(table)
     next = (table.metadata as { readonly continue?: string } | undefined)?.continue || undefined
+    if (next !== undefined) progress.check(next, table.rows?.length ?? 0)
   } while (next !== undefined)
   return tables
 }
