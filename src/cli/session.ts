@@ -5,6 +5,7 @@ import { Client } from '../client/client.js'
 import type { ConnectionOverrides } from '../client/config/choose-connection.js'
 import type { ClusterEntry, UserEntry } from '../client/config/config-entries.js'
 import { findConnection, settingsFor } from '../client/node/connect.js'
+import type { HttpTransport } from '../client/node/http-transport.js'
 import type { Transport } from '../client/transport.js'
 import { durationMs, type FlagValues } from './flags.js'
 import { Resources } from './resources.js'
@@ -20,7 +21,9 @@ export type TransportWrap = (transport: Transport, server: string) => Transport
 export class Session {
   readonly flags: UsualFlags
   private readonly onWarning: (text: string) => void
-  private made: { readonly client: Client; readonly namespace: string; readonly resources: Resources } | undefined
+  private made:
+    | { readonly client: Client; readonly namespace: string; readonly resources: Resources; readonly transport: HttpTransport }
+    | undefined
   private readonly wrap: TransportWrap | undefined
   warnings = 0
 
@@ -41,6 +44,11 @@ export class Session {
 
   get resources(): Resources {
     return this.make().resources
+  }
+
+  /** What carries the requests of the client. */
+  get transport(): HttpTransport {
+    return this.make().transport
   }
 
   close(): void {
@@ -68,7 +76,7 @@ export class Session {
     const { cluster } = connection
     const mark = `${cluster.server} ${cluster['certificate-authority-data'] ?? cluster['certificate-authority'] ?? ''}`
     const resources = new Resources(client, { mark, folder: this.flags['cache-dir'] })
-    this.made = { client, namespace: connection.namespace ?? 'default', resources }
+    this.made = { client, namespace: connection.namespace ?? 'default', resources, transport: settings.transport }
     return this.made
   }
 }

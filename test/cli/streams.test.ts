@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcp } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -174,6 +174,62 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
       assert.equal(status, 403, 'a page of somebody else cannot make a browser ask')
     } finally {
       proxy.close()
+    }
+  })
+
+  test('proxy, with commands and ports of pods through it', async () => {
+    const served = createTcp((socket) => socket.on('data', (data) => socket.end(`heard ${data}`)).on('error', () => undefined))
+    await new Promise<void>((resolve) => served.listen(0, '127.0.0.1', resolve))
+    const { port } = served.address() as AddressInfo
+    const proxy = client.follow('proxy --port=0 --reject-paths=/pods/closed/')
+    try {
+      const address = /Starting to serve on (\S+)/.exec(await proxy.until(/Starting to serve on \S+:\d+/))?.[1] ?? ''
+      // By WebSocket, and by SPDY where kubectl is at hand.
+      const kubectl = existsSync('/usr/bin/kubectl') ? ['/usr/bin/kubectl'] : []
+      const environment = {
+        PATH: process.env['PATH'] ?? '',
+        HOME: folder,
+        KUBECONFIG: '/dev/null',
+        KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false',
+      }
+      const run = (command: string, words: readonly string[], stdin = '') =>
+        runToEnd(command, [`--server=http://${address}`, ...words], { env: environment, stdin, patienceMs: 60_000 })
+      for (const command of [join(repoRoot, 'bin', 'clusterctl'), ...kubectl]) {
+        const long = randomBytes(200_000).toString('base64')
+        const { code, stdout, stderr } = await run(command, ['exec', '-i', 'one', '--', 'cat'], long)
+        assert.deepEqual([code, stdout === long, stderr], [0, true, ''], command)
+        const refused = await run(command, ['exec', 'closed', '--', 'cat'])
+        assert.notEqual(refused.code, 0)
+        const missing = await run(command, ['exec', 'none', '--', 'cat'])
+        assert.match(missing.stderr, /pods "none" not found/, command)
+      }
+      const forwarding = client.follow(`--server=http://${address} port-forward pod/one :${port}`)
+      try {
+        const local = /127\.0\.0\.1:(\d+)/.exec(await forwarding.until(/Forwarding from 127\.0\.0\.1:\d+/))?.[1] ?? ''
+        const heard = await new Promise<string>((resolve, reject) => {
+          let text = ''
+          const socket = connect(Number(local), '127.0.0.1', () => socket.write('hello'))
+          socket.on('data', (data) => (text += data)).on('end', () => resolve(text))
+          socket.on('error', reject)
+        })
+        assert.equal(heard, 'heard hello')
+      } finally {
+        forwarding.close()
+      }
+      // A page of somebody else cannot open a connection either.
+      const status = await new Promise((resolve, reject) =>
+        request(`http://${address}/api/v1/namespaces/default/pods/one/portforward?ports=${port}`, {
+          headers: { host: 'evil.example', connection: 'Upgrade', upgrade: 'websocket' },
+        })
+          .on('response', (answer) => resolve(answer.resume().statusCode))
+          .on('upgrade', (_, socket) => socket.destroy(new Error('it was opened')))
+          .on('error', reject)
+          .end(),
+      )
+      assert.equal(status, 403)
+    } finally {
+      proxy.close()
+      served.close()
     }
   })
 

@@ -1,11 +1,13 @@
 // Lets programs of this machine talk to the server in our name, over plain HTTP on a local port.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { StatusError } from '../../client/errors.js'
 import { defineCommand } from '../command.js'
 import { Failure } from '../failure.js'
 import { durationMs } from '../flags.js'
 import { filterFlags, makeFilter } from '../proxy-filter.js'
+import { passUpgrade, refuse } from '../proxy-upgrade.js'
 import type { Session } from '../session.js'
 import { serveFile } from '../static-files.js'
 import { writeOn } from '../write-on.js'
@@ -48,6 +50,15 @@ export const command = defineCommand({
         void pass(session, request, response, prefix)
       else response.writeHead(403, { 'content-type': 'text/plain' }).end('Forbidden\n')
     })
+    const joined = new Set<Duplex>()
+    server.on('upgrade', (request: IncomingMessage, near: Duplex, head: Buffer) => {
+      const { method = '', headers, url = '/' } = request
+      const path = url.split('?')[0] as string
+      joined.add(near.on('error', () => near.destroy()).on('close', () => joined.delete(near)))
+      if (!path.startsWith(`${prefix}/`)) refuse(near, 404, '404 page not found\n')
+      else if (!isPassed({ method, path: path.slice(prefix.length), host: headers.host ?? '' })) refuse(near, 403, 'Forbidden\n')
+      else void passUpgrade(session, { request, near, head }, url.slice(prefix.length))
+    })
     if (keepAliveMs > 0) server.on('connection', (one) => one.setKeepAlive(true, keepAliveMs))
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(new Failure(`cannot listen: ${error.message}`)))
@@ -59,6 +70,7 @@ export const command = defineCommand({
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     server.close()
     server.closeAllConnections()
+    for (const near of joined) near.destroy()
     return 0
   },
 })

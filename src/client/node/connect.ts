@@ -64,7 +64,10 @@ export function connectTo(connection: ChosenConnection, options: SharedSettings 
 }
 
 /** Everything that a client needs to reach the server as that user. */
-export function settingsFor(connection: ChosenConnection, options: SharedSettings = {}): ClientSettings {
+export function settingsFor(
+  connection: ChosenConnection,
+  options: SharedSettings = {},
+): ClientSettings & { readonly transport: HttpTransport } {
   refuseUnknownOptions('connectTo', options, sharedClientNames)
   const { cluster, namespace, impersonate } = connection
   const ca = authorityOf(connection)

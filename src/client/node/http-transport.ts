@@ -32,6 +32,13 @@ export interface HttpTransportSettings {
   readonly proxyUrl?: string | undefined
 }
 
+export interface Upgraded {
+  readonly message: IncomingMessage
+  /** Where there is one, with what came over it already. */
+  readonly socket?: Socket
+  readonly head?: Buffer
+}
+
 const names: OptionNames<HttpTransportSettings> = { server: true, tls: true, proxyUrl: true }
 const tlsNames: OptionNames<TlsSettings> = { ca: true, insecure: true, serverName: true }
 
@@ -111,6 +118,30 @@ export class HttpTransport implements Transport {
         throw this.explain(thrown, `cannot connect to ${this.settings.server}`, request.signal)
       })
       .finally(() => this.upgrading.delete(agent))
+  }
+
+  /** For who speaks another protocol himself, for which the headers ask: the answer, and the connection where the server has changed to it. */
+  async upgrade(request: TransportRequest): Promise<Upgraded> {
+    if (this.isClosed) throw closedError()
+    const agent = makeAgents(this.url, { ...this.settings, certificate: this.useCertificate(request.credential), keepAlive: false })
+    this.upgrading.add(agent)
+    try {
+      return await new Promise<Upgraded>((resolve, reject) => {
+        const sent = this.start(request, request.headers, agent)
+        sent.on('error', reject)
+        sent.on('response', (message) => resolve({ message }))
+        sent.on('upgrade', (message: IncomingMessage, socket: Socket, head: Buffer) => {
+          this.upgraded.add(socket)
+          socket.once('close', () => this.upgraded.delete(socket))
+          resolve({ message, socket, head })
+        })
+        sent.end()
+      })
+    } catch (thrown) {
+      throw this.explain(thrown, `cannot connect to ${this.settings.server}`, request.signal)
+    } finally {
+      this.upgrading.delete(agent)
+    }
   }
 
   close(): void {
