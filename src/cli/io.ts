@@ -49,12 +49,13 @@ export const withoutForeignCodes = (text: string): string =>
     .join('')
 
 export function processIo(color: string): Io {
-  const { stdout, stderr, stdin, env } = process
+  // The others are made when they are first asked for, which most commands never do.
+  const { stdout, env } = process
   const isTerminal = stdout.isTTY === true
   const hasColours = color === 'always' || (color === 'auto' && isTerminal && env['NO_COLOR'] === undefined && env['TERM'] !== 'dumb')
   let hasProgress = false
   const clear = (): void => {
-    if (hasProgress) stderr.write('\r\x1b[K')
+    if (hasProgress) process.stderr.write('\r\x1b[K')
     hasProgress = false
   }
   const clean = hasColours ? withoutForeignCodes : printable
@@ -70,9 +71,11 @@ export function processIo(color: string): Io {
     raw,
     err: (text) => {
       clear()
+      const { stderr } = process
       stderr.write(stderr.isTTY === true ? clean(text) : text)
     },
     progress: (text) => {
+      const { stderr } = process
       if (stderr.isTTY !== true) return
       stderr.write(`\r\x1b[K${printableLine(text).slice(0, (stderr.columns ?? 80) - 1)}`)
       hasProgress = true
@@ -80,7 +83,7 @@ export function processIo(color: string): Io {
     untilRoom: () => untilRoom(stdout),
     readStdin: async () => {
       const chunks: Buffer[] = []
-      for await (const chunk of stdin) chunks.push(chunk as Buffer)
+      for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
       return Buffer.concat(chunks).toString('utf8')
     },
   }

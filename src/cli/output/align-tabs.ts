@@ -1,5 +1,7 @@
 // Cells that tabs end, as columns: a column is as wide as the widest of the cells that stand directly below one another in it.
 
+import { widthOf } from './columns.js'
+
 const padding = 2
 
 export function alignTabs(lines: readonly string[]): readonly string[] {
@@ -30,5 +32,3 @@ export function alignTabs(lines: readonly string[]): readonly string[] {
     }
   }
 }
-
-const widthOf = (text: string): number => [...text].length

@@ -40,8 +40,10 @@ const cleanCell = (cell: Cell): PaintedCell =>
 
 const gap = ({ text }: PaintedCell, width: number): string => ' '.repeat(Math.max(0, width - widthOf(text)))
 
-/** In letters. */
-const widthOf = (text: string): number => [...text].length
+/** In characters; most texts have none that takes two code units. */
+export const widthOf = (text: string): number => (hasPairs.test(text) ? [...text].length : text.length)
+
+const hasPairs = /[\ud800-\udbff]/
 
 export interface NamedColumns {
   readonly headers: readonly string[]

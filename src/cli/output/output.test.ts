@@ -125,3 +125,12 @@ test('outlines', () => {
     'Name:         web\nNamespace:    shop\nLabels:       app=x\nAnnotations:  <none>\nAPI Version:  v1\nKind:         Pod\nMetadata:\nSpec:\n  List:\n    A:  1\n    B:\n      2\n    z\n  Node Name:  n1\n',
   )
 })
+
+test('a column is as wide as its widest cell, in characters and not in code units', () => {
+  const rows = [
+    ['😀😀😀😀😀😀😀😀', 'x'],
+    ['12345678', 'y'],
+    ['é1', 'z'],
+  ]
+  assert.equal(alignRows(rows), '😀😀😀😀😀😀😀😀   x\n12345678   y\né1         z\n')
+})
