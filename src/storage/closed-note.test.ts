@@ -26,6 +26,8 @@ test('a data file is as it was closed until somebody writes to it, and is looked
   const again = await opened()
   assert.equal(again.count({ start: 'a/', end: 'a0' }), 500)
   await again.commit([{ key: 'a/x', value: Buffer.from('d'), expect: 0 }])
+  assert.ok(isAsClosed(path), 'the log was written to, and the file was not')
+  await again.compact(1)
   assert.ok(!isAsClosed(path), 'it was written to')
   await again.close()
   assert.ok(isAsClosed(path))

@@ -46,7 +46,10 @@ export function stageCommit(batch: CommitBatch, writes: readonly Write[]): Commi
     const write = writes[index] as Write
     const previousRow = previousRows[index]
     if (write.value === undefined && previousRow === undefined) continue
-    stageWrite(batch, { write, previousRow, position })
+    const staged = stagedOf({ write, previousRow, position, revision: batch.revision + 1 })
+    batch.written.set(write.key, staged.row)
+    batch.bytes += (write.value?.length ?? 0) + (previousRow?.value.length ?? 0)
+    batch.staged.push(staged)
     position += 1
   }
   if (position > 0) batch.revision += 1
@@ -54,18 +57,15 @@ export function stageCommit(batch: CommitBatch, writes: readonly Write[]): Commi
 }
 
 interface DecidedWrite {
-  readonly write: Write
+  readonly write: Pick<Write, 'key' | 'value'> & { readonly expiresAtMs?: number | undefined }
   readonly previousRow: Row | undefined
   readonly position: number
+  readonly revision: number
 }
 
-function stageWrite(batch: CommitBatch, { write, previousRow, position }: DecidedWrite): void {
-  const { key, value, expiresAtMs } = write
-  const revision = batch.revision + 1
+export function stagedOf({ write: { key, value, expiresAtMs }, previousRow, position, revision }: DecidedWrite): StagedWrite {
   const row = value && { revision, value, expiresAtMs }
-  batch.written.set(key, row)
-  batch.bytes += (value?.length ?? 0) + (previousRow?.value.length ?? 0)
-  batch.staged.push({ change: { revision, key, value, previous: entryOf(key, previousRow) }, position, row, previousRow })
+  return { change: { revision, key, value, previous: entryOf(key, previousRow) }, position, row, previousRow }
 }
 
 export function entryOf(key: string, row: Row | undefined): Entry | undefined {

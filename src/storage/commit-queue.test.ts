@@ -156,34 +156,6 @@ for (const { name, overrides } of rows) {
   })
 }
 
-test('work that must be alone waits for the batch and holds the next', async () => {
-  const { queue, log, add, finish } = record()
-  const first = add('a')
-  await turns(2)
-  let endWork: () => void = () => undefined
-  const alone = queue.runAlone(async () => {
-    log.push('alone')
-    await new Promise<void>((resolve) => {
-      endWork = resolve
-    })
-    log.push('alone no more')
-    return 'result'
-  })
-  const second = add('b')
-  await finish()
-  await first
-  await turn()
-  await turn()
-  assert.deepEqual(log, ['write a', 'publish a', 'resolve a', 'alone'])
-  endWork()
-  assert.equal(await alone, 'result')
-  await turn()
-  await finish()
-  await second
-  await queue.close()
-  assert.deepEqual(log.slice(4), ['alone no more', 'write b', 'publish b', 'resolve b'])
-})
-
 test('closing waits for what was added before', async () => {
   const { queue, log, add, finish } = record()
   const all = ['a', 'b', 'c', 'd'].map(add)

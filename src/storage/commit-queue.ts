@@ -32,7 +32,6 @@ interface OpenBatch<B> {
 export class CommitQueue<B> {
   readonly #writer: BatchWriter<B>
   readonly #waiting: BatchItem<B>[] = []
-  readonly #exclusive: (() => Promise<void>)[] = []
   #open: OpenBatch<B> | undefined
   /** Held here and not by the callbacks of the write: the lmdb package keeps those reachable long enough to make them old garbage. */
   #inFlight: OpenBatch<B> | undefined
@@ -50,18 +49,9 @@ export class CommitQueue<B> {
     else this.#stage(item)
   }
 
-  /** Runs `work` while no batch is open or being written; those that arrive meanwhile wait. */
-  runAlone<T>(work: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#exclusive.push(() => work().then(resolve, reject))
-      if (!this.#isBusy && !this.#open) this.#continue()
-    })
-  }
-
-  /** Waits until everything added so far has been resolved or failed, and nothing runs alone any more. */
-  async close(): Promise<void> {
-    await new Promise<void>((resolve) => this.add({ stage: () => undefined, resolve: resolve, fail: () => resolve() }))
-    await this.runAlone(async () => undefined)
+  /** Waits until everything added so far has been resolved or failed. */
+  close(): Promise<void> {
+    return new Promise((resolve) => this.add({ stage: () => undefined, resolve: resolve, fail: () => resolve() }))
   }
 
   #stage(item: BatchItem<B>): void {
@@ -127,12 +117,7 @@ export class CommitQueue<B> {
   }
 
   #continue(): void {
-    const work = this.#exclusive.shift()
-    this.#isBusy = work !== undefined
-    if (work) {
-      void work().then(() => this.#continue())
-      return
-    }
+    this.#isBusy = false
     const waiting = this.#waiting.splice(0)
     for (const item of waiting) this.#stage(item)
   }

@@ -76,7 +76,8 @@ async function surviveKills(context: TestContext): Promise<void> {
     let revisionBefore = 0
     let total = 0
     for (let round = 0; round < rounds; round += 1) {
-      const acknowledged = await killWriter(folder, 5 + random() * 150)
+      // Now and then late enough that the log has come into the data file some times.
+      const acknowledged = await killWriter(folder, 5 + random() * (round % 4 === 3 ? 700 : 150))
       const storage = await openFolder(folder)
       try {
         checkSurvivors(storage, acknowledged, revisionBefore)

@@ -8,11 +8,14 @@ import { StorageUnavailableError } from './storage.js'
 
 /** With this much left on the disk nobody fills it between the check and the write; with much more, nor until the next look. */
 const plentyBytes = 64 << 20
+const ampleBytes = 256 << 20
 const abundantBytes = 1 << 30
 const lookAgainMs = 10
 const zeros = Buffer.alloc(1 << 16)
 
 export interface DiskSpace {
+  /** Whether there is room for whatever is written in the next moments. */
+  isAmple(): boolean
   /** Throws StorageUnavailableError when `bytes` more would not fit behind the end of the pages in use. */
   ensure(bytes: number, usedBytes: () => number): void
 }
@@ -28,15 +31,20 @@ export function createDiskSpace(path: string): DiskSpace {
     if (start < usedBytes + bytes) reservedBytes = writeZeros(path, start, usedBytes + bytes)
   }
 
+  /** Nothing is known for a while where there is much more than `bytes`. */
+  const freeBytes = (bytes: number): number => {
+    const nowMs = performance.now()
+    if (nowMs < lookAgainAtMs) return Number.POSITIVE_INFINITY
+    const { bavail, bsize } = statfsSync(folder)
+    if (bavail * bsize > abundantBytes + bytes) lookAgainAtMs = nowMs + lookAgainMs
+    return bavail * bsize
+  }
+
   return {
+    isAmple: () => freeBytes(0) > ampleBytes,
     ensure(bytes, usedBytes) {
-      const nowMs = performance.now()
-      if (nowMs < lookAgainAtMs) return
       try {
-        const { bavail, bsize } = statfsSync(folder)
-        const freeBytes = bavail * bsize
-        if (freeBytes > abundantBytes + bytes) lookAgainAtMs = nowMs + lookAgainMs
-        else if (freeBytes < plentyBytes + bytes) reserve(bytes, usedBytes())
+        if (freeBytes(bytes) < plentyBytes + bytes) reserve(bytes, usedBytes())
       } catch (error) {
         throw new StorageUnavailableError(`the data folder has no room for the write: ${error instanceof Error ? error.message : error}`)
       }

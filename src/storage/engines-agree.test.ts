@@ -49,6 +49,7 @@ test('memory and lmdb agree', { timeout: 600_000 }, async (context) => {
       assert.deepEqual(lmdb.range(query), memory.range(query))
       assert.equal(lmdb.count(query, query.at), memory.count(query, query.at))
     }
+    assert.deepEqual(scanOf(lmdb, { start, end, limit }), scanOf(memory, { start, end, limit }))
     assert.deepEqual(changesOf(lmdb, { start, end, after: at }), changesOf(memory, { start, end, after: at }))
   }
 
@@ -73,6 +74,14 @@ test('memory and lmdb agree', { timeout: 600_000 }, async (context) => {
 
 function uniqueKeys(writes: readonly Write[]): readonly Write[] {
   return [...new Map(writes.map((write) => [write.key, write])).values()]
+}
+
+function scanOf(storage: Storage, { limit, ...range }: { start: string; end: string; limit: number }): readonly string[] {
+  const seen: string[] = []
+  storage.scan(range, ({ key, revision, bytes, start, end }) => {
+    return seen.push(`${key} ${revision} ${Buffer.from(bytes.subarray(start, end)).toString('latin1')}`) < limit
+  })
+  return seen
 }
 
 function changesOf(storage: Storage, query: { start: string; end: string; after: number }): readonly Change[] {

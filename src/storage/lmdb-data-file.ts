@@ -20,7 +20,7 @@ export class DataFile {
   #space: DiskSpace
   #tables: Tables
   #snapshot: Snapshot | undefined
-  /** Whether a crash might still bring the file back that this one has replaced: then nothing that is written would be there to stay. */
+  /** Whether a crash might still bring the file back that this one has replaced: then nothing that is written here would be there to stay. */
   #isUnsynced = false
 
   constructor(path: string, tables: Tables) {
@@ -36,16 +36,26 @@ export class DataFile {
     return this.#snapshot
   }
 
+  get isOpen(): boolean {
+    return this.#snapshot !== undefined
+  }
+
   get path(): string {
     return this.#path
   }
 
-  /** Resolves when the writes are on the disk; they show after the snapshot has been renewed. */
-  write(writes: FileWrites): Promise<unknown> {
-    return this.#isUnsynced ? this.#syncFolder(() => syncFolderOf(this.#path)).then(() => this.#write(writes)) : this.#write(writes)
+  /** Whether the disk has room for a log beside the file, and for what the log will bring into it. */
+  hasAmpleRoom(): boolean {
+    return this.#space.isAmple()
   }
 
-  #write({ chores, ...writes }: FileWrites): Promise<unknown> {
+  /** To be called before a write, which must then follow at once. */
+  async prepare(): Promise<void> {
+    if (this.#isUnsynced) await this.#syncFolder(() => syncFolderOf(this.#path))
+  }
+
+  /** Resolves when the writes are on the disk; they show after the snapshot has been renewed. */
+  write({ chores, ...writes }: FileWrites): Promise<unknown> {
     this.#space.ensure(mostNewBytes(writes.staged), () => fileBytes(this.#tables))
     this.#arena.reset()
     return this.#tables.root.batch(() => {

@@ -64,7 +64,15 @@ function suite(): void {
     const storage = await openFolder(folder)
     await storage.close()
     assert.ok(existsSync(dataPath()))
-    assert.deepEqual(readdirSync(folder).toSorted(), ['data.mdb', 'data.mdb-lock', 'data.mdb.closed', 'owner.mdb', 'owner.mdb-lock'])
+    assert.deepEqual(readdirSync(folder).toSorted(), [
+      'data.mdb',
+      'data.mdb-lock',
+      'data.mdb.closed',
+      'data.mdb.log-0',
+      'data.mdb.log-1',
+      'owner.mdb',
+      'owner.mdb-lock',
+    ])
   })
 
   test('a second open in the same process is refused, the first goes on; after close it works', async () => {
@@ -154,7 +162,23 @@ function suite(): void {
     const file = open({ path: dataPath(), noSubdir: true, overlappingSync: false })
     await file.openDB('meta', { encoding: 'binary', keyEncoding: 'binary' }).put(Buffer.from('format'), Buffer.from('1'))
     await file.close()
-    await refuses(/has a format that this server does not know \(1, not 3\): use the version of the server that wrote it/)
+    await refuses(/has a format that this server does not know \(1, not 4\): use the version of the server that wrote it/)
+  })
+
+  test('a folder of the format without a log is taken over as it is', async () => {
+    await fill()
+    const file = open({ path: dataPath(), noSubdir: true, overlappingSync: false })
+    const meta = file.openDB('meta', { encoding: 'binary', keyEncoding: 'binary' })
+    await meta.put(Buffer.from('format'), Buffer.from('3'))
+    await meta.remove(Buffer.from('log'))
+    await file.close()
+    for (const name of ['data.mdb.log-0', 'data.mdb.log-1']) rmSync(join(folder, name))
+    await isWhole()
+    const again = open({ path: dataPath(), noSubdir: true, overlappingSync: false })
+    const format = again.openDB<Buffer, Buffer>('meta', { encoding: 'binary', keyEncoding: 'binary' }).get(Buffer.from('format'))
+    assert.equal(format?.toString(), '4')
+    await again.close()
+    await isWhole()
   })
 
   describe('damage', () => {

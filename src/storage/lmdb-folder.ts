@@ -1,5 +1,6 @@
 // Takes possession of a data folder: refuses what is not ours or not whole before anything in it is touched, and makes a new one.
 
+import { randomInt } from 'node:crypto'
 import { chmodSync, close, closeSync, existsSync, fsync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { closedNotePath, isAsClosed } from './closed-note.js'
@@ -8,13 +9,16 @@ import { findDamage } from './lmdb-damage.js'
 import { numberBytes } from './lmdb-records.js'
 import { openTables, type Tables } from './lmdb-tables.js'
 import { StorageRefusedError } from './storage.js'
+import { logPaths } from './write-ahead-log.js'
 
 const dataFileName = 'data.mdb'
-const formatVersion = '3'
-/** Whose entries this server can read: it takes such a folder over. */
-const olderVersion = '2'
+const formatVersion = '4'
+/** Without a log; everything else is as it is now. */
+const formatWithoutLog = '3'
+/** With older entries, which are upgraded. */
+const formatOfOldEntries = '2'
 
-export const isKnownFormat = (format: string): boolean => format === formatVersion || format === olderVersion
+export const isKnownFormat = (format: string): boolean => [formatVersion, formatWithoutLog, formatOfOldEntries].includes(format)
 
 export interface DataFolder {
   readonly path: string
@@ -116,6 +120,7 @@ function isOurs(name: string): boolean {
     draftPath(dataFileName),
     privateFolder(dataFileName),
     closedNotePath(dataFileName),
+    ...logPaths(dataFileName),
   ]
   return names.some((ours) => name === ours || name === `${ours}-lock`)
 }
@@ -135,8 +140,10 @@ async function createDataFile(path: string, { folder, mark }: FolderOptions): Pr
       tables.meta.put('mark', Buffer.from(mark))
       tables.meta.put('revision', numberBytes(1))
       tables.meta.put('compacted', numberBytes(0))
+      tables.meta.put('log', newLogSeed())
     })
     await tables?.root.close()
+    createLog(path)
     await promoteDraft(path)
   } catch (error) {
     throw refusedBySystem(folder, error)
@@ -155,18 +162,26 @@ function openChecked(path: string, { folder, mark }: FolderOptions): Tables {
   const foundMark = read('mark')
   transaction?.done()
   if (tables && foundMark === mark && format === formatVersion) return tables
-  if (tables && foundMark === mark && format === olderVersion) return takeOver(tables)
+  if (tables && foundMark === mark && format !== undefined && isKnownFormat(format)) return takeOver(tables, format)
   void tables?.root.close()
   throw new StorageRefusedError(strangerMessage({ folder, mark, format, foundMark }))
 }
 
 /** From now on the server that wrote it refuses the folder. */
-function takeOver(tables: Tables): Tables {
+function takeOver(tables: Tables, format: string): Tables {
   tables.root.transactionSync(() => {
     tables.meta.put('format', Buffer.from(formatVersion))
-    tables.meta.put('upgrading', Buffer.from(olderVersion))
+    tables.meta.put('log', newLogSeed())
+    if (format === formatOfOldEntries) tables.meta.put('upgrading', Buffer.from(format))
   })
   return tables
+}
+
+const newLogSeed = (): Buffer => numberBytes(randomInt(2 ** 32))
+
+/** Empty ones: their names last when the folder has been synced. */
+function createLog(path: string): void {
+  for (const file of logPaths(path)) closeSync(openSync(file, 'a', 0o600))
 }
 
 function strangerMessage(found: FolderOptions & { format: string | undefined; foundMark: string | undefined }): string {

@@ -147,7 +147,7 @@ export function numberBytes(value: number): Buffer {
 }
 
 /** Byte by byte: several of these are part of every write, and the methods of Buffer check each call anew. */
-function writeUint48(target: Uint8Array, value: number, start: number): void {
+export function writeUint48(target: Uint8Array, value: number, start: number): void {
   const high = Math.floor(value / 2 ** 32)
   const low = value >>> 0
   target[start] = high >>> 8

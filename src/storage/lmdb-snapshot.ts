@@ -4,10 +4,9 @@
 import type { Transaction } from 'lmdb'
 import { type CollectionCounts, createCollectionCounts } from './collections.js'
 import { entryOf, type Row } from './commit-batch.js'
-import type { DueKey } from './expiry-loop.js'
 import type { ChangeName } from './history-views.js'
 import { clipBound, isEmptyRange, isInRange, isTooLong } from './key-order.js'
-import { endOfNumbers, historyBound, numberedBound, readUint48 } from './lmdb-records.js'
+import { endOfNumbers, historyBound, type NumberedKey, numberedBound, readUint48 } from './lmdb-records.js'
 import type { Tables } from './lmdb-tables.js'
 import { mostChangeBytes } from './range-page.js'
 import {
@@ -169,20 +168,9 @@ export class Snapshot {
     return noted
   }
 
-  nextExpiryMs(): number | undefined {
-    const range = { start: numberedBound(0), end: numberedBound(endOfNumbers), limit: 1, ...this.#reading }
-    for (const { number } of this.#tables.expiries.getKeys(range)) return number
-    return undefined
-  }
-
-  expired(nowMs: number, limit: number): DueKey[] {
-    const due: DueKey[] = []
-    const range = { start: numberedBound(0), end: numberedBound(nowMs + 1), limit, ...this.#reading }
-    for (const { key } of this.#tables.expiries.getKeys(range)) {
-      const row = this.row(key)
-      if (row) due.push({ key, revision: row.revision })
-    }
-    return due
+  /** When keys expire, the earliest first, and not later than `upToMs`. */
+  expiries(upToMs = endOfNumbers - 1): Iterable<NumberedKey> {
+    return this.#tables.expiries.getKeys({ start: numberedBound(0), end: numberedBound(upToMs + 1), ...this.#reading })
   }
 
   #rows({ start, end }: KeyRange, limit = Number.POSITIVE_INFINITY): Iterable<{ readonly key: string; readonly value: Row }> {

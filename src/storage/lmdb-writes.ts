@@ -50,14 +50,16 @@ function createSlab(bytes: number): Slab {
 
 export interface StagedWrites {
   readonly staged: readonly StagedWrite[]
+  /** Whether no later one of them writes the same key. */
+  readonly isNewest: (write: StagedWrite) => boolean
   /** History up to this revision is gone. */
   readonly compacted: number
 }
 
 /** Called inside a batch of the tables. */
-export function writeStaged(tables: Tables, { staged, compacted }: StagedWrites, arena: Arena): void {
+export function writeStaged(tables: Tables, { staged, isNewest, compacted }: StagedWrites, arena: Arena): void {
   for (const write of staged) {
-    writeRow(tables.current, write, arena)
+    if (isNewest(write)) writeRow(tables.current, write, arena)
     writeHistory(tables, write, arena)
     if (write.previousRow && write.previousRow.revision > compacted) writeSuccession(tables, write, arena)
     writeExpiry(tables, write)

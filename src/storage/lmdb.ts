@@ -1,23 +1,28 @@
 // The embedded engine: an LMDB file in a folder that belongs to one process, so that conditions are decided here and LMDB only stores.
+// A commit is durable when it is in the log beside the file; until it has come into the file, reads find it in memory.
 
 import type { Clock } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
 import { noteClosed } from './closed-note.js'
 import { type CollectionCounts, collectionOfRange } from './collections.js'
-import { type CommitBatch, checkWrites, createCommitBatch, entryOf, stageCommit } from './commit-batch.js'
-import { type BatchItem, CommitQueue } from './commit-queue.js'
+import { type CommitBatch, checkWrites, createCommitBatch, entryOf, type StagedWrite } from './commit-batch.js'
+import { CommitQueue } from './commit-queue.js'
 import { type DueKey, ExpiryLoop } from './expiry-loop.js'
 import type { FolderLock } from './folder-lock.js'
 import { createFollowers, type Followers } from './followers.js'
 import { type ChangeName, createHistoryViews, type HistorySource } from './history-views.js'
+import { Checkpoints, type Chore } from './lmdb-checkpoints.js'
 import { DataFile } from './lmdb-data-file.js'
 import { refusedBySystem, takeFolder } from './lmdb-folder.js'
+import { createLmdbReads, type LmdbReads } from './lmdb-reads.js'
 import { numberBytes } from './lmdb-records.js'
+import { openLog, type Recovered, recover, refuseGap } from './lmdb-recovery.js'
 import type { ShrinkOptions } from './lmdb-rewrite.js'
-import type { Tables } from './lmdb-tables.js'
 import { finishUpgrade } from './lmdb-upgrade.js'
 import { writeCounts } from './lmdb-writes.js'
+import type { Memtable } from './memtable.js'
 import { RowCache } from './row-cache.js'
+import { StagedCommit } from './staged-commit.js'
 import {
   type Change,
   type ChangeListener,
@@ -37,6 +42,7 @@ import {
   type Unfollow,
   type Write,
 } from './storage.js'
+import type { WriteAheadLog } from './write-ahead-log.js'
 
 export interface LmdbOptions {
   readonly folder: string
@@ -51,20 +57,13 @@ export interface LmdbOptions {
 /** Rejects with StorageRefusedError for a folder that is locked, damaged, foreign or not writable. */
 export async function openLmdbStorage(options: LmdbOptions): Promise<Storage> {
   const { path, tables, lock } = await takeFolder(options)
+  let file: DataFile | undefined
   try {
     await finishUpgrade({ path, tables, upgrade: options.upgrade, logger: options.logger })
+    file = new DataFile(path, tables)
+    return await LmdbStorage.open({ ...options, file, lock })
   } catch (error) {
-    await tables.root.close()
-    await lock.release()
-    throw refusedBySystem(options.folder, error)
-  }
-  const file = new DataFile(path, tables)
-  try {
-    const storage = new LmdbStorage({ ...options, file, lock })
-    await storage.shrink({ peakBytes: 0, mostCopiedBytes: Number.POSITIVE_INFINITY })
-    return storage
-  } catch (error) {
-    await file.close()
+    await (file ?? tables.root).close()
     await lock.release()
     throw refusedBySystem(options.folder, error)
   }
@@ -74,39 +73,10 @@ const mostStaged = 256
 const mostStagedBytes = 8 << 20
 /** How much history one batch of a compaction deletes: about a millisecond. */
 const namesPerTrim = 500
-const reopenDelayMs = 1000
 /** Changes that the next start would have to count again. */
 const mostUncounted = 20_000
-/** Copying this much holds writes up for about half a second; a larger file waits for the next start. */
+/** Copying this much takes about half a second, in which the log grows; a larger file waits for the next start. */
 const mostCopiedAtWork = 256 << 20
-
-interface LmdbBatch {
-  readonly commits: CommitBatch
-  readonly chores: ((tables: Tables) => void)[]
-  compacted: number
-}
-
-/** A commit that waits for its batch: one object, because every write makes one. */
-class StagedCommit implements BatchItem<LmdbBatch> {
-  readonly #writes: readonly Write[]
-  readonly #resolve: (outcome: CommitOutcome) => void
-  readonly fail: (error: unknown) => void
-  #outcome: CommitOutcome | undefined
-
-  constructor(writes: readonly Write[], resolve: (outcome: CommitOutcome) => void, fail: (error: unknown) => void) {
-    this.#writes = writes
-    this.#resolve = resolve
-    this.fail = fail
-  }
-
-  stage({ commits }: LmdbBatch): void {
-    this.#outcome = stageCommit(commits, this.#writes)
-  }
-
-  resolve(): void {
-    this.#resolve(this.#outcome as CommitOutcome)
-  }
-}
 
 interface LmdbParts extends LmdbOptions {
   readonly file: DataFile
@@ -116,39 +86,70 @@ interface LmdbParts extends LmdbOptions {
 class LmdbStorage implements Storage, HistorySource {
   readonly #parts: LmdbParts
   readonly #file: DataFile
+  readonly #log: WriteAheadLog
+  readonly #memtable: Memtable
+  readonly #reads: LmdbReads
+  readonly #checkpoints: Checkpoints
   readonly #followers: Followers
-  readonly #queue: CommitQueue<LmdbBatch>
+  readonly #queue: CommitQueue<CommitBatch>
   readonly #views = createHistoryViews(this)
   readonly #expiryLoop: ExpiryLoop
   readonly #counts: CollectionCounts
   readonly #rows = new RowCache()
   #revision: number
   #compacted: number
+  /** The greatest that was asked for: two of them may share a checkpoint. */
+  #compacting: number
   /** Changes since the counts were saved. */
   #uncounted = 0
   /** Whether the last write failed: only the first of many is worth a line in the log. */
   #isFailing = false
-  #trimming: Promise<void>
+  #trimming: Promise<void> = Promise.resolve()
   #closing: Promise<void> | undefined
 
-  constructor(parts: LmdbParts) {
+  static async open(parts: LmdbParts): Promise<LmdbStorage> {
+    const { file, folder } = parts
+    const recovered = recover(file.path, file.snapshot)
+    refuseGap(folder, recovered)
+    const storage = new LmdbStorage(parts, recovered, await openLog(file.path, recovered))
+    try {
+      await storage.#checkpoints.run()
+    } catch (error) {
+      await storage.#abandon()
+      throw error
+    }
+    await storage.shrink({ peakBytes: 0, mostCopiedBytes: Number.POSITIVE_INFINITY })
+    // A compaction that a crash interrupted is taken up again.
+    storage.#trimming = storage.#trim().catch((error) => storage.#warn(error, 'history could not be trimmed'))
+    return storage
+  }
+
+  private constructor(parts: LmdbParts, { memtable }: Recovered, log: WriteAheadLog) {
     this.#parts = parts
     this.#file = parts.file
+    this.#log = log
+    this.#memtable = memtable
+    this.#reads = createLmdbReads(() => this.#file.snapshot, memtable)
+    this.#checkpoints = new Checkpoints({
+      ...parts,
+      memtable,
+      compacted: () => this.#compacted,
+      onReopen: () => this.#publishWhatIsDurable(),
+    })
     this.#followers = createFollowers(parts.logger)
-    this.#revision = this.#file.snapshot.lastRevision()
+    this.#revision = memtable.revision
     this.#compacted = this.#file.snapshot.number('compacted') ?? 0
+    this.#compacting = this.#compacted
     this.#counts = this.#file.snapshot.collectionCounts()
-    this.#queue = new CommitQueue<LmdbBatch>({
-      begin: () => this.#begin(),
-      isFull: ({ commits }) => commits.staged.length >= mostStaged || commits.bytes >= mostStagedBytes,
-      write: ({ commits: { staged }, chores, compacted }) =>
-        staged.length + chores.length > 0 ? this.#file.write({ staged, chores, compacted }) : undefined,
+    this.#count(memtable.writes.map(({ change }) => change))
+    this.#queue = new CommitQueue<CommitBatch>({
+      begin: () => createCommitBatch(this.#revision, (key) => this.#rows.get(key) ?? this.#reads.row(key)),
+      isFull: ({ staged, bytes }) => staged.length >= mostStaged || bytes >= mostStagedBytes,
+      write: ({ staged }) => (staged.length > 0 ? this.#write(staged) : undefined),
       publish: (batch) => this.#publish(batch),
       recover: (error) => this.#recover(error),
     })
     this.#expiryLoop = new ExpiryLoop({ ...parts, source: this })
-    // A compaction that a crash interrupted is taken up again.
-    this.#trimming = this.#trim().catch((error) => this.#warn(error, 'history could not be trimmed'))
   }
 
   get revision(): number {
@@ -164,11 +165,11 @@ class LmdbStorage implements Storage, HistorySource {
   }
 
   read(key: string): Entry | undefined {
-    return entryOf(key, this.#file.snapshot.row(key))
+    return entryOf(key, this.#reads.row(key))
   }
 
   range(query: RangeQuery): RangePage {
-    return query.at === undefined ? this.#file.snapshot.page(query) : this.#views.range({ ...query, at: query.at })
+    return query.at === undefined ? this.#reads.page(query) : this.#views.range({ ...query, at: query.at })
   }
 
   recall(range: KeyRange, at: number): Generator<undefined, void, void> {
@@ -176,7 +177,7 @@ class LmdbStorage implements Storage, HistorySource {
   }
 
   scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
-    this.#file.snapshot.scan(range, look)
+    this.#reads.scan(range, look)
   }
 
   /** Whole collections and namespaces are counted as they are written; any other range is scanned. */
@@ -194,7 +195,7 @@ class LmdbStorage implements Storage, HistorySource {
 
   changes(query: ChangesQuery): ChangesPage {
     if (query.after < this.#compacted) throw new CompactedError(this.#compacted)
-    return this.#file.snapshot.changes(query, this.#revision)
+    return this.#reads.changes(query)
   }
 
   follow(listener: ChangeListener): Unfollow {
@@ -203,7 +204,7 @@ class LmdbStorage implements Storage, HistorySource {
 
   async compact(revision: number): Promise<void> {
     this.#checkOpen()
-    const peakBytes = this.#file.usedBytes()
+    const peakBytes = await this.#checkpoints.alone(async () => this.#file.usedBytes())
     const compacted = Math.min(revision, this.#revision)
     if (compacted > this.#compacted) await this.#moveCompacted(compacted)
     const trimming = this.#trimming.then(() => this.#trim())
@@ -224,7 +225,7 @@ class LmdbStorage implements Storage, HistorySource {
   /** Gives free space of the file back to the disk when there is much of it. */
   async shrink(options: ShrinkOptions): Promise<void> {
     try {
-      const isDone = await this.#queue.runAlone(() => this.#file.shrink(options))
+      const isDone = await this.#checkpoints.alone(() => this.#file.shrink(options))
       if (isDone) this.#parts.logger.info({ folder: this.#parts.folder }, 'data file rewritten to release free pages')
     } catch (error) {
       this.#warn(error, 'the data file could not be rewritten without its free pages')
@@ -232,134 +233,142 @@ class LmdbStorage implements Storage, HistorySource {
   }
 
   namesAfter(revision: number): Iterable<ChangeName> {
-    return this.#file.snapshot.names(revision, this.#revision)
+    return this.#reads.namesAfter(revision)
   }
 
   previousOf(name: ChangeName): Entry | undefined {
-    return entryOf(name.key, this.#file.snapshot.previousOf(name))
+    return entryOf(name.key, this.#reads.previousOf(name))
   }
 
   entries(range: KeyRange): Iterable<Entry> {
-    return this.#file.snapshot.entries(range)
+    return this.#reads.entries(range)
   }
 
   countNow(range: KeyRange): number {
     const collection = collectionOfRange(range)
-    return collection === undefined ? this.#file.snapshot.countKeys(range) : this.#counts.of(collection)
+    return collection === undefined ? this.#reads.countKeys(range) : this.#counts.of(collection)
   }
 
   nextExpiryMs(): number | undefined {
-    return this.#file.snapshot.nextExpiryMs()
+    return this.#reads.nextExpiryMs()
   }
 
   expired(nowMs: number, limit: number): readonly DueKey[] {
-    return this.#file.snapshot.expired(nowMs, limit)
+    return this.#reads.expired(nowMs, limit)
   }
 
-  #begin(): LmdbBatch {
-    const { snapshot } = this.#file
-    const commits = createCommitBatch(this.#revision, (key) => this.#rows.get(key) ?? snapshot.row(key))
-    return { commits, chores: [], compacted: this.#compacted }
+  /** Past the log where that may grow no more: because checkpoints do not follow, or because the disk is nearly full. */
+  #write(staged: readonly StagedWrite[]): Promise<void> {
+    const hasRoom = !this.#memtable.isFull && this.#file.hasAmpleRoom()
+    return hasRoom ? this.#log.append(staged, this.#revision) : this.#checkpoints.writeThrough(staged)
   }
 
-  #publish({ commits, compacted, chores }: LmdbBatch): void {
-    const { staged } = commits
-    if (staged.length + chores.length === 0) return
-    this.#file.snapshot.renew()
+  #publish({ staged, revision }: CommitBatch): void {
+    if (staged.length === 0) return
     if (this.#isFailing) this.#parts.logger.info({ folder: this.#parts.folder }, 'storage is writable again')
     this.#isFailing = false
-    this.#revision = commits.revision
-    this.#compacted = compacted
+    this.#revision = revision
+    this.#memtable.add(staged)
+    if (this.#checkpoints.endWriteThrough()) this.#dropWritten(revision)
     this.#rows.update(staged)
     this.#publishChanges(staged.map(({ change }) => change))
     for (const { row } of staged) if (row?.expiresAtMs !== undefined) this.#expiryLoop.notice(row.expiresAtMs)
+    this.#checkpoints.notice()
+  }
+
+  /** The batch is in the data file and not in the log. */
+  #dropWritten(revision: number): void {
+    this.#file.snapshot.renew()
+    this.#memtable.drop(revision)
+    this.#log.clear()
   }
 
   #publishChanges(changes: readonly Change[]): void {
+    this.#count(changes)
+    if (this.#uncounted > mostUncounted) {
+      this.#uncounted = 0
+      this.#saveCounts().catch((error) => this.#warn(error, 'counts could not be saved'))
+    }
+    this.#followers.publish(changes)
+  }
+
+  #count(changes: readonly Change[]): void {
     for (const { key, value, previous } of changes) {
       if (!value) this.#counts.add(key, -1)
       else if (!previous) this.#counts.add(key, 1)
     }
     this.#uncounted += changes.length
-    if (this.#uncounted > mostUncounted) {
-      this.#uncounted = 0
-      this.#saveCounts(() => undefined).catch((error) => this.#warn(error, 'counts could not be saved'))
-    }
-    this.#followers.publish(changes)
   }
 
   async #recover(error: unknown): Promise<Error> {
-    const isRefused = error instanceof StorageUnavailableError
-    const cause = await causeOf(error)
-    if (!this.#isFailing) this.#warn(cause, 'writes cannot be stored')
+    this.#checkpoints.endWriteThrough()
+    if (!this.#isFailing) this.#warn(error, 'writes cannot be stored')
     this.#isFailing = true
-    // A write that was refused for want of room never reached LMDB.
-    if (isRefused) return error
-    await this.#reopen()
-    return new StorageUnavailableError(`the write could not be stored: ${cause.message}`)
+    if (error instanceof StorageUnavailableError) return error
+    return new StorageUnavailableError(`the write could not be stored: ${error instanceof Error ? error.message : error}`)
   }
 
-  async #reopen(): Promise<void> {
-    try {
-      this.#rows.clear()
-      await this.#file.reopen()
-      this.#publishWhatIsDurable()
-    } catch (error) {
-      this.#warn(error, 'the data file could not be reopened; trying again')
-      setTimeout(() => this.#closing ?? void this.#queue.runAlone(() => this.#reopen()), reopenDelayMs).unref()
-    }
-  }
-
-  /** A write may have reached the disk although it was reported as failed: then it is history, and followers must know. */
+  /** A write may have reached the data file although it was reported as failed: then it is history, and followers must know. */
   #publishWhatIsDurable(): void {
-    const before = this.#revision
-    this.#revision = this.#file.snapshot.lastRevision()
-    this.#publishChanges(Array.from(this.namesAfter(before), (name) => this.#file.snapshot.changeOf(name)))
+    const { snapshot } = this.#file
+    const durable = snapshot.lastRevision()
+    if (durable <= this.#revision) return
+    const names = [...snapshot.names(this.#revision, durable)]
+    this.#revision = durable
+    this.#rows.clear()
+    this.#publishChanges(names.map((name) => snapshot.changeOf(name)))
   }
 
-  #runChore(stage: (batch: LmdbBatch) => void): Promise<void> {
+  #runChore(chore: Chore): Promise<void> {
     this.#checkOpen()
-    return new Promise((resolve, reject) => this.#queue.add({ stage, resolve: resolve, fail: reject }))
+    return this.#checkpoints.run(chore)
   }
 
-  #moveCompacted(compacted: number): Promise<void> {
-    return this.#saveCounts((batch) => {
-      batch.compacted = Math.max(batch.compacted, compacted)
-      batch.chores.push(({ meta }) => {
-        meta.put('compacted', numberBytes(batch.compacted))
-        // What only history says so far must not go with it: the newest revision, and the counts.
-        meta.put('revision', numberBytes(batch.commits.revision))
-      })
+  async #moveCompacted(compacted: number): Promise<void> {
+    this.#compacting = Math.max(this.#compacting, compacted)
+    await this.#saveCounts(({ meta }, revision) => {
+      meta.put('compacted', numberBytes(this.#compacting))
+      // What only history says so far must not go with it: the newest revision, and the counts.
+      meta.put('revision', numberBytes(revision))
     })
+    this.#compacted = Math.max(this.#compacted, compacted)
   }
 
-  async #saveCounts(andStage: (batch: LmdbBatch) => void): Promise<void> {
+  async #saveCounts(andAlso?: Chore): Promise<void> {
     let unsaved: ReadonlyMap<string, number> = new Map()
-    await this.#runChore((batch) => {
+    await this.#runChore((tables, revision) => {
       unsaved = this.#counts.unsaved()
-      batch.chores.push((tables) => writeCounts(tables, unsaved, this.#revision))
-      andStage(batch)
+      writeCounts(tables, unsaved, revision)
+      andAlso?.(tables, revision)
     })
     this.#counts.saved(unsaved)
   }
 
-  /** Deletes history up to the compacted revision, a slice per batch so that commits are not held up. */
+  /** Deletes history up to the compacted revision, a slice at a time. */
   async #trim(): Promise<void> {
     for (;;) {
       const forgotten = this.#file.snapshot.forgotten(this.#compacted, namesPerTrim)
       if (forgotten.isEmpty) return
-      await this.#runChore(({ chores }) => chores.push(forgotten.remove))
+      await this.#runChore(forgotten.remove)
     }
+  }
+
+  /** What could not be opened whole. */
+  #abandon(): Promise<void> {
+    this.#expiryLoop.close()
+    this.#checkpoints.abandon()
+    return this.#log.close(false)
   }
 
   async #close(): Promise<void> {
     this.#expiryLoop.close()
     // The next start need not count again what was written since they were saved.
-    const counting =
-      this.#uncounted > 0 ? this.#saveCounts(() => undefined).catch((error) => this.#warn(error, 'counts could not be saved')) : undefined
+    const counting = this.#uncounted > 0 ? this.#saveCounts().catch((error) => this.#warn(error, 'counts could not be saved')) : undefined
     await this.#trimming
     await counting
     await this.#queue.close()
+    await this.#checkpoints.close()
+    await this.#log.close(this.#memtable.size === 0)
     await this.#file.close()
     noteClosed(this.#file.path)
     await this.#parts.lock.release()
@@ -372,11 +381,4 @@ class LmdbStorage implements Storage, HistorySource {
   #warn(error: unknown, message: string): void {
     if (!this.#closing) this.#parts.logger.warn({ error, folder: this.#parts.folder }, message)
   }
-}
-
-/** The lmdb package rejects with a general error that holds a promise of the particular one. */
-async function causeOf(error: unknown): Promise<Error> {
-  const wrapped = error instanceof Error && 'commitError' in error ? error.commitError : error
-  const cause = await Promise.resolve(wrapped).catch((reason: unknown) => reason)
-  return cause instanceof Error ? cause : new Error(String(cause))
 }

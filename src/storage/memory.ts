@@ -3,7 +3,7 @@
 import { type Clock, systemClock } from '../base/clock.js'
 import { type Logger, silentLogger } from '../base/logger.js'
 import { collectionOfRange, createCollectionCounts } from './collections.js'
-import { type CommitBatch, checkWrites, createCommitBatch, entryOf, type Row, stageCommit } from './commit-batch.js'
+import { type CommitBatch, checkWrites, createCommitBatch, entryOf, type Row } from './commit-batch.js'
 import { CommitQueue } from './commit-queue.js'
 import { ExpiryLoop } from './expiry-loop.js'
 import { createFollowers } from './followers.js'
@@ -11,6 +11,7 @@ import { type ChangeName, createHistoryViews, type HistorySource, kindOf } from 
 import { isInRange } from './key-order.js'
 import { collectPage } from './range-page.js'
 import { createSortedMap } from './sorted-map.js'
+import { StagedCommit } from './staged-commit.js'
 import {
   type Change,
   type ChangeListener,
@@ -108,14 +109,7 @@ class MemoryStorage implements Storage, HistorySource {
     return new Promise((resolve, reject) => {
       this.#checkOpen()
       checkWrites(writes)
-      let outcome: CommitOutcome
-      this.#queue.add({
-        stage: (batch) => {
-          outcome = stageCommit(batch, writes)
-        },
-        resolve: () => resolve(outcome),
-        fail: reject,
-      })
+      this.#queue.add(new StagedCommit(writes, resolve, reject))
     })
   }
 

@@ -255,7 +255,7 @@ export class Mirror implements HistorySource {
   #write(staged: readonly StagedWrite[], { position, compacted = 0 }: Omit<MirroredStep, 'writes'>): number {
     const revision = Math.max(this.#revision, compacted, staged.at(-1)?.change.revision ?? 0)
     this.#file.write(mostNewBytes(staged), (tables) => {
-      writeStaged(tables, { staged, compacted: this.#compacted }, this.#arena)
+      writeStaged(tables, { staged, isNewest: () => true, compacted: this.#compacted }, this.#arena)
       if (compacted === 0) return
       tables.meta.put('position', numberBytes(position))
       tables.meta.put('compacted', numberBytes(compacted))

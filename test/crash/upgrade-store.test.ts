@@ -93,7 +93,7 @@ async function readFolder(folder: string): Promise<{ readonly entries: readonly 
   const [format, upgrading] = ['format', 'upgrading'].map((name) => tables.meta.get(name, { transaction })?.toString())
   transaction.done()
   await tables.root.close()
-  return { entries, isDone: format === '3' && upgrading === undefined }
+  return { entries, isDone: format === '4' && upgrading === undefined }
 }
 
 const upgradedEntry = ({ key, revision, value }: Entry): Entry => ({

@@ -83,7 +83,7 @@ test(`an upgrade that is killed ${kills} times`, { timeout: 300_000 }, async (co
       assert.ok(copies < 5 * kills, 'the upgrade is never interrupted')
       const dataDir = newFolder()
       cpSync(old, dataDir, { recursive: true })
-      while ((await formatOf(dataDir)) !== '3') {
+      while ((await formatOf(dataDir)) !== '4') {
         const tookMs = await upgrade(dataDir, copies === 0 ? 60_000 : wholeMs / 4 + random.below(Math.ceil(wholeMs)))
         if (tookMs === 0) killed += 1
         else if (copies === 0) wholeMs = tookMs

@@ -5,8 +5,11 @@ import { join } from 'node:path'
 import { type FolderLock, lockFolder } from '../../storage/folder-lock.js'
 import { findDamage } from '../../storage/lmdb-damage.js'
 import { isKnownFormat } from '../../storage/lmdb-folder.js'
+import { createLmdbReads, type LmdbReads } from '../../storage/lmdb-reads.js'
+import { recover } from '../../storage/lmdb-recovery.js'
 import { Snapshot } from '../../storage/lmdb-snapshot.js'
 import { openTables, type Tables } from '../../storage/lmdb-tables.js'
+import type { Memtable } from '../../storage/memtable.js'
 import { type MovedEntry, MoveError, type MoveSource } from './moved-entry.js'
 
 export interface LmdbSourceOptions {
@@ -17,6 +20,8 @@ export interface LmdbSourceOptions {
 }
 
 const entriesPerPage = 500
+/** A server writes over its log at most some times a second, and reading it takes milliseconds. */
+const mostTries = 100
 const lastKey = '\u{10ffff}'
 
 export async function openLmdbSource({ folder, exclusive }: LmdbSourceOptions): Promise<MoveSource> {
@@ -27,16 +32,40 @@ export async function openLmdbSource({ folder, exclusive }: LmdbSourceOptions): 
     const damage = exclusive ? findDamage(path) : undefined
     const tables = damage === undefined ? openTables({ path, create: false }) : undefined
     if (!tables) throw new MoveError(`the data file ${path} is damaged: ${damage ?? 'it lacks tables'}`)
-    const format = readMeta(tables, 'format')
-    if (isKnownFormat(format)) return new LmdbSource(tables, lock)
-    await tables.root.close()
-    throw new MoveError(
-      `the data file ${path} has a format that this version does not know (${format}): use the version of the server that wrote it`,
-    )
+    try {
+      const format = readMeta(tables, 'format')
+      if (isKnownFormat(format)) return new LmdbSource(tables, lock, readMoment(path, tables))
+      throw new MoveError(
+        `the data file ${path} has a format that this version does not know (${format}): use the version of the server that wrote it`,
+      )
+    } catch (error) {
+      await tables.root.close()
+      throw error
+    }
   } catch (error) {
     await lock?.release()
     throw error
   }
+}
+
+interface Moment {
+  readonly snapshot: Snapshot
+  /** What was in the log and not in the data file. */
+  readonly memtable: Memtable
+}
+
+/**
+ * The data file and its log as of one moment. A server at work may bring what the log holds into the file and write over it between the two:
+ * then what the log has does not follow what the file had, and both are read anew.
+ */
+function readMoment(path: string, tables: Tables): Moment {
+  for (let tries = 0; tries < mostTries; tries++) {
+    const snapshot = new Snapshot(tables)
+    const { memtable, gapUntil } = recover(path, snapshot)
+    if (gapUntil === undefined) return { snapshot, memtable }
+    snapshot.close()
+  }
+  throw new MoveError(`the log of the data file ${path} does not follow it: it is damaged`)
 }
 
 class LmdbSource implements MoveSource {
@@ -45,19 +74,21 @@ class LmdbSource implements MoveSource {
   readonly #tables: Tables
   readonly #lock: FolderLock | undefined
   readonly #snapshot: Snapshot
+  readonly #reads: LmdbReads
 
-  constructor(tables: Tables, lock: FolderLock | undefined) {
+  constructor(tables: Tables, lock: FolderLock | undefined, { snapshot, memtable }: Moment) {
     this.#tables = tables
     this.#lock = lock
-    this.#snapshot = new Snapshot(tables)
-    this.revision = this.#snapshot.lastRevision()
+    this.#snapshot = snapshot
+    this.#reads = createLmdbReads(() => snapshot, memtable)
+    this.revision = memtable.revision
     this.mark = readMeta(tables, 'mark')
   }
 
   async *pages(): AsyncGenerator<readonly MovedEntry[], void, undefined> {
     for (let start = ''; ; ) {
-      const { entries, more } = this.#snapshot.page({ start, end: lastKey, limit: entriesPerPage })
-      if (entries.length > 0) yield entries.map((entry) => ({ ...entry, expiresAtMs: this.#snapshot.row(entry.key)?.expiresAtMs }))
+      const { entries, more } = this.#reads.page({ start, end: lastKey, limit: entriesPerPage })
+      if (entries.length > 0) yield entries.map((entry) => ({ ...entry, expiresAtMs: this.#reads.row(entry.key)?.expiresAtMs }))
       if (!more) return
       start = `${entries.at(-1)?.key}\0`
     }

@@ -1,0 +1,177 @@
+// The embedded engine between two checkpoints, when part of what it holds is in its log and in memory only.
+
+import assert from 'node:assert/strict'
+import fs, { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, mock, test } from 'node:test'
+import { systemClock } from '../base/clock.js'
+import { silentLogger } from '../base/logger.js'
+import { openLmdbStorage } from './lmdb.js'
+import { type Storage, StorageRefusedError, StorageUnavailableError } from './storage.js'
+import { logPaths } from './write-ahead-log.js'
+
+const everything = { start: '', end: '\u{10ffff}' }
+
+describe('what is in the log only', () => {
+  let folder: string
+  let storage: Storage
+  const opened: Storage[] = []
+  const open = async (where = folder): Promise<Storage> => {
+    const made = await openLmdbStorage({ folder: where, mark: 'test', clock: systemClock, logger: silentLogger })
+    opened.push(made)
+    return made
+  }
+  beforeEach(async () => {
+    folder = join(mkdtempSync(join(tmpdir(), 'storage-log-')), 'data')
+    storage = await open()
+  })
+  afterEach(async () => {
+    mock.restoreAll()
+    syncBuiltinESMExports()
+    for (const made of opened.splice(0)) await made.close()
+    rmSync(join(folder, '..'), { recursive: true })
+  })
+
+  const put = (key: string, value: string | undefined, more: { expect?: number; expiresAtMs?: number } = {}) =>
+    storage.commit([{ key, value: value === undefined ? undefined : Buffer.from(value), expect: more.expect, ...more }])
+  /** As a crash would leave it. */
+  const crashed = async (): Promise<Storage> => {
+    const copy = `${folder}-${opened.length}`
+    cpSync(folder, copy, { recursive: true })
+    for (const name of ['owner.mdb', 'owner.mdb-lock', 'data.mdb-lock']) rmSync(join(copy, name), { force: true })
+    return open(copy)
+  }
+  const shown = (of: Storage) => ({
+    revision: of.revision,
+    entries: of.range({ ...everything, limit: 1000 }).entries.map(({ key, revision, value }) => `${key} ${revision} ${value}`),
+    changes: of
+      .changes({ ...everything, after: of.compacted, limit: 1000 })
+      .changes.map(({ key, revision, value, previous }) => `${key} ${revision} ${value} after ${previous?.revision} ${previous?.value}`),
+    counts: ['k', 'm', 'none'].map((name) => of.count({ start: `${name}/`, end: `${name}0` })),
+    partly: of.count({ start: 'k/b', end: 'k/z' }),
+    past: of.range({ ...everything, limit: 1000, at: of.revision - 3 }).entries.map(({ key, revision }) => `${key} ${revision}`),
+  })
+  const story = async (): Promise<void> => {
+    for (const key of ['k/c', 'k/a', 'm/x', 'k/b']) await put(key, `${key} first`)
+    await storage.compact(1)
+    await put('k/a', 'again')
+    await put('k/b', undefined)
+    await put('k/d', 'new')
+    await put('k/d', 'newer')
+    await storage.commit([
+      { key: 'm/y', value: Buffer.from('y'), expect: 0 },
+      { key: 'm/x', value: undefined, expect: undefined },
+    ])
+  }
+
+  test('is read as if it were in the data file, before and after it gets there', async () => {
+    await story()
+    const before = shown(storage)
+    assert.deepEqual(
+      before.entries.map((entry) => entry.split(' ')[0]),
+      ['k/a', 'k/c', 'k/d', 'm/y'],
+    )
+    assert.deepEqual(before.counts, [3, 1, 0])
+    assert.equal(before.partly, 2)
+    const scanned: string[] = []
+    storage.scan(everything, ({ key, bytes, start, end }) => scanned.push(`${key} ${Buffer.from(bytes.subarray(start, end))}`) < 3)
+    assert.deepEqual(scanned, ['k/a again', 'k/c k/c first', 'k/d newer'])
+    await storage.compact(1)
+    assert.deepEqual(shown(storage), before)
+  })
+
+  test('survives a crash, all of it, and a crash while it is recovered', async () => {
+    await story()
+    const before = shown(storage)
+    const first = await crashed()
+    assert.deepEqual(shown(first), before)
+    assert.deepEqual(shown(await crashed()), before)
+    await first.close()
+    await first.close()
+  })
+
+  test('outlasts the end of its data file’s turn: it comes there by itself', async () => {
+    const size = (): number => statSync(join(folder, 'data.mdb')).mtimeMs
+    const before = size()
+    await put('k/a', 'one')
+    for (const until = Date.now() + 20_000; size() === before && Date.now() < until; )
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.notEqual(size(), before)
+  })
+
+  test('is refused when a part of it is missing', async () => {
+    for (let i = 0; i < 600; i++) await put(`k/${i}`, 'value')
+    await put('k/last', 'value')
+    const copy = `${folder}-copy`
+    cpSync(folder, copy, { recursive: true })
+    for (const name of ['owner.mdb', 'owner.mdb-lock', 'data.mdb-lock']) rmSync(join(copy, name), { force: true })
+    // Of the record that follows the data file nothing is left.
+    const whole = fs.readFileSync(logPaths(join(folder, 'data.mdb'))[0])
+    assert.ok(whole.length > 0)
+    for (const path of logPaths(join(copy, 'data.mdb'))) {
+      const bytes = fs.readFileSync(path)
+      fs.writeFileSync(path, Buffer.concat([bytes.subarray(bytes.readUInt32LE(4))]))
+    }
+    const outcome = await open(copy).then(
+      (made) => made.read('k/last')?.value.toString(),
+      (error: unknown) => error,
+    )
+    if (outcome !== 'value')
+      assert.ok(outcome instanceof StorageRefusedError && /are missing from its log/.test(outcome.message), String(outcome))
+  })
+
+  test('keys expire from there, and are not taken for what the data file says', async () => {
+    const soon = Date.now() + 300
+    await put('k/old', 'stored', { expiresAtMs: soon })
+    await put('k/kept', 'stored', { expiresAtMs: soon })
+    await storage.compact(1)
+    await put('k/new', 'in memory', { expiresAtMs: soon })
+    await put('k/kept', 'without an end')
+    for (const until = Date.now() + 20_000; storage.count({ start: 'k/', end: 'k0' }) > 1 && Date.now() < until; ) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    assert.deepEqual(
+      storage.range({ ...everything, limit: 10 }).entries.map(({ key }) => key),
+      ['k/kept'],
+    )
+  })
+
+  test('a write that cannot be logged is refused and leaves nothing behind', async () => {
+    await put('k/a', 'one')
+    const { revision } = storage
+    mock.method(fs, 'write', (...args: readonly unknown[]) => (args.at(-1) as (error: Error) => void)(new Error('EIO: i/o error')))
+    syncBuiltinESMExports()
+    await assert.rejects(put('k/a', 'two'), StorageUnavailableError)
+    await assert.rejects(put('k/b', 'two'), /the write could not be stored: EIO/)
+    assert.deepEqual([storage.revision, storage.read('k/a')?.value.toString()], [revision, 'one'])
+    mock.restoreAll()
+    syncBuiltinESMExports()
+    await put('k/c', 'three')
+    assert.equal(storage.revision, revision + 1)
+    assert.deepEqual(shown(await crashed()), shown(storage))
+  })
+
+  test('writes are refused, and not held, when memory is full and the data file cannot be written', async () => {
+    const { statfsSync } = fs
+    let isFull = false
+    // The batch that is logged sees room; what is to be written to the data file does not.
+    mock.method(fs, 'statfsSync', (...args: Parameters<typeof statfsSync>) => {
+      if (isFull) throw new Error('EIO: i/o error')
+      return statfsSync(...args)
+    })
+    syncBuiltinESMExports()
+    await put('k/a', 'one')
+    isFull = true
+    await assert.rejects(async () => {
+      for (let i = 0; i < 3000; i++) await put(`k/${i}`, 'value')
+    }, StorageUnavailableError)
+    const entries = storage.range({ ...everything, limit: 5000 }).entries.length
+    isFull = false
+    await put('k/again', 'value')
+    assert.equal(storage.range({ ...everything, limit: 5000 }).entries.length, entries + 1)
+    await storage.compact(1)
+    assert.equal(storage.range({ ...everything, limit: 5000 }).entries.length, entries + 1)
+  })
+})
