@@ -47,7 +47,7 @@ for (const method of ['aesgcm', 'aescbc'])
     execFileSync(process.execPath, [commandPath, 'backup', `--from=${dataDir}`, `--to=${backup}`])
     assert.deepEqual(filesWith(dataDir, spellings), [])
     assert.ok(!spellings.some((text) => readFileSync(backup).includes(text)))
-    assert.equal(filesWith(dataDir, ['not-secret-at-all']).length, 1, 'the search finds what is there')
+    assert.ok(filesWith(dataDir, ['not-secret-at-all']).length > 0, 'the search finds what is there')
     await server.stop()
     server = await ServerProcess.start({ dataDir, flags })
     const found = (await server.client.get(`${secrets}?labelSelector=l%3Dquite-secret-label`)).json as unknown as {
