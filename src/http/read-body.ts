@@ -2,6 +2,7 @@
 
 import { badRequest, requestEntityTooLarge } from '../api/api-error.js'
 import { isHeavy, TooHeavyError } from '../base/weight.js'
+import { type BodyTaker, takeBody } from '../net/direct-request.js'
 import { GatheredParts } from '../net/gathered-parts.js'
 import { socketUnder } from '../net/http2-sessions.js'
 import { ReadPauses } from '../net/read-pauses.js'
@@ -14,40 +15,78 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > maxBodyBytes) return Promise.reject(tooLarge(exchange))
   return new Promise((resolve, reject) => {
-    const chunks = new GatheredParts()
-    let size = 0
-    let isRefused = false
-    const keep = (chunk: Buffer): void => {
-      try {
-        exchange.holdBody(chunk.length)
-        chunks.add(chunk)
-      } catch (thrown) {
-        isRefused = true
-        chunks.clear()
-        hangUp(exchange)
-        reject(thrown)
-      }
-    }
-    let pauses: ReadPauses | undefined
-    request.on('data', (chunk: Buffer) => {
-      if (size > 0) {
-        pauses ??= new ReadPauses(socketUnder(request))
-        pauses.count(chunk.length)
-      }
-      size += chunk.length
-      if (size > maxBodyBytes) reject(tooLarge(exchange))
-      else if (!isRefused) keep(chunk)
-    })
-    request.on('end', () => {
-      const body = chunks.whole()
-      exchange.body = body
-      if (exchange.offload !== undefined && isHeavy(body)) reject(new TooHeavyError())
-      else resolve(body)
-    })
+    const reading = new BodyReading(exchange, resolve, reject)
+    if (takeBody(request, reading)) return
+    request.on('data', (chunk: Buffer) => reading.data(chunk))
+    request.on('end', () => reading.end())
     request.on('error', () => reject(badRequest('the body of the request could not be read to its end')))
-    request.on('aborted', () => reject(badRequest('the client went away before the body of the request had ended')))
+    request.on('aborted', () => reading.aborted())
   })
 }
+
+class BodyReading implements BodyTaker {
+  readonly #exchange: Exchange
+  readonly #resolve: (body: Buffer) => void
+  readonly #reject: (reason: unknown) => void
+  /** The first part; most bodies come at once. */
+  #first: Buffer | undefined = undefined
+  #parts: GatheredParts | undefined = undefined
+  #pauses: ReadPauses | undefined = undefined
+  #size = 0
+  #isRefused = false
+
+  constructor(exchange: Exchange, resolve: (body: Buffer) => void, reject: (reason: unknown) => void) {
+    this.#exchange = exchange
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  data(part: Buffer): void {
+    if (this.#size > 0) {
+      this.#pauses ??= new ReadPauses(socketUnder(this.#exchange.request))
+      this.#pauses.count(part.length)
+    }
+    this.#size += part.length
+    if (this.#size > maxBodyBytes) this.#reject(tooLarge(this.#exchange))
+    else if (!this.#isRefused) this.#keep(part)
+  }
+
+  end(): void {
+    const exchange = this.#exchange
+    const body = this.#parts?.whole() ?? this.#first ?? nothing
+    exchange.body = body
+    if (exchange.offload !== undefined && isHeavy(body)) this.#reject(new TooHeavyError())
+    else this.#resolve(body)
+  }
+
+  aborted(): void {
+    this.#reject(badRequest('the client went away before the body of the request had ended'))
+  }
+
+  #keep(part: Buffer): void {
+    try {
+      this.#exchange.holdBody(part.length)
+      if (this.#first === undefined) this.#first = part
+      else this.#gathered(this.#first).add(part)
+    } catch (thrown) {
+      this.#isRefused = true
+      this.#first = undefined
+      this.#parts?.clear()
+      hangUp(this.#exchange)
+      this.#reject(thrown)
+    }
+  }
+
+  #gathered(first: Buffer): GatheredParts {
+    if (this.#parts === undefined) {
+      this.#parts = new GatheredParts()
+      this.#parts.add(first)
+    }
+    return this.#parts
+  }
+}
+
+const nothing = Buffer.alloc(0)
 
 /** The rest of the body is let go with the connection, so that the client is heard before it has sent everything. */
 function hangUp(exchange: Exchange): void {

@@ -7,6 +7,7 @@ import { encodeHeader } from '../base/header-text.js'
 import type { Pieces as PieceClock } from '../base/pieces.js'
 import type { Pieces } from '../codec/item-form.js'
 import { answerRoomBytes, setRoom, streamRoomBytes, unsentBytes } from '../net/socket-room.js'
+import { answerWhole } from '../net/whole-answer.js'
 import { auditAnswer, KeptPieces } from './audited-bodies.js'
 import type { Exchange, WireRequest } from './exchange.js'
 
@@ -39,7 +40,9 @@ export function send(exchange: Exchange, answer: Answer): void {
   else headers.push('Content-Length', String(body.length))
   if (body.length > countedBytes) exchange.holdAnswer(body.length)
   exchange.sentBytes = body.length
-  writeHead(exchange, answer.code, headers)
+  beginAnswer(exchange, answer.code, headers)
+  if (!isHead && !isCompressed && isHttp1(response) && answerWhole(response, { code: answer.code, headers, body })) return
+  sendHead(exchange, answer.code, headers)
   if (isHead) response.end()
   else if (isCompressed) compressorOf(exchange).end(body)
   else endWith(exchange, body)
@@ -212,12 +215,20 @@ const warning = (text: string): string => `299 - ${quoted(text)}`
 const quoted = (text: string): string => `"${encodeHeader(text.replace(/[^\P{Cc}\t]/gu, ' ')).replace(/(["\\])/g, '\\$1')}"`
 
 export function writeHead(exchange: Exchange, code: number, headers: string[]): void {
-  const { response } = exchange
-  response.statusCode = code
+  beginAnswer(exchange, code, headers)
+  sendHead(exchange, code, headers)
+}
+
+function beginAnswer(exchange: Exchange, code: number, headers: string[]): void {
+  exchange.response.statusCode = code
   if (exchange.flow !== undefined) headers.push(...exchange.flow.headers)
   exchange.lifecycle.tell('responseStarted', exchange)
+}
+
+function sendHead(exchange: Exchange, code: number, headers: readonly string[]): void {
+  const { response } = exchange
   if (isHttp1(response)) {
-    response.writeHead(code, headers)
+    response.writeHead(code, headers as string[])
     return
   }
   if (!response.stream.endAfterHeaders && exchange.request.readableFlowing === null) passOver(exchange.request)

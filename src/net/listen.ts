@@ -11,6 +11,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { SecureContext, TLSSocket } from 'node:tls'
 import { timerMs } from '../base/clock.js'
 import { type Logger, silentLogger } from '../base/logger.js'
+import { DirectRequest } from './direct-request.js'
 import { FairTurns } from './fair-turns.js'
 import { Http2Sessions } from './http2-sessions.js'
 import type { KeyPair } from './issue-certificate.js'
@@ -231,6 +232,7 @@ const http1Options = (limits: ListenLimits) => ({
   keepAliveTimeout: limits.idleMs,
   connectionsCheckingInterval: Math.max(50, Math.min(5_000, limits.headersMs / 4)),
   noDelay: true,
+  IncomingMessage: DirectRequest,
 })
 
 const http2Options = (limits: ListenLimits) => ({
