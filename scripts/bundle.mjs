@@ -130,6 +130,8 @@ const library = { ...common, entryPoints: ['dist/client/index.js'] }
 await Promise.all([
   build({ ...library, outfile: `${outdir}/client.mjs`, format: 'esm' }),
   build({ ...library, outfile: `${outdir}/client.cjs`, format: 'cjs' }),
+  // For who requires it where a browser is meant, as Jest with jsdom does.
+  build({ ...common, entryPoints: ['dist/client/browser.js'], outfile: `${outdir}/browser.cjs`, format: 'cjs' }),
 ])
 
 /** The types of the client for who requires it. What is a class is a type, too, and only types can be taken from a module here. */

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { type RunningServer, startServer } from 'cluster-apiserver'
 import { build } from 'esbuild'
@@ -49,6 +50,17 @@ describe('in a browser', () => {
     assert.ok(whole <= limitBytes, `${whole} bytes`)
     assert.ok(dynamic < whole * 0.75, `${dynamic} of ${whole} bytes`)
     assert.ok(errors < 1500, `${errors} bytes`)
+  })
+
+  test('is what is required where a browser is meant, also without all that browsers have, as Jest with jsdom does', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--conditions=browser',
+      '-e',
+      `for (const name of ['fetch', 'TextDecoder', 'TextEncoder', 'WebSocket', 'ReadableStream']) delete globalThis[name]
+       const client = require(require.resolve('cluster-apiserver/client', { paths: [${JSON.stringify(repoRoot)}] }))
+       console.log(typeof client.Client, typeof client.FetchTransport, typeof client.HttpTransport)`,
+    ])
+    assert.equal(stdout, 'function function undefined\n')
   })
 
   test('get, list, watch and write over fetch', async () => {
