@@ -4,17 +4,18 @@ import type { DynamicObject } from '../client/objects.js'
 import { type FlagTable, UsageError } from './flags.js'
 import type { Io } from './io.js'
 import { type ResultFlags, tellResults, validationFlag, validationOf, type WriteFlagValues, writeFlags, writeUnlessDry } from './results.js'
+import { saveConfigFlag, withSavedConfig } from './saved-config.js'
 import type { Session } from './session.js'
 
 export const createFlags = {
   ...writeFlags,
-  'save-config': { kind: 'switch', help: 'nothing: objects are applied on the server’s side' },
+  'save-config': saveConfigFlag,
   validate: validationFlag,
 } as const satisfies FlagTable
 
 export interface Creation {
   readonly session: Session
-  readonly flags: WriteFlagValues & ResultFlags & { readonly validate?: string | undefined }
+  readonly flags: WriteFlagValues & ResultFlags & { readonly validate?: string | undefined; readonly 'save-config': boolean }
   readonly io: Io
 }
 
@@ -52,8 +53,10 @@ export async function createOne(object: DynamicObject, { session, flags, io }: C
   const placed: DynamicObject = namespace === undefined ? object : { ...object, metadata: { ...object.metadata, namespace } }
   const collection = session.client.collection(resource, namespace)
   // What is only shown is for any namespace, unless one was named.
-  const made = await writeUnlessDry(flags, session.flags.namespace === undefined ? object : placed, (terms) =>
-    collection.create(placed, { ...terms, fieldValidation }),
+  const shown = session.flags.namespace === undefined ? object : placed
+  const saved = (one: DynamicObject): Promise<DynamicObject> => withSavedConfig(one, flags['save-config'], session)
+  const made = await writeUnlessDry(flags, await saved(shown), async (terms) =>
+    collection.create(await saved(placed), { ...terms, fieldValidation }),
   )
   tellResults([{ resource, name: made.metadata?.name ?? '', what: 'created', object: made }], flags, io)
   return 0

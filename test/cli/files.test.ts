@@ -179,6 +179,29 @@ test('an editor changes what files create, and what they name', async () => {
   assert.deepEqual((await maps.get('drafted')).data, { a: 'e', z: '1' })
 })
 
+test('--save-config keeps what a command, an editor or a draft wrote', async () => {
+  const { run, server, folder } = start()
+  const maps = server.client.core.v1.configMaps('default')
+  const kept = async (name: string): Promise<unknown> => {
+    const annotations = (await maps.get(name)).metadata?.annotations ?? {}
+    const text = annotations['kubectl.cluster.io/last-applied-configuration']
+    return text === undefined ? undefined : (JSON.parse(text) as { readonly data: unknown }).data
+  }
+  await run(['create', 'configmap', 'plain', '--from-literal=a=1'])
+  assert.equal(await kept('plain'), undefined)
+  await run(['create', 'configmap', 'saved', '--from-literal=a=1', '--save-config'])
+  assert.deepEqual(await kept('saved'), { a: '1' })
+  const EDITOR = `sed -i 's/a: "1"/a: "2"/'`
+  await run(['edit', 'cm', 'saved'], '', { EDITOR })
+  assert.deepEqual([(await maps.get('saved')).data, await kept('saved')], [{ a: '2' }, { a: '1' }])
+  await run(['edit', 'cm', 'plain', '--save-config'], '', { EDITOR })
+  assert.deepEqual(await kept('plain'), { a: '2' })
+  const file = join(folder, 'draft.json')
+  writeFileSync(file, map('draft'))
+  await run(['create', '--edit', '--save-config', '-f', file], '', { EDITOR: `sed -i 's/a: b/a: c/'` })
+  assert.deepEqual(await kept('draft'), { a: 'c' })
+})
+
 test('diff shows what would be pruned, and leaves the showing to a program', async () => {
   const { here, run, server } = start()
   await server.client.core.v1.namespaces().create({ metadata: { name: 'compared' } })

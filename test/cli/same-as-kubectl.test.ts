@@ -163,6 +163,34 @@ kubectlSuite({ title: 'clusterctl beside kubectl' }, (bench) => {
     return ready.then(({ access }) => new Kubectl({ ...kubectl.access, namespace: access.namespace as string }))
   }
 
+  test('what is kept of what was written, for those who apply on their side', async () => {
+    const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, annotations: {note: "<b>"}}\ndata: {b: "1", a: "2"}\n'
+    const spaces = await Promise.all([bench().inNewNamespace(), bench().inNewNamespace()])
+    const seen = []
+    for (const one of [spaces[0], ours(spaces[1])]) {
+      const kept: string[] = []
+      const look = async (): Promise<unknown> =>
+        kept.push((await one.ok('get cm kept -o jsonpath={.metadata.annotations}')).replaceAll(one.access.namespace as string, 'space'))
+      await one.run('create -f - --save-config', [], map)
+      await look()
+      // It is there, and so it is kept up to date.
+      await one.run(
+        'replace -f -',
+        [],
+        (await one.ok('get cm kept -o yaml'))
+          .replace('b: "1"', 'b: "3"')
+          .replace(/\n {2}(?:resourceVersion|uid|creationTimestamp): .*/g, '')
+          .replace(/\n {2}managedFields:(?:\n {2}[- ] .*)*/, ''),
+      )
+      await look()
+      await one.run('replace -f - --save-config', [], map.replace('"2"', '"4"'))
+      await look()
+      seen.push(kept)
+    }
+    assert.deepEqual(seen[1], seen[0])
+    assert.match(seen[0]?.[2] ?? '', /last-applied-configuration.*\\"a\\":\\"4\\"/)
+  })
+
   test('what is written, and what is said about it', async () => {
     const spaces = await Promise.all([bench().inNewNamespace(), bench().inNewNamespace()])
     const [theirs, own] = [spaces[0], ours(spaces[1])]

@@ -1,12 +1,12 @@
 // Creates what files say.
 
 import { defineCommand } from '../command.js'
-import { createFlags } from '../create-one.js'
 import { waitUntilServed } from '../definitions.js'
 import { forEach } from '../each.js'
 import { UsageError } from '../flags.js'
 import { askRaw, rawFlags } from '../raw-request.js'
 import { dryRunOf, editFlags, type Result, tellResults, validationFlag, validationOf, writeFlags, writeUnlessDry } from '../results.js'
+import { saveConfigFlag, withSavedConfig } from '../saved-config.js'
 import { fileFlags, readFiled, selectFlags } from '../targets.js'
 
 export const command = defineCommand({
@@ -18,7 +18,7 @@ export const command = defineCommand({
     selector: selectFlags.selector,
     ...writeFlags,
     ...rawFlags,
-    'save-config': createFlags['save-config'],
+    'save-config': saveConfigFlag,
     validate: validationFlag,
     ...editFlags,
     edit: { kind: 'switch', help: 'in an editor first, one after the other' },
@@ -34,7 +34,8 @@ export const command = defineCommand({
     const code = await forEach(
       await readFiled(flags, work),
       io,
-      async ({ resource, collection, object }) => {
+      async ({ resource, collection, object: filed }) => {
+        const object = await withSavedConfig(filed, flags['save-config'], work.session)
         const fieldValidation = validationOf(flags.validate)
         const made = await writeUnlessDry(flags, object, (terms) => collection.create(object, { ...terms, fieldValidation }))
         results.push({ resource, name: made.metadata?.name ?? '', what: 'created', object: made })

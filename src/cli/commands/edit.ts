@@ -8,6 +8,7 @@ import { mergeDifference } from '../merge-difference.js'
 import { goJson, withoutOwners } from '../output/documents.js'
 import { outputOf, printFlags } from '../output/print-flags.js'
 import { editFlags, validationFlag, validationOf } from '../results.js'
+import { saveConfigFlag, withSavedConfig } from '../saved-config.js'
 import { fileFlags, fullNameOf, type Named, readFiled, refuseWordsBesideFiles, wantedBy } from '../targets.js'
 
 export const command = defineCommand({
@@ -20,7 +21,7 @@ export const command = defineCommand({
     ...editFlags,
     output: { ...printFlags.output, help: 'yaml or json in the editor' },
     'output-patch': { kind: 'switch', help: 'show what is sent' },
-    'save-config': { kind: 'switch', help: 'nothing: objects are applied on the server’s side' },
+    'save-config': saveConfigFlag,
     subresource: { kind: 'text', help: 'of a part of the object, such as status' },
     'field-manager': { kind: 'text', initial: 'clusterctl', help: 'who owns the fields that are written' },
     validate: validationFlag,
@@ -48,7 +49,8 @@ export const command = defineCommand({
           if (apiVersion !== live.apiVersion || kind !== live.kind || metadata?.name !== name)
             throw new Failure('at least one of apiVersion, kind and name was changed')
           // What others changed meanwhile stays, unless the version that was edited is asked for.
-          const patch = mergeDifference(live, edited)
+          const saved = flags['save-config'] ? await withSavedConfig(edited, true, session) : edited
+          const patch = mergeDifference(live, saved)
           if (patch === undefined) {
             io.err('Edit cancelled, no changes made.\n')
             return

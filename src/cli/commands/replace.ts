@@ -7,6 +7,7 @@ import { durationMs, UsageError } from '../flags.js'
 import { askRaw, rawFlags } from '../raw-request.js'
 import { makeRoom } from '../recreating.js'
 import { dryRunOf, type Result, tellResults, validationFlag, validationOf, writeFlags, writeUnlessDry } from '../results.js'
+import { saveConfigFlag, withSavedConfig } from '../saved-config.js'
 import { fileFlags, readFiled } from '../targets.js'
 
 export const command = defineCommand({
@@ -19,7 +20,7 @@ export const command = defineCommand({
     ...deletionFlags,
     force: { kind: 'switch', help: 'delete what is there, and create it anew' },
     wait: { kind: 'switch', help: 'with --force it always does' },
-    'save-config': { kind: 'switch', help: 'nothing: objects are applied on the server’s side' },
+    'save-config': saveConfigFlag,
     validate: validationFlag,
     subresource: { kind: 'text', help: 'of a part of the object: status or scale' },
   },
@@ -38,7 +39,8 @@ export const command = defineCommand({
       await readFiled(flags, work),
       io,
       async (one) => {
-        const { resource, collection, name, object } = one
+        const { resource, collection, name } = one
+        const object = await withSavedConfig(one.object, flags['save-config'], work.session)
         const part = flags.subresource === undefined ? collection : collection.subresource(flags.subresource)
         if (flags.force && dryRun === 'none') await makeRoom(one, deletion, work)
         const made = await writeUnlessDry(flags, object, (terms) =>
