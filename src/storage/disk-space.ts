@@ -46,10 +46,16 @@ export function createDiskSpace(path: string): DiskSpace {
       try {
         if (freeBytes(bytes) < plentyBytes + bytes) reserve(bytes, usedBytes())
       } catch (error) {
-        throw new StorageUnavailableError(`the data folder has no room for the write: ${error instanceof Error ? error.message : error}`)
+        throw new StorageUnavailableError(`the data folder has no room for the write: ${reasonOf(error)}`)
       }
     },
   }
+}
+
+/** What a system error means for who may make room. */
+export function reasonOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error)
+  return (error as NodeJS.ErrnoException).code === 'ENOSPC' ? `the disk is full (${reason})` : reason
 }
 
 /** Returns where it ended, which is `end` or a little after. */

@@ -7,6 +7,7 @@ import { noteClosed } from './closed-note.js'
 import { type CollectionCounts, collectionOfRange } from './collections.js'
 import { type CommitBatch, checkWrites, createCommitBatch, entryOf, type StagedWrite } from './commit-batch.js'
 import { CommitQueue } from './commit-queue.js'
+import { reasonOf } from './disk-space.js'
 import { type DueKey, ExpiryLoop } from './expiry-loop.js'
 import type { FolderLock } from './folder-lock.js'
 import { createFollowers, type Followers } from './followers.js'
@@ -305,7 +306,7 @@ class LmdbStorage implements Storage, HistorySource {
     if (!this.#isFailing) this.#warn(error, 'writes cannot be stored')
     this.#isFailing = true
     if (error instanceof StorageUnavailableError) return error
-    return new StorageUnavailableError(`the write could not be stored: ${error instanceof Error ? error.message : error}`)
+    return new StorageUnavailableError(`the write could not be stored: ${reasonOf(error)}`)
   }
 
   /** A write may have reached the data file although it was reported as failed: then it is history, and followers must know. */

@@ -8,7 +8,8 @@ import { addressFlag } from './addresses.js'
 import { Replica } from './replica.js'
 import { type Fault, pause, processFaults, type Subject } from './subject.js'
 
-const diskMegabytes = 64
+/** So much that the store uses its log, until the disk is filled: then it goes without. */
+const diskMegabytes = 400
 
 export async function startLmdbSubject({ forgets }: { readonly forgets: boolean }): Promise<Subject> {
   const disk = newFolder()
