@@ -4,8 +4,6 @@ import { badRequest, requestEntityTooLarge } from '../api/api-error.js'
 import { isHeavy, TooHeavyError } from '../base/weight.js'
 import { type BodyTaker, takeBody } from '../net/direct-request.js'
 import { GatheredParts } from '../net/gathered-parts.js'
-import { socketUnder } from '../net/http2-sessions.js'
-import { ReadPauses } from '../net/read-pauses.js'
 import type { Exchange } from './exchange.js'
 
 export const maxBodyBytes = 3 * 1024 * 1024
@@ -31,7 +29,6 @@ class BodyReading implements BodyTaker {
   /** The first part; most bodies come at once. */
   #first: Buffer | undefined = undefined
   #parts: GatheredParts | undefined = undefined
-  #pauses: ReadPauses | undefined = undefined
   #size = 0
   #isRefused = false
 
@@ -42,10 +39,6 @@ class BodyReading implements BodyTaker {
   }
 
   data(part: Buffer): void {
-    if (this.#size > 0) {
-      this.#pauses ??= new ReadPauses(socketUnder(this.#exchange.request))
-      this.#pauses.count(part.length)
-    }
     this.#size += part.length
     if (this.#size > maxBodyBytes) this.#reject(tooLarge(this.#exchange))
     else if (!this.#isRefused) this.#keep(part)

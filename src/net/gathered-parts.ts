@@ -3,6 +3,10 @@
 
 /** So many are kept as they came. */
 const mostParts = 64
+/** Room for the first of those that are copied. */
+const leastRoom = 8192
+/** To copy a few bytes one by one takes less than to call a function for it. */
+const fewBytes = 8
 
 export class GatheredParts {
   #parts: Buffer[] = []
@@ -22,13 +26,14 @@ export class GatheredParts {
       return
     }
     if (this.#grown === undefined || this.#bytes > this.#grown.length) {
-      const grown = Buffer.allocUnsafeSlow(2 * this.#bytes)
+      const grown = Buffer.allocUnsafeSlow(Math.max(leastRoom, 2 * this.#bytes))
       if (this.#grown !== undefined) this.#grown.copy(grown, 0, 0, before)
       else this.#copyParts(grown)
       this.#grown = grown
       this.#parts = []
     }
-    part.copy(this.#grown, before)
+    if (part.length > fewBytes) part.copy(this.#grown, before)
+    else for (let i = 0; i < part.length; i++) this.#grown[before + i] = part[i] as number
   }
 
   /** All of them in a row. What came at once is not copied. */

@@ -7,6 +7,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Http2Server, Http2ServerRequest, Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
+import type { Reading, ReadTurns } from './read-turns.js'
 import { unsentBytes } from './socket-room.js'
 
 export interface SessionLimits {
@@ -27,15 +28,40 @@ const laterPings = 15
 /** How many looks a client has to answer; one that waits for a response or watches may be suspended for a while. */
 const patience = { idle: 3, busy: 60 }
 
+/** What of HTTP/2 is neither a request nor a body is not shown to anybody, and is work all the same: so is a record of one byte. */
+const noiseLookMs = 100
+/** How much of it may come between two looks, for each stream that was opened, and at once. */
+const noiseBytes = { perLook: 64 << 10, perStream: 16 << 10, most: 2 << 20 }
+/** What is sent is acknowledged in small frames. */
+const sentPerNoise = 16
+/** A new stream is as much work as so many small parts. */
+const partsPerStream = 4
+
 interface Followed {
   /** Destroyed itself: a session that was ended on this side would wait for it to take its last words. */
   readonly socket: Socket
+  readonly reading: Reading
   streams: number
+  opened: number
+  noise: Noise
   isUsed: boolean
   bytesRead: number
   quietLooks: number
   /** How many looks ago it was asked; undefined while nothing is to be answered. */
   askedLooks: number | undefined
+}
+
+interface Noise {
+  readonly bytes: number
+  /** What was seen at the last look: as it came, encrypted, and what it was worth. */
+  readonly came: number
+  readonly worth: number
+}
+
+/** Of the connection under TLS, where that is known. */
+const encryptedBytes = (socket: Socket): number => {
+  const handle = (socket as unknown as { readonly _handle?: { readonly _parent?: { readonly bytesRead?: number } } | null })._handle
+  return handle?._parent?.bytesRead ?? socket.bytesRead
 }
 
 /** Whether the session was ended on this side: what it should send stays, though the connection would take it. */
@@ -55,12 +81,15 @@ export class Http2Sessions {
   readonly #createServer: () => Http2Server
   readonly #limits: SessionLimits
   #server: Http2Server | undefined
+  readonly #turns: ReadTurns
   #looking: NodeJS.Timeout | undefined
+  #listening: NodeJS.Timeout | undefined
 
   /** The server is made for the first connection. */
-  constructor(createServer: () => Http2Server, limits: SessionLimits) {
+  constructor(createServer: () => Http2Server, limits: SessionLimits, turns: ReadTurns) {
     this.#createServer = createServer
     this.#limits = limits
+    this.#turns = turns
   }
 
   /** A connection that chose HTTP/2. */
@@ -79,20 +108,28 @@ export class Http2Sessions {
 
   #follow(session: ServerHttp2Session, socket: Socket): void {
     const { idleMs, goawayChance } = this.#limits
-    const followed: Followed = { socket, streams: 0, isUsed: false, bytesRead: 0, quietLooks: 0, askedLooks: undefined }
+    const reading = this.#turns.of(socket)
+    const noise = { bytes: 0, came: 0, worth: 0 }
+    const counts = { streams: 0, opened: 0, isUsed: false, bytesRead: 0, quietLooks: 0, askedLooks: undefined }
+    const followed: Followed = { socket, reading, noise, ...counts }
     this.#open.set(session, followed)
     sockets.set(session, socket)
     this.#looking ??= setInterval(() => this.#look(), lookMs).unref()
+    this.#listening ??= setInterval(() => this.#listen(), noiseLookMs).unref()
     session.once('close', () => {
       this.#open.delete(session)
       if (this.#open.size === 0) this.#stopLooking()
     })
     session.on('stream', (stream: ServerHttp2Stream) => {
       followed.streams++
+      followed.opened++
+      this.#turns.count(reading, partsPerStream)
       followed.isUsed = true
       stream.once('close', () => followed.streams--)
       if (goawayChance > 0 && Math.random() < goawayChance) session.close()
     })
+    // Nobody has a use for them. They are counted like other small parts.
+    session.on('priority', () => this.#turns.count(reading, 1))
     // Whoever has not asked for anything by now never will. What has arrived is read first: this process may have stood still itself.
     const silence = setTimeout(() => setImmediate(() => followed.isUsed || socket.destroy()), silentMs).unref()
     session.once('close', () => clearTimeout(silence))
@@ -110,7 +147,23 @@ export class Http2Sessions {
 
   #stopLooking(): void {
     clearInterval(this.#looking)
+    clearInterval(this.#listening)
     this.#looking = undefined
+    this.#listening = undefined
+  }
+
+  /** Closes connections on which too much comes that is nothing. */
+  #listen(): void {
+    for (const followed of this.#open.values()) {
+      const { socket, noise, reading, opened } = followed
+      const came = encryptedBytes(socket)
+      if (came === noise.came && noise.bytes === 0) continue
+      // Records have a size of their own, so that bodies in small ones are worth less.
+      const worth = 2 * reading.bodyBytes + opened * noiseBytes.perStream + socket.bytesWritten / sentPerNoise
+      const bytes = Math.max(0, noise.bytes + (came - noise.came) - (worth - noise.worth) - noiseBytes.perLook)
+      followed.noise = { bytes, came, worth }
+      if (bytes > noiseBytes.most) socket.destroy()
+    }
   }
 
   #look(): void {

@@ -13,10 +13,13 @@ import { timerMs } from '../base/clock.js'
 import { type Logger, silentLogger } from '../base/logger.js'
 import { DirectRequest } from './direct-request.js'
 import { FairTurns } from './fair-turns.js'
+import { countHttp1Parts } from './http1-parts.js'
+import { countHttp2Parts } from './http2-parts.js'
 import { Http2Sessions } from './http2-sessions.js'
 import type { KeyPair } from './issue-certificate.js'
 import { type Endpoint, ListenError } from './listen-error.js'
 import { isAnswering, QueuedAnswers } from './queued-answers.js'
+import { ReadTurns } from './read-turns.js'
 import { answerRoomBytes, setRoom } from './socket-room.js'
 import { StalledConnections } from './stalled-connections.js'
 import type { TlsVersion } from './tls-names.js'
@@ -100,6 +103,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   /** On these nobody speaks HTTP any more. */
   const taken = new Set<Socket>()
   const turns = new FairTurns()
+  const readings = new ReadTurns()
   const queued = new QueuedAnswers()
   const https = createHttps({ ...secure(), ...http1Options(limits) }, (request, response) => {
     const { socket } = request
@@ -113,18 +117,21 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   const createHttp2 = (): Http2Server => {
     const http2 = process.getBuiltinModule('node:http2').createServer(http2Options(limits), (request, response) => {
       const { session } = request.stream
-      if (!request.stream.endAfterHeaders) closeUnread(request)
+      if (!request.stream.endAfterHeaders) {
+        if (session !== undefined) countHttp2Parts(request.stream, sessions.socketOf(session), readings)
+        closeUnread(request)
+      }
       if (session !== undefined) turns.run(session, sessions.socketOf(session), () => request.stream.destroyed || serve(request, response))
     })
     return http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'HTTP/2 connection error'))
   }
-  const sessions = new Http2Sessions(createHttp2, limits)
+  const sessions = new Http2Sessions(createHttp2, limits, readings)
   // Broken requests and handshakes are Node's to answer: without a `clientError` listener it says 400, 408 or 431 and hangs up.
   https.maxConnections = limits.maxConnections
   // Node would leave out headers beyond this number without a word; they are counted above.
   https.maxHeadersCount = 0
   const stalled = new StalledConnections(limits)
-  const serveHttp1 = routeByProtocol({ https, sessions, silent, stalled })
+  const serveHttp1 = routeByProtocol({ https, sessions, silent, stalled, readings })
   https.on('upgrade', (request, socket: Socket, head) => {
     silent.delete(socket)
     if (isAnswering(socket)) {
@@ -259,11 +266,16 @@ interface Routing {
   /** Connections that have not asked for anything yet: Node does not count them as idle. */
   readonly silent: Set<Socket>
   readonly stalled: StalledConnections
+  readonly readings: ReadTurns
 }
 
-function routeByProtocol({ https, sessions, silent, stalled }: Routing): (socket: Socket) => void {
-  const [serveHttp1] = https.listeners('secureConnection')
+function routeByProtocol({ https, sessions, silent, stalled, readings }: Routing): (socket: Socket) => void {
+  const [listener] = https.listeners('secureConnection')
   https.removeAllListeners('secureConnection')
+  const serveHttp1 = (socket: Socket): void => {
+    listener?.call(https, socket)
+    countHttp1Parts(socket, readings)
+  }
   https.on('secureConnection', (socket: TLSSocket) => {
     if (socket.alpnProtocol === 'h2') {
       sessions.accept(socket)
@@ -273,9 +285,9 @@ function routeByProtocol({ https, sessions, silent, stalled }: Routing): (socket
     stalled.watch(socket)
     silent.add(socket)
     socket.once('close', () => silent.delete(socket))
-    serveHttp1?.call(https, socket)
+    serveHttp1(socket)
   })
-  return (socket) => void serveHttp1?.call(https, socket)
+  return serveHttp1
 }
 
 function trackSockets(https: Server): ReadonlySet<Socket> {

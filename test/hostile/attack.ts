@@ -1,4 +1,4 @@
-// What a hostile client did to the server once, to be done again: by the number of the finding in the list of the first pass.
+// What a hostile client did to the server once, to be done again: by the number of the finding in the list of the first pass, or 9 for small parts.
 
 import type { ApiClient } from '../kit/api-client.js'
 import type { ServerProcess } from '../kit/server-process.js'

@@ -12,6 +12,7 @@ import { type Attack, largestError, type Outcome, type Target } from './attack.j
 import { bodyAttacks } from './body-attacks.js'
 import { connectionAttacks } from './connection-attacks.js'
 import { fillWithEvents, listAttacks } from './list-attacks.js'
+import { partAttacks } from './part-attacks.js'
 
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, rounds: { type: 'string', default: '3' }, profile: { type: 'string' } },
@@ -59,7 +60,7 @@ const nodeFlags = [
   ...turnWatchFlags,
   ...(values.profile === undefined ? [] : ['--cpu-prof', '--cpu-prof-interval=500', `--cpu-prof-dir=${values.profile}`]),
 ]
-const [small, large] = [wanted([...connectionAttacks, ...bodyAttacks]), wanted(listAttacks)]
+const [small, large] = [wanted([...connectionAttacks, ...bodyAttacks, ...partAttacks]), wanted(listAttacks)]
 let bad = 0
 if (small.length > 0) bad += await replayAll(await ServerProcess.start({ nodeFlags }), small)
 if (large.length > 0) {

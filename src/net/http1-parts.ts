@@ -1,0 +1,105 @@
+// What comes on a connection of HTTP/1.1 in small parts is counted, and parts of a body that come with one reading are handed on together: each
+// by itself costs as much as a few kilobytes.
+//
+// Node has no words for that: its parser takes the bytes from the connection itself, and says by functions under numbers what it has found.
+
+import type { Socket } from 'node:net'
+import { GatheredParts } from './gathered-parts.js'
+import type { ReadTurns } from './read-turns.js'
+
+/** Records that are longer cost less than their bytes do. */
+const smallBytes = 512
+/** So many parts of a body are handed on by themselves in a turn. */
+const partsByThemselves = 32
+/** So much of them is kept together. */
+const mostBytes = 1 << 16
+
+type Found = (this: Parser, ...found: unknown[]) => unknown
+
+interface Parser {
+  [number: number]: Found | null | undefined
+  readonly socket: Socket | null
+  /** The request that is being read, or was last. */
+  readonly incoming?: { readonly _dumped?: boolean } | null
+  /** Whether it takes the bytes from the connection itself. */
+  readonly _consumed?: boolean
+}
+
+interface ParserNumbers {
+  readonly kOnBody: number
+  readonly kOnMessageComplete: number
+  readonly kOnExecute: number
+}
+
+/** For a connection that was just handed to Node's server of HTTP/1.1. */
+export function countHttp1Parts(socket: Socket, turns: ReadTurns): void {
+  const reading = turns.of(socket)
+  const parser = (socket as unknown as { readonly parser?: Parser | null }).parser
+  if (!parser) return
+  const numbers = (parser as unknown as { readonly constructor: ParserNumbers }).constructor
+  const { [numbers.kOnBody]: onBody, [numbers.kOnMessageComplete]: onComplete, [numbers.kOnExecute]: onExecute } = parser
+  if (!onBody || !onComplete || !onExecute) return
+  const waiting = new GatheredParts()
+  /** In this turn of the event loop. */
+  let parts = 0
+  let countedParts = 0
+  let isTurnCounted = false
+  const handOn = (): void => {
+    if (waiting.bytes === 0) return
+    const whole = waiting.whole()
+    waiting.clear()
+    onBody.call(parser, whole)
+  }
+  const countTurn = (): void => {
+    if (isTurnCounted) return
+    isTurnCounted = true
+    setImmediate(endTurn)
+  }
+  const endTurn = (): void => {
+    isTurnCounted = false
+    parts = 0
+    countedParts = 0
+    if (parser.socket === socket) handOn()
+  }
+  const take: Found = (part) => {
+    if (parser.incoming?._dumped === true) {
+      // Nobody waits for the rest of it: Node then makes no parts of it at all.
+      parser[numbers.kOnBody] = null
+      return undefined
+    }
+    if (++parts > partsByThemselves && parser._consumed === true && part instanceof Uint8Array && part.length < smallBytes) {
+      waiting.add(part as Buffer)
+      countTurn()
+      if (waiting.bytes >= mostBytes) handOn()
+      return undefined
+    }
+    handOn()
+    return onBody.call(parser, part)
+  }
+  // Parsers are used for other connections afterwards.
+  const stop = (): void => {
+    waiting.clear()
+    parser[numbers.kOnBody] = onBody
+    parser[numbers.kOnMessageComplete] = onComplete
+    socket.off('close', stop)
+  }
+  parser[numbers.kOnBody] = take
+  parser[numbers.kOnMessageComplete] = (...found) => {
+    handOn()
+    parser[numbers.kOnBody] = take
+    return onComplete.apply(parser, found)
+  }
+  parser[numbers.kOnExecute] = (...found) => {
+    const [bytes] = found
+    const came = parts - countedParts
+    if (came > 1 || (typeof bytes === 'number' && bytes < smallBytes)) {
+      countedParts = parts
+      turns.count(reading, came + 1)
+      countTurn()
+    } else parts = countedParts
+    const result = onExecute.apply(parser, found)
+    if (parser.socket !== socket) stop()
+    return result
+  }
+  socket.once('close', stop)
+}

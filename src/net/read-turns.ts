@@ -1,0 +1,116 @@
+// Fairness between connections that send small parts: chunks, records and frames of a few bytes cost a microsecond or two each, however short they
+// are, and up to two megabytes of one connection are read in a turn of the event loop, which can be a hundred thousand of them.
+//
+// What a connection sends is counted in parts. One that has sent many is not read from until its turn comes again, and of those that wait a few
+// go on in each turn, by how much they brought last time. Where many have brought some, all others wait for the next turn as well. So a turn reads
+// a few thousand parts, and what one reading of one more connection brings.
+
+import type { Socket } from 'node:net'
+
+/** So many of one connection come in a turn without a pause, and the rest of what was read with them. */
+const partsPerConnection = 128
+/** Of all connections together. */
+const partsPerTurn = 2048
+
+interface Handle {
+  /** Whether Node itself wants to read: it does not while nobody takes what has come. */
+  readonly reading?: boolean
+  readStop?(): void
+  readStart?(): void
+}
+
+const handleOf = (socket: Socket): Handle | null | undefined => (socket as unknown as { readonly _handle?: Handle | null })._handle
+
+/** One connection, as long as it is open. */
+export interface Reading {
+  readonly socket: Socket
+  /** In the turn in which it was last counted. */
+  parts: number
+  turn: number
+  /** Of bodies, where they are counted. */
+  bodyBytes: number
+  state: 'read' | 'held' | 'waiting'
+}
+
+export class ReadTurns {
+  readonly #open = new Set<Reading>()
+  readonly #of = new WeakMap<Socket, Reading>()
+  /** Those that have brought much, in the order in which they go on. */
+  readonly #waiting = new Set<Reading>()
+  #held: Reading[] = []
+  #turn = 0
+  #parts = 0
+  #isTurnCounted = false
+
+  /** Known until the connection is closed. */
+  of(socket: Socket): Reading {
+    const known = this.#of.get(socket)
+    if (known !== undefined) return known
+    const reading: Reading = { socket, parts: 0, turn: 0, bodyBytes: 0, state: 'read' }
+    this.#of.set(socket, reading)
+    this.#open.add(reading)
+    socket.once('close', () => {
+      this.#open.delete(reading)
+      this.#waiting.delete(reading)
+    })
+    return reading
+  }
+
+  /** So many parts have come. */
+  count(reading: Reading, parts: number): void {
+    this.#countTurn()
+    if (reading.turn !== this.#turn) {
+      reading.turn = this.#turn
+      reading.parts = 0
+    }
+    reading.parts += parts
+    this.#parts += parts
+    if (reading.parts >= partsPerConnection && reading.state !== 'waiting') this.#wait(reading)
+    if (this.#parts >= partsPerTurn && this.#held.length === 0) this.#holdOthers()
+  }
+
+  #wait(reading: Reading): void {
+    reading.state = 'waiting'
+    this.#waiting.add(reading)
+    // Nobody is told: whoever reads goes on where this ends.
+    handleOf(reading.socket)?.readStop?.()
+  }
+
+  #holdOthers(): void {
+    for (const reading of this.#open) {
+      if (reading.state !== 'read') continue
+      reading.state = 'held'
+      this.#held.push(reading)
+      handleOf(reading.socket)?.readStop?.()
+    }
+  }
+
+  #countTurn(): void {
+    if (this.#isTurnCounted) return
+    this.#isTurnCounted = true
+    setImmediate(() => this.#endTurn())
+  }
+
+  #endTurn(): void {
+    this.#isTurnCounted = false
+    this.#turn++
+    this.#parts = 0
+    const held = this.#held
+    this.#held = []
+    for (const reading of held) if (reading.state === 'held') this.#goOn(reading)
+    let parts = 0
+    for (const reading of this.#waiting) {
+      parts += reading.parts
+      if (parts > partsPerTurn && parts !== reading.parts) break
+      this.#waiting.delete(reading)
+      this.#goOn(reading)
+    }
+    if (this.#waiting.size > 0) this.#countTurn()
+  }
+
+  #goOn(reading: Reading): void {
+    reading.state = 'read'
+    const handle = handleOf(reading.socket)
+    if (handle?.reading !== false) handle?.readStart?.()
+  }
+}

