@@ -11,6 +11,8 @@ import type { ReadTurns } from './read-turns.js'
 const smallBytes = 512
 /** So many parts of a body are handed on by themselves in a turn. */
 const partsByThemselves = 32
+/** What is let go may be in any number of chunks: so much of it counts as a part. */
+const unseenBytes = 64
 /** So much of them is kept together. */
 const mostBytes = 1 << 16
 
@@ -91,7 +93,8 @@ export function countHttp1Parts(socket: Socket, turns: ReadTurns): void {
   }
   parser[numbers.kOnExecute] = (...found) => {
     const [bytes] = found
-    const came = parts - countedParts
+    const isLetGo = parser[numbers.kOnBody] === null
+    const came = isLetGo && typeof bytes === 'number' ? bytes / unseenBytes : parts - countedParts
     if (came > 1 || (typeof bytes === 'number' && bytes < smallBytes)) {
       countedParts = parts
       turns.count(reading, came + 1)

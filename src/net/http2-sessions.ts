@@ -35,7 +35,7 @@ const noiseBytes = { perLook: 64 << 10, perStream: 16 << 10, most: 2 << 20 }
 /** What is sent is acknowledged in small frames. */
 const sentPerNoise = 16
 /** A new stream is as much work as so many small parts. */
-const partsPerStream = 4
+const partsPerStream = 16
 
 interface Followed {
   /** Destroyed itself: a session that was ended on this side would wait for it to take its last words. */
@@ -43,6 +43,10 @@ interface Followed {
   readonly reading: Reading
   streams: number
   opened: number
+  /** Which turn of the event loop it is in which streams are opened, and how many of its streams were taken back in it. */
+  turn: number
+  isTurnCounted: boolean
+  hasty: number
   noise: Noise
   isUsed: boolean
   bytesRead: number
@@ -62,6 +66,28 @@ interface Noise {
 const encryptedBytes = (socket: Socket): number => {
   const handle = (socket as unknown as { readonly _handle?: { readonly _parent?: { readonly bytesRead?: number } } | null })._handle
   return handle?._parent?.bytesRead ?? socket.bytesRead
+}
+
+/** So many streams may be opened and taken back by a client before anything could be done for them, in one turn of the event loop. */
+const mostHasty = 32
+/** A code of HTTP/2: the other side does too much. */
+const enhanceYourCalm = 11
+
+/** Who takes back what was asked for at once makes as much work as others, and is not held back by how many streams may be open. */
+function closeHasty(stream: ServerHttp2Stream, session: Http2Session, followed: Followed): void {
+  const { turn } = followed
+  if (!followed.isTurnCounted) {
+    followed.isTurnCounted = true
+    setImmediate(() => {
+      followed.isTurnCounted = false
+      followed.turn++
+      followed.hasty = 0
+    })
+  }
+  stream.once('close', () => {
+    if (stream.rstCode === 0 || followed.turn !== turn || ++followed.hasty !== mostHasty) return
+    session.destroy(undefined, enhanceYourCalm)
+  })
 }
 
 /** Whether the session was ended on this side: what it should send stays, though the connection would take it. */
@@ -110,7 +136,17 @@ export class Http2Sessions {
     const { idleMs, goawayChance } = this.#limits
     const reading = this.#turns.of(socket)
     const noise = { bytes: 0, came: 0, worth: 0 }
-    const counts = { streams: 0, opened: 0, isUsed: false, bytesRead: 0, quietLooks: 0, askedLooks: undefined }
+    const counts = {
+      streams: 0,
+      opened: 0,
+      turn: 0,
+      isTurnCounted: false,
+      hasty: 0,
+      isUsed: false,
+      bytesRead: 0,
+      quietLooks: 0,
+      askedLooks: undefined,
+    }
     const followed: Followed = { socket, reading, noise, ...counts }
     this.#open.set(session, followed)
     sockets.set(session, socket)
@@ -124,6 +160,7 @@ export class Http2Sessions {
       followed.streams++
       followed.opened++
       this.#turns.count(reading, partsPerStream)
+      closeHasty(stream, session, followed)
       followed.isUsed = true
       stream.once('close', () => followed.streams--)
       if (goawayChance > 0 && Math.random() < goawayChance) session.close()

@@ -214,3 +214,32 @@ test('a connection on which there is only noise is closed', async () => {
   clearTimeout(waiting)
   assert.notEqual(reason, 'it is still open')
 })
+
+/** A request, and at once that it is not wanted any more. */
+const takenBack = (id: number): number[] => [
+  ...[0, 0, 6, 1, 5, 0, 0, id >> 8, id & 255, 0x82, 0x84, 0x87, 0x41, 1, 0x78],
+  ...[0, 0, 4, 3, 0, 0, 0, id >> 8, id & 255, 0, 0, 0, 8],
+]
+
+test('whoever asks and takes it back at once, again and again, is not listened to', async () => {
+  let [begun, isHeard] = [0, false]
+  const port = await start((request, response) => {
+    begun++
+    isHeard ||= request.method === 'POST'
+    response.end()
+  })
+  const socket = await dialHttp2(port)
+  socket.write(Buffer.from(Array.from({ length: 900 }, (_, i) => takenBack(2 * i + 1)).flat()))
+  await answerOf(socket, () => false)
+  assert.ok(begun < 100, `${begun} requests`)
+  const patient = await dialHttp2(port)
+  for (let i = 0; i < 100; i++) {
+    patient.write(Buffer.from(takenBack(2 * i + 1)))
+    await turn()
+    await turn()
+  }
+  patient.write(Buffer.from([0, 0, 6, 1, 5, 0, 0, 0, 201, 0x83, 0x84, 0x87, 0x41, 1, 0x78]))
+  for (let looks = 0; !isHeard && !patient.destroyed && looks < 1_000_000; looks++) await turn()
+  assert.equal(isHeard, true)
+  patient.destroy()
+})

@@ -112,6 +112,21 @@ const kinds: Readonly<Record<string, Make>> = {
     opening: h2Head(),
     records: listOf(20, () => Buffer.concat(listOf(10_000, (i) => frame(2, 0, 2 * i + 3, Buffer.from([0, 0, 0, 1, 1]))))),
   }),
+  'requests and resets': () => ({
+    protocol: 'h2',
+    opening: Buffer.concat([Buffer.from(preface), frame(4, 0, 0)]),
+    records: [
+      Buffer.concat(
+        listOf(5000, (i) => {
+          const stream = 2 * i + 1
+          return Buffer.concat([
+            frame(1, 0x5, stream, Buffer.from([0x82, 0x84, 0x87, 0x41, 1, 0x78])),
+            frame(3, 0, stream, Buffer.from([0, 0, 0, 8])),
+          ])
+        }),
+      ),
+    ],
+  }),
 }
 
 const attackOf = (name: string, make: Make, connections: number, isKnown: boolean): Attack => ({
