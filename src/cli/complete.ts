@@ -80,6 +80,7 @@ const ofConfiguration = [
 const ofOneKind = [
   [/^certificate /, 'certificatesigningrequests'],
   [/^create token$/, 'serviceaccounts'],
+  [/^(?:un)?cordon$/, 'nodes'],
 ] as const
 
 const forms = ['json', 'yaml', 'name', 'wide', 'jsonpath=', 'jsonpath-file=', 'go-template=', 'go-template-file=', 'custom-columns=']

@@ -3,7 +3,16 @@
 import type { DynamicObject } from '../client/objects.js'
 import { type FlagTable, UsageError } from './flags.js'
 import type { Io } from './io.js'
-import { type ResultFlags, tellResults, validationFlag, validationOf, type WriteFlagValues, writeFlags, writeUnlessDry } from './results.js'
+import {
+  type Result,
+  type ResultFlags,
+  tellResults,
+  validationFlag,
+  validationOf,
+  type WriteFlagValues,
+  writeFlags,
+  writeUnlessDry,
+} from './results.js'
 import { saveConfigFlag, withSavedConfig } from './saved-config.js'
 import type { Session } from './session.js'
 
@@ -46,7 +55,13 @@ export function needed<T>(flag: string, value: T | undefined): T {
 /** A number where it is one, or a text: of ports, and of shares. */
 export const numberOrText = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text)
 
-export async function createOne(object: DynamicObject, { session, flags, io }: Creation): Promise<number> {
+export async function createOne(object: DynamicObject, work: Creation): Promise<number> {
+  tellResults([await makeOne(object, work)], work.flags, work.io)
+  return 0
+}
+
+/** The same for who tells of it himself. */
+export async function makeOne(object: DynamicObject, { session, flags }: Creation): Promise<Result> {
   const fieldValidation = validationOf(flags.validate)
   const resource = await session.resources.ofKind(object.apiVersion ?? '', object.kind ?? '')
   const namespace = resource.namespaced ? session.namespace : undefined
@@ -58,6 +73,5 @@ export async function createOne(object: DynamicObject, { session, flags, io }: C
   const made = await writeUnlessDry(flags, await saved(shown), async (terms) =>
     collection.create(await saved(placed), { ...terms, fieldValidation }),
   )
-  tellResults([{ resource, name: made.metadata?.name ?? '', what: 'created', object: made }], flags, io)
-  return 0
+  return { resource, name: made.metadata?.name ?? '', what: 'created', object: made }
 }

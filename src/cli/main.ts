@@ -134,6 +134,9 @@ async function showHelp(words: readonly string[], rest: readonly string[], io: I
     io.out(wholeHelp())
     return 0
   }
+  const { elsewhere } = await import('./elsewhere.js')
+  const said = [words.slice(0, 2).join(' '), first].find((name) => own(elsewhere, name) !== undefined)
+  if (said !== undefined) throw new UsageError(`there is no "${said}": ${own(elsewhere, said)}`)
   const group = Object.keys(commands).filter((name) => name.startsWith(`${first} `))
   if (group.length > 0) {
     if (words.length > 1 && !rest.includes('--help'))
@@ -149,9 +152,6 @@ async function showHelp(words: readonly string[], rest: readonly string[], io: I
     else io.err(groupHelp(first))
     return isAsked || first === 'certificate' ? 0 : 1
   }
-  const { elsewhere } = await import('./elsewhere.js')
-  const other = own(elsewhere, first)
-  if (other !== undefined) throw new UsageError(`there is no "${first}": ${other}`)
   throw new UsageError(`unknown command "${first}"${suggestion(first, Object.keys(commands))}`)
 }
 

@@ -112,6 +112,50 @@ const writing: readonly (readonly string[])[] = [
   ['patch', 'deploy', 'web', '-p', '{"spec":{"template":{"spec":{"containers":[{"name":"log","image":"log:3"}]}}}}'],
   ['patch', 'cm', 'prices', '--type=json', '-p', '[{"op":"remove","path":"/data/pear"}]', '-o', 'jsonpath={.data}'],
   ['get', 'deploy', 'web', '-o', 'jsonpath={.spec.replicas} {.spec.template.spec.containers[*].image}'],
+  ['run', 'one', '--image=x'],
+  ['run', 'one', '--image=x'],
+  ['run', 'two', '--image=x', '--port=80', '--env=A=B', '--env=C=D', '--labels=q=r,s=t', '--restart=Never', '--', 'sleep', '5'],
+  ['get', 'pod', 'one', '-o', 'jsonpath={.metadata.labels} {.spec.restartPolicy} {.spec.containers[0].name}'],
+  ['get', 'pod', 'two', '-o', 'jsonpath={.metadata.labels} {.spec.restartPolicy} {..args}{..command} {..env} {..ports}'],
+  ['run', 'three', '--image=x', '--expose', '--port=80', '--command', '--', 'sleep', '5'],
+  ['get', 'pod,svc', 'three', '-o', 'jsonpath={..command}{..selector}{..ports}'],
+  ['run', 'four', '--image=x', '--expose'],
+  ['run', 'four', '--image=x', '--restart=Sometimes'],
+  ['run', 'four', '--image=x', '--env=bad'],
+  ['run', 'four', '--image=x', '--dry-run=client'],
+  ['run', 'four', '--image=x', '--dry-run=client', '-o', 'jsonpath={.spec.containers[0].image} {.metadata.labels}'],
+  ['expose', 'pod', 'one'],
+  ['expose', 'pod', 'two'],
+  ['expose', 'deployment', 'web', '--name=front', '--port=80', '--target-port=http', '--type=NodePort', '--protocol=UDP', '--labels=x=y'],
+  [
+    'get',
+    'svc',
+    'front',
+    '-o',
+    'jsonpath={.spec.ports[0].port} {.spec.ports[0].targetPort} {.spec.ports[0].protocol} {.spec.type} {.metadata.labels}',
+  ],
+  ['expose', 'deployment', 'web', '--name=many', '--port=80,90', '--session-affinity=ClientIP', '--external-ip=1.2.3.4'],
+  ['get', 'svc', 'many', '-o', 'jsonpath={.spec.ports} {.spec.selector} {.metadata.labels} {.spec.sessionAffinity} {.spec.externalIPs}'],
+  ['expose', 'svc', 'web', '--name=again', '--selector=k=v'],
+  ['get', 'svc', 'again', '-o', 'jsonpath={.spec.ports[*].port} {.spec.selector}'],
+  ['expose', 'cm', 'prices', '--port=1'],
+  ['expose', 'deployment', 'none', '--port=1'],
+  ['expose', 'deployment', 'web', '--name=wrong', '--port=1', '--type=Wrong'],
+  ['expose', 'deployment', 'web', '--name=tried', '--port=1', '--dry-run=server'],
+  ['set', 'image', 'deployment/web', 'web=nginx:2'],
+  ['set', 'image', 'deployment/web', 'web=nginx:2'],
+  ['set', 'image', 'deploy', 'web', 'web=nginx:3', 'other=x'],
+  ['set', 'image', 'deploy/web', '*=all:1'],
+  ['get', 'deploy', 'web', '-o', 'jsonpath={..image}'],
+  ['set', 'image', 'deploy/web', 'log=log:5', '--dry-run=client'],
+  ['set', 'image', 'deploy/web', 'log=log:5', '--dry-run=client', '-o', 'jsonpath={..image}'],
+  ['set', 'image', 'deploy', '--all', 'log=log:6'],
+  ['set', 'image', 'deploy', '-l', 'app=shop', 'log=log:7'],
+  ['set', 'image', 'pod/one', 'one=x:2'],
+  ['set', 'image', 'cm/prices', 'a=b'],
+  ['set', 'image', 'deploy/none', 'a=b'],
+  ['set', 'image', 'deploy', 'web'],
+  ['get', 'deploy,pod', '-o', 'jsonpath={..image}'],
   ['rollout', 'restart', 'deployment/web'],
   ['rollout', 'pause', 'deployment/web'],
   ['rollout', 'resume', 'deployment/web'],
@@ -130,6 +174,40 @@ const writing: readonly (readonly string[])[] = [
   ['delete', 'cm', 'prices', '--ignore-not-found'],
   ['delete', 'deploy', '--all', '--wait=false'],
   ['get', 'deploy,cm'],
+]
+
+/** The same for nodes, which are in no namespace: each has its own, called NODE here. */
+const onNodes: readonly string[] = [
+  'cordon NODE',
+  'cordon NODE',
+  'uncordon NODE --dry-run=server',
+  'uncordon NODE',
+  'uncordon node/NODE',
+  'cordon NODE none',
+  'cordon none',
+  'cordon',
+  'cordon NODE -l a=b',
+  'cordon -l kind=NODE',
+  'get node NODE -o jsonpath={.spec.unschedulable}',
+  'taint node NODE k=v:NoSchedule',
+  'taint node NODE k=v:NoSchedule',
+  'taint node NODE k=w:NoSchedule --overwrite',
+  'taint nodes NODE k2:NoExecute k3=x:PreferNoSchedule',
+  'get node NODE -o jsonpath={.spec.taints}',
+  'taint node NODE k-',
+  'taint node NODE k-',
+  'taint node NODE k2:NoExecute-',
+  'taint node NODE k9=v:NoSchedule k3-',
+  'taint node NODE k:Wrong',
+  'taint node NODE',
+  'taint node NODE a=v=w:NoExecute',
+  'taint node NODE a:NoExecute a:NoExecute',
+  'taint node NODE m=1:NoExecute m-',
+  'taint node NODE =v:NoExecute',
+  'taint pods NODE a:NoExecute',
+  'taint node none a:NoExecute',
+  'taint node -l kind=NODE z:NoExecute -o name',
+  'get node NODE -o jsonpath={.spec.taints}',
 ]
 
 kubectlSuite({ title: 'clusterctl beside kubectl' }, (bench) => {
@@ -162,6 +240,30 @@ kubectlSuite({ title: 'clusterctl beside kubectl' }, (bench) => {
     })()
     return ready.then(({ access }) => new Kubectl({ ...kubectl.access, namespace: access.namespace as string }))
   }
+
+  test('nodes', async () => {
+    const { kubectl } = bench()
+    const both = [
+      { node: 'theirs', client: kubectl },
+      { node: 'ours00', client: ours(kubectl) },
+    ] as const
+    for (const { node } of both)
+      await kubectl.run(
+        'create -f -',
+        [],
+        JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata: { name: node, labels: { kind: node } } }),
+      )
+    for (const line of onNodes) {
+      const said = await Promise.all(
+        both.map(async ({ node, client }) => {
+          const [first = '', ...rest] = line.replaceAll('NODE', node).split(' ')
+          const { stdout, code } = await client.run(first, rest)
+          return [line, stdout.replaceAll(node, 'NODE'), code]
+        }),
+      )
+      assert.deepEqual(said[1], said[0])
+    }
+  })
 
   test('what is kept of what was written, for those who apply on their side', async () => {
     const map = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: kept, annotations: {note: "<b>"}}\ndata: {b: "1", a: "2"}\n'
