@@ -7,7 +7,7 @@ import { removeStale } from './api-services.js'
 import { constantObjects } from './constants.js'
 import { type Listeners, namespacesOf, type OwnAddresses, ownEndpoints, ownLease, ownService, type ServerName } from './own-objects.js'
 import { createMissing, placeAll } from './place.js'
-import { type Prepared, placePrepared } from './prepared.js'
+import { nameOf, namesInOrder, type Prepared, placePrepared, readPrepared } from './prepared.js'
 import { type Trusted, trustMap } from './trust-map.js'
 
 export interface BootstrapSettings extends OwnAddresses, Listeners {
@@ -20,13 +20,16 @@ export interface BootstrapSettings extends OwnAddresses, Listeners {
 
 export async function bootstrap(engine: Engine, catalog: Catalog, settings: BootstrapSettings): Promise<void> {
   const { identity, clock } = engine
-  const isPlaced = settings.prepared !== undefined && (await placePrepared(engine, catalog, settings.prepared))
+  const ready = settings.prepared && readPrepared(engine, catalog, settings.prepared)
+  const isPlaced = ready !== undefined && (await placePrepared(engine, ready))
   if (!isPlaced) await createMissing(engine, catalog, namespacesOf(identity))
   const now = clock.now()
+  const inOrder = isPlaced || ready === undefined ? nothing : namesInOrder(engine, ready)
+  const constants = isPlaced || inOrder.size === ready?.objects.length ? [] : constantObjects(catalog, engine.gates, now)
   await Promise.all([
     createMissing(engine, catalog, [ownService(identity, settings)]),
     placeAll(engine, catalog, [
-      ...(isPlaced ? [] : constantObjects(catalog, engine.gates, now)),
+      ...constants.filter(({ resource, namespace = '', object }) => !inOrder.has(nameOf(resource, namespace, object.metadata?.name ?? ''))),
       ...ownEndpoints(identity, settings),
       trustMap(identity, settings.trusted, now),
       ...(engine.gates('APIServerIdentity') ? [ownLease(identity, { ...settings.self, now })] : []),
@@ -34,3 +37,5 @@ export async function bootstrap(engine: Engine, catalog: Catalog, settings: Boot
     isPlaced ? undefined : removeStale(engine, catalog),
   ])
 }
+
+const nothing: ReadonlySet<string> = new Set()

@@ -17,7 +17,7 @@ import { constantObjects } from './constants.js'
 import { namespacesOf } from './own-objects.js'
 import { createMissing, placeAll } from './place.js'
 import { prepare } from './prepare.js'
-import { placePrepared } from './prepared.js'
+import { conditionsOf, nameOf, namesInOrder, type Prepared, placePrepared, type ReadyObjects, readPrepared } from './prepared.js'
 
 const timeOfBuild = Date.parse('2001-02-03T04:05:06Z')
 const timeOfStart = Date.parse('2034-11-12T13:14:15Z')
@@ -38,6 +38,11 @@ const placeLive = async ({ engine, catalog, catalogs }: Stage): Promise<void> =>
   await Promise.all(running.map((loop) => loop.close()))
 }
 
+async function placeIfGood(engine: Engine, catalog: Catalog, prepared: Prepared): Promise<boolean> {
+  const ready = readPrepared(engine, catalog, prepared)
+  return ready !== undefined && (await placePrepared(engine, ready))
+}
+
 /** But for uids. */
 const contentsOf = (engine: Engine, catalog: Catalog): readonly string[] =>
   catalog
@@ -55,7 +60,7 @@ for (const name of identityNames) {
     const build = await freshStage(name, timeOfBuild)
     const prepared = { bytes: await prepare(build.engine, build.catalog, loops), loops }
     const [quick, live] = [await freshStage(name, timeOfStart), await freshStage(name, timeOfStart)]
-    assert.equal(await placePrepared(quick.engine, quick.catalog, prepared), true)
+    assert.equal(await placeIfGood(quick.engine, quick.catalog, prepared), true)
     await placeLive(live)
     const expected = contentsOf(live.engine, live.catalog)
     assert.ok(expected.length > 150)
@@ -74,7 +79,7 @@ test('where they are not good, nothing of them is placed', async () => {
   const prepared = { bytes: await prepare(build.engine, build.catalog, loops), loops }
   const isPlaced = async ({ engine, catalog }: Stage, loopsNow = loops): Promise<boolean> => {
     const before = contentsOf(engine, catalog)
-    const isDone = await placePrepared(engine, catalog, { ...prepared, loops: loopsNow })
+    const isDone = await placeIfGood(engine, catalog, { ...prepared, loops: loopsNow })
     if (!isDone) assert.deepEqual(contentsOf(engine, catalog), before)
     return isDone
   }
@@ -99,6 +104,46 @@ test('who finds that another server was quicker is told so', async () => {
   const build = await freshStage('cluster', timeOfBuild)
   const prepared = { bytes: await prepare(build.engine, build.catalog, loops), loops }
   const { engine, catalog } = await freshStage('cluster', timeOfStart)
-  const both = await Promise.all([placePrepared(engine, catalog, prepared), placePrepared(engine, catalog, prepared)])
+  const both = await Promise.all([placeIfGood(engine, catalog, prepared), placeIfGood(engine, catalog, prepared)])
   assert.deepEqual(both, [true, false])
+})
+
+test('those that are as they were prepared are in order, and nothing else is', async () => {
+  const build = await freshStage('cluster', timeOfBuild)
+  const bytes = await prepare(build.engine, build.catalog, loops)
+  const { engine, catalog } = await freshStage('cluster', timeOfStart)
+  const ready = readPrepared(engine, catalog, { bytes, loops }) as ReadyObjects
+  assert.equal(namesInOrder(engine, ready).size, 0)
+  await placePrepared(engine, ready)
+  const names = namesInOrder(engine, ready)
+  assert.equal(names.size, ready.objects.length)
+  const all = constantObjects(catalog, engine.gates, timeOfStart + 5000)
+  for (const { resource, namespace = '', object } of all) assert.ok(names.has(nameOf(resource, namespace, object.metadata?.name ?? '')))
+  const { revision } = engine.store
+  await placeAll(engine, catalog, all)
+  assert.equal(engine.store.revision, revision, 'nothing is to be done about them')
+
+  const changed: string[] = []
+  for (const [place, { resource, namespace, name, range, uidAt, timesAt }] of ready.objects.entries()) {
+    const stored = engine.store.read({ resource, namespace, name })
+    assert.ok(stored)
+    const value = Buffer.from(stored.entry.value)
+    // One byte somewhere: at the beginning, at the end, or beside what may be different.
+    const spots = [0, value.length - 1, uidAt - range[0] - 1, uidAt - range[0] + 36, ...timesAt.map((at) => at - range[0] + 20)]
+    const spot = spots[place % spots.length] as number
+    value[spot] = (value[spot] as number) ^ 1
+    await engine.store.put({ resource, namespace, name }, value, { expect: stored.revision })
+    changed.push(nameOf(resource.name, namespace, name))
+    const left = namesInOrder(engine, ready)
+    assert.equal(left.size, ready.objects.length - changed.length)
+    assert.ok(!left.has(changed.at(-1) ?? ''))
+  }
+})
+
+test('custom kinds make no difference to them', async () => {
+  const { engine, catalog } = await freshStage('cluster', timeOfBuild)
+  const [first] = definitions
+  assert.ok(first)
+  const custom = { ...first, group: 'example.com', custom: {} } as unknown as typeof first
+  assert.equal(conditionsOf(catalog.with({ put: [custom] }), engine.gates, loops), conditionsOf(catalog, engine.gates, loops))
 })
