@@ -1,6 +1,5 @@
 // From a request on the wire to an answer: the pipeline is walked, and whatever is thrown on the way leaves through one door.
 
-import { randomUUID } from 'node:crypto'
 import { ApiError } from '../api/api-error.js'
 import type { CatalogSource } from '../api/catalog-source.js'
 import { scanQuery } from '../api/options/query.js'
@@ -8,6 +7,7 @@ import { parseRequest } from '../api/request-info.js'
 import { type Clock, timerMs } from '../base/clock.js'
 import { TooHeavyError } from '../base/weight.js'
 import { negotiateError } from '../codec/negotiation.js'
+import { newAuditId } from './audit-ids.js'
 import { Exchange, type WireRequest, type WireResponse } from './exchange.js'
 import { Lifecycle, type RequestHooks } from './lifecycle.js'
 import { serveOffloaded } from './offload.js'
@@ -81,7 +81,7 @@ function refuseMalformed(request: WireRequest, response: WireResponse): void {
 /** A client may bring the name under which it will look for the request in the records. */
 function auditIdOf({ headers }: WireRequest): string {
   const sent = headers['audit-id']
-  return typeof sent === 'string' && sent !== '' && sent.length <= mostAuditId ? sent : randomUUID()
+  return typeof sent === 'string' && sent !== '' && sent.length <= mostAuditId ? sent : newAuditId()
 }
 
 const mostAuditId = 256

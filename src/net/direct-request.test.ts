@@ -146,6 +146,37 @@ test('a body that is taken at once does not go through the stream', async () => 
   stop(server)
 })
 
+test('a body that came before somebody wants it is taken as well, and a long one is left in the stream', async () => {
+  for (const [bytes, isDirect] of [
+    [3, true],
+    [200_000, false],
+  ] as const) {
+    let wasTaken: boolean | undefined
+    const server = await start((request, response) => {
+      let size = 0
+      const taker = {
+        data: (part: Buffer): void => {
+          size += part.length
+        },
+        end: () => response.end(`${size}.`),
+        aborted: () => undefined,
+      }
+      setTimeout(() => {
+        wasTaken = takeBody(request, taker)
+        if (!wasTaken) request.on('data', taker.data).on('end', taker.end)
+      }, 50)
+    })
+    const answer = await answersTo(
+      server,
+      [Buffer.from(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n${'x'.repeat(bytes)}`)],
+      1,
+    )
+    assert.ok(answer.endsWith(`\r\n${bytes}.`), answer.slice(-100))
+    assert.equal(wasTaken, isDirect)
+    stop(server)
+  }
+})
+
 test('a request that is answered and was not read is forgotten by the parser, and needs no tick to end', async () => {
   const events: string[] = []
   let parser: { readonly incoming: unknown } | undefined
@@ -159,9 +190,13 @@ test('a request that is answered and was not read is forgotten by the parser, an
     response.end('ok.')
   })
   const client = open(server)
-  client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  await until(() => parser !== undefined && parser.incoming === null)
-  assert.deepEqual(events, [])
+  for (const sent of ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc']) {
+    parser = undefined
+    client.write(sent)
+    await until(() => parser !== undefined && parser.incoming === null)
+    // Between a body and its end Node runs what waits: the answer is over before.
+    if (sent.startsWith('GET')) assert.deepEqual(events, [])
+  }
   stop(server, client)
 })
 

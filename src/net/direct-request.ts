@@ -18,7 +18,10 @@ const endedOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(IncomingMe
 
 export class DirectRequest extends IncomingMessage {
   #taker: BodyTaker | undefined = undefined
-  /** Whether parts of a body are in the stream. */
+  /** What has come while nobody has said how he wants it: less than a stream would hold. */
+  #kept: Buffer[] | undefined = undefined
+  #keptBytes = 0
+  /** Whether it is a stream for good. */
   #isStreamed = false
   /** Its end was not put into the stream. */
   #isEnded = false
@@ -27,17 +30,20 @@ export class DirectRequest extends IncomingMessage {
     Object.defineProperty(DirectRequest.prototype, 'readableEnded', {
       configurable: true,
       get(this: DirectRequest): boolean {
-        return this.#isEnded || endedOf?.call(this) === true
+        return (this.#isEnded && this.#kept === undefined) || endedOf?.call(this) === true
       },
     })
   }
 
-  /** Gives the body to somebody, from its beginning. False where a part of it is in the stream already, or somebody listens there. */
+  /** Gives the body to somebody, from its beginning. False where it is in the stream already, or somebody listens there. */
   takeBody(taker: BodyTaker): boolean {
     if (this.#isStreamed || this.#taker !== undefined || this.readableFlowing !== null || this.destroyed) return false
+    const kept = this.#kept
     this.#taker = taker
+    this.#kept = undefined
     // Nothing has to be read and let go when it was answered.
     ;(this as unknown as { _consuming: boolean })._consuming = true
+    if (kept !== undefined) for (const part of kept) taker.data(part)
     if (this.#isEnded) taker.end()
     return true
   }
@@ -48,12 +54,21 @@ export class DirectRequest extends IncomingMessage {
       else this.#taker.data(part)
       return true
     }
-    if (part === null && !this.#isStreamed && this.readableFlowing === null && !this.#isHeard) {
+    if (!this.#isStreamed && this.readableFlowing === null && !this.#isHeard && this.#keep(part)) return true
+    this.#toStream()
+    return super.push(part)
+  }
+
+  #keep(part: Buffer | null): boolean {
+    if (part === null) {
       this.#isEnded = true
       return true
     }
-    this.#isStreamed = true
-    return super.push(part)
+    this.#keptBytes += part.length
+    if (this.#keptBytes >= this.readableHighWaterMark) return false
+    if (this.#kept === undefined) this.#kept = [part]
+    else this.#kept.push(part)
+    return true
   }
 
   #end(taker: BodyTaker): void {
@@ -66,16 +81,20 @@ export class DirectRequest extends IncomingMessage {
     return this.listenerCount('end') > 0 || this.listenerCount('readable') > 0 || this.listenerCount('close') > 0
   }
 
-  /** Whoever wants a stream has one that ends. */
-  #stream(): void {
-    if (!this.#isEnded || this.#taker !== undefined) return
-    this.#isEnded = false
+  /** Whoever wants a stream has one, with what has come. */
+  #toStream(): void {
+    if (this.#isStreamed || this.#taker !== undefined) return
     this.#isStreamed = true
+    const kept = this.#kept
+    this.#kept = undefined
+    if (kept !== undefined) for (const part of kept) super.push(part)
+    if (!this.#isEnded) return
+    this.#isEnded = false
     super.push(null)
   }
 
   override on(event: string | symbol, listener: (...args: never[]) => void): this {
-    if (streamEvents.has(event)) this.#stream()
+    if (streamEvents.has(event)) this.#toStream()
     return super.on(event as string, listener as (...args: unknown[]) => void)
   }
 
@@ -84,20 +103,22 @@ export class DirectRequest extends IncomingMessage {
   }
 
   override read(size?: number): unknown {
-    this.#stream()
+    this.#toStream()
     return super.read(size)
   }
 
   override resume(): this {
-    this.#stream()
+    this.#toStream()
     return super.resume()
   }
 
-  /** Called when it was answered and nobody has read it: of what has ended nothing is left to be let go. */
+  /** Called when it was answered and nobody has read it: what has ended is let go at once. */
   _dump(): void {
     const self = this as unknown as { _dumped: boolean }
-    if (this.#isEnded) self._dumped = true
-    else dump.call(this)
+    if (this.#isEnded) {
+      this.#kept = undefined
+      self._dumped = true
+    } else dump.call(this)
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {

@@ -26,4 +26,7 @@ export function closeEndless(request: IncomingMessage, response: ServerResponse)
 }
 
 const mayBeEndless = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > mostUnreadBytes
+  headers['transfer-encoding'] !== undefined || isLong(headers['content-length'] ?? '')
+
+/** Few digits need not be read: whoever has six of them has less than a megabyte. */
+const isLong = (length: string): boolean => length.length > 6 && Number(length) > mostUnreadBytes
