@@ -36,6 +36,10 @@ export class ExpiryLoop {
 
   constructor(options: ExpiryOptions) {
     this.#options = options
+  }
+
+  /** From now on keys are deleted, which are commits like any other. */
+  start(): void {
     this.#sleep()
   }
 

@@ -37,12 +37,13 @@ describe('what is in the log only', () => {
   const put = (key: string, value: string | undefined, more: { expect?: number; expiresAtMs?: number } = {}) =>
     storage.commit([{ key, value: value === undefined ? undefined : Buffer.from(value), expect: more.expect, ...more }])
   /** As a crash would leave it. */
-  const crashed = async (): Promise<Storage> => {
+  const crash = (): string => {
     const copy = `${folder}-${opened.length}`
     cpSync(folder, copy, { recursive: true })
     for (const name of ['owner.mdb', 'owner.mdb-lock', 'data.mdb-lock']) rmSync(join(copy, name), { force: true })
-    return open(copy)
+    return copy
   }
+  const crashed = (): Promise<Storage> => open(crash())
   const shown = (of: Storage) => ({
     revision: of.revision,
     entries: of.range({ ...everything, limit: 1000 }).entries.map(({ key, revision, value }) => `${key} ${revision} ${value}`),
@@ -90,6 +91,29 @@ describe('what is in the log only', () => {
     assert.deepEqual(shown(await crashed()), before)
     await first.close()
     await first.close()
+  })
+
+  test('is in the data file before anything is written over it, also where keys expire at once', async () => {
+    await put('k/first', 'value')
+    await put('k/soon', 'value', { expiresAtMs: Date.now() + 500 })
+    await put('k/last', 'value')
+    const copy = crash()
+    // Whoever deletes what has expired asks for the time first.
+    let isAsked = false
+    const now = (): number => {
+      if (!isAsked) cpSync(join(copy, 'data.mdb'), join(`${folder}-file`, 'data.mdb'))
+      isAsked = true
+      return Date.now() + 1000
+    }
+    fs.mkdirSync(`${folder}-file`)
+    const recovered = await openLmdbStorage({ folder: copy, mark: 'test', clock: { ...systemClock, now }, logger: silentLogger })
+    opened.push(recovered)
+    for (const until = Date.now() + 20_000; recovered.read('k/soon') && Date.now() < until; )
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    const keysOf = (of: Storage) => of.range({ ...everything, limit: 10 }).entries.map(({ key }) => key)
+    assert.deepEqual(keysOf(recovered), ['k/first', 'k/last'])
+    const withoutLog = await open(`${folder}-file`)
+    assert.ok(withoutLog.read('k/first') && withoutLog.read('k/last'), 'the log was still needed')
   })
 
   test('outlasts the end of its data file’s turn: it comes there by itself', async () => {

@@ -112,11 +112,16 @@ class LmdbStorage implements Storage, HistorySource {
     const { file, folder } = parts
     const recovered = recover(file.path, file.snapshot)
     refuseGap(folder, recovered)
-    const storage = new LmdbStorage(parts, recovered, await openLog(file.path, recovered))
+    const log = await openLog(file.path, recovered)
+    let storage: LmdbStorage | undefined
     try {
+      storage = new LmdbStorage(parts, recovered, log)
       await storage.#checkpoints.run()
+      // Not before: the first record that is written takes the place of others, which must be in the data file by then.
+      storage.#expiryLoop.start()
     } catch (error) {
-      await storage.#abandon()
+      if (storage) storage.#checkpoints.abandon()
+      await log.close(false)
       throw error
     }
     await storage.shrink({ peakBytes: 0, mostCopiedBytes: Number.POSITIVE_INFINITY })
@@ -352,13 +357,6 @@ class LmdbStorage implements Storage, HistorySource {
       if (forgotten.isEmpty) return
       await this.#runChore(forgotten.remove)
     }
-  }
-
-  /** What could not be opened whole. */
-  #abandon(): Promise<void> {
-    this.#expiryLoop.close()
-    this.#checkpoints.abandon()
-    return this.#log.close(false)
   }
 
   async #close(): Promise<void> {

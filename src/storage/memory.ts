@@ -65,6 +65,7 @@ class MemoryStorage implements Storage, HistorySource {
       recover: async (error) => new StorageUnavailableError(String(error)),
     })
     this.#expiryLoop = new ExpiryLoop({ clock, logger, source: this })
+    this.#expiryLoop.start()
   }
 
   get revision(): number {
