@@ -76,10 +76,11 @@ export async function promoteDraft(path: string): Promise<void> {
 export async function renameDraft(path: string): Promise<() => Promise<void>> {
   chmodSync(draftPath(path), 0o600)
   await syncFile(draftPath(path))
-  rmSync(`${draftPath(path)}-lock`, { force: true })
   // Opened before, so that a lack of descriptors comes while nothing has happened.
   const folder = openSync(dirname(path), 'r')
   try {
+    // Who reads the file in another process, such as a backup, enters himself there: whoever has the draft open must see that.
+    renameSync(`${draftPath(path)}-lock`, `${path}-lock`)
     renameSync(draftPath(path), path)
   } catch (error) {
     closeSync(folder)

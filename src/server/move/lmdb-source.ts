@@ -1,6 +1,6 @@
 // The data folder of an embedded store as a source: as of one moment, also while the server that owns it goes on.
 
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FolderLock, lockFolder } from '../../storage/folder-lock.js'
 import { findDamage } from '../../storage/lmdb-damage.js'
@@ -30,18 +30,12 @@ export async function openLmdbSource({ folder, exclusive }: LmdbSourceOptions): 
   const lock = exclusive ? lockFolder(folder) : undefined
   try {
     const damage = exclusive ? findDamage(path) : undefined
-    const tables = damage === undefined ? openTables({ path, create: false }) : undefined
-    if (!tables) throw new MoveError(`the data file ${path} is damaged: ${damage ?? 'it lacks tables'}`)
-    try {
-      const format = readMeta(tables, 'format')
-      if (isKnownFormat(format)) return new LmdbSource(tables, lock, readMoment(path, tables))
-      throw new MoveError(
-        `the data file ${path} has a format that this version does not know (${format}): use the version of the server that wrote it`,
-      )
-    } catch (error) {
-      await tables.root.close()
-      throw error
+    if (damage !== undefined) throw new MoveError(`the data file ${path} is damaged: ${damage}`)
+    for (let tries = 0; tries < mostTries; tries++) {
+      const moment = await readMoment(path)
+      if (moment) return new LmdbSource(lock, moment)
     }
+    throw new MoveError(`the log of the data file ${path} does not follow it: it is damaged`)
   } catch (error) {
     await lock?.release()
     throw error
@@ -49,23 +43,50 @@ export async function openLmdbSource({ folder, exclusive }: LmdbSourceOptions): 
 }
 
 interface Moment {
+  readonly tables: Tables
   readonly snapshot: Snapshot
   /** What was in the log and not in the data file. */
   readonly memtable: Memtable
 }
 
 /**
- * The data file and its log as of one moment. A server at work may bring what the log holds into the file and write over it between the two:
- * then what the log has does not follow what the file had, and both are read anew.
+ * The data file and its log as of one moment; undefined when they are to be read anew. A server at work may bring what the log holds into the
+ * file, and then write over it or cut it, between the two: what the log has left may well follow what the file had, and yet not be all.
  */
-function readMoment(path: string, tables: Tables): Moment {
-  for (let tries = 0; tries < mostTries; tries++) {
+async function readMoment(path: string): Promise<Moment | undefined> {
+  const { ino } = statSync(path)
+  const tables = openTables({ path, create: false })
+  if (!tables) throw new MoveError(`the data file ${path} is damaged: it lacks tables`)
+  try {
+    checkFormat(path, readMeta(tables, 'format'))
     const snapshot = new Snapshot(tables)
     const { memtable, gapUntil } = recover(path, snapshot)
-    if (gapUntil === undefined) return { snapshot, memtable }
+    // Nothing of the log goes before it is in the file, and a file that has been replaced says no more what there is.
+    if (gapUntil === undefined && newestRevision(tables) === memtable.checkpointed && statSync(path).ino === ino)
+      return { tables, snapshot, memtable }
+    snapshot.close()
+  } catch (error) {
+    await tables.root.close()
+    throw error
+  }
+  await tables.root.close()
+  return undefined
+}
+
+function checkFormat(path: string, format: string): void {
+  if (isKnownFormat(format)) return
+  throw new MoveError(
+    `the data file ${path} has a format that this version does not know (${format}): use the version of the server that wrote it`,
+  )
+}
+
+function newestRevision(tables: Tables): number {
+  const snapshot = new Snapshot(tables)
+  try {
+    return snapshot.lastRevision()
+  } finally {
     snapshot.close()
   }
-  throw new MoveError(`the log of the data file ${path} does not follow it: it is damaged`)
 }
 
 class LmdbSource implements MoveSource {
@@ -76,7 +97,7 @@ class LmdbSource implements MoveSource {
   readonly #snapshot: Snapshot
   readonly #reads: LmdbReads
 
-  constructor(tables: Tables, lock: FolderLock | undefined, { snapshot, memtable }: Moment) {
+  constructor(lock: FolderLock | undefined, { tables, snapshot, memtable }: Moment) {
     this.#tables = tables
     this.#lock = lock
     this.#snapshot = snapshot
