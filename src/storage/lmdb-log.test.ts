@@ -177,6 +177,43 @@ describe('what is in the log only', () => {
     assert.deepEqual(shown(await crashed()), shown(storage))
   })
 
+  test('its files last once the storage is open, whoever made them, and are closed where it cannot be opened', async () => {
+    const copy = crash()
+    for (const path of logPaths(join(copy, 'data.mdb'))) rmSync(path)
+    const { fsync, openSync } = fs
+    const descriptors = (): number => (process.platform === 'linux' ? fs.readdirSync('/proc/self/fd').length : 0)
+    const isFolder = (descriptor: number): boolean => fs.fstatSync(descriptor).isDirectory()
+    const failure = new Error('EIO: i/o error')
+    const fails = async (what: string, mocked: () => void): Promise<void> => {
+      const before = descriptors()
+      mocked()
+      syncBuiltinESMExports()
+      await assert.rejects(open(copy), /EIO/, what)
+      mock.restoreAll()
+      syncBuiltinESMExports()
+      assert.equal(descriptors(), before, what)
+    }
+    await fails('the folder cannot be synced', () =>
+      mock.method(fs, 'fsync', (descriptor: number, done: (error: Error | null) => void) =>
+        isFolder(descriptor) ? done(failure) : fsync(descriptor, done),
+      ),
+    )
+    await fails('the second file cannot be opened', () =>
+      mock.method(fs, 'openSync', (...args: Parameters<typeof openSync>) => {
+        if (String(args[0]).endsWith('.log-1')) throw failure
+        return openSync(...args)
+      }),
+    )
+    let synced = 0
+    mock.method(fs, 'fsync', (descriptor: number, done: (error: Error | null) => void) => {
+      if (isFolder(descriptor)) synced += 1
+      fsync(descriptor, done)
+    })
+    syncBuiltinESMExports()
+    await open(copy)
+    assert.equal(synced, 1)
+  })
+
   test('writes are refused, and not held, when memory is full and the data file cannot be written', async () => {
     const { statfsSync } = fs
     let isFull = false

@@ -1,12 +1,11 @@
 // What a data file lacks and its log has: what a crash has left there, or what a server at work has not brought into the file yet.
 
-import { existsSync } from 'node:fs'
 import { type Row, type StagedWrite, stagedOf } from './commit-batch.js'
 import { syncFolderOf } from './lmdb-folder.js'
 import type { Snapshot } from './lmdb-snapshot.js'
 import { Memtable } from './memtable.js'
 import { StorageRefusedError } from './storage.js'
-import { type LogContents, logPaths, readLog, WriteAheadLog } from './write-ahead-log.js'
+import { type LogContents, readLog, WriteAheadLog } from './write-ahead-log.js'
 
 export interface Recovered {
   readonly memtable: Memtable
@@ -42,8 +41,13 @@ function staged(write: LogContents['writes'][number], memtable: Memtable, snapsh
 
 /** Opens the log to be written to. A crash may take the name of a new file with it, unless its folder has been synced. */
 export async function openLog(path: string, { memtable, seed, lastNumber }: Recovered): Promise<WriteAheadLog> {
-  const areThere = logPaths(path).every((file) => existsSync(file))
   const log = new WriteAheadLog({ path, seed, lastNumber, checkpointed: () => memtable.checkpointed })
-  if (!areThere) await syncFolderOf(path)
-  return log
+  try {
+    // Also where they are there: whoever made them may have been killed before this.
+    await syncFolderOf(path)
+    return log
+  } catch (error) {
+    await log.close(false)
+    throw error
+  }
 }

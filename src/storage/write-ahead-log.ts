@@ -85,9 +85,14 @@ export class WriteAheadLog {
   constructor(options: LogOptions) {
     this.#options = options
     this.#number = options.lastNumber
-    const [active, other] = logPaths(options.path).map(openFile)
-    this.#active = active as LogFile
-    this.#other = other as LogFile
+    const [first, second] = logPaths(options.path)
+    this.#active = openFile(first)
+    try {
+      this.#other = openFile(second)
+    } catch (error) {
+      closeSync(this.#active.descriptor)
+      throw error
+    }
   }
 
   /** Resolves when the writes, which follow the revision `before`, are on the disk. One call at a time. */
