@@ -78,6 +78,7 @@ export class DataFile {
   }
 
   usedBytes(): number {
+    if (!this.isOpen) throw new StorageUnavailableError('the data file is not open')
     return spaceUse(this.#tables).usedBytes
   }
 

@@ -12,7 +12,7 @@ import { openLmdbStorage } from './lmdb.js'
 import { draftPath } from './lmdb-folder.js'
 import { writeDraft } from './lmdb-rewrite.js'
 import type { Tables } from './lmdb-tables.js'
-import type { Storage } from './storage.js'
+import { type Storage, StorageUnavailableError } from './storage.js'
 
 describe('a rewritten data file', () => {
   let folder: string
@@ -65,6 +65,44 @@ describe('a rewritten data file', () => {
     await storage.close()
     storage = await open()
     assert.equal(storage.read('k/acknowledged')?.value.toString(), 'yes')
+    await storage.close()
+  })
+
+  test('takes no writes while it cannot be opened: it may have more than is known of', async () => {
+    await fill()
+    const { ino } = statSync(folder)
+    const { fsync } = fs
+    mock.method(fs, 'fsync', (descriptor: number, callback: (error: Error | null) => void) => {
+      if (fs.fstatSync(descriptor).ino === ino) callback(failure())
+      else fsync(descriptor, callback)
+    })
+    syncBuiltinESMExports()
+    await storage.compact(storage.revision)
+    await put('k/a', Buffer.from('one'))
+    const { revision } = storage
+    // As a write leaves it that reached the disk although it failed.
+    const copy = join(folder, 'copy')
+    fs.mkdirSync(copy)
+    for (const name of ['data.mdb', 'data.mdb.log-0', 'data.mdb.log-1']) fs.copyFileSync(join(folder, name), join(copy, name))
+    const other = await openLmdbStorage({ folder: copy, mark: 'test', clock: systemClock, logger: silentLogger })
+    await other.commit([{ key: 'k/failed', value: Buffer.from('yes'), expect: undefined }])
+    await other.close()
+    fs.renameSync(file(), `${file()}.away`)
+    fs.mkdirSync(file())
+    await assert.rejects(storage.compact(revision), /EIO/)
+    const seen: string[] = []
+    storage.follow((changes) => seen.push(...changes.map((change) => `${change.revision - revision} ${change.key}`)))
+    const outcome = await put('k/a', Buffer.from('two')).catch((error: unknown) => error)
+    fs.rmdirSync(file())
+    fs.copyFileSync(join(copy, 'data.mdb'), file())
+    restore()
+    for (const until = Date.now() + 10_000; !seen.includes('1 k/failed') && Date.now() < until; )
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    await storage.compact(revision)
+    assert.ok(outcome instanceof StorageUnavailableError, 'it was refused')
+    assert.deepEqual([storage.read('k/a')?.value.toString(), storage.read('k/failed')?.revision], ['one', revision + 1])
+    await put('k/a', Buffer.from('three'))
+    assert.deepEqual(seen, ['1 k/failed', '2 k/a'])
     await storage.close()
   })
 

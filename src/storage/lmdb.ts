@@ -265,6 +265,9 @@ class LmdbStorage implements Storage, HistorySource {
 
   /** Past the log where that may grow no more: because checkpoints do not follow, or because the disk is nearly full. */
   #write(staged: readonly StagedWrite[]): Promise<void> {
+    // A file that was reopened may have held more than was known of when the batch was decided; one that is not open still may.
+    if (!this.#file.isOpen || staged[0]?.change.revision !== this.#revision + 1)
+      throw new StorageUnavailableError('the data file is not open')
     const hasRoom = !this.#memtable.isFull && this.#file.hasAmpleRoom()
     return hasRoom ? this.#log.append(staged, this.#revision) : this.#checkpoints.writeThrough(staged)
   }
