@@ -37,6 +37,7 @@ export class Checkpoints {
   #last: Promise<unknown> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #endWriteThrough: (() => void) | undefined
+  #isUnderWay = false
   #isFailing = false
   #isClosed = false
 
@@ -46,7 +47,8 @@ export class Checkpoints {
 
   /** There is more in memory. */
   notice(): void {
-    if (this.#next !== undefined || this.#isClosed) return
+    // What is being written still counts as being in memory: how much is left shows when it is done.
+    if (this.#next !== undefined || this.#isUnderWay || this.#isClosed) return
     if (this.#options.memtable.isLarge && !this.#isFailing) void this.run().catch(() => undefined)
     else this.#timer ??= this.#runLater(this.#isFailing ? retryMs : longestMs)
   }
@@ -117,12 +119,18 @@ export class Checkpoints {
   async #checkpoint(chores: readonly Chore[]): Promise<void> {
     const { file, memtable } = this.#options
     let revision = 0
-    await this.#write(() => {
-      revision = memtable.revision
-      return { staged: memtable.writes, chores: chores.map((chore) => (tables) => chore(tables, revision)) }
-    })
-    file.snapshot.renew()
-    memtable.drop(revision)
+    this.#isUnderWay = true
+    try {
+      await this.#write(() => {
+        revision = memtable.revision
+        return { staged: memtable.writes, chores: chores.map((chore) => (tables) => chore(tables, revision)) }
+      })
+      file.snapshot.renew()
+      memtable.drop(revision)
+    } finally {
+      this.#isUnderWay = false
+      if (memtable.size > 0) this.notice()
+    }
   }
 
   /** What there is to write is asked for when it is written, in the same turn. */

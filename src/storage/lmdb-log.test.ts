@@ -125,6 +125,20 @@ describe('what is in the log only', () => {
     assert.notEqual(size(), before)
   })
 
+  test('comes into the data file with many others, not with the few that came while the last ones did', async () => {
+    // The number of the last transaction, in one of the two headers of the file.
+    const transactions = (): number => {
+      const bytes = fs.readFileSync(join(folder, 'data.mdb'))
+      return Math.max(bytes.readUInt32LE(152), bytes.readUInt32LE(bytes.readUInt32LE(48) + 152))
+    }
+    const before = transactions()
+    const beganMs = performance.now()
+    for (let i = 0; i < 2560; i++) await put(`k/${i % 700}`, 'value')
+    // And those for which a second has passed.
+    const most = 11 + Math.ceil((performance.now() - beganMs) / 1000)
+    assert.ok(transactions() - before <= most, `${transactions() - before} transactions, not ${most}`)
+  })
+
   test('is refused when a part of it is missing', async () => {
     for (let i = 0; i < 600; i++) await put(`k/${i}`, 'value')
     await put('k/last', 'value')
