@@ -38,7 +38,7 @@ export class ExpiryLoop {
     this.#options = options
   }
 
-  /** From now on keys are deleted, which are commits like any other. */
+  /** From now on keys are deleted, which are commits like any other. Again: there are others. */
   start(): void {
     this.#sleep()
   }

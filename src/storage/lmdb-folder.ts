@@ -70,7 +70,7 @@ export async function promoteDraft(path: string): Promise<void> {
 }
 
 /**
- * Puts a complete draft in the data file's place. What fails has changed nothing; once this resolves there is no way back, and the new file is
+ * Puts a complete draft in the data file's place. What fails has changed nothing of the data; once this resolves there is no way back, and the new file is
  * there to stay when the function that it answers with has resolved, which can be called once.
  */
 export async function renameDraft(path: string): Promise<() => Promise<void>> {

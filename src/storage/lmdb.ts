@@ -326,6 +326,7 @@ class LmdbStorage implements Storage, HistorySource {
     this.#revision = durable
     this.#rows.clear()
     this.#publishChanges(names.map((name) => snapshot.changeOf(name)))
+    this.#expiryLoop.start()
   }
 
   #runChore(chore: Chore): Promise<void> {

@@ -8,7 +8,7 @@ import type { KeyRange } from './storage.js'
 const manyWrites = 256
 const manyBytes = 2 << 20
 /** With so much commits wait for it. */
-const mostWrites = 1024
+const mostWrites = 512
 const mostBytes = 16 << 20
 
 export class Memtable {
