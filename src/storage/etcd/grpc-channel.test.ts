@@ -30,6 +30,25 @@ const until = async (isDone: () => boolean): Promise<void> => {
 
 const unavailable = (message: RegExp) => ({ name: 'GrpcError', code: grpcCodes.unavailable, message })
 
+test('a message that comes a byte at a time is kept in one place', () => {
+  const messages: Buffer[] = []
+  const read = createFrameReader((message) => messages.push(message))
+  const text = 'abcdefghij'.repeat(1000)
+  const parts = Array.from(framed(Buffer.from(text)), (byte) => Buffer.from([byte]))
+  for (const part of parts.slice(0, -1)) read(part)
+  // Whoever keeps a part of one byte keeps hundreds for it: what is changed in one later is not seen.
+  for (const part of parts.slice(100, -1)) part.fill(0)
+  read(parts.at(-1) ?? Buffer.alloc(0))
+  assert.deepEqual(messages.map(String), [text])
+})
+
+test('messages with nothing in them, many at once, are refused', () => {
+  let messages = 0
+  const read = createFrameReader(() => messages++)
+  assert.throws(() => read(Buffer.alloc(5 * 3000)), /the server sends empty messages/)
+  assert.ok(messages < 100)
+})
+
 describe('a channel', () => {
   let server: Http2Server
   let serve: (stream: ServerHttp2Stream, headers: Record<string, unknown>) => void = () => undefined

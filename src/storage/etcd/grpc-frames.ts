@@ -1,8 +1,13 @@
 // The frames of gRPC: a byte for compression, which is not used here, four for the length, and the message.
 
+import { GatheredParts } from '../../net/gathered-parts.js'
+
 const prefixBytes = 5
 /** Far more than etcd sends at once. */
 const mostMessageBytes = 1 << 28
+/** Every answer of etcd has a header. So many at once without one are meant to do harm. */
+const mostEmpty = 64
+const emptyBytes = 4
 
 /** What goes before a message. */
 export function messagePrefix(messageBytes: number): Buffer {
@@ -13,22 +18,23 @@ export function messagePrefix(messageBytes: number): Buffer {
 
 /** Takes bytes as they arrive and hands on whole messages. */
 export function createFrameReader(deliver: (message: Buffer) => void): (chunk: Buffer) => void {
-  let chunks: Buffer[] = []
-  let bytes = 0
+  const parts = new GatheredParts()
   let wanted = prefixBytes
 
   return (chunk) => {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes < wanted) return
-    let rest = chunks.length === 1 ? chunk : Buffer.concat(chunks, bytes)
+    if (chunk.length === 0) return
+    parts.add(chunk)
+    if (parts.bytes < wanted) return
+    let rest = parts.whole()
+    parts.clear()
+    let empty = 0
     for (wanted = frameBytes(rest); rest.length >= wanted; wanted = frameBytes(rest)) {
       const message = rest.subarray(prefixBytes, wanted)
       rest = rest.subarray(wanted)
+      if (message.length < emptyBytes && ++empty > mostEmpty) throw new RangeError('the server sends empty messages')
       deliver(message)
     }
-    chunks = rest.length > 0 ? [rest] : []
-    bytes = rest.length
+    if (rest.length > 0) parts.add(rest)
   }
 }
 

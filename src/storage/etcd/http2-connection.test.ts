@@ -240,6 +240,10 @@ describe('HTTP/2 with a server that does as it likes', () => {
     'a value that is not there': [frame(frameTypes.headers, frameFlags.endHeaders, 1, Buffer.from([0, 1, 110, 100, 118]))],
     'a window beyond all bounds': Array.from({ length: 2 }, () => frame(frameTypes.windowUpdate, 0, 0, Buffer.from('7fffffff', 'hex'))),
     'a frame beyond all bounds': [Buffer.from('ffffff000000000001', 'hex')],
+    'thousands of pings at once': Array.from({ length: 5000 }, () => frame(frameTypes.ping, 0, 0, Buffer.alloc(8))),
+    'thousands of settings at once': Array.from({ length: 5000 }, () => frame(frameTypes.settings, 0, 0)),
+    'a stream of which only heads come': Array.from({ length: 100 }, () => frame(frameTypes.headers, frameFlags.endHeaders, 1, headers)),
+    'thousands of heads for nobody': Array.from({ length: 5000 }, () => frame(frameTypes.headers, frameFlags.endHeaders, 101, headers)),
   }
   for (const [what, frames] of Object.entries(attacks)) {
     test(`${what}: the connection is closed`, async (context) => {

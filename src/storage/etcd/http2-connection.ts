@@ -13,6 +13,7 @@
 // same module and cost a quarter more than it. Reads do not call etcd.
 
 import type { Socket } from 'node:net'
+import { ReadPauses } from '../../net/read-pauses.js'
 import { createHeaderDecoder, type Header, mostHeaderBytes } from './hpack.js'
 import {
   createFrameParser,
@@ -53,6 +54,7 @@ interface OpenStream {
   readonly events: StreamEvents
   sendWindow: number
   received: number
+  headerBlocks: number
   waiting: { readonly content: Buffer; readonly isLast: boolean }[]
 }
 
@@ -68,6 +70,10 @@ const endingMs = 3000
 const mostContinuations = 16
 /** A server that asks and does not read the answers is not waited for. */
 const mostUnreadBytes = 1 << 20
+/** What a server asks for at once, and how many heads it sends for streams that were given up. */
+const mostAtOnce = { asked: 256, lateHeads: 2000 }
+/** One before the messages and one behind them are usual. */
+const mostHeaderBlocks = 16
 const mostWindowBytes = 2 ** 31 - 1
 /** Up to here it is cheaper to copy the parts together than to hand them over one by one. */
 const mostCopiedBytes = 16_384
@@ -82,6 +88,9 @@ export class Http2Connection {
   #sendWindow = usualWindowBytes
   #initialSendWindow = usualWindowBytes
   #received = 0
+  /** Within what was read at once. */
+  #asked = 0
+  #lateHeads = 0
   /** What is sent at the end of this turn: each write to a socket costs more than the bytes in it. */
   #outbox: Buffer[] = []
   #outboxBytes = 0
@@ -95,8 +104,14 @@ export class Http2Connection {
   constructor(socket: Socket, events: ConnectionEvents) {
     this.#socket = socket
     this.#events = events
-    const parse = createFrameParser((frame) => this.#take(frame))
+    const pauses = new ReadPauses(socket)
+    const parse = createFrameParser((frame) => {
+      pauses.count(frame.content.length)
+      this.#take(frame)
+    })
     socket.on('data', (chunk: Buffer) => {
+      this.#asked = 0
+      this.#lateHeads = 0
       try {
         parse(chunk)
       } catch (error) {
@@ -124,7 +139,7 @@ export class Http2Connection {
       queueMicrotask(() => events.reset('the connection is closed'))
       return { send: () => undefined, cancel: () => undefined }
     }
-    const stream: OpenStream = { events, sendWindow: this.#initialSendWindow, received: 0, waiting: [] }
+    const stream: OpenStream = { events, sendWindow: this.#initialSendWindow, received: 0, headerBlocks: 0, waiting: [] }
     this.#streams.set(streamId, stream)
     this.#post(encodeFrame({ type: frameTypes.headers, flags: frameFlags.endHeaders, streamId, content: block }))
     return {
@@ -224,7 +239,11 @@ export class Http2Connection {
     const { flags, streamId } = unfinished.frame
     // Decoded even for a stream that is gone, because the table of headers goes on.
     const headers = this.#decodeHeaders(Buffer.concat(unfinished.parts))
-    this.#streams.get(streamId)?.events.headers(headers)
+    const stream = this.#streams.get(streamId)
+    if (stream === undefined ? ++this.#lateHeads > mostAtOnce.lateHeads : ++stream.headerBlocks > mostHeaderBlocks) {
+      throw new RangeError('the server sends too many blocks of headers')
+    }
+    stream?.events.headers(headers)
     if (flags & frameFlags.endStream) this.#finish(streamId, ({ end }) => end())
   }
 
@@ -281,6 +300,7 @@ export class Http2Connection {
 
   /** What the server has asked for. */
   #answer(frame: Frame): void {
+    if (++this.#asked > mostAtOnce.asked) throw new RangeError('the server asks too often')
     if (this.#socket.writableLength > mostUnreadBytes) throw new RangeError('the server does not read answers')
     this.#post(encodeFrame(frame))
   }
