@@ -270,6 +270,8 @@ export class Collection<T extends ApiObject = DynamicObject> {
   private async asTable(place: Place, options: RequestOptions, query: ApiRequest['query'] & object): Promise<Table> {
     const table = await this.json<Table>({ ...(await this.request(place, options, { query })), accept: tableAccept })
     checkShape(table, tableShape, 'a table')
+    // It would seem to have no rows.
+    if (table.kind !== 'Table') throw new ProtocolError(`the server was asked for a table and gave ${table.kind ?? 'something else'}`)
     return table
   }
 
