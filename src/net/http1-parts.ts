@@ -33,14 +33,25 @@ interface ParserNumbers {
   readonly kOnExecute: number
 }
 
+interface Usual {
+  readonly onBody: Found | null | undefined
+  readonly onComplete: Found | null | undefined
+}
+
+/** What Node made parsers with: one can come back for the same connection before it was left. */
+const usual = new WeakMap<Parser, Usual>()
+
 /** For a connection that was just handed to Node's server of HTTP/1.1. */
 export function countHttp1Parts(socket: Socket, turns: ReadTurns): void {
   const reading = turns.of(socket)
   const parser = (socket as unknown as { readonly parser?: Parser | null }).parser
   if (!parser) return
   const numbers = (parser as unknown as { readonly constructor: ParserNumbers }).constructor
-  const { [numbers.kOnBody]: onBody, [numbers.kOnMessageComplete]: onComplete, [numbers.kOnExecute]: onExecute } = parser
+  const known = usual.get(parser) ?? { onBody: parser[numbers.kOnBody], onComplete: parser[numbers.kOnMessageComplete] }
+  const { onBody, onComplete } = known
+  const onExecute = parser[numbers.kOnExecute]
   if (!onBody || !onComplete || !onExecute) return
+  usual.set(parser, known)
   const waiting = new GatheredParts()
   /** In this turn of the event loop. */
   let parts = 0

@@ -245,3 +245,21 @@ test('whoever asks and takes it back at once, again and again, is not listened t
   assert.ok(heard < 100, `${heard} requests`)
   tcp.close()
 })
+
+test('parsers are left as they were, also when a request is read once more', async () => {
+  const parsers: Record<number, { readonly name: string }>[] = []
+  const port = await start(async (request, response) => {
+    parsers.push((request.socket as unknown as { readonly parser: (typeof parsers)[number] }).parser)
+    response.end(await partsOf(request))
+  })
+  for (let i = 0; i < 3; i++) {
+    const socket = connectTls({ host: '127.0.0.1', port, ca: certificate.cert, ALPNProtocols: ['http/1.1'] })
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\nContent-Length: 26\r\n\r\n${letters}`)
+    assert.match(await answerOf(socket, (text) => text.includes('order')), /26 bytes, in order/)
+  }
+  const isLeft = (): boolean =>
+    parsers.every((parser) => parser[3]?.name === 'parserOnBody' && parser[4]?.name === 'parserOnMessageComplete')
+  for (let looks = 0; !isLeft() && looks < 100_000; looks++) await turn()
+  assert.equal(parsers.length, 3)
+  assert.equal(isLeft(), true)
+})
