@@ -35,13 +35,22 @@ kubectlSuite({ title: 'kubectl waits, deletes, guards', flags }, (bench) => {
   })
 
   test('wait for the end', async () => {
-    const kubectl = await bench().inNewNamespace()
+    const { server, inNewNamespace } = bench()
+    const watches = async (): Promise<number> => {
+      const { text } = await server.client.get('/metrics')
+      return [...text.matchAll(/^apiserver_longrunning_requests\{.*resource="pods".*\} (\d+)$/gm)].reduce(
+        (sum, [, count]) => sum + Number(count),
+        0,
+      )
+    }
+    const kubectl = await inNewNamespace()
     await kubectl.send('create -f -', podOf('one', { finalizers: ['test.example/hold'] }))
     assert.match(await kubectl.ok('delete pod one --wait=false'), /pod "one" deleted/)
     assert.match(await kubectl.ok('get pod one'), /^one +0\/1 +Terminating /m)
+    const before = await watches()
     const waiting = kubectl.run('wait --for=delete pod/one --timeout=20s')
     const deleting = kubectl.run('delete pod one --timeout=20s')
-    await sleep(500)
+    await until(watches, (count) => count >= before + 2)
     await kubectl.ok('patch pod one --type=json -p', '[{"op":"remove","path":"/metadata/finalizers"}]')
     assert.equal((await waiting).code, 0)
     assert.equal((await deleting).code, 0)
