@@ -27,10 +27,23 @@ test('a connection that has sent many small parts is not read from until the nex
   await turn()
   for (let i = 0; i < 100; i++) turns.count(reading, 1)
   assert.deepEqual(calls, [])
-  for (let i = 0; i < 500; i++) turns.count(reading, 1)
+  for (let i = 0; i < 50; i++) turns.count(reading, 1)
   assert.deepEqual(calls, ['stop a'])
   await turn()
   assert.deepEqual(calls, ['stop a', 'start a'])
+})
+
+test('one that is read from all the same is stopped again', async () => {
+  const calls: string[] = []
+  const turns = new ReadTurns()
+  const [first, second] = ['a', 'b'].map((name) => turns.of(standIn(name, calls).socket))
+  assert.ok(first && second)
+  turns.count(first, 3000)
+  turns.count(second, 3000)
+  await turn()
+  const before = calls.length
+  for (let i = 0; i < 1280; i++) turns.count(second, 1)
+  assert.deepEqual(calls.slice(before), Array(10).fill('stop b'))
 })
 
 test('of those that bring very much one goes on in a turn, and in the order in which they came', async () => {

@@ -65,7 +65,11 @@ export class ReadTurns {
     }
     reading.parts += parts
     this.#parts += parts
-    if (reading.parts >= partsPerConnection && reading.state !== 'waiting') this.#wait(reading)
+    if (reading.parts >= partsPerConnection) {
+      if (reading.state !== 'waiting') this.#wait(reading)
+      // Node reads again by itself when it has written something.
+      else if (reading.parts % partsPerConnection < parts) handleOf(reading.socket)?.readStop?.()
+    }
     if (this.#parts >= partsPerTurn && this.#held.length === 0) this.#holdOthers()
   }
 
