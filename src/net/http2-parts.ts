@@ -13,34 +13,54 @@ const partsByThemselves = 32
 /** For a stream on which nothing has come yet. */
 export function countHttp2Parts(stream: ServerHttp2Stream, socket: Socket, turns: ReadTurns): void {
   const reading = turns.of(socket)
-  const push = stream.push.bind(stream)
-  const waiting = new GatheredParts()
-  let parts = 0
-  let isPlanned = false
-  const handOn = (): void => {
-    if (waiting.bytes === 0) return
-    const whole = waiting.whole()
-    waiting.clear()
-    if (!stream.destroyed) push(whole)
-  }
-  const endTurn = (): void => {
-    isPlanned = false
-    parts = 0
-    handOn()
-  }
+  /** Made for the first small part: most bodies have none. */
+  let small: SmallParts | undefined
+  const { push } = stream
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
-    if (Buffer.isBuffer(chunk)) reading.bodyBytes += chunk.length
-    if (!Buffer.isBuffer(chunk) || chunk.length >= smallBytes) {
-      handOn()
-      return push(chunk, encoding)
+    const bytes = chunk === null ? 0 : (chunk as Buffer).length
+    reading.bodyBytes += bytes
+    if (bytes === 0 || bytes >= smallBytes) {
+      small?.handOn()
+      return push.call(stream, chunk, encoding)
     }
     turns.count(reading, 1)
-    if (!isPlanned) {
-      isPlanned = true
-      setImmediate(endTurn)
+    small ??= new SmallParts(stream, push)
+    return small.take(chunk as Buffer)
+  }
+}
+
+class SmallParts {
+  readonly #stream: ServerHttp2Stream
+  readonly #push: ServerHttp2Stream['push']
+  readonly #waiting = new GatheredParts()
+  #parts = 0
+  #isPlanned = false
+
+  constructor(stream: ServerHttp2Stream, push: ServerHttp2Stream['push']) {
+    this.#stream = stream
+    this.#push = push
+  }
+
+  take(part: Buffer): boolean {
+    if (!this.#isPlanned) {
+      this.#isPlanned = true
+      setImmediate(() => this.#endTurn())
     }
-    if (++parts <= partsByThemselves) return push(chunk)
-    waiting.add(chunk)
-    return stream.readableLength < stream.readableHighWaterMark
+    if (++this.#parts <= partsByThemselves) return this.#push.call(this.#stream, part)
+    this.#waiting.add(part)
+    return this.#stream.readableLength < this.#stream.readableHighWaterMark
+  }
+
+  handOn(): void {
+    if (this.#waiting.bytes === 0) return
+    const whole = this.#waiting.whole()
+    this.#waiting.clear()
+    if (!this.#stream.destroyed) this.#push.call(this.#stream, whole)
+  }
+
+  #endTurn(): void {
+    this.#isPlanned = false
+    this.#parts = 0
+    this.handOn()
   }
 }

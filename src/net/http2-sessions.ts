@@ -35,7 +35,7 @@ const noiseBytes = { perLook: 64 << 10, perStream: 16 << 10, most: 2 << 20 }
 /** What is sent is acknowledged in small frames. */
 const sentPerNoise = 16
 /** A new stream is as much work as so many small parts. */
-const partsPerStream = 16
+const partsPerStream = 4
 
 interface Followed {
   /** Destroyed itself: a session that was ended on this side would wait for it to take its last words. */
@@ -73,8 +73,14 @@ const mostHasty = 32
 /** A code of HTTP/2: the other side does too much. */
 const enhanceYourCalm = 11
 
-/** Who takes back what was asked for at once makes as much work as others, and is not held back by how many streams may be open. */
-function closeHasty(stream: ServerHttp2Stream, session: Http2Session, followed: Followed): void {
+/**
+ * Follows one stream to its end. Who takes back what was asked for at once makes as much work as others, and is not held back by how many streams
+ * may be open.
+ */
+function followStream(stream: ServerHttp2Stream, session: Http2Session, followed: Followed): void {
+  followed.streams++
+  followed.opened++
+  followed.isUsed = true
   const { turn } = followed
   if (!followed.isTurnCounted) {
     followed.isTurnCounted = true
@@ -85,7 +91,8 @@ function closeHasty(stream: ServerHttp2Stream, session: Http2Session, followed: 
     })
   }
   stream.once('close', () => {
-    if (stream.rstCode === 0 || followed.turn !== turn || ++followed.hasty !== mostHasty) return
+    followed.streams--
+    if (followed.turn !== turn || stream.rstCode === 0 || ++followed.hasty !== mostHasty) return
     session.destroy(undefined, enhanceYourCalm)
   })
 }
@@ -157,12 +164,8 @@ export class Http2Sessions {
       if (this.#open.size === 0) this.#stopLooking()
     })
     session.on('stream', (stream: ServerHttp2Stream) => {
-      followed.streams++
-      followed.opened++
       this.#turns.count(reading, partsPerStream)
-      closeHasty(stream, session, followed)
-      followed.isUsed = true
-      stream.once('close', () => followed.streams--)
+      followStream(stream, session, followed)
       if (goawayChance > 0 && Math.random() < goawayChance) session.close()
     })
     // Nobody has a use for them. They are counted like other small parts.
