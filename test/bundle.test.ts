@@ -15,6 +15,7 @@ test('the folder holds a script for each command, and what leads to them', () =>
   const names = readdirSync(folder).filter((name) => !name.endsWith('.cache'))
   assert.deepEqual(names.sort(), [
     'LICENCES.txt',
+    'browser.cjs',
     'client.cjs',
     'client.d.cts',
     'client.mjs',
@@ -27,6 +28,8 @@ test('the folder holds a script for each command, and what leads to them', () =>
     'local-patch.cjs',
     'package.json',
     're2js.cjs',
+    'start-objects-cluster.bin',
+    'start-objects-kubernetes.bin',
   ])
 })
 
