@@ -1,6 +1,7 @@
 // Connections take turns, what waits is bounded, and nothing is begun for a client that has gone.
 
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -126,4 +127,54 @@ test('where no more can wait, a connection with few requests is served all the s
   for (const { socket } of many) turns.run(socket, socket, () => void begun++)
   assert.equal(begun, 101)
   assert.ok(many.every(({ seen }) => !seen.destroyed))
+})
+
+/** Of a request that was sent before the one before it was answered. */
+const queuedAnswer = () => Object.assign(new EventEmitter(), { socket: null })
+
+test('of requests whose answers wait for earlier ones a few are begun, and the others when these were sent', async () => {
+  const turns = new FairTurns(stoodStill)
+  const { socket } = connection()
+  const answers = Array.from({ length: 100 }, queuedAnswer)
+  let begun = 0
+  for (const answer of answers) turns.run(socket, socket, () => void begun++, answer)
+  for (let i = 0; i < 10; i++) await nextTurn()
+  assert.equal(begun, 8)
+  for (let sent = 0; sent < 100; ) {
+    assert.equal(begun, Math.min(100, sent + 8))
+    for (const last = sent + 5; sent < last; sent++) answers[sent]?.emit('close')
+    for (let i = 0; i < 3; i++) await nextTurn()
+  }
+  assert.equal(begun, 100)
+})
+
+test('answers that can be sent at once, or in any order, are not waited for', async () => {
+  const turns = new FairTurns(stoodStill)
+  const [first, second] = [connection(), connection()]
+  let begun = 0
+  for (let i = 0; i < 100; i++) {
+    turns.run(first.socket, first.socket, () => void begun++, Object.assign(new EventEmitter(), { socket: first.socket }))
+    turns.run(second.socket, second.socket, () => void begun++)
+  }
+  for (let i = 0; i < 10; i++) await nextTurn()
+  assert.equal(begun, 200)
+})
+
+test('requests that wait for answers nobody takes are dropped when others have to wait', async () => {
+  const turns = new FairTurns(stoodStill)
+  const stuck = Array.from({ length: 30 }, connection)
+  for (const { socket } of stuck.slice(0, 15)) for (let i = 0; i < 508; i++) turns.run(socket, socket, () => undefined, queuedAnswer())
+  for (let i = 0; i < 3; i++) await nextTurn()
+  for (const { socket } of stuck.slice(15)) for (let i = 0; i < 508; i++) turns.run(socket, socket, () => undefined, queuedAnswer())
+  assert.ok(
+    stuck.slice(15).every(({ seen }) => !seen.destroyed),
+    'those that have just come',
+  )
+  for (let i = 0; i < 3; i++) await nextTurn()
+  const other = connection()
+  let begun = 0
+  for (let i = 0; i < 3000; i++) turns.run(other.socket, other.socket, () => void begun++)
+  while (begun < 3000 && !other.seen.destroyed) await nextTurn()
+  assert.equal(begun, 3000)
+  assert.ok(stuck.some(({ seen }) => seen.destroyed) && stuck.some(({ seen }) => !seen.destroyed))
 })

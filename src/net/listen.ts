@@ -112,7 +112,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     closeEndless(request, response)
     if (request.rawHeaders.length > 2 * limits.maxHeaders) refuse(response, 431)
     else if (hasSeveralHosts(request.rawHeaders)) refuse(response, 400, '400 Bad Request: too many Host headers')
-    else turns.run(socket, socket, () => response.destroyed || serve(request, response))
+    else turns.run(socket, socket, () => response.destroyed || serve(request, response), response)
   })
   const createHttp2 = (): Http2Server => {
     const http2 = process.getBuiltinModule('node:http2').createServer(http2Options(limits), (request, response) => {

@@ -96,20 +96,22 @@ async function resetSessions({ server }: Target): Promise<Outcome> {
   return { status: 200, bytes: 0 }
 }
 
-async function pipeline({ server }: Target): Promise<Outcome> {
+async function pipeline({ server }: Target, first: readonly string[], count: number): Promise<Outcome> {
   const { access } = server
   const socket = await RawSocket.open(access)
-  const request = `GET /api/v1/namespaces/default HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${access.token}\r\n\r\n`
-  const count = 5000
-  socket.write(request.repeat(count))
+  const requestOf = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${access.token}\r\n\r\n`
+  socket.write([...first.map(requestOf), requestOf('/api/v1/namespaces/default').repeat(count)].join(''))
+  const wanted = first.length + count
   await until(
     async () => socket.statuses.length,
-    (answers) => answers === count || socket.isClosed,
+    (answers) => answers === wanted || socket.isClosed,
   )
   const { statuses } = socket
   socket.close()
   return { status: statuses.find((status) => status >= 400) ?? 200, bytes: 0 }
 }
+
+const shortWatch = `${configMaps('default')}?watch=true&timeoutSeconds=1`
 
 const openMs = 2000
 const megabyte = 'x'.repeat(900_000)
@@ -143,5 +145,6 @@ export const connectionAttacks: readonly Attack[] = [
   ...headerAttacks,
   unreadWatches,
   { finding: 7, name: '200 HTTP/2 sessions that are reset and closed', run: resetSessions },
-  { finding: 7, name: '5,000 pipelined requests on one connection', run: pipeline },
+  { finding: 7, name: '5,000 pipelined requests on one connection', run: (target) => pipeline(target, [], 5000) },
+  { finding: 7, name: '3,000 pipelined requests behind a watch that ends', run: (target) => pipeline(target, [shortWatch], 3000) },
 ]
