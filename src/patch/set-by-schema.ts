@@ -39,14 +39,24 @@ export function withNamedFields(set: FieldSet | undefined, node: Topology | unde
   return nodeOf(isMember(set), children)
 }
 
+/** The sets of owners are kept from write to write: those that follow a topology, each with it. */
+const following = new WeakMap<FieldSet, Topology>()
+
 /** Whoever owned parts of what has become one value owns the value. The reverse change infers no owners. */
 export function reconciled(set: FieldSet, node: Topology): FieldSet {
+  if (following.get(set) === node) return set
+  const out = reconcile(set, node)
+  following.set(out, node)
+  return out
+}
+
+function reconcile(set: FieldSet, node: Topology): FieldSet {
   let out: { [element: string]: FieldSet } | undefined
   for (const element in set) {
     const child = set[element] as FieldSet
     if (element === self || isLeaf(child)) continue
     const target = below(node, element)
-    const next = target === undefined ? child : target.isOne ? leaf : reconciled(child, target)
+    const next = target === undefined ? child : target.isOne ? leaf : reconcile(child, target)
     if (next === child) continue
     out ??= { ...set }
     out[element] = next

@@ -3,6 +3,7 @@
 
 import { onceFor } from '../base/once-for.js'
 import { type Field, isLoose, isNullable, type ListNode, type MapNode, resolve, type SchemaNode, type StructNode } from './node.js'
+import { isOfTexts, markIfPlain } from './plain-maps.js'
 import { isRecord, keeps, type ReadReport, ReadState, readPart, setMember, zeroOf } from './read.js'
 import { markSentEmpty } from './sent-empty.js'
 
@@ -56,7 +57,9 @@ function readKeys(node: MapNode, before: Members, value: Members, state: ReadSta
     changes.set(key, after)
   }
   state.leave(depth)
-  return changes === undefined ? value : withChanges(value, changes)
+  const out = changes === undefined ? value : withChanges(value, changes)
+  if (isOfTexts(node)) markIfPlain(out as Record<string, string>, before as Record<string, string>)
+  return out
 }
 
 function readMembers(node: StructNode, before: Members, value: Members, state: ReadState): unknown {

@@ -4,7 +4,7 @@
 import { sortTexts } from '../base/text-order.js'
 import { isKeptStruct, keptStructs } from './kept-struct.js'
 import { type AnyNode, type Field, isLoose, isNullable, type LazyNode, resolve, type SchemaNode, type StructNode } from './node.js'
-import { isMarkedPlain, isOfTexts } from './plain-maps.js'
+import { isMarkedPlain, isOfTexts, isPlainText } from './plain-maps.js'
 
 type Writer = (value: unknown) => string
 
@@ -194,8 +194,6 @@ export const writeStored = (node: SchemaNode, value: unknown): string => stored.
 /** What is stored of a struct: its fields without braces and without `kind` and `apiVersion`. */
 export const writeStoredFields = (node: StructNode, value: unknown): string => stored.fields(node)(value)
 
-/** Anything but plain ASCII that needs no escape. */
-const notPlain = /[^ !#-%'-;=?-[\]-~]/
 const escaped: { readonly [character: string]: string } = {
   '<': '\\u003c',
   '>': '\\u003e',
@@ -218,7 +216,7 @@ const isToEscape = (written: string): boolean =>
 
 /** A text in quotes. Angle brackets and ampersands are escaped, so that the JSON is safe inside HTML. */
 export function writeText(text: string): string {
-  if (!notPlain.test(text)) return `"${text}"`
+  if (isPlainText(text)) return `"${text}"`
   const written = JSON.stringify(text.isWellFormed === undefined || text.isWellFormed() ? text : text.toWellFormed())
   return isToEscape(written) ? written.replace(/\\\\|[<>&\u2028\u2029]|\\[bf]/g, (found) => escaped[found] ?? found) : written
 }
