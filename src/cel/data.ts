@@ -1,6 +1,9 @@
 // JSON as values: what a schema describes as its types say, and what none describes as it looks.
 
+import { shorten } from '../base/shorten.js'
+import { readBase64 } from './base64.js'
 import { unescapeName } from './escape.js'
+import { likeness } from './likeness.js'
 import { type ValueSchema, valuesOf, withTypeAndMetadata } from './schema-type.js'
 import { parseDate, parseDateTime, parseLooseDuration } from './time-text.js'
 import { CelError, CelList, CelMap, Duration, isEqual, keyText, noSuchOverload, Timestamp, type Value } from './values.js'
@@ -82,70 +85,30 @@ function listOf(data: unknown, schema: ValueSchema): Value {
   return type === 'map' ? new KeyedList(data, items, schema['x-kubernetes-list-map-keys'] ?? []) : new DataList(data, items)
 }
 
+const unreadable = (what: string, text: string, why: string): CelError => new CelError(`Invalid ${what} ${shorten(text)}: ${why}`)
+
 function textOf(text: string, format: string | undefined): Value {
   switch (format) {
     case 'duration': {
       const nanos = parseLooseDuration(text)
-      return nanos === undefined ? new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`) : new Duration(nanos)
+      return nanos === undefined ? unreadable('duration', text, `unable to parse ${shorten(text)} as duration`) : new Duration(nanos)
     }
     case 'date': {
       const parsed = parseDate(text)
-      return typeof parsed === 'bigint' ? new Timestamp(parsed) : new CelError(`Invalid date formatted string ${text}: ${parsed}`)
+      return typeof parsed === 'bigint' ? new Timestamp(parsed) : unreadable('date formatted string', text, parsed)
     }
     case 'date-time': {
       const parsed = parseDateTime(text)
-      if (typeof parsed === 'string') return new CelError(`Invalid date-time formatted string ${text}: ${parsed}`)
+      if (typeof parsed === 'string') return unreadable('date-time formatted string', text, parsed)
       return new Timestamp(parsed.nanos, parsed.offsetMinutes)
     }
-    case 'byte':
-      return bytesOf(text)
+    case 'byte': {
+      const read = readBase64(text)
+      return typeof read === 'number' ? unreadable('byte formatted string', text, `illegal base64 data at input byte ${read}`) : read
+    }
     default:
       return text
   }
-}
-
-const digits64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-
-/** Base64 with the alphabet of URLs, padded; line breaks do not count. */
-function bytesOf(text: string): Value {
-  const bad = badBase64(text)
-  if (bad !== undefined) return new CelError(`Invalid byte formatted string ${text}: illegal base64 data at input byte ${bad}`)
-  const plain = text
-    .replace(/[\r\n=]/g, '')
-    .replaceAll('-', '+')
-    .replaceAll('_', '/')
-  return Uint8Array.from(atob(plain), (letter) => letter.charCodeAt(0))
-}
-
-/** Where the first byte stands that cannot be right. */
-function badBase64(text: string): number | undefined {
-  const bytes = new TextEncoder().encode(text)
-  const isBreak = (at: number): boolean => bytes[at] === 10 || bytes[at] === 13
-  const skipBreaks = (from: number): number => {
-    let at = from
-    while (at < bytes.length && isBreak(at)) at++
-    return at
-  }
-  let inGroup = 0
-  for (let at = 0; at < bytes.length; at++) {
-    if (isBreak(at)) continue
-    const letter = String.fromCharCode(bytes[at] as number)
-    if (letter !== '=') {
-      if (!digits64.includes(letter)) return at
-      inGroup = (inGroup + 1) % 4
-      continue
-    }
-    // Padding ends the text.
-    if (inGroup < 2) return at
-    let end = skipBreaks(at + 1)
-    if (inGroup === 2) {
-      if (end === bytes.length) return end
-      if (bytes[end] !== 61) return end - 1
-      end = skipBreaks(end + 1)
-    }
-    return end < bytes.length ? end : undefined
-  }
-  return inGroup === 0 ? undefined : bytes.length - inGroup
 }
 
 /** An item that was added to a list of data: it is a value already. */
@@ -194,25 +157,25 @@ class SetList extends DataList {
 
   private insert(value: Value): void {
     if (this.contains(value) === true) return
-    const text = keyText(value) ?? ''
+    const text = likeness(value)
     const places = this.known?.get(text)
     if (places === undefined) this.known?.set(text, [this.items.length])
     else places.push(this.items.length)
     this.items.push(new Added(value))
   }
 
-  /** Where items may be that are equal to this one; items that have no key text share one. */
+  /** Where items may be that are equal to this one. */
   private candidates(value: Value): readonly number[] {
     if (this.known === undefined) {
       this.known = new Map()
       for (let i = 0; i < this.size; i++) {
-        const text = keyText(this.at(i)) ?? ''
+        const text = likeness(this.at(i))
         const places = this.known.get(text)
         if (places === undefined) this.known.set(text, [i])
         else places.push(i)
       }
     }
-    return this.known.get(keyText(value) ?? '') ?? []
+    return this.known.get(likeness(value)) ?? []
   }
 
   override contains(value: Value): boolean | CelError {

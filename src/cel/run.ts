@@ -1,5 +1,6 @@
 // One evaluation: its variables, what it has cost so far, and where it must end.
 
+import { Pieces } from '../base/pieces.js'
 import { mostWork } from './call-work.js'
 import type { Value } from './values.js'
 
@@ -20,6 +21,11 @@ const mostMade = 32 << 20
 const mostItems = 16
 const mostCost = 50
 
+/** Between two looks at the clock. */
+const costPerLook = 32
+/** How often the clock may be found to be over before an evaluation that cannot give way is left: once may be the machine's doing. */
+const mostOver = 2
+
 /**
  * Called before a step that takes long and cannot be cut. It throws where the evaluation can be begun anew elsewhere, and returns where it has to be
  * done here.
@@ -39,6 +45,11 @@ export class Run {
   private work = 0
   private items = 0
   private dueCost = mostCost
+  /** Up to which cost nothing has to be looked at. */
+  private quietCost: number
+  /** Since the first look. */
+  private clock: Pieces | undefined
+  private timesOver = 0
   /** Values of the variables that comprehensions bind, by depth. */
   readonly locals: Value[] = []
   readonly variables: { readonly [name: string]: Value }
@@ -51,6 +62,7 @@ export class Run {
     this.limit = limit
     this.patience = patience ?? Number.POSITIVE_INFINITY
     this.leave = leave
+    this.quietCost = Math.min(this.patience, limit, costPerLook)
   }
 
   /** Counts how long a step that comes now takes at worst. */
@@ -71,6 +83,8 @@ export class Run {
     this.work = 0
     this.items = 0
     this.dueCost = this.cost + mostCost
+    this.clock = undefined
+    this.timesOver = 0
   }
 
   /** Counts what was made anew. */
@@ -81,7 +95,22 @@ export class Run {
 
   spend(units: number): void {
     this.cost += units
+    if (this.cost > this.quietCost) this.check()
+  }
+
+  private check(): void {
     if (this.cost > this.patience) throw new TooLong()
     if (this.cost > this.limit) throw new CostExceeded()
+    this.look()
+    this.quietCost = Math.min(this.patience, this.limit, this.cost + costPerLook)
+  }
+
+  /** Neither cost nor estimates know how long every step takes: a comparison of large values costs as much as one of small ones. */
+  private look(): void {
+    this.clock ??= new Pieces()
+    if (!this.clock.isOver) return
+    this.clock = undefined
+    if (this.patience < Number.POSITIVE_INFINITY) throw new TooLong()
+    if (++this.timesOver >= mostOver) this.leave?.()
   }
 }

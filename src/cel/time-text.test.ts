@@ -55,6 +55,12 @@ for (const [text, wanted] of durations) {
   })
 }
 
+test('a text that is longer than any time or duration is none, and is not told whole', () => {
+  assert.equal(parseLooseDuration('1h'.repeat(500)), 1_800_000_000_000_000n)
+  assert.equal(parseLooseDuration('1h'.repeat(501)), undefined)
+  for (const problem of [parseDateTime('1'.repeat(100_000)), parseDate('2'.repeat(100_000))]) assert.ok(String(problem).length < 2000)
+})
+
 test('numbers with units are what the expression of the reference finds', () => {
   let state = 7
   const below = (limit: number): number => {

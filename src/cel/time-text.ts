@@ -1,5 +1,6 @@
 // Times and durations as texts: RFC 3339, what formats of schemas take, and durations such as `1h30m`.
 
+import { shorten } from '../base/shorten.js'
 import { quoteBytes } from './quote.js'
 
 export interface ReadTime {
@@ -15,6 +16,9 @@ export const maxTime = 253_402_300_800n * second - 1n
 
 /** An hour may have one digit, and a comma may stand for the point: as the reference reads times. */
 const time = /^(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d{1,40}))?(Z|[+-]\d\d:\d\d)?$/
+
+/** What is longer is no time, and is not read to its end. */
+const mostTime = 128
 
 const digits = (text: string | undefined): number => Number(text ?? 0)
 
@@ -48,6 +52,7 @@ export const parseTimestamp = (text: string): ReadTime | undefined => readTime(t
 /** What the format `date-time` takes; else the parser's complaint. Nothing is the beginning of 1970. */
 export function parseDateTime(text: string): ReadTime | string {
   if (text === '') return { nanos: 0n, offsetMinutes: 0 }
+  if (text.length > mostTime) return explainTime(shorten(text), '2006-01-02T15:04:05')
   // A zone without a colon may stand only behind milliseconds or microseconds.
   const read = readTime(text, false) ?? readTime(text.replace(/([.,](?:\d{3}|\d{6})[+-]\d\d)(\d\d)$/, '$1:$2'), true)
   return read ?? explainTime(text, '2006-01-02T15:04:05')
@@ -56,7 +61,7 @@ export function parseDateTime(text: string): ReadTime | string {
 /** What the format `date` takes; else the parser's complaint. */
 export function parseDate(text: string): bigint | string {
   const read = /^\d{4}-\d\d-\d\d$/.test(text) ? readTime(`${text}T00:00:00Z`, true) : undefined
-  return read?.nanos ?? explainTime(text, '2006-01-02')
+  return read?.nanos ?? explainTime(shorten(text), '2006-01-02')
 }
 
 /** The parts of a time in their order: how each is called, what it looks like, and what it may be. */
@@ -122,13 +127,15 @@ const units: { readonly [unit: string]: bigint } = {
 }
 
 const maxDuration = (1n << 63n) - 1n
+/** What is longer is no duration: whatever looks at a value of this format reads it anew. */
+const mostDuration = 1000
 
 /** `-1h30m5.25s`; undefined where it is none, or beyond 64 bits. */
 export function parseDuration(text: string): bigint | undefined {
   const isNegative = text.startsWith('-')
   const rest = isNegative || text.startsWith('+') ? text.slice(1) : text
   if (rest === '0') return 0n
-  if (rest === '' || rest.length > 1000) return undefined
+  if (rest === '' || rest.length > mostDuration) return undefined
   const part = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y
   let nanos = 0n
   while (part.lastIndex < rest.length) {
@@ -160,6 +167,7 @@ const longUnits: readonly { readonly names: readonly string[]; readonly start: s
  * over, signs and points included, as in the reference.
  */
 export function parseLooseDuration(text: string): bigint | undefined {
+  if (text.length > mostDuration) return undefined
   const strict = parseDuration(text)
   if (strict !== undefined) return strict
   let nanos: bigint | undefined
