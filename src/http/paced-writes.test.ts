@@ -7,17 +7,17 @@ import { PacedWrites } from './paced-writes.js'
 
 const pieceBytes = 64 << 10
 
-test('five hundred that want to write at once take turns of two megabytes, in order', async () => {
+test('five hundred that want to write at once take turns of a megabyte, in order', async () => {
   const paced = new PacedWrites()
   const written: number[] = []
   const write = (who: number): void => {
     if (paced.take(pieceBytes, () => write(who))) written.push(who)
   }
   for (let who = 0; who < 500; who++) write(who)
-  assert.equal(written.length, 32)
+  assert.equal(written.length, 16)
   for (let before = written.length; written.length < 500; before = written.length) {
     await nextTurn()
-    assert.ok(written.length > before && written.length - before <= 32, `${written.length - before} in one turn`)
+    assert.ok(written.length > before && written.length - before <= 16, `${written.length - before} in one turn`)
   }
   assert.deepEqual(
     written,

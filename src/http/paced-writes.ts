@@ -2,7 +2,7 @@
 // and the others wait for the next one.
 
 /** To encrypt and write so much takes a few milliseconds. */
-const bytesPerTurn = 2 << 20
+const bytesPerTurn = 1 << 20
 
 export class PacedWrites {
   #left = bytesPerTurn

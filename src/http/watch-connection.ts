@@ -2,11 +2,15 @@
 // shared, waits for a slow client, and not a copy of it in every connection.
 
 import type { Exchange } from './exchange.js'
+import { PacedCuts } from './paced-cuts.js'
 import { PacedWrites } from './paced-writes.js'
 import { connectionOf, flushHead, headersOf, onRoom, withStreamRoom, writeHead, writeShared, writeTo } from './respond.js'
 
 /** How long a watcher that was let go may take for what is on its way. */
 export const lastWordsMs = 5_000
+
+/** Something in memory that waits for a client, and how large it is, or how to find out. */
+export type Unsent = readonly [part: object, bytes: number | (() => number)]
 
 /** How a watch is told to its client, once it has been said that it begins. */
 export interface WatchWire {
@@ -20,7 +24,7 @@ export interface WatchWire {
   goOn(): boolean
   /** Calls back whenever there is room again, until the client has gone. */
   onRoom(resume: () => void): void
-  unsent(): Generator<readonly [part: object, bytes: number]>
+  unsent(): Generator<Unsent>
   /** All is said. */
   finish(): void
   /** The client was too slow. It may still read what is on its way; half an event is of no use to it. */
@@ -29,6 +33,8 @@ export interface WatchWire {
 
 /** Of all watches: a large event goes to all who watch it at the same moment. */
 const pacedWrites = new PacedWrites()
+/** Those that got stuck together are let go together, and their time is up together. */
+const pacedCuts = new PacedCuts()
 
 export class WatchConnection implements WatchWire {
   readonly #exchange: Exchange
@@ -94,10 +100,10 @@ export class WatchConnection implements WatchWire {
     return !this.#isPaced
   }
 
-  *unsent(): Generator<readonly [part: object, bytes: number]> {
+  *unsent(): Generator<Unsent> {
     if (this.#rest !== undefined) yield [this.#rest.buffer, this.#rest.length]
     const found = connectionOf(this.#exchange)
-    if (found !== undefined) yield [found.key, found.unsentBytes()]
+    if (found !== undefined) yield [found.key, found.unsentBytes]
   }
 
   end(): void {
@@ -111,6 +117,6 @@ export class WatchConnection implements WatchWire {
       // Whoever has hardly taken anything of a connection meanwhile has no use for the other streams of it, either.
       if (unsent > 0 && connection !== undefined && connection.unsentBytes() > unsent / 2) connection.destroy()
     }
-    setTimeout(cut, lastWordsMs).unref()
+    setTimeout(() => pacedCuts.add(cut), lastWordsMs).unref()
   }
 }

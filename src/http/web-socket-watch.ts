@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { WebSocketConnection, type WebSocketWish } from '../net/web-socket.js'
 import type { Exchange } from './exchange.js'
 import { connectionOf } from './respond.js'
-import { lastWordsMs, type WatchWire } from './watch-connection.js'
+import { lastWordsMs, type Unsent, type WatchWire } from './watch-connection.js'
 
 /** Whether a watch may be told this way; the reason where it may not. Scripts must say where they come from, as the reference has it. */
 export function refusalOfWatch({ refusal, origin, protocols }: WebSocketWish): WebSocketWish['refusal'] {
@@ -62,10 +62,10 @@ export class WebSocketWatch implements WatchWire {
     this.#connection.onRoom(resume)
   }
 
-  *unsent(): Generator<readonly [part: object, bytes: number]> {
+  *unsent(): Generator<Unsent> {
     if (this.#rest !== undefined) yield [this.#rest.buffer, this.#rest.length]
     const found = connectionOf(this.#exchange)
-    if (found !== undefined) yield [found.key, found.unsentBytes()]
+    if (found !== undefined) yield [found.key, found.unsentBytes]
   }
 
   finish(): void {

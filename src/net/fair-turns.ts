@@ -10,7 +10,7 @@ const freePerTurn = 8
 /** How many of one connection are begun and not answered: answers that had to wait for the one before them are all sent in one turn. */
 const mostUnanswered = 8
 /** For how long requests are begun in a turn: those that come, and then those that have waited. */
-const turnMs = 5
+const turnMs = 3
 /** At how many waiting requests a connection is no longer read from, and when it is again. */
 const stopAt = 64
 const goOnAt = 16

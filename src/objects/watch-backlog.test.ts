@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { StoredObject } from './stored-object.js'
-import { type Laggard, WatchBacklog } from './watch-backlog.js'
+import { type Laggard, type UnsentPart, WatchBacklog } from './watch-backlog.js'
 import { WatchEvent } from './watch-events.js'
 
 const eventOf = (bytes: number): WatchEvent =>
@@ -62,8 +63,8 @@ test('when it is too much, those go who have been behind longest, and no more of
 /** A connection that has so many bytes to send, of its own or shared with others. */
 class Stuck implements Laggard {
   isGone = false
-  readonly parts: readonly (readonly [object, number])[]
-  constructor(...parts: readonly (readonly [object, number])[]) {
+  readonly parts: readonly UnsentPart[]
+  constructor(...parts: readonly UnsentPart[]) {
     this.parts = parts
   }
   unsent() {
@@ -126,4 +127,47 @@ test('a large event that several make for themselves is one', () => {
   assert.equal(backlog.share(small), small)
   const other = eventOf(1000)
   assert.equal(backlog.share(other), other)
+})
+
+test('how much lies in a connection is asked once for all who share it', () => {
+  const backlog = new WatchBacklog(10_000)
+  let asked = 0
+  const connection = {}
+  const unsentBytes = (): number => {
+    asked++
+    return 1000
+  }
+  for (let i = 0; i < 50; i++) backlog.stall(new Stuck([connection, unsentBytes]))
+  backlog.look()
+  assert.equal(asked, 0)
+  backlog.look()
+  assert.deepEqual([asked, backlog.bytes], [1, 1000])
+  backlog.close()
+})
+
+/** To let it go takes a millisecond. */
+class Tedious extends Stuck {
+  override letGo(): void {
+    for (const until = performance.now() + 1; performance.now() < until; );
+    super.letGo()
+  }
+}
+
+test('very many that take nothing are let go in pieces; whoever moves meanwhile stays', async () => {
+  const backlog = new WatchBacklog(10_000)
+  const stuck = Array.from({ length: 50 }, () => new Tedious([{}, 4000]))
+  const gone = (): number => stuck.filter(({ isGone }) => isGone).length
+  for (const one of stuck) backlog.stall(one)
+  backlog.look()
+  backlog.look()
+  assert.ok(gone() <= 4, `${gone()} at once`)
+  backlog.move(stuck[40] as Tedious)
+  for (let before = gone(); gone() < 47; before = gone()) {
+    await nextTurn()
+    assert.ok(gone() - before <= 4, `${gone() - before} in one turn`)
+  }
+  for (let i = 0; i < 10; i++) await nextTurn()
+  assert.deepEqual([gone(), stuck[40]?.isGone], [47, false])
+  assert.ok(backlog.bytes <= 10_000)
+  backlog.close()
 })

@@ -1,10 +1,11 @@
 // What waits for watchers that read too slowly, in queues and in their connections: bounded in bytes for all of them together. What many wait
 // for counts once.
 
+import { nowOrInPieces, Pieces } from '../base/pieces.js'
 import type { WatchEvent } from './watch-events.js'
 
-/** Something in memory that is not sent yet, and how large it is; several watchers may share it. */
-export type UnsentPart = readonly [part: object, bytes: number]
+/** Something in memory that is not sent yet, and how large it is, which may take a while to find out; several watchers may share it. */
+export type UnsentPart = readonly [part: object, bytes: number | (() => number)]
 
 /** Somebody with events in store; `letGo` ends it and releases them. */
 export interface Laggard {
@@ -107,7 +108,8 @@ export class WatchBacklog {
       if (looks === 0) continue
       this.#unsentBytes += newBytes(laggard, counted)
     }
-    this.#shed()
+    // To let hundreds go takes longer than a piece.
+    void nowOrInPieces(this.#shed(), new Pieces())
     if (this.#stuck.size > 0) return
     this.close()
   }
@@ -119,10 +121,13 @@ export class WatchBacklog {
   }
 
   /** Those that have taken nothing go one after the other, in the order in which they got stuck, until what is left is little enough. */
-  #shed(): void {
-    for (const [laggard, looks] of [...this.#stuck]) {
+  *#shed(): Generator<void> {
+    for (const laggard of [...this.#stuck.keys()]) {
       if (this.bytes <= this.#maxBytes) return
-      if (looks > 1) this.#end(laggard)
+      // It may have taken something meanwhile, or may have gone.
+      if ((this.#stuck.get(laggard) ?? 0) <= 1) continue
+      this.#end(laggard)
+      yield
     }
   }
 
@@ -141,7 +146,7 @@ function newBytes(laggard: Laggard, counted: Set<object>): number {
   for (const [part, size] of laggard.unsent?.() ?? []) {
     if (counted.has(part)) continue
     counted.add(part)
-    bytes += size
+    bytes += typeof size === 'number' ? size : size()
   }
   return bytes
 }
