@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { writeAny } from '../schema/write.js'
 import { type Json, jsonPatch } from './json-patch.js'
+import { readPointer } from './json-pointer.js'
 import { PatchError, type PatchErrorKind } from './patch-error.js'
 import { deepFreeze } from './stage.fixture.js'
 
@@ -360,4 +361,12 @@ test('a path that is not there is told by its beginning', () => {
     () => jsonPatch({}, [remove(`/${'x'.repeat(100_000)}`)]),
     (thrown) => thrown instanceof PatchError && thrown.message.length < 700,
   )
+})
+
+test('of a path that leads nowhere no more steps are read than a document has', () => {
+  assert.equal(readPointer('/x'.repeat(250_000))?.length, 1002)
+  assert.deepEqual(readPointer('/a~1b/~0/c'), ['a/b', '~', 'c'])
+  assert.throws(() => jsonPatch({ x: {} }, [add('/x'.repeat(250_000), 1)]), { kind: 'missing-path' })
+  const deep = JSON.parse(`${'{"x":'.repeat(998)}{}${'}'.repeat(998)}`) as Json
+  assert.doesNotThrow(() => jsonPatch(deep, [add('/x'.repeat(999), 1)]))
 })

@@ -303,8 +303,16 @@ function setItem(list: unknown[] | LongList, position: number, value: unknown): 
   else list[position] = value
 }
 
+/** More steps than a message shows. */
+const mostPrinted = 600
+
 const print = (path: readonly string[]): string =>
-  shorten(path.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''))
+  shorten(
+    path
+      .slice(0, mostPrinted)
+      .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+      .join(''),
+  )
 
 const missing = (op: string, path: readonly string[]): PatchError =>
   new PatchError('missing-path', `${op} operation does not apply: doc is missing path: "${print(path)}": missing value`)

@@ -1,13 +1,20 @@
 // JSON pointers (RFC 6901) into plain values.
 
+import { maxJsonDepth } from '../schema/json-parse.js'
+
+/** A pointer with more steps leads nowhere in any document, and neither does its beginning. */
+const mostSteps = maxJsonDepth + 2
+
 /**
  * The steps of a pointer; the empty pointer has none and means the whole document. What stands before the first slash is not
  * looked at, as the reference does it: `data/b` is `/b`. Undefined for a text that is no pointer.
  */
 export function readPointer(text: string): readonly string[] | undefined {
   if (text === '') return []
-  const steps = text.split('/')
-  return steps.length < 2 ? undefined : steps.slice(1).map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const steps = text.split('/', mostSteps + 1)
+  if (steps.length < 2) return undefined
+  steps.shift()
+  return text.includes('~') ? steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~')) : steps
 }
 
 /** The position that a step names in a list of that length, from the end where it is negative; undefined for what is no position in it. */
