@@ -198,3 +198,23 @@ test('after the end whoever waits hears of it, nothing is asked again, and nothi
   await new Promise((resolve) => setTimeout(resolve, 20))
   assert.deepEqual([sockets.length, asks], [2, 3])
 })
+
+test('a crowd opens its connections in turns', async (t) => {
+  const stand = await standOf(t, (socket, text) => socket.write(ok(text)), { most: 40, mostFree: 40 })
+  const answers = Array.from({ length: 40 }, (_, i) => stand.ask(`q${i}`))
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.ok(stand.sockets.length <= 8, `${stand.sockets.length} connections`)
+  assert.deepEqual(
+    await Promise.all(answers),
+    answers.map((_, i) => `q${i}`),
+  )
+})
+
+test('who waits and gives up at the same time as others is not given a connection in between', async (t) => {
+  const stand = await standOf(t, () => undefined, { most: 4 })
+  const asked = Array.from({ length: 200 }, () => stand.ask('x', { timeoutMs: 100, allowedMs: 100 }))
+  for (const outcome of await Promise.allSettled(asked)) assert.equal(outcome.status, 'rejected')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  // It was one for each of them.
+  assert.ok(stand.sockets.length <= 40, `${stand.sockets.length} connections`)
+})

@@ -38,6 +38,8 @@ interface Connection {
 /** The other side closes at the moment of which it spoke: it is not asked anything shortly before. */
 const marginMs = 1000
 const sweepMs = 1000
+/** Opened in one turn of the event loop: with TLS each takes a millisecond or two before anything is sent. */
+const mostOpenedAtOnce = 4
 const endings = ['end', 'error', 'close'] as const
 
 export class KeptConnections {
@@ -53,6 +55,9 @@ export class KeptConnections {
   #isClosed = false
   /** How many connections are on their way, where they have to be waited for. */
   #opening = 0
+  /** In this turn of the event loop. */
+  #openedNow = 0
+  #goesOn: NodeJS.Immediate | undefined
 
   constructor(limits: ConnectionLimits, wording: Wording, open: () => Opened | Promise<Opened>) {
     this.#limits = limits
@@ -75,6 +80,8 @@ export class KeptConnections {
     this.#isClosed = true
     clearInterval(this.#sweeping)
     this.#sweeping = undefined
+    clearImmediate(this.#goesOn)
+    this.#goesOn = undefined
     for (const asked of this.#waiting) this.#fail(asked, closedError())
     for (const connection of this.#all) this.#drop(connection, closedError())
     this.#shared?.close()
@@ -93,8 +100,17 @@ export class KeptConnections {
     }
     const kept = asked.question.isFresh ? undefined : this.#takeFree()
     if (kept !== undefined) this.#send(kept, asked)
-    else if (this.#mayConnect || this.#dropFree()) this.#connect(asked)
+    else if (this.#openedNow < mostOpenedAtOnce && (this.#mayConnect || this.#dropFree())) this.#connect(asked)
     else this.#waiting.add(asked)
+  }
+
+  /** Those who wait have their turn in the next one: until then some of them may have given up, or one connection may turn out to be for all. */
+  #goOnLater(): void {
+    this.#goesOn ??= setImmediate(() => {
+      this.#goesOn = undefined
+      this.#openedNow = 0
+      this.#shareWaiting()
+    })
   }
 
   #takeFree(): Connection | undefined {
@@ -114,6 +130,8 @@ export class KeptConnections {
   }
 
   #connect(asked: Asked): void {
+    this.#openedNow++
+    this.#goOnLater()
     try {
       const opened = this.#open()
       if (opened instanceof Promise) this.#await(asked, opened)
@@ -204,14 +222,16 @@ export class KeptConnections {
   #shareWaiting(): void {
     for (const asked of this.#waiting) {
       // Whoever could not begin would come back to the end of those who wait, and so without end.
-      if (!this.#hasRoom()) return
+      if (!this.#hasRoomFor(asked)) return
       this.#waiting.delete(asked)
       this.#begin(asked)
     }
   }
 
-  #hasRoom(): boolean {
-    return this.#shared?.isOpen ? this.#shared.hasRoom : this.#mayConnect || this.#free.length > 0
+  #hasRoomFor({ question: { isFresh = false } }: Asked): boolean {
+    if (!isFresh && this.#shared?.isOpen) return this.#shared.hasRoom
+    if (!isFresh && this.#free.length > 0) return true
+    return this.#openedNow < mostOpenedAtOnce && (this.#mayConnect || this.#free.length > 0)
   }
 
   get #mayConnect(): boolean {
@@ -314,10 +334,7 @@ export class KeptConnections {
       const isStale = wasUsed && !asked.reader.hasBegun && isReset(why) && !this.#isClosed
       this.#fail(asked, isStale ? new StaleConnectionError(undefined, { cause: why }) : why)
     }
-    const [next] = this.#waiting
-    if (!wasThere || this.#isClosed || next === undefined || !this.#mayConnect) return
-    this.#waiting.delete(next)
-    this.#connect(next)
+    if (wasThere && !this.#isClosed && this.#waiting.size > 0) this.#goOnLater()
   }
 
   #fail(asked: Asked, why: unknown): void {
