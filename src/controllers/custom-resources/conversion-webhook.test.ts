@@ -32,6 +32,21 @@ function answerTo({ request }: Review): unknown {
     }
   if (mode === 'empty') return { apiVersion: 'apiextensions.cluster.io/v1', kind: 'ConversionReview' }
   if (mode === 'untyped') return {}
+  if (mode === 'parts') Object.assign(first ?? {}, { more: Array.from({ length: 60_000 }, (_, i) => ({ i })) })
+  if (mode === 'odd') Object.assign(first?.metadata ?? {}, { uid: { toString: 'none' } })
+  if (mode === 'rest' || mode === 'unlisted')
+    return {
+      apiVersion: 'apiextensions.cluster.io/v1',
+      kind: 'ConversionReview',
+      more: Array.from({ length: 60_000 }, (_, i) => ({ i })),
+      response: { uid: request.uid, ...(mode === 'rest' ? { convertedObjects: objects } : {}), result: { status: 'Success' } },
+    }
+  if (mode === 'chatter')
+    return {
+      apiVersion: 'apiextensions.cluster.io/v1',
+      kind: 'ConversionReview',
+      response: { uid: request.uid, convertedObjects: [], result: { status: 'Failure', message: 'm'.repeat(50_000) } },
+    }
   if (mode === 'flood') Object.assign(first ?? {}, { more: 'x'.repeat(2 << 20) })
   return {
     apiVersion: 'apiextensions.cluster.io/v1',
@@ -100,6 +115,11 @@ const refusals = {
   empty: 'failed: no response provided',
   untyped: 'failed: expected webhook response of apiextensions.cluster.io/v1, Kind=ConversionReview, got /, Kind=',
   text: "failed: couldn't get version/kind; json parse error: invalid character 'h' looking for beginning of value",
+  parts: 'returned invalid object at index 0: it has far more parts than the object that was sent',
+  rest: 'failed: the answer is too long',
+  unlisted: 'failed: the answer is too long',
+  odd: 'returned invalid object: must have the same UID: u != {…}',
+  chatter: `failed: ${'m'.repeat(4096)}...`,
   broken: 'failed: an error on the server ("oh") has prevented the request from succeeding',
 }
 for (const [mode, why] of Object.entries(refusals)) {

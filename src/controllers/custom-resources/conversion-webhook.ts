@@ -6,6 +6,8 @@ import { type BatchConversion, type ConversionVersions, mostConvertedBytes } fro
 import type { ApiObject, ObjectMeta } from '../../api/object.js'
 import { validateAnnotations, validateLabels } from '../../api/validation/labels.js'
 import { inPieces } from '../../base/pieces.js'
+import { shorten } from '../../base/shorten.js'
+import { isHeavy } from '../../base/weight.js'
 import { isListText, sliceItems, sliceMembers } from '../../codec/json-slices.js'
 import { AnswerTimeoutError } from '../../net/ask.js'
 import { type HookWays, wayToHook } from '../../net/hook-ways.js'
@@ -21,6 +23,8 @@ const timeoutMs = 30_000
 /** Versions of an object differ in a few fields: an answer that is many times as long as the question is none, and is not even read. */
 const answerFactor = 4
 const answerAllowance = 1 << 20
+/** What one object may grow by if many parts come of it: it is read where it is asked for, and may have been light when that was decided. */
+const partsAllowance = 64 << 10
 const mostAnswerBytes = answerFactor * mostConvertedBytes + answerAllowance
 const knownReviews = ['v1', 'v1beta1']
 
@@ -53,11 +57,11 @@ export function conversionWebhook(definition: CustomResourceDefinition, parts: W
     const uid = randomUUID()
     const type = { kind: 'ConversionReview', apiVersion: `${parts.reviewGroup}/${review}` }
     const request = { uid, desiredAPIVersion: versions.to, objects: [] }
-    const text = await inPieces(writeReview({ ...type, request }, objects, { apiVersion: versions.from, kind }))
+    const { text, lengths } = await inPieces(writeReview({ ...type, request }, objects, { apiVersion: versions.from, kind }))
     const answer = await caller.post(text).catch((thrown: unknown) => {
       throw fail(`failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     })
-    return inPieces(readAnswer(answer, { uid, ...type }, { objects, kind, versions, fail }))
+    return inPieces(readAnswer(answer, { uid, ...type }, { objects, lengths, kind, versions, fail }))
   }
   return { convert, close: () => caller.close() }
 }
@@ -143,6 +147,8 @@ interface Expected {
 
 interface Asked {
   readonly objects: readonly ApiObject[]
+  /** Of each as it was sent. */
+  readonly lengths: readonly number[]
   readonly kind: string
   readonly versions: ConversionVersions
   readonly fail: (why: string) => ApiError
@@ -153,23 +159,26 @@ function* writeReview(
   review: object,
   objects: readonly ApiObject[],
   type: { readonly apiVersion: string; readonly kind: string },
-): Generator<undefined, string, void> {
+): Generator<undefined, { readonly text: string; readonly lengths: readonly number[] }, void> {
   const texts: string[] = []
   for (const object of objects) {
     texts.push(writeAny({ ...object, ...type }))
     yield
   }
-  return writeAny(review).replace('"objects":[]', () => `"objects":[${texts.join(',')}]`)
+  const text = writeAny(review).replace('"objects":[]', () => `"objects":[${texts.join(',')}]`)
+  return { text, lengths: texts.map(({ length }) => length) }
 }
 
 /** The converted objects out of an answer that may be long: each is parsed by itself. */
 function* readAnswer(answer: Buffer, expected: Expected, asked: Asked): Generator<undefined, readonly ApiObject[], void> {
-  const { objects, fail } = asked
+  const { objects, lengths, fail } = asked
   const slices = yield* sliceAnswer(answer, fail)
   readReview(parse(slices.rest, fail), expected, fail)
   if (slices.objects.length !== objects.length) throw fail(`returned ${slices.objects.length} objects, expected ${objects.length}`)
   const accepted: ApiObject[] = []
   for (const [index, bytes] of slices.objects.entries()) {
+    if (bytes.length > answerFactor * (lengths[index] ?? 0) + partsAllowance && isHeavy(bytes))
+      throw fail(`returned invalid object at index ${index}: it has far more parts than the object that was sent`)
     accepted.push(accept(parse(bytes, fail), objects[index] as ApiObject, { ...asked, index }))
     yield
   }
@@ -189,8 +198,9 @@ const notJson = (thrown: unknown): string =>
 
 const sliced: ReadonlySet<string> = new Set(['response'])
 /** Of all but the objects. */
-const mostRestBytes = 1 << 20
+const mostRestBytes = 64 << 10
 const mostDepth = 10_000
+const tooLong = new Error('the answer is too long')
 
 /** The bytes of each converted object, and the answer without them. */
 function* sliceAnswer(
@@ -199,18 +209,20 @@ function* sliceAnswer(
 ): Generator<undefined, { readonly objects: readonly Buffer[]; readonly rest: Buffer }, void> {
   try {
     const list = (yield* sliceMembers(answer, sliced, { depth: mostDepth })).get('response')?.get('convertedObjects')
-    if (list === undefined) return { objects: [], rest: answer }
+    if (list === undefined && answer.length <= mostRestBytes) return { objects: [], rest: answer }
+    if (list === undefined) throw tooLong
     const from = list.byteOffset - answer.byteOffset
     const rest = Buffer.concat([answer.subarray(0, from), Buffer.from('[]'), answer.subarray(from + list.length)])
     // What is there and is no list holds no objects.
     const objects = isListText(list) ? yield* sliceItems(list) : []
     if (rest.length <= mostRestBytes) return { objects, rest }
-  } catch {
+    throw tooLong
+  } catch (thrown) {
+    if (thrown === tooLong) throw fail('failed: the answer is too long')
     // Where it is wrong the careful parser tells; what it takes is too deep.
     parse(answer.subarray(0, mostRestBytes), fail)
     throw fail(notJson(undefined))
   }
-  throw fail('failed: the answer is too long')
 }
 
 function readReview(review: unknown, expected: Expected, fail: (why: string) => ApiError): void {
@@ -220,17 +232,26 @@ function readReview(review: unknown, expected: Expected, fail: (why: string) => 
   }
   if (!isRecord(response)) throw fail('failed: no response provided')
   const { uid, result } = response
-  if (uid !== expected.uid) throw fail(`failed: expected response.uid=${JSON.stringify(expected.uid)}, got ${JSON.stringify(uid ?? '')}`)
+  if (uid !== expected.uid)
+    throw fail(`failed: expected response.uid=${JSON.stringify(expected.uid)}, got ${JSON.stringify(shown(uid ?? ''))}`)
   const { status, message } = isRecord(result) ? result : {}
   if (status === 'Success') return
   const why =
-    typeof message === 'string' && message !== '' ? message : `response.result.status was '${String(status ?? '')}', not 'Success'`
+    typeof message === 'string' && message !== ''
+      ? shorten(message, mostMessage)
+      : `response.result.status was '${shown(status ?? '')}', not 'Success'`
   throw fail(`failed: ${why}`)
 }
 
+/** Of what it says to people. */
+const mostMessage = 4096
+
+/** What somebody else wrote, as a message repeats it. */
+const shown = (value: unknown): string => (typeof value === 'string' ? shorten(value) : typeof value === 'object' ? '{…}' : String(value))
+
 /** As messages show a version and a kind; nothing is shown as such. */
 const typeText = (apiVersion: unknown, kind: unknown): string =>
-  `${typeof apiVersion === 'string' && apiVersion !== '' ? apiVersion : '/'}, Kind=${typeof kind === 'string' ? kind : ''}`
+  `${typeof apiVersion === 'string' && apiVersion !== '' ? shorten(apiVersion) : '/'}, Kind=${typeof kind === 'string' ? shorten(kind) : ''}`
 
 interface Accepting extends Asked {
   readonly index: number
@@ -242,16 +263,15 @@ function accept(converted: unknown, sent: ApiObject, { index, kind, versions, fa
   if (!isRecord(converted)) throw refuse('an object is expected')
   const { apiVersion, kind: itsKind, metadata, ...rest } = converted
   if (apiVersion !== versions.to) {
-    throw fail(`returned invalid object at index ${index}: invalid groupVersion (expected ${versions.to}, received ${String(apiVersion)})`)
+    throw fail(`returned invalid object at index ${index}: invalid groupVersion (expected ${versions.to}, received ${shown(apiVersion)})`)
   }
-  if (itsKind !== kind)
-    throw fail(`returned invalid object at index ${index}: invalid kind (expected ${kind}, received ${String(itsKind)})`)
+  if (itsKind !== kind) throw fail(`returned invalid object at index ${index}: invalid kind (expected ${kind}, received ${shown(itsKind)})`)
   const refuseMetadata = (why: string): ApiError => fail(`returned invalid metadata: ${why}`)
   if (!isRecord(metadata)) throw refuseMetadata('missing metadata in converted object')
   const mustKeep = (name: 'name' | 'namespace' | 'uid', label: string): void => {
     const before = sent.metadata?.[name] ?? ''
     const after = metadata[name] ?? ''
-    if (before !== after) throw refuse(`must have the same ${label}: ${before} != ${String(after)}`)
+    if (before !== after) throw refuse(`must have the same ${label}: ${before} != ${shown(after)}`)
   }
   mustKeep('name', 'name')
   mustKeep('namespace', 'namespace')
@@ -268,7 +288,7 @@ function kept(metadata: Record<string, unknown>, name: 'labels' | 'annotations',
   if (value === undefined || value === null) return {}
   if (!isRecord(value)) throw refuse(`invalid metadata.${name} in converted object: a map is expected`)
   const other = Object.keys(value).find((key) => typeof value[key] !== 'string')
-  if (other !== undefined) throw refuse(`metadata.${name}[${other}] must be a string in converted object`)
+  if (other !== undefined) throw refuse(`metadata.${name}[${shorten(other)}] must be a string in converted object`)
   const texts = value as { readonly [key: string]: string }
   const [problem] = (name === 'labels' ? validateLabels : validateAnnotations)(texts, `metadata.${name}`)
   if (problem !== undefined) throw refuse(`${problem.field}: ${problem.message}`)
