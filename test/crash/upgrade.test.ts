@@ -86,7 +86,8 @@ test(`an upgrade that is killed ${kills} times`, { timeout: 300_000 }, async (co
       while ((await formatOf(dataDir)) !== '4') {
         const tookMs = await upgrade(dataDir, copies === 0 ? 60_000 : wholeMs / 4 + random.below(Math.ceil(wholeMs)))
         if (tookMs === 0) killed += 1
-        else if (copies === 0) wholeMs = tookMs
+        // The quickest one counts: the first may have had a busy machine, and then nothing would be killed on a calm one.
+        else wholeMs = copies === 0 ? tookMs : Math.min(wholeMs, tookMs)
         check(await readRows(dataDir), states)
       }
       const found = await readRows(dataDir)
