@@ -5,6 +5,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { PassThrough } from 'node:stream'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
@@ -24,12 +25,15 @@ const usesProcess =
   /\b(?:before|after|beforeEach|afterEach)\(|\bprocess\.|\bmock\b|\bset(?:Timeout|Interval|Immediate)\b|\.listen\(|node:(?!assert|test')|\bperformance\.|\blmdb\b|\bconsole\.|\bsleep\b|\bglobalThis\b|import\.meta|\bconcurrency\b/
 /** What a test has that others in its process would notice, or that would notice them. To read the environment is not of that kind. */
 const needsOwnProcess =
-  /^(?:before|beforeEach|afterEach)\(|(?<!-)\bprocess\.(?!env\b(?!\['\w+'\] =)|execPath|getuid|platform|pid\b|versions?\b|arch\b|kill\()|delete process|\bmock\b|\bperformance\.|\bconsole\.|\bglobalThis\b|\btimedTest\b|worker_threads|\bgc\b|memory-watch|turn-watch|longest-turn/m
+  /^(?:before|beforeEach|afterEach)\(|(?<!-)\bprocess\.(?!env\b(?!\['\w+'\] =)|execPath|getuid|platform|pid\b|versions?\b|arch\b|kill\(|cpuUsage\()|delete process|\bmock\b|\bconsole\.|\bglobalThis\b|worker_threads|\bgc\b|memory-watch|turn-watch|longest-turn/m
+/** What looks at clocks: among its like, which leave no servers behind. */
+const measures = /\bperformance\.|\btimedTest\b|\bcpuUsage\b/
 /** Tests are not begun while the files of a group are loaded, as long as none of these waits for something. */
 const waitsAtStart = /^(?:await|(?:export )?const .*= await|for await)\b/m
 /** Servers inside of the test's process, in suites that start and end them; and those in processes of their own. */
 const usesEmbedded = /kit\/embedded\.js'|from 'cluster-apiserver'/
-const usesProcesses = /\bServerProcess\b|child_process|^after\(/m
+const usesProcesses = /\bServerProcess\b|child_process|^after\(|kit\/agent-cluster\.js'/m
+const usesCommand = /\/play\.js'|kit\/run-inside\.js'|\/run-here\.js'/
 /** They have long waits, or ports of their own. */
 const staysAlone = /^test\/(?:etcd|conformance|crash|clients|fuzz|robustness|soak|vectors|linear|pressure)\//
 /** What is expensive to prepare is prepared once for both, and measured by the first of them before the other adds to it. */
@@ -40,11 +44,13 @@ function companyOf({ source }) {
   if (shareTheirStart.includes(source)) return 'packed'
   const text = readFileSync(`${root}${source}`, 'utf8')
   if (waitsAtStart.test(text) || staysAlone.test(source)) return undefined
-  if (source.startsWith('src/')) return !usesProcess.test(text) ? 'plain' : needsOwnProcess.test(text) ? undefined : 'unit'
   if (needsOwnProcess.test(text)) return undefined
-  return usesProcesses.test(text) ? 'servers' : usesEmbedded.test(text) ? 'embedded' : undefined
+  if (source.startsWith('src/')) return measures.test(text) ? 'timed' : usesProcess.test(text) ? 'unit' : 'plain'
+  if (measures.test(text)) return undefined
+  if (source.startsWith('test/cli/') && usesCommand.test(text)) return 'commands'
+  return usesProcesses.test(text) ? 'servers' : usesEmbedded.test(text) ? 'embedded' : usesProcess.test(text) ? undefined : 'plain'
 }
-const filesPerGroup = { plain: 45, unit: 25, embedded: 10, servers: 4, packed: 2 }
+const filesPerGroup = { plain: 45, unit: 25, timed: 15, embedded: 10, servers: 4, commands: 8, packed: 2 }
 
 /** To start a process, and to warm it up, takes longer than most tests: many of them share one, one after another. */
 function grouped(files) {
@@ -84,56 +90,107 @@ if (files.length === 0 || missing.length > 0) {
   process.exit(1)
 }
 
-/** What takes longest comes first, so that nothing long is left when all else is done; what mostly waits stands beside what computes. */
-const longest = [
-  'conformance/replay',
-  'conformance/extension',
-  'groups/servers',
-  'vectors/vectors',
-  'conformance/admission',
-  'clients/plays',
-  'linear/',
-  'etcd/verbs',
-  'groups/packed',
-  'etcd/upgrade',
-  'conformance/auth',
-  'pressure/slow-watchers',
-  'etcd/servers',
-  'pressure/heavy-requests',
-  'aggregation/hostile',
-  'fuzz/fuzz',
-  'admission/hostile',
-  'crash/',
-  'proxies/hostile',
-  'pressure/crowd',
-  'guides',
-  'groups/embedded',
-  'clients/kubectl-custom',
-  'pressure/',
-  'robustness',
-  'clients/',
-  'cli/',
-  'fuzz/',
-  'etcd/',
-  'embedding/',
-  'test/',
-]
-const rankOf = ({ built }) => {
-  const rank = longest.findIndex((part) => built.includes(part))
-  return rank === -1 ? longest.length : rank
+/** Of files, by a part of their path: for how many seconds they go on if nothing else runs, and how much of a processor they use then. */
+const measured = {
+  'conformance/replay': [50, 0.6],
+  'conformance/extension': [45, 0.4],
+  'groups/packed': [45, 0.9],
+  'clients/plays': [45, 0.8],
+  'conformance/admission': [40, 0.5],
+  'vectors/vectors': [33, 0.6],
+  'clients/pepr': [30, 0.6],
+  'conformance/auth': [28, 0.5],
+  'pressure/heavy-requests': [27, 0.9],
+  'groups/servers': [26, 0.8],
+  'linear/linear': [25, 1],
+  'groups/timed': [25, 0.7],
+  'fuzz/fuzz': [25, 0.5],
+  'etcd/upgrade': [22, 0.4],
+  'cli/same-as-kubectl': [22, 1],
+  'groups/commands': [20, 0.8],
+  'groups/embedded': [20, 1],
+  'etcd/servers': [20, 0.4],
+  'etcd/verbs': [20, 0.6],
+  'admission/hostile': [20, 0.6],
+  'aggregation/hostile': [20, 0.6],
+  'crash/': [20, 0.6],
+  'pressure/crowd': [18, 0.7],
+  'pressure/slow-watchers': [18, 0.8],
+  'proxies/hostile': [18, 0.5],
+  'clients/kubectl-write': [15, 0.8],
+  'clients/kubectl-custom': [15, 0.7],
+  guides: [15, 0.8],
+  'robustness/robustness': [15, 0.7],
+  'etcd/': [10, 0.4],
+  'pressure/': [10, 0.6],
+  'clients/': [10, 0.7],
+  'fuzz/': [9, 0.9],
+  'cli/': [8, 0.8],
+  'embedding/': [6, 0.8],
+  'groups/': [5, 1],
+  'test/': [4, 0.8],
+}
+const costOf = ({ built }) => {
+  const [seconds, processors] = Object.entries(measured).find(([part]) => built.includes(part))?.[1] ?? [1, 0.8]
+  return { seconds, processors }
 }
 
 const ending = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => ending.abort())
 
-const stream = run({
-  files: (words.length === 0 ? grouped(files) : files).sort((a, b) => rankOf(a) - rankOf(b)).map(({ built }) => `${root}${built}`),
-  // Twice as many as there are processors: many tests wait for a server, a clock or a disk.
-  concurrency: Math.min(6, 2 * availableParallelism()),
-  timeout: fileTimeoutMs,
-  signal: ending.signal,
-})
-stream.on('test:fail', ({ todo }) => {
-  if (todo === undefined || todo === false) process.exitCode = 1
-})
-stream.compose(new spec()).pipe(process.stdout)
+/** Processors that may be asked for, for each that there is: what is measured alone takes less when others run beside it. */
+const crowding = 1.5
+const mostFiles = 8
+const started = performance.now()
+const times = []
+const counts = new Map()
+const events = new PassThrough({ objectMode: true })
+
+const seconds = (ms) => (ms / 1000).toFixed(1)
+
+/** Runs one file, and tells of it when it has ended: what runs beside it would stand between its lines. */
+async function runFile({ source, built }) {
+  const from = performance.now()
+  const told = []
+  for await (const event of run({ files: [`${root}${built}`], concurrency: 1, timeout: fileTimeoutMs, signal: ending.signal })) {
+    const { type, data } = event
+    if (data.file !== undefined) told.push(event)
+    const [, name, count] = (type === 'test:diagnostic' && data.file === undefined && /^(\w+) (\d+)$/.exec(data.message)) || []
+    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + Number(count))
+    if (type === 'test:fail' && (data.todo === undefined || data.todo === false)) process.exitCode = 1
+  }
+  for (const event of told) events.write(event)
+  times.push(`${seconds(from - started)}\t${seconds(performance.now() - from)}\t${source}\n`)
+}
+
+/** What takes longest comes first, so that nothing long is left when all else is done; and what mostly waits stands beside what computes. */
+async function runAll(units) {
+  const waiting = units.map((unit) => ({ ...unit, ...costOf(unit) })).sort((a, b) => b.seconds - a.seconds)
+  const room = crowding * availableParallelism()
+  const running = new Set()
+  let used = 0
+  while (!ending.signal.aborted && waiting.length + running.size > 0) {
+    const next = waiting.findIndex(({ processors }) => running.size === 0 || (running.size < mostFiles && used + processors < room + 0.01))
+    if (next === -1) {
+      await Promise.race(running)
+      continue
+    }
+    const [unit] = waiting.splice(next, 1)
+    used += unit.processors
+    const ended = runFile(unit).then(() => {
+      running.delete(ended)
+      used -= unit.processors
+    })
+    running.add(ended)
+  }
+  await Promise.all(running)
+  if (ending.signal.aborted) process.exitCode = 1
+}
+
+events.compose(new spec()).pipe(process.stdout)
+await runAll(words.length === 0 ? grouped(files) : files)
+counts.set('duration_ms', Math.round(performance.now() - started))
+for (const [name, count] of counts) events.write({ type: 'test:diagnostic', data: { nesting: 0, message: `${name} ${count}` } })
+events.end()
+const timesFile = process.env['TEST_TIMES']
+if (timesFile !== undefined) writeFileSync(timesFile, times.join(''))
