@@ -28,10 +28,7 @@ function loadCommand(name = 'command') {
   const text = readOptional(path, 'latin1')
   if (text === undefined) return undefined
   const cachePath = join(folder, `${name}-${nameOf(text)}.cache`)
-  const script = new Script(`(function (exports, require, module, __filename, __dirname) {${text}\n})`, {
-    filename: path,
-    cachedData: readOptional(cachePath),
-  })
+  const script = new Script(text, { filename: path, cachedData: readOptional(cachePath) })
   const command = { exports: {} }
   script.runInThisContext()(command.exports, createRequire(path), command, path, dirname(path))
   return { script, cachePath, exports: command.exports }

@@ -43,6 +43,16 @@ test('the scripts are ASCII, as which they are read, and signs beyond that mean 
   await server.close({ immediately: true })
 })
 
+/** Objects that all differ in their first key are slow to make, and a start makes more than a thousand. */
+test('what is around each module has the same key', () => {
+  for (const name of ['command.cjs', 'clusterctl.cjs']) {
+    const text = readFileSync(join(folder, name), 'latin1')
+    const keys = [...text.matchAll(/^var (?:init|require)_\w+ = __\w+\(\{\n {2}([^(\n]+)\(/gm)].map(([, key]) => key)
+    assert.ok(keys.length > 200, `${name}: ${keys.length} modules`)
+    assert.deepEqual([...new Set(keys)], ['load'], name)
+  }
+})
+
 const cacheName = (): string => readdirSync(folder).find((name) => /^command-.*\.cache$/.test(name)) ?? ''
 
 /** Loads the command of a folder in a process of its own: whether it found a code cache, and one that fits. */
