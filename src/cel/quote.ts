@@ -1,5 +1,7 @@
 // Texts in quotes, as messages of the reference show them: what cannot be printed is escaped.
 
+import { canBePrinted } from '../base/can-be-printed.js'
+
 const named: { readonly [letter: string]: string } = {
   '"': '\\"',
   '\\': '\\\\',
@@ -13,7 +15,7 @@ const named: { readonly [letter: string]: string } = {
 }
 
 const hex = (code: number, width: number): string => code.toString(16).padStart(width, '0')
-const special = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
+const special = /["\\]|[^ -~]/gu
 
 /** Letters of all scripts are shown as they are. */
 export const quoteText = (text: string): string => `"${text.replace(special, escapeLetter)}"`
@@ -22,6 +24,7 @@ function escapeLetter(letter: string): string {
   const code = letter.codePointAt(0) as number
   const name = named[letter]
   if (name !== undefined) return name
+  if (canBePrinted(letter)) return letter
   if (code < 0x80) return `\\x${hex(code, 2)}`
   return code > 0xffff ? `\\U${hex(code, 8)}` : `\\u${hex(code, 4)}`
 }

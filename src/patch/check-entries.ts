@@ -1,6 +1,7 @@
 // What is wrong with managedFields that a client sent, beyond what is forgiven: an entry that cannot be read is ignored, but one
 // that claims an impossible name is refused.
 
+import { canBePrinted } from '../base/can-be-printed.js'
 import type { ManagedFieldsEntry } from './managed-entries.js'
 
 export interface EntryProblem {
@@ -34,7 +35,7 @@ export function managerProblems(manager: string, field: string): readonly EntryP
   if (bytesOf(manager) > maxManagerBytes) problems.push(tooLong(field, maxManagerBytes))
   let position = 0
   for (const character of manager) {
-    if (!isPrintable(character)) {
+    if (!canBePrinted(character)) {
       problems.push(invalid(field, manager, `invalid character ${codePointName(character)} (at position ${position})`))
       break
     }
@@ -42,9 +43,6 @@ export function managerProblems(manager: string, field: string): readonly EntryP
   }
   return problems
 }
-
-/** Letters, marks, numbers, punctuation, symbols, and of all spaces only the plain one. */
-const isPrintable = (character: string): boolean => /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u.test(character)
 
 const codePointName = (character: string): string => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 

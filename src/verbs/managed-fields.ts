@@ -17,7 +17,7 @@ export function managerOf({ options, caller: { userAgent } }: Call): string {
   if (known !== undefined) return known
   const program = userAgent.split('/', 1)[0] ?? ''
   // What cannot be printed has no place in a name.
-  const manager = program.replace(/\p{C}/gu, '').slice(0, maxManagerLength)
+  const manager = (/^[ -~]*$/.test(program) ? program : program.replace(/\p{C}/gu, '')).slice(0, maxManagerLength)
   if (managers.size >= mostManagers) managers.clear()
   if (userAgent.length <= maxManagerLength) managers.set(userAgent, manager)
   return manager

@@ -1,9 +1,9 @@
 // The name under which a writer owns fields: as given in the query, or else taken from the user agent.
 
+import { canBePrinted } from '../../base/can-be-printed.js'
 import { byteLength } from '../validation/byte-length.js'
 
 const maxBytes = 128
-const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u
 
 /** Without a name, the program's: what stands before the first slash of the user agent, as much of it as may stand in a name. */
 export function fieldManagerOr(manager: string | undefined, userAgent: string | undefined): string {
@@ -12,7 +12,7 @@ export function fieldManagerOr(manager: string | undefined, userAgent: string | 
   let name = ''
   let bytes = 0
   for (const character of program) {
-    if (!printable.test(character)) continue
+    if (!canBePrinted(character)) continue
     bytes += byteLength(character)
     if (bytes > maxBytes) break
     name += character

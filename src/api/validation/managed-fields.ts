@@ -1,5 +1,6 @@
 // The rules of the entries that record who manages which fields, and of the manager's name wherever it is given.
 
+import { canBePrinted } from '../../base/can-be-printed.js'
 import { type FieldError, invalid, tooLong } from '../field-error.js'
 import type { ManagedFieldsEntry } from '../object.js'
 import { byteLength } from './byte-length.js'
@@ -39,16 +40,14 @@ function validateEntry(entry: ManagedFieldsEntry, field: string): readonly Field
   return errors
 }
 
-const printable = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
-
 /** A manager's name: an empty one is one that was not given. */
 export function validateFieldManager(manager: string, field: string): readonly FieldError[] {
   const errors: FieldError[] = []
   if (byteLength(manager) > managerLimitBytes) errors.push(tooLong(field, managerLimitBytes))
-  if (printable.test(manager)) return errors
+  if (canBePrinted(manager)) return errors
   let position = 0
   for (const character of manager) {
-    if (!printable.test(character)) errors.push(invalid(field, manager, unprintableProblem(character, position)))
+    if (!canBePrinted(character)) errors.push(invalid(field, manager, unprintableProblem(character, position)))
     position += byteLength(character)
   }
   return errors

@@ -5,6 +5,7 @@ import { byteLength } from '../../api/validation/byte-length.js'
 import { checkEach, joined } from '../../api/validation/collect.js'
 import { noErrors } from '../../api/validation/fields.js'
 import { dns1035Label } from '../../api/validation/text-rules.js'
+import { indexOfUnprintable } from '../../base/can-be-printed.js'
 import type { JsonSchema } from './json-schema.js'
 import { validateOpenApiSchema } from './openapi-schema.js'
 import { validateColumn } from './printer-columns.js'
@@ -72,17 +73,15 @@ function checkVersionName(name: string, field: string): readonly FieldError[] {
   return problems.length === 0 ? noErrors : [invalid(field, name, problems.join(','))]
 }
 
-const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u
-
 function warningProblems({ deprecated = false, deprecationWarning: warning }: Version): readonly string[] {
   if (warning === undefined) return []
   if (!deprecated) return ['can only be set for deprecated versions']
   const problems: string[] = []
   if (byteLength(warning) > warningLimitBytes) problems.push(`must be <= ${warningLimitBytes} characters long`)
   if (warning === '') problems.push('must not be an empty string')
-  const bad = unprintable.exec(warning)
-  if (bad !== null) {
-    const index = byteLength(warning.slice(0, bad.index))
+  const bad = indexOfUnprintable(warning)
+  if (bad >= 0) {
+    const index = byteLength(warning.slice(0, bad))
     problems.push(`must only contain printable UTF-8 characters; non-printable character found at index ${index}`)
   }
   return problems

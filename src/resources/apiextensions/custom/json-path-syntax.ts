@@ -44,7 +44,7 @@ export function parsePath(path: string): readonly PathNode[] {
 }
 
 const terminators = new Set([' ', '\t', '\r', '\n', '', '.', ',', '[', ']', '$', '@', '{', '}'])
-const wordStart = /[\p{L}\p{Nd}_]/u
+const isWordStart = (letter: string): boolean => (letter < '\x80' ? /\w/ : /[\p{L}\p{Nd}]/u).test(letter)
 
 class PathParser {
   private readonly text: string
@@ -103,7 +103,7 @@ class PathParser {
       } else if (next === '"' || next === "'") nodes.push({ kind: 'literal', value: this.quoted(next), isForEach: false })
       else if (/[+\-\d]/.test(next)) nodes.push({ kind: 'literal', value: this.number(), isForEach: true })
       else if (next === ' ' || next === '@' || next === '$') this.at++
-      else if (wordStart.test(next)) nodes.push(this.word())
+      else if (isWordStart(next)) nodes.push(this.word())
       else this.fail('an unknown character')
     }
   }
@@ -112,7 +112,7 @@ class PathParser {
     if (nodes.at(-1)?.kind === 'recursive') this.fail('descends twice')
     this.at += 2
     nodes.push({ kind: 'recursive' })
-    if (wordStart.test(this.text[this.at] ?? '')) nodes.push(this.field())
+    if (isWordStart(this.text[this.at] ?? '')) nodes.push(this.field())
   }
 
   private field(): PathNode {
