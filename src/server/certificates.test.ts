@@ -7,9 +7,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
 import { identityOf } from '../api/identity.js'
+import { readConfigText } from '../client/config/config-entries.js'
 import { readYaml } from '../codec/yaml/read-yaml.js'
 import { type CertificateNeeds, caFile, ensureServingCertificate, pkiFolder, servingHosts } from './certificates.js'
-import { ensureAdminCredential, renderClientConfiguration, urlOf, writeClientConfiguration } from './client-configuration.js'
+import {
+  clientConfigOf,
+  ensureAdminCredential,
+  renderClientConfiguration,
+  urlOf,
+  writeClientConfiguration,
+} from './client-configuration.js'
 
 let dataDir: string
 beforeEach(() => {
@@ -84,7 +91,9 @@ test('the token of the administrator stays the same', () => {
 
 test('the client configuration is what clients read', () => {
   const credential = ensureAdminCredential(undefined)
-  const text = renderClientConfiguration({ identity: identityOf('kubernetes'), url: 'https://127.0.0.1:6443', caPem: 'pem', credential })
+  const input = { identity: identityOf('kubernetes'), url: 'https://127.0.0.1:6443', caPem: 'pem', credential }
+  const text = renderClientConfiguration(input)
+  assert.deepEqual(clientConfigOf(input), readConfigText(text, 'the text'))
   assert.deepEqual(readYaml(text).value, {
     apiVersion: 'v1',
     kind: 'Config',

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { Identity } from '../api/identity.js'
 import { mastersGroup, type User } from '../api/user.js'
+import type { ClientConfig } from '../client/config/config-entries.js'
 import { pkiFolder } from './certificates.js'
 import { readOptionalFile, type WriteFile, writePrivateFile } from './private-files.js'
 
@@ -36,11 +37,24 @@ export interface ClientConfigurationInput {
   readonly credential: AdminCredential
 }
 
+/** The configuration as a client has it that has read the text. */
+export function clientConfigOf({ identity, url, caPem, credential: { token, user } }: ClientConfigurationInput): ClientConfig {
+  const cluster = identity.self
+  return {
+    clusters: new Map([[cluster, { server: url, 'certificate-authority-data': Buffer.from(caPem).toString('base64') }]]),
+    users: new Map([[user.name, { token }]]),
+    contexts: new Map([[contextOf(cluster, user), { cluster, user: user.name }]]),
+    currentContext: contextOf(cluster, user),
+  }
+}
+
+const contextOf = (cluster: string, user: User): string => `${user.name}@${cluster}`
+
 /** The configuration as YAML text. Texts are written as JSON strings, which YAML reads, too. */
 export function renderClientConfiguration({ identity, url, caPem, credential }: ClientConfigurationInput): string {
   const cluster = identity.self
   const user = credential.user.name
-  const context = `${user}@${cluster}`
+  const context = contextOf(cluster, credential.user)
   return `apiVersion: v1
 kind: Config
 clusters:

@@ -5,7 +5,7 @@ import { getOrInsert } from '../../base/get-or-insert.js'
 import { refuseUnknownOptions } from '../../base/known-options.js'
 import { connect } from '../../client/node/connect.js'
 import type { TypedClient } from '../../client/typed/typed-client.js'
-import { renderClientConfiguration } from '../client-configuration.js'
+import { type AdminCredential, clientConfigOf, renderClientConfiguration } from '../client-configuration.js'
 import type { Access, EmbeddedServer, RunningServer } from '../running-server.js'
 import type { AssembledServer } from './parts.js'
 import { StartState } from './start-state.js'
@@ -20,14 +20,16 @@ export function embeddedServer(assembled: AssembledServer, isInMemory: boolean):
     const token = randomBytes(32).toString('base64url')
     const somebody = { name: user, uid: '', groups, extra: {} }
     engine.access.addToken?.(token, somebody)
-    const clientConfiguration = renderClientConfiguration({ identity: engine.identity, url, caPem, credential: { token, user: somebody } })
-    return withClient({ user, groups, token, clientConfiguration })
+    const credential = { token, user: somebody }
+    const clientConfiguration = renderClientConfiguration({ identity: engine.identity, url, caPem, credential })
+    return withClient({ user, groups, token, clientConfiguration }, credential)
   }
   const clients: TypedClient[] = []
-  const withClient = <T extends { readonly clientConfiguration: string }>(whom: T): T & Pick<Access, 'client'> => {
+  const withClient = <T extends object>(whom: T, credential: AdminCredential): T & Pick<Access, 'client'> => {
     let client: TypedClient | undefined
     const make = (): TypedClient => {
-      client = connect({ text: whom.clientConfiguration, identity: engine.identity.name, environment: {} })
+      const config = clientConfigOf({ identity: engine.identity, url, caPem, credential })
+      client = connect({ config, identity: engine.identity.name, environment: {} })
       clients.push(client)
       return client
     }
@@ -38,7 +40,7 @@ export function embeddedServer(assembled: AssembledServer, isInMemory: boolean):
     for (const client of clients.splice(0)) client.close()
     await server.close(options)
   }
-  return withClient<Omit<EmbeddedServer, 'client'>>({
+  const embedded: Omit<EmbeddedServer, 'client'> = {
     ...server,
     close,
     user: credential.user.name,
@@ -56,5 +58,6 @@ export function embeddedServer(assembled: AssembledServer, isInMemory: boolean):
       await resetting
     },
     [Symbol.asyncDispose]: () => close({ immediately: true }),
-  })
+  }
+  return withClient(embedded, credential)
 }
