@@ -23,7 +23,11 @@ const listeners = new Map()
 /** On a folder that is used already: what is done on a new one as well is what a start in memory does. */
 async function serve() {
   const dataDir = join(folder, 'data')
-  for (const options of [{}, { dataDir }]) await (await command.startServer(options)).close()
+  for (const options of [{}, { dataDir }]) {
+    const server = await command.startServer(options)
+    await use(server)
+    await server.close()
+  }
   return new Promise((resolve) => {
     const surroundings = {
       print: (text) => visit(text),
@@ -33,6 +37,15 @@ async function serve() {
     }
     command.main([`--data-dir=${dataDir}`, '--bind-address=127.0.0.1', '--secure-port=0'], surroundings)
   })
+}
+
+/** What programs do first with a server that they embed. */
+async function use({ client }) {
+  const maps = client.core.v1.configMaps('default')
+  await maps.create({ metadata: { name: 'first' }, data: { key: 'value' } })
+  await maps.get('first')
+  await maps.list()
+  await maps.delete('first')
 }
 
 function keep({ script, cachePath }) {
