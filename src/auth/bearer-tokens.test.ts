@@ -110,3 +110,27 @@ test('a token of a request is not taken for one that was reviewed for others', (
   assert.equal(nameOf(authenticateWith(authenticators, tokenCredentials('secret'))), undefined)
   assert.equal(nameOf(authenticateWith(authenticators, tokenCredentials('[["vault"],"secret"]'))), undefined)
 })
+
+test('so many wait for what others say, and no more; who needs nobody is not among them', async () => {
+  const answers: (() => void)[] = []
+  let asked = 0
+  const remote: TokenAuthenticator = (token) => {
+    if (token.text === 'signed') return { user: user('bob') }
+    token.beforeAsking?.()
+    asked++
+    return new Promise((resolve) => answers.push(() => resolve(undefined)))
+  }
+  const authenticators = asking(known, remote)
+  const ask = (token: string) => authenticateWith(authenticators, tokenCredentials(token))
+  // Of the same token and of others.
+  const waiting = Array.from({ length: 2000 }, (_, i) => ask(`t${i % 1000}`))
+  assert.equal(asked, 1000)
+  assert.throws(() => ask('one more'), /too many requests wait/)
+  assert.throws(() => ask('t1'), /too many requests wait/)
+  assert.equal(asked, 1000)
+  assert.equal(nameOf(ask('secret')), 'ann')
+  assert.equal(nameOf(ask('signed')), 'bob')
+  for (const answer of answers) answer()
+  await Promise.all(waiting)
+  assert.equal(nameOf(ask('one more')), 'later')
+})

@@ -4,6 +4,7 @@
 // knows (how long that takes says nothing about how much of a guess was right), and ask whether what was found still holds.
 
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { tooManyRequests } from '../api/api-error.js'
 import type { Clock } from '../base/clock.js'
 import { RecentMap } from '../base/recent-map.js'
 import type { Authenticated, Authenticator, Refused } from './authenticate.js'
@@ -17,6 +18,8 @@ export interface PresentedToken {
   readonly audiences: readonly string[]
   /** Milliseconds since 1970. */
   readonly now: number
+  /** To be called before another server is asked about it; throws where too many wait for such an answer already. */
+  readonly beforeAsking?: () => void
 }
 
 /** Whose a token is, and how long that may be remembered. */
@@ -40,6 +43,11 @@ export interface BearerOptions {
 }
 
 const mostKept = 16_384
+/**
+ * How many requests may wait for what others say about their tokens: nobody knows yet who they are, so that no other bound holds for them. Each takes
+ * some twenty kilobytes.
+ */
+const mostWaiting = 2000
 const noSuchToken = 'invalid bearer token'
 
 interface Digested {
@@ -99,6 +107,10 @@ function isSameSecret(one: string, other: string): boolean {
 export function bearerTokens({ authenticators, audiences: own, clock, digests, tally }: BearerOptions): Authenticator {
   const kept = new RecentMap<string, TokenFinding>(mostKept)
   const pending = new Map<string, Promise<TokenResult>>()
+  let waiting = 0
+  const beforeAsking = (): void => {
+    if (waiting >= mostWaiting) throw tooManyRequests('too many requests wait to be authenticated, please try again later', 1)
+  }
 
   const find = (key: string, now: number): TokenFinding | undefined => {
     const known = kept.get(key)
@@ -116,18 +128,22 @@ export function bearerTokens({ authenticators, audiences: own, clock, digests, t
     const answer = found
       .then((result) => keep(key, result))
       .finally(() => {
+        waiting--
         pending.delete(key)
         if (tally !== undefined) tally.inFlight--
       })
+    waiting++
     if (tally !== undefined) tally.inFlight++
     pending.set(key, answer)
     return answer
   }
   const wait = (answer: Promise<TokenResult>): Promise<TokenResult> => {
-    if (tally === undefined) return answer
-    tally.blocked++
+    beforeAsking()
+    waiting++
+    if (tally !== undefined) tally.blocked++
     return answer.finally(() => {
-      tally.blocked--
+      waiting--
+      if (tally !== undefined) tally.blocked--
     })
   }
 
@@ -139,7 +155,7 @@ export function bearerTokens({ authenticators, audiences: own, clock, digests, t
     if (known !== undefined) return known
     const asked = pending.get(key)
     if (asked !== undefined) return wait(asked)
-    const found = askAll(authenticators, { text: bearerToken, digest, audiences: audiences ?? own, now })
+    const found = askAll(authenticators, { text: bearerToken, digest, audiences: audiences ?? own, now, beforeAsking })
     return found instanceof Promise ? share(key, found) : keep(key, found)
   }
   return tally === undefined ? withToken(authenticate) : withToken(timed(authenticate, tally))

@@ -40,6 +40,7 @@ export function oidcTokens(options: OidcOptions): TokenAuthenticator {
 async function check(options: OidcOptions, token: PresentedToken): Promise<TokenResult> {
   const audiences = meantHere(options.audiences, token)
   if (audiences === undefined) return undefined
+  token.beforeAsking?.()
   try {
     const claims = await verify(options, token)
     const user = userOf(options.rules, await options.expand(claims))

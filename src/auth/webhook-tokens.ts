@@ -32,6 +32,7 @@ export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator 
   return (token) => {
     const key = `${token.digest} ${JSON.stringify(token.audiences)}`
     if ((refused.get(key) ?? 0) > token.now) return undefined
+    token.beforeAsking?.()
     return ask(options, token).then((result) => {
       if (result === undefined) refused.set(key, token.now + refusedTtlMs)
       return result?.user === undefined ? result : { ...result, holds: (now) => now < token.now + acceptedTtlMs }
