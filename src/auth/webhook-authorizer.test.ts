@@ -142,3 +142,31 @@ test('what may pass is tried again, with pauses that grow, though not forever', 
   assert.match((await reset.decide(pods)).error ?? '', /reset/)
   assert.equal(reset.sent.length, 5)
 })
+
+test('so many wait for an answer, and no more', async () => {
+  let answer: (status: object) => void = () => undefined
+  const said = new Promise<object>((resolve) => {
+    answer = resolve
+  })
+  const authorizer = webhookAuthorizer({
+    identity: identityOf('cluster'),
+    version: 'v1',
+    acceptedTtlMs: 0,
+    refusedTtlMs: 0,
+    clock: { now: () => 1 },
+    post: async (document) => ({
+      status: 200,
+      body: Buffer.from(JSON.stringify({ ...(document as object), status: await said })),
+      retryAfter: undefined,
+    }),
+    sleep: async () => undefined,
+  })
+  const ask = (path: string) => authorizer.authorize({ user: user('ann'), info: parseRequest('GET', path) })
+  // Some for the same.
+  const waiting = Array.from({ length: 4000 }, (_, i) => ask(`/api/v1/namespaces/n/pods/p${i % 3000}`))
+  assert.throws(() => ask('/api/v1/namespaces/n/pods/another'), /too many requests wait to be authorized/)
+  assert.throws(() => ask('/api/v1/namespaces/n/pods/p1'), /too many requests wait to be authorized/)
+  answer({ allowed: true })
+  for (const decision of await Promise.all(waiting)) assert.equal(decision.verdict, 'allow')
+  assert.equal((await ask('/api/v1/namespaces/n/pods/another')).verdict, 'allow')
+})

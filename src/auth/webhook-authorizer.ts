@@ -2,6 +2,7 @@
 // anything by it.
 
 import { hash } from 'node:crypto'
+import { tooManyRequests } from '../api/api-error.js'
 import type { Identity } from '../api/identity.js'
 import type { Clock } from '../base/clock.js'
 import { RecentMap } from '../base/recent-map.js'
@@ -24,6 +25,8 @@ interface Kept {
 }
 
 const mostKept = 8192
+/** How many may wait for an answer: whoever wants to act as somebody else asks before there is any other bound. */
+const mostWaiting = 4000
 /** Of what it says to people. */
 const mostReason = 4096
 /** What somebody asks for in more letters is not kept. */
@@ -33,6 +36,13 @@ export function webhookAuthorizer(access: WebhookAccess): Authorizer {
   const kept = new RecentMap<string, Kept>(mostKept)
   /** Those who ask the same at the same time wait for one answer. */
   const pending = new Map<string, Promise<Decision>>()
+  let waiting = 0
+  const waitFor = (answer: Promise<Decision>): Promise<Decision> => {
+    waiting++
+    return answer.finally(() => {
+      waiting--
+    })
+  }
   return {
     name: 'Webhook',
     authorize: (request) => {
@@ -40,8 +50,9 @@ export function webhookAuthorizer(access: WebhookAccess): Authorizer {
       const key = hash('sha256', JSON.stringify(spec), 'base64')
       const known = kept.get(key)
       if (known !== undefined && known.untilMs > access.clock.now()) return known.decision
+      if (waiting >= mostWaiting) throw tooManyRequests('too many requests wait to be authorized, please try again later', 1)
       const asked = pending.get(key)
-      if (asked !== undefined) return asked
+      if (asked !== undefined) return waitFor(asked)
       const asking = ask(access, spec)
         .then((decision) => {
           const ttlMs = decision.verdict === 'allow' ? access.acceptedTtlMs : access.refusedTtlMs
@@ -51,7 +62,7 @@ export function webhookAuthorizer(access: WebhookAccess): Authorizer {
         .catch((thrown: unknown): Decision => ({ verdict: 'no-opinion', reason: '', error: messageOf(thrown) }))
         .finally(() => pending.delete(key))
       pending.set(key, asking)
-      return asking
+      return waitFor(asking)
     },
   }
 }
