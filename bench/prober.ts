@@ -19,8 +19,13 @@ export class Prober {
 
   /** From the beginning of some work to its end. */
   async during(work: () => Promise<unknown>): Promise<Waits> {
-    await this.ask('report')
+    await this.report()
     await work()
+    return this.report()
+  }
+
+  /** Since it was last asked. */
+  report(): Promise<Waits> {
     return this.ask('report')
   }
 

@@ -1,8 +1,9 @@
 // A store with very many small objects: how long others wait beside everything that goes through all of them, and how long a start takes.
 //
 // Two figures for each: the longest wait of a get, and the longest turn of the event loop in processor time. On a machine that others use as well
-// only the second says something of the server, and it is the one that is judged. What can be done again is done again when it misses the bar:
-// a stall of the machine comes once, and what holds the server comes every time.
+// only the second says something of the server, and it is the one that is judged. The floor is the longest wait of a get from a bare server in the
+// same time, which has nothing else to do: whatever it waits for is the machine. What can be done again is done again when it misses the bar: a stall
+// of the machine comes once, and what holds the server comes every time.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,8 +18,9 @@ import { readSettings } from '../../src/server/options/read-settings.js'
 import { EtcdCluster, whyNoEtcd } from '../../test/etcd/etcd-cluster.js'
 import { takeTurn, turnWatchFlags } from '../../test/kit/longest-turn.js'
 import { commandPath } from '../../test/kit/paths.js'
-import type { RequestParts } from '../connection.js'
+import type { RequestParts, Target } from '../connection.js'
 import { fillStore, type Template } from '../fill-store.js'
+import { Floor, headersOf } from '../floor.js'
 import { fetchOnce, type Lab, makeNamespace, type Tested } from '../lab.js'
 import { Prober } from '../prober.js'
 import { protobufType } from '../protobuf-body.js'
@@ -27,7 +29,6 @@ import { type Line, milliseconds, say } from '../report.js'
 
 const barMs = 20
 const mostTries = 3
-const quietMs = 3000
 const compactionSeconds = 5
 const probed = { method: 'GET', path: '/api/v1/namespaces/default' }
 
@@ -58,9 +59,8 @@ async function measureStore(lab: Lab, store: Store): Promise<readonly Line[]> {
   // A list of all of them takes minutes on a busy machine, and is to be read to its end.
   const flags = [...store.flags, '--etcd-compaction-interval=0', '--request-timeout=30m']
   const server = await lab.startIn(filled.dataDir, flags, turnWatchFlags)
-  const beside = new Beside(server, store.name, count)
+  const beside = await Beside.begin(lab, server, { name: store.name, count })
   await sleep(500)
-  await beside.begin()
   for (const { what, parts, isOnce = false } of readsOf(filled.path, filled.since, count)) {
     await beside.measure(what, () => readAll(server, parts), isOnce ? 1 : mostTries)
   }
@@ -74,8 +74,7 @@ async function measureStore(lab: Lab, store: Store): Promise<readonly Line[]> {
   const begunMs = performance.now()
   const again = await lab.startIn(filled.dataDir, [...store.flags, `--etcd-compaction-interval=${compactionSeconds}s`], turnWatchFlags)
   const start = { workload: `start with all of them, ${store.name}`, floor: '', server: milliseconds(performance.now() - begunMs) }
-  const later = new Beside(again, store.name, count)
-  await later.begin()
+  const later = await Beside.begin(lab, again, { name: store.name, count })
   // The first compaction comes after one interval; it forgets how everything was made.
   await later.measure('a compaction', () => sleep(4 * compactionSeconds * 1000))
   await later.end()
@@ -119,55 +118,59 @@ async function makeStore(lab: Lab, { name, flags }: Store, { count, doomed }: { 
 class Beside {
   readonly lines: Line[] = []
   private readonly server: Tested
-  private readonly name: string
-  private readonly count: number
+  private readonly what: { readonly name: string; readonly count: number }
   private readonly prober: Prober
-  private quiet = ''
+  private readonly bareProber: Prober
 
-  constructor(server: Tested, name: string, count: number) {
+  private constructor(server: Tested, bare: Target, what: { readonly name: string; readonly count: number }) {
     this.server = server
-    this.name = name
-    this.count = count
+    this.what = what
     this.prober = new Prober(server.served, probed)
+    this.bareProber = new Prober(bare, probed)
   }
 
-  async begin(): Promise<void> {
-    const { longestMs, turnMs } = await this.during(() => sleep(quietMs))
-    this.quiet = `${milliseconds(longestMs)}, ${milliseconds(turnMs)}`
+  static async begin(lab: Lab, server: Tested, what: { readonly name: string; readonly count: number }): Promise<Beside> {
+    const sample = await fetchOnce(server.served, probed)
+    const floor = await Floor.start(server.process.dataDir, lab.folder)
+    lab.closeLater(async () => floor.close())
+    await floor.behave({ kind: 'bytes', status: 200, headers: headersOf(sample), body: sample.body.toString('base64') })
+    return new Beside(server, floor.served, what)
   }
 
   async measure(what: string, work: () => Promise<unknown>, mostTries = 1): Promise<void> {
     let tries = 1
     let best = await this.during(work)
     for (; tries < mostTries && best.turnMs > barMs; tries++) {
-      say(`  ${what}: ${milliseconds(best.longestMs)}, ${milliseconds(best.turnMs)}, once more`)
+      say(`  ${what}: ${milliseconds(best.longestMs)}, ${milliseconds(best.turnMs)}; a bare server ${milliseconds(best.bareMs)}; once more`)
       const again = await this.during(work)
       if (again.turnMs < best.turnMs) best = again
     }
-    const { longestMs, p99Ms, turnMs, tookMs } = best
+    const { longestMs, bareMs, p99Ms, turnMs, tookMs } = best
     const tookSeconds = (tookMs / 1000).toFixed(0)
     const load = loadavg()[0]?.toFixed(0)
     this.lines.push({
-      workload: `longest wait and turn beside ${what}, ${this.name}`,
-      floor: this.quiet,
+      workload: `longest wait and turn beside ${what}, ${this.what.name}`,
+      floor: milliseconds(bareMs),
       server: `${milliseconds(longestMs)}, ${milliseconds(turnMs)}`,
       ratio: turnMs / barMs,
       bar: 1,
-      note: `of ${this.count.toLocaleString('en')}; 99 % waited ${milliseconds(p99Ms)}; ${tookSeconds} s, load ${load}${tries > 1 ? `, best of ${tries}` : ''}; floor: beside nothing; ratio: turn to ${barMs} ms`,
+      note: `of ${this.what.count.toLocaleString('en')}; 99 % waited ${milliseconds(p99Ms)}; ${tookSeconds} s, load ${load}${tries > 1 ? `, best of ${tries}` : ''}; floor: a bare server in the same time; ratio: turn to ${barMs} ms`,
     })
-    say(`  ${what}: ${this.lines.at(-1)?.server}`)
+    say(`  ${what}: ${this.lines.at(-1)?.server}; a bare server ${milliseconds(bareMs)}`)
   }
 
   end(): Promise<unknown> {
-    return this.prober.close()
+    return Promise.all([this.prober.close(), this.bareProber.close()])
   }
 
   private async during(work: () => Promise<unknown>) {
     await takeTurn(this.server.process)
     const begunMs = performance.now()
+    await this.bareProber.report()
     const waits = await this.prober.during(work)
+    const { longestMs: bareMs } = await this.bareProber.report()
     const tookMs = performance.now() - begunMs
-    return { ...waits, tookMs, turnMs: await takeTurn(this.server.process) }
+    return { ...waits, bareMs, tookMs, turnMs: await takeTurn(this.server.process) }
   }
 }
 
