@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Http2Server, Http2ServerRequest, Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { Reading, ReadTurns } from './read-turns.js'
-import { unsentBytes } from './socket-room.js'
+import { receivedBytes, unsentBytes } from './socket-room.js'
 
 export interface SessionLimits {
   readonly idleMs: number
@@ -36,6 +36,8 @@ const noiseBytes = { perLook: 64 << 10, perStream: 16 << 10, most: 2 << 20 }
 const sentPerNoise = 16
 /** A new stream is as much work as so many small parts. */
 const partsPerStream = 4
+/** And one that is taken back at once is begun and ended for nothing. */
+const partsPerHasty = 64
 
 interface Followed {
   /** Destroyed itself: a session that was ended on this side would wait for it to take its last words. */
@@ -62,12 +64,6 @@ interface Noise {
   readonly worth: number
 }
 
-/** Of the connection under TLS, where that is known. */
-const encryptedBytes = (socket: Socket): number => {
-  const handle = (socket as unknown as { readonly _handle?: { readonly _parent?: { readonly bytesRead?: number } } | null })._handle
-  return handle?._parent?.bytesRead ?? socket.bytesRead
-}
-
 /** So many streams may be opened and taken back by a client before anything could be done for them, in one turn of the event loop. */
 const mostHasty = 32
 /** A code of HTTP/2: the other side does too much. */
@@ -77,7 +73,7 @@ const enhanceYourCalm = 11
  * Follows one stream to its end. Who takes back what was asked for at once makes as much work as others, and is not held back by how many streams
  * may be open.
  */
-function followStream(stream: ServerHttp2Stream, session: Http2Session, followed: Followed): void {
+function followStream(stream: ServerHttp2Stream, session: Http2Session, followed: Followed, turns: ReadTurns): void {
   followed.streams++
   followed.opened++
   followed.isUsed = true
@@ -92,8 +88,9 @@ function followStream(stream: ServerHttp2Stream, session: Http2Session, followed
   }
   stream.once('close', () => {
     followed.streams--
-    if (followed.turn !== turn || stream.rstCode === 0 || ++followed.hasty !== mostHasty) return
-    session.destroy(undefined, enhanceYourCalm)
+    if (followed.turn !== turn || stream.rstCode === 0) return
+    turns.count(followed.reading, partsPerHasty)
+    if (++followed.hasty === mostHasty) session.destroy(undefined, enhanceYourCalm)
   })
 }
 
@@ -165,7 +162,7 @@ export class Http2Sessions {
     })
     session.on('stream', (stream: ServerHttp2Stream) => {
       this.#turns.count(reading, partsPerStream)
-      followStream(stream, session, followed)
+      followStream(stream, session, followed, this.#turns)
       if (goawayChance > 0 && Math.random() < goawayChance) session.close()
     })
     // Nobody has a use for them. They are counted like other small parts.
@@ -196,13 +193,14 @@ export class Http2Sessions {
   #listen(): void {
     for (const followed of this.#open.values()) {
       const { socket, noise, reading, opened } = followed
-      const came = encryptedBytes(socket)
+      const came = receivedBytes(socket)
       if (came === noise.came && noise.bytes === 0) continue
       // Records have a size of their own, so that bodies in small ones are worth less.
       const worth = 2 * reading.bodyBytes + opened * noiseBytes.perStream + socket.bytesWritten / sentPerNoise
       const bytes = Math.max(0, noise.bytes + (came - noise.came) - (worth - noise.worth) - noiseBytes.perLook)
       followed.noise = { bytes, came, worth }
       if (bytes > noiseBytes.most) socket.destroy()
+      else if (bytes > 0) this.#turns.suspect(reading)
     }
   }
 

@@ -14,9 +14,15 @@ import { ReadTurns } from './read-turns.js'
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-function standIn(name: string, calls: string[]): { readonly socket: Socket; readonly handle: { reading: boolean } } {
+function standIn(
+  name: string,
+  calls: string[],
+): { readonly socket: Socket & { bytesRead: number }; readonly handle: { reading: boolean } } {
   const handle = { reading: true, readStop: () => calls.push(`stop ${name}`), readStart: () => calls.push(`start ${name}`) }
-  return { socket: Object.assign(new EventEmitter(), { _handle: handle }) as unknown as Socket, handle }
+  return {
+    socket: Object.assign(new EventEmitter(), { _handle: handle, bytesRead: 0 }) as unknown as Socket & { bytesRead: number },
+    handle,
+  }
 }
 
 test('a connection that has sent many small parts is not read from until the next turn', async () => {
@@ -80,6 +86,53 @@ test('when enough has come in a turn, the others wait for the next one, and one 
   full.handle.reading = false
   await turn()
   assert.deepEqual(calls.slice(3), ['start quiet', 'start loud'])
+})
+
+test('whoever has sent many parts and goes on without any that are seen is read from in turns, until little comes', async () => {
+  const calls: string[] = []
+  const turns = new ReadTurns()
+  const [first, second] = ['a', 'b'].map((name) => standIn(name, calls))
+  assert.ok(first && second)
+  for (const { socket } of [first, second]) turns.count(turns.of(socket), 3000)
+  calls.length = 0
+  for (let i = 0; i < 10; i++) {
+    await turn()
+    // Whoever may be read from brings two megabytes that are nothing.
+    const last = calls.at(-1)
+    for (const [name, { socket }] of Object.entries({ a: first, b: second })) if (last === `start ${name}`) socket.bytesRead += 2 << 20
+  }
+  const expected = Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? 'start a' : 'start b'))
+  assert.deepEqual(
+    calls.filter((call) => call.startsWith('start')),
+    expected,
+  )
+  for (let i = 0; i < 5; i++) await turn()
+  const settled = calls.length
+  for (let i = 0; i < 5; i++) await turn()
+  assert.equal(calls.length, settled, 'nothing is done any more')
+  assert.ok(
+    ['a', 'b'].every((name) => calls.findLast((call) => call.endsWith(name)) === `start ${name}`),
+    calls.join(),
+  )
+})
+
+test('one that is suspected is not let go on together with those that only wait for others', async () => {
+  const calls: string[] = []
+  const turns = new ReadTurns()
+  const [loud, suspected, quiet] = ['loud', 'suspected', 'quiet'].map((name) => standIn(name, calls))
+  assert.ok(loud && suspected && quiet)
+  turns.of(quiet.socket)
+  turns.suspect(turns.of(suspected.socket))
+  assert.deepEqual(calls, ['stop suspected'])
+  await turn()
+  assert.deepEqual(calls, ['stop suspected', 'start suspected'])
+  turns.count(turns.of(loud.socket), 3000)
+  suspected.socket.bytesRead += 2 << 20
+  calls.length = 0
+  await turn()
+  assert.deepEqual(calls, ['start quiet', 'start loud'])
+  await turn()
+  assert.deepEqual(calls, ['start quiet', 'start loud', 'start suspected'])
 })
 
 test('a connection that is gone has no turn', async () => {

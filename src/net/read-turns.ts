@@ -4,13 +4,19 @@
 // What a connection sends is counted in parts. One that has sent many is not read from until its turn comes again, and of those that wait a few
 // go on in each turn, by how much they brought last time. Where many have brought some, all others wait for the next turn as well. So a turn reads
 // a few thousand parts, and what one reading of one more connection brings.
+//
+// Not all parts are seen: frames for a stream that is gone never leave Node's own code. So whoever has sent many is suspected until a turn has come in
+// which it sent few bytes, whatever they were, and of those who are suspected one at a time is read from.
 
 import type { Socket } from 'node:net'
+import { receivedBytes } from './socket-room.js'
 
 /** So many of one connection come in a turn without a pause, and the rest of what was read with them. */
 const partsPerConnection = 128
 /** Of all connections together. */
 const partsPerTurn = 2048
+/** What nobody has seen may be in any number of parts: so much of it counts as one. */
+const unseenBytes = 64
 
 interface Handle {
   /** Whether Node itself wants to read: it does not while nobody takes what has come. */
@@ -30,6 +36,9 @@ export interface Reading {
   /** Of bodies, where they are counted. */
   bodyBytes: number
   state: 'read' | 'held' | 'waiting'
+  isSuspect: boolean
+  /** How many had come when it was last let go on. */
+  receivedBytes: number
 }
 
 export class ReadTurns {
@@ -38,6 +47,8 @@ export class ReadTurns {
   /** Those that have brought much, in the order in which they go on. */
   readonly #waiting = new Set<Reading>()
   #held: Reading[] = []
+  /** Those that have just been let go on. */
+  #tried: Reading[] = []
   #turn = 0
   #parts = 0
   #isTurnCounted = false
@@ -46,7 +57,7 @@ export class ReadTurns {
   of(socket: Socket): Reading {
     const known = this.#of.get(socket)
     if (known !== undefined) return known
-    const reading: Reading = { socket, parts: 0, turn: 0, bodyBytes: 0, state: 'read' }
+    const reading: Reading = { socket, parts: 0, turn: 0, bodyBytes: 0, state: 'read', isSuspect: false, receivedBytes: 0 }
     this.#of.set(socket, reading)
     this.#open.add(reading)
     socket.once('close', () => {
@@ -73,8 +84,17 @@ export class ReadTurns {
     if (this.#parts >= partsPerTurn && this.#held.length === 0) this.#holdOthers()
   }
 
+  /** Much has come that was no part of anything. */
+  suspect(reading: Reading): void {
+    if (reading.state !== 'read' || !this.#open.has(reading)) return
+    reading.parts = Math.max(reading.parts, partsPerTurn)
+    this.#wait(reading)
+    this.#countTurn()
+  }
+
   #wait(reading: Reading): void {
     reading.state = 'waiting'
+    reading.isSuspect = true
     this.#waiting.add(reading)
     // Nobody is told: whoever reads goes on where this ends.
     handleOf(reading.socket)?.readStop?.()
@@ -83,6 +103,10 @@ export class ReadTurns {
   #holdOthers(): void {
     for (const reading of this.#open) {
       if (reading.state !== 'read') continue
+      if (reading.isSuspect) {
+        this.#wait(reading)
+        continue
+      }
       reading.state = 'held'
       this.#held.push(reading)
       handleOf(reading.socket)?.readStop?.()
@@ -102,14 +126,29 @@ export class ReadTurns {
     const held = this.#held
     this.#held = []
     for (const reading of held) if (reading.state === 'held') this.#goOn(reading)
+    const tried = this.#tried
+    this.#tried = []
+    for (const reading of tried) this.#judge(reading)
     let parts = 0
     for (const reading of this.#waiting) {
       parts += reading.parts
       if (parts > partsPerTurn && parts !== reading.parts) break
       this.#waiting.delete(reading)
+      reading.receivedBytes = receivedBytes(reading.socket)
+      this.#tried.push(reading)
       this.#goOn(reading)
     }
-    if (this.#waiting.size > 0) this.#countTurn()
+    if (this.#waiting.size > 0 || this.#tried.length > 0) this.#countTurn()
+  }
+
+  /** By what it has sent since it was let go on. */
+  #judge(reading: Reading): void {
+    if (reading.state !== 'read' || !this.#open.has(reading)) return
+    const parts = (receivedBytes(reading.socket) - reading.receivedBytes) / unseenBytes
+    reading.isSuspect = parts >= partsPerConnection
+    if (!reading.isSuspect) return
+    reading.parts = parts
+    this.#wait(reading)
   }
 
   #goOn(reading: Reading): void {

@@ -1,5 +1,6 @@
-// How much may be written to a connection before its writers are told to wait, and how much of that still waits.
+// How much may be written to a connection before its writers are told to wait, and how much of that still waits; and how much has come.
 
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /** For a whole answer: see roomForAnswers in listen.ts. */
@@ -18,11 +19,17 @@ export function setRoom(socket: Duplex, bytes: number): void {
 
 interface Handle {
   readonly writeQueueSize?: number
-  readonly _parent?: { readonly writeQueueSize?: number }
+  readonly _parent?: { readonly writeQueueSize?: number; readonly bytesRead?: number }
 }
 
 /** How many bytes the system has not taken yet, as far as Node knows. */
 export function unsentBytes(socket: Duplex): number {
   const handle = (socket as unknown as { readonly _handle?: Handle | null })._handle
   return (handle?.writeQueueSize ?? 0) + (handle?._parent?.writeQueueSize ?? 0)
+}
+
+/** How many bytes have come: of the connection under TLS, where that is known. */
+export function receivedBytes(socket: Socket): number {
+  const handle = (socket as unknown as { readonly _handle?: Handle | null })._handle
+  return handle?._parent?.bytesRead ?? socket.bytesRead
 }
