@@ -273,9 +273,12 @@ export class HeavyThread implements Offload, ItemMaker {
     if (thread === undefined) return
     const jobs = [...this.#running.values()]
     const isAlone = jobs.some((job) => job.isAlone)
-    if (thread.silence.isTooLong(isAlone && jobs.some((job) => job.isWanted())) && this.#keepsOthers(jobs)) {
+    const isForNobody = jobs.some((job) => !job.isWanted())
+    const isHeld = thread.silence.isTooLong(isAlone && !isForNobody)
+    if (isHeld && (isForNobody || this.#keepsOthers(jobs))) {
       for (const job of jobs) job.isOverdue = isAlone
-      this.#parts.logger.warn({ requests: jobs.length }, 'a request held up the thread for heavy requests while others waited')
+      const why = isForNobody ? 'for a client that has gone' : 'while others waited'
+      this.#parts.logger.warn({ requests: jobs.length }, `a request held up the thread for heavy requests ${why}`)
       void this.#end()
     } else thread.silence.ask(() => thread.worker.postMessage({ kind: 'ask' } satisfies ToThread))
   }
