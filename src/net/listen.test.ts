@@ -262,13 +262,13 @@ test('close lets requests end, on both protocols, and refuses new ones', async (
   const session = http2To(port)
   const answers = [getHttp1(port, '/', agent), getHttp2(session)]
   while (release.length < 2) await new Promise((resolve) => setTimeout(resolve, 5))
-  const closed = listener.close({ graceMs: 5000 })
+  const closed = listener.close({ graceMs: 60_000 })
   await assert.rejects(getHttp1(port), { code: 'ECONNREFUSED' })
   for (const end of release) end()
   assert.deepEqual(await Promise.all(answers), ['done', 'done'])
   const begun = performance.now()
   await closed
-  assert.ok(performance.now() - begun < 4500)
+  assert.ok(performance.now() - begun < 50_000)
   agent.destroy()
 })
 
