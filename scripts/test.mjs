@@ -92,6 +92,7 @@ if (files.length === 0 || missing.length > 0) {
 
 /** Of files, by a part of their path: for how many seconds they go on if nothing else runs, and how much of a processor they use then. */
 const measured = {
+  'fuzz/generated': [65, 0.9],
   'conformance/replay': [50, 0.6],
   'conformance/extension': [45, 0.4],
   'groups/packed': [45, 0.9],

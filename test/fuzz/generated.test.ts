@@ -1,17 +1,17 @@
-// A stretch of `npm run fuzz` with a fixed seed: the server lives, stays quick, gives memory back, and every answer can be read.
+// A minute of `npm run fuzz` with a fixed seed: the server lives, stays quick, gives memory back, and every answer can be read.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runFuzz } from './run-fuzz.js'
 
-const seconds = Number(process.env['FUZZ_SECONDS'] ?? 5)
+const seconds = Number(process.env['FUZZ_SECONDS'] ?? 60)
 
 test('mutated requests of every form', async (t) => {
   const end = performance.now() + seconds * 1000
   const { requests, codes, findings } = await runFuzz({
     seed: 11,
     // A slow machine is given more time for a few of them.
-    isOver: (sent) => (performance.now() >= end && (sent > 1000 || performance.now() >= end + 60_000)) || sent >= 20_000,
+    isOver: (sent) => performance.now() >= end && (sent > 1000 || performance.now() >= end + 60_000),
     livezMs: 1000,
     growthMiB: 96,
     warmUpRequests: 2000,
