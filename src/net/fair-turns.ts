@@ -4,6 +4,7 @@
 // A connection whose requests wait here is not read from, as Node itself does for bodies that nobody takes, so what waits is bounded.
 
 import type { Socket } from 'node:net'
+import { goOnReading, stopReading } from './read-control.js'
 
 /** How many requests of one connection are begun in a turn without waiting. */
 const freePerTurn = 8
@@ -40,13 +41,6 @@ interface Line {
   unanswered: number
   isStopped: boolean
 }
-
-interface Reading {
-  readStop?(): void
-  readStart?(): void
-}
-
-const handleOf = (socket: Socket): Reading | null | undefined => (socket as unknown as { readonly _handle?: Reading | null })._handle
 
 export class FairTurns {
   readonly #lines = new WeakMap<object, Line>()
@@ -106,7 +100,7 @@ export class FairTurns {
     if (line.waiting.length < stopAt) return
     // Again, too: whoever had a pause of his own (read-pauses) may have ended this one with it.
     line.isStopped = true
-    handleOf(line.socket)?.readStop?.()
+    stopReading(line.socket)
   }
 
   #countTurn(): void {
@@ -139,7 +133,7 @@ export class FairTurns {
     if (line.waiting.length > 0) this.#waiting.add(line)
     if (line.isStopped && line.waiting.length <= goOnAt) {
       line.isStopped = false
-      handleOf(line.socket)?.readStart?.()
+      goOnReading(line.socket)
     }
     this.#follow(line, next?.answer)
     next?.begin()

@@ -3,8 +3,12 @@
 //
 // Node has no words for that: its parser takes the bytes from the connection itself, and says by functions under numbers what it has found.
 
+import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import type { Logger } from '../base/logger.js'
 import { GatheredParts } from './gathered-parts.js'
+import type { PacedInputs } from './paced-input.js'
 import type { ReadTurns } from './read-turns.js'
 
 /** Records that are longer cost less than their bytes do. */
@@ -13,6 +17,8 @@ const smallBytes = 512
 const partsByThemselves = 32
 /** What is let go may be in any number of chunks: so much of it counts as a part. */
 const unseenBytes = 64
+/** At so many in what was read at once, less of it is handed to the parser at a time. */
+const partsUntilPaced = 1000
 /** So much of them is kept together. */
 const mostBytes = 1 << 16
 
@@ -41,12 +47,33 @@ interface Usual {
 /** What Node made parsers with: one can come back for the same connection before it was left. */
 const usual = new WeakMap<Parser, Usual>()
 
+const numbersOf = (parser: Parser): ParserNumbers => (parser as unknown as { readonly constructor: ParserNumbers }).constructor
+
+/** What Node's server of HTTP/1.1 reads a connection with. */
+export const parserOf = (socket: object): Parser | null | undefined => (socket as { readonly parser?: Parser | null }).parser
+
+/** Says so where this version of Node has other parsers than are known here: parts are then not counted, and whoever sends many holds others. */
+export function warnUncounted(logger: Logger, find: (socket: object) => Parser | null | undefined = parserOf): void {
+  const socket = new Duplex({ read: () => undefined, write: (_part, _encoding, done) => done() })
+  createServer().emit('connection', socket)
+  const parser = find(socket)
+  const isKnown = !!parser && [numbersOf(parser).kOnBody, numbersOf(parser).kOnMessageComplete].every((number) => !!parser[number])
+  if (!isKnown || !parser[numbersOf(parser).kOnExecute])
+    logger.warn({ node: process.version }, 'small parts of HTTP/1.1 bodies are not counted: the parser of this Node.js is not known')
+  socket.destroy()
+}
+
+export interface PartLimits {
+  readonly turns: ReadTurns
+  readonly paced: PacedInputs
+}
+
 /** For a connection that was just handed to Node's server of HTTP/1.1. */
-export function countHttp1Parts(socket: Socket, turns: ReadTurns): void {
+export function countHttp1Parts(socket: Socket, { turns, paced }: PartLimits): void {
   const reading = turns.of(socket)
-  const parser = (socket as unknown as { readonly parser?: Parser | null }).parser
+  const parser = parserOf(socket)
   if (!parser) return
-  const numbers = (parser as unknown as { readonly constructor: ParserNumbers }).constructor
+  const numbers = numbersOf(parser)
   const known = usual.get(parser) ?? { onBody: parser[numbers.kOnBody], onComplete: parser[numbers.kOnMessageComplete] }
   const { onBody, onComplete } = known
   const onExecute = parser[numbers.kOnExecute]
@@ -57,6 +84,7 @@ export function countHttp1Parts(socket: Socket, turns: ReadTurns): void {
   let parts = 0
   let countedParts = 0
   let isTurnCounted = false
+  let isPaced = false
   const handOn = (): void => {
     if (waiting.bytes === 0) return
     const whole = waiting.whole()
@@ -80,7 +108,7 @@ export function countHttp1Parts(socket: Socket, turns: ReadTurns): void {
       parser[numbers.kOnBody] = null
       return undefined
     }
-    if (++parts > partsByThemselves && parser._consumed === true && part instanceof Uint8Array && part.length < smallBytes) {
+    if (++parts > partsByThemselves && (isPaced || parser._consumed === true) && part instanceof Uint8Array && part.length < smallBytes) {
       waiting.add(part as Buffer)
       countTurn()
       if (waiting.bytes >= mostBytes) handOn()
@@ -113,6 +141,10 @@ export function countHttp1Parts(socket: Socket, turns: ReadTurns): void {
     } else parts = countedParts
     const result = onExecute.apply(parser, found)
     if (parser.socket !== socket) stop()
+    else if (came >= partsUntilPaced && !isLetGo && parser._consumed === true) {
+      isPaced = true
+      paced.pace(socket)
+    }
     return result
   }
   socket.once('close', stop)

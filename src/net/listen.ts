@@ -13,11 +13,12 @@ import { timerMs } from '../base/clock.js'
 import { type Logger, silentLogger } from '../base/logger.js'
 import { DirectRequest } from './direct-request.js'
 import { FairTurns } from './fair-turns.js'
-import { countHttp1Parts } from './http1-parts.js'
+import { countHttp1Parts, warnUncounted } from './http1-parts.js'
 import { countHttp2Parts } from './http2-parts.js'
 import { Http2Sessions } from './http2-sessions.js'
 import type { KeyPair } from './issue-certificate.js'
 import { type Endpoint, ListenError } from './listen-error.js'
+import { PacedInputs } from './paced-input.js'
 import { isAnswering, QueuedAnswers } from './queued-answers.js'
 import { ReadTurns } from './read-turns.js'
 import { answerRoomBytes, setRoom } from './socket-room.js'
@@ -158,8 +159,11 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   const { address, port } = await open(https, options, options.sharesPort ?? false)
   if (options.onHandshakeError !== undefined) https.on('tlsClientError', options.onHandshakeError)
   https.on('error', (error) => logger.error({ error: error.message }, 'listener error'))
-  // Loaded when the start is over, and before somebody speaks it, who would wait for that.
-  const loading = setTimeout(() => process.getBuiltinModule('node:http2'), http2LoadedMs).unref()
+  // When the start is over; what speaks HTTP/2 is loaded before somebody speaks it, who would wait for that.
+  const loading = setTimeout(() => {
+    process.getBuiltinModule('node:http2')
+    warnUncounted(logger)
+  }, http2LoadedMs).unref()
   return {
     address,
     port,
@@ -178,7 +182,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   }
 }
 
-/** After which time of listening the module is loaded that speaks HTTP/2. */
+/** After which time of listening the module is loaded that speaks HTTP/2, and the parser of HTTP/1.1 looked at. */
 const http2LoadedMs = 100
 
 /**
@@ -270,11 +274,12 @@ interface Routing {
 }
 
 function routeByProtocol({ https, sessions, silent, stalled, readings }: Routing): (socket: Socket) => void {
+  const parts = { turns: readings, paced: new PacedInputs() }
   const [listener] = https.listeners('secureConnection')
   https.removeAllListeners('secureConnection')
   const serveHttp1 = (socket: Socket): void => {
     listener?.call(https, socket)
-    countHttp1Parts(socket, readings)
+    countHttp1Parts(socket, parts)
   }
   https.on('secureConnection', (socket: TLSSocket) => {
     if (socket.alpnProtocol === 'h2') {
