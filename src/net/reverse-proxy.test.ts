@@ -137,6 +137,21 @@ test('a server that changes the protocol of its own accord has not answered', as
   assert.deepEqual(ends, ['EOF'])
 })
 
+test('an answer whose code is none is no answer, whatever the client speaks', async () => {
+  for (const code of ['099', '600', '999']) {
+    const head = `HTTP/1.1 ${code} X\r\nContent-Length: 2\r\n\r\nok`
+    const { port, ends } = await startProxy(await startTcp((socket) => socket.on('data', () => socket.write(head))))
+    await ask(port, '/')
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.cert })
+    closing.push(() => session.destroy())
+    const stream = session.request({ ':path': '/' })
+    await once(stream, 'response')
+    stream.resume()
+    const why = `malformed HTTP status code "${Number(code)}"`
+    assert.deepEqual(ends, [why, why])
+  }
+})
+
 test('a slow client of HTTP/2 holds its server back as well', async () => {
   let written = 0
   const piece = Buffer.alloc(64 << 10)

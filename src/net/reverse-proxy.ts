@@ -184,7 +184,12 @@ const isReady = (socket: Socket): boolean => !socket.connecting && !('secureConn
 
 const nothing = (): void => undefined
 
-const headOf = (answer: IncomingMessage): AnswerHead => ({ code: answer.statusCode ?? 502, headers: endToEndHeaders(answer.rawHeaders) })
+/** Throws an `UpstreamError` where its code is none that could be passed on. */
+function headOf(answer: IncomingMessage): AnswerHead {
+  const { statusCode: code = 0, rawHeaders } = answer
+  if (code < 200 || code > 599) throw new UpstreamError(`malformed HTTP status code "${code}"`)
+  return { code, headers: endToEndHeaders(rawHeaders) }
+}
 
 /** Resolves when the answer has been passed on, or its client has gone; rejects where it was not begun. */
 function passBack(forwarding: Forwarding, answer: IncomingMessage): Promise<void> {
