@@ -95,8 +95,8 @@ const measured = {
   'fuzz/generated': [65, 0.9],
   'conformance/replay': [50, 0.6],
   'conformance/extension': [45, 0.4],
-  'groups/packed': [45, 0.9],
-  'clients/plays': [45, 0.8],
+  'groups/packed': [45, 0.6],
+  'clients/plays': [45, 0.6],
   'conformance/admission': [40, 0.5],
   'vectors/vectors': [33, 0.6],
   'clients/pepr': [30, 0.6],
@@ -110,6 +110,7 @@ const measured = {
   'cli/same-as-kubectl': [22, 1],
   'groups/commands': [20, 0.8],
   'groups/embedded': [20, 1],
+  'conformance/on-etcd': [20, 0.3],
   'etcd/servers': [20, 0.4],
   'etcd/verbs': [20, 0.6],
   'admission/hostile': [20, 0.6],
@@ -122,13 +123,19 @@ const measured = {
   'clients/kubectl-custom': [15, 0.7],
   guides: [15, 0.8],
   'robustness/robustness': [15, 0.7],
+  'offload/heavy': [12, 1.2],
+  'soak/': [12, 0.6],
+  'groups/unit': [10, 1],
+  'client/types': [10, 1],
+  'verbs/long-reads': [10, 1],
   'etcd/': [10, 0.4],
   'pressure/': [10, 0.6],
   'clients/': [10, 0.7],
   'fuzz/': [9, 0.9],
   'cli/': [8, 0.8],
   'embedding/': [6, 0.8],
-  'groups/': [5, 1],
+  'groups/': [6, 1],
+  'server/move': [5, 0.8],
   'test/': [4, 0.8],
 }
 const costOf = ({ built }) => {
@@ -140,7 +147,7 @@ const ending = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => ending.abort())
 
 /** Processors that may be asked for, for each that there is: what is measured alone takes less when others run beside it. */
-const crowding = 1.5
+const crowding = 1.75
 const mostFiles = 8
 const started = performance.now()
 const times = []

@@ -164,7 +164,8 @@ test('very many that take nothing are let go in pieces; whoever moves meanwhile 
   backlog.move(stuck[40] as Tedious)
   for (let before = gone(); gone() < 47; before = gone()) {
     await nextTurn()
-    assert.ok(gone() - before <= 4, `${gone() - before} in one turn`)
+    // A piece, and another one where its own timer looks meanwhile, as on a busy machine.
+    assert.ok(gone() - before <= 8, `${gone() - before} in one turn`)
   }
   for (let i = 0; i < 10; i++) await nextTurn()
   assert.deepEqual([gone(), stuck[40]?.isGone], [47, false])
