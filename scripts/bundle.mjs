@@ -46,7 +46,7 @@ const embeddedStore = {
 }
 
 /** Modules of the platform that a server needs after its start, if at all: together they take longer to load than many a room of ours. */
-const laterModules = ['child_process', 'dns/promises', 'fs/promises', 'http2', 'timers/promises', 'worker_threads', 'zlib']
+const laterModules = ['child_process', 'dns/promises', 'fs/promises', 'http2', 'timers/promises', 'v8', 'worker_threads', 'zlib']
 
 /** Stands for such a module, and loads it when something of it is asked for. */
 const laterModule = (name, exported) => `

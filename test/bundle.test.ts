@@ -72,7 +72,7 @@ test('what is needed after a start at the earliest is not loaded with the comman
     console.log(JSON.stringify(process.moduleLoadList))`
   const loaded: readonly string[] = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }))
   assert.ok(loaded.includes('NativeModule https'))
-  for (const later of ['child_process', 'fs/promises', 'http2', 'worker_threads', 'zlib'])
+  for (const later of ['child_process', 'fs/promises', 'http2', 'v8', 'worker_threads', 'zlib'])
     assert.ok(!loaded.includes(`NativeModule ${later}`), later)
 })
 

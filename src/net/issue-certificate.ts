@@ -58,31 +58,44 @@ export interface SigningAuthority {
 
 type Signer = OwnName | SigningAuthority
 
+/** Under which name and with which key it is signed; the public half is named in it, where that is known. */
+interface Signing {
+  readonly name: Buffer
+  readonly privateKey: KeyObject
+  readonly publicKey: KeyObject | undefined
+}
+
 /** Signed by `authority`, or by itself when that is left out. */
 export function issueCertificate(request: CertificateRequest, authority?: Authority): KeyPair {
   const own = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
   const key = own.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
-  const { commonName, organizations = [] } = request
-  return { cert: certifyKey(request, own.publicKey, authority ?? { key, commonName, organizations }), key }
+  if (authority !== undefined) return { cert: certifyKey(request, own.publicKey, authority), key }
+  // Not by the text of the key: to read that takes longer than to make a key.
+  return { cert: certify(request, own.publicKey, { name: nameOf(request), ...own }), key }
 }
 
 /** A certificate for a key of somebody else's, of which only the public half is known. */
 export function certifyKey(request: CertificateRequest, publicKey: KeyObject, authority: Signer): string {
-  const signer = createPrivateKey(authority.key)
-  const algorithm = algorithmOf(signer)
+  const privateKey = createPrivateKey(authority.key)
+  // Others may have named their key in another way.
+  if ('name' in authority) return certify(request, publicKey, { name: authority.name, privateKey, publicKey: undefined })
+  return certify(request, publicKey, { name: nameOf(authority), privateKey, publicKey: createPublicKey(privateKey) })
+}
+
+function certify(request: CertificateRequest, publicKey: KeyObject, signer: Signing): string {
+  const algorithm = algorithmOf(signer.privateKey)
   const body = der.sequence(
     der.explicit(0, der.integer(Buffer.from([2]))),
     der.integer(serialNumber()),
     algorithm,
-    'name' in authority ? authority.name : nameOf(authority),
+    signer.name,
     der.sequence(der.time(request.notBefore), der.time(request.notAfter)),
     nameOf(request),
     publicKey.export({ type: 'spki', format: 'der' }),
-    // Others may have named their key in another way.
-    der.explicit(3, der.sequence(...extensions(request, publicKey, 'name' in authority ? undefined : createPublicKey(signer)))),
+    der.explicit(3, der.sequence(...extensions(request, publicKey, signer.publicKey))),
   )
-  const digest = signer.asymmetricKeyType === 'ed25519' ? null : 'sha256'
-  return pem(der.sequence(body, algorithm, der.bits(sign(digest, body, signer))))
+  const digest = signer.privateKey.asymmetricKeyType === 'ed25519' ? null : 'sha256'
+  return pem(der.sequence(body, algorithm, der.bits(sign(digest, body, signer.privateKey))))
 }
 
 function algorithmOf({ asymmetricKeyType }: KeyObject): Buffer {
