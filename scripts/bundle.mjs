@@ -74,13 +74,16 @@ const loadLater = {
 /** What one command of the client needs, and is larger than all of them: scripts of their own, which the others do not read. */
 const largeParts = { 'local-patch': 'dist/cli/local-patch.js', re2js: 're2js' }
 
-const apart = {
+/** What one command of the server needs, and asks for every schema by its name: to give them names would take longer than the rest of its modules. */
+const namedSchemas = { 'codec-schemas': 'dist/server/codec-schemas.js' }
+
+const apart = (parts) => ({
   name: 'apart',
   setup: ({ onResolve }) =>
-    onResolve({ filter: new RegExp(`(?:^|[\\\\/])(?:${Object.keys(largeParts).join('|')})(?:\\.js)?$`) }, ({ path, kind }) =>
+    onResolve({ filter: new RegExp(`(?:^|[\\\\/])(?:${Object.keys(parts).join('|')})(?:\\.js)?$`) }, ({ path, kind }) =>
       kind === 'entry-point' ? undefined : { path: `./${basename(path, '.js')}.cjs`, external: true },
     ),
-}
+})
 
 /** What the script exports, and to whom. */
 const entry = `
@@ -110,18 +113,25 @@ const bundles = await Promise.all([
   build({
     ...scriptOptions,
     metafile: true,
+    plugins: [...scriptOptions.plugins, apart(namedSchemas)],
     stdin: { contents: entry, resolveDir: 'dist/server', sourcefile: 'entry.js' },
     outfile: command,
   }),
   build({
     ...scriptOptions,
     metafile: true,
-    plugins: [...scriptOptions.plugins, apart],
+    plugins: [...scriptOptions.plugins, apart(largeParts)],
     entryPoints: ['dist/cli/main.js'],
     outfile: client,
   }),
-  ...Object.entries(largeParts).map(([name, path]) =>
-    build({ ...scriptOptions, metafile: true, plugins: [loadLater, apart], entryPoints: [path], outfile: `${outdir}/${name}.cjs` }),
+  ...Object.entries({ ...largeParts, ...namedSchemas }).map(([name, path]) =>
+    build({
+      ...scriptOptions,
+      metafile: true,
+      plugins: [loadLater, apart(largeParts)],
+      entryPoints: [path],
+      outfile: `${outdir}/${name}.cjs`,
+    }),
   ),
 ])
 

@@ -20,6 +20,7 @@ test('the folder holds a script for each command, and what leads to them', () =>
     'client.d.cts',
     'client.mjs',
     'clusterctl.cjs',
+    'codec-schemas.cjs',
     'command.cjs',
     'heavy-entry.js',
     'index.cjs',
@@ -74,6 +75,23 @@ test('what is needed after a start at the earliest is not loaded with the comman
   assert.ok(loaded.includes('NativeModule https'))
   for (const later of ['child_process', 'fs/promises', 'http2', 'v8', 'worker_threads', 'zlib'])
     assert.ok(!loaded.includes(`NativeModule ${later}`), later)
+})
+
+test('the schemas that the codec command asks for by name are in a script of their own', () => {
+  const convert = (to: string, input: Buffer): Buffer =>
+    execFileSync(process.execPath, [join(repoRoot, 'bin', 'cluster-apiserver'), 'codec', '--to', to], { input })
+  const pod = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'a', creationTimestamp: '2024-01-02T03:04:05Z' },
+    spec: { containers: [{ name: 'c', resources: { limits: { cpu: '1500m' } }, livenessProbe: { httpGet: { port: 'http' } } }] },
+  }
+  const { metadata, spec } = JSON.parse(convert('json', convert('protobuf', Buffer.from(JSON.stringify(pod)))).toString())
+  assert.equal(metadata.creationTimestamp, pod.metadata.creationTimestamp)
+  assert.equal(spec.containers[0].resources.limits.cpu, '1500m')
+  assert.equal(spec.containers[0].livenessProbe.httpGet.port, 'http')
+  // What the server itself loads gives names to a few functions that it imports late, and to no schema.
+  assert.doesNotMatch(readFileSync(join(folder, 'command.cjs'), 'latin1'), /__export\(v1_schema_exports/)
 })
 
 test('without that code, or with one that is not for this text, the command works as well', () => {
