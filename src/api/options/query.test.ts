@@ -57,3 +57,39 @@ test('names that every object inherits are ordinary names', () => {
   assert.equal(readQuery('b=1').first('constructor'), undefined)
   assert.equal(readQuery('__proto__=1').first('__proto__'), '1')
 })
+
+test('bytes that are no text become what the decoder of the platform makes of them, however short they are', () => {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  /** Those at which something changes. */
+  const edges = [
+    0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xec, 0xed, 0xee, 0xef, 0xf0, 0xf1, 0xf3,
+    0xf4, 0xf5, 0xff,
+  ]
+  let state = 7
+  for (let i = 0; i < 20_000; i++) {
+    const bytes = Array.from({ length: 1 + (i % 8) }, () => {
+      state = (state * 48271) % 2147483647
+      return edges[state % edges.length] as number
+    })
+    const escaped = bytes.map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+    assert.equal(readQuery(`a=${escaped}`).first('a'), decoder.decode(Uint8Array.from(bytes)), escaped)
+    assert.equal(scanQuery(`a=x${escaped}y`).first('a'), decoder.decode(Uint8Array.from([0x78, ...bytes, 0x79])), escaped)
+  }
+})
+
+test('the decoder of the platform is not called for each of ten thousand short parts', () => {
+  const { decode } = TextDecoder.prototype
+  let calls = 0
+  TextDecoder.prototype.decode = function (...args) {
+    calls++
+    return decode.apply(this, args)
+  }
+  try {
+    const text = `${'%ff%41&'.repeat(10_000)}a=%c3%a9`
+    assert.equal(readQuery(text).first('a'), 'é')
+    assert.equal(scanQuery(text).first('a'), 'é')
+    assert.equal(calls, 0)
+  } finally {
+    TextDecoder.prototype.decode = decode
+  }
+})

@@ -73,7 +73,9 @@ function* scan(text: string, name: string): Generator<string, undefined> {
 function isNamed(text: string, name: string, at: number, end: number): boolean {
   const after = at + name.length
   if (text.startsWith(name, at) && (after === end || text[after] === '=')) return true
-  if (text[at] !== '%' && text[at] !== name[0]) return false
+  // Very many parts that are something else are told by how they begin; names are plain ASCII.
+  const first = text[at] === '%' ? escapedByte(text, at) : text.charCodeAt(at)
+  if (first !== name.charCodeAt(0)) return false
   const longest = text.slice(at, Math.min(end, at + 3 * name.length + 1))
   if (!longest.includes('%')) return false
   const equals = longest.indexOf('=')
@@ -97,12 +99,22 @@ export function decodeEscapes(text: string): string | undefined {
   return isAscii ? (text.includes('%') ? decodeURIComponent(text) : text) : decodeBytes(text)
 }
 
+/** -1 for what is no escape. */
+function escapedByte(text: string, at: number): number {
+  const high = hexDigit(text.charCodeAt(at + 1))
+  const low = hexDigit(text.charCodeAt(at + 2))
+  return high < 0 || low < 0 ? -1 : high * 16 + low
+}
+
 const percent = 0x25
+/** To call the platform's decoder takes a microsecond, and a query can have ten thousand short parts. */
+const shortBytes = 64
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Well formed escapes of any bytes: those that are no UTF-8 become the replacement character. */
 function decodeBytes(text: string): string {
+  if (text.length <= shortBytes && isAsciiText(text)) return decodeShort(text)
   const bytes = encoder.encode(text)
   let length = 0
   for (let at = 0; at < bytes.length; at++) {
@@ -115,6 +127,46 @@ function decodeBytes(text: string): string {
   }
   return decoder.decode(bytes.subarray(0, length))
 }
+
+function isAsciiText(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false
+  return true
+}
+
+/** The same for a few bytes, as the decoder of the platform has it: each longest beginning of a character that is none is replaced once. */
+function decodeShort(text: string): string {
+  let decoded = ''
+  let [code, missing, least, most] = [0, 0, 0x80, 0xbf]
+  for (let at = 0; at < text.length; at++) {
+    const plain = text.charCodeAt(at)
+    const byte = plain === percent ? escapedByte(text, at) : plain
+    if (plain === percent) at += 2
+    if (missing > 0) {
+      if (byte >= least && byte <= most) {
+        code = code * 64 + (byte & 0x3f)
+        ;[least, most] = [0x80, 0xbf]
+        if (--missing === 0) decoded += String.fromCodePoint(code)
+        continue
+      }
+      decoded += replacement
+      ;[missing, least, most] = [0, 0x80, 0xbf]
+    }
+    if (byte < 0x80) decoded += String.fromCharCode(byte)
+    else if (byte >= 0xc2 && byte <= 0xdf) [code, missing] = [byte & 0x1f, 1]
+    else if (byte >= 0xe0 && byte <= 0xef) {
+      ;[code, missing] = [byte & 0x0f, 2]
+      if (byte === 0xe0) least = 0xa0
+      if (byte === 0xed) most = 0x9f
+    } else if (byte >= 0xf0 && byte <= 0xf4) {
+      ;[code, missing] = [byte & 0x07, 3]
+      if (byte === 0xf0) least = 0x90
+      if (byte === 0xf4) most = 0x8f
+    } else decoded += replacement
+  }
+  return missing > 0 ? decoded + replacement : decoded
+}
+
+const replacement = '\ufffd'
 
 /** Its value; -1 for what is none. */
 function hexDigit(code: number): number {
