@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { User } from '../api/user.js'
 import { authenticateWith, type Found, problemText, tokenCredentials } from './authenticate.js'
-import { bearerTokens, type TokenAuthenticator, TokenDigests } from './bearer-tokens.js'
+import { bearerTokens, inBoth, type TokenAuthenticator, TokenDigests } from './bearer-tokens.js'
 import { TokenList } from './token-list.js'
 
 const user = (name: string, ...groups: string[]): User => ({ name, uid: '', groups, extra: {} })
@@ -133,4 +133,30 @@ test('so many wait for what others say, and no more; who needs nobody is not amo
   for (const answer of answers) answer()
   await Promise.all(waiting)
   assert.equal(nameOf(ask('one more')), 'later')
+})
+
+test('of findings that name thousands of groups or audiences few are kept', () => {
+  const asked: string[] = []
+  const many = Array.from({ length: 2000 }, (_, i) => `a${i}`)
+  const authenticators = asking((token) => {
+    asked.push(token.text)
+    return token.text.startsWith('large') ? { user: user('ann'), audiences: many } : { user: user('bob', 'devs') }
+  })
+  const ask = (token: string) => nameOf(authenticateWith(authenticators, tokenCredentials(token)))
+  for (let i = 0; i < 1000; i++) for (const kind of ['large', 'small']) ask(`${kind}${i}`)
+  assert.equal(asked.length, 2000)
+  ask('large999')
+  for (let i = 0; i < 1000; i++) ask(`small${i}`)
+  assert.equal(asked.length, 2000)
+  ask('large0')
+  assert.equal(asked.length, 2001)
+})
+
+test('long lists of audiences are held against each other in no time', () => {
+  const texts = Array.from({ length: 50_000 }, (_, i) => `audience-${i}`)
+  const begunMs = performance.now()
+  assert.equal(inBoth(texts, texts.toReversed()).length, 50_000)
+  assert.deepEqual(inBoth(['b', 'x', 'a', 'b'], ['a', 'b']), ['b', 'a', 'b'])
+  // Each against each took ten seconds.
+  assert.ok(performance.now() - begunMs < 2000)
 })

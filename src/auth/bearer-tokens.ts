@@ -48,6 +48,9 @@ const mostKept = 16_384
  * some twenty kilobytes.
  */
 const mostWaiting = 2000
+/** Findings of so many groups, audiences and extra values are large, and few of them are kept: a token may name thousands. */
+const mostSmall = 128
+const mostLargeKept = 256
 const noSuchToken = 'invalid bearer token'
 
 interface Digested {
@@ -106,6 +109,7 @@ function isSameSecret(one: string, other: string): boolean {
 
 export function bearerTokens({ authenticators, audiences: own, clock, digests, tally }: BearerOptions): Authenticator {
   const kept = new RecentMap<string, TokenFinding>(mostKept)
+  const largeKept = new RecentMap<string, TokenFinding>(mostLargeKept)
   const pending = new Map<string, Promise<TokenResult>>()
   let waiting = 0
   const beforeAsking = (): void => {
@@ -113,13 +117,14 @@ export function bearerTokens({ authenticators, audiences: own, clock, digests, t
   }
 
   const find = (key: string, now: number): TokenFinding | undefined => {
-    const known = kept.get(key)
+    const known = kept.get(key) ?? largeKept.get(key)
     if (known === undefined || (known.holds?.(now) ?? true)) return known
     kept.delete(key)
+    largeKept.delete(key)
     return undefined
   }
   const keep = (key: string, result: TokenResult): TokenResult => {
-    if (result?.user !== undefined) kept.set(key, result)
+    if (result?.user !== undefined) (isLarge(result) ? largeKept : kept).set(key, result)
     if (tally !== undefined) tally[result?.user === undefined ? 'error' : 'ok']++
     return result
   }
@@ -159,6 +164,12 @@ export function bearerTokens({ authenticators, audiences: own, clock, digests, t
     return found instanceof Promise ? share(key, found) : keep(key, found)
   }
   return tally === undefined ? withToken(authenticate) : withToken(timed(authenticate, tally))
+}
+
+function isLarge({ user: { groups, extra }, audiences = [] }: TokenFinding): boolean {
+  let parts = groups.length + audiences.length
+  for (const key in extra) parts += 1 + (extra[key]?.length ?? 0)
+  return parts > mostSmall
 }
 
 const withToken =
@@ -202,6 +213,12 @@ function askAll(
 
 /** Those who issue tokens that name no audience mean this server: they are good for whoever asks for one of its names. */
 export function meantHere(own: readonly string[], { audiences }: Pick<PresentedToken, 'audiences'>): readonly string[] | undefined {
-  const meant = audiences.filter((audience) => own.includes(audience))
+  const meant = inBoth(audiences, own)
   return meant.length === 0 && own.length > 0 ? undefined : meant
+}
+
+/** Those of the first list that are in the second, in time that grows with both and not with one for each of the other. */
+export function inBoth(texts: readonly string[], others: readonly string[]): readonly string[] {
+  const known = new Set(others)
+  return texts.filter((text) => known.has(text))
 }

@@ -11,7 +11,7 @@ import {
   watched,
 } from './account-tokens.js'
 import type { Refused } from './authenticate.js'
-import type { TokenAuthenticator, TokenFinding, TokenResult } from './bearer-tokens.js'
+import { inBoth, type TokenAuthenticator, type TokenFinding, type TokenResult } from './bearer-tokens.js'
 import { type Claims, unverifiedClaims, verifiedClaims } from './jwt.js'
 import { type AccountClaims, legacyIssuer, type Reference, readAccountClaims, readAudiences } from './service-account-claims.js'
 import { checkSecretToken } from './service-account-secrets.js'
@@ -38,7 +38,7 @@ function checkClaims(options: AccountTokenOptions, signed: SignedToken): TokenRe
   const { token, claims, isLegacy } = signed
   const named = readAudiences(claims)
   const meant = named.length === 0 ? options.audiences : named
-  const audiences = token.audiences.filter((audience) => meant.includes(audience))
+  const audiences = inBoth(token.audiences, meant)
   if (audiences.length === 0 && options.audiences.length > 0) {
     return refuse(`token audiences ${quoted(meant)} is invalid for the target audiences ${quoted(token.audiences)}`)
   }

@@ -3,7 +3,7 @@
 import type { Identity } from '../api/identity.js'
 import { RecentMap } from '../base/recent-map.js'
 import { type AskedWebhook, askWebhook } from './ask-webhook.js'
-import type { PresentedToken, TokenAuthenticator, TokenResult } from './bearer-tokens.js'
+import { inBoth, type PresentedToken, type TokenAuthenticator, type TokenResult } from './bearer-tokens.js'
 import { withAuthenticated } from './token-list.js'
 
 export interface WebhookTokenOptions extends AskedWebhook {
@@ -52,7 +52,7 @@ async function ask(options: WebhookTokenOptions, token: PresentedToken): Promise
   try {
     const { authenticated, error, audiences, user } = await askWebhook<Reviewed>(options, review)
     const named = textsIn(audiences)
-    const meant = (named.length === 0 ? own : named).filter((audience) => token.audiences.includes(audience))
+    const meant = inBoth(named.length === 0 ? own : named, token.audiences)
     if (meant.length === 0 && token.audiences.length > 0) return undefined
     if (authenticated !== true) return typeof error === 'string' && error !== '' ? { problems: [error] } : undefined
     return { user: userIn(user), audiences: meant }
