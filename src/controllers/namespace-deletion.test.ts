@@ -33,7 +33,7 @@ async function setUp() {
   }
   const isThere = (name: string): boolean => engine.store.read({ resource: namespaces, namespace: '', name }) !== undefined
   const until = async (isDone: () => boolean): Promise<void> => {
-    for (let i = 0; i < 500 && !isDone(); i++) await settle()
+    for (let i = 0; i < 10_000 && !isDone(); i++) await settle()
     assert.ok(isDone())
   }
   await make(namespaces, '', 'n')

@@ -63,7 +63,7 @@ async function close({ server }: Stage): Promise<void> {
 }
 
 async function until(isSo: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !isSo(); i++) await sleep(10)
+  for (let i = 0; i < 6000 && !isSo(); i++) await sleep(10)
   assert.ok(isSo())
 }
 

@@ -13,7 +13,7 @@ const make = (name: string): KeyPair =>
   issueCertificate({ commonName: name, use: 'authority', notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 })
 
 async function eventually(isTrue: () => boolean): Promise<void> {
-  for (let i = 0; i < 200 && !isTrue(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
+  for (let i = 0; i < 6000 && !isTrue(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
   assert.ok(isTrue())
 }
 

@@ -55,7 +55,7 @@ kubectlSuite({ title: 'kubectl and aggregation', flags }, (bench) => {
     assert.match(await kubectl.ok('api-versions'), /^gadgets\.example\/v1$/m)
     assert.match(await kubectl.ok('api-resources --api-group=gadgets.example'), /^gadgets +gd +gadgets\.example\/v1 +true +Gadget$/m)
     const gadget = { apiVersion: 'gadgets.example/v1', kind: 'Gadget', metadata: { name: 'one', namespace: 'default' }, spec: { size: 3 } }
-    for (let tries = 0; (await kubectl.run('explain gadgets')).code !== 0 && tries < 40; tries++) await sleep(250)
+    for (let tries = 0; (await kubectl.run('explain gadgets')).code !== 0 && tries < 240; tries++) await sleep(250)
     assert.match(await kubectl.ok('explain gadgets.spec'), /How large it is\./)
     assert.match(await kubectl.send('create -f -', gadget), /gadget\.gadgets\.example\/one created/)
     assert.equal(await kubectl.ok('get gd one -n default -o', 'jsonpath={.spec.size}'), '3')

@@ -44,6 +44,8 @@ const watchers = async (): Promise<number> => {
 }
 
 const crowd = 200
+/** Whoever comes has come by then. */
+const steadyMs = 10_000
 /** Many times what may wait for slow watchers, were it kept for each of them. */
 const crowds: readonly { name: string; from?: '0'; open: (from: string) => Promise<unknown> }[] = [
   {
@@ -66,12 +68,14 @@ for (const { name, from, open } of crowds)
     if (from === '0') expectStatus(await server.client.post(configMaps('default'), large), 201)
     const memory = new MemoryWatch(server)
     await open(from ?? metadata.resourceVersion)
-    // On a slow machine the first of them are let go before the last have come.
+    // On a slow machine the first of them are let go before the last have come, and before anybody has counted them.
     let most = 0
+    let grownMs = performance.now()
     await until(watchers, (count) => {
       const isFalling = count < most
+      if (count > most) grownMs = performance.now()
       most = Math.max(most, count)
-      return count >= crowd || isFalling
+      return count >= crowd || isFalling || (count > crowd / 2 && performance.now() - grownMs > steadyMs)
     })
     if (from === undefined) expectStatus(await server.client.post(configMaps('default'), large), 201)
     await sleep(600)

@@ -168,7 +168,7 @@ onEveryEngine('watching', (client) => {
     assert.ok((await openWatches()) >= 30)
     const others = (await openWatches()) - 30
     for (const watch of watches) watch.close()
-    for (let i = 0; i < 50 && (await openWatches()) > others + 15; i++) await sleep(50)
+    for (let i = 0; i < 1200 && (await openWatches()) > others + 15; i++) await sleep(50)
     assert.ok((await openWatches()) <= others + 15)
   })
 })

@@ -9,7 +9,7 @@ import { Theatre } from './play.fixture.js'
 const boxOwner = { of: 'x', as: { kind: 'Box', uid: 'uid-1' } }
 
 async function until(theatre: Theatre, isDone: () => boolean): Promise<void> {
-  for (let i = 0; i < 400 && !isDone(); i++) await theatre.timers.advance(1000)
+  for (let i = 0; i < 10_000 && !isDone(); i++) await theatre.timers.advance(1000)
   assert.ok(isDone())
 }
 
