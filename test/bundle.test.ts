@@ -77,6 +77,18 @@ test('what is needed after a start at the earliest is not loaded with the comman
     assert.ok(!loaded.includes(`NativeModule ${later}`), later)
 })
 
+test('a start and the first request read no other script', () => {
+  const script = `const { startServer } = require(${JSON.stringify(join(folder, 'index.cjs'))})
+    const run = async () => {
+      const server = await startServer()
+      await server.client.core.v1.namespaces().list()
+      console.log(JSON.stringify(Object.keys(require.cache).map((path) => path.split('/').at(-1)).sort()))
+      await server.close()
+    }
+    run()`
+  assert.deepEqual(JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })), ['index.cjs', 'load-command.js'])
+})
+
 test('the schemas that the codec command asks for by name are in a script of their own', () => {
   const convert = (to: string, input: Buffer): Buffer =>
     execFileSync(process.execPath, [join(repoRoot, 'bin', 'cluster-apiserver'), 'codec', '--to', to], { input })
