@@ -116,7 +116,8 @@ function* checkBinding({ policy, binding, as }: Bound, { request, values, parts 
     paramKind === undefined || paramRef === undefined
       ? null
       : yield* settled(() => readParams(paramResource(paramKind, parts), paramRef, parts))
-  yield* policy.validations()
+  const leave = (): void => request.call.leaveIfMovable()
+  yield* policy.validations(leave)
   const variables: { readonly [name: string]: Value } = {
     object: policy.mentions('object') ? yield* converted(() => values.object(as)) : null,
     oldObject: policy.mentions('oldObject') ? yield* converted(() => values.old(as)) : null,
@@ -124,7 +125,6 @@ function* checkBinding({ policy, binding, as }: Bound, { request, values, parts 
     params,
   }
   let refusal: Refusal | undefined
-  const leave = (): void => request.call.leaveIfMovable()
   for (const { isDenied, message, reason, seconds } of yield* evaluatePolicy(policy, variables, { observe: parts.observe, leave })) {
     parts.tallies.took(policy.name, binding.name, isDenied ? 'deny' : 'allow', seconds)
     if (isDenied) refusal ??= { policy, binding, message, reason }

@@ -4,6 +4,7 @@ import { fromSelectorObject } from '../../api/label-selector.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { CelCompileError, type Program } from '../../cel/compile.js'
 import { compilePolicyExpression } from '../../cel/policy.js'
+import type { Leave } from '../../cel/run.js'
 import type { Pieces } from '../../cel/step.js'
 import type {
   MatchResources,
@@ -14,6 +15,9 @@ import type {
   Validation,
 } from '../../resources/admissionregistration/v1alpha1.schema.js'
 import type { Criteria } from '../matching/match.js'
+
+/** An expression that is longer takes too long to compile where others wait. Nobody writes such by hand. */
+const mostLetters = 20_000
 
 export interface CompiledValidation {
   readonly validation: Validation
@@ -40,10 +44,11 @@ export class CompiledPolicy {
     this.#validations = spec.validations ?? []
   }
 
-  /** Compiled when they are first wanted; gives way where it yields. */
-  *validations(): Pieces<readonly CompiledValidation[]> {
+  /** Compiled when they are first wanted; gives way where it yields. `leave` is called before one that takes long. */
+  *validations(leave?: Leave): Pieces<readonly CompiledValidation[]> {
     const compiled = this.#compiled
     for (let i = compiled.length; i < this.#validations.length; i = compiled.length) {
+      if ((this.#validations[i]?.expression ?? '').length > mostLetters) leave?.()
       compiled.push(compile(this.#validations[i] ?? {}, this.paramKind !== undefined))
       yield
     }

@@ -128,3 +128,16 @@ test('a row of the table, and the count of changes', () => {
   assert.deepEqual(policy.table?.cells(object, context), ['p', 1, 'v1/ConfigMap', '60m'])
   assert.equal(policy.prepareUpdate?.(object, make(good), context).metadata?.generation, 2)
 })
+
+test('a policy whose expressions take long to compile is left to where nobody waits for it', () => {
+  const leftWith = (expression: string): boolean => {
+    let isLeft = false
+    const leaveIfMovable = (): void => {
+      isLeft = true
+    }
+    policy.validate?.(make({ ...good, validations: [{ expression }] }), { ...context, leaveIfMovable })
+    return isLeft
+  }
+  assert.equal(leftWith('object.a == 1'), false)
+  assert.equal(leftWith(Array.from({ length: 500 }, () => 'object.a == 1').join(' || ')), true)
+})

@@ -1,6 +1,6 @@
 // Policies: expressions that every object they are about must satisfy, once a binding puts them into force.
 
-import { defineResource } from '../../api/definition.js'
+import { defineResource, type RuleContext } from '../../api/definition.js'
 import { type FieldError, invalid, notSupported, required } from '../../api/field-error.js'
 import { asFirstGeneration, asNextGeneration } from '../../api/generation.js'
 import { ageOf } from '../../api/human-duration.js'
@@ -24,6 +24,15 @@ import {
 import { failurePolicies } from './webhook-rules.js'
 
 const reasons = ['Forbidden', 'Invalid', 'RequestEntityTooLarge']
+
+/** Of all expressions together: to compile one takes some microseconds for each letter. */
+const mostLetters = 5000
+
+/** To be called before anything of a policy is compiled. */
+function leaveIfLong({ validations = [] }: ValidatingAdmissionPolicySpec, context: Pick<RuleContext, 'leaveIfMovable'>): void {
+  const letters = validations.reduce((sum, { expression = '' }) => sum + expression.length, 0)
+  if (letters > mostLetters) context.leaveIfMovable?.()
+}
 
 const withSpecDefaults = (spec: ValidatingAdmissionPolicySpec): ValidatingAdmissionPolicySpec =>
   withChanged(withMissing(spec, { failurePolicy: 'Fail' }), 'matchConstraints', withMatchDefaults)
@@ -111,7 +120,10 @@ export const validatingAdmissionPolicy = defineResource<ValidatingAdmissionPolic
   prepareCreate: asFirstGeneration,
   prepareUpdate: (next, old) =>
     sameBySchema(schema.fields.spec.node, next.spec ?? {}, old.spec ?? {}) ? next : asNextGeneration(next, old),
-  validate: ({ spec = {} }) => validateSpec(spec),
+  validate: ({ spec = {} }, context) => {
+    leaveIfLong(spec, context)
+    return validateSpec(spec)
+  },
   checks: { update: ['metadata', 'own'] },
   versionRequiredOnUpdate: true,
   anyFinalizer: true,
