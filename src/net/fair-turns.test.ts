@@ -54,7 +54,7 @@ test('requests that take long are begun in turns of a few milliseconds', async (
   for (let i = 0; i < 40; i++) turns.run(socket, socket, busy)
   for (let before = begun; begun < 40; before = begun) {
     await nextTurn()
-    assert.ok(begun - before <= 3, `${begun - before} in one turn`)
+    assert.ok(begun - before <= 4, `${begun - before} in one turn`)
   }
 })
 
@@ -110,10 +110,10 @@ test('when the time of a turn is up, connections that have just come wait as wel
     nowMs++
   }
   for (const { socket } of connections) turns.run(socket, socket, begin)
-  assert.equal(begun, 3, 'a millisecond each')
+  assert.equal(begun, 5, 'a millisecond each')
   for (let before = begun; begun < 100; before = begun) {
     await nextTurn()
-    assert.ok(begun - before <= 3, `${begun - before} in one turn`)
+    assert.ok(begun - before <= 5, `${begun - before} in one turn`)
   }
 })
 
