@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { base64Fault, durationNanoseconds, readDuration, readTime } from './scalars.js'
+import { base64Fault, durationNanoseconds, isBase64, readBytes, readDuration, readTime } from './scalars.js'
 
 const times: readonly { text: string; micro?: boolean; read: string | undefined }[] = [
   { text: '2024-02-29T12:00:00Z', read: '2024-02-29T12:00:00Z' },
@@ -41,3 +41,19 @@ const faults: readonly { text: string; at: number }[] = [
   { text: 'a=bc', at: 1 },
 ]
 for (const row of faults) test(`base64 ${row.text} goes wrong at ${row.at}`, () => assert.equal(base64Fault(row.text), row.at))
+
+test('base64 is what groups of four are, the last of them padded', () => {
+  const groups = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+  const letters = ['a', '/', '=', '-', '\n']
+  let texts = ['']
+  for (let length = 0; length <= 6; length++) {
+    for (const text of texts) assert.equal(isBase64(text), groups.test(text), JSON.stringify(text))
+    texts = texts.flatMap((text) => letters.map((letter) => text + letter))
+  }
+})
+
+test('a text of many megabytes is read as bytes', () => {
+  const text = 'abcd'.repeat(4 << 20)
+  assert.equal(readBytes(text), text)
+  assert.equal(readBytes(`${text}a`), undefined)
+})

@@ -4,6 +4,7 @@ import { parseCidr } from '../../../api/validation/cidr.js'
 import { parseIp } from '../../../api/validation/ip.js'
 import { parseDate, parseLooseDuration } from '../../../cel/time-text.js'
 import { refuseUrl } from '../../../cel/url.js'
+import { isBase64 } from '../../../schema/scalars.js'
 import { isMailAddress } from './mail-address.js'
 
 type FormatRule = (text: string) => boolean
@@ -90,7 +91,7 @@ const byteOfColor = '\\s*(0|[1-9]\\d?|1\\d\\d?|2[0-4]\\d|25[0-5])\\s*'
 /** By the name without dashes, as `date-time` and `datetime` are one. */
 const formats: { readonly [name: string]: FormatRule } = {
   bsonobjectid: matches(/^[0-9a-fA-F]{24}$/),
-  byte: matches(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/),
+  byte: (text) => text !== '' && isBase64(text),
   cidr: (text) => parseCidr(text) !== undefined && !hasLeadingZero(text),
   creditcard: isCardNumber,
   date: isDate,
