@@ -90,8 +90,11 @@ if (files.length === 0 || missing.length > 0) {
   process.exit(1)
 }
 
-/** Of files, by a part of their path: for how many seconds they go on if nothing else runs, and how much of a processor they use then. */
-const measured = {
+/**
+ * Of files, by a part of their path: for how many seconds they go on if nothing else runs, and how much of a processor they use then. Estimates, from
+ * times taken on a machine that was busy with other things; TEST_TIMES on a calm one tells better.
+ */
+const estimated = {
   'fuzz/generated': [65, 0.9],
   'conformance/replay': [50, 0.6],
   'conformance/extension': [45, 0.4],
@@ -139,7 +142,7 @@ const measured = {
   'test/': [4, 0.8],
 }
 const costOf = ({ built }) => {
-  const [seconds, processors] = Object.entries(measured).find(([part]) => built.includes(part))?.[1] ?? [1, 0.8]
+  const [seconds, processors] = Object.entries(estimated).find(([part]) => built.includes(part))?.[1] ?? [1, 0.8]
   return { seconds, processors }
 }
 
