@@ -7,6 +7,7 @@ import { connect } from 'node:tls'
 import { commandPath } from '../../test/kit/paths.js'
 import type { Lab } from '../lab.js'
 import { median } from '../measure.js'
+import { plainEnvironment } from '../plain-environment.js'
 import { type Line, milliseconds } from '../report.js'
 
 const pollMs = 2
@@ -39,7 +40,7 @@ function isReady(port: number): Promise<boolean> {
 async function timeStart(argvFor: (port: number) => readonly string[]): Promise<number> {
   const port = await freePort()
   const begin = performance.now()
-  const child = spawn(process.execPath, argvFor(port), { stdio: 'ignore' })
+  const child = spawn(process.execPath, argvFor(port), { stdio: 'ignore', env: plainEnvironment() })
   const closed = new Promise((resolve) => child.on('close', resolve))
   while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, pollMs))
   const tookMs = performance.now() - begin
