@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { any, boolean, field, int32, int64, list, map, string, struct, time } from './node.js'
+import { any, boolean, field, int32, int64, jsonField, list, map, string, struct, time } from './node.js'
+import { readValue } from './read.js'
 import { countBigNumbers, writeStored, writeStoredFields, writeText, writeValue } from './write.js'
 
 const inner = struct('Inner', { a: field(1, string), since: field(2, time) })
@@ -94,4 +95,10 @@ test('numbers that a plain parse would change are counted', () => {
   assert.equal(countBigNumbers(), before)
   writeValue(thing, { big: 9223372036854775807n, raw: [12345678901234567890n] })
   assert.equal(countBigNumbers(), before + 2)
+})
+
+test('a list or map that is null inside of another is written as null', () => {
+  const lists = struct('Lists', { extra: jsonField(map(list(string))), rows: jsonField(list(map(string))) })
+  const { value } = readValue(lists, { extra: { a: null, b: [] }, rows: [null, {}] })
+  assert.equal(writeValue(lists, value), '{"extra":{"a":null,"b":[]},"rows":[null,{}]}')
 })

@@ -251,8 +251,10 @@ export function writeAny(value: unknown): string {
 
 const isPlainObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
+/** Inside of a map or list a list may be null, which is one that was never made. */
 function compileList(item: Writer): Writer {
   return (value) => {
+    if (value === null) return 'null'
     const items = value as readonly unknown[]
     let out = '['
     for (let i = 0; i < items.length; i++) out += i === 0 ? item(items[i]) : `,${item(items[i])}`
@@ -262,6 +264,7 @@ function compileList(item: Writer): Writer {
 
 function compileMap(item: Writer, hasTexts = false): Writer {
   return (value) => {
+    if (value === null) return 'null'
     const members = value as Record<string, unknown>
     const keys = Object.keys(members)
     sortTexts(keys)

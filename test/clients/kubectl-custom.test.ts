@@ -46,8 +46,9 @@ kubectlSuite({ title: 'kubectl and custom resources' }, (bench) => {
     )
     await established(bench(), 'gizmos.explained.example')
     // What is published follows the definition a moment later.
-    for (let tries = 0; (await kubectl.run('explain gizmos.explained.example.spec')).code !== 0 && tries < 240; tries++) await sleep(250)
-    const explained = await kubectl.ok('explain gizmos.spec --api-version=explained.example/v1')
+    const explain = 'explain gizmos.spec --api-version=explained.example/v1'
+    for (let tries = 0; (await kubectl.run(explain)).code !== 0 && tries < 60; tries++) await sleep(250)
+    const explained = await kubectl.ok(explain)
     assert.match(explained, /^ +size\t<integer> -required-$/m)
     assert.match(explained, /How large it is\./)
   })
