@@ -1,7 +1,7 @@
 // The one error that leaves the server: everything a Status says. Whatever else is thrown becomes one through `ApiError.from`.
 
 import { listSome, shorten } from '../base/shorten.js'
-import { type FieldError, quote } from './field-error.js'
+import { type FieldError, mostErrors, quote } from './field-error.js'
 
 export interface StatusCause {
   readonly reason?: string
@@ -58,8 +58,6 @@ export class ApiError extends Error {
 const mostInternal = 1024
 /** What no message passes: a hundred errors with a place, a value and a reason each. */
 const mostMessage = 128 * 1024
-/** Of errors beyond this number only the number is told. */
-const mostErrors = 100
 
 const qualified = (name: string, group: string): string => (group === '' ? name : `${name}.${group}`)
 const resourceDetails = (subject: Subject, name: string): StatusDetails => ({

@@ -80,6 +80,9 @@ export const required = (field: string, detail = ''): FieldError => ({
   message: withDetail('Required value', detail),
 })
 
+/** So many errors are told in one answer, and of the others how many they are. */
+export const mostErrors = 100
+
 export const invalid = (field: string, value: unknown, detail = ''): FieldError => ({
   reason: 'FieldValueInvalid',
   field,

@@ -3,7 +3,7 @@
 import { listSome, shorten } from '../base/shorten.js'
 import { sortTexts } from '../base/text-order.js'
 import { badRequest } from './api-error.js'
-import { type FieldError, invalid } from './field-error.js'
+import { type FieldError, invalid, mostErrors } from './field-error.js'
 import { parseInt64 } from './integer.js'
 import { labelValue, qualifiedName } from './validation/text-rules.js'
 
@@ -153,9 +153,6 @@ function parseListedValues(cursor: Cursor): readonly string[] {
     }
   }
 }
-
-/** Of values beyond this number that are wrong only the number is told. */
-const mostErrors = 100
 
 function checked(requirement: Requirement): Requirement {
   const { key, operator, values } = requirement
