@@ -3,6 +3,7 @@
 // The files are found through their sources, so that what a deleted test left behind in dist/ is not run. Arguments narrow them down:
 // `node scripts/test.mjs crash storage` runs the files whose path contains one of these words.
 
+import { setMaxListeners } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { PassThrough } from 'node:stream'
@@ -147,6 +148,8 @@ const costOf = ({ built }) => {
 }
 
 const ending = new AbortController()
+// Every file that runs listens to it.
+setMaxListeners(0, ending.signal)
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => ending.abort())
 
 /** Processors that may be asked for, for each that there is: what is measured alone takes less when others run beside it. */
