@@ -48,7 +48,7 @@ test('the scripts are ASCII, as which they are read, and signs beyond that mean 
 test('what is around each module has the same key', () => {
   for (const name of ['command.cjs', 'clusterctl.cjs']) {
     const text = readFileSync(join(folder, name), 'latin1')
-    const keys = [...text.matchAll(/^var (?:init|require)_\w+ = __\w+\(\{\n {2}([^(\n]+)\(/gm)].map(([, key]) => key)
+    const keys = [...text.matchAll(/^var (?:init|require)_\w+=__\w+\(\{([^(\n]+)\(/gm)].map(([, key]) => key)
     assert.ok(keys.length > 200, `${name}: ${keys.length} modules`)
     assert.deepEqual([...new Set(keys)], ['load'], name)
   }
