@@ -3,6 +3,7 @@
 import { isHeavy, TooHeavyError } from '../base/weight.js'
 import type { Resource, Subresource } from './catalog.js'
 import type { FeatureGates, RuleContext } from './definition.js'
+import type { Drawn, Draws } from './draws.js'
 import type { Identity } from './identity.js'
 import type { DeleteOptions } from './options/delete-options.js'
 import type { CreateOptions, PatchOptions, UpdateOptions } from './options/write-options.js'
@@ -35,6 +36,8 @@ export interface Caller {
   readonly isMovable?: boolean
   /** What others have answered, so that they are not asked again where the request is begun anew; left out where nobody would know of it. */
   readonly answered?: AnsweredQuestion[] | undefined
+  /** What is drawn by lot for it, which shall be the same where it is begun anew; left out where it never is. */
+  readonly draws?: Draws | undefined
 }
 
 /** Something that another server was asked for a request. */
@@ -145,6 +148,11 @@ export class Call implements RuleContext, CallTarget {
   /** To be called before something that takes long and cannot be cut, while nothing is done yet that others see. */
   leaveIfMovable(): void {
     if (this.caller.isMovable) throw new TooHeavyError()
+  }
+
+  /** Draws by lot, or what was drawn when the request was begun before. */
+  draw(what: keyof Drawn, make: () => string): string {
+    return this.caller.draws?.draw(what, make) ?? make()
   }
 
   /** What is waited for, unless the caller is gone before. */

@@ -7,6 +7,7 @@ import type { TLSSocket } from 'node:tls'
 import { type ApiError, requestTimedOut } from '../api/api-error.js'
 import type { AnnotationLevel, AnsweredQuestion, Caller } from '../api/call.js'
 import type { Catalog } from '../api/catalog.js'
+import { type Drawn, Draws } from '../api/draws.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { anonymous, type User } from '../api/user.js'
 import type { AuditRecord } from '../audit/record.js'
@@ -35,6 +36,15 @@ export interface Annotation {
   readonly value: string
   /** How much the audit log must tell for it to be in it. */
   readonly atLeast: AnnotationLevel
+}
+
+/** What has happened to a request before it was begun anew in another thread. */
+export interface BegunElsewhere {
+  /** What its client shall hear. */
+  readonly warnings: readonly string[]
+  /** What others have answered. */
+  readonly answered: readonly AnsweredQuestion[]
+  readonly drawn: Drawn
 }
 
 export class Exchange implements Caller, Credentials, AccessRequest {
@@ -91,6 +101,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   private aborting: Set<(reason: unknown) => void> | undefined
   private annotated: Map<string, Annotation> | undefined
   private heard: AnsweredQuestion[] | undefined
+  private lots: Draws | undefined
 
   constructor(input: {
     readonly request: WireRequest
@@ -122,9 +133,14 @@ export class Exchange implements Caller, Credentials, AccessRequest {
     return this.heard
   }
 
-  /** It was begun elsewhere: this was said there. */
-  goOnFrom({ answered, warnings }: { readonly answered: readonly AnsweredQuestion[]; readonly warnings: readonly string[] }): void {
+  get draws(): Draws | undefined {
+    if (this.isMovable) this.lots ??= new Draws()
+    return this.lots
+  }
+
+  goOnFrom({ answered, drawn, warnings }: BegunElsewhere): void {
     if (answered.length > 0) this.heard = [...answered]
+    this.lots = new Draws(drawn)
     for (const text of warnings) this.warn(text)
   }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CatalogSource } from '../api/catalog-source.js'
+import { nothingDrawn } from '../api/draws.js'
 import { anonymous } from '../api/user.js'
 import { TooHeavyError } from '../base/weight.js'
 import { collectAnswer } from './collected-exchange.js'
@@ -38,7 +39,16 @@ test('the audit log hears what was found out elsewhere, and not what was thought
     pressure: new Pressure({ bodyBytes: 1 << 20, answerBytes: 1 << 20, answerMs: 60_000 }),
   })
   const sent = { method: 'POST', url: '/api/v1/namespaces', headers: {}, body: Buffer.from('{}') }
-  const about = { user: anonymous, now: 0, auditId: 'one', audit: undefined, remoteAddress: '127.0.0.1', warnings: [], answered: [] }
+  const about = {
+    user: anonymous,
+    now: 0,
+    auditId: 'one',
+    audit: undefined,
+    remoteAddress: '127.0.0.1',
+    warnings: [],
+    answered: [],
+    drawn: nothingDrawn,
+  }
   assert.equal((await collectAnswer(listener, { ...sent, ...about })).code, 200)
   assert.deepEqual(
     Array.from(served?.annotations ?? [], ({ key, value }) => [key, value]),

@@ -1,17 +1,17 @@
 // Requests that are too heavy for the event loop: they are carried out in another thread, and what that answers is passed on.
 
-import type { AnsweredQuestion } from '../api/call.js'
 import type { Resource } from '../api/catalog.js'
+import { nothingDrawn } from '../api/draws.js'
 import type { User } from '../api/user.js'
 import type { Ruling } from '../audit/policy.js'
 import type { KeptParts } from '../audit/record.js'
 import type { TextWriting } from '../codec/list-text.js'
-import type { Annotation, Exchange } from './exchange.js'
+import type { Annotation, BegunElsewhere, Exchange } from './exchange.js'
 import type { Answered } from './pipeline.js'
 import { sendRelayed } from './respond.js'
 
 /** A request that was authenticated and allowed, as a value that can be sent to another thread. */
-export interface OffloadedRequest {
+export interface OffloadedRequest extends BegunElsewhere {
   readonly method: string
   readonly url: string
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined }
@@ -22,9 +22,6 @@ export interface OffloadedRequest {
   readonly remoteAddress: string
   /** What the audit log wants to know of it; undefined: nothing. */
   readonly audit: Ruling | undefined
-  /** What its client shall hear, and what others have answered, before it was left to the thread. */
-  readonly warnings: readonly string[]
-  readonly answered: readonly AnsweredQuestion[]
 }
 
 export interface OffloadedAnswer {
@@ -63,6 +60,7 @@ export async function serveOffloaded(exchange: Exchange): Promise<Answered> {
       remoteAddress: exchange.remoteAddress,
       audit: exchange.audited?.ruling,
       warnings: [...exchange.warnings],
+      drawn: exchange.draws?.drawn ?? nothingDrawn,
       // In memory of its own: what it may share with others would be sent along.
       answered: (exchange.answered ?? []).map((each) => ({ ...each, body: new Uint8Array(each.body) })),
     },

@@ -45,7 +45,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
   if (granted !== undefined) await granted
   for (let tries = 1; ; tries++) {
     // It has its name before it is given anything else: what cannot be given is refused under that name.
-    const taking = reserve(engine, call, { next: named(engine, admitted), old: undefined, dryRun })
+    const taking = reserve(engine, call, { next: named(engine, call, admitted), old: undefined, dryRun })
     const reserved = taking instanceof Promise ? await taking : taking
     const fate: Fate = { mayBeWritten: false }
     try {
@@ -129,15 +129,17 @@ function checkUnversioned(engine: Engine, call: Call, { sent, object }: { readon
   throw badRequest('resourceVersion should not be set on objects to be created')
 }
 
-function named(engine: Engine, object: ApiObject): ApiObject {
+function named(engine: Engine, call: Call, object: ApiObject): ApiObject {
   const { name, generateName } = object.metadata ?? {}
-  return name || !generateName ? object : withMetadata(object, { name: generatedName(generateName, engine.randomSuffix) })
+  return name || !generateName
+    ? object
+    : withMetadata(object, { name: generatedName(generateName, (length) => call.draw('suffixes', () => engine.randomSuffix(length))) })
 }
 
 /** What only the server may say: uid, times; then the kind's own preparation. */
 function prepare(engine: Engine, call: Call, object: ApiObject): ApiObject {
   const stamped = withMetadata(object, {
-    uid: engine.newUid(),
+    uid: call.draw('uids', engine.newUid),
     creationTimestamp: timeOf(call.now),
     resourceVersion: undefined,
     selfLink: undefined,

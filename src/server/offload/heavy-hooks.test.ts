@@ -11,6 +11,7 @@ import { type HookReply, type HookServer, hookServer } from '../../admission/web
 import { HookTallies } from '../../admission/webhooks/hook-tallies.js'
 import type { Recording } from '../../admission/webhooks/review-recorder.js'
 import { ApiError } from '../../api/api-error.js'
+import { nothingDrawn } from '../../api/draws.js'
 import { mastersGroup } from '../../api/user.js'
 import { systemClock } from '../../base/clock.js'
 import { silentLogger } from '../../base/logger.js'
@@ -90,6 +91,7 @@ async function standOf(mostHeapMiB?: number): Promise<Stand> {
         remoteAddress: '127.0.0.1',
         warnings: [],
         answered: [],
+        drawn: nothingDrawn,
       },
       () => true,
     )

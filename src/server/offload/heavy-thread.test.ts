@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import { QuotaTurns } from '../../admission/quota/turns.js'
 import { HookTallies } from '../../admission/webhooks/hook-tallies.js'
 import { ApiError } from '../../api/api-error.js'
+import { nothingDrawn } from '../../api/draws.js'
 import { mastersGroup } from '../../api/user.js'
 import { systemClock } from '../../base/clock.js'
 import { silentLogger } from '../../base/logger.js'
@@ -73,6 +74,7 @@ const create = (name: string, members: number): OffloadedRequest => ({
   remoteAddress: '127.0.0.1',
   warnings: [],
   answered: [],
+  drawn: nothingDrawn,
 })
 
 const wanted = (): boolean => true

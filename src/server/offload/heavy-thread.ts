@@ -13,6 +13,7 @@ import type { Recording } from '../../admission/webhooks/review-recorder.js'
 import { requestTimedOut, unavailable } from '../../api/api-error.js'
 import type { Resource } from '../../api/catalog.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
+import { nothingDrawn } from '../../api/draws.js'
 import { mastersGroup, type User } from '../../api/user.js'
 import { timerMs } from '../../base/clock.js'
 import type { Logger } from '../../base/logger.js'
@@ -146,8 +147,9 @@ export class HeavyThread implements Offload, ItemMaker {
 
   /** A write of the server itself. */
   carryOut({ method, path, headers, body, user }: OwnRequest, isWanted: () => boolean): Promise<OffloadedAnswer> {
-    const own = { url: path, now: Date.now(), auditId: randomUUID(), remoteAddress: '', audit: undefined, warnings: [], answered: [] }
-    return this.serve({ ...own, method, headers, body: Buffer.from(body), user }, isWanted)
+    const nothingYet = { warnings: [], answered: [], drawn: nothingDrawn }
+    const own = { url: path, now: Date.now(), auditId: randomUUID(), remoteAddress: '', audit: undefined }
+    return this.serve({ ...own, ...nothingYet, method, headers, body: Buffer.from(body), user }, isWanted)
   }
 
   knows({ wish, resource }: ItemForm): boolean {
