@@ -6,6 +6,7 @@
 import { setMaxListeners } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { dirname, relative } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -13,7 +14,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Only one that hangs takes so long, however busy the machine is. */
-const fileTimeoutMs = 480_000
+const fileTimeoutMs = 240_000
 
 function testsOf(source, built) {
   return readdirSync(`${root}${source}`, { recursive: true, encoding: 'utf8' })
@@ -53,11 +54,20 @@ function companyOf({ source }) {
 }
 const filesPerGroup = { plain: 45, unit: 25, timed: 15, embedded: 10, servers: 4, commands: 8, packed: 2 }
 
+const groupsFolder = '.build/groups'
+
+/** A file that imports others, one after another, and sees to it that its process ends. */
+function written(name, members) {
+  const built = `${groupsFolder}/${name}`
+  mkdirSync(`${root}${dirname(built)}`, { recursive: true })
+  const imported = [...members, 'scripts/test-end.mjs'].map((path) => `import '${relative(dirname(built), path)}'\n`)
+  writeFileSync(`${root}${built}`, imported.join(''))
+  return built
+}
+
 /** To start a process, and to warm it up, takes longer than most tests: many of them share one, one after another. */
 function grouped(files) {
-  const folder = '.build/groups'
-  rmSync(`${root}${folder}`, { recursive: true, force: true })
-  mkdirSync(`${root}${folder}`, { recursive: true })
+  rmSync(`${root}${groupsFolder}`, { recursive: true, force: true })
   const alone = []
   const groups = new Map(Object.keys(filesPerGroup).map((company) => [company, []]))
   for (const file of files) (groups.get(companyOf(file)) ?? alone).push(file)
@@ -65,14 +75,15 @@ function grouped(files) {
   const shared = []
   for (const [company, members] of groups) {
     for (let i = 0; i < members.length; i += filesPerGroup[company]) {
-      const built = `${folder}/${company}-${i / filesPerGroup[company] + 1}.test.js`
-      const lines = members.slice(i, i + filesPerGroup[company]).map((file) => `import '../../${file.built}'\n`)
-      writeFileSync(`${root}${built}`, lines.join(''))
-      shared.push({ source: built, built })
+      const name = `${company}-${i / filesPerGroup[company] + 1}.test.js`
+      const built = members.slice(i, i + filesPerGroup[company]).map((file) => file.built)
+      shared.push({ source: `groups/${name}`, built: written(name, built) })
     }
   }
-  return [...alone, ...shared]
+  return [...byThemselves(alone), ...shared]
 }
+
+const byThemselves = (files) => files.map(({ source, built }) => ({ source, built: written(source.replace(/\.ts$/, '.js'), [built]) }))
 
 process.chdir(root)
 const words = process.argv.slice(2)
@@ -142,8 +153,8 @@ const estimated = {
   'server/move': [5, 0.8],
   'test/': [4, 0.8],
 }
-const costOf = ({ built }) => {
-  const [seconds, processors] = Object.entries(estimated).find(([part]) => built.includes(part))?.[1] ?? [1, 0.8]
+const costOf = ({ source }) => {
+  const [seconds, processors] = Object.entries(estimated).find(([part]) => source.includes(part))?.[1] ?? [1, 0.8]
   return { seconds, processors }
 }
 
@@ -202,7 +213,7 @@ async function runAll(units) {
 }
 
 events.compose(new spec()).pipe(process.stdout)
-await runAll(words.length === 0 ? grouped(files) : files)
+await runAll(words.length === 0 ? grouped(files) : byThemselves(files))
 counts.set('duration_ms', Math.round(performance.now() - started))
 for (const [name, count] of counts) events.write({ type: 'test:diagnostic', data: { nesting: 0, message: `${name} ${count}` } })
 events.end()

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { silentLogger } from '../base/logger.js'
-import { timedTest } from '../base/timed-test.fixture.js'
+import { type Closing, timedTest } from '../base/timed-test.fixture.js'
 import { AuditTallies } from './backend.js'
 import { LinePipe } from './line-pipe.js'
 import { LogBackend } from './log-backend.js'
@@ -18,7 +18,7 @@ const event = (text: string): AuditEvent => ({ text, shortened: () => undefined,
 /** A few of them fill a pipe, and as they are longer than a page it may take a part of one. */
 const line = (number: number): string => `${number} ${'ä'.repeat(3_000)}`
 
-interface Reader {
+interface Reader extends Closing {
   readonly descriptor: number
   read(): string
   end(): void
@@ -46,24 +46,31 @@ async function withPipe(work: (reader: Reader) => Promise<void>): Promise<void> 
       return ''
     }
   }
-  await work({ descriptor, end, read })
-  end()
-  closeSync(descriptor)
-  rmSync(folder, { recursive: true })
+  const opened: (() => unknown)[] = []
+  try {
+    await work({ descriptor, end, read, after: (close) => void opened.push(close) })
+  } finally {
+    end()
+    for (const close of opened) await close()
+    closeSync(descriptor)
+    rmSync(folder, { recursive: true })
+  }
 }
 
 const usual = { mostWaitingBytes: 64 << 20, patienceMs: 10_000 }
 
-function open(options: { readonly descriptor: number; readonly mostWaitingBytes: number; readonly patienceMs: number }, isStrict: boolean) {
+function open({ descriptor, after }: Reader, bounds: typeof usual, isStrict: boolean) {
   const tallies = new AuditTallies()
-  const target = new LinePipe(options)
-  return { tallies, log: new LogBackend({ target, tallies, logger: silentLogger, format: 'json', isStrict }) }
+  const target = new LinePipe({ descriptor, ...bounds })
+  const log = new LogBackend({ target, tallies, logger: silentLogger, format: 'json', isStrict })
+  after(() => log.close())
+  return { tallies, log }
 }
 
 for (const isStrict of [false, true])
   test(`a slow reader gets every line, whole and in order${isStrict ? ', when whoever sends it waits' : ''}`, () =>
-    withPipe(async ({ descriptor, read }) => {
-      const { log, tallies } = open({ descriptor, ...usual }, isStrict)
+    withPipe(async (reader) => {
+      const { log, tallies } = open(reader, usual, isStrict)
       const taken: (boolean | Promise<boolean>)[] = []
       for (let number = 0; number < 1_000; number++) {
         taken.push(log.process([event(line(number))]))
@@ -71,8 +78,8 @@ for (const isStrict of [false, true])
       }
       assert.ok(taken.at(-1) instanceof Promise, 'nobody waits for the reader')
       let text = ''
-      while (!text.includes(`${line(999)}\n`)) {
-        text += read()
+      for (let waited = 0; waited < 10_000 && !text.includes(`${line(999)}\n`); waited++) {
+        text += reader.read()
         await setTimeout(1)
       }
       await log.close()
@@ -85,18 +92,18 @@ for (const isStrict of [false, true])
     }))
 
 timedTest('a reader that takes nothing is given up, the line it had begun to read is ended, and then it gets new lines', () =>
-  withPipe(async ({ descriptor, read }) => {
-    const { log, tallies } = open({ descriptor, mostWaitingBytes: 64 << 20, patienceMs: 30 }, true)
+  withPipe(async (reader) => {
+    const { log, tallies } = open(reader, { mostWaitingBytes: 64 << 20, patienceMs: 30 }, true)
     const taken = await Promise.all(Array.from({ length: 500 }, (_, number) => log.process([event(line(number))])))
     const lost = taken.filter((each) => !each).length
     assert.ok(lost > 400 && lost < 500)
     assert.equal(log.process([event('x')]), false, 'one that is given up is waited for again')
     assert.equal(tallies.errors.get('log'), lost + 1)
     let text = ''
-    for (let more = read(); more !== ''; more = read()) text += more
+    for (let more = reader.read(); more !== ''; more = reader.read()) text += more
     assert.ok(!text.endsWith('\n'), 'no line was broken off, so that this shows nothing')
     assert.equal(log.process([event('y')]), true)
-    text += read()
+    text += reader.read()
     const lines = text.split('\n').slice(0, -1)
     // The one that had begun counts as lost, and is whole nevertheless.
     assert.deepEqual(lines, [...Array.from({ length: 500 - lost + 1 }, (_, number) => line(number)), 'y'])
@@ -105,15 +112,15 @@ timedTest('a reader that takes nothing is given up, the line it had begun to rea
 )
 
 test('what waits is bounded in bytes', () =>
-  withPipe(async ({ descriptor, read }) => {
-    const { log, tallies } = open({ descriptor, ...usual, mostWaitingBytes: 100_000 }, true)
+  withPipe(async (reader) => {
+    const { log, tallies } = open(reader, { ...usual, mostWaitingBytes: 100_000 }, true)
     const taken = Array.from({ length: 1_000 }, (_, number) => log.process([event(line(number))]))
     const lost = taken.filter((each) => each === false).length
     assert.ok(lost > 500 && lost < 1_000)
     const ended = log.close()
     let text = ''
     for (let waited = 0; waited < 10_000 && text.split('\n').length <= 1_000 - lost; waited++) {
-      text += read()
+      text += reader.read()
       await setTimeout(1)
     }
     await ended
@@ -121,11 +128,11 @@ test('what waits is bounded in bytes', () =>
   }))
 
 test('a reader that has gone loses all that waits for it, at once', () =>
-  withPipe(async ({ descriptor, end }) => {
-    const { log, tallies } = open({ descriptor, ...usual }, true)
+  withPipe(async (reader) => {
+    const { log, tallies } = open(reader, usual, true)
     const taken = Array.from({ length: 200 }, (_, number) => log.process([event(line(number))]))
     const waiting = taken.filter((each) => each instanceof Promise)
-    end()
+    reader.end()
     assert.ok((await Promise.all(waiting)).every((each) => !each))
     assert.equal(log.process([event('x')]), false)
     assert.equal(tallies.errors.get('log'), waiting.length + 1)
@@ -133,8 +140,8 @@ test('a reader that has gone loses all that waits for it, at once', () =>
   }))
 
 test('the end is not held up by a reader that takes nothing', () =>
-  withPipe(async ({ descriptor }) => {
-    const { log, tallies } = open({ descriptor, mostWaitingBytes: 64 << 20, patienceMs: 50 }, false)
+  withPipe(async (reader) => {
+    const { log, tallies } = open(reader, { mostWaitingBytes: 64 << 20, patienceMs: 50 }, false)
     log.process(Array.from({ length: 500 }, (_, number) => event(line(number))))
     await log.close()
     const lost = tallies.errors.get('log') ?? 0

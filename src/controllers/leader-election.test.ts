@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { silentLogger } from '../base/logger.js'
-import { timedTest } from '../base/timed-test.fixture.js'
+import { type Closing, timedTest } from '../base/timed-test.fixture.js'
 import { LeaderElection, type LeaseKeeper, type LeaseState } from './leader-election.js'
 
 const times = { renewMs: 20, giveUpMs: 400, lookMs: 10 }
@@ -33,12 +33,12 @@ class SharedLease {
   }
 }
 
-function setUp() {
+function setUp(attempt: Closing) {
   const lease = new SharedLease()
   const running = new Set<string>()
   let most = 0
-  const candidate = (name: string): LeaderElection =>
-    new LeaderElection({
+  const candidate = (name: string): LeaderElection => {
+    const election = new LeaderElection({
       keeper: lease.keeperOf(name),
       holder: name,
       logger: silentLogger,
@@ -55,6 +55,9 @@ function setUp() {
         ]
       },
     })
+    attempt.after(() => election.close())
+    return election
+  }
   return { lease, running, candidate, most: () => most }
 }
 
@@ -66,15 +69,15 @@ async function until(isDone: () => boolean, what: string): Promise<void> {
   }
 }
 
-timedTest('a lease that is won while its winner ends is given back', async () => {
-  const { running, candidate, lease } = setUp()
+timedTest('a lease that is won while its winner ends is given back', async (attempt) => {
+  const { running, candidate, lease } = setUp(attempt)
   const one = candidate('a')
   await one.close()
   assert.deepEqual([lease.state?.holder, lease.writes, running.size], ['', 2, 0])
 })
 
-timedTest('one of several leads, and hands over at once when it ends', async () => {
-  const { running, candidate, most, lease } = setUp()
+timedTest('one of several leads, and hands over at once when it ends', async (attempt) => {
+  const { running, candidate, most, lease } = setUp(attempt)
   // Nobody waits for the end of such a lease here.
   lease.durationMs = 3_600_000
   const all = new Map(['a', 'b', 'c'].map((name) => [name, candidate(name)]))
@@ -91,8 +94,8 @@ timedTest('one of several leads, and hands over at once when it ends', async () 
   assert.equal(most(), 1)
 })
 
-timedTest('a leader that cannot renew stops before another one begins', async () => {
-  const { running, candidate, most, lease } = setUp()
+timedTest('a leader that cannot renew stops before another one begins', async (attempt) => {
+  const { running, candidate, most, lease } = setUp(attempt)
   const first = candidate('a')
   await until(() => running.has('a'), 'the first leads')
   const second = candidate('b')
@@ -106,16 +109,16 @@ timedTest('a leader that cannot renew stops before another one begins', async ()
   await Promise.all([first.close(), second.close()])
 })
 
-timedTest('a leader that is known by its name goes on at once after a restart', async () => {
-  const { running, candidate, lease } = setUp()
+timedTest('a leader that is known by its name goes on at once after a restart', async (attempt) => {
+  const { running, candidate, lease } = setUp(attempt)
   lease.state = { version: 'x', holder: 'a', durationMs: 60_000 }
   const again = candidate('a')
   await until(() => running.has('a'), 'it leads')
   await again.close()
 })
 
-timedTest('a lease that somebody deleted is made anew', async () => {
-  const { running, candidate, lease } = setUp()
+timedTest('a lease that somebody deleted is made anew', async (attempt) => {
+  const { running, candidate, lease } = setUp(attempt)
   const leader = candidate('a')
   await until(() => running.has('a'), 'it leads')
   lease.state = undefined
@@ -123,8 +126,8 @@ timedTest('a lease that somebody deleted is made anew', async () => {
   await leader.close()
 })
 
-timedTest('who hears too late that it has the lease does not begin: it may belong to somebody else by then', async () => {
-  const { running, candidate, lease } = setUp()
+timedTest('who hears too late that it has the lease does not begin: it may belong to somebody else by then', async (attempt) => {
+  const { running, candidate, lease } = setUp(attempt)
   lease.answerMs = times.giveUpMs + 50
   const leader = candidate('a')
   await until(() => lease.writes >= 2, 'it tries again')
@@ -134,7 +137,7 @@ timedTest('who hears too late that it has the lease does not begin: it may belon
   await leader.close()
 })
 
-timedTest('loops that take long to end are waited for, and the lease is written anew before others begin', async () => {
+timedTest('loops that take long to end are waited for, and the lease is written anew before others begin', async (attempt) => {
   const lease = new SharedLease()
   let starts = 0
   let end: () => void = () => undefined
@@ -148,6 +151,7 @@ timedTest('loops that take long to end are waited for, and the lease is written 
       return [{ close: () => (starts === 1 ? new Promise<void>((resolve) => (end = resolve)) : Promise.resolve()) }]
     },
   })
+  attempt.after(() => leader.close())
   await until(() => starts === 1, 'it leads')
   lease.cutOff.add('a')
   await until(() => !leader.isLeading, 'it gives up')

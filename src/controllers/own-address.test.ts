@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
-import { timedTest } from '../base/timed-test.fixture.js'
+import { type Closing, timedTest } from '../base/timed-test.fixture.js'
 import { ServerRegistry } from '../objects/server-registry.js'
 import { openMemoryStorage } from '../storage/memory.js'
 import { ownEndpoints } from './bootstrap/own-objects.js'
@@ -12,12 +12,13 @@ import { placeAll } from './bootstrap/place.js'
 import { stageOf } from './engine.fixture.js'
 import { OwnAddress } from './own-address.js'
 
-async function scene() {
+async function scene(attempt: Closing) {
   const { engine, catalog, catalogs } = await stageOf('cluster', systemClock)
   const registry = new ServerRegistry(openMemoryStorage(), systemClock)
   const start = async (holder: string, address: string, securePort = 6443): Promise<OwnAddress> => {
     const self = { holder, address }
     const started = new OwnAddress({ engine, catalogs, registry, logger: silentLogger, self, securePort, intervalMs: 20, lastsMs: 200 })
+    attempt.after(() => started.close())
     await placeAll(engine, catalog, ownEndpoints(engine.identity, { addresses: await started.announce(), securePort }))
     started.start()
     return started
@@ -42,8 +43,8 @@ async function scene() {
   return { engine, registry, start, shown, until }
 }
 
-timedTest('those that come are shown at once, in order, and so is that one leaves', async () => {
-  const { start, shown, until } = await scene()
+timedTest('those that come are shown at once, in order, and so is that one leaves', async (attempt) => {
+  const { start, shown, until } = await scene(attempt)
   const second = await start('b', '192.0.2.2')
   const first = await start('a', '192.0.2.1')
   assert.equal(shown(), '192.0.2.1 192.0.2.2 "port":6443')
@@ -56,8 +57,8 @@ timedTest('those that come are shown at once, in order, and so is that one leave
   assert.equal(shown(), '192.0.2.3 "port":6443', 'the last address stays')
 })
 
-timedTest('one that is not heard of any more goes', async () => {
-  const { start, registry, until } = await scene()
+timedTest('one that is not heard of any more goes', async (attempt) => {
+  const { start, registry, until } = await scene(attempt)
   await registry.renew({ holder: 'killed', address: '192.0.2.2' }, 100)
   const living = await start('a', '192.0.2.1')
   await until('192.0.2.1 192.0.2.2 "port":6443')
@@ -65,8 +66,8 @@ timedTest('one that is not heard of any more goes', async () => {
   await living.close()
 })
 
-timedTest('servers on one machine have one address, which stays with either, and do not fight over the port', async () => {
-  const { engine, start, shown } = await scene()
+timedTest('servers on one machine have one address, which stays with either, and do not fight over the port', async (attempt) => {
+  const { engine, start, shown } = await scene(attempt)
   const first = await start('a', '192.0.2.1', 6443)
   const second = await start('b', '192.0.2.1', 7443)
   assert.equal(shown(), '192.0.2.1 "port":7443')
@@ -78,8 +79,8 @@ timedTest('servers on one machine have one address, which stays with either, and
   await first.close()
 })
 
-timedTest('addresses of another family are left out', async () => {
-  const { start, until } = await scene()
+timedTest('addresses of another family are left out', async (attempt) => {
+  const { start, until } = await scene(attempt)
   const first = await start('a', '2001:db8::1')
   const second = await start('b', '192.0.2.2')
   // Each shows its own family in turn.
@@ -88,13 +89,14 @@ timedTest('addresses of another family are left out', async () => {
   await first.close()
 })
 
-timedTest('a store that does not answer holds up nobody at the end', async () => {
+timedTest('a store that does not answer holds up nobody at the end', async (attempt) => {
   const { engine, catalogs } = await stageOf('cluster', systemClock)
   const storage = openMemoryStorage()
   const registry = new ServerRegistry(storage, systemClock)
   const self = { holder: 'a', address: '192.0.2.1' }
   const options = { engine, catalogs, registry, logger: silentLogger, self, securePort: 6443, intervalMs: 5 }
   const [known, unknown] = [new OwnAddress(options), new OwnAddress(options)]
+  attempt.after(() => known.close())
   await known.announce()
   Object.assign(storage, { commit: () => new Promise<never>(() => undefined) })
   known.start()

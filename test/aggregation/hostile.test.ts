@@ -75,7 +75,7 @@ describe('hostile extension servers', () => {
     for (const socket of silentSockets) socket.destroy()
   })
 
-  timedTest('one that never answers is unavailable, and nobody waits for it', async () => {
+  timedTest('one that never answers is unavailable, and nobody waits for it', async (attempt) => {
     const port = (silent.address() as { port: number }).port
     const spec = {
       group: 'silent.example',
@@ -87,6 +87,7 @@ describe('hostile extension servers', () => {
     }
     const services = '/apis/apiregistration.cluster.io/v1/apiservices'
     expectStatus(await client.post(services, { metadata: { name: 'v1.silent.example' }, spec }), 201)
+    attempt.after(() => client.delete(`${services}/v1.silent.example`))
     assert.equal(expectStatus(await client.get('/apis/silent.example/v1/things'), 503).text, 'service unavailable\n')
     expectStatus(await client.get('/apis'), 200)
     expectStatus(await client.get('/openapi/v3'), 200)
@@ -96,7 +97,6 @@ describe('hostile extension servers', () => {
     assert.ok(slowest < 4000, `another request took ${slowest} ms`)
     // However often it is asked, few connections are open at a time.
     assert.ok(silentSockets.size <= 10, `${silentSockets.size} connections`)
-    await client.delete(`${services}/v1.silent.example`)
   })
 
   test('a request that it does not answer ends with the patience of this server', async () => {

@@ -100,7 +100,7 @@ describe('a credential plugin', () => {
     client.close()
   })
 
-  timedTest('another certificate closes the connections of the one before', async () => {
+  timedTest('another certificate closes the connections of the one before', async (attempt) => {
     forget()
     const [alice, bob] = ['alice', 'bob'].map((name) => newClient(authority, name, { organizations: ['system:masters'] }))
     const certificate = (pair: typeof alice, seconds: number): void =>
@@ -111,6 +111,7 @@ describe('a credential plugin', () => {
       })
     certificate(alice, 3)
     const client = connect({ file: configuration, clusterEntry: { 'proxy-url': '' } })
+    attempt.after(() => client.close())
     const maps = client.core.v1.configMaps('default')
     const first = await maps.openWatch({ resourceVersion: (await maps.list()).metadata.resourceVersion ?? '' })
     let hasBroken = false
@@ -130,6 +131,5 @@ describe('a credential plugin', () => {
     await maps.list()
     await watching
     assert.equal(hasBroken, true)
-    client.close()
   })
 })

@@ -100,6 +100,7 @@ describe('a server without its etcd', { skip: whyNoEtcd ?? false, concurrency: 3
     const cluster = await EtcdCluster.start({ members: 1 })
     context.after(() => cluster.stop())
     const server = await ServerProcess.start({ flags: [`--etcd-servers=${cluster.endpoints.join()}`, '--advertise-address=192.0.2.1'] })
+    context.after(() => server.stop())
     await cluster.kill(0)
     const pending = server.client.post('/api/v1/namespaces', { metadata: { name: 'late' } }).catch(() => undefined)
     const startMs = performance.now()

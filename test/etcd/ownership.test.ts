@@ -1,11 +1,11 @@
 // A replica that alone writes answers consistent reads without asking etcd, and stops in time when another one wants to write.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, type TestContext } from 'node:test'
+import { after, before, describe } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/base/clock.js'
 import { silentLogger } from '../../src/base/logger.js'
-import { timedTest } from '../../src/base/timed-test.fixture.js'
+import { type Closing, timedTest } from '../../src/base/timed-test.fixture.js'
 import { readEndpoints } from '../../src/storage/etcd/endpoint.js'
 import { EtcdClient } from '../../src/storage/etcd/etcd-client.js'
 import { createEtcdKeys } from '../../src/storage/etcd/etcd-keys.js'
@@ -24,7 +24,7 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
   })
   after(() => cluster.stop())
 
-  const open = async (context: TestContext, prefix: string, endpoints = cluster.endpoints): Promise<Storage> => {
+  const open = async (context: Closing, prefix: string, endpoints = cluster.endpoints): Promise<Storage> => {
     const replica = await openReplica({ endpoints, prefix, quietMs: 50 })
     context.after(() => replica.close())
     return replica

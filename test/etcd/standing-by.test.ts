@@ -1,9 +1,9 @@
 // A replica that alone writes is not sent back what it has written, and misses nothing of what others do.
 
 import assert from 'node:assert/strict'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { timedTest } from '../../src/base/timed-test.fixture.js'
+import { type Closing, timedTest } from '../../src/base/timed-test.fixture.js'
 import type { Storage } from '../../src/storage/storage.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix, openReplica, put } from './open-replica.js'
@@ -23,7 +23,7 @@ describe('standing by', { skip: whyNoEtcd ?? false }, () => {
     await cluster.stop()
   })
 
-  const open = async (context: TestContext, prefix: string, endpoint = cluster.endpoints[0] ?? ''): Promise<Storage> => {
+  const open = async (context: Closing, prefix: string, endpoint = cluster.endpoints[0] ?? ''): Promise<Storage> => {
     const replica = await openReplica({ endpoints: [endpoint], prefix, quietMs: 50, leaseReuseMs: 1 })
     context.after(() => replica.close())
     return replica

@@ -95,12 +95,13 @@ for (const words of [
         )
       })
 
-      timedTest('events have the objects that a read has', async () => {
+      timedTest('events have the objects that a read has', async (attempt) => {
         const namespace = await newNamespace(client(), 'forms')
         await makeConfigMap(client(), namespace, configMapOf('a'))
         const path = `${configMaps(namespace)}?watch=1&timeoutSeconds=2`
         const protobuf = Array.from({ length: 3 }, () => client().get(path, { accept: `${words.protobuf};stream=watch` }))
         const tables = await Promise.all(Array.from({ length: 2 }, () => client().watch(path, { accept: table })))
+        for (const watch of tables) attempt.after(() => watch.close())
         const added = await itemOf(client(), configMaps(namespace, 'a'))
         for (const watch of tables) await watch.atLeast(1)
         await client().put(configMaps(namespace, 'a'), configMapOf('a', { data: { v: '2' } }))
@@ -114,7 +115,6 @@ for (const words of [
           assert.ok(Array.isArray(first?.columnDefinitions))
           assert.equal(second?.columnDefinitions, null)
           assert.equal(second?.rows[0]?.object.metadata.resourceVersion, resourceVersion)
-          watch.close()
         }
         for (const { bytes } of await Promise.all(protobuf)) {
           assert.ok(bytes.includes(added) && bytes.includes(modified), 'both events in Protobuf')
