@@ -132,6 +132,7 @@ const estimated = {
   'aggregation/hostile': [20, 0.6],
   'crash/': [20, 0.6],
   'pressure/crowd': [18, 0.7],
+  'pressure/slow-readers': [35, 0.4],
   'pressure/slow-watchers': [18, 0.8],
   'proxies/hostile': [18, 0.5],
   'clients/kubectl-write': [15, 0.8],

@@ -43,10 +43,10 @@ const total = (counts: Readonly<Record<string, number>>): number => Object.value
 
 const shedAnswer = /^HTTP\/1\.1 429 [\s\S]*Retry-After: 1\r\n[\s\S]*\r\n\r\nToo many requests, please try again later\.\n$/
 
-test(`${clients} clients at once: answered or shed, and what they used comes back`, async () => {
+test(`${clients} clients at once: answered or shed, and what they used comes back`, async (context) => {
   await sleep(200)
   const descriptors = server.openDescriptors
-  const memory = new MemoryWatch(server)
+  const memory = new MemoryWatch(server, context)
   const sockets = await openAll()
   const { token } = plainAccess(server)
   for (const [i, socket] of sockets.entries())
@@ -87,9 +87,9 @@ test(`${clients} creates at once by an administrator: none is refused`, async ()
   for (const socket of sockets) socket.close()
 })
 
-test('1,000 bodies of 3 MB that come slowly: what is held is bounded, the others are shed, small requests are answered', async () => {
+test('1,000 bodies of 3 MB that come slowly: what is held is bounded, the others are shed, small requests are answered', async (context) => {
   const big = await ServerProcess.start({ flags: ['--max-mutating-requests-inflight=0'] })
-  const memory = new MemoryWatch(big)
+  const memory = new MemoryWatch(big, context)
   const connections = Array.from({ length: 10 }, () => new Http2Client(big.access))
   const counts: Record<string, number> = {}
   const uploads = connections.flatMap((connection) =>
@@ -150,9 +150,9 @@ test('probes are answered when there is no room for anything else', async () => 
   await busy.stop()
 })
 
-test('bodies over HTTP/2 that are refused while they are sent: their streams end, and nothing of them stays', async () => {
+test('bodies over HTTP/2 that are refused while they are sent: their streams end, and nothing of them stays', async (context) => {
   const descriptors = server.openDescriptors
-  const memory = new MemoryWatch(server)
+  const memory = new MemoryWatch(server, context)
   for (let i = 0; i < 12; i++) {
     const session = new Http2Client(server.access)
     // Larger than may be, which shows only when it is there.

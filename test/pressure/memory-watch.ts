@@ -1,6 +1,7 @@
 // The most memory that a server has used while something went on, looked at often.
 
 import assert from 'node:assert/strict'
+import type { Closing } from '../../src/base/timed-test.fixture.js'
 import type { ServerProcess } from '../kit/server-process.js'
 
 const lookMs = 20
@@ -11,9 +12,10 @@ export class MemoryWatch {
   private readonly server: ServerProcess
   private readonly timer: NodeJS.Timeout
 
-  constructor(server: ServerProcess) {
+  constructor(server: ServerProcess, test: Closing) {
     this.server = server
     this.timer = setInterval(() => this.look(), lookMs).unref()
+    test.after(() => clearInterval(this.timer))
   }
 
   /** Ends the watch; fails when the server has used more of its own memory than it should have. */

@@ -61,12 +61,12 @@ const crowds: readonly { name: string; from?: '0'; open: (from: string) => Promi
 ]
 
 for (const { name, from, open } of crowds)
-  test(`${crowd} watchers that never read, an object of 1 MB that ${name}`, async () => {
+  test(`${crowd} watchers that never read, an object of 1 MB that ${name}`, async (context) => {
     server = await ServerProcess.start({ flags: ['--read-cache-bytes=1MiB'] })
     const large = configMapOf('large', { data: { text: 'x'.repeat(1_000_000) } })
     const { metadata } = expectStatus(await server.client.get(configMaps('default')), 200).json
     if (from === '0') expectStatus(await server.client.post(configMaps('default'), large), 201)
-    const memory = new MemoryWatch(server)
+    const memory = new MemoryWatch(server, context)
     await open(from ?? metadata.resourceVersion)
     // On a slow machine the first of them are let go before the last have come, and before anybody has counted them.
     let most = 0
@@ -86,7 +86,7 @@ for (const { name, from, open } of crowds)
     await server.kill()
   })
 
-test('60 watchers that never read, 42 MB of changes', async () => {
+test('60 watchers that never read, 42 MB of changes', async (context) => {
   server = await ServerProcess.start({ flags: ['--read-cache-bytes=1MiB'] })
   const { metadata } = expectStatus(await server.client.get(configMaps('default')), 200).json
   const from = metadata.resourceVersion
@@ -96,7 +96,7 @@ test('60 watchers that never read, 42 MB of changes', async () => {
   const http1 = await Promise.all(Array.from({ length: 30 }, () => watchHttp1(from)))
   const http2 = Array.from({ length: 3 }, () => watchHttp2(from))
   await until(watchers, (count) => count === idle + 61)
-  const memory = new MemoryWatch(server)
+  const memory = new MemoryWatch(server, context)
   const text = 'x'.repeat(changeBytes)
   for (let i = 0; i < changes; i += 10) {
     const some = Array.from({ length: 10 }, (_, j) => configMapOf(`c-${i + j}`, { data: { text } }))
