@@ -178,6 +178,14 @@ test('files are short', () => {
   complain(problems)
 })
 
+test('the composition root is read from top to bottom: short functions', () => {
+  const text = lines(files.find(({ path }) => path === 'src/server/assemble.ts')?.text ?? '')
+  assert.ok(text.length > 1 && text.length < 200, `${text.length} lines`)
+  const begins = text.flatMap((line, at) => (/^(?:export )?(?:async )?function /.test(line) ? [at] : []))
+  const lengths = begins.map((at) => text.indexOf('}', at) - at + 1)
+  assert.ok(lengths.length > 3 && Math.max(...lengths) <= 60, `functions of ${lengths.join(', ')} lines`)
+})
+
 test('file names are kebab-case', () => {
   complain(files.filter(({ path }) => !/^src(?:\/[a-z0-9]+(?:-[a-z0-9]+)*)+(?:\.[a-z]+)?\.ts$/.test(path)).map(({ path }) => path))
 })

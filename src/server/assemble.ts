@@ -19,7 +19,7 @@ import { makeListener, type ServerState } from './make-listener.js'
 import { HeavyThread } from './offload/heavy-thread.js'
 import { openExtensions } from './open-extensions.js'
 import { openHooks } from './open-hooks.js'
-import { openPort } from './open-port.js'
+import { type OpenPort, openPort } from './open-port.js'
 import { openStore } from './open-store.js'
 import type { Opening } from './opening.js'
 import type { Settings } from './options/settings.js'
@@ -41,13 +41,57 @@ export async function assemble(settings: Settings, logger: Logger, signal?: Abor
 }
 
 async function open(opening: Opening): Promise<AssembledServer> {
+  const { settings, closing } = opening
+  const ground = await openGround(opening)
+  const { catalogs, storage, store, files, certificate, trust, outbound, serviceRanges } = ground
+  const extensions = openExtensions(opening, store, catalogs, outbound)
+  let isServing = false
+  const deciding = openEngine(opening, ground, () => isServing)
+  const { engine, hooks, rbac, eventRates } = deciding
+  const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
+  // Read once, before anybody waits for it.
+  rbac.open()
+  const loops = startLoops(opening, { engine, catalogs, certificate, trust, extensions })
+  const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }
+  const offload = startHeavyThread(opening, ground, deciding)
+  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks, outbound })
+  // What clients are shown from now on must not be lost by a crash.
+  await files.settle()
+  isServing = true
+  const port = await openPort(opening, { listener, certificate, trust, store, state })
+  const url = urlOf(port.address, port.port)
+  state.address = publicAddress(settings.serving, url)
+  state.hasStarted = true
+  loops.begin()
+  const configured = writeConfiguration(settings, ground, url)
+  await files.settle()
+  const forget = (): void => {
+    eventRates.forget()
+    forgetEvents(engine)
+  }
+  const { credential } = ground
+  const { caPem } = certificate
+  return {
+    address: port.address,
+    port: port.port,
+    url,
+    caPem,
+    ...configured,
+    parts: { engine, catalogs, storage, loops, credential, caPem, url, forget },
+    close: closer({ state, sendNobodyHere, port, delayMs: settings.timeouts.shutdownDelayMs, closing }),
+  }
+}
+
+/** What everything else stands on: objects and kinds, certificates, and ways to other servers. */
+type Ground = Awaited<ReturnType<typeof openGround>>
+
+async function openGround(opening: Opening) {
   const { settings, logger, closing } = opening
-  const { identity, timeouts, dataDir } = settings
   const catalogs = servedCatalog(settings)
   const { storage, store } = await openStore(opening)
   const files = new PendingFiles()
   closing.add(() => files.settle())
-  const credential = ensureAdminCredential(dataDir, files.write)
+  const credential = ensureAdminCredential(settings.dataDir, files.write)
   const serviceRanges = serviceRangesOf(settings.network)
   const certificate = await servingCertificate(settings, logger, files.write)
   closing.add(() => certificate.close())
@@ -55,98 +99,76 @@ async function open(opening: Opening): Promise<AssembledServer> {
   closing.add(() => trust.close())
   const outbound = openOutbound(settings)
   closing.add(serveCustomKinds(store, catalogs, hookWays(outbound)))
-  const extensions = openExtensions(opening, store, catalogs, outbound)
-  const rbac = new RbacIndex(store, catalogs.current)
+  return { catalogs, storage, store, files, credential, serviceRanges, certificate, trust, outbound }
+}
+
+/** The verbs, with all who have a say in them. */
+type Deciding = ReturnType<typeof openEngine>
+
+function openEngine({ settings, logger, closing }: Opening, ground: Ground, isServing: () => boolean) {
+  const rbac = new RbacIndex(ground.store, ground.catalogs.current)
   const turns = new QuotaTurns()
-  let isServing = false
-  const hooks = openHooks(settings, outbound, () => isServing)
+  const hooks = openHooks(settings, ground.outbound, isServing)
   closing.add(() => hooks.close())
   const eventRates = eventBuckets(settings.admission.config.eventRateLimits, () => performance.now())
-  const takeEvents = eventRates.take
-  const own = {
-    store,
-    catalogs,
-    credential,
-    serviceRanges,
-    trust,
-    rbac,
-    closing,
-    logger,
-    turns,
-    hooks,
-    takeEvents,
-    writeFile: files.write,
-    outbound,
-  }
-  const engine = makeEngine(settings, own)
-  const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
-  // Read once, before anybody waits for it.
-  rbac.open()
-  const loops = startLoops(opening, { engine, catalogs, certificate, trust, extensions })
-  const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }
-  const offload = new HeavyThread({
-    flags: settings.flags,
-    texts: settings.texts,
+  const own = { rbac, closing, logger, turns, hooks, takeEvents: eventRates.take, writeFile: ground.files.write }
+  return { engine: makeEngine(settings, { ...ground, ...own }), rbac, turns, hooks, eventRates }
+}
+
+/** It is told of what it needs of the others, and whoever has something heavy knows it. */
+function startHeavyThread(
+  { settings, logger, closing }: Opening,
+  { catalogs, storage, store, credential, certificate, outbound }: Ground,
+  { engine, hooks, turns, eventRates }: Deciding,
+): HeavyThread {
+  const { flags, texts, dataDir, timeouts } = settings
+  const thread = new HeavyThread({
+    flags,
+    texts,
     credential,
     dataDir,
     ownCa: certificate.authority.cert,
     storage,
     store,
     turns,
-    takeEvents,
+    takeEvents: eventRates.take,
     counts: { admission: engine.admission.tallies, hooks: hooks.tallies, certificates: outbound.webhooks },
     keepRecording: (recording) => hooks.recorder?.keep(recording),
     logger,
     catalogs,
     requestMs: timeouts.requestMs,
   })
-  closing.add(() => offload.close())
-  store.heavy.maker = offload
-  if (engine.elsewhere !== undefined) engine.elsewhere.carryOut = (request, isWanted) => offload.carryOut(request, isWanted)
-  const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks, outbound })
-  // What clients are shown from now on must not be lost by a crash.
-  await files.settle()
-  isServing = true
-  const port = await openPort(opening, { listener, certificate, trust, store, state })
+  closing.add(() => thread.close())
+  store.heavy.maker = thread
+  if (engine.elsewhere !== undefined) engine.elsewhere.carryOut = (request, isWanted) => thread.carryOut(request, isWanted)
+  return thread
+}
 
-  const hurrying = new AbortController()
-  const url = urlOf(port.address, port.port)
-  state.address = publicAddress(settings.serving, url)
-  state.hasStarted = true
-  loops.begin()
+function writeConfiguration({ identity, dataDir }: Settings, { certificate, credential, files }: Ground, url: string) {
   const clientConfiguration = renderClientConfiguration({ identity, url, caPem: certificate.caPem, credential })
   const clientConfigurationPath = dataDir === undefined ? undefined : writeClientConfiguration(dataDir, clientConfiguration, files.write)
-  await files.settle()
-  return {
-    address: port.address,
-    port: port.port,
-    url,
-    caPem: certificate.caPem,
-    clientConfiguration,
-    clientConfigurationPath,
-    parts: {
-      engine,
-      catalogs,
-      storage,
-      loops,
-      credential,
-      caPem: certificate.caPem,
-      url,
-      forget: () => {
-        eventRates.forget()
-        forgetEvents(engine)
-      },
-    },
-    close: async ({ immediately = false } = {}) => {
-      state.isShuttingDown = true
-      // Waited for with everything else.
-      void sendNobodyHere()
-      if (immediately) {
-        hurrying.abort()
-        port.closeAtOnce()
-      } else if (timeouts.shutdownDelayMs > 0) await delay(timeouts.shutdownDelayMs, hurrying.signal)
-      await closing.close()
-    },
+  return { clientConfiguration, clientConfigurationPath }
+}
+
+interface ToClose {
+  readonly state: ServerState
+  readonly sendNobodyHere: () => Promise<void>
+  readonly port: OpenPort
+  readonly delayMs: number
+  readonly closing: Closing
+}
+
+function closer({ state, sendNobodyHere, port, delayMs, closing }: ToClose): AssembledServer['close'] {
+  const hurrying = new AbortController()
+  return async ({ immediately = false } = {}) => {
+    state.isShuttingDown = true
+    // Waited for with everything else.
+    void sendNobodyHere()
+    if (immediately) {
+      hurrying.abort()
+      port.closeAtOnce()
+    } else if (delayMs > 0) await delay(delayMs, hurrying.signal)
+    await closing.close()
   }
 }
 
