@@ -49,7 +49,7 @@ export const quotaStatus = (parts: LoopParts): Loop =>
         },
       ]
     },
-    work: (key, run) => settle(parts, key, run),
+    work: (key, run) => reconcile(parts, key, run),
   })
 
 /** Calls back when kinds have come or gone, and not when one is only described otherwise: then all that there is would be counted for nothing. */
@@ -109,7 +109,7 @@ function keyOfPod({ engine }: LoopParts, { quotas, pods, stored, isGone }: SeenP
 }
 
 /** A key is a quota, or with no name all of a namespace. */
-async function settle(parts: LoopParts, key: string, run: Run): Promise<{ afterMs: number } | undefined> {
+async function reconcile(parts: LoopParts, key: string, run: Run): Promise<{ afterMs: number } | undefined> {
   const quotas = parts.catalogs.current.find('', 'v1', 'resourcequotas')
   if (quotas === undefined) return undefined
   const { store } = parts.engine

@@ -38,7 +38,8 @@ export const claimProtection = (parts: LoopParts): Loop =>
     },
     work: async (key, run) => {
       const [namespace = '', name = ''] = key.split('/')
-      for (const each of name === all ? await goingIn(parts, namespace, run) : [name]) await settle(parts, { namespace, name: each, run })
+      for (const each of name === all ? await goingIn(parts, namespace, run) : [name])
+        await reconcile(parts, { namespace, name: each, run })
       return undefined
     },
   })
@@ -72,7 +73,7 @@ interface Claim {
   readonly run: Run
 }
 
-async function settle({ engine, catalogs }: LoopParts, { namespace, name, run }: Claim): Promise<void> {
+async function reconcile({ engine, catalogs }: LoopParts, { namespace, name, run }: Claim): Promise<void> {
   const { claims: resource, pods } = kindsOf(catalogs.current)
   if (resource === undefined || pods === undefined) return
   const address = { resource, namespace, name }

@@ -21,12 +21,12 @@ export const volumeProtection = (parts: LoopParts): Loop =>
       ]
     },
     work: async (name) => {
-      await settle(parts, name)
+      await reconcile(parts, name)
       return undefined
     },
   })
 
-async function settle({ engine, catalogs }: LoopParts, name: string): Promise<void> {
+async function reconcile({ engine, catalogs }: LoopParts, name: string): Promise<void> {
   const resource = catalogs.current.find('', 'v1', 'persistentvolumes')
   if (resource === undefined) return
   const address = { resource, namespace: '', name }
