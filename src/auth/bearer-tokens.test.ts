@@ -154,9 +154,9 @@ test('of findings that name thousands of groups or audiences few are kept', () =
 
 test('long lists of audiences are held against each other in no time', () => {
   const texts = Array.from({ length: 50_000 }, (_, i) => `audience-${i}`)
-  const begunMs = performance.now()
+  const begun = process.cpuUsage()
   assert.equal(inBoth(texts, texts.toReversed()).length, 50_000)
   assert.deepEqual(inBoth(['b', 'x', 'a', 'b'], ['a', 'b']), ['b', 'a', 'b'])
   // Each against each took ten seconds.
-  assert.ok(performance.now() - begunMs < 2000)
+  assert.ok(process.cpuUsage(begun).user < 2_000_000)
 })

@@ -1,7 +1,7 @@
 // Loaded into a server with `--import`: how long the longest turn of its event loop was, in processor time of its main thread, so that neither
 // other threads nor other processes count. SIGUSR2 makes it say so on stderr, and begin anew.
 
-import { threadMs } from './thread-time.js'
+import { threadMs } from '../../src/base/thread-time.fixture.js'
 
 let last = threadMs()
 let lastWallMs = performance.now()

@@ -1,8 +1,8 @@
 // How long a shape takes at several sizes, in processor time of the thread: what else the machine does adds little, and of some samples the least counts.
 
 import { getHeapSpaceStatistics } from 'node:v8'
+import { threadMs } from '../../src/base/thread-time.fixture.js'
 import { randomFrom } from '../kit/seeded-random.js'
-import { threadMs } from '../kit/thread-time.js'
 import type { Shape } from './shape.js'
 
 /** What takes longer than that is measured from its first run on: its code was compiled for smaller inputs, and another run costs much. */

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { threadMs } from '../../src/base/thread-time.fixture.js'
 import { compileExpression } from '../../src/cel/compile.js'
 import { valueOfData } from '../../src/cel/data.js'
 import { environmentOf, typeOfSchema, type ValueSchema } from '../../src/cel/schema-type.js'
-import { threadMs } from '../kit/thread-time.js'
 
 const listOf = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i))
 const integers: ValueSchema = { type: 'array', items: { type: 'integer' } }
@@ -53,8 +53,8 @@ const cases: Readonly<Record<string, Case>> = {
 
 class Left extends Error {}
 
-/** The longest stretch between two places where it gave way or was left, in processor time. */
-function longestStretchMs({ field, value, old = value, rule }: Case): number {
+/** How long each stretch took between two places where it gave way or was left, in processor time. The places are the same each time. */
+function stretchesMs({ field, value, old = value, rule }: Case): readonly number[] {
   const schema: ValueSchema = { type: 'object', properties: { f: field, l: integers } }
   const root = typeOfSchema(schema, false, 'selfType')
   assert.ok(root)
@@ -64,11 +64,11 @@ function longestStretchMs({ field, value, old = value, rule }: Case): number {
   const leave = (): void => {
     throw new Left()
   }
-  let longest = 0
+  const stretches: number[] = []
   let at = threadMs()
   const look = (): void => {
     const now = threadMs()
-    longest = Math.max(longest, now - at)
+    stretches.push(now - at)
     at = now
   }
   try {
@@ -83,16 +83,21 @@ function longestStretchMs({ field, value, old = value, rule }: Case): number {
     look()
     if (!(thrown instanceof Left)) throw thrown
   }
-  return longest
+  return stretches
 }
 
 const mostMs = 30
 
 for (const [name, kase] of Object.entries(cases)) {
   test(`nobody waits for ${name}`, () => {
-    // The first time code is compiled, and garbage may be collected at any time.
-    let best = Number.POSITIVE_INFINITY
-    for (let tries = 0; tries < 4 && best > mostMs; tries++) best = Math.min(best, longestStretchMs(kase))
-    assert.ok(best <= mostMs, `${best.toFixed(1)} ms at a time`)
+    // Code is compiled, garbage is collected and the machine does something else now and then, and hardly each time in the same stretch.
+    let best = stretchesMs(kase)
+    for (let more = 7; more > 0 && Math.max(...best) > mostMs; more--) {
+      const again = stretchesMs(kase)
+      best = (again.length > best.length ? again : best).map((_, i) =>
+        Math.min(best[i] ?? Number.POSITIVE_INFINITY, again[i] ?? Number.POSITIVE_INFINITY),
+      )
+    }
+    assert.ok(Math.max(...best) <= mostMs, `${Math.max(...best).toFixed(1)} ms at a time`)
   })
 }
