@@ -13,6 +13,9 @@ test('without flags everything of this machine is passed on, but connections int
   for (const host of ['127.0.0.1:1', '[::1]:8001', 'localhost']) assert.ok(passes([], 'POST', '/x', host), host)
   for (const host of ['evil.example', 'localhost.evil.example:8001', '']) assert.ok(!passes([], 'GET', '/x', host), host)
   for (const path of ['exec', 'attach', '%65xec', 'exec/x']) assert.ok(!passes([], 'GET', `/api/v1/namespaces/a/pods/b/${path}`), path)
+  for (const path of ['//api', '/%2fapi', '/./api', '/x/../api', '/x/%2e%2e/api'])
+    assert.ok(!passes([], 'GET', `${path}/v1/namespaces/a/pods/b/exec`), path)
+  assert.ok(passes([], 'GET', '/api/v1/namespaces/a/services/b/proxy/c//d/'))
   assert.ok(!passes([], 'GET', '/%zz'), 'what cannot be read is not passed on')
 })
 
@@ -20,6 +23,8 @@ test('patterns say what else is, and what is not', () => {
   assert.ok(passes(['--accept-hosts=^a$,^b$'], 'GET', '/', 'b:80'))
   assert.ok(!passes(['--accept-hosts=^a$,^b$'], 'GET', '/', 'localhost'))
   assert.ok(!passes(['--accept-paths=^/api/'], 'GET', '/apis/apps'))
+  for (const path of ['/api/../apis/apps', '//api/v1']) assert.ok(!passes(['--accept-paths=^/api/'], 'GET', path), path)
+  assert.ok(passes(['--accept-paths=^/api/$'], 'GET', '/api/'))
   assert.ok(!passes(['--accept-paths=^/api/', '--reject-paths=^/api/v1/secrets'], 'GET', '/api/v1/secrets'))
   assert.ok(passes(['--reject-paths='], 'GET', '/api/v1/namespaces/a/pods/b/exec'))
   assert.ok(!passes(['--reject-methods=POST,PUT'], 'POST', '/'))

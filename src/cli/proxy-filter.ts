@@ -43,8 +43,10 @@ export function makeFilter(flags: FilterFlags): (request: ProxiedRequest) => boo
   return ({ method, path, host }) => {
     const plain = decoded(path)
     // What cannot be read may be anything.
-    if (plain === undefined || fits(rejectPaths, plain) || fits(rejectMethods, method)) return false
-    return fits(acceptPaths, plain) && fits(acceptHosts, host.replace(/:\d+$/, ''))
+    if (plain === undefined) return false
+    const paths = [plain, cleaned(plain)]
+    if (paths.some((each) => fits(rejectPaths, each)) || fits(rejectMethods, method)) return false
+    return paths.every((each) => fits(acceptPaths, each)) && fits(acceptHosts, host.replace(/:\d+$/, ''))
   }
 }
 
@@ -73,4 +75,14 @@ function decoded(path: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Servers take `//api` and `/x/../api` for `/api`, or may do so. */
+function cleaned(path: string): string {
+  const words: string[] = []
+  for (const word of path.split('/')) {
+    if (word === '..') words.pop()
+    else if (word !== '' && word !== '.') words.push(word)
+  }
+  return `/${words.join('/')}${path.endsWith('/') && words.length > 0 ? '/' : ''}`
 }
