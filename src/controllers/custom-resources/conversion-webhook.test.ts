@@ -47,6 +47,13 @@ function answerTo({ request }: Review): unknown {
       kind: 'ConversionReview',
       response: { uid: request.uid, convertedObjects: [], result: { status: 'Failure', message: 'm'.repeat(50_000) } },
     }
+  if (mode === 'echo')
+    return {
+      apiVersion: 'apiextensions.cluster.io/v1',
+      kind: 'ConversionReview',
+      request,
+      response: { uid: request.uid, convertedObjects: objects, result: { status: 'Success' } },
+    }
   if (mode === 'flood') Object.assign(first ?? {}, { more: 'x'.repeat(2 << 20) })
   return {
     apiVersion: 'apiextensions.cluster.io/v1',
@@ -159,4 +166,15 @@ test('many objects come back in their order, in pieces that let others have thei
 
 test('what is no list of objects holds none', async () => {
   await assert.rejects(convert('none'), { message: 'conversion webhook for g/v1, Kind=Box returned 0 objects, expected 1' })
+})
+
+test('a webhook may send the request back, however long it was', async () => {
+  const made = webhook(`http://127.0.0.1:${(server.address() as AddressInfo).port}/convert`)
+  const spec = { mode: 'echo', items: Array.from({ length: 50 }, (_, i) => ({ i, text: '"\\,]}{['.repeat(4) })) }
+  const objects = Array.from({ length: 100 }, (_, i) => ({ metadata: { name: `n${i}`, uid: `u${i}` }, spec }) as ApiObject)
+  try {
+    assert.deepEqual(await made?.convert(objects, { from: 'g/v1', to: 'g/v2' }), objects)
+  } finally {
+    made?.close()
+  }
 })

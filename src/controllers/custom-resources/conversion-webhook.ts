@@ -8,7 +8,7 @@ import { validateAnnotations, validateLabels } from '../../api/validation/labels
 import { inPieces } from '../../base/pieces.js'
 import { shorten } from '../../base/shorten.js'
 import { isHeavy } from '../../base/weight.js'
-import { isListText, sliceItems, sliceMembers } from '../../codec/json-slices.js'
+import { isListText, isRecordText, sliceItems, sliceRecord } from '../../codec/json-slices.js'
 import { AnswerTimeoutError } from '../../net/ask.js'
 import { type HookWays, wayToHook } from '../../net/hook-ways.js'
 import { type EndpointAnswer, type EndpointSettings, JsonEndpoint } from '../../net/json-endpoint.js'
@@ -196,8 +196,7 @@ function parse(bytes: Buffer, fail: Asked['fail']): unknown {
 const notJson = (thrown: unknown): string =>
   `failed: couldn't get version/kind; json parse error: ${thrown instanceof JsonSyntaxError ? thrown.message : 'invalid JSON'}`
 
-const sliced: ReadonlySet<string> = new Set(['response'])
-/** Of all but the objects. */
+/** Of all but the objects, and but the request, which many send back. */
 const mostRestBytes = 64 << 10
 const mostDepth = 10_000
 const tooLong = new Error('the answer is too long')
@@ -208,13 +207,12 @@ function* sliceAnswer(
   fail: Asked['fail'],
 ): Generator<undefined, { readonly objects: readonly Buffer[]; readonly rest: Buffer }, void> {
   try {
-    const list = (yield* sliceMembers(answer, sliced, { depth: mostDepth })).get('response')?.get('convertedObjects')
-    if (list === undefined && answer.length <= mostRestBytes) return { objects: [], rest: answer }
-    if (list === undefined) throw tooLong
-    const from = list.byteOffset - answer.byteOffset
-    const rest = Buffer.concat([answer.subarray(0, from), Buffer.from('[]'), answer.subarray(from + list.length)])
+    const members = yield* sliceRecord(answer, { depth: mostDepth })
+    const response = members.get('response')
+    const list = response && isRecordText(response) ? (yield* sliceRecord(response)).get('convertedObjects') : undefined
+    const rest = withoutSlices(answer, [members.get('request'), list])
     // What is there and is no list holds no objects.
-    const objects = isListText(list) ? yield* sliceItems(list) : []
+    const objects = list && isListText(list) ? yield* sliceItems(list) : []
     if (rest.length <= mostRestBytes) return { objects, rest }
     throw tooLong
   } catch (thrown) {
@@ -223,6 +221,18 @@ function* sliceAnswer(
     parse(answer.subarray(0, mostRestBytes), fail)
     throw fail(notJson(undefined))
   }
+}
+
+/** An empty list stands where they were. */
+function withoutSlices(bytes: Buffer, slices: readonly (Buffer | undefined)[]): Buffer {
+  const kept: Buffer[] = []
+  let at = 0
+  for (const slice of slices.filter((each) => each !== undefined).sort((a, b) => a.byteOffset - b.byteOffset)) {
+    const from = slice.byteOffset - bytes.byteOffset
+    kept.push(bytes.subarray(at, from), Buffer.from('[]'))
+    at = from + slice.length
+  }
+  return Buffer.concat([...kept, bytes.subarray(at)])
 }
 
 function readReview(review: unknown, expected: Expected, fail: (why: string) => ApiError): void {
