@@ -70,7 +70,8 @@ export class FuzzClient {
         stream.on('error', () => undefined)
         const timer = setTimeout(() => {
           resolve('late')
-          stream.close(8)
+          // Node's client does not always notice that its connection was closed while the process stood still: it would wait for ever.
+          session.destroy()
         }, patienceMs)
         stream.on('close', () => {
           clearTimeout(timer)

@@ -2,6 +2,7 @@
 
 import { expectStatus, sleep } from '../kit/fixtures.js'
 import { longestTurnMs, turnWatchFlags } from '../kit/longest-turn.js'
+import { frugalAllocator, memoryInUse, memoryWatchFlags } from '../kit/memory-in-use.js'
 import { randomFrom } from '../kit/seeded-random.js'
 import { ServerProcess } from '../kit/server-process.js'
 import { problemOf } from './check-answer.js'
@@ -15,9 +16,14 @@ export interface FuzzOptions {
   readonly isOver: (requests: number) => boolean
   /** How long /livez may take, and the event loop may be held. */
   readonly livezMs: number
+  /** How much more may be in use when all garbage is collected. */
   readonly growthMiB: number
+  /** How much more may be taken from the system: with what is free, and with what no collection knows of. */
+  readonly ownGrowthMiB: number
   /** After so many requests caches are full and code is compiled: memory is compared with what it is then. */
   readonly warmUpRequests: number
+  /** How long nothing is asked for before memory is looked at: long enough, and the thread for heavy requests has ended. */
+  readonly restMs: number
   readonly say?: (line: string) => void
 }
 
@@ -26,7 +32,16 @@ export interface FuzzReport {
   readonly codes: Readonly<Record<string, number>>
   readonly findings: readonly string[]
   readonly longestTurnMs: number
-  readonly growthMiB: number
+  readonly before: Memory | undefined
+  readonly after: Memory | undefined
+}
+
+/** Both in MiB. */
+interface Memory {
+  /** When all garbage is collected. */
+  readonly inUse: number
+  /** Taken from the system, without the pages of files. */
+  readonly own: number
 }
 
 const atOnce = 12
@@ -35,7 +50,11 @@ const mostFindings = 50
 const longPatienceMs = 60_000
 
 export async function runFuzz(options: FuzzOptions): Promise<FuzzReport> {
-  const server = await ServerProcess.start({ nodeFlags: turnWatchFlags, flags: ['--read-cache-bytes=1MiB', '--request-timeout=20s'] })
+  const server = await ServerProcess.start({
+    nodeFlags: [...turnWatchFlags, ...memoryWatchFlags],
+    environment: frugalAllocator,
+    flags: ['--read-cache-bytes=1MiB', '--request-timeout=20s'],
+  })
   const hooks = await openHooks(server, options.seed)
   try {
     return await new Fuzz(server, options).run()
@@ -72,7 +91,7 @@ class Fuzz {
     let seeds = await makeSeeds(this.server)
     const random = randomFrom(this.options.seed)
     const probing = this.probe()
-    let baseBytes = 0
+    let before: Memory | undefined
     let freshAt = 2000
     while (!this.options.isOver(this.requests) && this.findings.size < mostFindings && !this.isDead()) {
       const some = Array.from({ length: 4 * atOnce }, () => ({
@@ -86,19 +105,37 @@ class Fuzz {
       if (this.requests < freshAt) continue
       freshAt += 5000
       seeds = await makeSeeds(this.server)
-      if (baseBytes === 0 && this.requests >= this.options.warmUpRequests) baseBytes = this.server.ownBytes
+      if (before === undefined && this.requests >= this.options.warmUpRequests) before = await this.memory()
       this.options.say?.(`${this.requests} requests, ${this.findings.size} findings, ${this.server.ownBytes >> 20} MiB`)
     }
     this.isDone = true
     await probing
-    await sleep(500)
-    const growthMiB = baseBytes === 0 || this.isDead() ? 0 : (this.server.ownBytes - baseBytes) / (1 << 20)
-    if (growthMiB > this.options.growthMiB) this.find('memory', `memory grew by ${growthMiB.toFixed(1)} MiB`)
+    const after = this.isDead() ? undefined : await this.memory()
+    if (before !== undefined && after !== undefined) this.compare(before, after)
     if (this.isDead()) this.find('death', `the server ended: ${this.server.stderr.slice(-2000)}`)
     this.client.close()
     this.prober.close()
     const findings = [...this.findings.values()]
-    return { requests: this.requests, codes: this.codes, findings, longestTurnMs: this.longestTurnMs, growthMiB }
+    return { requests: this.requests, codes: this.codes, findings, longestTurnMs: this.longestTurnMs, before, after }
+  }
+
+  /** With nothing under way. */
+  private async memory(): Promise<Memory> {
+    await sleep(this.options.restMs)
+    const inUse = await memoryInUse(this.server)
+    const memory = { inUse: inUse / (1 << 20), own: this.server.ownBytes / (1 << 20) }
+    this.options.say?.(
+      `${this.requests} requests: ${memory.inUse.toFixed(1)} MiB in use, ${memory.own.toFixed(1)} MiB taken from the system`,
+    )
+    return memory
+  }
+
+  private compare(before: Memory, after: Memory): void {
+    const { growthMiB, ownGrowthMiB } = this.options
+    const inUse = after.inUse - before.inUse
+    const own = after.own - before.own
+    if (inUse > growthMiB) this.find('memory in use', `memory in use grew by ${inUse.toFixed(1)} MiB`)
+    if (own > ownGrowthMiB) this.find('own memory', `memory taken from the system grew by ${own.toFixed(1)} MiB`)
   }
 
   private isDead(): boolean {
