@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Catalog, type Resource } from '../api/catalog.js'
 import { identityOf } from '../api/identity.js'
 import type { ApiObject } from '../api/object.js'
@@ -74,6 +77,24 @@ test('there is one form for everybody who wants the same', () => {
   assert.equal(rowFormOf(pods, wish), rowFormOf(pods, { ...wish, rules: { ...wish.rules, now: 5 } }))
   assert.notEqual(rowFormOf(pods, wish), rowFormOf(pods, { ...wish, includeObject: 'None' }))
   assert.notEqual(rowFormOf(pods, wish), rowFormOf(pods, { ...wish, version: 'v1beta1' }))
+})
+
+test('the request that was the first to want it is not kept', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const services = catalogs[0]?.find('', 'v1', 'services') as Resource
+  /** In a function of its own, so that nobody holds what it makes. */
+  const want = (): WeakRef<object> => {
+    const caller = { body: Buffer.alloc(1000) }
+    const rules: TableWish['rules'] = Object.assign({ ...wish.rules }, { caller })
+    rowFormOf(services, { ...wish, includeObject: 'Object', rules }).item({ metadata })
+    return new WeakRef(caller)
+  }
+  const caller = want()
+  // What a reference was made for stays until the turn is over.
+  await setImmediate()
+  collect()
+  assert.equal(caller.deref(), undefined)
 })
 
 for (const count of [0, 1, 2, 5]) {

@@ -7,7 +7,6 @@ import type { ListMeta } from '../api/meta.schema.js'
 import type { ApiObject } from '../api/object.js'
 import { anonymous } from '../api/user.js'
 import { encodeText } from '../base/encode-text.js'
-import { getOrInsert } from '../base/get-or-insert.js'
 import { type Promised, whenThere } from '../base/promised.js'
 import { writeAny, writeText } from '../schema/write.js'
 import { comma, type ItemSlices, type ListForm, onePiece, type Pieces, piecesAround } from './item-form.js'
@@ -24,19 +23,31 @@ const forms = new WeakMap<Resource, Map<string, RowForm>>()
 export function rowFormOf(resource: Resource, wish: TableWish): RowForm {
   const known = forms.get(resource) ?? new Map<string, RowForm>()
   forms.set(resource, known)
-  return getOrInsert(known, `${wish.version} ${wish.includeObject} ${wish.identity.name}`, () => {
-    const rules = { ...wish.rules, user: anonymous, now: agesLater }
-    const table = tableFormOf({ ...resource, table: resource.definition.table }, { ...wish, rules })
-    return {
-      resource,
-      wish: { format: 'json', as: { kind: 'Table', version: wish.version }, includeObject: wish.includeObject },
-      table,
-      separator: comma,
-      order: resource.definition.table?.order,
-      item: (object: ApiObject) => encodeText(tableRow(table, object, writeCells)),
-      list: (metadata, rows, now) => tablePieces(table, { metadata, rows, now }),
-    }
-  })
+  const key = `${wish.version} ${wish.includeObject} ${wish.identity.name}`
+  const found = known.get(key)
+  if (found !== undefined) return found
+  const form = makeRowForm(resource, forEverybody(wish))
+  known.set(key, form)
+  return form
+}
+
+/** Without the request: with it would be kept its connection, its body, and the catalogue of its time with every kind that was defined then. */
+function forEverybody({ identity, version, includeObject, rules }: TableWish): TableWish {
+  const ofServer = { identity: rules.identity, gates: rules.gates, version: rules.version }
+  return { identity, version, includeObject, rules: { ...ofServer, user: anonymous, now: agesLater } }
+}
+
+function makeRowForm(resource: Resource, wish: TableWish): RowForm {
+  const table = tableFormOf({ ...resource, table: resource.definition.table }, wish)
+  return {
+    resource,
+    wish: { format: 'json', as: { kind: 'Table', version: wish.version }, includeObject: wish.includeObject },
+    table,
+    separator: comma,
+    order: resource.definition.table?.order,
+    item: (object: ApiObject) => encodeText(tableRow(table, object, writeCells)),
+    list: (metadata, rows, now) => tablePieces(table, { metadata, rows, now }),
+  }
 }
 
 const encoder = new TextEncoder()

@@ -26,3 +26,13 @@ test('those that are stored, that come and that go', async () => {
   assert.deepEqual(names.of(resource, 'shop.example'), ['b.shop.example', 'c.shop.example'])
   assert.deepEqual(names.of(resource, 'none.example'), [])
 })
+
+test('groups that come and go leave nothing behind', async () => {
+  const { engine, catalog } = await stageOf('cluster', systemClock)
+  const resource = catalog.find('apiextensions.cluster.io', 'v1', 'customresourcedefinitions') as Resource
+  const names = new NamesByGroup(engine.store)
+  assert.deepEqual(names.of(resource, 'example'), [])
+  for (let i = 0; i < 20_000; i++)
+    for (const seen of ['ADDED', 'DELETED'] as const) names.note(resource, keyOf(resource, '', `a.g${i}.example`), seen)
+  assert.equal(names.groups, 0)
+})

@@ -17,10 +17,15 @@ export class NamesByGroup {
     this.store = store
   }
 
+  /** How many are known. */
+  get groups(): number {
+    return this.byGroup?.size ?? 0
+  }
+
   /** To be told of everything that is seen of the kind; gives the name. */
   note(resource: Resource, key: string, seen: Seen): string {
     const { name } = partsOf(resource, key)
-    if (this.byGroup !== undefined && seen === 'DELETED') this.byGroup.get(groupIn(name))?.delete(name)
+    if (this.byGroup !== undefined && seen === 'DELETED') remove(this.byGroup, name)
     else if (this.byGroup !== undefined) add(this.byGroup, name)
     return name
   }
@@ -44,4 +49,12 @@ function add(byGroup: Map<string, Set<string>>, name: string): void {
   const known = byGroup.get(group)
   if (known === undefined) byGroup.set(group, new Set([name]))
   else known.add(name)
+}
+
+/** Groups come and go under other names without an end. */
+function remove(byGroup: Map<string, Set<string>>, name: string): void {
+  const group = groupIn(name)
+  const known = byGroup.get(group)
+  known?.delete(name)
+  if (known?.size === 0) byGroup.delete(group)
 }
