@@ -44,12 +44,18 @@ export const report = (text: string): void => {
   process.stderr.write(`clients: ${text}\n`)
 }
 
+/** The certificates that the machine gives to every program of Node, which `scripts/test.mjs` keeps from all that fetch nothing. */
+export function fetching(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const certificates = process.env['TEST_EXTRA_CA_CERTS']
+  return certificates === undefined ? env : { ...env, NODE_EXTRA_CA_CERTS: certificates }
+}
+
 /** Runs a command, one process of these tests at a time, because package managers do not wait for one another. Throws when it fails. */
 export async function install(command: string, args: readonly string[], cwd = cacheFolder): Promise<string> {
   report([command, ...args].join(' '))
   const { code, stdout, stderr } = await runToEnd('flock', ['--no-fork', join(cacheFolder, 'lock'), command, ...args], {
     cwd,
-    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    env: { ...fetching(process.env), DEBIAN_FRONTEND: 'noninteractive' },
   })
   if (code !== 0) throw new Error(`\`${[command, ...args].join(' ')}\` said: ${complaintIn(stderr)}`)
   return stdout

@@ -3,7 +3,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cacheFolder, type Obtained, obtain, runToEnd } from '../clients/obtaining.js'
+import { cacheFolder, fetching, type Obtained, obtain, runToEnd } from '../clients/obtaining.js'
 import { repoRoot } from '../kit/paths.js'
 
 const runners = ['vitest@4', 'jest@29']
@@ -19,7 +19,7 @@ const flags = [
 ]
 
 async function npm(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  const { code, stdout, stderr } = await runToEnd('npm', args, { cwd, env })
+  const { code, stdout, stderr } = await runToEnd('npm', args, { cwd, env: fetching(env) })
   if (code !== 0) throw new Error(`npm ${args[0]}: ${stderr.trim().split('\n').at(0)}`)
   return stdout
 }
