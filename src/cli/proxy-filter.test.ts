@@ -5,6 +5,8 @@ import { test } from 'node:test'
 import { parseLine } from './flags.js'
 import { filterFlags, makeFilter } from './proxy-filter.js'
 
+const opens = (flags: readonly string[], origin: string): boolean =>
+  makeFilter(parseLine(flags, filterFlags).flags)({ method: 'GET', path: '/api/v1/watch/secrets', host: '127.0.0.1:8001', origin })
 const passes = (flags: readonly string[], method: string, path: string, host = 'localhost:8001'): boolean =>
   makeFilter(parseLine(flags, filterFlags).flags)({ method, path, host })
 
@@ -17,6 +19,13 @@ test('without flags everything of this machine is passed on, but connections int
     assert.ok(!passes([], 'GET', `${path}/v1/namespaces/a/pods/b/exec`), path)
   assert.ok(passes([], 'GET', '/api/v1/namespaces/a/services/b/proxy/c//d/'))
   assert.ok(!passes([], 'GET', '/%zz'), 'what cannot be read is not passed on')
+})
+
+test('pages of others open no connections', () => {
+  for (const origin of ['http://localhost:3000', 'http://127.0.0.1:8001', 'https://[::1]:1']) assert.ok(opens([], origin), origin)
+  for (const origin of ['https://evil.example', 'http://localhost.evil.example', 'null', '']) assert.ok(!opens([], origin), origin)
+  assert.ok(opens(['--accept-hosts=^127,^shop\\.example$'], 'https://shop.example'))
+  assert.ok(opens(['--disable-filter'], 'https://evil.example'))
 })
 
 test('patterns say what else is, and what is not', () => {

@@ -33,6 +33,8 @@ export interface ProxiedRequest {
   readonly path: string
   /** With its port, as the header has it. */
   readonly host: string
+  /** Of which page it is, where that matters: a browser lets every page open a WebSocket to this machine, and read from it. */
+  readonly origin?: string | undefined
 }
 
 export function makeFilter(flags: FilterFlags): (request: ProxiedRequest) => boolean {
@@ -40,7 +42,8 @@ export function makeFilter(flags: FilterFlags): (request: ProxiedRequest) => boo
   const [acceptHosts, acceptPaths, rejectPaths, rejectMethods] = (
     ['accept-hosts', 'accept-paths', 'reject-paths', 'reject-methods'] as const
   ).map((name) => readPatterns(name, flags[name] ?? '')) as [Patterns, Patterns, Patterns, Patterns]
-  return ({ method, path, host }) => {
+  return ({ method, path, host, origin }) => {
+    if (origin !== undefined && !(URL.canParse(origin) && fits(acceptHosts, new URL(origin).hostname))) return false
     const plain = decoded(path)
     // What cannot be read may be anything.
     if (plain === undefined) return false

@@ -216,17 +216,19 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
       } finally {
         forwarding.close()
       }
-      // A page of somebody else cannot open a connection either.
-      const status = await new Promise((resolve, reject) =>
-        request(`http://${address}/api/v1/namespaces/default/pods/one/portforward?ports=${port}`, {
-          headers: { host: 'evil.example', connection: 'Upgrade', upgrade: 'websocket' },
-        })
-          .on('response', (answer) => resolve(answer.resume().statusCode))
-          .on('upgrade', (_, socket) => socket.destroy(new Error('it was opened')))
-          .on('error', reject)
-          .end(),
-      )
-      assert.equal(status, 403)
+      // A page of somebody else cannot open a connection either, under a name of its own or to this machine.
+      const statusFor = (headers: Readonly<Record<string, string>>): Promise<unknown> =>
+        new Promise((resolve, reject) =>
+          request(`http://${address}/api/v1/namespaces/default/pods/one/portforward?ports=${port}`, {
+            headers: { connection: 'Upgrade', upgrade: 'websocket', ...headers },
+          })
+            .on('response', (answer) => resolve(answer.resume().statusCode))
+            .on('upgrade', (_, socket) => socket.destroy(new Error('it was opened')))
+            .on('error', reject)
+            .end(),
+        )
+      assert.equal(await statusFor({ host: 'evil.example' }), 403)
+      assert.equal(await statusFor({ origin: 'https://evil.example' }), 403)
     } finally {
       proxy.close()
       served.close()

@@ -56,7 +56,8 @@ export const command = defineCommand({
       const path = url.split('?')[0] as string
       joined.add(near.on('error', () => near.destroy()).on('close', () => joined.delete(near)))
       if (!path.startsWith(`${prefix}/`)) refuse(near, 404, '404 page not found\n')
-      else if (!isPassed({ method, path: path.slice(prefix.length), host: headers.host ?? '' })) refuse(near, 403, 'Forbidden\n')
+      else if (!isPassed({ method, path: path.slice(prefix.length), host: headers.host ?? '', origin: headers.origin }))
+        refuse(near, 403, 'Forbidden\n')
       else void passUpgrade(session, { request, near, head }, url.slice(prefix.length))
     })
     if (keepAliveMs > 0) server.on('connection', (one) => one.setKeepAlive(true, keepAliveMs))
