@@ -234,7 +234,14 @@ export class ListCache {
     segments.splice(at, 1)
     this.recent.delete(segment)
     this.heldBytes -= costOf(segment)
-    if (segments.length === 0) this.collections.get(segment.collection)?.delete(cacheKeyOf(segment.form))
+    if (segments.length === 0) this.forget(segment)
+  }
+
+  /** Kinds and their forms come and go without an end. */
+  private forget({ collection, form }: Segment): void {
+    const forms = this.collections.get(collection)
+    forms?.delete(cacheKeyOf(form))
+    if (forms?.size === 0) this.collections.delete(collection)
   }
 }
 

@@ -17,11 +17,6 @@ export class NamesByGroup {
     this.store = store
   }
 
-  /** How many are known. */
-  get groups(): number {
-    return this.byGroup?.size ?? 0
-  }
-
   /** To be told of everything that is seen of the kind; gives the name. */
   note(resource: Resource, key: string, seen: Seen): string {
     const { name } = partsOf(resource, key)
