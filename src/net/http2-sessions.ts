@@ -123,12 +123,17 @@ export class Http2Sessions {
   }
 
   /** A connection that chose HTTP/2. */
-  accept(socket: Socket): void {
+  accept(socket: Socket): Http2Session | undefined {
     const server = this.#server ?? this.#createServer()
     this.#server = server
+    let accepted: Http2Session | undefined
     // The session is made, and announced, before this returns.
-    server.once('session', (session) => this.#follow(session, socket))
+    server.once('session', (session) => {
+      accepted = session
+      this.#follow(session, socket)
+    })
     server.emit('connection', socket)
+    return accepted
   }
 
   /** The connection under a session. */

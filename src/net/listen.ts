@@ -14,6 +14,7 @@ import { type Logger, silentLogger } from '../base/logger.js'
 import { DirectRequest } from './direct-request.js'
 import { FairTurns } from './fair-turns.js'
 import { countHttp1Parts, warnUncounted } from './http1-parts.js'
+import { Http2Inputs } from './http2-input.js'
 import { countHttp2Parts } from './http2-parts.js'
 import { Http2Sessions } from './http2-sessions.js'
 import type { KeyPair } from './issue-certificate.js'
@@ -275,6 +276,7 @@ interface Routing {
 
 function routeByProtocol({ https, sessions, silent, stalled, readings }: Routing): (socket: Socket) => void {
   const parts = { turns: readings, paced: new PacedInputs() }
+  const inputs = new Http2Inputs()
   const [listener] = https.listeners('secureConnection')
   https.removeAllListeners('secureConnection')
   const serveHttp1 = (socket: Socket): void => {
@@ -283,7 +285,8 @@ function routeByProtocol({ https, sessions, silent, stalled, readings }: Routing
   }
   https.on('secureConnection', (socket: TLSSocket) => {
     if (socket.alpnProtocol === 'h2') {
-      sessions.accept(socket)
+      const session = sessions.accept(socket)
+      if (session !== undefined) readings.of(socket).takeOver = () => inputs.pace(socket, session)
       return
     }
     roomForAnswers(socket)

@@ -135,6 +135,34 @@ test('one that is suspected is not let go on together with those that only wait 
   assert.deepEqual(calls, ['start quiet', 'start loud', 'start suspected'])
 })
 
+test('one that is left to somebody else is left alone, and what was read with it keeps others waiting', async () => {
+  const calls: string[] = []
+  const turns = new ReadTurns()
+  const [loud, quiet] = ['loud', 'quiet'].map((name) => turns.of(standIn(name, calls).socket))
+  assert.ok(loud && quiet)
+  let times = 0
+  loud.takeOver = () => ++times > 0
+  for (let i = 0; i < 5000; i++) turns.count(loud, 1)
+  assert.deepEqual(calls, ['stop quiet'])
+  await turn()
+  assert.deepEqual(calls, ['stop quiet', 'start quiet'])
+  for (let i = 0; i < 5000; i++) turns.count(loud, 1)
+  turns.suspect(loud)
+  for (let i = 0; i < 5; i++) await turn()
+  assert.deepEqual(calls, ['stop quiet', 'start quiet'])
+  assert.equal(times, 1)
+})
+
+test('one that cannot be left to somebody else waits', async () => {
+  const calls: string[] = []
+  const turns = new ReadTurns()
+  const reading = turns.of(standIn('a', calls).socket)
+  reading.takeOver = () => false
+  turns.count(reading, 200)
+  await turn()
+  assert.deepEqual(calls, ['stop a', 'start a'])
+})
+
 test('a connection that is gone has no turn', async () => {
   const calls: string[] = []
   const turns = new ReadTurns()

@@ -35,7 +35,10 @@ export interface Reading {
   turn: number
   /** Of bodies, where they are counted. */
   bodyBytes: number
-  state: 'read' | 'held' | 'waiting'
+  /** 'left': to whoever was asked to see to it. */
+  state: 'read' | 'held' | 'waiting' | 'left'
+  /** Whom to leave it to when it has brought much, where that can be done. */
+  takeOver: (() => boolean) | undefined
   isSuspect: boolean
   /** How many had come when it was last let go on. */
   receivedBytes: number
@@ -57,7 +60,16 @@ export class ReadTurns {
   of(socket: Socket): Reading {
     const known = this.#of.get(socket)
     if (known !== undefined) return known
-    const reading: Reading = { socket, parts: 0, turn: 0, bodyBytes: 0, state: 'read', isSuspect: false, receivedBytes: 0 }
+    const reading: Reading = {
+      socket,
+      parts: 0,
+      turn: 0,
+      bodyBytes: 0,
+      state: 'read',
+      takeOver: undefined,
+      isSuspect: false,
+      receivedBytes: 0,
+    }
     this.#of.set(socket, reading)
     this.#open.add(reading)
     socket.once('close', () => {
@@ -69,6 +81,8 @@ export class ReadTurns {
 
   /** So many parts have come. */
   count(reading: Reading, parts: number): void {
+    // The rest of what was read with it comes in the same turn.
+    if (reading.state === 'left' && reading.turn !== this.#turn) return
     this.#countTurn()
     if (reading.turn !== this.#turn) {
       reading.turn = this.#turn
@@ -76,7 +90,7 @@ export class ReadTurns {
     }
     reading.parts += parts
     this.#parts += parts
-    if (reading.parts >= partsPerConnection) {
+    if (reading.parts >= partsPerConnection && reading.state !== 'left') {
       if (reading.state !== 'waiting') this.#wait(reading)
       // Node reads again by itself when it has written something.
       else if (reading.parts % partsPerConnection < parts) handleOf(reading.socket)?.readStop?.()
@@ -93,6 +107,10 @@ export class ReadTurns {
   }
 
   #wait(reading: Reading): void {
+    if (reading.takeOver?.() === true) {
+      reading.state = 'left'
+      return
+    }
     reading.state = 'waiting'
     reading.isSuspect = true
     this.#waiting.add(reading)
