@@ -152,6 +152,23 @@ test('of findings that name thousands of groups or audiences few are kept', () =
   assert.equal(asked.length, 2001)
 })
 
+test('of findings with long texts few are kept, and none with very long ones', () => {
+  const asked: string[] = []
+  const lengths: { readonly [kind: string]: number } = { short: 100, long: 10_000, endless: 100_000 }
+  const authenticators = asking(({ text }) => {
+    asked.push(text)
+    return { user: user('ann'), audiences: ['x'.repeat(lengths[text.split(' ')[0] as string] as number)] }
+  })
+  const ask = (token: string) => nameOf(authenticateWith(authenticators, tokenCredentials(token)))
+  for (let i = 0; i < 300; i++) for (const kind in lengths) ask(`${kind} ${i}`)
+  asked.length = 0
+  for (let i = 299; i >= 0; i--) ask(`short ${i}`)
+  ask('long 299')
+  assert.deepEqual(asked, [])
+  for (const token of ['long 0', 'endless 299', 'endless 299']) ask(token)
+  assert.deepEqual(asked, ['long 0', 'endless 299', 'endless 299'])
+})
+
 test('long lists of audiences are held against each other in no time', () => {
   const texts = Array.from({ length: 50_000 }, (_, i) => `audience-${i}`)
   const begun = process.cpuUsage()

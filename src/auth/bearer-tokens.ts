@@ -48,9 +48,14 @@ const mostKept = 16_384
  * some twenty kilobytes.
  */
 const mostWaiting = 2000
-/** Findings of so many groups, audiences and extra values are large, and few of them are kept: a token may name thousands. */
-const mostSmall = 128
+/**
+ * Findings of more groups, audiences and extra values, or of more letters in them, are large, and few of them are kept: a token may name thousands,
+ * and a review one of them many times.
+ */
+const mostSmall = { parts: 128, letters: 8 << 10 }
 const mostLargeKept = 256
+/** What has more is not kept at all. */
+const mostKeptLetters = 64 << 10
 const noSuchToken = 'invalid bearer token'
 
 interface Digested {
@@ -124,7 +129,11 @@ export function bearerTokens({ authenticators, audiences: own, clock, digests, t
     return undefined
   }
   const keep = (key: string, result: TokenResult): TokenResult => {
-    if (result?.user !== undefined) (isLarge(result) ? largeKept : kept).set(key, result)
+    if (result?.user !== undefined) {
+      const { parts, letters } = sizeOf(result)
+      if (parts <= mostSmall.parts && letters <= mostSmall.letters) kept.set(key, result)
+      else if (letters <= mostKeptLetters) largeKept.set(key, result)
+    }
     if (tally !== undefined) tally[result?.user === undefined ? 'error' : 'ok']++
     return result
   }
@@ -166,10 +175,21 @@ export function bearerTokens({ authenticators, audiences: own, clock, digests, t
   return tally === undefined ? withToken(authenticate) : withToken(timed(authenticate, tally))
 }
 
-function isLarge({ user: { groups, extra }, audiences = [] }: TokenFinding): boolean {
-  let parts = groups.length + audiences.length
-  for (const key in extra) parts += 1 + (extra[key]?.length ?? 0)
-  return parts > mostSmall
+function sizeOf({ user: { groups, extra }, audiences = [] }: TokenFinding): { readonly parts: number; readonly letters: number } {
+  let parts = 0
+  let letters = 0
+  const count = (texts: readonly string[]): void => {
+    parts += texts.length
+    for (const text of texts) letters += text.length
+  }
+  count(groups)
+  count(audiences)
+  for (const key in extra) {
+    parts++
+    letters += key.length
+    count(extra[key] ?? [])
+  }
+  return { parts, letters }
 }
 
 const withToken =

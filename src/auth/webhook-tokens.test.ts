@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { identityOf } from '../api/identity.js'
 import type { PresentedToken, TokenResult } from './bearer-tokens.js'
 import { type WebhookTokenOptions, webhookTokens } from './webhook-tokens.js'
@@ -119,4 +121,21 @@ test('an answer with more groups than anybody can have does not count', async ()
   const tooMany = await stage(() => ({ body: withGroups(100_000) })).authenticate()
   assert.equal(tooMany?.user, undefined)
   assert.match(JSON.stringify(tooMany), /its answer is longer than 524288 bytes/)
+})
+
+test('what was refused is remembered without the audiences, which may be megabytes', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const inUse = (): number => {
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+  const { authenticate, sent } = stage(() => ({ body: { authenticated: false } }))
+  const before = inUse()
+  for (let i = 0; i < 64; i++) {
+    assert.equal(await authenticate(presented(1000, [`${i}${'x'.repeat(1 << 20)}`])), undefined)
+    sent.length = 0
+  }
+  const grown = inUse() - before
+  assert.ok(grown < 16 << 20, `${grown} bytes`)
 })

@@ -1,5 +1,6 @@
 // Tokens that somebody else's service knows. What it said counts for a while, whether it was yes or no; while it cannot be asked, nobody is known by it.
 
+import { hash } from 'node:crypto'
 import type { Identity } from '../api/identity.js'
 import { RecentMap } from '../base/recent-map.js'
 import { type AskedWebhook, askWebhook } from './ask-webhook.js'
@@ -30,7 +31,8 @@ export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator 
   /** Until when tokens count as refused. */
   const refused = new RecentMap<string, number>(mostRefused)
   return (token) => {
-    const key = `${token.digest} ${JSON.stringify(token.audiences)}`
+    // A review may name megabytes of audiences.
+    const key = hash('sha256', `${token.digest} ${JSON.stringify(token.audiences)}`, 'base64')
     if ((refused.get(key) ?? 0) > token.now) return undefined
     token.beforeAsking?.()
     return ask(options, token).then((result) => {
