@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { silentLogger } from '../base/logger.js'
+import { timedTest } from '../base/timed-test.fixture.js'
 import { AuditTallies, type Backend } from './backend.js'
 import { type Batching, Buffered } from './buffered.js'
 import { legacyLine } from './legacy-line.js'
@@ -58,18 +59,18 @@ test('a batch goes when it is full, the rest at the end, and what finds no room 
   assert.deepEqual([kept.batches.at(-1), kept.isClosed, tallies.errors.get('buffered')], [['h'], true, 2])
 })
 
-test('a batch that is not full is waited for, though not longer', async () => {
+timedTest('a batch that is not full is waited for, though not longer', async () => {
   const kept = new Kept()
   const buffered = new Buffered({ backend: kept, batching: { ...batching, maxWaitMs: 20 }, tallies: new AuditTallies() })
   buffered.process([event('a')])
-  await setTimeout(5)
+  await setImmediate()
   assert.deepEqual(kept.batches, [])
   await setTimeout(60)
   assert.deepEqual(kept.batches, [['a']])
   await buffered.close()
 })
 
-test('so many batches at once, and then so many a second', async () => {
+timedTest('so many batches at once, and then so many a second', async () => {
   const kept = new Kept()
   const throttle = { perSecond: 20, burst: 2 }
   const buffered = new Buffered({ backend: kept, batching: { ...batching, maxBatch: 1, throttle }, tallies: new AuditTallies() })

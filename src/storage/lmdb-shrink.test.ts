@@ -50,7 +50,8 @@ describe('space', () => {
     await fill(20)
     assert.ok(fileMiB() < 25, `${fileMiB()} MiB`)
     await fill(20)
-    assert.ok(fileMiB() < 50, `${fileMiB()} MiB`)
+    // Twice in the file it would be 60 and more; what is free meanwhile depends on how commits fall together.
+    assert.ok(fileMiB() < 55, `${fileMiB()} MiB`)
     let seen = 0
     for (let after = 0; after < storage.revision; ) {
       const { changes, upTo } = storage.changes({ start: '', end: 'z', after, limit: 100 })
