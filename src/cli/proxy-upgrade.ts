@@ -16,6 +16,24 @@ export interface UpgradeRequest {
 /** What the protocol is about; who the program is stays with the proxy. */
 const isPassedOn = (name: string): boolean =>
   name === 'upgrade' || name === 'connection' || name === 'x-stream-protocol-version' || name.startsWith('sec-websocket-')
+
+/**
+ * Whether the server may change the protocol. Programs also ask for HTTP/2 in this way (Java's own client does), which it does not speak
+ * here, and no protocol is changed by a request with a body.
+ */
+export function isForPassing({ headers }: IncomingMessage): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  return !hasBody && /^(?:websocket|spdy\/.*)$/i.test(headers.upgrade ?? '')
+}
+
+/** The same request without the wish, to be read once more as one like others. */
+export function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage, head: Buffer): Buffer {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`]
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (rawHeaders[i]?.toLowerCase() !== 'upgrade') lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`)
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head])
+}
+
 /** Of an answer that is no change of protocol. */
 const longestAnswer = 1024 * 1024
 
@@ -32,8 +50,8 @@ export async function passUpgrade(session: Session, { request, near, head }: Upg
       credential,
       signal: leaving.signal,
     })
-    near.off('close', leave)
     if (far.socket === undefined) return refuse(near, far.message.statusCode ?? 502, await textOf(far.message), contentTypeOf(far.message))
+    near.off('close', leave)
     near.write(`HTTP/1.1 101 Switching Protocols\r\n${headText(far.message)}\r\n`)
     if (far.head !== undefined && far.head.length > 0) near.write(far.head)
     if (head.length > 0) far.socket.write(head)

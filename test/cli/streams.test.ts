@@ -159,6 +159,20 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
         headers: { 'content-type': 'application/json' },
       })
       assert.equal(made.status, 201)
+      // Java's own client asks for HTTP/2 with its first request, and is content with what it gets.
+      const wishing = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AAMAAABkAAQCAAAAAAIAAAAA' }
+      const statusOf = (path: string, sent?: string): Promise<unknown> =>
+        new Promise((resolve, reject) =>
+          request(`http://${address}${path}`, {
+            method: sent === undefined ? 'GET' : 'POST',
+            headers: { ...wishing, ...(sent === undefined ? {} : { 'content-type': 'application/json', 'content-length': sent.length }) },
+          })
+            .on('response', (answer) => resolve(answer.destroy().statusCode))
+            .on('error', reject)
+            .end(sent),
+        )
+      assert.equal(await statusOf('/api/v1/namespaces/default/configmaps', body.replace('proxied', 'wished')), 201)
+      assert.equal(await statusOf('/api/v1/namespaces/none/configmaps?watch=1&timeoutSeconds=3600'), 200)
       // The head of a watch is there before its first event.
       const quiet = `http://${address}/api/v1/namespaces/none/configmaps?watch=1&timeoutSeconds=3600`
       const leaving = new AbortController()

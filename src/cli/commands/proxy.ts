@@ -7,7 +7,7 @@ import { defineCommand } from '../command.js'
 import { Failure } from '../failure.js'
 import { durationMs } from '../flags.js'
 import { filterFlags, makeFilter } from '../proxy-filter.js'
-import { passUpgrade, refuse } from '../proxy-upgrade.js'
+import { isForPassing, passUpgrade, refuse, withoutUpgrade } from '../proxy-upgrade.js'
 import type { Session } from '../session.js'
 import { serveFile } from '../static-files.js'
 import { writeOn } from '../write-on.js'
@@ -54,6 +54,11 @@ export const command = defineCommand({
     server.on('upgrade', (request: IncomingMessage, near: Duplex, head: Buffer) => {
       const { method = '', headers, url = '/' } = request
       const path = url.split('?')[0] as string
+      if (!isForPassing(request)) {
+        near.unshift(withoutUpgrade(request, head))
+        server.emit('connection', near)
+        return
+      }
       joined.add(near.on('error', () => near.destroy()).on('close', () => joined.delete(near)))
       if (!path.startsWith(`${prefix}/`)) refuse(near, 404, '404 page not found\n')
       else if (!isPassed({ method, path: path.slice(prefix.length), host: headers.host ?? '', origin: headers.origin }))
