@@ -19,6 +19,8 @@ import { countHttp2Parts } from './http2-parts.js'
 import { Http2Sessions } from './http2-sessions.js'
 import type { KeyPair } from './issue-certificate.js'
 import { type Endpoint, ListenError } from './listen-error.js'
+import { paceAccepts } from './paced-accepts.js'
+import { PacedHandshakes } from './paced-handshakes.js'
 import { PacedInputs } from './paced-input.js'
 import { isAnswering, QueuedAnswers } from './queued-answers.js'
 import { ReadTurns } from './read-turns.js'
@@ -157,7 +159,9 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     else turns.run(socket, socket, () => serve(request, response))
   })
   const sockets = trackSockets(https)
+  paceHandshakes(https, limits.handshakeMs)
   const { address, port } = await open(https, options, options.sharesPort ?? false)
+  paceAccepts(https)
   if (options.onHandshakeError !== undefined) https.on('tlsClientError', options.onHandshakeError)
   https.on('error', (error) => logger.error({ error: error.message }, 'listener error'))
   // When the start is over; what speaks HTTP/2 is loaded before somebody speaks it, who would wait for that.
@@ -296,6 +300,22 @@ function routeByProtocol({ https, sessions, silent, stalled, readings }: Routing
     serveHttp1(socket)
   })
   return serveHttp1
+}
+
+function paceHandshakes(https: Server, silentMs: number): void {
+  const [listener] = https.listeners('connection')
+  if (listener === undefined) return
+  const handshakes = new PacedHandshakes({
+    begin: (socket) => void listener.call(https, socket),
+    onFailure: (socket) => void https.emit('tlsClientError', new Error('the client said nothing'), socket),
+    silentMs,
+  })
+  https.off('connection', listener as (socket: Socket) => void)
+  https.on('connection', (socket: Socket) => handshakes.add(socket))
+  https.prependListener('secureConnection', (socket: TLSSocket) => {
+    const { _parent: raw } = socket as unknown as { readonly _parent?: Socket }
+    if (raw !== undefined) handshakes.end(raw)
+  })
 }
 
 function trackSockets(https: Server): ReadonlySet<Socket> {

@@ -1,6 +1,9 @@
 // Headers, queries and connections, most of them of somebody without a credential.
 
+import { once } from 'node:events'
 import { type ClientHttp2Session, connect } from 'node:http2'
+import { type AddressInfo, connect as connectTcp, createServer as createTcp, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import type { Access } from '../kit/api-client.js'
 import { configMapOf, configMaps, expectStatus, sleep, until } from '../kit/fixtures.js'
 import { openUnread } from '../kit/raw-http2.js'
@@ -141,10 +144,41 @@ const unreadWatches: Attack = {
   },
 }
 
+/** What a client of TLS says first; the server cannot know that it was said before. */
+async function clientHello(): Promise<Buffer> {
+  const listener = createTcp().listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const { port } = listener.address() as AddressInfo
+  const tls = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, ALPNProtocols: ['h2'] }).on('error', () => undefined)
+  const [socket]: Socket[] = await once(listener, 'connection')
+  const [hello] = await once(socket as Socket, 'data')
+  tls.destroy()
+  listener.close()
+  return hello
+}
+
+/** Very many connections, and on all of them the beginning of TLS at the same time: a millisecond of work each. */
+async function helloAtOnce({ server }: Target, count: number, isHeldBack: boolean): Promise<Outcome> {
+  const hello = await clientHello()
+  const sockets = listOf(count, () => connectTcp(server.port, '127.0.0.1').on('error', () => undefined))
+  const answered = sockets.map((socket) => new Promise((resolve) => socket.once('data', resolve).once('close', resolve)))
+  if (isHeldBack) await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  // So that all of it is there when the server looks.
+  server.signal('SIGSTOP')
+  for (const socket of sockets) socket.write(hello)
+  await sleep(100)
+  server.signal('SIGCONT')
+  await Promise.all(answered)
+  for (const socket of sockets) socket.destroy()
+  return { status: 200, bytes: 0 }
+}
+
 export const connectionAttacks: readonly Attack[] = [
   ...headerAttacks,
   unreadWatches,
   { finding: 7, name: '200 HTTP/2 sessions that are reset and closed', run: resetSessions },
+  { finding: 7, name: '300 connections at once', run: (target) => helloAtOnce(target, 300, false) },
+  { finding: 7, name: '300 open connections that begin TLS at once', run: (target) => helloAtOnce(target, 300, true) },
   { finding: 7, name: '5,000 pipelined requests on one connection', run: (target) => pipeline(target, [], 5000) },
   { finding: 7, name: '3,000 pipelined requests behind a watch that ends', run: (target) => pipeline(target, [shortWatch], 3000) },
 ]
