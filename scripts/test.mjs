@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Only one that hangs takes so long, however busy the machine is. */
-const fileTimeoutMs = 240_000
+const fileTimeoutMs = 400_000
 
 function testsOf(source, built) {
   return readdirSync(`${root}${source}`, { recursive: true, encoding: 'utf8' })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { until } from '../base/until.fixture.js'
 import { JsonEndpoint } from './json-endpoint.js'
 
 async function withServer(listener: RequestListener, act: (url: string) => Promise<void>): Promise<void> {
@@ -75,7 +76,7 @@ test('one that is closed asks nobody any more, also not those again whom it was 
       const endpoint = new JsonEndpoint({ url }, { timeoutMs: 60_000 })
       await endpoint.post({})
       const waiting = endpoint.post({})
-      while (asked < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+      await until(() => asked >= 2)
       endpoint.close()
       await assert.rejects(waiting, { code: 'ECONNRESET' })
       await assert.rejects(endpoint.post({}), { code: 'ECONNRESET' })

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { until } from '../base/until.fixture.js'
 import { type ConnectionLimits, KeptConnections } from './kept-connections.js'
 import { type Question, StaleConnectionError, type Wording } from './question.js'
 
@@ -53,10 +54,6 @@ async function standOf(
         })
         .then(({ body }) => body.toString()),
   }
-}
-
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 test('questions one after the other share a connection, those at a time have one each, and others wait', async (t) => {

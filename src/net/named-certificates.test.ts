@@ -25,7 +25,7 @@ async function askFor(port: number, servername: string): Promise<string> {
   socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
   let text = ''
   socket.on('data', (chunk) => (text += chunk))
-  await once(socket, 'close')
+  if (!socket.closed) await once(socket, 'close')
   return text.slice(text.indexOf('\r\n\r\n')).trim()
 }
 

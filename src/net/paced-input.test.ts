@@ -96,7 +96,7 @@ async function textUntil(socket: Socket, isEnough: (text: string) => boolean): P
     text += part.toString('latin1')
     if (isEnough(text)) socket.destroy()
   })
-  await once(socket, 'close')
+  if (!socket.closed) await once(socket, 'close')
   clearTimeout(late)
   return text
 }
@@ -132,7 +132,7 @@ test('a client that ends in the middle of such a body is heard', async () => {
   })
   socket.end(`${post}${'1\r\nx\r\n'.repeat(50_000)}`)
   socket.resume()
-  await once(socket, 'close')
+  if (!socket.closed) await once(socket, 'close')
   for (let i = 0; i < 100_000 && !isAborted; i++) await nextTurn()
   assert.equal(isAborted, true)
 })

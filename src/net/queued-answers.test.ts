@@ -56,7 +56,7 @@ for (const [what, sent] of [
     socket.on('error', () => undefined)
     socket.write(sent)
     socket.resume()
-    await once(socket, 'close')
+    if (!socket.closed) await once(socket, 'close')
     await eventually(() => closed.length === begun.length, 'what began is closed')
     assert.ok(!begun.includes('/up'))
     const other = await dial(port)

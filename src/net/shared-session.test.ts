@@ -5,6 +5,7 @@ import { constants, createSecureServer, type ServerHttp2Session, type ServerHttp
 import { type AddressInfo, connect as connectPlain, createServer as createPlainServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createServer, type TLSSocket } from 'node:tls'
+import { until } from '../base/until.fixture.js'
 import { AnswerTimeoutError } from './ask.js'
 import { issueCertificate } from './issue-certificate.js'
 import { type EndpointLimits, JsonEndpoint } from './json-endpoint.js'
@@ -53,10 +54,6 @@ async function standOf(t: TestContext, answer: Answer, { streams = 100, ...limit
 const say: Answer = (stream, text) => {
   stream.respond({ ':status': 200, 'content-type': 'application/json', 'retry-after': '3' })
   stream.end(text)
-}
-
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 test('questions at a time and one after the other share a connection', async (t) => {

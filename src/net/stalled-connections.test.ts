@@ -5,6 +5,7 @@ import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { mock, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../base/until.fixture.js'
 import { bePatientWith, endPatienceWith, StalledConnections } from './stalled-connections.js'
 
 test('a client that takes nothing is cut, but not one that is waited for', async () => {
@@ -13,18 +14,18 @@ test('a client that takes nothing is cut, but not one that is waited for', async
   const server = createServer((socket) => {
     accepted.push(socket.on('error', () => undefined))
     stalled.watch(socket)
+    if (accepted.length === 2) bePatientWith(socket)
     socket.write(Buffer.alloc(64 << 20))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const clients = [1, 2].map(() => connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => undefined))
-  while (accepted.length < 2) await sleep(5)
+  await until(() => accepted.length === 2)
   const [cut, kept] = accepted as [Socket, Socket]
-  bePatientWith(kept)
-  await once(cut, 'close')
+  await until(() => cut.closed)
   await sleep(200)
   assert.equal(kept.destroyed, false)
   endPatienceWith(kept)
-  await once(kept, 'close')
+  await until(() => kept.closed)
   stalled.close()
   server.close()
   for (const client of clients) client.destroy()

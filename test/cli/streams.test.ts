@@ -8,6 +8,7 @@ import { type AddressInfo, connect, createServer as createTcp } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { until } from '../../src/base/until.fixture.js'
 import { Kubectl } from '../clients/kubectl.js'
 import { runToEnd } from '../clients/obtaining.js'
 import { type AgentCluster, startAgentCluster } from '../kit/agent-cluster.js'
@@ -84,7 +85,7 @@ describe('clusterctl goes to nodes', { concurrency: 1 }, () => {
     knownVersions.pop()
     const waiting = client.follow('exec -i one -- cat')
     try {
-      while (!/cannot be told that the input has ended/.test(waiting.stderr)) await new Promise((resolve) => setTimeout(resolve, 50))
+      await until(() => /cannot be told that the input has ended/.test(waiting.stderr))
     } finally {
       waiting.close()
       knownVersions.push('v5.')

@@ -1,6 +1,6 @@
 // How long the event loop of a server was held at a time while something was done.
 
-import { sleep } from './fixtures.js'
+import { until } from '../../src/base/until.fixture.js'
 import { repoRoot } from './paths.js'
 import type { ServerProcess } from './server-process.js'
 
@@ -12,7 +12,7 @@ export async function takeTurn(server: ServerProcess): Promise<number> {
   const said = (): readonly string[] => server.stderr.match(/longest turn [\d.]+ ms/g) ?? []
   const before = said().length
   server.signal('SIGUSR2')
-  while (said().length === before) await sleep(5)
+  await until(() => said().length > before)
   return Number(said().at(-1)?.split(' ')[2])
 }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { until } from '../../base/until.fixture.js'
 import type { WebhookClientConfig } from '../../resources/admissionregistration/v1.schema.js'
 import { HookClients, type HookPost } from './hook-clients.js'
 
@@ -32,7 +33,7 @@ test('who is closed rejects what is on its way and whatever comes then, and open
   const post = () => clients.placeOf(client, 1000).post(request)
   assert.equal((await post()).status, 200)
   const waiting = post()
-  while (asked < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => asked >= 2)
   clients.close()
   await assert.rejects(waiting, { code: 'ECONNRESET' })
   await assert.rejects(post(), { code: 'ECONNRESET' })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { after, before, test } from 'node:test'
+import { after, before, type TestContext, test } from 'node:test'
 import { AdmissionTallies } from '../../admission/admission-tallies.js'
 import { QuotaTurns } from '../../admission/quota/turns.js'
 import { type HookReply, type HookServer, hookServer } from '../../admission/webhooks/hook-server.fixture.js'
@@ -15,6 +15,7 @@ import { nothingDrawn } from '../../api/draws.js'
 import { mastersGroup } from '../../api/user.js'
 import { systemClock } from '../../base/clock.js'
 import { silentLogger } from '../../base/logger.js'
+import { until } from '../../base/until.fixture.js'
 import type { OffloadedAnswer, OffloadedRequest } from '../../http/offload.js'
 import { issueCertificate } from '../../net/issue-certificate.js'
 import { CertificateTally } from '../../net/shown-certificate.js'
@@ -39,10 +40,6 @@ after(async () => {
   await storage.close()
 })
 
-const until = async (isSo: () => boolean): Promise<void> => {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5))
-}
-
 interface Stand {
   readonly thread: HeavyThread
   readonly admission: AdmissionTallies
@@ -54,7 +51,7 @@ interface Stand {
   slow(name: string, user?: OffloadedRequest['user']): Promise<OffloadedAnswer>
 }
 
-async function standOf(mostHeapMiB?: number): Promise<Stand> {
+async function standOf(t: TestContext, mostHeapMiB?: number): Promise<Stand> {
   const flags = parseFlags(['--storage-backend=memory', '--insecure-loopback-webhooks', '--recorded-admission-reviews=10'])
   const settings = await readSettings(flags)
   const { cert } = issueCertificate({ commonName: 'ca', use: 'authority', notBefore: Date.now(), notAfter: Date.now() + 60_000 })
@@ -77,6 +74,7 @@ async function standOf(mostHeapMiB?: number): Promise<Stand> {
     requestMs: 60_000,
     ...(mostHeapMiB === undefined ? {} : { mostHeapMiB }),
   })
+  t.after(() => thread.close())
   const send: Stand['send'] = (url, object, user = admin) =>
     thread.serve(
       {
@@ -115,8 +113,8 @@ const configure = (send: Stand['send']): Promise<OffloadedAnswer> =>
     ],
   })
 
-test('while some requests wait for a hook others are carried out; what hooks did is counted and recorded with everything else', async () => {
-  const { thread, send, slow, admission, hooks, recordings } = await standOf()
+test('while some requests wait for a hook others are carried out; what hooks did is counted and recorded with everything else', async (t) => {
+  const { send, slow, admission, hooks, recordings } = await standOf(t)
   assert.equal((await configure(send)).code, 201)
   const user = { ...admin, name: 'user', groups: [] }
   const waiting = [slow('a'), slow('b'), slow('c', user)]
@@ -149,7 +147,6 @@ test('while some requests wait for a hook others are carried out; what hooks did
     recordings.map(({ about }) => about.webhook),
     ['slow.example.com', 'slow.example.com', 'slow.example.com'],
   )
-  await thread.close()
 })
 
 test('certificates of hooks that nobody should show any more are counted, too', async (t) => {
@@ -158,11 +155,8 @@ test('certificates of hooks that nobody should show any more are counted, too', 
   const nameless = issueCertificate({ commonName: 'localhost', use: 'server', ...times }, authority)
   const server = createServer(nameless, (_request, response) => response.end()).listen(0)
   await once(server, 'listening')
-  const { thread, send, certificates } = await standOf()
-  t.after(async () => {
-    await thread.close()
-    server.close()
-  })
+  const { send, certificates } = await standOf(t)
+  t.after(() => server.close())
   const clientConfig = {
     url: `https://localhost:${(server.address() as AddressInfo).port}/`,
     caBundle: Buffer.from(authority.cert).toString('base64'),
@@ -180,8 +174,8 @@ test('certificates of hooks that nobody should show any more are counted, too', 
   assert.deepEqual([certificates.lackedNames, certificates.wereSha1], [2, 0])
 })
 
-test('one user does not take all places', async () => {
-  const { thread, slow, send } = await standOf()
+test('one user does not take all places', async (t) => {
+  const { slow, send } = await standOf(t)
   const [one, other] = ['one', 'other'].map((name) => ({ ...admin, name, groups: [] }))
   const waiting = ['d', 'e', 'f', 'g', 'h'].map((name) => slow(name, one))
   await until(() => held.length === 2)
@@ -193,11 +187,10 @@ test('one user does not take all places', async () => {
     held.shift()?.({})
   }
   assert.ok((await answers).every(({ code }) => code === 201))
-  await thread.close()
 })
 
-test('who was beside a request that needs too much memory is carried out after all', async () => {
-  const { thread, slow, send } = await standOf(30)
+test('who was beside a request that needs too much memory is carried out after all', async (t) => {
+  const { slow, send } = await standOf(t, 30)
   const waiting = slow('beside')
   await until(() => held.length === 1)
   const annotations = Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`k${i}`, 'v']))
@@ -208,5 +201,4 @@ test('who was beside a request that needs too much memory is carried out after a
   for (const release of held.splice(0)) release({})
   assert.equal((await waiting).code, 201)
   await refused
-  await thread.close()
 })

@@ -5,6 +5,7 @@ import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:htt
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../../base/until.fixture.js'
 import { encodeHeaders, type Header } from './hpack.js'
 import { type ConnectionEvents, Http2Connection, type StreamEvents } from './http2-connection.js'
 import { createFrameParser, encodeFrame, type Frame, frameFlags, frameTypes } from './http2-frames.js'
@@ -127,9 +128,9 @@ describe('HTTP/2', () => {
     const heard: string[] = []
     const note = (what: string) => (): void => void heard.push(what)
     const stream = connection.open(block, { headers: note('headers'), data: note('data'), end: note('end'), reset: note('reset') })
-    while (heard.length < 2) await sleep(5)
+    await until(() => heard.length >= 2)
     stream.cancel()
-    while (!isClosed) await sleep(5)
+    await until(() => isClosed)
     connection.close('done')
     assert.deepEqual(heard, ['headers', 'data'])
   })
