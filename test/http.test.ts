@@ -272,6 +272,11 @@ describe('limits', () => {
       `POST ${configMaps('default')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${small.access.token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
     )
     await socket.until((text) => text.includes('"code"'), 60_000)
+    // Nothing is left of it, whether its client goes or stays: neither its place nor what of its body has come.
+    await until(
+      () => small.client.get('/metrics'),
+      ({ text }) => /^apiserver_current_inflight_requests\{request_kind="mutating"\} 0$/m.test(text),
+    )
     socket.close()
     assert.ok(socket.statuses.length === 1 && [408, 504].includes(socket.statuses[0] ?? 0), socket.received)
     await small.stop()

@@ -82,6 +82,8 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   audited: AuditRecord | null | undefined = undefined
   /** How much of a body is held for this one. */
   bodyBytes = 0
+  /** Who waits for the rest of the body: Node tells nobody of a client of HTTP/1.1 that goes after it was answered. */
+  bodyReader: { stop(reason: unknown): void } | undefined = undefined
   /** The whole of it, when it was read. */
   body: Buffer | undefined = undefined
   /** Where the request can be carried out if it is too heavy for the event loop. */
@@ -233,6 +235,7 @@ export class Exchange implements Caller, Credentials, AccessRequest {
   /** The time is up: whatever is still done for this request stops. */
   timeOut(): ApiError {
     this.timeout ??= requestTimedOut()
+    this.bodyReader?.stop(this.timeout)
     this.abortion?.abort(this.timeout)
     this.tellAborted(this.timeout)
     return this.timeout

@@ -28,3 +28,23 @@ test('one that is too long is refused, whatever its parts', async () => {
   await assert.rejects(body, { message: /limit is/ })
   request.destroy()
 })
+
+test('whose time is up waits for no more of it, and nothing more of it is held', async () => {
+  const request = new PassThrough()
+  let held = 0
+  const exchange = Object.assign(exchangeOf(request), {
+    holdBody: (bytes: number) => {
+      held += bytes
+    },
+  })
+  const body = readBody(exchange)
+  request.write('{"a":')
+  await new Promise(setImmediate)
+  exchange.bodyReader?.stop(new Error('time is up'))
+  request.write('1')
+  await assert.rejects(body, { message: 'time is up' })
+  await new Promise(setImmediate)
+  assert.equal(held, 5)
+  assert.equal(exchange.bodyReader, undefined)
+  request.end()
+})

@@ -12,12 +12,14 @@ export function readBody(exchange: Exchange): Promise<Buffer> {
   const { request } = exchange
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > maxBodyBytes) return Promise.reject(tooLarge(exchange))
+  if (exchange.isTimedOut) return Promise.reject(exchange.timeOut())
   return new Promise((resolve, reject) => {
     const reading = new BodyReading(exchange, resolve, reject)
+    exchange.bodyReader = reading
     if (takeBody(request, reading)) return
     request.on('data', (chunk: Buffer) => reading.data(chunk))
     request.on('end', () => reading.end())
-    request.on('error', () => reject(badRequest('the body of the request could not be read to its end')))
+    request.on('error', () => reading.fail('the body of the request could not be read to its end'))
     request.on('aborted', () => reading.aborted())
   })
 }
@@ -46,6 +48,7 @@ class BodyReading implements BodyTaker {
 
   end(): void {
     const exchange = this.#exchange
+    exchange.bodyReader = undefined
     const body = this.#parts?.whole() ?? this.#first ?? nothing
     exchange.body = body
     if (exchange.offload !== undefined && isHeavy(body)) this.#reject(new TooHeavyError())
@@ -53,7 +56,21 @@ class BodyReading implements BodyTaker {
   }
 
   aborted(): void {
-    this.#reject(badRequest('the client went away before the body of the request had ended'))
+    this.fail('the client went away before the body of the request had ended')
+  }
+
+  fail(why: string): void {
+    this.#exchange.bodyReader = undefined
+    this.#reject(badRequest(why))
+  }
+
+  /** Nobody waits for it any more: what still comes is let go. */
+  stop(reason: unknown): void {
+    this.#exchange.bodyReader = undefined
+    this.#isRefused = true
+    this.#first = undefined
+    this.#parts?.clear()
+    this.#reject(reason)
   }
 
   #keep(part: Buffer): void {
