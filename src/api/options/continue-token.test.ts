@@ -27,6 +27,7 @@ const refusals = [
   { text: 'ab!', why: 'illegal base64 data at input byte 2' },
   { text: 'abcde', why: 'illegal base64 data at input byte 4' },
   { text: 'e30', why: 'server does not recognize this encoded version ' },
+  { text: encode({ v: [{ toString: '0' }] }), why: 'server does not recognize this encoded version ' },
   { text: encode('nonsense'), why: 'it does not contain a JSON object' },
   { text: encode('null'), why: 'it does not contain a JSON object' },
   { text: encode({ v: 'v9' }), why: 'server does not recognize this encoded version v9' },

@@ -30,7 +30,7 @@ export function encodeContinueToken(token: ContinueToken, identity: Identity): s
 /** Throws a BadRequest: whoever sends a token that no answer gave is told so. */
 export function decodeContinueToken(text: string, identity: Identity): ContinueToken {
   const { v, rv, start, left, of } = parseToken(decodeBase64(text))
-  if (v !== tokenVersion(identity)) throw badToken(`server does not recognize this encoded version ${v ?? ''}`)
+  if (v !== tokenVersion(identity)) throw badToken(`server does not recognize this encoded version ${typeof v === 'string' ? v : ''}`)
   if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < present)
     throw badToken(`incorrect encoded start resourceVersion (version ${v})`)
   if (typeof start !== 'string' || start === '') throw badToken(`encoded start key empty (version ${v})`)
