@@ -156,6 +156,7 @@ const estimated = {
   'cli/': [8, 0.8],
   'embedding/': [6, 0.8],
   'groups/': [6, 1],
+  'storage/crash': [14, 0.6],
   'server/move': [5, 0.8],
   'test/': [4, 0.8],
 }
