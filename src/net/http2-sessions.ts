@@ -89,7 +89,7 @@ function followStream(stream: ServerHttp2Stream, session: Http2Session, followed
   stream.once('close', () => {
     followed.streams--
     if (followed.turn !== turn || stream.rstCode === 0) return
-    turns.count(followed.reading, partsPerHasty)
+    turns.count(followed.reading, partsPerHasty, true)
     if (++followed.hasty === mostHasty) session.destroy(undefined, enhanceYourCalm)
   })
 }
@@ -166,7 +166,7 @@ export class Http2Sessions {
       if (this.#open.size === 0) this.#stopLooking()
     })
     session.on('stream', (stream: ServerHttp2Stream) => {
-      this.#turns.count(reading, partsPerStream)
+      this.#turns.count(reading, partsPerStream, true)
       followStream(stream, session, followed, this.#turns)
       if (goawayChance > 0 && Math.random() < goawayChance) session.close()
     })

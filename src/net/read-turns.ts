@@ -13,6 +13,8 @@ import { receivedBytes } from './socket-room.js'
 
 /** So many of one connection come in a turn without a pause, and the rest of what was read with them. */
 const partsPerConnection = 128
+/** At so many that were not requests it is left to whoever sees to it, where somebody does: more than the bodies of all requests that can be open. */
+const smallPerConnection = 512
 /** Of all connections together. */
 const partsPerTurn = 2048
 /** What nobody has seen may be in any number of parts: so much of it counts as one. */
@@ -33,6 +35,8 @@ export interface Reading {
   /** In the turn in which it was last counted. */
   parts: number
   turn: number
+  /** How many of them were not requests. */
+  small: number
   /** Of bodies, where they are counted. */
   bodyBytes: number
   /** 'left': to whoever was asked to see to it. */
@@ -64,6 +68,7 @@ export class ReadTurns {
       socket,
       parts: 0,
       turn: 0,
+      small: 0,
       bodyBytes: 0,
       state: 'read',
       takeOver: undefined,
@@ -79,17 +84,20 @@ export class ReadTurns {
     return reading
   }
 
-  /** So many parts have come. */
-  count(reading: Reading, parts: number): void {
+  /** So many parts have come; `isRequest`: what a request is worth. */
+  count(reading: Reading, parts: number, isRequest = false): void {
     // The rest of what was read with it comes in the same turn.
     if (reading.state === 'left' && reading.turn !== this.#turn) return
     this.#countTurn()
     if (reading.turn !== this.#turn) {
       reading.turn = this.#turn
       reading.parts = 0
+      reading.small = 0
     }
     reading.parts += parts
     this.#parts += parts
+    if (!isRequest) reading.small += parts
+    if (reading.small >= smallPerConnection) this.#leave(reading)
     if (reading.parts >= partsPerConnection && reading.state !== 'left') {
       if (reading.state !== 'waiting') this.#wait(reading)
       // Node reads again by itself when it has written something.
@@ -101,16 +109,24 @@ export class ReadTurns {
   /** Much has come that was no part of anything. */
   suspect(reading: Reading): void {
     if (reading.state !== 'read' || !this.#open.has(reading)) return
+    if (this.#leave(reading)) return
     reading.parts = Math.max(reading.parts, partsPerTurn)
     this.#wait(reading)
     this.#countTurn()
   }
 
+  /** To whoever sees to it; false where nobody does. */
+  #leave(reading: Reading): boolean {
+    if (reading.state === 'left') return true
+    if (reading.takeOver?.() !== true) return false
+    const isStopped = reading.state !== 'read'
+    reading.state = 'left'
+    this.#waiting.delete(reading)
+    if (isStopped) handleOf(reading.socket)?.readStart?.()
+    return true
+  }
+
   #wait(reading: Reading): void {
-    if (reading.takeOver?.() === true) {
-      reading.state = 'left'
-      return
-    }
     reading.state = 'waiting'
     reading.isSuspect = true
     this.#waiting.add(reading)
