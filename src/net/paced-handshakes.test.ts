@@ -142,7 +142,8 @@ test('of very many that come at once each is answered, also beside those that sa
   gone.destroy()
   const answerOf = async (): Promise<boolean> => {
     const socket = connectTls({ host: '127.0.0.1', port, ca: certificate.cert })
-    socket.end('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    // Whoever closes its side is not answered where the end comes before the turn of its request.
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
     let text = ''
     for await (const part of socket) text += String(part)
     return text.includes('here')
