@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as settle } from 'node:timers/promises'
+import { setImmediate as flushTurns } from 'node:timers/promises'
 import { inParallel } from './in-parallel.js'
 
 const items = Array.from({ length: 20 }, (_, index) => index)
@@ -14,7 +14,7 @@ test('no more at a time than was said', async () => {
   await inParallel(items, 3, async (item) => {
     running += 1
     most = Math.max(most, running)
-    await settle()
+    await flushTurns()
     running -= 1
     done.push(item)
   })
@@ -28,7 +28,7 @@ test('a failure is told when nothing runs any more', async () => {
   const work = inParallel(items, 4, async (item) => {
     begun.push(item)
     running += 1
-    if (item !== 1) await settle()
+    if (item !== 1) await flushTurns()
     running -= 1
     if (item === 1) throw new Error('no')
   })

@@ -14,7 +14,7 @@ import { accessObjects } from './bootstrap/access.js'
 import { placeAll } from './bootstrap/place.js'
 import { clusterRoleAggregation } from './cluster-role-aggregation.js'
 import { stageOf } from './engine.fixture.js'
-import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from './kit/timers.fixture.js'
 import { ownCall } from './own-call.js'
 
 const rule = (resource: string) => ({ verbs: ['get'], apiGroups: [''], resources: [resource] })
@@ -46,7 +46,7 @@ test('in the order of selectors and names, each rule once, and never its own', a
   await make('none', { rules: [rule('none')] })
   await make('all', { ...collecting('second', 'first'), rules: [rule('mine')] }, { first: 'yes' })
   const loop = clusterRoleAggregation(parts)
-  await settle()
+  await flushTurns()
   assert.deepEqual(resourcesOf('all'), ['a', 'both', 'm', 'z'])
   await loop.close()
 })
@@ -57,20 +57,20 @@ test('roles come, change, lose their labels and go; who edits a role that collec
   await make('all', collecting('part'), { mine: 'yes' })
   await make('a', { rules: [rule('a')] }, { part: 'yes' })
   await make('b', { rules: [rule('b')] }, { part: 'yes' })
-  await settle()
+  await flushTurns()
   assert.deepEqual(resourcesOf('all'), ['a', 'b'])
   await change('a', { rules: [rule('other')] })
-  await settle()
+  await flushTurns()
   assert.deepEqual(resourcesOf('all'), ['other', 'b'])
   await change('a', { metadata: { ...read('a')?.metadata, labels: undefined } })
-  await settle()
+  await flushTurns()
   assert.deepEqual(resourcesOf('all'), ['b'])
   await change('all', { rules: [rule('forged')] })
-  await settle()
+  await flushTurns()
   assert.deepEqual(resourcesOf('all'), ['b'])
   assert.deepEqual(read('all')?.metadata?.labels, { mine: 'yes' })
   await remove(engine, callOf('b'))
-  await settle()
+  await flushTurns()
   assert.deepEqual(resourcesOf('all'), [])
   await loop.close()
 })
@@ -84,7 +84,7 @@ test('what a fresh server has: view is in edit, edit in admin, and a second look
   )
   const loop = clusterRoleAggregation(parts)
   // What one role collected, another one collects then.
-  for (let i = 0; i < 10; i++) await settle()
+  for (let i = 0; i < 10; i++) await flushTurns()
   const [admin, edit, view] = ['admin', 'edit', 'view'].map((name) => new Set(resourcesOf(name)))
   assert.ok(view?.has('configmaps') && !view.has('secrets'))
   assert.ok(edit?.has('secrets') && !edit.has('rolebindings'))
@@ -92,7 +92,7 @@ test('what a fresh server has: view is in edit, edit in admin, and a second look
   await loop.close()
   const { revision } = engine.store
   const again = clusterRoleAggregation(parts)
-  await settle()
+  await flushTurns()
   assert.equal(engine.store.revision, revision)
   await again.close()
 })

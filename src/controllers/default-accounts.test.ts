@@ -11,7 +11,7 @@ import { remove } from '../verbs/delete.js'
 import { defaultAccounts } from './default-accounts.js'
 import { stageOf } from './engine.fixture.js'
 import type { LoopParts } from './kit/loop.js'
-import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from './kit/timers.fixture.js'
 import { ownCall } from './own-call.js'
 
 async function setUp() {
@@ -32,7 +32,7 @@ test('each namespace gets one, and gets it back', async () => {
   await make('old')
   const loop = defaultAccounts(parts)
   await make('new')
-  await settle()
+  await flushTurns()
   assert.deepEqual([count('old'), count('new')], [1, 1])
   await take('old')
   await timers.advance(50)
@@ -53,7 +53,7 @@ test('a store that cannot write is asked again', async () => {
     if (refusals-- > 0) throw unavailable('not now')
   }
   const loop = defaultAccounts({ ...parts, engine: { ...engine, admission: { ...engine.admission, mutate } } })
-  await settle()
+  await flushTurns()
   assert.equal(count('n'), 0)
   await timers.advance(2000)
   assert.equal(count('n'), 1)
@@ -82,7 +82,7 @@ test('one whom a policy refuses is made when it may be, and not where the namesp
     throw new ApiError({ ...status, details: { ...status.details, causes: [{ reason: 'NamespaceTerminating' }] } })
   }
   const loop = defaultAccounts({ ...parts, engine: { ...engine, admission: { ...engine.admission, mutate } } })
-  await settle()
+  await flushTurns()
   await timers.advance(5000)
   assert.equal(count('n'), 0)
   refuses = false

@@ -6,7 +6,7 @@ import type { Resource } from '../api/catalog.js'
 import { silentLogger } from '../base/logger.js'
 import { stageOf } from './engine.fixture.js'
 import { finishedJobs } from './finished-jobs.js'
-import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from './kit/timers.fixture.js'
 import { RawObjects } from './raw-objects.fixture.js'
 
 const beginMs = Date.parse('2026-01-01T00:00:00Z')
@@ -36,7 +36,7 @@ for (const { title, spec, status, stays, isLeft } of [
       assert.equal(jobs.read('j')?.metadata?.deletionTimestamp, undefined)
     }
     await timers.advance(2000)
-    await settle()
+    await flushTurns()
     const left = jobs.read('j')
     assert.equal(left !== undefined && left.metadata?.deletionTimestamp === undefined, isLeft)
     // What it made goes before it: the garbage collector sees to that.

@@ -13,7 +13,7 @@ import { flowObjects } from './bootstrap/flow-control.js'
 import { placeAll } from './bootstrap/place.js'
 import { stageOf } from './engine.fixture.js'
 import { flowSchemaStatus } from './flow-schema-status.js'
-import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from './kit/timers.fixture.js'
 import { ownCall } from './own-call.js'
 
 const limited = { type: 'Limited', limited: { nominalConcurrencyShares: 1, limitResponse: { type: 'Reject' } } }
@@ -39,15 +39,15 @@ test('a schema dangles until its level is there, and again when it is gone', asy
   const { engine, clock, schemas, levels, make, conditionOf, parts } = await setUp()
   const loop = flowSchemaStatus(parts)
   await make(schemas, 's', { priorityLevelConfiguration: { name: 'l' } })
-  await settle()
+  await flushTurns()
   assert.deepEqual(conditionOf('s'), [['Dangling', 'True', 'NotFound', '2024-01-01T00:00:00Z']])
   clock.ms += 1000
   await make(levels, 'l', limited)
-  await settle()
+  await flushTurns()
   assert.deepEqual(conditionOf('s'), [['Dangling', 'False', 'Found', '2024-01-01T00:00:01Z']])
   clock.ms += 1000
   await remove(engine, ownCall(engine, { resource: levels, name: 'l' }))
-  await settle()
+  await flushTurns()
   assert.deepEqual(conditionOf('s'), [['Dangling', 'True', 'NotFound', '2024-01-01T00:00:02Z']])
   const stored = engine.store.read({ resource: schemas, namespace: '', name: 's' })?.decode(schemas)
   const entry = stored?.metadata?.managedFields?.find(({ subresource }) => subresource === 'status')
@@ -61,7 +61,7 @@ test('what a fresh server has is right already, and nothing is written', async (
   await placeAll(engine, catalog, flowObjects(engine.identity, clock.ms))
   const { revision } = engine.store
   const loop = flowSchemaStatus(parts)
-  await settle()
+  await flushTurns()
   assert.equal(engine.store.revision, revision)
   await loop.close()
 })

@@ -13,7 +13,7 @@ import { remove } from '../verbs/delete.js'
 import type { LeftElsewhere } from './aggregation/remote-contents.js'
 import { stageOf } from './engine.fixture.js'
 import type { LoopParts } from './kit/loop.js'
-import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from './kit/timers.fixture.js'
 import { namespaceDeletion } from './namespace-deletion.js'
 import { ownCall } from './own-call.js'
 
@@ -33,7 +33,7 @@ async function setUp() {
   }
   const isThere = (name: string): boolean => engine.store.read({ resource: namespaces, namespace: '', name }) !== undefined
   const until = async (isDone: () => boolean): Promise<void> => {
-    for (let i = 0; i < 10_000 && !isDone(); i++) await settle()
+    for (let i = 0; i < 10_000 && !isDone(); i++) await flushTurns()
     assert.ok(isDone())
   }
   await make(namespaces, '', 'n')
@@ -101,7 +101,7 @@ test('what came late into a namespace that is gone, the next server deletes as w
   await make(configMaps, 'n', 'late')
   await make(configMaps, 'other', 'kept')
   const second = namespaceDeletion(parts, times, undefined, true)
-  await settle()
+  await flushTurns()
   await timers.advance(30_000)
   await until(() => engine.store.count(configMaps, 'n') === 0)
   await second.close()

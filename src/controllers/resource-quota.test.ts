@@ -10,7 +10,7 @@ import type { ResourceQuota } from '../resources/core/v1.schema.js'
 import { stageOf } from './engine.fixture.js'
 import { LoopCounters } from './kit/counters.js'
 import type { LoopParts } from './kit/loop.js'
-import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from './kit/timers.fixture.js'
 import { quotaStatus } from './resource-quota.js'
 
 async function setUp() {
@@ -30,7 +30,7 @@ async function setUp() {
   const advance = async (ms: number): Promise<void> => {
     now += ms
     await timers.advance(ms)
-    await settle()
+    await flushTurns()
   }
   return { engine, parts, catalogs, put, quota, advance, find }
 }
@@ -45,12 +45,12 @@ test('a quota that comes counts what is there, and one that says something else 
   const loop = quotaStatus(parts)
   const hard = { 'count/configmaps': '5', configmaps: '5', cpu: '4', 'count/nothing.example.com': '1' }
   await put('resourcequotas', 'q', { spec: { hard } })
-  await settle()
+  await flushTurns()
   assert.deepEqual(quota()?.status, {}, 'whoever made it finds it as they made it')
   await advance(500)
   assert.deepEqual(quota()?.status, { hard, used: { 'count/configmaps': '1', configmaps: '1', cpu: '1500m' } })
   await put('resourcequotas', 'q', { ...quota(), spec: { hard: { pods: '9' } } })
-  await settle()
+  await flushTurns()
   assert.deepEqual(quota()?.status, { hard: { pods: '9' }, used: { pods: '2' } })
   await loop.close()
 })
@@ -73,7 +73,7 @@ test('a pod that stays after its time counts no more', async () => {
   const loop = quotaStatus(parts)
   await put('resourcequotas', 'q', { spec: { hard: { pods: '5' } } })
   await put('pods', 'p', pod('1'), { deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 })
-  await settle()
+  await flushTurns()
   await advance(3000)
   assert.deepEqual(quota()?.status?.used, { pods: '1' })
   await advance(60_000)
@@ -86,11 +86,11 @@ test('what went without a word is found after a while', async () => {
   await put('configmaps', 'm', {})
   const loop = quotaStatus(parts)
   await put('resourcequotas', 'q', { spec: { hard: { 'count/configmaps': '5' } } })
-  await settle()
+  await flushTurns()
   await advance(3000)
   const stored = engine.store.read({ resource: find('configmaps'), namespace: 'a', name: 'm' })
   if (stored !== undefined) await engine.store.remove(stored)
-  await settle()
+  await flushTurns()
   assert.deepEqual(quota()?.status?.used, { 'count/configmaps': '1' })
   await advance(5 * 60_000)
   assert.deepEqual(quota()?.status?.used, { 'count/configmaps': '0' })
@@ -104,7 +104,7 @@ test('a kind that comes later is counted from then on, and one that is described
   const counters = new LoopCounters()
   const counted = (): number => counters.of('resourcequota_primary').worked.counts.reduce((sum, each) => sum + each, 0)
   const loop = quotaStatus({ ...parts, counters })
-  await settle()
+  await flushTurns()
   assert.deepEqual(quota()?.status?.used ?? {}, {})
   catalogs.change({ put: [limitRange] })
   await advance(1000)

@@ -14,7 +14,7 @@ import { get } from '../verbs/get.js'
 import { update } from '../verbs/update.js'
 import { stageOf } from './engine.fixture.js'
 import type { LoopParts } from './kit/loop.js'
-import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from './kit/timers.fixture.js'
 import { ownCall } from './own-call.js'
 import { publishRootCa, type RootCa, rootCaMaps } from './root-ca.js'
 
@@ -68,7 +68,7 @@ test('it is mended after a moment when it is changed, and let be when it is righ
   const running = loop(parts)
   await ask('n')
   await change('n', { data: { 'ca.crt': 'forged', more: 'x' } })
-  await settle()
+  await flushTurns()
   assert.deepEqual(dataOf('n'), { 'ca.crt': 'forged', more: 'x' })
   await timers.advance(1000)
   assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
@@ -93,7 +93,7 @@ test('labels of others stay when it is mended', async () => {
   await make('n')
   await ask('n')
   const running = loop(parts)
-  await settle()
+  await flushTurns()
   await change('n', { metadata: { ...read('n')?.metadata, labels: { mine: 'yes' } }, data: {} })
   await timers.advance(1000)
   assert.deepEqual(read('n')?.metadata?.labels, { mine: 'yes' })
@@ -107,10 +107,10 @@ test('new certificates reach every map, and nobody is told of them after the end
     await ask(namespace)
   }
   const running = loop(parts)
-  await settle()
+  await flushTurns()
   ca.pem = 'second'
   for (const listener of ca.listeners) listener()
-  await settle()
+  await flushTurns()
   assert.deepEqual([dataOf('a'), dataOf('b')], [{ 'ca.crt': 'second' }, { 'ca.crt': 'second' }])
   await running.close()
   assert.equal(ca.listeners.size, 0)
@@ -141,7 +141,7 @@ test('where it may not be mended, that is tried again; where it may not be made,
   await assert.rejects(ask('m'), (thrown: unknown) => thrown instanceof ApiError && thrown.status.code === 404)
   ca.pem = 'second'
   const running = loop(parts)
-  await settle()
+  await flushTurns()
   assert.deepEqual(dataOf('n'), { 'ca.crt': 'first' })
   refuses = false
   await timers.advance(60_000)

@@ -10,7 +10,7 @@ import { silentLogger } from '../base/logger.js'
 import { create } from '../verbs/create.js'
 import { remove } from '../verbs/delete.js'
 import { stageOf } from './engine.fixture.js'
-import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from './kit/timers.fixture.js'
 import { ownCall } from './own-call.js'
 import { tokenSecrets } from './token-secrets.js'
 
@@ -34,7 +34,7 @@ test('a secret that may not be deleted stays until it may be, and does not save 
     },
   })
   const loop = tokenSecrets({ pem: () => 'ca', onChange: () => () => undefined })({ engine, catalogs, logger: silentLogger, timers })
-  await settle()
+  await flushTurns()
   assert.equal(engine.store.count(secrets, 'n'), 3)
   await remove(engine, account)
   await timers.advance(5000)

@@ -12,7 +12,7 @@ import { update } from '../verbs/update.js'
 import { placeAll } from './bootstrap/place.js'
 import { type Trusted, trustMap, withTrusted } from './bootstrap/trust-map.js'
 import { stageOf } from './engine.fixture.js'
-import { FakeTimers, settle } from './kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from './kit/timers.fixture.js'
 import { ownCall } from './own-call.js'
 import { keepTrust } from './trust-keeper.js'
 
@@ -59,7 +59,7 @@ test('it is made again when it is deleted, and mended when it is changed', async
   const trusted = { 'client-ca-file': authority(10) }
   const { engine, timers, place, read, loop } = await setUp(trusted)
   await remove(engine, ownCall(engine, place))
-  await settle()
+  await flushTurns()
   assert.deepEqual(members(read() ?? {})['data'], trusted)
   await update(engine, ownCall(engine, place), { object: { ...read(), data: { mine: 'x' } } as object })
   await timers.advance(1000)

@@ -56,7 +56,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
   const offload = startHeavyThread(opening, ground, deciding)
   const listener = await makeListener(opening, { engine, catalogs, state, storage, loops, offload, extensions, hooks, outbound })
   // What clients are shown from now on must not be lost by a crash.
-  await files.settle()
+  await files.written()
   isServing = true
   const port = await openPort(opening, { listener, certificate, trust, store, state })
   const url = urlOf(port.address, port.port)
@@ -64,7 +64,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
   state.hasStarted = true
   loops.begin()
   const configured = writeConfiguration(settings, ground, url)
-  await files.settle()
+  await files.written()
   const forget = (): void => {
     eventRates.forget()
     forgetEvents(engine)
@@ -90,7 +90,7 @@ async function openGround(opening: Opening) {
   const catalogs = servedCatalog(settings)
   const { storage, store } = await openStore(opening)
   const files = new PendingFiles()
-  closing.add(() => files.settle())
+  closing.add(() => files.written())
   const credential = ensureAdminCredential(settings.dataDir, files.write)
   const serviceRanges = serviceRangesOf(settings.network)
   const certificate = await servingCertificate(settings, logger, files.write)

@@ -45,8 +45,8 @@ export async function startServer(options: ServerOptions = {}): Promise<Embedded
   const named = dataDir === undefined ? { ...settings, dataDir: undefined } : settings
   const assembled = await assemble(named, options.logger ?? silentLogger, options.signal)
   try {
-    const { settle } = await import('./embedding/settle.js')
-    if (isInMemory) await settle(assembled.parts)
+    const { untilIdle } = await import('./embedding/until-idle.js')
+    if (isInMemory) await untilIdle(assembled.parts)
     if (objects.length > 0) await (await import('./embedding/apply-objects.js')).applyObjects(assembled.parts, objects)
     return embeddedServer(assembled, settings.storage === 'memory')
   } catch (thrown) {

@@ -49,12 +49,12 @@ export class LogWriter {
 
   /** Resolves when all is written, when the reader is gone, or when it has had its time. */
   async close(): Promise<void> {
-    await atMost(closePatienceMs, this.settle())
+    await atMost(closePatienceMs, this.flush())
     this.#isOver = true
   }
 
   /** Resolves when nothing waits any more. */
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     await this.#writing
   }
 

@@ -64,7 +64,7 @@ test('a disk that was full is written to again, and the lines that found no room
   const fd = openSync('/dev/full', 'w')
   const writer = new LogWriter({ fd, mostWaitingBytes: 1 << 20, onLeftOut: (lines) => writer.write(`left out: ${lines}\n`) })
   for (const line of ['one\n', 'two\n']) writer.write(line)
-  await writer.settle()
+  await writer.flush()
   closeSync(fd)
   // As if there were room again: the lowest free number is the one that was just given back.
   assert.equal(openSync(path, 'w'), fd)

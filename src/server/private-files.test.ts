@@ -38,14 +38,14 @@ test('a full disk is named, and leaves the old content', { skip: canMount ? fals
   assert.deepEqual(readdirSync(disk).sort(), ['admin.conf', 'filler'])
 })
 
-test('files that are made beside other work are in their places when they are settled', async () => {
+test('files that are made beside other work are in their places once they are written', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pending-files-'))
   const [one, other] = [join(folder, 'pki', 'one'), join(folder, 'other')]
   const files = new PendingFiles()
   files.write(one, 'first')
   files.write(other, 'second')
   assert.equal(existsSync(one), false)
-  await files.settle()
+  await files.written()
   assert.deepEqual([readFileSync(one, 'utf8'), readFileSync(other, 'utf8')], ['first', 'second'])
   assert.equal(statSync(one).mode & 0o777, 0o600)
   assert.deepEqual(readdirSync(folder).sort(), ['other', 'pki'])
@@ -59,8 +59,8 @@ test('one that cannot be put in its place is told of, and leaves no draft; the o
   writePrivateFile(join(taken, 'inside'), 'a folder has its name')
   files.write(taken, 'first')
   files.write(free, 'second')
-  await assert.rejects(files.settle(), { path: taken })
+  await assert.rejects(files.written(), { path: taken })
   assert.deepEqual(readdirSync(folder).sort(), ['free', 'taken'])
-  await files.settle()
+  await files.written()
   rmSync(folder, { recursive: true })
 })

@@ -36,7 +36,7 @@ export const writePrivateFile: WriteFile = (path, content) =>
 
 /**
  * The same for files that a start makes: they become durable beside the event loop, while it goes on with something else. Nobody may be told of
- * what they hold before they are settled.
+ * what they hold before they are written.
  */
 export class PendingFiles {
   #pending: Promise<void>[] = []
@@ -52,7 +52,7 @@ export class PendingFiles {
   }
 
   /** Resolves when all of them are in their places and durable, and rejects with why one of them is not. */
-  async settle(): Promise<void> {
+  async written(): Promise<void> {
     let failed: { readonly reason: unknown } | undefined
     while (this.#pending.length > 0) {
       for (const outcome of await Promise.allSettled(this.#pending.splice(0))) if (outcome.status === 'rejected') failed ??= outcome
@@ -61,7 +61,7 @@ export class PendingFiles {
   }
 
   #keep(isDone: Promise<void>): void {
-    // Whoever settles hears of it.
+    // Whoever waits for `written` hears of it.
     isDone.catch(() => undefined)
     this.#pending.push(isDone)
   }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate as settle } from 'node:timers/promises'
+import { setImmediate as flushTurns } from 'node:timers/promises'
 import type { AdmissionRequest } from '../admission/admission.js'
 import { ApiError, forbidden, unavailable } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
@@ -90,7 +90,7 @@ test('a deletion of many ends where one is refused: when that is told, nothing g
       mutate: () => undefined,
       validate: async ({ name }) => {
         if (name === 'c03') throw forbidden(resource.subject, name, 'no')
-        await settle()
+        await flushTurns()
       },
     },
   }
@@ -98,7 +98,7 @@ test('a deletion of many ends where one is refused: when that is told, nothing g
   await assert.rejects(removeCollection(refusing, call, all), /no/)
   const left = engine.store.count(resource, 'n')
   assert.ok(left > names.length / 2, `${left} are left`)
-  for (let turns = 0; turns < 50; turns++) await settle()
+  for (let turns = 0; turns < 50; turns++) await flushTurns()
   assert.equal(engine.store.count(resource, 'n'), left)
 })
 
@@ -116,7 +116,7 @@ for (const deletionWorkers of [1, 3]) {
         mutate: () => undefined,
         validate: async () => {
           most = Math.max(most, ++running)
-          await settle()
+          await flushTurns()
           running--
         },
       },
@@ -320,7 +320,7 @@ for (const { title, waitedMs, isMade } of [
       admission: {
         mutate: () => undefined,
         validate: async () => {
-          await settle()
+          await flushTurns()
           now += waitedMs
           isGone = true
         },

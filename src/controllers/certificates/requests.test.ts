@@ -8,7 +8,7 @@ import { silentLogger } from '../../base/logger.js'
 import { certificate, nodeRequest, request } from '../../resources/certificates/requests.fixture.js'
 import type { CertificateSigningRequest } from '../../resources/certificates/v1.schema.js'
 import { stageOf } from '../engine.fixture.js'
-import { FakeTimers, settle } from '../kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from '../kit/timers.fixture.js'
 import { RawObjects } from '../raw-objects.fixture.js'
 import { certificateApproval } from './approve-requests.js'
 import { certificateCleaner } from './clean-requests.js'
@@ -72,7 +72,7 @@ for (const { title, spec, may, message } of [
     const loop = certificateApproval(parts)
     await requests.put({ metadata: { name: 'r' }, spec: { signerName, usages, groups: ['g'], ...spec } })
     await timers.advance(1000)
-    await settle()
+    await flushTurns()
     const { conditions = [] } = requests.read<CertificateSigningRequest>('r')?.status ?? {}
     const found = conditions.map((each) => [each.type, each.status, each.reason, each.message])
     assert.deepEqual(found, message === undefined ? [] : [['Approved', 'True', 'AutoApproved', message]])

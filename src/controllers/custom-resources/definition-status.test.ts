@@ -12,7 +12,7 @@ import { create } from '../../verbs/create.js'
 import { remove } from '../../verbs/delete.js'
 import { patch } from '../../verbs/patch.js'
 import { stageOf } from '../engine.fixture.js'
-import { FakeTimers, settle } from '../kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from '../kit/timers.fixture.js'
 import { ownCall } from '../own-call.js'
 import { serveCustomKinds } from './custom-kinds.js'
 import { customResourceDefinitions } from './definition-status.js'
@@ -91,7 +91,7 @@ test('it says that objects may not be deleted, and tries again', async () => {
   const why = 'widgets.example.com "a" is forbidden: it is precious'
   assert.deepEqual(says(), ['InstanceDeletionFailed', `could not issue all deletes: ${why}`])
   refuses = false
-  await settle()
+  await flushTurns()
   await timers.advance(6000)
   assert.equal(read(), undefined)
   await end()

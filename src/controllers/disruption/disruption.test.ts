@@ -8,7 +8,7 @@ import { customKind } from '../../resources/apiextensions/custom/custom-kind.js'
 import type { CustomResourceDefinition } from '../../resources/apiextensions/v1.schema.js'
 import type { PodDisruptionBudget } from '../../resources/policy/v1.schema.js'
 import { stageOf } from '../engine.fixture.js'
-import { FakeTimers, settle } from '../kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from '../kit/timers.fixture.js'
 import { RawObjects } from '../raw-objects.fixture.js'
 import { disruptionBudgets } from './disruption.js'
 
@@ -34,7 +34,7 @@ async function setUp() {
   const loop = disruptionBudgets({ ...stage, logger: silentLogger, timers })
   const status = async (): Promise<NonNullable<PodDisruptionBudget['status']>> => {
     await timers.advance(1000)
-    await settle()
+    await flushTurns()
     return budgets.read<PodDisruptionBudget>('b')?.status ?? {}
   }
   return { stage, timers, budgets, pods, makePod, loop, status, sets: of('apps', 'replicasets'), of }

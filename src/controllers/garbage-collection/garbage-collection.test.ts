@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { settle } from '../kit/timers.fixture.js'
+import { flushTurns } from '../kit/timers.fixture.js'
 import { type Play, Theatre } from './play.fixture.js'
 
 const long = { wait: 5000 }
@@ -250,7 +250,7 @@ for (const { title, given, when, expect } of plays) {
     const theatre = await Theatre.open()
     for (const thing of given) await theatre.make(thing)
     for (const step of when) await theatre.do(step)
-    await settle()
+    await flushTurns()
     assert.deepEqual(theatre.left, expect.left)
     for (const [name, owners] of Object.entries(expect.owners ?? {})) assert.deepEqual(theatre.ownersOf(name), owners)
     const events = theatre.events().map(({ involvedObject, reason, message }) => `${involvedObject.name} ${reason} ${message}`)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { box, boxes, definition, put } from '../../objects/fixture.js'
-import { settle } from '../kit/timers.fixture.js'
+import { flushTurns } from '../kit/timers.fixture.js'
 import { Theatre } from './play.fixture.js'
 
 const boxOwner = { of: 'x', as: { kind: 'Box', uid: 'uid-1' } }
@@ -123,7 +123,7 @@ test('nothing is done after the end', async () => {
   await theatre.remove('a')
   await theatre.stop()
   await theatre.timers.advance(10_000)
-  await settle()
+  await flushTurns()
   assert.deepEqual(theatre.left, ['b'])
   assert.equal(theatre.timers.size, 0)
 })

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { durationBounds, QueueCounters } from './counters.js'
 import { KeyedQueue, type QueueOptions } from './keyed-queue.js'
-import { FakeTimers, settle } from './timers.fixture.js'
+import { FakeTimers, flushTurns } from './timers.fixture.js'
 
 interface Work {
   readonly key: string
@@ -33,7 +33,7 @@ function setUp(options: Partial<QueueOptions> = {}) {
     ...options,
   })
   const next = async (): Promise<Work> => {
-    await settle()
+    await flushTurns()
     return open.shift() as Work
   }
   return { queue, timers, counters, open, begun, failures, overflows, next }
@@ -43,13 +43,13 @@ test('a key waits once, and is worked on again when it is asked for meanwhile', 
   const { queue, begun, next } = setUp({ concurrency: 4 })
   for (const key of ['a', 'a', 'b', 'a']) queue.add(key)
   assert.deepEqual(begun, [], 'never in the turn of whoever added it')
-  await settle()
+  await flushTurns()
   assert.deepEqual(begun, ['a', 'b'])
   for (let i = 0; i < 3; i++) queue.add('a')
-  await settle()
+  await flushTurns()
   assert.deepEqual(begun, ['a', 'b'], 'not twice at the same time')
   ;(await next()).end()
-  await settle()
+  await flushTurns()
   assert.deepEqual(begun, ['a', 'b', 'a'])
 })
 
@@ -62,7 +62,7 @@ test('no more at a time than was said, and all of them', async () => {
     work: async (key) => {
       running += 1
       most = Math.max(most, running)
-      await settle()
+      await flushTurns()
       running -= 1
       done.push(key)
       return undefined
@@ -70,7 +70,7 @@ test('no more at a time than was said, and all of them', async () => {
   })
   const keys = Array.from({ length: 20 }, (_, index) => `k${index}`)
   for (const key of keys) queue.add(key)
-  for (let i = 0; i < 20 && done.length < keys.length; i++) await settle()
+  for (let i = 0; i < 20 && done.length < keys.length; i++) await flushTurns()
   assert.deepEqual(done, keys)
   assert.equal(most, 3)
 })
@@ -80,7 +80,7 @@ test('what fails comes again, each time after twice as long up to a limit, until
   queue.add('a')
   for (let i = 0; i < 6; i++) {
     ;(await next()).fail(new Error('no'))
-    await settle()
+    await flushTurns()
     assert.equal(begun.length, i + 1)
     await timers.advance(failures[i]?.againMs ?? 0)
   }
@@ -89,19 +89,19 @@ test('what fails comes again, each time after twice as long up to a limit, until
     [100, 200, 400, 800, 1000, 1000],
   )
   ;(await next()).end()
-  await settle()
+  await flushTurns()
   queue.add('a')
   ;(await next()).fail(new Error('no'))
-  await settle()
+  await flushTurns()
   assert.equal(failures.at(-1)?.againMs, 100, 'success is the end of it')
 })
 
 test('many that fail together do not come again together', async () => {
   const { queue, failures, open } = setUp({ concurrency: 50, random: Math.random })
   for (let i = 0; i < 50; i++) queue.add(`k${i}`)
-  await settle()
+  await flushTurns()
   for (const { fail } of open) fail(new Error('no'))
-  await settle()
+  await flushTurns()
   const delays = failures.map(({ againMs }) => againMs)
   assert.ok(new Set(delays).size > 40)
   assert.ok(delays.every((ms) => ms >= 75 && ms <= 100))
@@ -111,9 +111,9 @@ test('a change does not wait for the time of a retry', async () => {
   const { queue, timers, next, begun } = setUp()
   queue.add('a')
   ;(await next()).fail(new Error('no'))
-  await settle()
+  await flushTurns()
   queue.add('a')
-  await settle()
+  await flushTurns()
   assert.equal(begun.length, 2)
   ;(await next()).end()
   await timers.advance(10_000)
@@ -126,7 +126,7 @@ test('what fails because of what it writes itself does not spin', async () => {
   const first = await next()
   queue.add('a')
   first.fail(new Error('no'))
-  await settle()
+  await flushTurns()
   assert.equal(begun.length, 1)
   await timers.advance(100)
   assert.equal(begun.length, 2)
@@ -151,7 +151,7 @@ test('work can ask for another time, and the earlier one counts', async () => {
 test('there is a bound, and whoever is not taken is told of', async () => {
   const { queue, overflows, next, begun } = setUp({ mostKeys: 4 })
   queue.add('running')
-  await settle()
+  await flushTurns()
   for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) queue.add(key)
   assert.deepEqual(overflows, [0, 0])
   assert.equal(queue.hasRoom, false)
@@ -160,13 +160,13 @@ test('there is a bound, and whoever is not taken is told of', async () => {
     hasRoom = true
   })
   ;(await next()).end()
-  await settle()
+  await flushTurns()
   assert.equal(hasRoom, false, 'not for one key alone')
   ;(await next()).end()
-  await settle()
+  await flushTurns()
   assert.equal(hasRoom, true)
   for (const _ of ['b', 'c', 'd']) (await next()).end()
-  await settle()
+  await flushTurns()
   assert.deepEqual(begun, ['running', 'a', 'b', 'c', 'd'])
 })
 
@@ -175,7 +175,7 @@ test('what waits for its time is bounded, too, and does not keep others out', as
   for (const key of ['a', 'b', 'c']) queue.addAfter(key, 700)
   assert.deepEqual(overflows, [700])
   queue.add('d')
-  await settle()
+  await flushTurns()
   assert.deepEqual(begun, ['d'])
 })
 
@@ -190,7 +190,7 @@ test('closing waits for what runs, and nothing starts afterwards', async () => {
   })
   queue.add('d')
   queue.add('a')
-  await settle()
+  await flushTurns()
   assert.equal(isClosed, false)
   running.fail(new Error('no'))
   await closing
@@ -220,7 +220,7 @@ test('requests get their turn while there is much to do', async () => {
     },
   })
   for (let i = 0; i < 200; i++) queue.add(`k${i}`)
-  for (let i = 0; i < 20 && begun.length < 200; i++) await settle()
+  for (let i = 0; i < 20 && begun.length < 200; i++) await flushTurns()
   assert.equal(begun.length, 200)
   assert.ok(most <= 6, `${most} ms in one turn`)
 })
@@ -234,7 +234,7 @@ test('counters tell what was asked for, how long it waited and took, and how oft
   assert.deepEqual(counters.state(), { depth: 1, unfinishedSeconds: 2, longestRunningSeconds: 2 })
   first.fail(new Error('no'))
   ;(await next()).end()
-  await settle()
+  await flushTurns()
   assert.equal(counters.adds, 2)
   assert.equal(counters.retries, 1)
   assert.equal(counters.queued.sum, 2)
@@ -257,7 +257,7 @@ test('it says when there is nothing to do, and does what was put off when it is 
   queue.hurry(1000)
   assert.equal(queue.isIdle, false)
   ;(await next()).end()
-  await settle()
+  await flushTurns()
   assert.equal(queue.isIdle, true)
   assert.deepEqual(begun, ['soon'])
 })

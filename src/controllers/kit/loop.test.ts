@@ -10,7 +10,7 @@ import { stageOf } from '../engine.fixture.js'
 import { LeaderElection, type LeaseState } from '../leader-election.js'
 import { LoopCounters } from './counters.js'
 import { KeyedLoop, type LoopParts, type LoopPlan } from './loop.js'
-import { FakeTimers, settle } from './timers.fixture.js'
+import { FakeTimers, flushTurns } from './timers.fixture.js'
 
 async function setUp(logger: Logger = silentLogger) {
   const { engine, catalogs } = await stageOf('cluster', systemClock)
@@ -34,18 +34,18 @@ test('what is there, what comes, what changes and what goes', async () => {
   await put(store, box('a'))
   const loop = new KeyedLoop(parts, plan)
   const revision = await put(store, box('b'))
-  await settle()
+  await flushTurns()
   assert.deepEqual(seen.sort(), ['a', 'b'])
   await put(store, box('b', { color: 'red' }), revision)
-  await settle()
+  await flushTurns()
   assert.equal(seen.length, 3)
   const stored = store.read({ resource: boxes, namespace: 'n', name: 'b' })
   if (stored !== undefined) await store.remove(stored)
-  await settle()
+  await flushTurns()
   assert.equal(seen.length, 4)
   await loop.close()
   await put(store, box('c'))
-  await settle()
+  await flushTurns()
   assert.equal(seen.length, 4)
 })
 
@@ -61,10 +61,10 @@ test('a source may be about some objects, about changes alone, and about later',
       { ...source, onlyChanges: true, keyOf: ({ key }, how) => (how === 'ADDED' ? { key, afterMs: 50 } : undefined) },
     ],
   })
-  await settle()
+  await flushTurns()
   assert.deepEqual(seen, ['red'])
   await put(store, box('b', { color: 'blue' }))
-  await settle()
+  await flushTurns()
   assert.deepEqual(seen, ['red'])
   await timers.advance(50)
   assert.deepEqual(seen, ['red', 'boxes/n/b'])
@@ -76,7 +76,7 @@ test('nothing is lost when more comes than there is room for, before and after t
   for (let i = 0; i < 40; i++) await put(store, box(`old${i}`))
   const loop = new KeyedLoop(parts, { ...plan, mostKeys: 4 })
   await Promise.all(Array.from({ length: 40 }, (_, i) => put(store, box(`new${i}`))))
-  for (let i = 0; i < 5000 && new Set(seen).size < 80; i++) await settle()
+  for (let i = 0; i < 5000 && new Set(seen).size < 80; i++) await flushTurns()
   assert.equal(new Set(seen).size, 80)
   await loop.close()
 })
@@ -85,7 +85,7 @@ test('a kind of many pages is listed whole', async () => {
   const { store, parts, plan, seen } = await setUp()
   await Promise.all(Array.from({ length: 1000 }, (_, i) => put(store, box(`b${i}`))))
   const loop = new KeyedLoop(parts, plan)
-  for (let i = 0; i < 5000 && seen.length < 1000; i++) await settle()
+  for (let i = 0; i < 5000 && seen.length < 1000; i++) await flushTurns()
   assert.equal(new Set(seen).size, 1000)
   assert.equal(seen.length, 1000)
   await loop.close()
@@ -95,11 +95,11 @@ test('everything is looked at again from time to time where that is wanted, and 
   const { store, parts, plan, timers, seen } = await setUp()
   await put(store, box('a'))
   const idle = new KeyedLoop(parts, plan)
-  await settle()
+  await flushTurns()
   assert.equal(timers.size, 0)
   await idle.close()
   const loop = new KeyedLoop(parts, { ...plan, resyncMs: 60_000 })
-  await settle()
+  await flushTurns()
   seen.length = 0
   await timers.advance(59_999)
   assert.deepEqual(seen, [])
@@ -186,7 +186,7 @@ test('a server that no longer leads lets what runs end between two steps, and be
     work: async (key, { signal, pieces }) => {
       seen.push(key)
       while (!signal.aborted) {
-        await settle()
+        await flushTurns()
         if (pieces.isOver) await pieces.next()
       }
       isEnded = true
@@ -201,13 +201,13 @@ test('a server that no longer leads lets what runs end between two steps, and be
     times: { renewMs: 5, giveUpMs: 5000, lookMs: 5 },
     start: () => [new KeyedLoop(parts, long)],
   })
-  while (seen.length === 0) await settle()
+  while (seen.length === 0) await flushTurns()
   lease = { version: '2', holder: 'another', durationMs: 1e6 }
-  while (election.isLeading) await settle()
+  while (election.isLeading) await flushTurns()
   await election.close()
   assert.equal(isEnded, true)
   await put(store, box('d'))
-  await settle()
+  await flushTurns()
   assert.deepEqual(seen, ['a'])
 })
 
@@ -218,23 +218,23 @@ test('kinds that come are listed and watched, those that go are not, and those t
     sources: (catalog) => catalog.all().map((resource) => ({ resource, namespace: '', keyOf: ({ key }) => key })),
   })
   await put(store, box('before'))
-  await settle()
+  await flushTurns()
   assert.deepEqual(seen, [], 'nobody knows the kind yet')
   catalogs.change({ put: [boxes.definition] })
-  await settle()
+  await flushTurns()
   assert.deepEqual(seen, ['boxes/n/before'])
   await put(store, box('after'))
-  await settle()
+  await flushTurns()
   assert.deepEqual(seen, ['boxes/n/before', 'boxes/n/after'])
   catalogs.change({ put: [{ ...boxes.definition, resource: 'others' }] })
-  await settle()
+  await flushTurns()
   assert.equal(seen.length, 2)
   catalogs.change({ remove: [{ group: '', resource: 'boxes' }] })
   await put(store, box('late'))
-  await settle()
+  await flushTurns()
   assert.equal(seen.length, 2)
   await loop.close()
   catalogs.change({ put: [boxes.definition] })
-  await settle()
+  await flushTurns()
   assert.equal(seen.length, 2)
 })

@@ -5,7 +5,7 @@ import type { Timers } from './timers.js'
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Lets everything happen that waits for no timer. */
-export async function settle(): Promise<void> {
+export async function flushTurns(): Promise<void> {
   for (let turns = 0; turns < 10; turns++) await turn()
 }
 
@@ -32,7 +32,7 @@ export class FakeTimers implements Timers {
   }
 
   async advance(ms: number): Promise<void> {
-    await settle()
+    await flushTurns()
     const endMs = this.#nowMs + ms
     for (;;) {
       let nextMs = Number.POSITIVE_INFINITY
@@ -41,7 +41,7 @@ export class FakeTimers implements Timers {
       this.#nowMs = Math.max(this.#nowMs, nextMs)
       // Those of one moment run together, but for those that another one takes back.
       for (const timer of [...this.#pending]) if (timer.atMs === nextMs && this.#pending.delete(timer)) timer.run()
-      await settle()
+      await flushTurns()
     }
     this.#nowMs = endMs
   }

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import type { Resource } from '../../api/catalog.js'
 import { silentLogger } from '../../base/logger.js'
 import { stageOf } from '../engine.fixture.js'
-import { FakeTimers, settle } from '../kit/timers.fixture.js'
+import { FakeTimers, flushTurns } from '../kit/timers.fixture.js'
 import { RawObjects } from '../raw-objects.fixture.js'
 import { claimProtection } from './claim-protection.js'
 import { volumeProtection } from './volume-protection.js'
@@ -25,7 +25,7 @@ async function setUp() {
   }
   const wait = async (): Promise<void> => {
     await timers.advance(2000)
-    await settle()
+    await flushTurns()
   }
   return { claims: of('persistentvolumeclaims'), volumes: of('persistentvolumes'), pods: of('pods'), wait, close }
 }

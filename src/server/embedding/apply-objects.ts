@@ -8,7 +8,7 @@ import { patch } from '../../verbs/patch.js'
 import { StartError } from '../start-failure.js'
 import type { Parts } from './parts.js'
 import type { NamedObject } from './read-objects.js'
-import { settle } from './settle.js'
+import { untilIdle } from './until-idle.js'
 
 const fieldManager = 'start'
 /** How long a definition may take until its kind is served. */
@@ -27,7 +27,7 @@ export async function applyObjects(parts: Parts, objects: readonly NamedObject[]
       throw new StartError(`objects: ${object.origin}: ${thrown instanceof Error ? thrown.message : String(thrown)}`)
     }
   }
-  await settle(parts)
+  await untilIdle(parts)
 }
 
 async function apply(parts: Parts, { object, origin }: NamedObject): Promise<void> {

@@ -7,7 +7,7 @@ import { ownLease } from '../../controllers/bootstrap/own-objects.js'
 import { collectionOf, keyOf } from '../../objects/keys.js'
 import type { Write } from '../../storage/storage.js'
 import type { Parts } from './parts.js'
-import { settle } from './settle.js'
+import { untilIdle } from './until-idle.js'
 
 const everything = { start: '\0', end: '\u{10ffff}' }
 const definitions = { group: { stem: 'apiextensions' }, resource: 'customresourcedefinitions' } as const
@@ -37,10 +37,10 @@ export class StartState {
 
   /** Resolves when everything is as it was, and the loops have nothing more to do. */
   async restore(): Promise<void> {
-    let isSettled = true
+    let isIdle = true
     for (let round = 0; round < mostRounds; round++) {
       // Who did not get done the first time waits for somebody outside, and would not get done now, either.
-      isSettled = await settle(this.#parts, isSettled ? undefined : shortPatienceMs)
+      isIdle = await untilIdle(this.#parts, isIdle ? undefined : shortPatienceMs)
       const differences = this.#differences()
       if (differences.length === 0) {
         this.#parts.forget()

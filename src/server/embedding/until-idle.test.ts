@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Parts } from './parts.js'
-import { settle } from './settle.js'
+import { untilIdle } from './until-idle.js'
 
 function loopsOf(isIdle: () => boolean) {
   const loops = { looks: 0, hurried: 0 }
@@ -23,19 +23,19 @@ function loopsOf(isIdle: () => boolean) {
 
 test('loops that never get done are given up, and not looked at in every turn', async () => {
   const { parts, loops } = loopsOf(() => false)
-  assert.equal(await settle(parts, 500), false)
+  assert.equal(await untilIdle(parts, 500), false)
   // Five hundred turns, and a look every two milliseconds.
   assert.ok(loops.looks < 800, `${loops.looks} looks`)
 })
 
 test('loops that have nothing to do are asked once more', async () => {
   const { parts, loops } = loopsOf(() => true)
-  assert.equal(await settle(parts, 60_000), true)
+  assert.equal(await untilIdle(parts, 60_000), true)
   assert.deepEqual(loops, { looks: 3, hurried: 2 })
 })
 
 test('loops that get done are waited for', async () => {
   let left = 1000
   const { parts } = loopsOf(() => --left < 0)
-  assert.equal(await settle(parts, 60_000), true)
+  assert.equal(await untilIdle(parts, 60_000), true)
 })

@@ -15,7 +15,7 @@ const turnsInRow = 500
 const lookMs = 2
 
 /** Whether they have. */
-export async function settle({ loops }: Pick<Parts, 'loops'>, patienceMs = usualPatienceMs): Promise<boolean> {
+export async function untilIdle({ loops }: Pick<Parts, 'loops'>, patienceMs = usualPatienceMs): Promise<boolean> {
   const untilMs = performance.now() + patienceMs
   let turns = 0
   for (let pass = 0; pass < mostPasses; pass++) {
