@@ -12,7 +12,6 @@ import { readSettings } from './options/read-settings.js'
 import type { Settings } from './options/settings.js'
 import { tunePlatformSoon } from './platform-flags.js'
 import { makePrivateFolder } from './private-files.js'
-import { readRootCertificates } from './root-certificates.js'
 import type { RunningServer } from './running-server.js'
 import { explainStartFailure } from './start-failure.js'
 import { packageVersion } from './version.js'
@@ -92,7 +91,6 @@ async function runMove(command: MoveCommand, args: readonly string[], { print, c
 }
 
 async function serve(parsed: ParsedFlags, surroundings: Surroundings): Promise<void> {
-  readRootCertificates()
   const settings = await readSettings(parsed)
   sayNotes(settings, surroundings)
   const logger = createLogger(settings.logLevel, { fd: 2, format: settings.logFormat })
