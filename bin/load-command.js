@@ -3,21 +3,35 @@
 
 'use strict'
 
-const { readFileSync } = require('node:fs')
+const { closeSync, fstatSync, openSync, readSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const { dirname, join } = require('node:path')
 const { Script } = require('node:vm')
 
 const folder = join(__dirname, '..', 'dist', 'bundle')
+/** By how much a code cache may be longer than its text. */
+const spareBytes = 256 << 10
 /** The first line of the text. */
 const nameOf = (text) => text.slice('// '.length, text.indexOf('\n'))
 
-const readOptional = (file, encoding) => {
+/** Memory for both files, one after the other: what is new to the process is handed out page by page, which takes longer than to read. */
+let memory = Buffer.alloc(0)
+
+/** The bytes of a file, until the next is read; undefined where there is none. */
+function readOptional(path) {
+  let file
   try {
-    return readFileSync(file, encoding)
+    file = openSync(path)
   } catch (error) {
     if (error.code === 'ENOENT') return undefined
     throw error
+  }
+  try {
+    const { size } = fstatSync(file)
+    if (memory.length < size) memory = Buffer.allocUnsafeSlow(size + spareBytes)
+    return memory.subarray(0, readSync(file, memory, 0, size, 0))
+  } finally {
+    closeSync(file)
   }
 }
 
@@ -25,10 +39,11 @@ const readOptional = (file, encoding) => {
 function loadCommand(name = 'command') {
   const path = join(folder, `${name}.cjs`)
   // All of it is ASCII, which is what makes this quick.
-  const text = readOptional(path, 'latin1')
+  const text = readOptional(path)?.toString('latin1')
   if (text === undefined) return undefined
   const cachePath = join(folder, `${name}-${nameOf(text)}.cache`)
   const script = new Script(text, { filename: path, cachedData: readOptional(cachePath) })
+  memory = Buffer.alloc(0)
   const command = { exports: {} }
   script.runInThisContext()(command.exports, createRequire(path), command, path, dirname(path))
   return { script, cachePath, exports: command.exports }

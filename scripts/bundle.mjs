@@ -46,13 +46,40 @@ function ownFile() {
 }
 `
 
-/** The package of the embedded store, which every start loads. It looks for its library beside its own file. */
+/**
+ * Finds the library where npm puts it. A library that was compiled on this machine, or is meant for another C library, program or platform, is found by the
+ * package that looks everywhere, which takes 5 ms.
+ */
+const ownLibrary = `
+const { existsSync } = require('node:fs')
+const { join } = require('node:path')
+const { env, platform, arch, versions } = process
+const asked = ['LIBC', 'LMDB_PREBUILD', 'PREBUILDS_ONLY', 'npm_config_arch', 'npm_config_platform', 'ELECTRON_RUN_AS_NODE']
+const loaders = { x64: '/lib/ld-musl-x86_64.so.1', arm64: '/lib/ld-musl-aarch64.so.1' }
+const isUsual = () =>
+  platform === 'linux' && arch in loaders && !existsSync(loaders[arch]) && !versions.electron && !versions.nw && asked.every((name) => !env[name])
+module.exports = (folder) => {
+  const library = join(folder, '..', '@lmdb', 'lmdb-linux-' + arch, 'node.abi' + versions.modules + '.glibc.node')
+  if (isUsual() && !existsSync(join(folder, 'build')) && existsSync(library)) return require(library)
+  return require('node-gyp-build-optional-packages/node-gyp-build.js')(folder)
+}
+`
+
+/** The package of the embedded store, which every start loads. It looks for its library beside its own file, and brings a serialiser that is not used. */
 const embeddedStore = {
   name: 'embedded store',
-  setup: ({ onLoad }) =>
+  setup: ({ onResolve, onLoad }) => {
+    onResolve({ filter: /^(?:msgpackr|node-gyp-build-optional-packages)$/ }, ({ path, resolveDir }) => ({
+      path,
+      namespace: 'instead',
+      pluginData: resolveDir,
+    }))
+    onLoad({ filter: /^msgpackr$/, namespace: 'instead' }, () => ({ contents: 'exports.Encoder = undefined' }))
+    onLoad({ filter: /^node-gyp/, namespace: 'instead' }, ({ pluginData }) => ({ contents: ownLibrary, resolveDir: pluginData }))
     onLoad({ filter: /[\\/]lmdb[\\/]dist[\\/]index\.cjs$/ }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replaceAll('__filename', 'ownFile()') + ownFile,
-    })),
+    }))
+  },
 }
 
 /** Modules of the platform that a server needs after its start, if at all: together they take longer to load than many a room of ours. */
@@ -61,28 +88,31 @@ const laterModules = ['child_process', 'dns/promises', 'fs/promises', 'http2', '
 /** Stands for such a module, and loads it when something of it is asked for. */
 const laterModule = (name, exported) => `
   let loaded
-  const load = () => (loaded ??= require('node:${name}'))
+  const load = () => (loaded ??= require('${name}'))
   module.exports = {
     ${exported.map((each) => `get ${each}() { return load().${each} },`).join('\n    ')}
   }
 `
 
+/** What patterns of users are read with, a twentieth of the server's text: a script of its own, which the first of them loads. */
+const patterns = 're2js'
+
 const loadLater = {
   name: 'load later',
   setup: ({ onResolve, onLoad }) => {
     // What stands for a module asks for the real one.
-    onResolve({ filter: new RegExp(`^(?:node:)?(?:${laterModules.join('|')})$`) }, ({ path, namespace }) =>
-      namespace === 'later' ? undefined : { path: path.replace('node:', ''), namespace: 'later' },
+    onResolve({ filter: new RegExp(`^(?:node:)?(?:${laterModules.join('|')}|${patterns})$`) }, ({ path, namespace, kind }) =>
+      namespace === 'later' || kind === 'entry-point' ? undefined : { path: path.replace('node:', ''), namespace: 'later' },
     )
     onLoad({ filter: /.*/, namespace: 'later' }, async ({ path }) => {
-      const exported = Object.keys(await import(`node:${path}`)).filter((name) => name !== 'default')
-      return { contents: laterModule(path, exported), loader: 'js' }
+      const exported = Object.keys(await import(path)).filter((name) => name !== 'default')
+      return { contents: laterModule(path === patterns ? `./${patterns}.cjs` : `node:${path}`, exported), loader: 'js' }
     })
   },
 }
 
 /** What one command of the client needs, and is larger than all of them: scripts of their own, which the others do not read. */
-const largeParts = { 'local-patch': 'dist/cli/local-patch.js', re2js: 're2js' }
+const largeParts = { 'local-patch': 'dist/cli/local-patch.js' }
 
 /** What one command of the server needs, and asks for every schema by its name: to give them names would take longer than the rest of its modules. */
 const namedSchemas = { 'codec-schemas': 'dist/server/codec-schemas.js' }
@@ -108,7 +138,7 @@ const scriptOptions = {
   // To read the text is a part of every start.
   minifyWhitespace: true,
   format: 'cjs',
-  external: ['pino'],
+  external: ['pino', `./${patterns}.cjs`],
   // A script that comes from a code cache cannot import; what is loaded on demand is required then.
   supported: { 'dynamic-import': false },
   // As if it was loaded by require: that build of the package is one file.
@@ -136,7 +166,7 @@ const bundles = await Promise.all([
     entryPoints: ['dist/cli/main.js'],
     outfile: client,
   }),
-  ...Object.entries({ ...largeParts, ...namedSchemas }).map(([name, path]) =>
+  ...Object.entries({ ...largeParts, ...namedSchemas, [patterns]: patterns }).map(([name, path]) =>
     build({
       ...scriptOptions,
       metafile: true,

@@ -9,9 +9,6 @@ const { join } = require('node:path')
 const v8 = require('node:v8')
 const { loadCommand } = require('../bin/load-command.js')
 
-// As bin/cluster-apiserver does.
-process.env.MSGPACKR_NATIVE_ACCELERATION_DISABLED ??= 'true'
-
 // The server sets a flag of V8, and a cache is good for the flags only that were set when it was written.
 v8.setFlagsFromString = () => undefined
 

@@ -89,6 +89,37 @@ test('a start and the first request read no other script', () => {
   assert.deepEqual(JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' })), ['index.cjs', 'load-command.js'])
 })
 
+/** Which files a server on a new folder has loaded, in a process of its own, beside those of the command. */
+function loadedBy(flags: readonly string[], env: Readonly<Record<string, string>> = {}): readonly string[] {
+  const root = mkdtempSync(join(tmpdir(), 'bundle-test-'))
+  const options = { dataDir: join(root, 'data'), flags }
+  const script = `const { startServer } = require(${JSON.stringify(join(folder, 'index.cjs'))})
+    startServer(${JSON.stringify(options)}).then(async (server) => {
+      await server.close()
+      console.log(JSON.stringify(Object.keys(require.cache).map((path) => path.split('/').at(-1))))
+    })`
+  try {
+    const names: readonly string[] = JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8', env }))
+    return names.filter((name) => name !== 'index.cjs' && name !== 'load-command.js')
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+test('the library of the store is found at once, or by the package that looks everywhere', () => {
+  const [atOnce = '', ...others] = loadedBy([])
+  assert.match(atOnce, /\.node$/)
+  assert.deepEqual(others, [])
+  // Whoever asks for something has the package look for it, which reads its description.
+  const libc = /musl/.test(atOnce) ? 'musl' : 'glibc'
+  assert.deepEqual(loadedBy([], { LIBC: libc }), ['package.json', atOnce])
+})
+
+test('what reads patterns of users is loaded with the first of them', () => {
+  assert.ok(!loadedBy([]).includes('re2js.cjs'))
+  assert.ok(loadedBy(['--cors-allowed-origins=^https://']).includes('re2js.cjs'))
+})
+
 test('the schemas that the codec command asks for by name are in a script of their own', () => {
   const convert = (to: string, input: Buffer): Buffer =>
     execFileSync(process.execPath, [join(repoRoot, 'bin', 'cluster-apiserver'), 'codec', '--to', to], { input })

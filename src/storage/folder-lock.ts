@@ -21,7 +21,7 @@ export function lockFolder(folder: string): FolderLock {
   const { dev, ino } = statSync(folder)
   const identity = `${dev}:${ino}`
   if (heldHere.has(identity)) throw refusal(folder, process.pid)
-  const root = open({ path: join(folder, lockFileName), noSubdir: true, overlappingSync: false, maxReaders: 16 })
+  const root = open({ path: join(folder, lockFileName), noSubdir: true, overlappingSync: false, maxReaders: 16, encoding: 'binary' })
   const note = join(folder, ownerNoteName)
   const holder = becomeReader(root) ?? lastingOwner(note)
   if (holder !== undefined) {
