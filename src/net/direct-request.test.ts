@@ -149,6 +149,7 @@ test('a body that is taken at once does not go through the stream', async () => 
 test('a body that came before somebody wants it is taken as well, and a long one is left in the stream', async () => {
   for (const [bytes, isDirect] of [
     [3, true],
+    [50_000, true],
     [200_000, false],
   ] as const) {
     let wasTaken: boolean | undefined
@@ -175,6 +176,25 @@ test('a body that came before somebody wants it is taken as well, and a long one
     assert.equal(wasTaken, isDirect)
     stop(server)
   }
+})
+
+test('a body of many small parts that nobody wants yet is left in the stream', async () => {
+  let wasTaken: boolean | undefined
+  let size = 0
+  const server = await start((request, response) => {
+    setTimeout(() => {
+      wasTaken = takeBody(request, { data: () => undefined, end: () => undefined, aborted: () => undefined })
+      request.on('data', (part: Buffer) => {
+        size += part.length
+      })
+      request.on('end', () => response.end('ok.'))
+    }, 50)
+  })
+  const chunk = `64\r\n${'x'.repeat(100)}\r\n`
+  await answersTo(server, [Buffer.from(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(300)}0\r\n\r\n`)], 1)
+  assert.equal(wasTaken, false)
+  assert.equal(size, 30_000)
+  stop(server)
 })
 
 test('a request that is answered and was not read is forgotten by the parser, and needs no tick to end', async () => {

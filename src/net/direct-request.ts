@@ -13,12 +13,20 @@ export interface BodyTaker {
   aborted(): void
 }
 
+/**
+ * So much of a body is kept while nobody has said how he wants it: what one reading of a connection brings, which a stream would be given as well. With
+ * less a body of 50 KB whose request had to wait for its turn went through a stream.
+ */
+const mostKeptBytes = 64 << 10
+/** In more parts than this only as much is kept as a stream would hold: small ones take more memory than their bytes. */
+const mostKeptParts = 8
+
 /** What tells that a request has ended is asked for here: Node's parser forgets it then. */
 const endedOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(IncomingMessage.prototype), 'readableEnded')?.get
 
 export class DirectRequest extends IncomingMessage {
   #taker: BodyTaker | undefined = undefined
-  /** What has come while nobody has said how he wants it: less than a stream would hold. */
+  /** What has come while nobody has said how he wants it. */
   #kept: Buffer[] | undefined = undefined
   #keptBytes = 0
   /** Whether it is a stream for good. */
@@ -65,7 +73,8 @@ export class DirectRequest extends IncomingMessage {
       return true
     }
     this.#keptBytes += part.length
-    if (this.#keptBytes >= this.readableHighWaterMark) return false
+    const isMuch = this.#keptBytes >= this.readableHighWaterMark
+    if (isMuch && (this.#keptBytes > mostKeptBytes || (this.#kept?.length ?? 0) >= mostKeptParts)) return false
     if (this.#kept === undefined) this.#kept = [part]
     else this.#kept.push(part)
     return true

@@ -2,8 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
+import { allocateRoomy } from '../base/front-room.js'
 import { answerWhole, type WholeAnswer } from './whole-answer.js'
 
 async function start(listener: RequestListener, keepAliveTimeout = 60_000): Promise<Server> {
@@ -123,6 +124,26 @@ test('a request after an answer is answered in one piece, too', async () => {
   assert.equal(whole(), 5)
   client.destroy()
   stop(quick, slow)
+})
+
+test('a long body with room in front of it is sent without a copy', async () => {
+  const body = allocateRoomy(40_000).fill('x')
+  const answer = { code: 200, headers: ['Content-Type', 'text/plain', 'Content-Length', '40000'], body }
+  let written: Uint8Array | undefined
+  const server = await start((_request, response) => {
+    const socket = response.socket as Socket
+    const write = socket.write.bind(socket) as (bytes: Uint8Array, done: () => void) => boolean
+    socket.write = ((bytes: Uint8Array, done: () => void) => {
+      written = bytes
+      return write(bytes, done)
+    }) as Socket['write']
+    assert.equal(answerWhole(response, answer), true)
+  })
+  const nodes = await start((_request, response) => endByNode(response, answer))
+  const expected = undated(await answersTo(nodes, usual, { bytes: 40_100 }))
+  assert.equal(undated(await answersTo(server, usual, { bytes: 40_100 })), expected)
+  assert.equal(written?.buffer, body.buffer)
+  stop(server, nodes)
 })
 
 test('what is not usual is left to Node', async () => {

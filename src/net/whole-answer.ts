@@ -6,6 +6,7 @@
 
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { behindRoom } from '../base/front-room.js'
 
 /** What a response has beside its types. */
 interface Inside {
@@ -44,9 +45,8 @@ export function answerWhole(response: ServerResponse, { code, headers, body }: W
   const reason = STATUS_CODES[code]
   if (lines === undefined || reason === undefined || code < 200 || code === 204 || code === 304) return false
   const head = `HTTP/1.1 ${code} ${reason}\r\n${lines}${lastLines(inside._keepAliveTimeout)}`
-  const bytes = Buffer.allocUnsafe(head.length + body.length)
+  const bytes = behindRoom(body, head.length) ?? copiedBehind(body, head.length)
   bytes.write(head, 0, 'latin1')
-  bytes.set(body, head.length)
   response.statusCode = code
   response.statusMessage = reason
   inside._header = head
@@ -58,6 +58,12 @@ export function answerWhole(response: ServerResponse, { code, headers, body }: W
   inside.finished = true
   inside._finish()
   return true
+}
+
+function copiedBehind(body: Uint8Array, headBytes: number): Buffer {
+  const bytes = Buffer.allocUnsafe(headBytes + body.length)
+  bytes.set(body, headBytes)
+  return bytes
 }
 
 /** Nothing was written or set, the connection may stay open, and it has a body. */

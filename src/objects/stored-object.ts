@@ -8,6 +8,7 @@ import type { KnownVersion, Resource } from '../api/catalog.js'
 import type { BatchConversion } from '../api/conversion.js'
 import { indexVersionFor } from '../api/index-version.js'
 import type { ApiObject } from '../api/object.js'
+import { allocateRoomy } from '../base/front-room.js'
 import { sortTexts } from '../base/text-order.js'
 import type { ItemForm, ItemSource } from '../codec/item-form.js'
 import { parseJson } from '../codec/json.js'
@@ -157,7 +158,7 @@ export class StoredObject implements ItemSource {
 
   render(head: Uint8Array, end: Uint8Array, resource: StoredKind): Buffer {
     const scanned = scannedOf(this.entryAs(resource))
-    const out = Buffer.allocUnsafe(head.length + bodySize(scanned) + end.length)
+    const out = allocateRoomy(head.length + bodySize(scanned) + end.length)
     out.set(head)
     out.set(end, spliceInto(out, head.length, scanned))
     return out

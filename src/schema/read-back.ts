@@ -106,18 +106,22 @@ function compileMap(item: Reading): Reading {
     const members = value as Record<string, unknown>
     const keys = Object.keys(members)
     // Each member is read once: maps lie in maps, and twice on each level would be twice for each level.
-    const read = new Map<string, unknown>()
+    let changes: Map<string, unknown> | undefined
     let before = ''
-    let isShared = true
+    let isInOrder = true
     for (const key of keys) {
-      const member = item(members[key])
-      read.set(key, member)
-      isShared &&= key.isWellFormed() && compareText(before, key) <= 0 && member === members[key]
+      const member = members[key]
+      const read = item(member)
+      if (read !== member) {
+        changes ??= new Map()
+        changes.set(key, read)
+      }
+      isInOrder &&= key.isWellFormed() && compareText(before, key) <= 0
       before = key
     }
-    if (isShared) return members
+    if (isInOrder && changes === undefined) return members
     const out: Record<string, unknown> = {}
-    for (const key of sortTexts(keys)) setMember(out, wellFormed(key), read.get(key))
+    for (const key of sortTexts(keys)) setMember(out, wellFormed(key), changes?.has(key) ? changes.get(key) : members[key])
     return out
   }
 }

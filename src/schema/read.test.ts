@@ -92,6 +92,20 @@ test('read: __proto__ is a key like any other', () => {
   assert.equal(Object.getPrototypeOf(labels), Object.prototype)
 })
 
+test('read: a map is the one that was sent where nothing in it is read as something else', () => {
+  const labels = JSON.parse('{"b":"1","a":"2","__proto__":"3"}') as Record<string, string>
+  const kept = readValue(thing, { labels }).value as { labels: unknown }
+  assert.equal(kept.labels, labels)
+  const data = { a: 'aGVsbG8=', b: 'aGVs\nbG8=', c: null }
+  const changed = readValue(thing, { data }).value as { data: Record<string, unknown> }
+  assert.deepEqual(Object.entries(changed.data), [
+    ['a', 'aGVsbG8='],
+    ['b', 'aGVsbG8='],
+    ['c', ''],
+  ])
+  assert.deepEqual(data, { a: 'aGVsbG8=', b: 'aGVs\nbG8=', c: null })
+})
+
 test('read: a schema may contain itself', () => {
   const tree: ReturnType<typeof struct> = struct('Tree', { name: field(1, string), children: field(2, list(lazy(() => tree))) })
   assert.deepEqual(readValue(tree, { name: 'a', children: [{ children: [{ name: 'c', odd: 1 }] }] }).report.unknown.map(printPath), [

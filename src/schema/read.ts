@@ -225,21 +225,38 @@ function compileList(item: Reader, zero: unknown): Reader {
   }
 }
 
+/**
+ * A map whose members are read as they stand is the result itself: one that the platform parsed has its members in fixed places, while a copy that is
+ * made member by member becomes a table of hashes, and whoever walks it takes three times as long.
+ */
 function compileMap(item: Reader, zero: unknown, hasTexts = false): Reader {
   return (value, state) => {
     if (!isRecord(value)) return state.fail('map', value)
     const depth = state.path.length
-    const out: Record<string, unknown> = {}
+    let changes: Map<string, unknown> | undefined
     for (const key of Object.keys(value)) {
       const member = value[key]
       state.path[depth] = key
-      if (member !== null) setMember(out, key, item(member, state))
-      else if (zero !== undefined) setMember(out, key, zero)
+      const read = member === null ? zero : item(member, state)
+      if (read === member) continue
+      changes ??= new Map()
+      changes.set(key, read)
     }
     state.leave(depth)
+    const out = changes === undefined ? value : withChanges(value, changes)
     if (hasTexts && state.isPlain) markPlain(out)
     return out
   }
+}
+
+/** A map with other members in some places; undefined: there is none. */
+function withChanges(value: Record<string, unknown>, changes: ReadonlyMap<string, unknown>): Record<string, unknown> {
+  const out: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) {
+    const member = changes.has(key) ? changes.get(key) : value[key]
+    if (member !== undefined) setMember(out, key, member)
+  }
+  return out
 }
 
 interface FieldReader {

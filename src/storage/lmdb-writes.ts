@@ -21,15 +21,25 @@ export interface Slab extends Buffer {
 }
 
 const slabBytes = 1 << 18
+/** So many stay for the next batch. One of large values fills several, and memory that is made anew for each batch is more work for the collector. */
+const keptSlabs = 16
 
 export function createArena(): Arena {
-  const firstSlab = createSlab(slabBytes)
-  let slab = firstSlab
+  const kept = [createSlab(slabBytes)]
+  let slab = kept[0] as Slab
+  /** How many of those that are kept are in use. */
+  let begun = 1
   let used = 0
+  const nextSlab = (bytes: number): Slab => {
+    if (bytes > slabBytes) return createSlab(bytes)
+    const next = kept[begun] ?? createSlab(slabBytes)
+    if (begun < keptSlabs) kept[begun++] = next
+    return next
+  }
   return {
     take(bytes) {
       if (used + bytes > slab.length) {
-        slab = createSlab(Math.max(bytes, slabBytes))
+        slab = nextSlab(bytes)
         used = 0
       }
       slab.start = used
@@ -38,7 +48,8 @@ export function createArena(): Arena {
       return slab
     },
     reset() {
-      slab = firstSlab
+      slab = kept[0] as Slab
+      begun = 1
       used = 0
     },
   }

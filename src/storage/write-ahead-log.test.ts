@@ -13,6 +13,7 @@ const seed = 12_345
 
 type Done = (error: Error | null, written: number) => void
 type Write = (descriptor: number, bytes: Buffer, offset: number, length: number, position: number, done: Done) => void
+type Writev = (descriptor: number, pieces: readonly Buffer[], position: number, done: Done) => void
 type Instead = (write: Write, descriptor: number, bytes: Buffer, position: number, done: Done) => void
 
 function mockWrite(instead: Instead): void {
@@ -60,6 +61,30 @@ describe('the write-ahead log', () => {
     writes.map(({ revision: at, key, value }) => `${at} ${key}=${value ?? ''}`)
   const found = (after = checkpointed): readonly string[] => texts(readLog(path, seed, after).writes)
   const [first, second] = [0, 1].map((index) => () => logPaths(path)[index] as string) as [() => string, () => string]
+
+  test('long values between short ones are written from where they are, also where the system takes less than all at once', async () => {
+    const values = ['x'.repeat(9000), 'short', '', 'y'.repeat(20_000), 'z'.repeat(8192), 'w'.repeat(8193)]
+    const batch = values.map((value, i) => staged(`key-${i}`, value))
+    const expected = batch.map(({ change }) => `${change.revision} ${change.key}=${change.value ?? ''}`)
+    await append(...batch)
+    assert.deepEqual(found(), expected)
+    let calls = 0
+    const writev = fs.writev as unknown as Writev
+    mock.method(fs, 'writev', (descriptor: number, pieces: readonly Buffer[], position: number, done: Done) => {
+      calls += 1
+      // The whole of the first piece, then a part of what follows, and so on.
+      const some = calls % 2 === 1 ? pieces.slice(0, 1) : [(pieces[0] as Buffer).subarray(0, 777)]
+      writev(descriptor, some, position, done)
+    })
+    syncBuiltinESMExports()
+    const again = values.map((value, i) => staged(`again-${i}`, value))
+    await append(...again)
+    assert.ok(calls > 5)
+    assert.deepEqual(
+      found().slice(expected.length),
+      again.map(({ change }) => `${change.revision} ${change.key}=${change.value ?? ''}`),
+    )
+  })
 
   test('gives back what was appended, batch by batch', async () => {
     await append(staged('a', 'one'), staged('ü😀', undefined), staged('c', '', 1_700_000_000_123))

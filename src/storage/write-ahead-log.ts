@@ -11,9 +11,9 @@
 // passes for a record. A record of a batch that was reported as failed may be found whole; the next one begins at the same revision
 // then, and takes its place.
 
-import { closeSync, constants, fdatasync, fstatSync, ftruncate, ftruncateSync, openSync, readFileSync, write } from 'node:fs'
+import { closeSync, constants, fdatasync, fstatSync, ftruncate, ftruncateSync, openSync, readFileSync, write, writev } from 'node:fs'
 import { crc32 } from 'node:zlib'
-import type { StagedWrite } from './commit-batch.js'
+import type { Row, StagedWrite } from './commit-batch.js'
 import { readUint48, writeUint48 } from './lmdb-records.js'
 
 /** A write as the log has it: what was before it is for the reader to find. */
@@ -55,6 +55,8 @@ const writeHeader = 15
 const hasValue = 1
 const hasExpiry = 2
 const usualBytes = 1 << 18
+/** A longer value is written from where it lies. Shorter ones are copied: each piece of a write has its price. */
+const longValue = 8 << 10
 /** A file that has grown beyond this is cut when it is begun anew. */
 const mostKeptBytes = 4 << 20
 
@@ -103,12 +105,12 @@ export class WriteAheadLog {
     // From now on it may be in the file, also when the write fails.
     file.revision = staged.at(-1)?.change.revision ?? before
     return new Promise((resolve, reject) => {
-      writeWhole(file.descriptor, record, file.end, (error) => {
+      writeWhole(file.descriptor, record.pieces, file.end, (error) => {
         if (error) {
           reject(error)
           return
         }
-        file.end += record.length
+        file.end += record.bytes
         file.size = Math.max(file.size, file.end)
         resolve()
       })
@@ -138,21 +140,44 @@ export class WriteAheadLog {
     if (file.size > mostKeptBytes) cut(file)
   }
 
-  #encode(staged: readonly StagedWrite[], before: number): Buffer {
+  #encode(staged: readonly StagedWrite[], before: number): EncodedRecord {
     let mostBytes = recordHeader
-    for (const { change, row } of staged) mostBytes += writeHeader + 6 + 3 * change.key.length + (row?.value.length ?? 0)
+    for (const { change, row } of staged) mostBytes += writeHeader + 6 + 3 * change.key.length + (copiedOf(row)?.length ?? 0)
     const target = mostBytes <= usualBytes ? this.#usual : Buffer.allocUnsafe(mostBytes)
+    const pieces: Buffer[] = []
     let at = recordHeader
-    for (const write of staged) at = encodeWrite(write, target, at)
+    let pieceStart = 0
+    let longBytes = 0
+    for (const write of staged) {
+      at = encodeWrite(write, target, at)
+      const value = write.row?.value
+      if (value === undefined || value.length <= longValue) continue
+      pieces.push(target.subarray(pieceStart, at), value)
+      pieceStart = at
+      longBytes += value.length
+    }
+    if (pieceStart < at) pieces.push(target.subarray(pieceStart, at))
     this.#number += 1
-    target.writeUInt32LE(at, 4)
+    target.writeUInt32LE(at + longBytes, 4)
     writeUint48(target, this.#number, 8)
     writeUint48(target, before, 14)
-    target.writeUInt32LE(crc32(target.subarray(4, at), this.#options.seed), 0)
-    return target.subarray(0, at)
+    let checksum = this.#options.seed
+    for (let i = 0; i < pieces.length; i++) checksum = crc32(i === 0 ? (pieces[0] as Buffer).subarray(4) : (pieces[i] as Buffer), checksum)
+    target.writeUInt32LE(checksum, 0)
+    return { pieces, bytes: at + longBytes }
   }
 }
 
+/** A record as it is handed to the system. */
+interface EncodedRecord {
+  readonly pieces: readonly Buffer[]
+  readonly bytes: number
+}
+
+/** The value of a row, where it is copied. */
+const copiedOf = (row: Row | undefined): Buffer | undefined => (row === undefined || row.value.length > longValue ? undefined : row.value)
+
+/** Writes all of it but for a long value, which follows. */
 function encodeWrite({ change, position, row }: StagedWrite, target: Buffer, start: number): number {
   const expiresAtMs = row?.expiresAtMs
   let at = start + writeHeader
@@ -162,13 +187,14 @@ function encodeWrite({ change, position, row }: StagedWrite, target: Buffer, sta
   }
   const keyBytes = target.write(change.key, at)
   at += keyBytes
-  if (row) target.set(row.value, at)
+  const copied = copiedOf(row)
+  if (copied !== undefined) target.set(copied, at)
   writeUint48(target, change.revision, start)
   target.writeUInt16LE(position, start + 6)
   target[start + 8] = (row ? hasValue : 0) | (expiresAtMs === undefined ? 0 : hasExpiry)
   target.writeUInt16LE(keyBytes, start + 9)
   target.writeUInt32LE(row?.value.length ?? 0, start + 11)
-  return at + (row?.value.length ?? 0)
+  return at + (copied?.length ?? 0)
 }
 
 function openFile(path: string): LogFile {
@@ -186,13 +212,28 @@ function cut(file: LogFile): void {
 }
 
 /** The system may take less than it is given. */
-function writeWhole(descriptor: number, bytes: Buffer, position: number, done: (error: Error | null) => void): void {
-  write(descriptor, bytes, 0, bytes.length, position, (error, written) => {
+function writeWhole(descriptor: number, pieces: readonly Buffer[], position: number, done: (error: Error | null) => void): void {
+  const goOn = (error: Error | null, written: number): void => {
+    const left = error ? [] : behind(pieces, written)
     if (error) done(error)
-    else if (written < bytes.length) writeWhole(descriptor, bytes.subarray(written), position + written, done)
+    else if (left.length > 0) writeWhole(descriptor, left, position + written, done)
     else if (isSyncedByWrite) done(null)
     else fdatasync(descriptor, done)
-  })
+  }
+  const [first] = pieces
+  if (first !== undefined && pieces.length === 1) write(descriptor, first, 0, first.length, position, goOn)
+  else writev(descriptor, pieces, position, goOn)
+}
+
+/** What is left of the pieces behind so many bytes. */
+function behind(pieces: readonly Buffer[], bytes: number): readonly Buffer[] {
+  let left = bytes
+  for (let i = 0; i < pieces.length; i++) {
+    const piece = pieces[i] as Buffer
+    if (left < piece.length) return [piece.subarray(left), ...pieces.slice(i + 1)]
+    left -= piece.length
+  }
+  return []
 }
 
 /** What the files beside a data file hold beyond its newest revision. */

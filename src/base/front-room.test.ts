@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { allocateRoomy, behindRoom } from './front-room.js'
+
+test('many bytes can be put behind a head without a copy, once', () => {
+  const body = allocateRoomy(50_000)
+  assert.equal(body.length, 50_000)
+  body.fill('b')
+  const whole = behindRoom(body, 4)
+  assert.ok(whole)
+  whole.write('head')
+  assert.equal(whole.toString(), `head${'b'.repeat(50_000)}`)
+  assert.equal(whole.buffer, body.buffer)
+  assert.equal(behindRoom(body, 4), undefined)
+})
+
+test('there is no room in front of a few bytes, of those of others, nor for a long head', () => {
+  assert.equal(behindRoom(allocateRoomy(100), 4), undefined)
+  assert.equal(behindRoom(Buffer.alloc(50_000).subarray(10_000), 4), undefined)
+  const body = allocateRoomy(50_000)
+  assert.equal(behindRoom(body.subarray(1), 4), undefined)
+  assert.equal(behindRoom(body, 5000), undefined)
+  assert.equal(behindRoom(body, 300)?.length, 50_300)
+})
