@@ -1,3 +1,5 @@
+// Bytes that have room for a head, and those that have none.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { allocateRoomy, behindRoom } from './front-room.js'

@@ -354,12 +354,7 @@ export const mostAdded = 64
 
 const bodySize = (scanned: Omit<ScannedEntry, 'key'>): number => scanned.end - bodyStartOf(scanned) + versionText(scanned.revision).length
 
-const scannedOf = ({ revision, value }: Entry): Omit<ScannedEntry, 'key'> => ({
-  revision,
-  bytes: value,
-  start: 0,
-  end: value.length,
-})
+const scannedOf = ({ revision, value }: Entry): Omit<ScannedEntry, 'key'> => ({ revision, bytes: value, start: 0, end: value.length })
 
 /** The bytes of an object for the store. The version is left out: it is the revision of the write itself. */
 export function encodeStored(resource: StoredKind, object: ApiObject): Buffer {

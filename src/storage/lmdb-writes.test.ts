@@ -1,3 +1,5 @@
+// The memory for the bytes of one batch after the other.
+
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createArena } from './lmdb-writes.js'
