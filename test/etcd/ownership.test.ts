@@ -24,8 +24,8 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
   })
   after(() => cluster.stop())
 
-  const open = async (context: Closing, prefix: string, endpoints = cluster.endpoints): Promise<Storage> => {
-    const replica = await openReplica({ endpoints, prefix, quietMs: 50 })
+  const open = async (context: Closing, prefix: string, endpoints = cluster.endpoints, quietMs = 50): Promise<Storage> => {
+    const replica = await openReplica({ endpoints, prefix, quietMs })
     context.after(() => replica.close())
     return replica
   }
@@ -50,6 +50,23 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
       assert.equal(replica.readIndex(), revision)
       assert.equal(replica.read('k/1')?.value.toString(), `${round}`)
     }
+  })
+
+  timedTest('belongs at once to one beside whom nobody is, and not while another one answers reads', async (context) => {
+    const [prefix, endless] = [newPrefix(), 3_600_000]
+    const replica = await open(context, prefix, cluster.endpoints, endless)
+    await becomeOwner(replica)
+    const other = await open(context, prefix, cluster.endpoints, endless)
+    for (let round = 0; round < 40; round += 1) {
+      const asked = [other.readIndex(), replica.readIndex()]
+      assert.ok(
+        asked.every((answer) => answer instanceof Promise),
+        'neither is the owner',
+      )
+      await Promise.all([...asked, sleep(20)])
+    }
+    await other.close()
+    await becomeOwner(replica)
   })
 
   /** A write that is stored, and whose answer does not come. */

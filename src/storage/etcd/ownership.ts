@@ -7,7 +7,8 @@
 //   owner: 'a'                 a writes, and reads without asking for `goodForMs` after each answer that says so
 //   b wants to write: 'a leaves'     nobody may write; a, when it hears of it, stops relying on it and says so: nobody
 //                              if a does not say so, b waits until a cannot rely on it any more, whatever it does, and says it in its place
-//   nobody                     both write, and both ask; a replica that has been the only one to write for a while becomes the owner
+//   nobody                     both write, and both ask; a replica that has been the only one to write for a while becomes the owner, and at once
+//                              where no other one answers reads: so it is soon after a start, before the first long list makes questions slow
 //
 // Each replica that answers reads says so by a key of its own before it asks to be allowed to write (see reader-key.ts). So an owner who was told, since
 // it became the owner, that there is no other reader is alone until its ownership is taken away: nobody else can have shown a write of its own that is
@@ -24,7 +25,7 @@ export interface OwnershipOptions {
   readonly keys: EtcdKeys
   /** This replica; no other ever has the same. */
   readonly id: string
-  /** How long nobody else may have written before this replica becomes the owner. */
+  /** How long nobody else may have written before this replica becomes the owner, where others answer reads. */
   readonly quietMs: number
 }
 
@@ -50,6 +51,7 @@ export class Ownership {
   #goodUntilMs = 0
   /** The step at which nobody else was reading. */
   #aloneStep = 0
+  #hasOtherReaders = true
   #othersWroteMs = performance.now()
   #triedToClaimMs = 0
   #onChange: (() => void)[] = []
@@ -106,11 +108,11 @@ export class Ownership {
     const { keys, id } = this.#options
     const item = items.find(({ key }) => keys.kindOf(key) === 'owner')
     this.note(item)
+    const own = keys.reader(id)
+    this.#hasOtherReaders = items.some(({ key }) => keys.kindOf(key) === 'reader' && key.toString() !== own)
     if (!item) return
     this.confirmStep(item.modRevision, askedMs)
-    const own = keys.reader(id)
-    const hasOthers = items.some(({ key }) => keys.kindOf(key) === 'reader' && key.toString() !== own)
-    this.#aloneStep = hasOthers ? 0 : item.modRevision
+    this.#aloneStep = this.#hasOtherReaders ? 0 : item.modRevision
   }
 
   /** The key was at this revision of etcd after the time. */
@@ -123,10 +125,10 @@ export class Ownership {
     this.#othersWroteMs = performance.now()
   }
 
-  /** Becomes the owner if nobody is, and nobody else has written for a while. */
+  /** Becomes the owner if nobody is, and nobody else has written for a while or is there at all. */
   async claimIfQuiet(): Promise<void> {
     const nowMs = performance.now()
-    const isQuiet = nowMs - this.#othersWroteMs > this.#options.quietMs
+    const isQuiet = !this.#hasOtherReaders || nowMs - this.#othersWroteMs > this.#options.quietMs
     if (this.#record.owner !== '' || !isQuiet || nowMs - this.#triedToClaimMs < claimEveryMs) return
     this.#triedToClaimMs = nowMs
     await this.#replace(this.#options.id)
