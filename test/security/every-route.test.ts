@@ -58,6 +58,7 @@ describe('every route', () => {
   let plain: ApiClient
   let stranger: ApiClient
   let forger: ApiClient
+  let routes: readonly string[]
   before(async () => {
     const tokens = files.write('tokens.csv', 'plain-token,plain,plain-uid\n')
     running = await startEmbedded('memory', [...serving, `--token-auth-file=${tokens}`])
@@ -65,6 +66,7 @@ describe('every route', () => {
     plain = new ApiClient({ ...access, token: 'plain-token' })
     stranger = new ApiClient(access)
     forger = new ApiClient({ ...access, token: 'plain-token-not' })
+    routes = await routesOf(running.client)
   })
   after(async () => {
     for (const client of [plain, stranger, forger]) client.close()
@@ -78,7 +80,6 @@ describe('every route', () => {
       const { status } = await client.send({ path, method, ...(method === 'POST' || method === 'PUT' ? { body: {} } : {}) })
       if (status !== code) answers.push(`${method} ${path}: ${status}`)
     }
-    const routes = await routesOf(running.client)
     const all = routes.flatMap((path) => methods.map((method) => [path, method] as const))
     for (let at = 0; at < all.length; at += 50) await Promise.all(all.slice(at, at + 50).map(([path, method]) => ask(path, method)))
     assert.deepEqual(answers, [])

@@ -3,6 +3,7 @@
 import type { FieldError } from '../../src/api/field-error.js'
 import type { ApiObject } from '../../src/api/object.js'
 import { testContext } from '../../src/api/rule-context.fixture.js'
+import { getOrInsert } from '../../src/base/get-or-insert.js'
 import { customKind } from '../../src/resources/apiextensions/custom/custom-kind.js'
 import { tableOf } from '../../src/resources/apiextensions/custom/custom-table.js'
 import type { JsonSchema } from '../../src/resources/apiextensions/json-schema.js'
@@ -45,10 +46,8 @@ const withoutTime = (object: unknown): unknown => {
   return sorted({ ...rest, metadata: meta })
 }
 
-/** One case of schema-values.json. */
-export function replayObject(row: Members): Difference {
-  const schema = plainNumbers(row['schema']) as JsonSchema
-  const kind = customKind({
+const kindOf = (schema: JsonSchema) =>
+  customKind({
     metadata: { name: 'widgets.example.com', generation: 1 },
     spec: {
       group: 'example.com',
@@ -57,6 +56,13 @@ export function replayObject(row: Members): Difference {
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema as never } }],
     },
   })
+/** By its text: a kind serves many objects, and many cases have one schema. */
+const kinds = new Map<string, ReturnType<typeof kindOf>>()
+
+/** One case of schema-values.json. */
+export function replayObject(row: Members): Difference {
+  const schema = plainNumbers(row['schema']) as JsonSchema
+  const kind = getOrInsert(kinds, JSON.stringify(schema), () => kindOf(schema))
   const [version] = kind.versions
   const context = { ...testContext(), version: 'v1' }
   const type = { apiVersion: 'example.com/v1', kind: 'Widget' }
