@@ -1,13 +1,16 @@
 // A store with very many small objects: how long others wait beside everything that goes through all of them, and how long a start takes.
 //
-// Two figures for each: the longest wait of a get, and the longest turn of the event loop in processor time. On a machine that others use as well
-// only the second says something of the server, and it is the one that is judged. The floor is the longest wait of a get from a bare server in the
-// same time, which has nothing else to do: whatever it waits for is the machine. What can be done again is done again when it misses the bar: a stall
-// of the machine comes once, and what holds the server comes every time.
+// Three figures for each: the longest wait of a get; the longest wait less the time in which the server's event loop or the client stood ready and had
+// no processor; and the longest turn of the event loop in processor time. On a machine that others use as well only the last says something of the
+// server alone, and it is the one that is judged. The floor is the longest wait of a get from a bare server in the same time, which has nothing else to
+// do: whatever it waits for is the machine. What can be done again is done again when it misses the bar: a stall of the machine comes once, and what
+// holds the server comes every time.
+//
+// Who waits, who reads the long answer and etcd would be on machines of their own: the first is run before all others here, the others behind.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { loadavg, setPriority } from 'node:os'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -18,18 +21,22 @@ import { readSettings } from '../../src/server/options/read-settings.js'
 import { EtcdCluster, whyNoEtcd } from '../../test/etcd/etcd-cluster.js'
 import { takeTurn, turnWatchFlags } from '../../test/kit/longest-turn.js'
 import { commandPath } from '../../test/kit/paths.js'
-import type { RequestParts, Target } from '../connection.js'
+import type { RequestParts } from '../connection.js'
 import { fillStore, type Template } from '../fill-store.js'
 import { Floor, headersOf } from '../floor.js'
 import { fetchOnce, type Lab, makeNamespace, type Tested } from '../lab.js'
-import { Prober } from '../prober.js'
+import type { Served } from '../load.js'
+import { Prober, type Waits } from '../prober.js'
 import { protobufType } from '../protobuf-body.js'
 import type { Reading } from '../reader.js'
+import { putLast } from '../ready-time.js'
 import { type Line, milliseconds, say } from '../report.js'
 
 const barMs = 20
 const mostTries = 3
 const compactionSeconds = 5
+/** Between two gets from the bare server: those take processors, too. */
+const barePauseMs = 4
 const probed = { method: 'GET', path: '/api/v1/namespaces/default' }
 
 const nameOf = (index: number): string => `object-${String(index).padStart(7, '0')}`
@@ -49,6 +56,7 @@ export async function measureLarge(lab: Lab): Promise<readonly Line[]> {
   if (whyNoEtcd !== undefined) return [...lines, { workload: 'large, on etcd', floor: '', server: '', note: whyNoEtcd }]
   const cluster = await EtcdCluster.start({ members: 1 })
   lab.closeLater(() => cluster.stop())
+  for (const pid of cluster.pids) putLast(pid)
   return [...lines, ...(await measureStore(lab, { name: 'etcd', flags: [`--etcd-servers=${cluster.endpoints.join(',')}`] }))]
 }
 
@@ -122,11 +130,11 @@ class Beside {
   private readonly prober: Prober
   private readonly bareProber: Prober
 
-  private constructor(server: Tested, bare: Target, what: { readonly name: string; readonly count: number }) {
+  private constructor(server: Tested, bare: Served, what: { readonly name: string; readonly count: number }) {
     this.server = server
     this.what = what
-    this.prober = new Prober(server.served, probed)
-    this.bareProber = new Prober(bare, probed)
+    this.prober = new Prober(server.served, probed, { pid: server.served.pid, isFirst: true })
+    this.bareProber = new Prober(bare, probed, { pid: bare.pid, isFirst: true, pauseMs: barePauseMs })
   }
 
   static async begin(lab: Lab, server: Tested, what: { readonly name: string; readonly count: number }): Promise<Beside> {
@@ -141,17 +149,17 @@ class Beside {
     let tries = 1
     let best = await this.during(work)
     for (; tries < mostTries && best.turnMs > barMs; tries++) {
-      say(`  ${what}: ${milliseconds(best.longestMs)}, ${milliseconds(best.turnMs)}; a bare server ${milliseconds(best.bareMs)}; once more`)
+      say(`  ${what}: ${figuresOf(best)}; a bare server ${milliseconds(best.bareMs)}; once more`)
       const again = await this.during(work)
       if (again.turnMs < best.turnMs) best = again
     }
-    const { longestMs, bareMs, p99Ms, turnMs, tookMs } = best
+    const { bareMs, p99Ms, turnMs, tookMs } = best
     const tookSeconds = (tookMs / 1000).toFixed(0)
     const load = loadavg()[0]?.toFixed(0)
     this.lines.push({
-      workload: `longest wait and turn beside ${what}, ${this.what.name}`,
+      workload: `longest wait, with a processor, and turn beside ${what}, ${this.what.name}`,
       floor: milliseconds(bareMs),
-      server: `${milliseconds(longestMs)}, ${milliseconds(turnMs)}`,
+      server: figuresOf(best),
       ratio: turnMs / barMs,
       bar: 1,
       note: `of ${this.what.count.toLocaleString('en')}; 99 % waited ${milliseconds(p99Ms)}; ${tookSeconds} s, load ${load}${tries > 1 ? `, best of ${tries}` : ''}; floor: a bare server in the same time; ratio: turn to ${barMs} ms`,
@@ -174,13 +182,13 @@ class Beside {
   }
 }
 
-/** Lower than that of the server and of whoever waits: a reader on another machine takes no processor from either. */
-const readerPriority = 10
+const figuresOf = ({ longestMs, longestWithProcessorMs, turnMs }: Waits & { readonly turnMs: number }): string =>
+  [longestMs, longestWithProcessorMs, turnMs].map(milliseconds).join(', ')
 
 /** Without keeping it: together the objects are larger than memory. */
 async function readAll({ served: { port, ca, token } }: Tested, parts: Omit<RequestParts, 'method'>): Promise<void> {
   const reading: Reading = { target: { port, ca, token }, parts: { method: 'GET', ...parts } }
-  await runNode([fileURLToPath(new URL('../reader.js', import.meta.url)), JSON.stringify(reading)], readerPriority)
+  await runNode([fileURLToPath(new URL('../reader.js', import.meta.url)), JSON.stringify(reading)], { isLast: true })
 }
 
 const tableType = 'application/json;as=Table;v=v1;g=meta.cluster.io'
@@ -209,9 +217,9 @@ async function backUp(lab: Lab, { process: server }: Tested): Promise<void> {
   await runNode([commandPath, 'backup', `--from=${server.dataDir}`, `--to=${join(lab.folder, `backup-${performance.now()}`)}`])
 }
 
-async function runNode(parameters: readonly string[], priority?: number): Promise<void> {
+async function runNode(parameters: readonly string[], { isLast = false } = {}): Promise<void> {
   const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'ignore', 'pipe'] })
-  if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, priority)
+  if (isLast && child.pid !== undefined) putLast(child.pid)
   const said: Buffer[] = []
   child.stderr.on('data', (chunk: Buffer) => said.push(chunk))
   const [code] = (await once(child, 'close')) as [number]
