@@ -6,11 +6,22 @@
 
 'use strict'
 
+const { readFileSync } = require('node:fs')
 const { availableParallelism, loadavg } = require('node:os')
 
+/** How many threads of this machine want a processor now, this one among them. The average of a minute says too little about that. */
+function threadsNow() {
+  try {
+    return Number(/(\d+)\//.exec(readFileSync('/proc/loadavg', 'latin1'))[1])
+  } catch {
+    // Only Linux tells it, and not everywhere.
+    return 1 + loadavg()[0]
+  }
+}
+
 /** Where a processor has nothing else to do. Whoever makes a context before the thread has ended waits for it inside of Node. */
-function readRootCertificates(load = loadavg()[0]) {
-  if (load >= availableParallelism() || availableParallelism() === 1) return undefined
+function readRootCertificates(threads = threadsNow()) {
+  if (threads > availableParallelism() || availableParallelism() === 1) return undefined
   const { Worker } = require('node:worker_threads')
   const thread = new Worker("require('node:tls').createSecureContext()", { eval: true, env: {}, execArgv: [] })
   // The context then takes as long as it would have without it, and says itself what is wrong.
