@@ -191,9 +191,10 @@ test('a body of many small parts that nobody wants yet is left in the stream', a
     }, 50)
   })
   const chunk = `64\r\n${'x'.repeat(100)}\r\n`
-  await answersTo(server, [Buffer.from(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(300)}0\r\n\r\n`)], 1)
+  // More than a stream holds in any version of Node.
+  await answersTo(server, [Buffer.from(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(700)}0\r\n\r\n`)], 1)
   assert.equal(wasTaken, false)
-  assert.equal(size, 30_000)
+  assert.equal(size, 70_000)
   stop(server)
 })
 

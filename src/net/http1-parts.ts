@@ -3,10 +3,7 @@
 //
 // Node has no words for that: its parser takes the bytes from the connection itself, and says by functions under numbers what it has found.
 
-import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { Duplex } from 'node:stream'
-import type { Logger } from '../base/logger.js'
 import { GatheredParts } from './gathered-parts.js'
 import type { PacedInputs } from './paced-input.js'
 import type { ReadTurns } from './read-turns.js'
@@ -52,15 +49,12 @@ const numbersOf = (parser: Parser): ParserNumbers => (parser as unknown as { rea
 /** What Node's server of HTTP/1.1 reads a connection with. */
 export const parserOf = (socket: object): Parser | null | undefined => (socket as { readonly parser?: Parser | null }).parser
 
-/** Says so where this version of Node has other parsers than are known here: parts are then not counted, and whoever sends many holds others. */
-export function warnUncounted(logger: Logger, find: (socket: object) => Parser | null | undefined = parserOf): void {
-  const socket = new Duplex({ read: () => undefined, write: (_part, _encoding, done) => done() })
-  createServer().emit('connection', socket)
-  const parser = find(socket)
-  const isKnown = !!parser && [numbersOf(parser).kOnBody, numbersOf(parser).kOnMessageComplete].every((number) => !!parser[number])
-  if (!isKnown || !parser[numbersOf(parser).kOnExecute])
-    logger.warn({ node: process.version }, 'small parts of HTTP/1.1 bodies are not counted: the parser of this Node.js is not known')
-  socket.destroy()
+/** Whether it says what it finds by the functions that are known here: parts are not counted otherwise, and whoever sends many holds others. */
+export function isParserKnown(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const parser = value as Parser
+  const { kOnBody, kOnMessageComplete, kOnExecute } = numbersOf(parser)
+  return [kOnBody, kOnMessageComplete, kOnExecute].every((number) => !!parser[number])
 }
 
 export interface PartLimits {

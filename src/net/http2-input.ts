@@ -34,9 +34,10 @@ interface Receiver {
 
 const isReceiver = (value: unknown): value is Receiver => typeof (value as Partial<Receiver> | null | undefined)?.receive === 'function'
 
-const receiverOf = (session: Http2Session): Receiver | undefined =>
-  Object.getOwnPropertySymbols(session)
-    .map((name) => (session as unknown as Readonly<Record<symbol, unknown>>)[name])
+/** Undefined where this version of Node keeps it elsewhere. */
+export const receiverOf = (session: unknown): Receiver | undefined =>
+  Object.getOwnPropertySymbols(session ?? {})
+    .map((name) => (session as Readonly<Record<symbol, unknown>>)[name])
     .find(isReceiver)
 
 export class Http2Inputs {

@@ -13,12 +13,13 @@ import { timerMs } from '../base/clock.js'
 import { type Logger, silentLogger } from '../base/logger.js'
 import { DirectRequest } from './direct-request.js'
 import { FairTurns } from './fair-turns.js'
-import { countHttp1Parts, warnUncounted } from './http1-parts.js'
+import { countHttp1Parts } from './http1-parts.js'
 import { Http2Inputs } from './http2-input.js'
 import { countHttp2Parts } from './http2-parts.js'
 import { Http2Sessions } from './http2-sessions.js'
 import type { KeyPair } from './issue-certificate.js'
 import { type Endpoint, ListenError } from './listen-error.js'
+import { insidesOf, warnOfMissing } from './node-insides.js'
 import { paceAccepts } from './paced-accepts.js'
 import { PacedHandshakes } from './paced-handshakes.js'
 import { PacedInputs } from './paced-input.js'
@@ -167,7 +168,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   // When the start is over; what speaks HTTP/2 is loaded before somebody speaks it, who would wait for that.
   const loading = setTimeout(() => {
     process.getBuiltinModule('node:http2')
-    warnUncounted(logger)
+    warnOfMissing(logger, insidesOf(https, shown.cert))
   }, http2LoadedMs).unref()
   return {
     address,
@@ -187,7 +188,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   }
 }
 
-/** After which time of listening the module is loaded that speaks HTTP/2, and the parser of HTTP/1.1 looked at. */
+/** After which time of listening the module is loaded that speaks HTTP/2, and it is looked at what this Node has. */
 const http2LoadedMs = 100
 
 /**

@@ -7,8 +7,6 @@ import { Duplex } from 'node:stream'
 import { after, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { connect, type TLSSocket } from 'node:tls'
-import type { Logger } from '../base/logger.js'
-import { warnUncounted } from './http1-parts.js'
 import { issueCertificate } from './issue-certificate.js'
 import { type Listener, listen, type RequestListener } from './listen.js'
 import { PacedInputs } from './paced-input.js'
@@ -135,15 +133,4 @@ test('a client that ends in the middle of such a body is heard', async () => {
   if (!socket.closed) await once(socket, 'close')
   for (let i = 0; i < 100_000 && !isAborted; i++) await nextTurn()
   assert.equal(isAborted, true)
-})
-
-test('where the parser is another one than is known, the log says so once; it is known on this platform', () => {
-  const said: string[] = []
-  const logger = { warn: (_fields: object, message: string) => void said.push(message) } as unknown as Logger
-  warnUncounted(logger)
-  assert.deepEqual(said, [])
-  warnUncounted(logger, () => undefined)
-  warnUncounted(logger, () => ({ socket: null }))
-  assert.equal(said.length, 2)
-  assert.match(said[0] ?? '', /not counted/)
 })

@@ -23,13 +23,13 @@ export class QueuedAnswers {
   }
 }
 
+/** One that has got the connection meanwhile is told by Node, and newer versions tell all of them. */
 function closeAll(answers: ReadonlySet<ServerResponse>): void {
-  for (const response of [...answers]) {
-    // One that has got the connection meanwhile is told by Node.
-    if (response.socket !== null || response.closed) continue
-    response.destroy()
-    response.emit('close')
-  }
+  const untold = (): readonly ServerResponse[] => [...answers].filter(({ socket, closed }) => socket === null && !closed)
+  for (const response of untold()) response.destroy()
+  setImmediate(() => {
+    for (const response of untold()) response.emit('close')
+  })
 }
 
 /** Whether an answer on this connection has begun, or is about to, and has not ended. */

@@ -9,6 +9,7 @@ import type { User } from '../../api/user.js'
 import type { Exchange } from '../exchange.js'
 import { OverloadedError } from '../pressure.js'
 import { classifier } from './classify.js'
+import { Flow, FlowTally } from './flow.js'
 import { FlowConfigs, hasRoom } from './flow-config.js'
 import { FlowControl } from './flow-control.js'
 import type { FlowRule, FlowSchemaObject, FlowSubject, LimitedLevel, PriorityLevelObject } from './flow-objects.js'
@@ -199,6 +200,24 @@ test('when the loop stays late, what can wait is refused: not watches, probes, t
   for (const user of ['root', 'node']) assert.ok(await isTaken(user), user)
   for (const url of ['/api/v1/namespaces/a/pods?watch=1', '/livez']) assert.ok(await isTaken('alice', url), url)
   control.close()
+})
+
+test('the queues of a flow are kept, and dealt anew each time for a name that is long', () => {
+  const level = new FlowConfigs(identity, 100)
+    .make({ schemas: [schemaOf('catch-all')], levels: [levelOf('catch-all', limited())] })
+    .levels.get('catch-all')
+  assert.ok(level)
+  const flow = new Flow(schemaOf('s'), { level, tally: new FlowTally('s', 'catch-all'), identity })
+  for (const [name, isKept] of [
+    ['alice', true],
+    ['x'.repeat(256), true],
+    ['x'.repeat(257), false],
+    ['x'.repeat(60_000), false],
+  ] as const) {
+    const hand = flow.handOf(name)
+    assert.deepEqual(flow.handOf(name), hand)
+    assert.equal(flow.handOf(name) === hand, isKept, `${name.length} characters`)
+  }
 })
 
 test('what is gone is counted until its last request has left', () => {

@@ -42,6 +42,8 @@ const usualPrecedence = 1000
 
 /** More flows than this are dealt anew. */
 const mostHands = 4_096
+/** Those of longer names are dealt anew for each request: names are others' words, and nothing else bounds what is kept of them. */
+const longestKept = 256
 
 export class Flow {
   readonly name: string
@@ -75,9 +77,11 @@ export class Flow {
     if (queuing === undefined) return firstQueue
     const known = this.#hands.get(distinguisher)
     if (known !== undefined) return known
-    if (this.#hands.size >= mostHands) this.#hands.clear()
     const hand = dealHand(flowHash(this.name, distinguisher), { deckSize: queuing.queues, handSize: queuing.handSize })
-    this.#hands.set(distinguisher, hand)
+    if (distinguisher.length > longestKept) return hand
+    if (this.#hands.size >= mostHands) this.#hands.clear()
+    // A copy: a part of a path keeps all of the path.
+    this.#hands.set(Buffer.from(distinguisher).toString(), hand)
     return hand
   }
 }

@@ -1,0 +1,62 @@
+// A server that listens hands on what comes over HTTP/2 in very many frames a little at a time.
+
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Http2ServerRequest } from 'node:http2'
+import { after, test } from 'node:test'
+import { connect } from 'node:tls'
+import { until } from '../base/until.fixture.js'
+import { issueCertificate } from './issue-certificate.js'
+import { type Listener, listen } from './listen.js'
+
+const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
+const authority = { ...issueCertificate({ commonName: 'ca', use: 'authority', ...times }), commonName: 'ca' }
+const certificate = issueCertificate({ commonName: 'server', hosts: ['127.0.0.1'], use: 'server', ...times }, authority)
+
+const opened: { close(): unknown }[] = []
+after(() => Promise.all(opened.map((each) => each.close())))
+
+const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+const settings = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])
+/** POST / of the stream 1. */
+const head = Buffer.from([0, 0, 6, 1, 4, 0, 0, 0, 1, 0x83, 0x84, 0x87, 0x41, 1, 0x78])
+/** Of one byte each. */
+const frames = (count: number): Buffer => Buffer.concat(Array(count).fill(Buffer.from([0, 0, 1, 0, 0, 0, 0, 0, 1, 0x61])))
+
+test('after very many frames of one byte others have their turn between a few of them', async () => {
+  const came = { all: 0, inTurn: 0, most: 0 }
+  let isPlanned = false
+  const listener: Listener = await listen({ host: '127.0.0.1', port: 0, certificate }, (request) => {
+    const { stream } = request as Http2ServerRequest
+    const { push } = stream
+    // As much work for each frame as some make of one.
+    stream.push = (part: Buffer) => {
+      for (const end = performance.now() + 0.01; performance.now() < end; );
+      came.all++
+      came.inTurn++
+      came.most = Math.max(came.most, came.inTurn)
+      if (!isPlanned) {
+        isPlanned = true
+        setImmediate(() => {
+          isPlanned = false
+          came.inTurn = 0
+        })
+      }
+      return push.call(stream, part)
+    }
+    request.on('error', () => undefined).resume()
+  })
+  opened.push(listener)
+  const socket = connect({ host: '127.0.0.1', port: listener.port, ca: authority.cert, ALPNProtocols: ['h2'] })
+  opened.push({ close: () => socket.destroy() })
+  socket.on('error', () => undefined).resume()
+  await once(socket, 'secureConnect')
+  // By these it becomes one whose bytes are handed on in pieces.
+  socket.write(Buffer.concat([preface, settings, head, frames(2000)]))
+  await until(() => came.all === 2000)
+  came.most = 0
+  socket.write(frames(6000))
+  await until(() => came.all === 8000)
+  // A millisecond for a hundred: three of them, and the piece that was begun.
+  assert.ok(came.most < 1200, `${came.most} frames in one turn`)
+})
