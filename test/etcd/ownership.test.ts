@@ -65,8 +65,6 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
       )
       await Promise.all([...asked, sleep(20)])
     }
-    await other.close()
-    await becomeOwner(replica)
   })
 
   /** A write that is stored, and whose answer does not come. */
