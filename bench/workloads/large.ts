@@ -4,7 +4,7 @@
 // no processor; and the longest turn of the event loop in processor time. On a machine that others use as well only the last says something of the
 // server alone, and it is the one that is judged. The floor is the longest wait of a get from a bare server in the same time, which has nothing else to
 // do: whatever it waits for is the machine. What can be done again is done again when it misses the bar: a stall of the machine comes once, and what
-// holds the server comes every time.
+// holds the server comes every time. How much of the processors the host of a virtual machine took meanwhile is printed as well.
 //
 // Who waits, who reads the long answer and etcd would be on machines of their own: the first is run before all others here, the others behind.
 
@@ -31,6 +31,7 @@ import { protobufType } from '../protobuf-body.js'
 import type { Reading } from '../reader.js'
 import { putLast } from '../ready-time.js'
 import { type Line, milliseconds, say } from '../report.js'
+import { stolenMs } from '../stolen-time.js'
 
 const barMs = 20
 const mostTries = 3
@@ -149,11 +150,11 @@ class Beside {
     let tries = 1
     let best = await this.during(work)
     for (; tries < mostTries && best.turnMs > barMs; tries++) {
-      say(`  ${what}: ${figuresOf(best)}; a bare server ${milliseconds(best.bareMs)}; once more`)
+      say(`  ${what}: ${figuresOf(best)}; ${surroundingsOf(best)}; once more`)
       const again = await this.during(work)
       if (again.turnMs < best.turnMs) best = again
     }
-    const { bareMs, p99Ms, turnMs, tookMs } = best
+    const { bareMs, hostMs, p99Ms, turnMs, tookMs } = best
     const tookSeconds = (tookMs / 1000).toFixed(0)
     const load = loadavg()[0]?.toFixed(0)
     this.lines.push({
@@ -162,9 +163,9 @@ class Beside {
       server: figuresOf(best),
       ratio: turnMs / barMs,
       bar: 1,
-      note: `of ${this.what.count.toLocaleString('en')}; 99 % waited ${milliseconds(p99Ms)}; ${tookSeconds} s, load ${load}${tries > 1 ? `, best of ${tries}` : ''}; floor: a bare server in the same time; ratio: turn to ${barMs} ms`,
+      note: `of ${this.what.count.toLocaleString('en')}; 99 % waited ${milliseconds(p99Ms)}; ${tookSeconds} s, load ${load}, the host took ${milliseconds(hostMs)}${tries > 1 ? `, best of ${tries}` : ''}; floor: a bare server in the same time; ratio: turn to ${barMs} ms`,
     })
-    say(`  ${what}: ${this.lines.at(-1)?.server}; a bare server ${milliseconds(bareMs)}`)
+    say(`  ${what}: ${figuresOf(best)}; ${surroundingsOf(best)}`)
   }
 
   end(): Promise<unknown> {
@@ -173,17 +174,21 @@ class Beside {
 
   private async during(work: () => Promise<unknown>) {
     await takeTurn(this.server.process)
-    const begunMs = performance.now()
+    const [begunMs, stolenBeforeMs] = [performance.now(), stolenMs()]
     await this.bareProber.report()
     const waits = await this.prober.during(work)
     const { longestMs: bareMs } = await this.bareProber.report()
     const tookMs = performance.now() - begunMs
-    return { ...waits, bareMs, tookMs, turnMs: await takeTurn(this.server.process) }
+    const hostMs = stolenMs() - stolenBeforeMs
+    return { ...waits, bareMs, hostMs, tookMs, turnMs: await takeTurn(this.server.process) }
   }
 }
 
 const figuresOf = ({ longestMs, longestWithProcessorMs, turnMs }: Waits & { readonly turnMs: number }): string =>
   [longestMs, longestWithProcessorMs, turnMs].map(milliseconds).join(', ')
+
+const surroundingsOf = ({ bareMs, hostMs }: { readonly bareMs: number; readonly hostMs: number }): string =>
+  `a bare server ${milliseconds(bareMs)}; the host took ${milliseconds(hostMs)}`
 
 /** Without keeping it: together the objects are larger than memory. */
 async function readAll({ served: { port, ca, token } }: Tested, parts: Omit<RequestParts, 'method'>): Promise<void> {
