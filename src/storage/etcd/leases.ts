@@ -6,7 +6,7 @@ import { decodeLeaseGrant, encodeLeaseGrant, methods } from './messages.js'
 import { commitsPerStep } from './numbering.js'
 
 export interface LeasesOptions {
-  readonly client: EtcdClient
+  readonly client: Pick<EtcdClient, 'call'>
   readonly clock: Clock
   /** Keys may live this much longer for the sake of sharing, and never more than a twentieth of their time. */
   readonly reuseMs: number

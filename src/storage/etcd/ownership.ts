@@ -21,7 +21,7 @@ import type { EtcdKeys } from './etcd-keys.js'
 import { decodeTxn, encodeTxn, type KeyValue, methods, type Operation } from './messages.js'
 
 export interface OwnershipOptions {
-  readonly client: EtcdClient
+  readonly client: Pick<EtcdClient, 'call' | 'persist'>
   readonly keys: EtcdKeys
   /** This replica; no other ever has the same. */
   readonly id: string
@@ -43,6 +43,8 @@ const goodForMs = 1000
 const leavingMs = 1250
 const leaves = ' leaves'
 const claimEveryMs = 500
+/** How long one that ends tries to leave nothing behind: etcd may be gone. */
+const endingMs = 1000
 
 export class Ownership {
   readonly #options: OwnershipOptions
@@ -54,6 +56,9 @@ export class Ownership {
   #hasOtherReaders = true
   #othersWroteMs = performance.now()
   #triedToClaimMs = 0
+  /** The step that was the condition of the last claim: while it is the newest that is known here, that claim may have become true, or still may. */
+  #claimedUnder: number | undefined
+  #isEnding = false
   #onChange: (() => void)[] = []
 
   constructor(options: OwnershipOptions) {
@@ -129,8 +134,9 @@ export class Ownership {
   async claimIfQuiet(): Promise<void> {
     const nowMs = performance.now()
     const isQuiet = !this.#hasOtherReaders || nowMs - this.#othersWroteMs > this.#options.quietMs
-    if (this.#record.owner !== '' || !isQuiet || nowMs - this.#triedToClaimMs < claimEveryMs) return
+    if (this.#isEnding || this.#record.owner !== '' || !isQuiet || nowMs - this.#triedToClaimMs < claimEveryMs) return
     this.#triedToClaimMs = nowMs
+    this.#claimedUnder = this.#record.step
     await this.#replace(this.#options.id)
   }
 
@@ -149,9 +155,21 @@ export class Ownership {
     }
   }
 
-  /** For a replica that ends. */
+  /**
+   * For a replica that ends: it does not own the right afterwards, and does not claim it again. A claim that is on its way need not be waited for: this
+   * has the same condition, so that one of them comes too late, and whichever it is, it is known then.
+   */
   async giveUp(): Promise<void> {
-    if (this.isOurs) await this.#replace('')
+    this.#isEnding = true
+    const endMs = performance.now() + endingMs
+    await this.#options.client.persist(endMs, async (timeoutMs) => {
+      while (this.#mayBeOurs && performance.now() < endMs) await this.#replace('', timeoutMs)
+    })
+  }
+
+  /** Whether it cannot be ruled out that the key names this replica, or will. */
+  get #mayBeOurs(): boolean {
+    return this.#record.owner === this.#options.id || this.#record.step === this.#claimedUnder
   }
 
   /** Resolves when the key has changed, or the time is up. */
@@ -166,13 +184,13 @@ export class Ownership {
   }
 
   /** Writes the key unless it has changed; either way it is known afterwards. */
-  async #replace(value: string): Promise<void> {
+  async #replace(value: string, timeoutMs = goodForMs): Promise<void> {
     const { client, keys } = this.#options
     const key = keys.owner
     const put: Operation = { kind: 'put', key, value: [Buffer.from(value)] }
     const compare = [{ key, modRevision: this.#record.step }]
     const message = encodeTxn({ compare, success: [put], failure: [{ kind: 'range', request: { key } }] }, 256)
-    const { succeeded, revision, answers } = decodeTxn(await client.call(methods.txn, message, goodForMs))
+    const { succeeded, revision, answers } = decodeTxn(await client.call(methods.txn, message, timeoutMs))
     if (succeeded) this.note({ key: Buffer.from(key), value: Buffer.from(value), modRevision: revision })
     else this.note(answers[0]?.range?.items[0])
   }

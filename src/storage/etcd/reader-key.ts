@@ -2,6 +2,8 @@
 // from whoever has it, so that every owner after that finds the key. It has a lease, and a replica that could not renew it in time does not answer
 // consistent reads before it has done all this again.
 
+import { atMost } from '../../base/clock.js'
+import { StorageUnavailableError } from '../storage.js'
 import type { EtcdClient } from './etcd-client.js'
 import type { EtcdKeys } from './etcd-keys.js'
 import type { Leases } from './leases.js'
@@ -9,7 +11,7 @@ import { decodeTxn, encodeTxn, methods, type Operation } from './messages.js'
 import type { Ownership } from './ownership.js'
 
 export interface ReaderKeyOptions {
-  readonly client: EtcdClient
+  readonly client: Pick<EtcdClient, 'call' | 'persist'>
   readonly keys: EtcdKeys
   readonly leases: Leases
   readonly ownership: Pick<Ownership, 'note' | 'beAllowed'>
@@ -33,6 +35,8 @@ export class ReaderKey {
   #step = 0
   #isThereUntilMs = 0
   #announcing: Promise<void> | undefined
+  /** The key is on its way to etcd. */
+  #writing: Promise<unknown> | undefined
   #timer: NodeJS.Timeout | undefined
   #isRemoved = false
 
@@ -54,13 +58,15 @@ export class ReaderKey {
     return this.#announcing
   }
 
-  /** For a replica that ends. */
+  /** For a replica that ends. What is on its way would be there again after it was deleted, and count as another reader for a minute. */
   async remove(): Promise<void> {
     this.#isRemoved = true
     this.#isThereUntilMs = 0
     clearTimeout(this.#timer)
+    if (this.#writing) await atMost(removePatienceMs, this.#writing)
     const message = encodeTxn({ compare: [], success: [{ kind: 'delete', key: this.#key }], failure: [] }, 256)
-    await this.#options.client.call(methods.txn, message, removePatienceMs)
+    const { client } = this.#options
+    await client.persist(performance.now() + removePatienceMs, (timeoutMs) => client.call(methods.txn, message, timeoutMs))
   }
 
   async #announce(): Promise<void> {
@@ -98,7 +104,10 @@ export class ReaderKey {
       { kind: 'range', request: { key: keys.owner } },
     ]
     const message = encodeTxn({ compare: [{ key, modRevision: before }], success: work, failure: work }, 256)
-    const { succeeded, revision, answers } = decodeTxn(await client.call(methods.txn, message, timeoutMs))
+    if (this.#isRemoved) throw new StorageUnavailableError('the storage is closed')
+    const writing = client.call(methods.txn, message, timeoutMs)
+    this.#writing = writing
+    const { succeeded, revision, answers } = decodeTxn(await writing)
     this.#step = revision
     ownership.note(answers[1]?.range?.items[0])
     return succeeded && before > 0 && this.isThere
