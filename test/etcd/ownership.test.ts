@@ -14,7 +14,9 @@ import { encodeTxn, methods } from '../../src/storage/etcd/messages.js'
 import { ReaderKey } from '../../src/storage/etcd/reader-key.js'
 import type { Storage } from '../../src/storage/storage.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
+import { HeadWatch } from './head-keys.js'
 import { newPrefix, openReplica, put } from './open-replica.js'
+import { ReplicaChild } from './replica-child.js'
 import { TcpProxy } from './tcp-proxy.js'
 
 describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
@@ -65,6 +67,22 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
       )
       await Promise.all([...asked, sleep(20)])
     }
+  })
+
+  timedTest('belongs at once to the only one, in a process that has just been started, too', async (context) => {
+    const prefix = newPrefix()
+    const watch = new HeadWatch(cluster.endpoints)
+    context.after(() => watch.close())
+    const child = new ReplicaChild(cluster.endpoints, prefix, 3_600_000)
+    context.after(() => child.end())
+    assert.equal(await child.says(), 'open')
+    // Nothing is read or written: what opened it has claimed the right, or nothing will.
+    let { owner, readers } = await watch.keysOf(prefix)
+    for (let looks = 0; owner === '' && looks < 200; looks += 1) {
+      await sleep(10)
+      ;({ owner, readers } = await watch.keysOf(prefix))
+    }
+    assert.deepEqual(readers, [owner])
   })
 
   /** A write that is stored, and whose answer does not come. */

@@ -55,7 +55,7 @@ export class Ownership {
   #aloneStep = 0
   #hasOtherReaders = true
   #othersWroteMs = performance.now()
-  #triedToClaimMs = 0
+  #triedToClaimMs = Number.NEGATIVE_INFINITY
   /** The step that was the condition of the last claim: while it is the newest that is known here, that claim may have become true, or still may. */
   #claimedUnder: number | undefined
   #isEnding = false
