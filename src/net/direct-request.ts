@@ -4,6 +4,7 @@
 // It is a stream like any other for whoever listens to it, pipes it or reads from it.
 
 import { IncomingMessage } from 'node:http'
+import { holdUnasked, releaseUnasked } from './unasked-bodies.js'
 
 /** Who takes a body as it comes. */
 export interface BodyTaker {
@@ -13,22 +14,14 @@ export interface BodyTaker {
   aborted(): void
 }
 
-/**
- * So much of a body is kept while nobody has said how he wants it: what one reading of a connection brings, which a stream would be given as well. With
- * less a body of 50 KB whose request had to wait for its turn went through a stream.
- */
-const mostKeptBytes = 64 << 10
-/** In more parts than this only as much is kept as a stream would hold: small ones take more memory than their bytes. */
-const mostKeptParts = 8
-
 /** What tells that a request has ended is asked for here: Node's parser forgets it then. */
 const endedOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(IncomingMessage.prototype), 'readableEnded')?.get
 
 export class DirectRequest extends IncomingMessage {
   #taker: BodyTaker | undefined = undefined
-  /** What has come while nobody has said how he wants it. */
+  /** What has come while nobody has said how he wants it. How much that may be is counted for the connection. */
   #kept: Buffer[] | undefined = undefined
-  #keptBytes = 0
+  #heldBytes = 0
   /** Whether it is a stream for good. */
   #isStreamed = false
   /** Its end was not put into the stream. */
@@ -52,6 +45,7 @@ export class DirectRequest extends IncomingMessage {
     // Nothing has to be read and let go when it was answered.
     ;(this as unknown as { _consuming: boolean })._consuming = true
     if (kept !== undefined) for (const part of kept) taker.data(part)
+    this.#release()
     if (this.#isEnded) taker.end()
     return true
   }
@@ -62,22 +56,27 @@ export class DirectRequest extends IncomingMessage {
       else this.#taker.data(part)
       return true
     }
-    if (!this.#isStreamed && this.readableFlowing === null && !this.#isHeard && this.#keep(part)) return true
+    if (!this.#isStreamed && this.readableFlowing === null && !this.#isHeard) {
+      this.#keep(part)
+      return true
+    }
     this.#toStream()
     return super.push(part)
   }
 
-  #keep(part: Buffer | null): boolean {
+  #keep(part: Buffer | null): void {
     if (part === null) {
       this.#isEnded = true
-      return true
+      return
     }
-    this.#keptBytes += part.length
-    const isMuch = this.#keptBytes >= this.readableHighWaterMark
-    if (isMuch && (this.#keptBytes > mostKeptBytes || (this.#kept?.length ?? 0) >= mostKeptParts)) return false
     if (this.#kept === undefined) this.#kept = [part]
     else this.#kept.push(part)
-    return true
+    this.#heldBytes += holdUnasked(this.socket, part)
+  }
+
+  #release(): void {
+    if (this.#heldBytes > 0) releaseUnasked(this.socket, this.#heldBytes)
+    this.#heldBytes = 0
   }
 
   #end(taker: BodyTaker): void {
@@ -97,6 +96,7 @@ export class DirectRequest extends IncomingMessage {
     const kept = this.#kept
     this.#kept = undefined
     if (kept !== undefined) for (const part of kept) super.push(part)
+    this.#release()
     if (!this.#isEnded) return
     this.#isEnded = false
     super.push(null)
@@ -126,12 +126,14 @@ export class DirectRequest extends IncomingMessage {
     const self = this as unknown as { _dumped: boolean }
     if (this.#isEnded) {
       this.#kept = undefined
+      this.#release()
       self._dumped = true
     } else dump.call(this)
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     if (!this.#isEnded || !this.complete) this.#taker?.aborted()
+    this.#release()
     super._destroy(error, callback)
   }
 }

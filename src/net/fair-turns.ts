@@ -101,9 +101,9 @@ export class FairTurns {
     this.#waitingCount++
     this.#waiting.add(line)
     if (line.waiting.length < stopAt) return
-    // Again, too: whoever had a pause of his own (read-pauses) may have ended this one with it.
+    // Again, too: Node reads on by itself when a body that nobody took has ended.
     line.isStopped = true
-    stopReading(line.socket)
+    stopReading(line.socket, 'requests')
   }
 
   #countTurn(): void {
@@ -136,7 +136,7 @@ export class FairTurns {
     if (line.waiting.length > 0) this.#waiting.add(line)
     if (line.isStopped && line.waiting.length <= goOnAt) {
       line.isStopped = false
-      goOnReading(line.socket)
+      goOnReading(line.socket, 'requests')
     }
     this.#follow(line, next?.answer)
     next?.begin()

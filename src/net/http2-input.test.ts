@@ -91,14 +91,14 @@ test('while reading is stopped nothing is handed on, and then the rest', async (
   const { port, sockets, bodies } = await start((part) => {
     bytes += part.length
     const [socket] = sockets
-    if (socket !== undefined && bytes - part.length < 1000 && bytes >= 1000) stopReading(socket)
+    if (socket !== undefined && bytes - part.length < 1000 && bytes >= 1000) stopReading(socket, 'requests')
   })
   const client = await dial(port)
   client.write(Buffer.concat([preface, settings, head, frames, end]))
   while (bytes < 1000) await new Promise(setImmediate)
   for (let i = 0; i < 100; i++) await new Promise(setImmediate)
   assert.ok(bytes < bodyBytes / 2, `${bytes} bytes`)
-  goOnReading(sockets[0] as Socket)
+  goOnReading(sockets[0] as Socket, 'requests')
   await hearsAnswer(client)
   assert.deepEqual(bodies, [letters.repeat(repeats)])
 })

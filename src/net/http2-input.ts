@@ -9,6 +9,7 @@ import type { Http2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import { takeRawBytes } from './raw-bytes.js'
 import { setFeeder } from './read-control.js'
+import { handleOf } from './socket-handle.js'
 import { unsentBytes } from './socket-room.js'
 
 /** So much is handed on at a time: requests that are taken back at once are 36. */
@@ -19,13 +20,6 @@ const turnMs = 3
 const quickMs = 0.1
 /** What may wait of one connection: more than anybody sends who keeps to the window of the connection. */
 const mostWaitingBytes = 8 << 20
-
-interface Handle {
-  readStop?(): void
-  readStart?(): void
-}
-
-const handleOf = (socket: Socket): Handle | null | undefined => (socket as unknown as { readonly _handle?: Handle | null })._handle
 
 /** What is under a session: it takes bytes that were read by somebody else. */
 interface Receiver {

@@ -7,6 +7,7 @@ import { createSecureContext, TLSSocket } from 'node:tls'
 import type { Logger } from '../base/logger.js'
 import { isParserKnown, parserOf } from './http1-parts.js'
 import { receiverOf } from './http2-input.js'
+import { handleOf } from './socket-handle.js'
 
 /** One of each, as this version of Node makes them. */
 export interface NodeInsides {
@@ -52,8 +53,6 @@ export function warnOfMissing(logger: Logger, insides: NodeInsides): void {
   if (missing.length > 0)
     logger.warn({ node: process.version, withoutEffect: missing }, 'this Node.js is not known: much that comes at once may hold others')
 }
-
-const handleOf = (value: object): unknown => (value as { readonly _handle?: unknown })._handle
 
 const silent = (): Duplex => new Duplex({ read: () => undefined, write: (_part, _encoding, done) => done() })
 

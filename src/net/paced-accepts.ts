@@ -4,6 +4,7 @@
 // Node has no words for that: it takes all there are, and says so by a function of what listens.
 
 import type { Server } from 'node:net'
+import { handleOf } from './socket-handle.js'
 
 /** For how long that is done in a turn. */
 const turnMs = 2
@@ -20,7 +21,7 @@ interface Listening {
 
 /** For a server that listens. */
 export function paceAccepts(server: Server): void {
-  const listening = (server as unknown as { readonly _handle?: Listening | null })._handle
+  const listening = handleOf<Listening>(server)
   const accept = listening?.onconnection
   if (!listening || accept === undefined) return
   const waiting: Accepted[] = []

@@ -5,18 +5,12 @@
 // turn: whoever says nothing takes nobody's turn. Those who are in it and go on at once are held back in the same way, until the next turn.
 
 import type { Socket } from 'node:net'
+import { handleOf } from './socket-handle.js'
 
 /** So many may be in it without waiting for a turn; and so many are begun, or read from again, in a turn. */
 const few = 4
 /** For how long connections become secure in a turn, until the others in it have to wait. */
 const turnMs = 2
-
-interface Handle {
-  readStop?(): void
-  readStart?(): void
-}
-
-const handleOf = (socket: Socket): Handle | null | undefined => (socket as unknown as { readonly _handle?: Handle | null })._handle
 
 export interface HandshakeOptions {
   /** Hands a connection to TLS, which reads what has come on it. */

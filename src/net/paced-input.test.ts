@@ -50,7 +50,7 @@ test('while it is stopped nothing is handed on, and then the rest', async () => 
   let bytes = 0
   const { socket, seen } = connectionWith((part) => {
     bytes += part.length
-    if (bytes === 8192) stopReading(socket)
+    if (bytes === 8192) stopReading(socket, 'requests')
   })
   await nextTurn()
   new PacedInputs().pace(socket)
@@ -59,7 +59,7 @@ test('while it is stopped nothing is handed on, and then the rest', async () => 
   for (let i = 0; i < 100; i++) await nextTurn()
   assert.equal(bytes, 8192)
   const { reads } = seen
-  goOnReading(socket)
+  goOnReading(socket, 'requests')
   for (let i = 0; i < 10_000 && (bytes < letters.length || seen.reads === reads); i++) await nextTurn()
   assert.equal(bytes, letters.length)
   assert.ok(seen.reads > reads, 'more is asked for')

@@ -2,18 +2,12 @@
 // two megabytes: of chunks of one byte that would be hundreds of thousands of parts.
 
 import type { Socket } from 'node:net'
+import { endPause, pauseReading } from './read-control.js'
 
 /** Those that are longer cost less than their bytes do. */
 const smallBytes = 512
 /** So many come without a pause, and the rest of what was read with them. */
 const partsPerTurn = 128
-
-interface Reading {
-  readStop?(): void
-  readStart?(): void
-}
-
-const handleOf = (socket: Socket): Reading | null | undefined => (socket as unknown as { readonly _handle?: Reading | null })._handle
 
 export class ReadPauses {
   readonly #socket: Socket | undefined
@@ -35,11 +29,11 @@ export class ReadPauses {
     this.#isPaused = true
     const socket = this.#socket
     // Nobody is told: whoever reads goes on where this ends. Who wants a pause for another reason takes it again with the next part.
-    handleOf(socket)?.readStop?.()
+    pauseReading(socket)
     setImmediate(() => {
       this.#isPaused = false
       this.#parts = 0
-      handleOf(socket)?.readStart?.()
+      endPause(socket)
     })
   }
 }

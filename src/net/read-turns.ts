@@ -9,6 +9,7 @@
 // which it sent few bytes, whatever they were, and of those who are suspected one at a time is read from.
 
 import type { Socket } from 'node:net'
+import { endPause, pauseReading } from './read-control.js'
 import { receivedBytes } from './socket-room.js'
 
 /** So many of one connection come in a turn without a pause, and the rest of what was read with them. */
@@ -19,15 +20,6 @@ const smallPerConnection = 512
 const partsPerTurn = 2048
 /** What nobody has seen may be in any number of parts: so much of it counts as one. */
 const unseenBytes = 64
-
-interface Handle {
-  /** Whether Node itself wants to read: it does not while nobody takes what has come. */
-  readonly reading?: boolean
-  readStop?(): void
-  readStart?(): void
-}
-
-const handleOf = (socket: Socket): Handle | null | undefined => (socket as unknown as { readonly _handle?: Handle | null })._handle
 
 /** One connection, as long as it is open. */
 export interface Reading {
@@ -101,7 +93,7 @@ export class ReadTurns {
     if (reading.parts >= partsPerConnection && reading.state !== 'left') {
       if (reading.state !== 'waiting') this.#wait(reading)
       // Node reads again by itself when it has written something.
-      else if (reading.parts % partsPerConnection < parts) handleOf(reading.socket)?.readStop?.()
+      else if (reading.parts % partsPerConnection < parts) pauseReading(reading.socket)
     }
     if (this.#parts >= partsPerTurn && this.#held.length === 0) this.#holdOthers()
   }
@@ -122,7 +114,7 @@ export class ReadTurns {
     const isStopped = reading.state !== 'read'
     reading.state = 'left'
     this.#waiting.delete(reading)
-    if (isStopped) handleOf(reading.socket)?.readStart?.()
+    if (isStopped) endPause(reading.socket)
     return true
   }
 
@@ -131,7 +123,7 @@ export class ReadTurns {
     reading.isSuspect = true
     this.#waiting.add(reading)
     // Nobody is told: whoever reads goes on where this ends.
-    handleOf(reading.socket)?.readStop?.()
+    pauseReading(reading.socket)
   }
 
   #holdOthers(): void {
@@ -143,7 +135,7 @@ export class ReadTurns {
       }
       reading.state = 'held'
       this.#held.push(reading)
-      handleOf(reading.socket)?.readStop?.()
+      pauseReading(reading.socket)
     }
   }
 
@@ -187,7 +179,6 @@ export class ReadTurns {
 
   #goOn(reading: Reading): void {
     reading.state = 'read'
-    const handle = handleOf(reading.socket)
-    if (handle?.reading !== false) handle?.readStart?.()
+    endPause(reading.socket)
   }
 }

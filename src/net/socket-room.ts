@@ -2,6 +2,7 @@
 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { handleOf } from './socket-handle.js'
 
 /** For a whole answer: see roomForAnswers in listen.ts. */
 export const answerRoomBytes = 2 << 20
@@ -17,19 +18,14 @@ export function setRoom(socket: Duplex, bytes: number): void {
   if (state !== undefined) state.highWaterMark = bytes
 }
 
-interface Handle {
-  readonly writeQueueSize?: number
-  readonly _parent?: { readonly writeQueueSize?: number; readonly bytesRead?: number }
-}
-
 /** How many bytes the system has not taken yet, as far as Node knows. */
 export function unsentBytes(socket: Duplex): number {
-  const handle = (socket as unknown as { readonly _handle?: Handle | null })._handle
+  const handle = handleOf(socket)
   return (handle?.writeQueueSize ?? 0) + (handle?._parent?.writeQueueSize ?? 0)
 }
 
 /** How many bytes have come: of the connection under TLS, where that is known. */
 export function receivedBytes(socket: Socket): number {
-  const handle = (socket as unknown as { readonly _handle?: Handle | null })._handle
+  const handle = handleOf(socket)
   return handle?._parent?.bytesRead ?? socket.bytesRead
 }
