@@ -9,7 +9,7 @@ import { fetchOnce, fill, type Lab, makeNamespace, type Tested } from '../lab.js
 import { compare, type Side } from '../measure.js'
 import { configMapText } from '../objects.js'
 import { type Line, microseconds } from '../report.js'
-import { jsonMark, watchPathOf, watchSide } from './watches.js'
+import { jsonMark, warmWrites, watchPathOf, watchSide } from './watches.js'
 
 const connections = 16
 const readBar = 1.1
@@ -93,16 +93,20 @@ export async function measureWatchOnEtcd(lab: Lab): Promise<readonly Line[]> {
   if (whyNoEtcd !== undefined) return [{ workload, floor: '', server: '', note: whyNoEtcd }]
   const cluster = await EtcdCluster.start({ members: 1 })
   lab.closeLater(() => cluster.stop())
-  const sideOf = async ({ served }: Tested) => {
+  const prepare = async ({ served }: Tested) => {
     const path = await makeNamespace(served, 'bench-etcd-watch')
     await fill(served, { path, count: 1, body: () => object('watched', -1) })
     const change = (counter: number): Buffer =>
       requestBytes(served, { method: 'PUT', path: `${path}/watched`, body: object('watched', counter) })
-    return watchSide({ served, stream: { path: await watchPathOf(served, path), mark: jsonMark }, change, writers: 1 })
+    await warmWrites(lab, served, change)
+    return { served, path, change }
   }
-  const [embedded, onEtcd] = [await lab.start(), await lab.start([`--etcd-servers=${cluster.endpoints.join(',')}`])]
+  const embedded = await prepare(await lab.start())
+  const onEtcd = await prepare(await lab.start([`--etcd-servers=${cluster.endpoints.join(',')}`]))
+  const open = async ({ served, path, change }: typeof embedded) =>
+    watchSide({ served, stream: { path: await watchPathOf(served, path), mark: jsonMark }, change })
   // At the same time: connections on which nothing is asked for are closed.
-  const sides = await Promise.all([sideOf(embedded), sideOf(onEtcd)])
+  const sides = await Promise.all([open(embedded), open(onEtcd)])
   const { floor, server, ratio, perSecond } = await compare(...sides, lab.rounds)
   for (const side of sides) side.close()
   const note = `${perSecond.toFixed(0)} events/s`

@@ -127,6 +127,17 @@ export async function watchSide({ served, stream, change, writers = 1 }: Announc
   return { run, close }
 }
 
+/**
+ * Beside two hundred watchers there are only about 150 writes a second: what carries them out would be compiled while it is measured, for half a
+ * minute. So they are made without watchers first.
+ */
+const warmUpMs = 8000
+
+export async function warmWrites(lab: Lab, served: Served, change: (counter: number) => Buffer): Promise<void> {
+  const generator = await lab.generator(served, 1)
+  await generator.run({ durationMs: warmUpMs, next: (_, counter) => change(counter), expect: 200 })
+}
+
 /** A watch of a collection from now on. */
 export async function watchPathOf(served: Served, path: string): Promise<string> {
   const list = await fetchOnce(served, { method: 'GET', path })
@@ -164,6 +175,7 @@ async function measureCrowd(lab: Lab, { workload, namespace, writers, bar, oneBy
   if (status === 404) await fill(served, { path, count: writers, body: (writer) => text(-1, writer) })
   const change = (target: Served) => (counter: number, writer: number) =>
     requestBytes(target, { method: 'PUT', path: `${path}/${nameOf(writer)}`, body: text(counter, writer) })
+  await warmWrites(lab, served, (counter) => change(served)(counter, 0))
   const sample = await fetchOnce(served, { method: 'PUT', path: `${path}/${nameOf(0)}`, body: text(-2, 0) })
   const object = sample.body.toString().trimEnd()
   const floor = await lab.floor()

@@ -5,6 +5,7 @@ import type { Logger } from '../base/logger.js'
 import type { StagedWrite } from './commit-batch.js'
 import type { DataFile, FileWrites } from './lmdb-data-file.js'
 import type { Tables } from './lmdb-tables.js'
+import { newestOf } from './lmdb-writes.js'
 import type { Memtable } from './memtable.js'
 import { StorageUnavailableError } from './storage.js'
 
@@ -141,9 +142,7 @@ export class Checkpoints {
       await file.prepare()
       const { staged, chores } = writes()
       if (staged.length + chores.length === 0) return
-      const newest = new Map(staged.map((write) => [write.change.key, write]))
-      const isNewest = (write: StagedWrite): boolean => newest.get(write.change.key) === write
-      await file.write({ staged, chores, isNewest, compacted: compacted() })
+      await file.write({ staged, chores, isNewest: newestOf(staged), compacted: compacted() })
     } catch (error) {
       throw await this.#recover(error)
     }

@@ -67,6 +67,12 @@ export interface StagedWrites {
   readonly compacted: number
 }
 
+/** Of writes in their order: whether no later one is of the same key. */
+export function newestOf(staged: readonly StagedWrite[]): (write: StagedWrite) => boolean {
+  const newest = new Map(staged.map((write) => [write.change.key, write]))
+  return (write) => newest.get(write.change.key) === write
+}
+
 /** Called inside a batch of the tables. */
 export function writeStaged(tables: Tables, { staged, isNewest, compacted }: StagedWrites, arena: Arena): void {
   for (const write of staged) {

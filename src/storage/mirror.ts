@@ -1,14 +1,19 @@
 // A local copy of a store that is elsewhere, fed by its stream of changes: reads, lists, history and followers are served from here at the
 // cost of the embedded engine. Its `position` counts in the source's own terms, up to which everything has arrived.
+//
+// What has just arrived is in memory, and comes into the file with much else in one transaction: the source has it, and sends it again to a process
+// that ended before. So the file may be behind, but it ends with a whole step.
 
 import type { Logger } from '../base/logger.js'
 import { type CollectionCounts, collectionOfRange } from './collections.js'
 import { entryOf, type Row, type StagedWrite } from './commit-batch.js'
 import { createFollowers, type Followers } from './followers.js'
 import { type ChangeName, createHistoryViews, type HistorySource } from './history-views.js'
+import { createLmdbReads, type LmdbReads } from './lmdb-reads.js'
 import { encodeRow, numberBytes, rowBytes } from './lmdb-records.js'
 import type { Tables } from './lmdb-tables.js'
-import { createArena, mostNewBytes, writeCounts, writeStaged } from './lmdb-writes.js'
+import { createArena, mostNewBytes, newestOf, writeCounts, writeStaged } from './lmdb-writes.js'
+import { Memtable } from './memtable.js'
 import type { MirrorFile } from './mirror-file.js'
 import {
   type ChangeListener,
@@ -24,8 +29,11 @@ import {
   type Unfollow,
 } from './storage.js'
 
+/** Where it is kept. */
+export type MirrorPlace = Pick<MirrorFile, 'snapshot' | 'write' | 'startAnew' | 'close'>
+
 export interface MirrorOptions {
-  readonly file: MirrorFile
+  readonly file: MirrorPlace
   /** The position at which a revision was reached. */
   readonly positionOf: (revision: number) => number
   /** The source may hold values that a server of an older format wrote: here they are as this one writes them. */
@@ -58,28 +66,40 @@ interface Waiter {
 /** How much history one slice of a compaction deletes: about a millisecond. */
 const namesPerTrim = 500
 const smallWriteBytes = 1 << 20
+/** What has been in memory for so long comes into the file however little it is. */
+const longestInMemoryMs = 1000
 
 export class Mirror implements HistorySource {
-  readonly #file: MirrorFile
+  readonly #file: MirrorPlace
+  readonly #logger: Logger
   readonly #upgrade: FormatUpgrade | undefined
   readonly #arena = createArena()
   readonly #followers: Followers
   readonly #views = createHistoryViews(this)
+  #memtable: Memtable
+  #reads: LmdbReads
   #counts: CollectionCounts
   #waiters: readonly Waiter[] = []
   #onWaiting: (position: number) => void = () => undefined
   #revision: number
   #compacted: number
   #position: number
+  #saveLater: NodeJS.Timeout | undefined
+  #saveSoon: NodeJS.Immediate | undefined
+  /** Whether what is in memory could not be written the last time: only the first of many is worth a line in the log. */
+  #isFailing = false
   #isClosed = false
 
   constructor(options: MirrorOptions) {
     this.#file = options.file
+    this.#logger = options.logger
     this.#upgrade = options.upgrade
     this.#followers = createFollowers(options.logger)
     const { snapshot } = options.file
     this.#counts = snapshot.collectionCounts()
     this.#revision = snapshot.lastRevision()
+    this.#memtable = new Memtable(this.#revision)
+    this.#reads = createLmdbReads(() => this.#file.snapshot, this.#memtable)
     this.#compacted = snapshot.number('compacted') ?? 0
     this.#position = Math.max(snapshot.number('position') ?? 0, options.positionOf(this.#revision), 0)
   }
@@ -102,11 +122,11 @@ export class Mirror implements HistorySource {
   }
 
   read(key: string): Entry | undefined {
-    return entryOf(key, this.#file.snapshot.row(key))
+    return entryOf(key, this.#reads.row(key))
   }
 
   range(query: RangeQuery): RangePage {
-    return query.at === undefined ? this.#file.snapshot.page(query) : this.#views.range({ ...query, at: query.at })
+    return query.at === undefined ? this.#reads.page(query) : this.#views.range({ ...query, at: query.at })
   }
 
   recall(range: KeyRange, at: number): Generator<undefined, void, void> {
@@ -114,7 +134,7 @@ export class Mirror implements HistorySource {
   }
 
   scan(range: KeyRange, look: (scanned: ScannedEntry) => boolean): void {
-    this.#file.snapshot.scan(range, look)
+    this.#reads.scan(range, look)
   }
 
   count(range: KeyRange, at?: number): number {
@@ -123,12 +143,12 @@ export class Mirror implements HistorySource {
 
   changes(query: ChangesQuery): ChangesPage {
     if (query.after < this.#compacted) throw new CompactedError(this.#compacted)
-    return this.#file.snapshot.changes(query, this.#revision)
+    return this.#reads.changes(query)
   }
 
   /** Whether history shows a change with exactly this revision. */
   hasChangeAt(revision: number): boolean {
-    for (const _ of this.#file.snapshot.names(revision - 1, revision)) return true
+    for (const name of this.#reads.namesAfter(revision - 1)) return name.revision === revision
     return false
   }
 
@@ -164,9 +184,8 @@ export class Mirror implements HistorySource {
     if (this.#isClosed) return
     const staged = this.#stage(writes)
     if (staged.length > 0 || compacted !== undefined) {
-      this.#arena.reset()
-      this.#revision = this.#write(staged, { position, compacted })
-      this.#compacted = compacted ?? this.#compacted
+      if (compacted === undefined) this.#remember(staged)
+      else this.#forgetUpTo(compacted, { staged, position })
       for (const { change, row, previousRow } of staged) {
         if (!row) this.#counts.add(change.key, -1)
         else if (!previousRow) this.#counts.add(change.key, 1)
@@ -183,6 +202,7 @@ export class Mirror implements HistorySource {
   async beginLoad(): Promise<void> {
     await this.#file.startAnew()
     this.#counts = this.#file.snapshot.collectionCounts()
+    this.#beginMemory(0)
   }
 
   load(entries: readonly Entry[]): void {
@@ -200,6 +220,7 @@ export class Mirror implements HistorySource {
     this.#compacted = compacted
     this.#position = position
     this.#note()
+    this.#beginMemory(this.#revision)
   }
 
   /** Forgets history up to a revision. */
@@ -215,24 +236,25 @@ export class Mirror implements HistorySource {
     if (this.#isClosed) return
     this.#note()
     this.#isClosed = true
+    this.#stopTimers()
     await this.#file.close()
   }
 
   namesAfter(revision: number): Iterable<ChangeName> {
-    return this.#file.snapshot.names(revision, this.#revision)
+    return this.#reads.namesAfter(revision)
   }
 
   previousOf(name: ChangeName): Entry | undefined {
-    return entryOf(name.key, this.#file.snapshot.previousOf(name))
+    return entryOf(name.key, this.#reads.previousOf(name))
   }
 
   entries(range: KeyRange): Iterable<Entry> {
-    return this.#file.snapshot.entries(range)
+    return this.#reads.entries(range)
   }
 
   countNow(range: KeyRange): number {
     const collection = collectionOfRange(range)
-    return collection === undefined ? this.#file.snapshot.countKeys(range) : this.#counts.of(collection)
+    return collection === undefined ? this.#reads.countKeys(range) : this.#counts.of(collection)
   }
 
   #stage(writes: readonly MirroredWrite[]): readonly StagedWrite[] {
@@ -241,7 +263,7 @@ export class Mirror implements HistorySource {
     let position = 0
     for (const { key, revision, value: given } of writes) {
       const value = given && this.#valueOf(key, given)
-      const previousRow = written.has(key) ? written.get(key) : this.#file.snapshot.row(key)
+      const previousRow = written.has(key) ? written.get(key) : this.#reads.row(key)
       if (value === undefined && previousRow === undefined) continue
       const row = value && { revision, value, expiresAtMs: undefined }
       written.set(key, row)
@@ -251,18 +273,66 @@ export class Mirror implements HistorySource {
     return staged
   }
 
-  /** Returns the revision after the writes. */
-  #write(staged: readonly StagedWrite[], { position, compacted = 0 }: Omit<MirroredStep, 'writes'>): number {
+  /** Where memory is full and the file cannot be written, nothing is taken in. */
+  #remember(staged: readonly StagedWrite[]): void {
+    if (this.#memtable.isFull) this.#save()
+    this.#memtable.add(staged)
+    this.#revision = this.#memtable.revision
+    if (this.#memtable.isLarge && !this.#isFailing) this.#saveSoon ??= setImmediate(() => this.#trySave())
+    else this.#saveLater ??= setTimeout(() => this.#trySave(), longestInMemoryMs).unref()
+  }
+
+  #forgetUpTo(compacted: number, { staged, position }: { readonly staged: readonly StagedWrite[]; readonly position: number }): void {
     const revision = Math.max(this.#revision, compacted, staged.at(-1)?.change.revision ?? 0)
-    this.#file.write(mostNewBytes(staged), (tables) => {
-      writeStaged(tables, { staged, isNewest: () => true, compacted: this.#compacted }, this.#arena)
-      if (compacted === 0) return
+    this.#save(staged, (tables) => {
       tables.meta.put('position', numberBytes(position))
       tables.meta.put('compacted', numberBytes(compacted))
       tables.meta.put('revision', numberBytes(revision))
     })
+    this.#memtable.drop(revision)
+    this.#revision = revision
+    this.#compacted = compacted
+  }
+
+  /** Brings what is in memory into the file, and what comes behind it, in one transaction. */
+  #save(more: readonly StagedWrite[] = [], andAlso?: (tables: Tables) => void): void {
+    const staged = more.length === 0 ? this.#memtable.writes : [...this.#memtable.writes, ...more]
+    this.#arena.reset()
+    this.#file.write(mostNewBytes(staged) + smallWriteBytes, (tables) => {
+      writeStaged(tables, { staged, isNewest: newestOf(staged), compacted: this.#compacted }, this.#arena)
+      andAlso?.(tables)
+    })
     this.#file.snapshot.renew()
-    return revision
+    this.#memtable.drop(this.#memtable.revision)
+    this.#stopTimers()
+    if (this.#isFailing) this.#logger.info({}, 'the local mirror of etcd is writable again')
+    this.#isFailing = false
+  }
+
+  /** What cannot be written stays in memory, and is tried again. */
+  #trySave(): void {
+    this.#stopTimers()
+    try {
+      this.#save()
+    } catch (error) {
+      if (!this.#isFailing) this.#logger.warn({ error }, 'the local mirror of etcd cannot be written; what has arrived stays in memory')
+      this.#isFailing = true
+      this.#saveLater ??= setTimeout(() => this.#trySave(), longestInMemoryMs).unref()
+    }
+  }
+
+  #stopTimers(): void {
+    clearTimeout(this.#saveLater)
+    clearImmediate(this.#saveSoon)
+    this.#saveLater = undefined
+    this.#saveSoon = undefined
+  }
+
+  /** Of another copy, which is in the file up to this revision. */
+  #beginMemory(revision: number): void {
+    this.#stopTimers()
+    this.#memtable = new Memtable(revision)
+    this.#reads = createLmdbReads(() => this.#file.snapshot, this.#memtable)
   }
 
   #moveTo(position: number): void {
@@ -287,14 +357,13 @@ export class Mirror implements HistorySource {
   /** Saves what history alone does not say. */
   #note(): void {
     const unsaved = this.#counts.unsaved()
-    this.#file.write(smallWriteBytes, (tables) => {
+    this.#save([], (tables) => {
       tables.meta.put('position', numberBytes(this.#position))
       tables.meta.put('compacted', numberBytes(this.#compacted))
       tables.meta.put('revision', numberBytes(this.#revision))
       writeCounts(tables, unsaved, this.#revision)
     })
     this.#counts.saved(unsaved)
-    this.#file.snapshot.renew()
   }
 
   /** Deletes history up to the compacted revision, a slice at a time so that others get their turn. */
