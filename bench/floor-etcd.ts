@@ -9,10 +9,15 @@ export type Put = (name: string, bytes: Buffer) => Promise<unknown>
 const headers = { ':method': 'POST', ':path': methods.txn, 'content-type': 'application/grpc', te: 'trailers' }
 const prefixBytes = 5
 
-/** One transaction for each body: the key must not be there, and is put. */
-export function openEtcd(url: string): Put {
+export interface BareEtcd {
+  /** One transaction for each body: the key must not be there, and is put. */
+  readonly put: Put
+  close(): void
+}
+
+export function openEtcd(url: string): BareEtcd {
   const session = connect(url, { settings: { enablePush: false } })
-  return (name, bytes) => {
+  const put: Put = (name, bytes) => {
     const key = `/registry/floor/${name}`
     const txn = encodeTxn({ compare: [{ key, modRevision: 0 }], success: [{ kind: 'put', key, value: [bytes] }], failure: [] }, 4096)
     return new Promise<void>((resolve, reject) => {
@@ -28,4 +33,5 @@ export function openEtcd(url: string): Put {
       stream.end(Buffer.concat([messagePrefix(txn.length), txn]))
     })
   }
+  return { put, close: () => session.destroy() }
 }

@@ -49,7 +49,7 @@ async function behave(behaviour: FloorBehaviour, store: ReturnType<typeof openSt
       }
     }
     case 'store': {
-      const put: Put = behaviour.etcd === undefined ? (name, bytes) => store.put(name, bytes) : openEtcd(behaviour.etcd)
+      const put: Put = behaviour.etcd === undefined ? (name, bytes) => store.put(name, bytes) : openEtcd(behaviour.etcd).put
       return (request, response) => void storeAndAnswer(behaviour, put, { request, response }).catch(() => response.destroy())
     }
     case 'frames':

@@ -92,10 +92,12 @@ interface Announcer {
   readonly change: (counter: number, writer: number) => Buffer
   /** How many write at a time; left out: one. */
   readonly writers?: number
+  /** Done beside every change, and waited for. */
+  readonly beside?: (counter: number) => Promise<unknown>
 }
 
 /** One side: change, wait for the answer, and at the end of the round until everybody has heard of everything. */
-export async function watchSide({ served, stream, change, writers = 1 }: Announcer): Promise<Side & { close(): void }> {
+export async function watchSide({ served, stream, change, writers = 1, beside }: Announcer): Promise<Side & { close(): void }> {
   const audience = await Audience.open(served, stream)
   const connections = await Promise.all(Array.from({ length: writers }, () => Connection.open(served)))
   let counter = 0
@@ -107,7 +109,8 @@ export async function watchSide({ served, stream, change, writers = 1 }: Announc
     const write = async (connection: Connection, writer: number): Promise<void> => {
       for (; performance.now() - begin < durationMs; changes++) {
         await audience.until(framesBefore + (changes - mostAhead) * watchers)
-        await connection.exchange(change(counter++, writer))
+        const number = counter++
+        await Promise.all([connection.exchange(change(number, writer)), beside?.(number)])
       }
     }
     await Promise.all(connections.map(write))
