@@ -19,7 +19,7 @@ import { countHttp2Parts } from './http2-parts.js'
 import { Http2Sessions } from './http2-sessions.js'
 import type { KeyPair } from './issue-certificate.js'
 import { type Endpoint, ListenError } from './listen-error.js'
-import { insidesOf, warnOfMissing } from './node-insides.js'
+import { lookAtNode } from './node-insides.js'
 import { paceAccepts } from './paced-accepts.js'
 import { PacedHandshakes } from './paced-handshakes.js'
 import { PacedInputs } from './paced-input.js'
@@ -165,11 +165,8 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   paceAccepts(https)
   if (options.onHandshakeError !== undefined) https.on('tlsClientError', options.onHandshakeError)
   https.on('error', (error) => logger.error({ error: error.message }, 'listener error'))
-  // When the start is over; what speaks HTTP/2 is loaded before somebody speaks it, who would wait for that.
-  const loading = setTimeout(() => {
-    process.getBuiltinModule('node:http2')
-    warnOfMissing(logger, insidesOf(https, shown.cert))
-  }, http2LoadedMs).unref()
+  // When the start is over.
+  const looking = setTimeout(() => void lookAtNode(https, shown.cert, logger), lookMs).unref()
   return {
     address,
     port,
@@ -182,14 +179,14 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
       https.setSecureContext(secure())
     },
     close: ({ graceMs = 0 } = {}) => {
-      clearTimeout(loading)
+      clearTimeout(looking)
       return drain({ https, sessions, sockets, ended: [silent, taken], graceMs }).finally(() => stalled.close())
     },
   }
 }
 
-/** After which time of listening the module is loaded that speaks HTTP/2, and it is looked at what this Node has. */
-const http2LoadedMs = 100
+/** After which time of listening it is looked at what this Node has, and the module is loaded that speaks HTTP/2. */
+const lookMs = 100
 
 /**
  * Who was answered before all of a body was read need not send the rest: the stream would stay open until it had, and hold what came. The end of

@@ -6,7 +6,8 @@ import { createServer, type Server } from 'node:http'
 import { after, test } from 'node:test'
 import type { Logger } from '../base/logger.js'
 import { issueCertificate } from './issue-certificate.js'
-import { insidesOf, type NodeInsides, warnOfMissing } from './node-insides.js'
+import { lookAtNode, type NodeInsides, nodeProbes, type Probes, warnOfMissing } from './node-insides.js'
+import { handleOf } from './socket-handle.js'
 
 const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
 const { cert } = issueCertificate({ commonName: 'ca', use: 'authority', ...times })
@@ -15,19 +16,37 @@ after(() => {
   for (const server of servers) server.close()
 })
 
-async function insidesHere(): Promise<NodeInsides> {
+async function listening(): Promise<Server> {
   const server = createServer()
   servers.push(server)
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  return insidesOf(server, cert)
+  return server
+}
+
+async function insidesHere(): Promise<NodeInsides> {
+  const under = handleOf(await listening())
+  const { made: parser } = nodeProbes.parser()
+  const { made: encrypted } = nodeProbes.encrypted(nodeProbes.context(cert))
+  const { made: session } = nodeProbes.session(nodeProbes.http2())
+  return { parser, session, listening: under, connections: [under, encrypted] }
+}
+
+interface Told {
+  readonly withoutEffect: readonly string[]
+  readonly failures?: readonly string[]
+}
+
+/** Each line of the log. */
+function logged(): { readonly told: readonly Told[]; readonly logger: Logger } {
+  const told: Told[] = []
+  return { told, logger: { warn: (fields: Told) => void told.push(fields) } as unknown as Logger }
 }
 
 /** What is said to be without effect, one list for each line of the log. */
 function toldOf(insides: NodeInsides): readonly (readonly string[])[] {
-  const told: (readonly string[])[] = []
-  const warn = ({ withoutEffect }: { readonly withoutEffect: readonly string[] }): void => void told.push(withoutEffect)
-  warnOfMissing({ warn } as unknown as Logger, insides)
-  return told
+  const { told, logger } = logged()
+  warnOfMissing(logger, insides)
+  return told.map(({ withoutEffect }) => withoutEffect)
 }
 
 const http1 = ['small parts of HTTP/1.1 bodies are counted', 'HTTP/1.1 is read in pieces']
@@ -49,6 +68,7 @@ test('what is missing is named, all of it in one line', async () => {
   for (const [changes, expected] of [
     [{ parser: undefined }, [...http1, http2]],
     [{ parser: {} }, [...http1, http2]],
+    [{ parser: Object.create(null) }, [...http1, http2]],
     [{ parser: without(real.parser, 'consume') }, [http1[1], http2]],
     [{ parser: without(real.parser, '_consumed') }, [http1[1]]],
     [{ session: undefined }, [http2]],
@@ -59,4 +79,55 @@ test('what is missing is named, all of it in one line', async () => {
     [{ parser: null, session: null, listening: null, connections: [null] }, [...http1, http2, accepting, reading]],
   ] as const)
     assert.deepEqual(toldOf({ ...real, ...changes }), [expected])
+})
+
+test('all of it is known when it is looked at, one thing in each turn of the event loop', async () => {
+  const { told, logger } = logged()
+  const turns: number[] = []
+  let turn = 0
+  let isDone = false
+  const count = (): void => {
+    turn++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const counted = <A extends unknown[], T>(probe: (...given: A) => T): ((...given: A) => T) => {
+    return (...given) => {
+      turns.push(turn)
+      return probe(...given)
+    }
+  }
+  const { parser, context, encrypted, http2: server, session } = nodeProbes
+  const probes: Probes = {
+    parser: counted(parser),
+    context: counted(context),
+    encrypted: counted(encrypted),
+    http2: counted(server),
+    session: counted(session),
+  }
+  await lookAtNode(await listening(), cert, logger, probes)
+  isDone = true
+  assert.deepEqual(told, [])
+  assert.equal(turns.length, 5)
+  assert.equal(new Set(turns).size, 5, turns.join())
+})
+
+test('what throws when it is looked at is missing, and ends nothing', async () => {
+  const refuse = (): never => {
+    throw new Error('not here')
+  }
+  for (const [changes, expected] of [
+    [{ parser: refuse }, [...http1, http2]],
+    [{ context: refuse }, [reading]],
+    [{ encrypted: refuse }, [reading]],
+    [{ http2: refuse }, [http2]],
+    [{ session: refuse }, [http2]],
+  ] as const) {
+    const { told, logger } = logged()
+    await lookAtNode(await listening(), cert, logger, { ...nodeProbes, ...changes })
+    assert.deepEqual(
+      told.map(({ withoutEffect, failures }) => ({ withoutEffect, failures })),
+      [{ withoutEffect: expected, failures: ['not here'] }],
+    )
+  }
 })

@@ -1,12 +1,14 @@
 // What the pacing of connections takes from Node although Node does not promise it. Where a version lacks some of it everything is served as before,
 // but whoever sends very much at once holds others: the log says so once, with what is without effect.
 
-import { createServer, type Server } from 'node:http'
-import { Duplex } from 'node:stream'
-import { createSecureContext, TLSSocket } from 'node:tls'
+import type { Http2Server } from 'node:http2'
+import type { Server, Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import type { Logger } from '../base/logger.js'
-import { isParserKnown, parserOf } from './http1-parts.js'
+import { isParserKnown } from './http1-parts.js'
 import { receiverOf } from './http2-input.js'
+import { type MadeUp, madeUpParser, silentConnection } from './made-up-connection.js'
 import { handleOf } from './socket-handle.js'
 
 /** One of each, as this version of Node makes them. */
@@ -47,32 +49,81 @@ const measures: readonly Measure[] = [
   },
 ]
 
-/** One line for all that this version of Node does not make possible, if anything. */
-export function warnOfMissing(logger: Logger, insides: NodeInsides): void {
-  const missing = measures.filter(({ isPossible }) => !isPossible(insides)).map(({ name }) => name)
-  if (missing.length > 0)
-    logger.warn({ node: process.version, withoutEffect: missing }, 'this Node.js is not known: much that comes at once may hold others')
+/** One line for all that this version of Node does not make possible, if anything. `failures`: what was thrown while it was looked for. */
+export function warnOfMissing(logger: Logger, insides: NodeInsides, failures: readonly string[] = []): void {
+  const missing = measures.filter(({ isPossible }) => !isCertain(() => isPossible(insides))).map(({ name }) => name)
+  if (missing.length === 0) return
+  const fields = { node: process.version, withoutEffect: missing, ...(failures.length === 0 ? {} : { failures }) }
+  logger.warn(fields, 'this Node.js is not known: much that comes at once may hold others')
 }
 
-const silent = (): Duplex => new Duplex({ read: () => undefined, write: (_part, _encoding, done) => done() })
+/** What cannot even be looked at is not there. */
+function isCertain(isSo: () => boolean): boolean {
+  try {
+    return isSo()
+  } catch {
+    return false
+  }
+}
 
-/** Of a server that listens, for which connections are made up on which nobody says anything; `ca`: any certificate. */
-export function insidesOf(server: Server, ca: string): NodeInsides {
-  const [plain, encrypted, multiplexed] = [silent(), silent(), silent()]
-  createServer().emit('connection', plain)
-  const parser = parserOf(plain)
-  // With a certificate to trust Node does not read all those that it comes with.
-  const secure = new TLSSocket(encrypted, { isServer: true, secureContext: createSecureContext({ ca }) })
-  let session: unknown
-  const http2 = process.getBuiltinModule('node:http2').createServer()
-  http2.on('session', (made) => {
-    session = made.on('error', () => undefined)
-  })
-  http2.emit('connection', multiplexed)
+/** How one of each is made, with any certificate to trust: without one Node reads all those that it comes with. */
+export interface Probes {
+  readonly parser: () => MadeUp<unknown>
+  readonly context: (ca: string) => SecureContext
+  readonly encrypted: (context: SecureContext) => MadeUp<unknown>
+  readonly http2: () => Http2Server
+  readonly session: (http2: Http2Server) => MadeUp<unknown>
+}
+
+export const nodeProbes: Probes = {
+  parser: madeUpParser,
+  context: (ca) => createSecureContext({ ca }),
+  encrypted: (secureContext) => {
+    // As a client has it before it is connected: to read from a stream of another kind would have to be loaded.
+    const socket = new TLSSocket(undefined as unknown as Socket, { isServer: true, secureContext })
+    socket.on('error', () => undefined)
+    return { made: handleOf(socket), close: () => void socket.destroy() }
+  },
+  http2: () => process.getBuiltinModule('node:http2').createServer(),
+  session: (http2) => {
+    const socket = silentConnection()
+    let made: unknown
+    http2.once('session', (session) => {
+      made = session.on('error', () => undefined)
+    })
+    http2.emit('connection', socket)
+    return { made, close: () => void socket.destroy() }
+  },
+}
+
+/**
+ * Looks at what this Node has, a little in each turn of the event loop: all of it takes 12 ms. What speaks HTTP/2 is loaded with that, before somebody
+ * speaks it, who would wait for that. What cannot be made counts as missing.
+ */
+export async function lookAtNode(server: Server, ca: string, logger: Logger, probes = nodeProbes): Promise<void> {
+  const failures: string[] = []
+  const opened: MadeUp<unknown>[] = []
+  const attempt = async <T>(probe: () => T): Promise<T | undefined> => {
+    await nextTurn()
+    try {
+      return probe()
+    } catch (error) {
+      failures.push(error instanceof Error ? error.message : String(error))
+      return undefined
+    }
+  }
+  const look = async (probe: () => MadeUp<unknown>): Promise<unknown> => {
+    const made = await attempt(probe)
+    if (made !== undefined) opened.push(made)
+    return made?.made
+  }
+  // At once: a server that is closed meanwhile has nothing under it.
   const listening = handleOf(server)
-  const insides = { parser, session, listening, connections: [listening, handleOf(secure)] }
-  setImmediate(() => {
-    for (const each of [plain, secure, encrypted, multiplexed]) each.on('error', () => undefined).destroy()
-  })
-  return insides
+  const parser = await look(probes.parser)
+  const context = await attempt(() => probes.context(ca))
+  const encrypted = context && (await look(() => probes.encrypted(context)))
+  const http2 = await attempt(probes.http2)
+  const session = http2 && (await look(() => probes.session(http2)))
+  warnOfMissing(logger, { parser, session, listening, connections: [listening, encrypted] }, failures)
+  for (const each of opened) each.close()
 }

@@ -3,8 +3,7 @@
 // Node has no words for that. Its parser of HTTP/1.1 can take the bytes of a connection; one that was told of a body without end has nothing to
 // parse, and says of each part what it is.
 
-import { createServer } from 'node:http'
-import { Duplex } from 'node:stream'
+import { madeUpParser } from './made-up-connection.js'
 
 type TakePart = (part: Buffer) => void
 
@@ -27,13 +26,11 @@ const endlessHead = Buffer.from(`POST / HTTP/1.1\r\nContent-Length: ${Number.MAX
 
 let known: ParserClass | undefined
 
-/** What Node's server reads with is nowhere to be had but at a connection of it. */
 function parserClass(): ParserClass {
   if (known !== undefined) return known
-  const socket = new Duplex({ read: () => undefined, write: (_part, _encoding, done) => done() })
-  createServer().emit('connection', socket)
-  known = (socket as unknown as { readonly parser: { readonly constructor: ParserClass } }).parser.constructor
-  socket.destroy()
+  const { made, close } = madeUpParser()
+  known = (made as { readonly constructor: ParserClass }).constructor
+  close()
   return known
 }
 
