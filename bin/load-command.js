@@ -35,13 +35,13 @@ function readOptional(path) {
   }
 }
 
-/** Undefined where nothing is built. `name`: which of the scripts. */
-function loadCommand(name = 'command') {
+/** Undefined where nothing is built. `name`: which of the scripts. `flags`: which of its caches, where it has several. */
+function loadCommand(name = 'command', flags = '') {
   const path = join(folder, `${name}.cjs`)
   // All of it is ASCII, which is what makes this quick.
   const text = readOptional(path)?.toString('latin1')
   if (text === undefined) return undefined
-  const cachePath = join(folder, `${name}-${nameOf(text)}.cache`)
+  const cachePath = join(folder, `${name}-${nameOf(text)}${flags}.cache`)
   const script = new Script(text, { filename: path, cachedData: readOptional(cachePath) })
   memory = Buffer.alloc(0)
   const command = { exports: {} }
@@ -49,4 +49,10 @@ function loadCommand(name = 'command') {
   return { script, cachePath, exports: command.exports }
 }
 
-module.exports = { loadCommand }
+/**
+ * A script that is loaded at any time. A code cache is good for the flags of V8 only that were set when it was written, and a server sets some when it has
+ * been ready for a while: so there are two of them, and their names say for what they are good.
+ */
+const loadLater = (name) => loadCommand(name, `-${require('node:v8').cachedDataVersionTag()}`)
+
+module.exports = { loadCommand, loadLater }

@@ -86,9 +86,9 @@ const embeddedStore = {
 const laterModules = ['child_process', 'dns/promises', 'fs/promises', 'http2', 'timers/promises', 'v8', 'worker_threads', 'zlib']
 
 /** Stands for such a module, and loads it when something of it is asked for. */
-const laterModule = (name, exported) => `
+const laterModule = (loading, exported) => `
   let loaded
-  const load = () => (loaded ??= require('${name}'))
+  const load = () => (loaded ??= ${loading})
   module.exports = {
     ${exported.map((each) => `get ${each}() { return load().${each} },`).join('\n    ')}
   }
@@ -96,6 +96,9 @@ const laterModule = (name, exported) => `
 
 /** What patterns of users are read with, a twentieth of the server's text: a script of its own, which the first of them loads. */
 const patterns = 're2js'
+/** With its code cache: it would hold others for 13 ms otherwise. */
+const loader = '../../bin/load-command.js'
+const loadPatterns = `require('${loader}').loadLater('${patterns}').exports`
 
 const loadLater = {
   name: 'load later',
@@ -106,7 +109,7 @@ const loadLater = {
     )
     onLoad({ filter: /.*/, namespace: 'later' }, async ({ path }) => {
       const exported = Object.keys(await import(path)).filter((name) => name !== 'default')
-      return { contents: laterModule(path === patterns ? `./${patterns}.cjs` : `node:${path}`, exported), loader: 'js' }
+      return { contents: laterModule(path === patterns ? loadPatterns : `require('node:${path}')`, exported), loader: 'js' }
     })
   },
 }
@@ -131,6 +134,7 @@ const entry = `
   export { serveHeavy } from './offload/serve-heavy.js'
   export { startServer } from './index.js'
   export { prepareObjects } from './prepare-objects.js'
+  export { platformFlags } from './platform-flags.js'
 `
 
 const scriptOptions = {
@@ -138,7 +142,7 @@ const scriptOptions = {
   // To read the text is a part of every start.
   minifyWhitespace: true,
   format: 'cjs',
-  external: ['pino', `./${patterns}.cjs`],
+  external: ['pino', loader],
   // A script that comes from a code cache cannot import; what is loaded on demand is required then.
   supported: { 'dynamic-import': false },
   // As if it was loaded by require: that build of the package is one file.
@@ -245,7 +249,7 @@ for (const [name, text] of Object.entries(files)) writeFileSync(`${outdir}/${nam
  */
 const modulesAlike = (text) => text.replaceAll(/\bvar (\w+)=__(esm|commonJS)\(\{"[^"\n]+"\(/g, '\nvar $1=__$2({load(')
 
-for (const script of [command, client]) {
+for (const script of [command, client, `${outdir}/${patterns}.cjs`]) {
   const text = modulesAlike(readFileSync(script, 'latin1'))
   // They are read as ASCII, which is quicker; esbuild escapes what is more than that, but for patterns.
   const at = /[^\0-\x7f]/.exec(text)?.index ?? -1

@@ -7,9 +7,10 @@ const { get } = require('node:https')
 const { tmpdir } = require('node:os')
 const { join } = require('node:path')
 const v8 = require('node:v8')
-const { loadCommand } = require('../bin/load-command.js')
+const { loadCommand, loadLater } = require('../bin/load-command.js')
 
-// The server sets a flag of V8, and a cache is good for the flags only that were set when it was written.
+// The server sets flags of V8, and a cache is good for the flags only that were set when it was written.
+const { setFlagsFromString } = v8
 v8.setFlagsFromString = () => undefined
 
 const folder = mkdtempSync(join(tmpdir(), 'code-cache-'))
@@ -68,7 +69,22 @@ function visit(greeting) {
   })
 }
 
+/** What patterns are read with is loaded by the first of them: before the server has set its flags, or after that. */
+function keepPatterns() {
+  const use = () => {
+    const patterns = loadLater('re2js')
+    for (const text of usualPatterns) patterns.exports.RE2JS.compile(text).matches('example.com')
+    keep(patterns)
+  }
+  use()
+  for (const flag of command.platformFlags) setFlagsFromString(flag)
+  use()
+}
+
+const usualPatterns = ['^[a-z]+$', '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$', '^(?:A|B\\d{1,3})$']
+
 serve().then((code) => {
+  keepPatterns()
   rmSync(folder, { recursive: true, force: true })
   process.exit(code)
 })

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
+import { platformFlags } from '../src/server/platform-flags.js'
 import { repoRoot } from './kit/paths.js'
 
 const folder = join(repoRoot, 'dist', 'bundle')
@@ -35,7 +36,7 @@ test('the folder holds a script for each command, and what leads to them', () =>
 })
 
 test('the scripts are ASCII, as which they are read, and signs beyond that mean what they mean in the source', async () => {
-  for (const name of ['command.cjs', 'clusterctl.cjs'])
+  for (const name of ['command.cjs', 'clusterctl.cjs', 're2js.cjs'])
     assert.ok(
       readFileSync(join(folder, name)).every((byte) => byte < 128),
       name,
@@ -65,7 +66,7 @@ function loadIn(root: string): unknown {
 
 test('the command is loaded with the code that was compiled for it', () => {
   assert.deepEqual(loadIn(repoRoot), { isRefused: false })
-  assert.equal(readdirSync(folder).filter((name) => name.endsWith('.cache')).length, 2)
+  assert.equal(readdirSync(folder).filter((name) => /^(?:command|clusterctl)-.*\.cache$/.test(name)).length, 2)
 })
 
 test('what is needed after a start at the earliest is not loaded with the command', () => {
@@ -115,9 +116,34 @@ test('the library of the store is found at once, or by the package that looks ev
   assert.deepEqual(loadedBy([], { LIBC: libc }), ['package.json', atOnce])
 })
 
-test('what reads patterns of users is loaded with the first of them', () => {
-  assert.ok(!loadedBy([]).includes('re2js.cjs'))
-  assert.ok(loadedBy(['--cors-allowed-origins=^https://']).includes('re2js.cjs'))
+/** Which scripts with a code cache a server loads, in a process of its own, and whether the cache was good. */
+function scriptsOf(options: object, nodeFlags: readonly string[] = []): Readonly<Record<string, boolean | null>> {
+  const script = `const vm = require('node:vm')
+    const loaded = {}
+    const { Script } = vm
+    vm.Script = class extends Script {
+      constructor(text, options) {
+        super(text, options)
+        loaded[options.filename.split('/').at(-1)] = this.cachedDataRejected ?? null
+      }
+    }
+    require(${JSON.stringify(join(folder, 'index.cjs'))}).startServer(${JSON.stringify(options)}).then(async (server) => {
+      await server.close()
+      console.log(JSON.stringify(loaded))
+    })`
+  return JSON.parse(execFileSync(process.execPath, [...nodeFlags, '-e', script], { encoding: 'utf8' }))
+}
+
+test('what reads patterns of users is loaded with the first of them, with the code that was compiled for it', () => {
+  const flags = ['--cors-allowed-origins=^https://']
+  assert.deepEqual(scriptsOf({}), { 'command.cjs': false })
+  assert.deepEqual(scriptsOf({ flags }), { 'command.cjs': false, 're2js.cjs': false })
+})
+
+test('that code is good as well when the server has set flags of the platform', () => {
+  // The command itself was loaded before that.
+  const { 're2js.cjs': isRefused } = scriptsOf({ flags: ['--cors-allowed-origins=^https://'] }, platformFlags)
+  assert.equal(isRefused, false)
 })
 
 test('the schemas that the codec command asks for by name are in a script of their own', () => {

@@ -23,10 +23,14 @@ const mostInlinedBytecode = 1500
 /** What speaks HTTP/2 is loaded 100 ms after the port was opened (`net/listen`). */
 const soonMs = 300
 
+export const platformFlags: readonly string[] = [
+  `--heap-growing-percent=${growthPercent}`,
+  `--max-inlined-bytecode-size-cumulative=${mostInlinedBytecode}`,
+]
+
 /** To be called when the server is ready. */
 export function tunePlatformSoon(): void {
   setTimeout(() => {
-    setFlagsFromString(`--heap-growing-percent=${growthPercent}`)
-    setFlagsFromString(`--max-inlined-bytecode-size-cumulative=${mostInlinedBytecode}`)
+    for (const flag of platformFlags) setFlagsFromString(flag)
   }, soonMs).unref()
 }
