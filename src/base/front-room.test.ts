@@ -16,7 +16,10 @@ test('many bytes can be put behind a head without a copy, once', () => {
   assert.equal(behindRoom(body, 4), undefined)
 })
 
-test('there is no room in front of a few bytes, of those of others, nor for a long head', () => {
+test('there is no room in front of a few bytes or very many, of those of others, nor for a long head', () => {
+  const large = allocateRoomy((64 << 10) + 1)
+  assert.equal(behindRoom(large, 4), undefined)
+  assert.equal(large.buffer.byteLength, large.length)
   assert.equal(behindRoom(allocateRoomy(100), 4), undefined)
   assert.equal(behindRoom(Buffer.alloc(50_000).subarray(10_000), 4), undefined)
   const body = allocateRoomy(50_000)

@@ -6,7 +6,7 @@
 
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { behindRoom } from '../base/front-room.js'
+import { behindRoom, mostRoomyBytes } from '../base/front-room.js'
 
 /** What a response has beside its types. */
 interface Inside {
@@ -33,14 +33,11 @@ export interface WholeAnswer {
   readonly body: Uint8Array
 }
 
-/** Larger ones are not copied for this. */
-const mostBytes = 64 << 10
-
-/** Sends an answer and ends it. False: nothing was done, it is for Node to send. */
+/** Sends an answer and ends it: larger ones are not copied for this. False: nothing was done, it is for Node to send. */
 export function answerWhole(response: ServerResponse, { code, headers, body }: WholeAnswer): boolean {
   const inside = response as unknown as Inside
   const socket = response.socket as Connection | null
-  if (socket === null || body.length > mostBytes || !isUsual(response, inside) || !isFree(socket, response)) return false
+  if (socket === null || body.length > mostRoomyBytes || !isUsual(response, inside) || !isFree(socket, response)) return false
   const lines = linesOf(headers)
   const reason = STATUS_CODES[code]
   if (lines === undefined || reason === undefined || code < 200 || code === 204 || code === 304) return false

@@ -5,7 +5,8 @@ import type { TakeEvents } from '../../admission/plugins/event-rate-limit.js'
 import type { CatalogSource } from '../../api/catalog-source.js'
 import type { Entry, Storage } from '../../storage/storage.js'
 import { failureOf } from './failure.js'
-import type { OwnBytes, Question, Reply, SentEntry } from './messages.js'
+import type { Question, Reply, SentEntry } from './messages.js'
+import { copyOf } from './own-bytes.js'
 
 export interface Asked {
   readonly storage: Storage
@@ -49,5 +50,3 @@ function find({ storage, catalogs, takeEvents }: Asked, question: Question): unk
 /** With bytes of its own: what is sent is the whole memory that a view is of. */
 export const sentEntry = (entry: Entry | undefined): SentEntry | undefined =>
   entry === undefined ? undefined : { ...entry, value: copyOf(entry.value) }
-
-export const copyOf = (bytes: Uint8Array): OwnBytes => new Uint8Array(bytes) as OwnBytes

@@ -28,10 +28,10 @@ import { readSettings } from '../options/read-settings.js'
 import type { Settings } from '../options/settings.js'
 import { hookWays, type Outbound, openOutbound } from '../outbound.js'
 import { servedCatalog } from '../served-catalog.js'
-import { copyOf } from './answer-question.js'
 import { failureOf } from './failure.js'
 import { makeHeavyItem } from './make-heavy-item.js'
-import type { FromThread, OwnBytes, Reply, SentCounts, SentOutcome, Task, ThreadStart, ToThread } from './messages.js'
+import type { FromThread, Reply, SentCounts, SentOutcome, Task, ThreadStart, ToThread } from './messages.js'
+import { ownBytes } from './own-bytes.js'
 import { ThreadCatalog } from './thread-catalog.js'
 import { type StorageWrites, ThreadStorage } from './thread-storage.js'
 
@@ -78,10 +78,6 @@ const ask = <T>(make: (id: number) => FromThread, given?: readonly ArrayBuffer[]
     unanswered.set(id, resolve)
     say(make(id), given)
   })
-
-/** A slice of memory that others have a part of cannot be given away. */
-const ownBytes = (bytes: Uint8Array): OwnBytes =>
-  bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength ? (bytes as OwnBytes) : copyOf(bytes)
 
 const readIndex: StorageWrites['readIndex'] = (purpose) => ask<number>((id) => ({ kind: 'readIndex', id, purpose }))
 

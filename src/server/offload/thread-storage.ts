@@ -20,9 +20,9 @@ import {
   type Unfollow,
   type Write,
 } from '../../storage/storage.js'
-import { copyOf } from './answer-question.js'
 import { errorOf } from './failure.js'
 import type { Question, Reply, SentEntry, SentOutcome, SentWrite, StorageState, ThreadStart } from './messages.js'
+import { copyOf } from './own-bytes.js'
 
 /** What is waited for without standing still. */
 export interface StorageWrites {
