@@ -29,7 +29,10 @@ function readOptional(path) {
   try {
     const { size } = fstatSync(file)
     if (memory.length < size) memory = Buffer.allocUnsafeSlow(size + spareBytes)
-    return memory.subarray(0, readSync(file, memory, 0, size, 0))
+    let read = 0
+    // One reading need not bring all of it.
+    for (let more = 1; more > 0 && read < size; read += more) more = readSync(file, memory, read, size - read, read)
+    return memory.subarray(0, read)
   } finally {
     closeSync(file)
   }

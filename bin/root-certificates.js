@@ -19,7 +19,10 @@ function threadsNow() {
   }
 }
 
-/** Where a processor has nothing else to do. Whoever makes a context before the thread has ended waits for it inside of Node. */
+/**
+ * Where no more threads want a processor than there are, this one among them; where they are just as many, it shares one with another. Whoever makes
+ * a context before the thread has ended waits for it inside of Node.
+ */
 function readRootCertificates(threads = threadsNow()) {
   if (threads > availableParallelism() || availableParallelism() === 1) return undefined
   const { Worker } = require('node:worker_threads')

@@ -58,8 +58,9 @@ test('what is around each module has the same key', () => {
 const cacheName = (): string => readdirSync(folder).find((name) => /^command-.*\.cache$/.test(name)) ?? ''
 
 /** Loads the command of a folder in a process of its own: whether it found a code cache, and one that fits. */
-function loadIn(root: string): unknown {
-  const script = `const { script } = require(${JSON.stringify(join(root, 'bin', 'load-command.js'))}).loadCommand()
+function loadIn(root: string, before = ''): unknown {
+  const script = `${before}
+    const { script } = require(${JSON.stringify(join(root, 'bin', 'load-command.js'))}).loadCommand()
     console.log(JSON.stringify({ isRefused: script.cachedDataRejected ?? null }))`
   return JSON.parse(execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }))
 }
@@ -67,6 +68,13 @@ function loadIn(root: string): unknown {
 test('the command is loaded with the code that was compiled for it', () => {
   assert.deepEqual(loadIn(repoRoot), { isRefused: false })
   assert.equal(readdirSync(folder).filter((name) => /^(?:command|clusterctl)-.*\.cache$/.test(name)).length, 2)
+})
+
+test('it is loaded whole where the system gives a little of a file at a time', () => {
+  const littleAtATime = `const fs = require('node:fs')
+    const { readSync } = fs
+    fs.readSync = (file, bytes, at, length, position) => readSync(file, bytes, at, Math.min(length, 50_000), position)`
+  assert.deepEqual(loadIn(repoRoot, littleAtATime), { isRefused: false })
 })
 
 test('what is needed after a start at the earliest is not loaded with the command', () => {
