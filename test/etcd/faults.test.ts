@@ -4,10 +4,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Closing, timedTest } from '../../src/base/timed-test.fixture.js'
 import { type Storage, StorageUnavailableError } from '../../src/storage/storage.js'
 import { Counting } from './counters.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
-import { newPrefix, openReplica, put, recordingLogger } from './open-replica.js'
+import { becomeOwner, newPrefix, openReplica, put, recordingLogger } from './open-replica.js'
 import { TcpProxy } from './tcp-proxy.js'
 import { WatchedState } from './watched-state.js'
 
@@ -84,35 +85,61 @@ describe('faults of etcd', { skip: whyNoEtcd ?? false }, () => {
     })
   })
 
-  test('too few members are left: reads go on, writes say that they cannot, and all is well when the members are back', async (context) => {
-    const logger = recordingLogger()
-    const replica = await openReplica({ endpoints: cluster.endpoints, prefix: newPrefix(), patienceMs: 1500, logger })
-    context.after(() => replica.close())
-    const watched = new WatchedState(replica)
-    await put(replica, 'k/1', 'before')
-    await cluster.kill(0)
-    await cluster.kill(1)
-    const startedMs = performance.now()
-    await assert.rejects(put(replica, 'k/2', 'meanwhile'), StorageUnavailableError)
-    // One that alone writes is certain of it for a second after etcd's last answer.
-    let reading = replica.readIndex()
-    for (; typeof reading === 'number'; reading = replica.readIndex()) await sleep(50)
-    await assert.rejects(reading, StorageUnavailableError)
-    assert.ok(performance.now() - startedMs < 20_000, 'failing takes no longer than it may')
-    assert.equal(replica.read('k/1')?.value.toString(), 'before')
-    assert.equal(replica.count({ start: 'k/', end: 'k0' }), 1)
-    await until(() => logger.lines.some((line) => line.startsWith('etcd is unavailable')), 'the log says so')
-    cluster.startMember(0)
-    cluster.startMember(1)
-    await cluster.ready()
-    for (let tries = 0; ; tries += 1) {
-      if (await put(replica, 'k/3', 'after').catch(() => undefined)) break
-      assert.ok(tries < 40, 'writes are possible again')
+  /** Ends two of three. A test that fails in between leaves none of them behind. */
+  const loseQuorum = async (context: Closing): Promise<() => Promise<void>> => {
+    const down = new Set<number>()
+    const restore = async (): Promise<void> => {
+      for (const member of down) cluster.startMember(member)
+      down.clear()
+      await cluster.ready()
     }
-    await replica.readIndex()
-    assert.equal(replica.read('k/3')?.value.toString(), 'after')
-    watched.check()
-  })
+    context.after(restore)
+    for (const member of [0, 1]) {
+      await cluster.kill(member)
+      down.add(member)
+    }
+    return restore
+  }
+
+  timedTest(
+    'too few members are left: reads go on, writes say that they cannot, and all is well when the members are back',
+    async (context) => {
+      const logger = recordingLogger()
+      const replica = await openReplica({ endpoints: cluster.endpoints, prefix: newPrefix(), patienceMs: 1500, logger })
+      context.after(() => replica.close())
+      const watched = new WatchedState(replica)
+      await becomeOwner(replica)
+      await put(replica, 'k/1', 'before')
+      const restore = await loseQuorum(context)
+      const startedMs = performance.now()
+      const writing = assert.rejects(put(replica, 'k/2', 'meanwhile'), StorageUnavailableError)
+      // One that alone writes is certain of it for a second after etcd's last answer, and no longer.
+      let answered = 0
+      let askedMs = startedMs
+      let reading = replica.readIndex()
+      for (; typeof reading === 'number'; reading = replica.readIndex()) {
+        assert.ok(askedMs <= startedMs + 1000, `a read is answered ${askedMs - startedMs} ms after the last answer`)
+        answered += 1
+        await sleep(50)
+        askedMs = performance.now()
+      }
+      const refused = assert.rejects(reading, StorageUnavailableError)
+      await Promise.all([writing, refused])
+      assert.ok(answered > 1, `${answered} reads are answered beside the write`)
+      assert.ok(performance.now() - startedMs < 20_000, 'failing takes no longer than it may')
+      assert.equal(replica.read('k/1')?.value.toString(), 'before')
+      assert.equal(replica.count({ start: 'k/', end: 'k0' }), 1)
+      await until(() => logger.lines.some((line) => line.startsWith('etcd is unavailable')), 'the log says so')
+      await restore()
+      for (let tries = 0; ; tries += 1) {
+        if (await put(replica, 'k/3', 'after').catch(() => undefined)) break
+        assert.ok(tries < 40, 'writes are possible again')
+      }
+      await replica.readIndex()
+      assert.equal(replica.read('k/3')?.value.toString(), 'after')
+      watched.check()
+    },
+  )
 })
 
 describe('faults of the way to etcd', { skip: whyNoEtcd ?? false }, () => {

@@ -1,5 +1,7 @@
 // The etcd engine as tests open it.
 
+import assert from 'node:assert/strict'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../src/base/clock.js'
 import { type LogFields, type Logger, silentLogger } from '../../src/base/logger.js'
 import { type EtcdOptions, openEtcdStorage } from '../../src/storage/etcd.js'
@@ -31,4 +33,15 @@ export async function put(storage: Storage, key: string, value: string): Promise
   const outcome = await storage.commit([{ key, value: Buffer.from(value), expect: undefined }])
   if (!outcome.ok) throw new Error(`${key} could not be written`)
   return outcome.revision
+}
+
+/** Reads until a read needs no question. */
+export async function becomeOwner(replica: Storage): Promise<void> {
+  for (let looks = 0; ; looks += 1) {
+    const reading = replica.readIndex()
+    if (typeof reading === 'number') return
+    await reading
+    assert.ok(looks < 1000, 'it becomes the owner')
+    await sleep(20)
+  }
 }

@@ -15,7 +15,7 @@ import { ReaderKey } from '../../src/storage/etcd/reader-key.js'
 import type { Storage } from '../../src/storage/storage.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { HeadWatch } from './head-keys.js'
-import { newPrefix, openReplica, put } from './open-replica.js'
+import { becomeOwner, newPrefix, openReplica, put } from './open-replica.js'
 import { ReplicaChild } from './replica-child.js'
 import { TcpProxy } from './tcp-proxy.js'
 
@@ -30,18 +30,6 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     const replica = await openReplica({ endpoints, prefix, quietMs })
     context.after(() => replica.close())
     return replica
-  }
-
-  /** Reads until a read needs no question. */
-  const becomeOwner = async (replica: Storage): Promise<void> => {
-    const endMs = performance.now() + 20_000
-    for (;;) {
-      const reading = replica.readIndex()
-      if (typeof reading === 'number') return
-      await reading
-      assert.ok(performance.now() < endMs, 'it becomes the owner')
-      await sleep(20)
-    }
   }
 
   timedTest('belongs to the only one who writes, and its reads show its writes', async (context) => {
