@@ -2,12 +2,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const patienceMs = 60_000
+const usualPatienceMs = 60_000
 
 /** Looks again and again whether it is so. Looks count, and not the clock: whoever was stopped meanwhile, or had no processor, has not waited. */
-export async function until(isSo: () => boolean, pauseMs = 5): Promise<void> {
+export async function until(isSo: () => boolean, pauseMs = 5, patienceMs = usualPatienceMs): Promise<void> {
+  // No pause of the platform is shorter than a millisecond.
+  const leastMs = Math.max(1, pauseMs)
   for (let looks = 0; !isSo(); looks++) {
-    if (looks * pauseMs > patienceMs) throw new Error(`waited in vain: ${isSo}`)
+    if (looks * leastMs > patienceMs) throw new Error(`waited in vain: ${isSo}`)
     await sleep(pauseMs)
   }
 }

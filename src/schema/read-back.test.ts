@@ -52,6 +52,9 @@ const thing = struct('Thing', {
   numbers: field(17, list(number)),
   texts: field(18, list(string)),
   entries: field(19, list(entry)),
+  shares: field(20, map(number)),
+  counts: field(21, map(int32)),
+  ports: field(22, map(intOrString)),
 })
 
 const parsed = (value: object): unknown => JSON.parse(`{${writeStoredFields(thing, value)}}`)
@@ -67,6 +70,7 @@ const cases: readonly object[] = [
   { labels: { 'a\ud800': 'v\udc00' }, name: '\ud800', raw: { 'k\ud800': ['\udfff'] } },
   { name: 'n', unknown: 'dropped', ref: { a: undefined, more: 1 }, flag: undefined, port: 'http' },
   { numbers: [-0, 1], texts: ['a', '\ud800'], entries: [{ fields: { 'f:a': { '.': {} } }, who: 'w', part: '' }, { more: 1 }] },
+  { shares: { a: -0, b: 1 }, counts: { b: 1, a: -0 }, ports: { b: 'x', a: -0 } },
   { open: { b: '', other: { deep: [1] }, a: 'x', kind: 'K' }, self: { name: 'a', next: { next: { name: '<&>' } } } },
 ]
 

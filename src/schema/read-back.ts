@@ -112,7 +112,7 @@ function compileMap(item: Reading): Reading {
     for (const key of keys) {
       const member = members[key]
       const read = item(member)
-      if (read !== member) {
+      if (!Object.is(read, member)) {
         changes ??= new Map()
         changes.set(key, read)
       }

@@ -243,14 +243,14 @@ function compileMap(item: Reader, zero: unknown, hasTexts = false): Reader {
       changes.set(key, read)
     }
     state.leave(depth)
-    const out = changes === undefined ? value : withChanges(value, changes)
+    const out = changes === undefined ? value : withMembersRead(value, changes)
     if (hasTexts && state.isPlain) markPlain(out)
     return out
   }
 }
 
-/** A map with other members in some places; undefined: there is none. */
-function withChanges(value: Record<string, unknown>, changes: ReadonlyMap<string, unknown>): Record<string, unknown> {
+/** A map with the members that were read in place of those that were sent; one that was read as undefined is left out. */
+function withMembersRead(value: Record<string, unknown>, changes: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const out: Record<string, unknown> = {}
   for (const key of Object.keys(value)) {
     const member = changes.has(key) ? changes.get(key) : value[key]
