@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
+import { mostBodyBytes } from '../base/most-body-bytes.js'
 import type { Exchange } from './exchange.js'
-import { maxBodyBytes, readBody } from './read-body.js'
+import { readBody } from './read-body.js'
 
 const exchangeOf = (request: PassThrough): Exchange =>
   ({ request: Object.assign(request, { headers: {} }), response: {}, holdBody: () => undefined }) as unknown as Exchange
@@ -24,7 +25,7 @@ test('a body that comes a byte at a time is read whole, and none of its parts is
 test('one that is too long is refused, whatever its parts', async () => {
   const request = new PassThrough()
   const body = readBody(exchangeOf(request))
-  for (let i = 0; i <= maxBodyBytes; i += 1 << 20) request.write(Buffer.alloc(1 << 20))
+  for (let i = 0; i <= mostBodyBytes; i += 1 << 20) request.write(Buffer.alloc(1 << 20))
   await assert.rejects(body, { message: /limit is/ })
   request.destroy()
 })

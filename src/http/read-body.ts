@@ -1,17 +1,16 @@
 // The whole body of a request, up to a limit: what is longer is refused without being kept.
 
 import { badRequest, requestEntityTooLarge } from '../api/api-error.js'
+import { mostBodyBytes } from '../base/most-body-bytes.js'
 import { isHeavy, TooHeavyError } from '../base/weight.js'
 import { type BodyTaker, takeBody } from '../net/direct-request.js'
 import { GatheredParts } from '../net/gathered-parts.js'
 import type { Exchange } from './exchange.js'
 
-export const maxBodyBytes = 3 * 1024 * 1024
-
 export function readBody(exchange: Exchange): Promise<Buffer> {
   const { request } = exchange
   const announced = Number(request.headers['content-length'] ?? 0)
-  if (announced > maxBodyBytes) return Promise.reject(tooLarge(exchange))
+  if (announced > mostBodyBytes) return Promise.reject(tooLarge(exchange))
   if (exchange.isTimedOut) return Promise.reject(exchange.timeOut())
   return new Promise((resolve, reject) => {
     const reading = new BodyReading(exchange, resolve, reject)
@@ -42,7 +41,7 @@ class BodyReading implements BodyTaker {
 
   data(part: Buffer): void {
     this.#size += part.length
-    if (this.#size > maxBodyBytes) this.#reject(tooLarge(this.#exchange))
+    if (this.#size > mostBodyBytes) this.#reject(tooLarge(this.#exchange))
     else if (!this.#isRefused) this.#keep(part)
   }
 
@@ -106,5 +105,5 @@ function hangUp(exchange: Exchange): void {
 
 function tooLarge(exchange: Exchange) {
   hangUp(exchange)
-  return requestEntityTooLarge(`limit is ${maxBodyBytes}`)
+  return requestEntityTooLarge(`limit is ${mostBodyBytes}`)
 }

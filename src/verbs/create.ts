@@ -16,6 +16,7 @@ import { accounted, addressOf, checkMayCreate, type Engine, type Fate, upToDate,
 import { generatedName, maxNameAttempts } from './generated-name.js'
 import { trackCreate } from './managed-fields.js'
 import { refuseFaults } from './refuse-faults.js'
+import { refuseOversize } from './refuse-oversize.js'
 import { reserve } from './reserve.js'
 import { converting, toStored } from './versions.js'
 
@@ -60,6 +61,7 @@ export async function create(engine: Engine, call: Call, request: CreateRequest)
       call.throwIfAborted()
       if (isLate(engine, call)) await recheck(engine, call, admission)
       const value = engine.store.encode(call.resource, object)
+      refuseOversize(engine, call, { next: object, value })
       const address = addressOf(call, object.metadata?.name)
       const uniqueKeys = { gained: reserved.gained, released: [] }
       const put: CommitWith = (alongside) => {

@@ -25,6 +25,7 @@ import { KeyTurns, type Turn } from './key-turns.js'
 import { track } from './managed-fields.js'
 import { isOvertaken, maxOvertaken } from './overtaken.js'
 import { refuseFaults } from './refuse-faults.js'
+import { refuseOversize } from './refuse-oversize.js'
 import { type Reserved, reserve, uniqueKeysOfChange, uniqueKeysOfRemoval } from './reserve.js'
 import { converting, readyToDecode, toStored } from './versions.js'
 import { shownOf, withShown, writeView } from './view.js'
@@ -131,6 +132,7 @@ export async function change(engine: Engine, call: Call, request: ChangeRequest)
         const object = keepingTimes(next, live)
         const value = engine.store.encode(call.resource, object)
         if (engine.store.holds(current, value)) return { created: false, result: { stored: current } }
+        refuseOversize(engine, call, { next: object, value, old: { stored: current, live } })
         call.throwIfAborted()
         const { revision: expect, key }: StoredObject = current
         const uniqueKeys = uniqueKeysOfChange(engine, call, { old: live, next, gained })
