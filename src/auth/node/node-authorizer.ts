@@ -2,6 +2,7 @@
 
 import type { Identity } from '../../api/identity.js'
 import type { User } from '../../api/user.js'
+import { type Promised, whenThere } from '../../base/promised.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import { type AccessAttributes, type Authorizer, allow, type Decision, noOpinion, unknownRules } from '../authorize.js'
 import { noRules } from '../fixed-authorizers.js'
@@ -38,8 +39,10 @@ export function nodeAuthorizer({ identity, pods, rules }: NodeAccess): Authorize
       if (wrong !== undefined) return silent(wrong)
       const { isRelated } = part
       if (isRelated === undefined) return allow
-      const decide = (): Decision =>
-        isRelated(info, node) ? allow : silent(`no relationship found between node '${node}' and this object`)
+      const decide = (): Promised<Decision> =>
+        whenThere(isRelated(info, node), (related) =>
+          related ? allow : silent(`no relationship found between node '${node}' and this object`),
+        )
       const waiting = pods.ready()
       return waiting === undefined ? decide() : waiting.then(decide)
     },
@@ -54,21 +57,24 @@ interface Part {
   /** What is wrong with a request before anybody looks which object it is about. */
   problem(info: AccessAttributes, node: string): string | undefined
   /** Whether pods on the node refer to the object; left out where that does not matter. */
-  isRelated?(info: AccessAttributes, node: string): boolean
+  isRelated?(info: AccessAttributes, node: string): Promised<boolean>
 }
 
 function partsOf(identity: Identity, pods: NodePods): { readonly [kind: string]: Part } {
   const storage = identity.group({ stem: 'storage' })
   return {
-    'secrets.': { problem: readProblem, isRelated: ({ namespace, name }, node) => pods.hasSecret(node, namespace, name) },
-    'configmaps.': { problem: readProblem, isRelated: ({ namespace, name }, node) => pods.hasConfigMap(node, namespace, name) },
+    'secrets.': { problem: readProblem, isRelated: ({ namespace, name }, node) => pods.has(node, 'secrets', namespace, name) },
+    'configmaps.': { problem: readProblem, isRelated: ({ namespace, name }, node) => pods.has(node, 'configMaps', namespace, name) },
     'persistentvolumeclaims.': {
       problem: (info) => (info.subresource === 'status' ? statusProblem(info) : getProblem(info)),
-      isRelated: ({ namespace, name }, node) => pods.hasClaim(node, namespace, name),
+      isRelated: ({ namespace, name }, node) => pods.has(node, 'claims', namespace, name),
     },
     'persistentvolumes.': { problem: getProblem, isRelated: ({ name }, node) => pods.hasVolume(node, name) },
     [`volumeattachments.${storage}`]: { problem: getProblem, isRelated: ({ name }, node) => pods.hasAttachment(node, name) },
-    'serviceaccounts.': { problem: tokenProblem, isRelated: ({ namespace, name }, node) => pods.hasServiceAccount(node, namespace, name) },
+    'serviceaccounts.': {
+      problem: tokenProblem,
+      isRelated: ({ namespace, name }, node) => pods.has(node, 'serviceAccounts', namespace, name),
+    },
     [`leases.${identity.group({ stem: 'coordination' })}`]: {
       problem: (info, node) => leaseProblem(info, node, identity.prefixed('node-lease')),
     },

@@ -1,44 +1,65 @@
-// Which pods run on which node. Nothing is known of it before an agent of a node asks for something; from then on it follows every change.
-// What a pod refers to is read from the store when it is first asked for, and kept until the pod changes: containers for a look inside may come.
+// Which pods run on which node, and what they name. Nothing is known of it before an agent of a node asks for something; from then on it follows
+// every change. What a pod names is read from the store when somebody asks about its node, and kept until the pod changes: containers for a look
+// inside may come. Whatever many objects are read for is done in pieces.
 
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { ApiObject } from '../../api/object.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
-import { inPieces } from '../../base/pieces.js'
+import { nowOrInPieces, SharedPieces } from '../../base/pieces.js'
+import type { Promised } from '../../base/promised.js'
 import { partsOf } from '../../objects/keys.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
-import type { PersistentVolume, PersistentVolumeClaim, Pod } from '../../resources/core/v1.schema.js'
+import type { Pod } from '../../resources/core/v1.schema.js'
 import type { VolumeAttachment } from '../../resources/storage/v1.schema.js'
-import { type PodReferences, referencesOf, volumeSecrets } from './pod-references.js'
+import { BoundVolumes } from './bound-volumes.js'
+import { type KnownPod, NodeNames } from './node-names.js'
+import { type PodReferences, referencesOf, type Sort, textOf } from './pod-references.js'
 
-interface KnownPod {
+/** What somebody wants to know of a node: whether its pods name an object. */
+interface Question {
+  readonly node: string
+  readonly names: NodeNames
+  readonly sort: Sort
   readonly namespace: string
   readonly name: string
-  /** Undefined until somebody asks. */
-  references: PodReferences | undefined
+  /** Both. */
+  readonly text: string
 }
+
+/** About what names of pods may take in memory, of all nodes together: those of nodes that have asked least recently go first. */
+const mostKeptBytes = 64 << 20
 
 export class NodePods {
   readonly #store: ObjectStore
   readonly #catalog: Catalog
-  readonly #pods: Resource | undefined
-  readonly #byNode = new Map<string, Map<string, KnownPod>>()
-  /** Where each pod runs, by its key. */
-  readonly #nodes = new Map<string, string>()
+  readonly #resource: Resource | undefined
+  readonly #volumes: BoundVolumes
+  readonly #mostKeptBytes: number
+  readonly #byNode = new Map<string, NodeNames>()
+  /** By their keys. */
+  readonly #pods = new Map<string, KnownPod>()
+  /** Nodes of which names are kept. */
+  readonly #keeping = new Set<NodeNames>()
+  #keptBytes = 0
+  #questions = 0
+  /** Agents of many nodes may ask at a time: all that is done for them in one turn is one piece. */
+  readonly #pieces = new SharedPieces()
   /** Keys that changed while all pods are looked at: what was seen of them before does not count. */
   #changed: Set<string> | undefined
   #reading: Promise<void> | undefined
   #isReady = false
 
-  constructor(store: ObjectStore, catalog: Catalog) {
+  constructor(store: ObjectStore, catalog: Catalog, keptBytes = mostKeptBytes) {
     this.#store = store
     this.#catalog = catalog
-    this.#pods = catalog.find('', 'v1', 'pods')
+    this.#mostKeptBytes = keptBytes
+    this.#resource = catalog.find('', 'v1', 'pods')
+    this.#volumes = new BoundVolumes(store, catalog)
   }
 
-  /** Undefined when everything is known. */
+  /** Undefined when it is known which pods there are. */
   ready(): Promise<void> | undefined {
     if (this.#isReady) return undefined
     this.#reading ??= this.#read().finally(() => {
@@ -47,69 +68,109 @@ export class NodePods {
     return this.#reading
   }
 
-  hasSecret(node: string, namespace: string, name: string): boolean {
-    for (const pod of this.#podsOn(node)) if (pod.namespace === namespace && this.#referencesOf(pod).secrets.has(name)) return true
-    const wanted = `${namespace}/${name}`
-    for (const volume of this.#volumesOf(node)) for (const secret of volumeSecrets(volume)) if (secret === wanted) return true
-    return false
+  /** About what is kept of names. */
+  get keptBytes(): number {
+    return this.#keptBytes
   }
 
-  hasConfigMap(node: string, namespace: string, name: string): boolean {
-    for (const pod of this.#podsOn(node)) if (pod.namespace === namespace && this.#referencesOf(pod).configMaps.has(name)) return true
-    return false
+  /** Whether pods on the node name an object; a secret may also be needed by volumes of their claims. */
+  has(node: string, sort: Sort, namespace: string, name: string): Promised<boolean> {
+    const names = this.#byNode.get(node)
+    if (names === undefined) return false
+    const text = textOf(namespace, name)
+    names.lastAsked = ++this.#questions
+    if (names.has(sort, text)) return true
+    return nowOrInPieces(this.#look({ node, names, sort, namespace, name, text }), this.#pieces)
   }
 
-  hasClaim(node: string, namespace: string, name: string): boolean {
-    for (const pod of this.#podsOn(node)) if (pod.namespace === namespace && this.#referencesOf(pod).claims.has(name)) return true
-    return false
-  }
-
-  hasServiceAccount(node: string, namespace: string, name: string): boolean {
-    for (const pod of this.#podsOn(node)) if (pod.namespace === namespace && this.#referencesOf(pod).serviceAccount === name) return true
-    return false
-  }
-
-  hasVolume(node: string, name: string): boolean {
-    const claim = this.#object<PersistentVolume>('', 'persistentvolumes', '', name)?.spec?.claimRef
-    return claim !== undefined && this.hasClaim(node, claim.namespace ?? '', claim.name ?? '')
+  hasVolume(node: string, name: string): Promised<boolean> {
+    const claim = this.#volumes.claimOf(name)
+    if (claim === undefined) return false
+    const slash = claim.indexOf('/')
+    return this.has(node, 'claims', claim.slice(0, slash), claim.slice(slash + 1))
   }
 
   hasAttachment(node: string, name: string): boolean {
-    const group = this.#catalog.identity.group({ stem: 'storage' })
-    return this.#object<VolumeAttachment>(group, 'volumeattachments', '', name)?.spec?.nodeName === node
+    const resource = this.#catalog.find(this.#catalog.identity.group({ stem: 'storage' }), 'v1', 'volumeattachments')
+    return this.#object<VolumeAttachment>(resource, '', name)?.spec?.nodeName === node
   }
 
-  #podsOn(node: string): Iterable<KnownPod> {
-    return this.#byNode.get(node)?.values() ?? []
-  }
-
-  /** Volumes that are bound to claims of pods: each must say so itself. */
-  *#volumesOf(node: string): Generator<PersistentVolume> {
-    for (const pod of this.#podsOn(node)) {
-      for (const claim of this.#referencesOf(pod).claims) {
-        const bound = this.#object<PersistentVolumeClaim>('', 'persistentvolumeclaims', pod.namespace, claim)?.spec?.volumeName ?? ''
-        const volume = bound === '' ? undefined : this.#object<PersistentVolume>('', 'persistentvolumes', '', bound)
-        const of = volume?.spec?.claimRef
-        if (volume !== undefined && of?.namespace === pod.namespace && of.name === claim) yield volume
+  *#look(question: Question): Generator<undefined, boolean, void> {
+    const { node, names, sort, text } = question
+    names.visitors += 1
+    try {
+      for (const pod of names.unread) {
+        if (this.#take(names, pod)[sort].has(question.name) && pod.namespace === question.namespace) return true
+        yield undefined
       }
+      for (const pod of names.unkept) if (yield* this.#isNamedBy(pod, question)) return true
+      if (sort === 'secrets' && (yield* this.#isNeededFor(names.claims(), text))) return true
+      // Pods that have changed meanwhile have taken their names with them before somebody looked at all of those.
+      for (const pod of [...names.unread]) if (yield* this.#isNamedBy(pod, question)) return true
+      return names.has(sort, text)
+    } finally {
+      names.visitors -= 1
+      this.#dropEmpty(names, node)
     }
   }
 
-  #referencesOf(pod: KnownPod): PodReferences {
-    if (pod.references !== undefined) return pod.references
-    const found = this.#object<Pod>('', 'pods', pod.namespace, pod.name)
-    const references = referencesOf(found ?? {}, this.#catalog.identity)
-    pod.references = references
+  *#isNamedBy(pod: KnownPod, { sort, namespace, name, text }: Question): Generator<undefined, boolean, void> {
+    if (pod.namespace !== namespace && sort !== 'secrets') return false
+    const references = this.#referencesOf(pod)
+    if (pod.namespace === namespace && references[sort].has(name)) return true
+    yield undefined
+    return sort === 'secrets' && (yield* this.#isNeededFor(claimsOf(pod, references), text))
+  }
+
+  *#isNeededFor(claims: Iterable<string>, secret: string): Generator<undefined, boolean, void> {
+    for (const claim of claims) {
+      if (this.#volumes.needsSecret(claim, secret)) return true
+      yield undefined
+    }
+    return false
+  }
+
+  /** Reads what a pod names, and keeps it where there is room. */
+  #take(names: NodeNames, pod: KnownPod): PodReferences {
+    const references = this.#referencesOf(pod)
+    this.#change(names, () => names.keep(pod, references))
+    while (this.#keptBytes > this.#mostKeptBytes) {
+      const oldest = this.#leastRecent()
+      if (oldest === undefined) {
+        this.#change(names, () => names.putAside(pod))
+        break
+      }
+      this.#change(oldest, () => oldest.clear())
+    }
     return references
   }
 
-  #object<T extends ApiObject>(group: string, plural: string, namespace: string, name: string): T | undefined {
-    const resource = this.#catalog.find(group, 'v1', plural)
+  /** Of the nodes about which nobody asks at the moment: somebody who is looking through names must find all of them. */
+  #leastRecent(): NodeNames | undefined {
+    let oldest: NodeNames | undefined
+    for (const names of this.#keeping)
+      if (names.visitors === 0 && names.lastAsked < (oldest?.lastAsked ?? Number.POSITIVE_INFINITY)) oldest = names
+    return oldest
+  }
+
+  #change(names: NodeNames, act: () => void): void {
+    const before = names.bytes
+    act()
+    this.#keptBytes += names.bytes - before
+    if (names.bytes === 0) this.#keeping.delete(names)
+    else this.#keeping.add(names)
+  }
+
+  #referencesOf({ namespace, name }: KnownPod): PodReferences {
+    return referencesOf(this.#object<Pod>(this.#resource, namespace, name) ?? {}, this.#catalog.identity)
+  }
+
+  #object<T extends ApiObject>(resource: Resource | undefined, namespace: string, name: string): T | undefined {
     return resource && (this.#store.read({ resource, namespace, name })?.decode(resource) as T | undefined)
   }
 
   async #read(): Promise<void> {
-    const resource = this.#pods
+    const resource = this.#resource
     if (resource !== undefined) {
       const changed = new Set<string>()
       this.#changed = changed
@@ -119,12 +180,12 @@ export class NodePods {
         matches: undefined,
         deliver: ({ type, object }) => {
           this.#changed?.add(object.key)
-          if (type !== 'MODIFIED') this.#forget(object.key)
-          if (type !== 'DELETED') this.#note(resource, object)
+          if (type === 'DELETED') this.#forget(object.key)
+          else this.#note(resource, object)
         },
       })
       try {
-        await inPieces(this.#noteAll(resource, changed))
+        await nowOrInPieces(this.#noteAll(resource, changed), this.#pieces)
       } catch (thrown) {
         unwatch()
         throw thrown
@@ -144,23 +205,29 @@ export class NodePods {
 
   #note(resource: Resource, object: StoredObject): void {
     const node = object.index(resource).fields?.['spec.nodeName'] ?? ''
-    if (this.#nodes.get(object.key) === node) {
-      const pod = this.#byNode.get(node)?.get(object.key)
-      if (pod !== undefined) pod.references = undefined
-      return
-    }
     this.#forget(object.key)
     if (node === '') return
-    this.#nodes.set(object.key, node)
-    getOrInsert(this.#byNode, node, () => new Map()).set(object.key, { ...partsOf(resource, object.key), references: undefined })
+    const pod = { ...partsOf(resource, object.key), node }
+    this.#pods.set(object.key, pod)
+    getOrInsert(this.#byNode, node, () => new NodeNames()).unread.add(pod)
   }
 
   #forget(key: string): void {
-    const node = this.#nodes.get(key)
-    if (node === undefined) return
-    this.#nodes.delete(key)
-    const pods = this.#byNode.get(node)
-    pods?.delete(key)
-    if (pods?.size === 0) this.#byNode.delete(node)
+    const pod = this.#pods.get(key)
+    if (pod === undefined) return
+    this.#pods.delete(key)
+    const names = this.#byNode.get(pod.node)
+    if (names === undefined) return
+    this.#change(names, () => names.remove(pod))
+    this.#dropEmpty(names, pod.node)
   }
+
+  /** A pod that has changed comes back at once: whoever is looking must find it in the same place. */
+  #dropEmpty(names: NodeNames, node: string): void {
+    if (names.isEmpty && names.visitors === 0) this.#byNode.delete(node)
+  }
+}
+
+function* claimsOf({ namespace }: KnownPod, { claims }: PodReferences): Generator<string> {
+  for (const claim of claims) yield textOf(namespace, claim)
 }

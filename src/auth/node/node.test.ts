@@ -2,43 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Catalog, type Resource } from '../../api/catalog.js'
-import { identityOf } from '../../api/identity.js'
-import type { ApiObject } from '../../api/object.js'
-import { parseRequest } from '../../api/request-info.js'
 import type { User } from '../../api/user.js'
-import { storeOfBoxes } from '../../objects/fixture.js'
-import type { ObjectStore } from '../../objects/object-store.js'
-import { definitions } from '../../resources/index.js'
-import type { Decision } from '../authorize.js'
-import { nodeAuthorizer } from './node-authorizer.js'
-import { NodePods } from './node-pods.js'
-
-const identity = identityOf('kubernetes')
-const catalog = new Catalog({ identity, definitions, isServed: () => true })
-
-const agent = (node: string, ...groups: string[]): User => ({
-  name: `system:node:${node}`,
-  uid: '',
-  groups: ['system:nodes', ...groups],
-  extra: {},
-})
-
-const put = async (store: ObjectStore, plural: string, object: object, group = ''): Promise<void> => {
-  const resource = catalog.find(group, 'v1', plural) as Resource
-  const { metadata } = object as ApiObject
-  const whole = {
-    ...object,
-    metadata: { uid: `uid-${metadata?.name}`, creationTimestamp: '2020-01-01T00:00:00Z', ...metadata },
-  } as ApiObject
-  const address = { resource, namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' }
-  await store.put(address, store.encode(resource, whole), { expect: store.read(address)?.revision ?? 0 })
-}
-
-const drop = async (store: ObjectStore, plural: string, namespace: string, name: string): Promise<void> => {
-  const stored = store.read({ resource: catalog.find('', 'v1', plural) as Resource, namespace, name })
-  if (stored !== undefined) await store.remove(stored)
-}
+import { agent, drop, put, stageOf } from './node.fixture.js'
 
 const used = { env: [{ name: 'E', valueFrom: { secretKeyRef: { name: 'env', key: 'k' } } }], envFrom: [{ configMapRef: { name: 'from' } }] }
 const pod = (name: string, nodeName: string, annotations = {}) => ({
@@ -58,25 +23,6 @@ const pod = (name: string, nodeName: string, annotations = {}) => ({
     ],
   },
 })
-
-const stageOf = async () => {
-  const store = await storeOfBoxes()
-  const authorizer = nodeAuthorizer({
-    identity,
-    pods: new NodePods(store, catalog),
-    rules: [{ verbs: ['get'], apiGroups: [''], resources: ['services'] }],
-  })
-  const decide = async (request: string, user = agent('n1')): Promise<Decision> => {
-    const [method = '', path = ''] = request.split(' ')
-    return authorizer.authorize({ user, info: parseRequest(method, path) })
-  }
-  return {
-    store,
-    authorizer,
-    decide,
-    may: async (request: string, user = agent('n1')) => (await decide(request, user)).verdict === 'allow',
-  }
-}
 
 const core = '/api/v1/namespaces/space'
 

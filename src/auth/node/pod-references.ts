@@ -3,35 +3,51 @@
 import type { Identity } from '../../api/identity.js'
 import type { Container, PersistentVolume, Pod, Volume } from '../../resources/core/v1.schema.js'
 
+/** Names in the namespace of the pod. */
 export interface PodReferences {
   readonly secrets: ReadonlySet<string>
   readonly configMaps: ReadonlySet<string>
   readonly claims: ReadonlySet<string>
-  readonly serviceAccount: string
+  readonly serviceAccounts: ReadonlySet<string>
 }
 
-const nothing: PodReferences = { secrets: new Set(), configMaps: new Set(), claims: new Set(), serviceAccount: '' }
+export type Sort = keyof PodReferences
+
+const noNames: ReadonlySet<string> = new Set()
+const nothing: PodReferences = { secrets: noNames, configMaps: noNames, claims: noNames, serviceAccounts: noNames }
+
+/** How an object is called among those of all namespaces. */
+export const textOf = (namespace: string, name: string): string => `${namespace}/${name}`
+
+const sorts: readonly Sort[] = ['secrets', 'configMaps', 'claims', 'serviceAccounts']
+
+/** All that a pod names, as it is called among those of all namespaces. */
+export function* namesIn(references: PodReferences, namespace: string): Generator<{ readonly sort: Sort; readonly text: string }> {
+  for (const sort of sorts) for (const name of references[sort]) yield { sort, text: textOf(namespace, name) }
+}
 
 /** Pods that only mirror what an agent runs by itself are made by it, and must not give it anything. */
 export function referencesOf(pod: Pod, identity: Identity): PodReferences {
   if (pod.metadata?.annotations?.[identity.label('config.mirror')] !== undefined) return nothing
   const { spec = {} } = pod
-  const found = { secrets: new Set<string>(), configMaps: new Set<string>(), claims: new Set<string>() }
+  const found: Found = { secrets: new Set(), configMaps: new Set(), claims: new Set(), serviceAccounts: new Set() }
   for (const { name } of spec.imagePullSecrets ?? []) add(found.secrets, name)
   for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])])
     visitContainer(container, found)
   for (const volume of spec.volumes ?? []) visitVolume(volume, pod.metadata?.name ?? '', found)
-  return { ...found, serviceAccount: spec.serviceAccountName ?? '' }
+  add(found.serviceAccounts, spec.serviceAccountName)
+  return found
 }
 
-interface Found {
-  readonly secrets: Set<string>
-  readonly configMaps: Set<string>
-  readonly claims: Set<string>
-}
+type Found = { readonly [S in Sort]: Set<string> }
+
+const longestName = 253
+
+/** Nothing has a longer name, and what names it is not worth keeping. */
+export const canBeName = (name: string | undefined): name is string => name !== undefined && name !== '' && name.length <= longestName
 
 function add(names: Set<string>, name: string | undefined): void {
-  if (name !== undefined && name !== '') names.add(name)
+  if (canBeName(name)) names.add(name)
 }
 
 function visitContainer({ env = [], envFrom = [] }: Pick<Container, 'env' | 'envFrom'>, { secrets, configMaps }: Found): void {
@@ -66,17 +82,20 @@ function visitVolume(volume: Volume, podName: string, { secrets, configMaps, cla
   }
   add(claims, volume.persistentVolumeClaim?.claimName)
   // The claim of an ephemeral volume is made for the pod, under both names.
-  if (volume.ephemeral !== undefined) claims.add(`${podName}-${volume.name}`)
+  if (volume.ephemeral !== undefined) add(claims, `${podName}-${volume.name}`)
 }
 
 /** Secrets that the agent needs for a volume; those for whoever provides it are not for the agent. As `<namespace>/<name>`. */
 export function* volumeSecrets({ spec = {} }: PersistentVolume): Generator<string> {
   const ofClaim = spec.claimRef?.namespace ?? ''
   const { azureFile, cephfs, cinder, flexVolume, rbd, scaleIO, iscsi, storageos, csi } = spec
-  if (azureFile?.secretName) yield `${azureFile.secretNamespace || ofClaim}/${azureFile.secretName}`
-  for (const ref of [cephfs, flexVolume, rbd, scaleIO, iscsi].map((source) => source?.secretRef))
-    if (ref?.name) yield `${ref.namespace || ofClaim}/${ref.name}`
-  for (const ref of [cinder?.secretRef, storageos?.secretRef]) if (ref?.name) yield `${ref.namespace ?? ''}/${ref.name}`
-  for (const ref of [csi?.nodePublishSecretRef, csi?.nodeStageSecretRef, csi?.nodeExpandSecretRef])
-    if (ref?.name) yield `${ref.namespace ?? ''}/${ref.name}`
+  const inNamespaceOfClaim = [cephfs, flexVolume, rbd, scaleIO, iscsi].map((source) => source?.secretRef)
+  const elsewhere = [cinder?.secretRef, storageos?.secretRef, csi?.nodePublishSecretRef, csi?.nodeStageSecretRef, csi?.nodeExpandSecretRef]
+  yield* secretAt(azureFile?.secretNamespace || ofClaim, azureFile?.secretName)
+  for (const ref of inNamespaceOfClaim) yield* secretAt(ref?.namespace || ofClaim, ref?.name)
+  for (const ref of elsewhere) yield* secretAt(ref?.namespace ?? '', ref?.name)
+}
+
+function* secretAt(namespace: string, name: string | undefined): Generator<string> {
+  if (canBeName(namespace) && canBeName(name)) yield textOf(namespace, name)
 }
