@@ -13,7 +13,7 @@ import { Ownership } from '../../src/storage/etcd/ownership.js'
 import { ReaderKey } from '../../src/storage/etcd/reader-key.js'
 import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { HeadWatch, noOwnerAndNoReaders } from './head-keys.js'
-import { newPrefix, openReplica } from './open-replica.js'
+import { becomeOwner, newPrefix, openReplica } from './open-replica.js'
 
 /** What may happen to a transaction on its way. */
 type Fate = (send: () => Promise<Buffer>) => Promise<Buffer>
@@ -168,6 +168,53 @@ describe('a replica ends', { skip: whyNoEtcd ?? false }, () => {
     await reader.remove()
     await announced
     assert.deepEqual((await watch.keysOf(prefix)).readers, [])
+  })
+
+  timedTest('while etcd is started again: nothing names it when etcd is back', async () => {
+    const prefix = newPrefix()
+    const replica = await openReplica({ endpoints: cluster.endpoints, prefix })
+    await becomeOwner(replica)
+    await cluster.kill(0)
+    const closed = replica.close()
+    await sleep(1000)
+    cluster.startMember(0)
+    await cluster.ready()
+    await closed
+    assert.deepEqual(await watch.keysOf(prefix), noOwnerAndNoReaders)
+  })
+
+  timedTest('while it is opened, after each of the first milliseconds: nothing names it', async () => {
+    const prefix = newPrefix()
+    for (let delayMs = 0; delayMs < 40; delayMs += 1) {
+      const ending = new AbortController()
+      const opening = openReplica({ endpoints: cluster.endpoints, prefix, signal: ending.signal }).catch((error: unknown) => {
+        if (!ending.signal.aborted) throw error
+      })
+      await sleep(delayMs)
+      ending.abort()
+      await (await opening)?.close()
+      assert.deepEqual(await watch.keysOf(prefix), noOwnerAndNoReaders, `after ${delayMs} ms`)
+    }
+  })
+
+  timedTest("while another one reads and claims: the right is nobody's or the other's", async (context) => {
+    const prefix = newPrefix()
+    const other = await openReplica({ endpoints: cluster.endpoints, prefix, quietMs: 0 })
+    context.after(() => other.close())
+    const { readers } = await watch.keysOf(prefix)
+    for (let round = 0; round < 6; round += 1) {
+      const replica = await openReplica({ endpoints: cluster.endpoints, prefix, quietMs: 0 })
+      const until = Promise.all([sleep(round * 6), replica.readIndex()])
+      for (let isOver = false; !isOver; ) {
+        await other.readIndex()
+        isOver = await Promise.race([until.then(() => true), sleep(1, false)])
+      }
+      await Promise.all([replica.close(), other.readIndex()])
+      const left = await watch.keysOf(prefix)
+      assert.deepEqual(left.readers, readers)
+      assert.ok(left.owner === '' || left.owner === readers[0], `${left.owner} after ${round} rounds`)
+      await becomeOwner(other)
+    }
   })
 
   timedTest('as soon as it has been opened, again and again: nothing names it', async () => {

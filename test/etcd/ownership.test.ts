@@ -213,6 +213,42 @@ describe('the right to write', { skip: whyNoEtcd ?? false }, () => {
     assert.equal(owner.read('k/1')?.value.toString(), 'after')
   })
 
+  timedTest('goes to another when the owner stands still, who shows nothing old when it goes on', async (context) => {
+    const prefix = newPrefix()
+    const proxy = await TcpProxy.start(cluster.endpoints[0] ?? '')
+    context.after(() => proxy.close())
+    const child = new ReplicaChild([proxy.url], prefix, 50)
+    context.after(() => child.end())
+    assert.equal(await child.says(), 'open')
+    const other = await open(context, prefix)
+    await child.ask('put k/1 before')
+    for (let looks = 0; !/ at once before$/.test(await child.ask('read k/1')); looks += 1) assert.ok(looks < 1000, 'it becomes the owner')
+    child.signal('SIGSTOP')
+    // When it goes on it is asked before it can have heard of anything.
+    proxy.swallow()
+    await put(other, 'k/1', 'after')
+    for (const line of ['read k/1', 'put k/2 mine', 'read k/2']) child.tell(line)
+    child.signal('SIGCONT')
+    proxy.heal()
+    assert.match(await child.says(), /^read \d+ asked after$/)
+    assert.match(await child.says(), /^put \d+$/)
+    assert.match(await child.says(), /^read \d+ .* mine$/)
+    await other.readIndex()
+    assert.equal(other.read('k/2')?.value.toString(), 'mine')
+  })
+
+  timedTest('is asked for at once by two that start at the same moment, and both write', async (context) => {
+    for (let round = 0; round < 6; round += 1) {
+      const prefix = newPrefix()
+      const replicas = await Promise.all([0, 1].map(() => open(context, prefix, cluster.endpoints, round % 2 === 0 ? 50 : 3000)))
+      await Promise.all(replicas.map((replica, index) => put(replica, `k/${index}`, 'x')))
+      for (const replica of replicas) {
+        await replica.readIndex()
+        assert.equal(replica.count({ start: 'k/', end: 'k0' }), 2)
+      }
+    }
+  })
+
   timedTest('is given up by an owner that ends', async (context) => {
     const prefix = newPrefix()
     const [first, second] = [await open(context, prefix), await open(context, prefix)]

@@ -43,8 +43,8 @@ const goodForMs = 1000
 const leavingMs = 1250
 const leaves = ' leaves'
 const claimEveryMs = 500
-/** How long one that ends tries to leave nothing behind: etcd may be gone. */
-const endingMs = 1000
+/** How long one that ends tries to leave nothing behind: etcd may be gone, but one that elects a leader or is started again is back after a second or two. */
+const endingMs = 2500
 
 export class Ownership {
   readonly #options: OwnershipOptions

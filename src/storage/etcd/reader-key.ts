@@ -26,7 +26,9 @@ const renewMs = lifeMs / 3
 /** A read that has begun is answered within this time, and clocks may differ by a little. */
 const marginMs = 15_000
 const betweenTriesMs = 1000
-const removePatienceMs = 1000
+/** As long as the right to write is tried to be given back (see ownership.ts), with what is on its way at the beginning. */
+const removePatienceMs = 2500
+const writingPatienceMs = 1000
 
 export class ReaderKey {
   readonly #options: ReaderKeyOptions
@@ -63,10 +65,11 @@ export class ReaderKey {
     this.#isRemoved = true
     this.#isThereUntilMs = 0
     clearTimeout(this.#timer)
-    if (this.#writing) await atMost(removePatienceMs, this.#writing)
+    const endMs = performance.now() + removePatienceMs
+    if (this.#writing) await atMost(writingPatienceMs, this.#writing)
     const message = encodeTxn({ compare: [], success: [{ kind: 'delete', key: this.#key }], failure: [] }, 256)
     const { client } = this.#options
-    await client.persist(performance.now() + removePatienceMs, (timeoutMs) => client.call(methods.txn, message, timeoutMs))
+    await client.persist(endMs, (timeoutMs) => client.call(methods.txn, message, timeoutMs))
   }
 
   async #announce(): Promise<void> {
