@@ -16,6 +16,7 @@ const rightsOf = (...headers: string[]): readonly string[] =>
 test('without headers, or with an empty user, nobody else is meant', () => {
   assert.equal(asked('Accept', 'x'), undefined)
   assert.equal(asked('Impersonate-User', ''), undefined)
+  assert.throws(() => asked('Impersonate-User', '', 'Impersonate-Group', 'system:masters'), /Impersonate-User is missing/)
 })
 
 test('names beyond ASCII are those whose bytes came', () => {

@@ -61,6 +61,7 @@ describe('client certificates', () => {
     await refused(newClient(authority, 'jane', { use: 'server', hosts: ['localhost'] }), 'a server’s')
     await refused(newClient({ ...newClient(authority, 'jane'), commonName: 'jane' }, 'boss'), 'signed by a client')
     await refused(newAuthority('itself'), 'signed by itself')
+    await refused(newClient(authority, '', { organizations: ['system:masters'] }), 'without a name')
   })
 
   test('names that hide something are refused', async () => {

@@ -52,6 +52,7 @@ describe('an authenticating proxy', () => {
       const bob = await who({ token: 'bob-token', headers: masters, protocol })
       assert.deepEqual([bob.name, bob.groups], ['bob', ['system:authenticated']])
       assert.equal((await of({}, masters)).status, 401)
+      assert.equal((await of(proxy, { 'x-remote-user': '', 'x-remote-group': 'system:masters' })).status, 401, 'no name')
       assert.equal((await of(newClient(proxies, 'other-proxy'), masters)).status, 401)
       assert.equal((await of(newClient(newAuthority('proxies'), 'front-proxy'), masters)).status, 401)
       assert.equal((await of(newClient(clients, 'front-proxy'), masters)).name, 'front-proxy', 'the name alone makes no proxy')
