@@ -2,7 +2,7 @@
 
 import type { User } from '../../api/user.js'
 import { type AccessAttributes, type Authorizer, allow, type Decision, type NonResourceRule, type ResourceRule } from '../authorize.js'
-import { matchesPath } from '../rbac/role-rules.js'
+import { matchesPath } from '../rbac/rule-words.js'
 import type { Policy } from './policies.js'
 
 const noPolicy: Decision = { verdict: 'no-opinion', reason: 'No policy matched.' }

@@ -4,6 +4,7 @@ import { getOrInsert } from '../../base/get-or-insert.js'
 import type { RoleBinding } from '../../resources/rbac-authorization/v1.schema.js'
 import type { Decision } from '../authorize.js'
 import { accountName } from '../service-account-name.js'
+import type { BoundRole, RoleName } from './bound-role.js'
 
 /** A person, a group or an account, as a binding names it. */
 export interface BoundSubject {
@@ -17,8 +18,7 @@ export interface Binding {
   readonly name: string
   /** Empty for the whole cluster. */
   readonly namespace: string
-  readonly roleKind: string
-  readonly roleName: string
+  readonly role: BoundRole
   readonly subjects: readonly BoundSubject[]
   /** What it decides, for each subject once. */
   readonly decisions: (Decision | undefined)[]
@@ -26,13 +26,14 @@ export interface Binding {
 
 const kinds: ReadonlySet<string> = new Set(['User', 'Group', 'ServiceAccount'])
 
-export function bindingOf({ metadata, roleRef, subjects = [] }: RoleBinding): Binding {
+/** `take`: the role of that name, for one binding more. */
+export function bindingOf({ metadata, roleRef, subjects = [] }: RoleBinding, take: (named: RoleName) => BoundRole): Binding {
   const namespace = metadata?.namespace ?? ''
+  const { kind: roleKind = '', name: roleName = '' } = roleRef ?? {}
   return {
     name: metadata?.name ?? '',
     namespace,
-    roleKind: roleRef?.kind ?? '',
-    roleName: roleRef?.name ?? '',
+    role: take({ kind: roleKind, name: roleName, namespace: roleKind === 'ClusterRole' ? '' : namespace }),
     subjects: subjects
       .filter(({ kind = '' }) => kinds.has(kind))
       .map(({ kind, name = '', namespace: own = '' }) => ({
@@ -58,20 +59,30 @@ export function describeSubject({ kind, name, namespace }: BoundSubject): string
   return `${kind} ${JSON.stringify(kind === 'ServiceAccount' ? `${name}/${namespace}` : name)}`
 }
 
+/**
+ * The roles of one subject in one place, and for each the bindings that give it, of which there is mostly one: a decision looks at a role once
+ * however many bindings give it. A walk over the map may go on after changes: what stays is not passed over.
+ */
+export type RolesOfSubject = Map<BoundRole, Binding | Set<Binding>>
+
+/** Any of them: the oldest. */
+export const firstOf = (bindings: Binding | Set<Binding>): Binding =>
+  bindings instanceof Set ? (bindings.values().next().value as Binding) : bindings
+
 /** The bindings of one namespace, or of the cluster. */
 export class BindingsBySubject {
-  #users: Map<string, Binding[]> | undefined
-  #groups: Map<string, Binding[]> | undefined
+  #users: Map<string, RolesOfSubject> | undefined
+  #groups: Map<string, RolesOfSubject> | undefined
 
   get isEmpty(): boolean {
     return (this.#users?.size ?? 0) === 0 && (this.#groups?.size ?? 0) === 0
   }
 
-  ofUser(name: string): readonly Binding[] | undefined {
+  ofUser(name: string): RolesOfSubject | undefined {
     return this.#users?.get(name)
   }
 
-  ofGroup(name: string): readonly Binding[] | undefined {
+  ofGroup(name: string): RolesOfSubject | undefined {
     return this.#groups?.get(name)
   }
 
@@ -98,15 +109,22 @@ export class BindingsBySubject {
 }
 
 /** A subject may stand twice in a binding. */
-function addTo(bindings: Map<string, Binding[]>, name: string, binding: Binding): void {
-  const found = getOrInsert(bindings, name, () => [])
-  if (found.at(-1) !== binding) found.push(binding)
+function addTo(subjects: Map<string, RolesOfSubject>, name: string, binding: Binding): void {
+  const roles = getOrInsert(subjects, name, (): RolesOfSubject => new Map())
+  const known = roles.get(binding.role)
+  if (known === undefined) roles.set(binding.role, binding)
+  else if (known instanceof Set) known.add(binding)
+  else if (known !== binding) roles.set(binding.role, new Set([known, binding]))
 }
 
-function removeFrom(bindings: Map<string, Binding[]> | undefined, name: string, binding: Binding): void {
-  const found = bindings?.get(name)
-  const place = found?.indexOf(binding) ?? -1
-  if (found === undefined || place < 0) return
-  found.splice(place, 1)
-  if (found.length === 0) bindings?.delete(name)
+function removeFrom(subjects: Map<string, RolesOfSubject> | undefined, name: string, binding: Binding): void {
+  const roles = subjects?.get(name)
+  const known = roles?.get(binding.role)
+  if (roles === undefined || known === undefined) return
+  if (known instanceof Set) {
+    known.delete(binding)
+    if (known.size > 0) return
+  } else if (known !== binding) return
+  roles.delete(binding.role)
+  if (roles.size === 0) subjects?.delete(name)
 }

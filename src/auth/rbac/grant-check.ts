@@ -10,8 +10,8 @@ import { nowOrInPieces, Pieces } from '../../base/pieces.js'
 import { rbacGroup } from '../../resources/rbac-authorization/binding-rules.js'
 import type { ClusterRole, PolicyRule, RoleBinding } from '../../resources/rbac-authorization/v1.schema.js'
 import { type AccessAttributes, type Authorizer, authorizeWith } from '../authorize.js'
-import { missingRights, quoteAll, TooManyRightsError } from './missing-rights.js'
-import { allRules } from './rbac-authorizer.js'
+import { type HeldRules, heldRules } from './held-roles.js'
+import { missingRights, mostSteps, quoteAll, TooManyRightsError } from './missing-rights.js'
 import type { RbacIndex } from './rbac-index.js'
 
 /** What shall be stored, and what is; undefined for what is new. */
@@ -56,7 +56,7 @@ async function checkRole(sources: GrantSources, call: Call, { next, old }: Grant
   const collects = role.aggregationRule !== undefined || (old as ClusterRole | undefined)?.aggregationRule !== undefined
   await checkHeld(sources, call, { next, rules: role.rules ?? [] })
   // Nobody knows what a role will collect.
-  if (collects && (await missing(sources, call, everything)).length > 0)
+  if (collects && (await missing(sources, call, everything)).told.length > 0)
     throw forbidden(resource.subject, nameOf(next), 'must have cluster-admin privileges to use the aggregationRule')
 }
 
@@ -68,7 +68,7 @@ async function checkBinding(sources: GrantSources, call: Call, { next, old }: Gr
   if (!roleKinds.has(kind) || (kind === 'Role' && namespace === '')) return
   const resource = kind === 'Role' ? 'roles' : 'clusterroles'
   if (await isAllowed(sources, call, { verb: 'bind', group: apiGroup, resource, namespace, name })) return
-  const role = sources.index.rulesOf({ roleKind: kind, roleName: name, namespace })
+  const role = sources.index.rulesNamed({ kind, name, namespace: kind === 'Role' ? namespace : '' })
   if (role === undefined) throw notFound({ group: identity.group(rbacGroup), resource, kind }, name)
   await checkHeld(sources, call, { next, rules: role.rules })
 }
@@ -84,24 +84,40 @@ interface Wanted {
 }
 
 async function checkHeld(sources: GrantSources, call: Call, { next, rules }: Wanted): Promise<void> {
-  const told = await missing(sources, call, rules)
+  const { told, problem } = await missing(sources, call, rules)
   if (told.length === 0) return
   const { name, groups } = call.user
-  const { problem } = allRules(sources.index, { identity: call.identity, user: call.user, namespace: call.namespace })
   const who = `user ${JSON.stringify(name)} (groups=${quoteAll(groups)})`
   const resolution = problem === '' ? '' : `; resolution errors: [${problem}]`
   const what = `is attempting to grant RBAC permissions not currently held:\n${told.join('\n')}`
   throw forbidden(call.resource.subject, nameOf(next), `${who} ${what}${resolution}`)
 }
 
-async function missing(sources: GrantSources, call: Call, wanted: readonly PolicyRule[]): Promise<readonly string[]> {
-  const { rules } = allRules(sources.index, { identity: call.identity, user: call.user, namespace: call.namespace })
+interface Missing {
+  readonly told: readonly string[]
+  /** What is wrong with what the giver holds; empty: nothing. */
+  readonly problem: string
+}
+
+async function missing({ index }: GrantSources, call: Call, wanted: readonly PolicyRule[]): Promise<Missing> {
   try {
-    return await nowOrInPieces(missingRights(rules, wanted), new Pieces(() => call.throwIfAborted()))
+    return await nowOrInPieces(findMissing(index, call, wanted), new Pieces(() => call.throwIfAborted()))
   } catch (thrown) {
     if (!(thrown instanceof TooManyRightsError)) throw thrown
     throw forbidden(call.resource.subject, call.name, 'its rules are too many to find out whether the one who gives them holds them all')
   }
+}
+
+function* findMissing(
+  index: RbacIndex,
+  { identity, user, namespace }: Call,
+  wanted: readonly PolicyRule[],
+): Generator<undefined, Missing, undefined> {
+  let count = 0
+  const held: HeldRules = yield* heldRules(index, { identity, user, namespace }, () => ++count > mostSteps)
+  // Each is a step for each that is wanted.
+  if (held.isCut && wanted.length > 0) throw new TooManyRightsError()
+  return { told: yield* missingRights(held.rules, wanted), problem: held.problem }
 }
 
 const nameOf = ({ metadata }: ApiObject): string => metadata?.name ?? ''

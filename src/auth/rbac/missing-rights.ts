@@ -2,7 +2,7 @@
 
 import { sortTexts } from '../../base/text-order.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
-import { matchesPath } from './role-rules.js'
+import { has, holds, matchesPath, type Words, wordsInSteps } from './rule-words.js'
 
 /** Rules that come to more than that cannot be looked through: each is a product of four lists. */
 export const mostSteps = 2_000_000
@@ -11,16 +11,17 @@ const mostTold = 1000
 const mostVerbs = 10_000
 /** How many steps are taken before others may have a turn. */
 const stepsPerTurn = 1000
+const rulesPerTurn = 100
 
 export class TooManyRightsError extends Error {
   override readonly name = 'TooManyRightsError'
 }
 
 interface HeldRule {
-  readonly verbs: ReadonlySet<string>
-  readonly groups: ReadonlySet<string>
-  readonly resources: ReadonlySet<string>
-  readonly names: ReadonlySet<string> | undefined
+  readonly verbs: Words
+  readonly groups: Words
+  readonly resources: Words
+  readonly names: Words | undefined
   readonly paths: readonly string[]
 }
 
@@ -29,7 +30,12 @@ export function* missingRights(
   held: readonly PolicyRule[],
   wanted: readonly PolicyRule[],
 ): Generator<undefined, readonly string[], undefined> {
-  const search = new Search(held.map(compile))
+  const compiled: HeldRule[] = []
+  for (const rule of held) {
+    compiled.push(yield* compile(rule))
+    if (compiled.length % rulesPerTurn === 0) yield
+  }
+  const search = new Search(compiled)
   for (const rule of wanted) {
     const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
     const verbs = [...new Set(rule.verbs ?? [])]
@@ -64,16 +70,16 @@ class Search {
 
   *resource({ group, resource, names, verbs }: Single): Generator<undefined, void, undefined> {
     yield* this.#count(this.#held.length + 1)
-    const covering = this.#held.filter((rule) => has(rule.groups, group) && hasResource(rule.resources, resource))
-    if (covering.some((rule) => rule.names === undefined && rule.verbs.has('*'))) return
+    const covering = this.#held.filter((rule) => holds(rule.groups, group) && hasResource(rule.resources, resource))
+    if (covering.some((rule) => rule.names === undefined && has(rule.verbs, '*'))) return
     for (const verb of verbs) {
       yield* this.#count(covering.length + 1)
-      const allowing = covering.filter((rule) => has(rule.verbs, verb))
+      const allowing = covering.filter((rule) => holds(rule.verbs, verb))
       if (allowing.some((rule) => rule.names === undefined)) continue
       if (names.length === 0) this.#miss({ apiGroups: [group], resources: [resource] }, verb)
       for (const name of names) {
         yield* this.#count(allowing.length + 1)
-        if (!allowing.some((rule) => rule.names?.has(name)))
+        if (!allowing.some((rule) => rule.names !== undefined && has(rule.names, name)))
           this.#miss({ apiGroups: [group], resources: [resource], resourceNames: [name] }, verb)
       }
     }
@@ -87,7 +93,7 @@ class Search {
     }
     for (const verb of verbs) {
       yield* this.#count(covering.length + 1)
-      const isHeld = covering.some((rule) => has(rule.verbs, verb))
+      const isHeld = covering.some((rule) => holds(rule.verbs, verb))
       if (!isHeld && this.#paths.length < mostTold) this.#paths.push(describe({ nonResourceURLs: [path], verbs: [verb] }))
     }
   }
@@ -114,21 +120,22 @@ class Search {
   }
 }
 
-const compile = (rule: PolicyRule): HeldRule => ({
-  verbs: new Set(rule.verbs),
-  groups: new Set(rule.apiGroups),
-  resources: new Set(rule.resources),
-  names: (rule.resourceNames ?? []).length === 0 ? undefined : new Set(rule.resourceNames),
-  paths: rule.nonResourceURLs ?? [],
-})
-
-const has = (words: ReadonlySet<string>, word: string): boolean => words.has('*') || words.has(word)
+function* compile(rule: PolicyRule): Generator<undefined, HeldRule, undefined> {
+  const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
+  return {
+    verbs: yield* wordsInSteps(verbs),
+    groups: yield* wordsInSteps(apiGroups),
+    resources: yield* wordsInSteps(resources),
+    names: resourceNames.length === 0 ? undefined : yield* wordsInSteps(resourceNames),
+    paths: nonResourceURLs,
+  }
+}
 
 /** `*` is everything, and `*` before a slash that part of every resource. */
-function hasResource(resources: ReadonlySet<string>, resource: string): boolean {
-  if (has(resources, resource)) return true
+function hasResource(resources: Words, resource: string): boolean {
+  if (holds(resources, resource)) return true
   const slash = resource.indexOf('/')
-  return slash >= 0 && resources.has(`*${resource.slice(slash)}`)
+  return slash >= 0 && has(resources, `*${resource.slice(slash)}`)
 }
 
 function describe({ apiGroups = [], resources = [], nonResourceURLs = [], resourceNames = [], verbs = [] }: PolicyRule): string {

@@ -2,64 +2,82 @@
 
 import type { Identity } from '../../api/identity.js'
 import type { User } from '../../api/user.js'
-import { rbacGroup } from '../../resources/rbac-authorization/binding-rules.js'
+import { nowOrInPieces, Pieces } from '../../base/pieces.js'
+import { type Promised, whenThere } from '../../base/promised.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
-import { type Authorizer, type Decision, type NonResourceRule, noOpinion, type ResourceRule, type UserRules } from '../authorize.js'
+import {
+  type AccessRequest,
+  type Authorizer,
+  type Decision,
+  type NonResourceRule,
+  noOpinion,
+  type ResourceRule,
+  type UserRules,
+} from '../authorize.js'
 import { aggregate } from '../problems.js'
 import { accountOf } from '../service-account-name.js'
-import { type Binding, type BoundSubject, describeSubject, subjectIndex } from './bindings.js'
+import { type Binding, type BoundSubject, describeSubject, firstOf, subjectIndex } from './bindings.js'
+import { findAllowing, type HeldRules, heldRules, MissingRoles } from './held-roles.js'
 import type { RbacIndex } from './rbac-index.js'
-import { askedFor } from './role-rules.js'
+import { type Asked, askedFor } from './role-rules.js'
 
 export function rbacAuthorizer(index: RbacIndex, identity: Identity): Authorizer {
+  const sources = { index, identity }
   return {
     name: 'RBAC',
-    authorize: ({ user, info }) => {
-      const asked = askedFor(info)
-      let decision: Decision | undefined
-      let missing: string[] | undefined
-      index.visit(user, info.namespace, (binding, group) => {
-        const role = index.rulesOf(binding)
-        if (role === undefined) {
-          missing ??= []
-          missing.push(missingRole(identity, binding))
-        } else if (role.allows(asked)) decision = allowedBy(binding, user, group)
-        return decision === undefined
-      })
-      return decision ?? (missing === undefined ? noOpinion : { verdict: 'no-opinion', reason: `RBAC: ${aggregate(missing)}` })
+    authorize: (request) => {
+      const asked = askedFor(request.info)
+      return decideAtOnce(sources, request, asked) ?? decideInPieces(sources, request, asked)
     },
     rulesFor: (user, namespace) => {
-      const { rules, problem } = allRules(index, { identity, user, namespace })
-      return { ...asInfo(rules), problem }
+      const work = heldRules(index, { identity, user, namespace }, new RulesBound().isOver)
+      return whenThere(nowOrInPieces(work, new Pieces()), asInfo)
     },
   }
 }
 
-export interface HeldRules {
-  readonly rules: readonly PolicyRule[]
-  /** Which roles are missing; empty: none. */
-  readonly problem: string
+interface Sources {
+  readonly index: RbacIndex
+  readonly identity: Identity
 }
 
-/** Everything that somebody may do in a namespace. */
-export function allRules(
-  index: RbacIndex,
-  { identity, user, namespace }: { readonly identity: Identity; readonly user: User; readonly namespace: string },
-): HeldRules {
-  const rules: PolicyRule[] = []
-  const missing: string[] = []
-  index.visit(user, namespace, (binding) => {
-    const role = index.rulesOf(binding)
-    if (role === undefined) missing.push(missingRole(identity, binding))
-    else for (const rule of role.rules) rules.push(rule)
-    return true
+/** How many roles are looked at in one go, which takes less than a millisecond; one that has to be read first counts as many. */
+const mostAtOnce = 400
+const costOfRead = 20
+
+/** As nearly everybody is answered: undefined for those who have very many roles, or very large ones. */
+function decideAtOnce({ index, identity }: Sources, { user, info }: AccessRequest, asked: Asked): Decision | undefined {
+  const number = index.nextDecision()
+  let decision: Decision | undefined
+  let missing: MissingRoles | undefined
+  let left = mostAtOnce
+  index.visit(user, info.namespace, (role, roles, group) => {
+    left -= role.isKnown ? 1 : costOfRead
+    if (left < 0) return false
+    if (role.seenBy === number) return true
+    role.seenBy = number
+    const rules = index.rulesOf(role)
+    if (rules === undefined) {
+      missing ??= new MissingRoles(identity)
+      missing.add(role)
+    } else if (rules.isLarge) left = -1
+    else if (rules.allows(asked)) decision = allowedBy(firstOf(roles.get(role) as Binding | Set<Binding>), user, group)
+    return decision === undefined && left >= 0
   })
-  return { rules, problem: aggregate(missing) }
+  return left < 0 ? undefined : (decision ?? refusedFor(missing))
 }
 
-/** In the singular, unlike what is said of a role that somebody reads. */
-const missingRole = (identity: Identity, { roleKind, roleName }: Binding): string =>
-  `${roleKind.toLowerCase()}.${identity.group(rbacGroup)} ${JSON.stringify(roleName)} not found`
+function decideInPieces({ index, identity }: Sources, { user, info }: AccessRequest, asked: Asked): Promised<Decision> {
+  const work = findAllowing(index, { identity, user, namespace: info.namespace }, asked)
+  return whenThere(nowOrInPieces(work, new Pieces()), ({ by, missing }) =>
+    by === undefined ? refusedFor(missing) : allowedBy(firstOf(by.bindings), user, by.group),
+  )
+}
+
+function refusedFor(missing: MissingRoles | undefined): Decision {
+  const problem = missing?.problem ?? ''
+  return problem === '' ? noOpinion : { verdict: 'no-opinion', reason: `RBAC: ${problem}` }
+}
 
 /** In a binding of more subjects nobody looks for the first that fits. */
 const mostLookedAt = 64
@@ -82,17 +100,39 @@ function subjectFound(user: string, group: string | undefined): string {
   return describeSubject(account === undefined ? { kind: 'User', name: user, namespace: '' } : { kind: 'ServiceAccount', ...account })
 }
 
-function reasonOf({ name, namespace, roleKind, roleName }: Binding, subject: string): string {
+function reasonOf({ name, namespace, role }: Binding, subject: string): string {
   const binding = namespace === '' ? `ClusterRoleBinding ${JSON.stringify(name)}` : `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`
-  return `RBAC: allowed by ${binding} of ${roleKind} ${JSON.stringify(roleName)} to ${subject}`
+  return `RBAC: allowed by ${binding} of ${role.kind} ${JSON.stringify(role.name)} to ${subject}`
 }
 
-function asInfo(rules: readonly PolicyRule[]): UserRules {
+/** What a review tells of the rules of somebody, at most. */
+const mostRules = 10_000
+const mostBytes = 1 << 20
+
+/** Counts rules and about how many bytes of JSON they are. */
+class RulesBound {
+  #rules = 0
+  #bytes = 0
+
+  readonly isOver = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): boolean => {
+    this.#rules += 1
+    for (const words of [verbs, apiGroups, resources, resourceNames, nonResourceURLs]) {
+      if (words !== undefined) for (const word of words) this.#bytes += Buffer.byteLength(word) + quotesAndComma
+    }
+    return this.#rules > mostRules || this.#bytes > mostBytes
+  }
+}
+
+const quotesAndComma = 3
+const cutRules = `there are more than ${mostRules} rules, or more than 1 MiB of them: the others are not told`
+
+function asInfo({ rules, problem, isCut }: HeldRules): UserRules {
   const resourceRules: ResourceRule[] = []
   const nonResourceRules: NonResourceRule[] = []
   for (const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {
     if (resources.length > 0) resourceRules.push({ verbs, apiGroups, resources, ...(resourceNames.length === 0 ? {} : { resourceNames }) })
     if (nonResourceURLs.length > 0) nonResourceRules.push({ verbs, nonResourceURLs })
   }
-  return { resourceRules, nonResourceRules }
+  if (!isCut) return { resourceRules, nonResourceRules, problem }
+  return { resourceRules, nonResourceRules, problem: aggregate([problem, cutRules].filter(Boolean)), isIncomplete: true }
 }

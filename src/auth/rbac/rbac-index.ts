@@ -10,11 +10,22 @@ import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import { rbacGroup } from '../../resources/rbac-authorization/binding-rules.js'
 import type { Role, RoleBinding } from '../../resources/rbac-authorization/v1.schema.js'
-import { type Binding, BindingsBySubject, bindingOf } from './bindings.js'
+import { type Binding, BindingsBySubject, bindingOf, type RolesOfSubject } from './bindings.js'
+import { type BoundRole, BoundRoles, type RoleName } from './bound-role.js'
 import { RoleRules } from './role-rules.js'
 
-/** Sees a binding, and the group by which it counts for the user, if it is by one; says whether it wants to see more. */
-type Visitor = (binding: Binding, group: string | undefined) => boolean
+/** Sees a role, the map in which its bindings are, and the group by which they count for the user, if it is by one; says whether it wants to see more. */
+type Visitor = (role: BoundRole, roles: RolesOfSubject, group: string | undefined) => boolean
+
+/** The same, for those who see one after the other. */
+export interface HeldRole {
+  readonly role: BoundRole
+  readonly bindings: Binding | Set<Binding>
+  readonly group: string | undefined
+}
+
+/** Of more groups, those that stand there twice are looked for. */
+const fewGroups = 8
 
 /** Lives as long as the store, which tells it of changes. Nothing is read before somebody asks, or says `open`. */
 export class RbacIndex {
@@ -26,9 +37,8 @@ export class RbacIndex {
   readonly #byNamespace = new Map<string, BindingsBySubject>()
   /** By their keys in the store. */
   readonly #bindings = new Map<string, Binding>()
-  /** Of roles that were asked for and are there, by namespace and name: anybody may name what is not there. */
-  readonly #clusterRules = new Map<string, RoleRules>()
-  readonly #rules = new Map<string, Map<string, RoleRules>>()
+  readonly #bound = new BoundRoles()
+  #decisions = 0
   #isOpen = false
 
   constructor(store: ObjectStore, catalog: Catalog) {
@@ -41,17 +51,22 @@ export class RbacIndex {
   open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
-    this.#followRoles(this.#roles, ({ namespace, name }) => {
-      const known = this.#rules.get(namespace)
-      known?.delete(name)
-      if (known?.size === 0) this.#rules.delete(namespace)
-    })
-    this.#followRoles(this.#clusterRoles, ({ name }) => this.#clusterRules.delete(name))
+    this.#followRoles(this.#roles, 'Role')
+    this.#followRoles(this.#clusterRoles, 'ClusterRole')
     this.#followBindings(this.#find('rolebindings'))
     this.#followBindings(this.#find('clusterrolebindings'))
   }
 
-  /** The bindings that count for somebody in a namespace, those of the cluster first. Ends when `visit` has seen enough and says false. */
+  /** A number for a decision that is made in one go, which marks the roles that it has seen with it. */
+  nextDecision(): number {
+    this.#decisions += 1
+    return this.#decisions
+  }
+
+  /**
+   * The roles that somebody has in a namespace, those of the cluster first; one that is had in several ways comes several times. Ends when `visit`
+   * has seen enough and says false.
+   */
   visit(user: User, namespace: string, visit: Visitor): void {
     if (!this.#isOpen) this.open()
     if (!visitOf(this.#cluster, user, visit) || namespace === '') return
@@ -59,66 +74,84 @@ export class RbacIndex {
     if (bindings !== undefined) visitOf(bindings, user, visit)
   }
 
-  rulesOf({ roleKind, roleName, namespace }: Pick<Binding, 'roleKind' | 'roleName' | 'namespace'>): RoleRules | undefined {
+  /** The same for a walk with pauses, each role once. Undefined stands where others may have a turn. */
+  *walk(user: User, namespace: string): Generator<HeldRole | undefined, void, undefined> {
     if (!this.#isOpen) this.open()
-    if (roleKind === 'ClusterRole') {
-      const known = this.#clusterRules.get(roleName)
-      if (known !== undefined) return known
-      const read = this.#read(this.#clusterRoles, '', roleName)
-      if (read !== undefined) this.#clusterRules.set(roleName, read)
-      return read
-    }
-    if (roleKind !== 'Role' || namespace === '') return undefined
-    const known = this.#rules.get(namespace)?.get(roleName)
-    if (known !== undefined) return known
-    const read = this.#read(this.#roles, namespace, roleName)
-    if (read !== undefined) getOrInsert(this.#rules, namespace, () => new Map()).set(roleName, read)
-    return read
+    const seen = new Set<BoundRole>()
+    const groups = new Set(user.groups)
+    yield* walkOf(this.#cluster, user.name, groups, seen)
+    const bindings = namespace === '' ? undefined : this.#byNamespace.get(namespace)
+    if (bindings !== undefined) yield* walkOf(bindings, user.name, groups, seen)
+  }
+
+  /** Undefined: there is no such role. */
+  rulesOf(role: BoundRole): RoleRules | undefined {
+    if (role.isKnown) return role.rules
+    role.rules = this.#read(role)
+    role.isKnown = true
+    return role.rules
+  }
+
+  /** The same of a role that perhaps nobody is bound to. */
+  rulesNamed(named: RoleName): RoleRules | undefined {
+    if (!this.#isOpen) this.open()
+    const bound = this.#bound.get(named)
+    return bound === undefined ? this.#read(named) : this.rulesOf(bound)
   }
 
   #find(plural: string): Resource | undefined {
     return this.#catalog.find(this.#catalog.identity.group(rbacGroup), 'v1', plural)
   }
 
-  #read(resource: Resource | undefined, namespace: string, name: string): RoleRules | undefined {
-    const stored = resource && this.#store.read({ resource, namespace, name })
+  #read({ kind, name, namespace }: RoleName): RoleRules | undefined {
+    const isOfCluster = kind === 'ClusterRole'
+    if (!isOfCluster && (kind !== 'Role' || namespace === '')) return undefined
+    const resource = isOfCluster ? this.#clusterRoles : this.#roles
+    const stored = resource && this.#store.read({ resource, namespace: isOfCluster ? '' : namespace, name })
     return resource && stored && new RoleRules((stored.decode(resource) as Role).rules ?? [])
   }
 
-  #followRoles(resource: Resource | undefined, drop: (place: { readonly namespace: string; readonly name: string }) => void): void {
+  /** What was read of a role holds until it is written, and that there is none until it is made. */
+  #followRoles(resource: Resource | undefined, kind: string): void {
     if (resource === undefined) return
-    this.#store.watch({ resource, namespace: '', matches: undefined, deliver: ({ object }) => drop(partsOf(resource, object.key)) })
+    const deliver = ({ object }: { readonly object: StoredObject }): void => {
+      const { namespace, name } = partsOf(resource, object.key)
+      this.#bound.get({ kind, name, namespace })?.forget()
+    }
+    this.#store.watch({ resource, namespace: '', matches: undefined, deliver })
   }
 
   #followBindings(resource: Resource | undefined): void {
     if (resource === undefined) return
-    const put = (object: StoredObject): void => this.#put(object.key, bindingOf(object.decode(resource) as RoleBinding))
+    const put = (object: StoredObject): void => {
+      const binding = bindingOf(object.decode(resource) as RoleBinding, (named) => this.#bound.take(named))
+      this.#bindings.set(object.key, binding)
+      this.#of(binding).add(binding)
+    }
     this.#store.watch({
       resource,
       namespace: '',
       matches: undefined,
       deliver: ({ type, object }) => {
-        // What cannot be read gives nobody anything.
-        this.#remove(object.key)
-        if (type !== 'DELETED') put(object)
+        // What replaces it comes first: a walk that pauses meanwhile must not find nothing, and its role stays known.
+        const old = this.#bindings.get(object.key)
+        this.#bindings.delete(object.key)
+        try {
+          if (type !== 'DELETED') put(object)
+        } finally {
+          // What cannot be read gives nobody anything.
+          if (old !== undefined) this.#remove(old)
+        }
       },
     })
     for (const object of this.#store.look({ resource, namespace: '', selection: everything })) if (object !== undefined) put(object)
   }
 
-  #put(key: string, binding: Binding): void {
-    this.#bindings.set(key, binding)
-    this.#of(binding).add(binding)
-  }
-
-  #remove(key: string): void {
-    const binding = this.#bindings.get(key)
-    if (binding === undefined) return
-    this.#bindings.delete(key)
+  #remove(binding: Binding): void {
     const bindings = this.#of(binding)
     bindings.remove(binding)
-    if (binding.namespace === '' || !bindings.isEmpty) return
-    this.#byNamespace.delete(binding.namespace)
+    this.#bound.giveBack(binding.role)
+    if (binding.namespace !== '' && bindings.isEmpty) this.#byNamespace.delete(binding.namespace)
   }
 
   #of({ namespace }: Binding): BindingsBySubject {
@@ -128,12 +161,39 @@ export class RbacIndex {
 
 function visitOf(bindings: BindingsBySubject, { name, groups }: User, visit: Visitor): boolean {
   if (!visitAll(bindings.ofUser(name), undefined, visit)) return false
-  for (const group of groups) if (!visitAll(bindings.ofGroup(group), group, visit)) return false
+  for (const group of groups.length > fewGroups ? new Set(groups) : groups)
+    if (!visitAll(bindings.ofGroup(group), group, visit)) return false
   return true
 }
 
-function visitAll(bindings: readonly Binding[] | undefined, group: string | undefined, visit: Visitor): boolean {
-  if (bindings === undefined) return true
-  for (const binding of bindings) if (!visit(binding, group)) return false
+function visitAll(roles: RolesOfSubject | undefined, group: string | undefined, visit: Visitor): boolean {
+  if (roles === undefined) return true
+  for (const role of roles.keys()) if (!visit(role, roles, group)) return false
   return true
+}
+
+function* walkOf(
+  bindings: BindingsBySubject,
+  name: string,
+  groups: ReadonlySet<string>,
+  seen: Set<BoundRole>,
+): Generator<HeldRole | undefined, void, undefined> {
+  yield* walkAll(bindings.ofUser(name), undefined, seen)
+  for (const group of groups) yield* walkAll(bindings.ofGroup(group), group, seen)
+}
+
+function* walkAll(
+  roles: RolesOfSubject | undefined,
+  group: string | undefined,
+  seen: Set<BoundRole>,
+): Generator<HeldRole | undefined, void, undefined> {
+  if (roles === undefined) return
+  for (const [role, bindings] of roles) {
+    if (seen.has(role)) {
+      yield undefined
+      continue
+    }
+    seen.add(role)
+    yield { role, bindings, group }
+  }
 }

@@ -6,7 +6,8 @@ import { parseRequest } from '../../api/request-info.js'
 import type { User } from '../../api/user.js'
 import type { Decision } from '../authorize.js'
 import { type Stage, stageOf, user } from './rbac.fixture.js'
-import { askedFor, matchesPath, RoleRules } from './role-rules.js'
+import { askedFor, RoleRules } from './role-rules.js'
+import { matchesPath } from './rule-words.js'
 
 const decide = ({ authorizer }: Stage, who: User, request: string): Decision => {
   const [method = '', path = ''] = request.split(' ')

@@ -3,6 +3,8 @@
 import { getOrInsert } from '../../base/get-or-insert.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import type { AccessAttributes } from '../authorize.js'
+import { RuleTable } from './rule-table.js'
+import { everything, has, holds, matchesPath, type Words, wordsOf } from './rule-words.js'
 
 /** What a request asks for, in the words of rules; made once for all roles that it is held against. */
 export interface Asked {
@@ -22,11 +24,6 @@ export function askedFor({ isResource, verb, group, resource, subresource, name,
   return { isResource, verb, group, resource: `${resource}/${subresource}`, part: `*/${subresource}`, name, path }
 }
 
-/** Long lists are looked up, and short ones gone through. */
-type Words = readonly string[] | ReadonlySet<string>
-
-const mostGoneThrough = 16
-
 interface Rule {
   readonly verbs: Words
   readonly groups: Words
@@ -39,15 +36,27 @@ interface PathRule {
   readonly paths: readonly string[]
 }
 
-const everything = '*'
+/** Rules and words in them: what has more is not arranged in one go. */
+const mostAtOnce = 1000
 
 export class RoleRules {
   readonly rules: readonly PolicyRule[]
+  /** Whether it takes steps to ask it. */
+  readonly isLarge: boolean
+  #table: RuleTable | undefined
   #byResource: Map<string, Rule[]> | undefined
   #paths: readonly PathRule[] | undefined
 
   constructor(rules: readonly PolicyRule[]) {
     this.rules = rules
+    this.isLarge = weightIsOver(rules, mostAtOnce)
+  }
+
+  /** The same as `allows` in short steps; what was arranged for one who asks is there for the next. */
+  *allowsInSteps(asked: Asked): Generator<undefined, boolean, undefined> {
+    if (!this.isLarge) return this.allows(asked)
+    this.#table ??= new RuleTable(this.rules)
+    return yield* this.#table.allows(asked)
   }
 
   allows(asked: Asked): boolean {
@@ -91,17 +100,11 @@ function allowsOne(rules: readonly Rule[] | undefined, { verb, group, name }: As
   return false
 }
 
-const wordsOf = (words: readonly string[]): Words => (words.length > mostGoneThrough ? new Set(words) : words)
-
-const has = (words: Words, word: string): boolean => ('has' in words ? words.has(word) : words.includes(word))
-
-const holds = (words: Words, word: string): boolean => has(words, word) || has(words, everything)
-
-/** A star at the end stands for whatever begins so. */
-export function matchesPath(pattern: string, path: string): boolean {
-  if (pattern === path) return true
-  if (!pattern.endsWith(everything)) return false
-  let end = pattern.length - 1
-  while (end > 0 && pattern[end - 1] === everything) end--
-  return path.startsWith(pattern.slice(0, end))
+function weightIsOver(rules: readonly PolicyRule[], most: number): boolean {
+  let weight = rules.length
+  for (const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {
+    if (weight > most) return true
+    weight += verbs.length + apiGroups.length + resources.length + resourceNames.length + nonResourceURLs.length
+  }
+  return weight > most
 }

@@ -1,0 +1,73 @@
+// The roles that bindings name, each once however many name it: with its rules once they were read, or the knowledge that it is not there.
+
+import { getOrInsert } from '../../base/get-or-insert.js'
+import type { RoleRules } from './role-rules.js'
+
+export interface RoleName {
+  readonly kind: string
+  readonly name: string
+  /** Empty for roles of the cluster. */
+  readonly namespace: string
+}
+
+export class BoundRole implements RoleName {
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string
+  /** How many bindings name it. */
+  bindings = 0
+  /** Whether `rules` is what the store has. */
+  isKnown = false
+  /** Undefined: there is no such role, if it is known. */
+  rules: RoleRules | undefined
+  /** The number of the last decision that has looked at it: no second look is needed for the same one. */
+  seenBy = 0
+
+  constructor({ kind, name, namespace }: RoleName) {
+    this.kind = kind
+    this.name = name
+    this.namespace = namespace
+  }
+
+  forget(): void {
+    this.isKnown = false
+    this.rules = undefined
+  }
+}
+
+/** There are no more of them than bindings: what nobody is bound to is not kept. */
+export class BoundRoles {
+  readonly #cluster = new Map<string, BoundRole>()
+  readonly #byNamespace = new Map<string, Map<string, BoundRole>>()
+
+  get({ kind, name, namespace }: RoleName): BoundRole | undefined {
+    return (kind === 'ClusterRole' ? this.#cluster : kind === 'Role' ? this.#byNamespace.get(namespace) : undefined)?.get(name)
+  }
+
+  /** For one binding more. */
+  take(named: RoleName): BoundRole {
+    const role = this.get(named) ?? this.#make(named)
+    role.bindings += 1
+    return role
+  }
+
+  /** For one binding less. */
+  giveBack(role: BoundRole): void {
+    role.bindings -= 1
+    if (role.bindings > 0 || this.get(role) !== role) return
+    if (role.kind === 'ClusterRole') {
+      this.#cluster.delete(role.name)
+      return
+    }
+    const others = this.#byNamespace.get(role.namespace)
+    others?.delete(role.name)
+    if (others?.size === 0) this.#byNamespace.delete(role.namespace)
+  }
+
+  #make(named: RoleName): BoundRole {
+    const role = new BoundRole(named)
+    if (role.kind === 'ClusterRole') this.#cluster.set(role.name, role)
+    else if (role.kind === 'Role') getOrInsert(this.#byNamespace, role.namespace, () => new Map()).set(role.name, role)
+    return role
+  }
+}

@@ -1,0 +1,92 @@
+// What somebody holds, gone through in short steps: whether one of their roles allows something, and the rules of all of them.
+
+import type { Identity } from '../../api/identity.js'
+import type { User } from '../../api/user.js'
+import { rbacGroup } from '../../resources/rbac-authorization/binding-rules.js'
+import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
+import { aggregateSome } from '../problems.js'
+import type { BoundRole } from './bound-role.js'
+import type { HeldRole, RbacIndex } from './rbac-index.js'
+import type { Asked } from './role-rules.js'
+
+/** Whose rights are meant, and where. */
+export interface Holder {
+  readonly identity: Identity
+  readonly user: User
+  readonly namespace: string
+}
+
+/** Of more missing roles it is only told how many there are: a name may have 253 letters, and there is one for each binding. */
+const mostNamed = 8
+
+/** Roles that bindings name and that are not there. */
+export class MissingRoles {
+  readonly #identity: Identity
+  readonly #named: string[] = []
+  #count = 0
+
+  constructor(identity: Identity) {
+    this.#identity = identity
+  }
+
+  /** In the singular, unlike what is said of a role that somebody reads. */
+  add({ kind, name }: BoundRole): void {
+    this.#count += 1
+    if (this.#named.length < mostNamed)
+      this.#named.push(`${kind.toLowerCase()}.${this.#identity.group(rbacGroup)} ${JSON.stringify(name)} not found`)
+  }
+
+  get problem(): string {
+    return aggregateSome(this.#named, this.#count - this.#named.length)
+  }
+}
+
+export interface Finding {
+  /** The role that allows it; undefined: none. */
+  readonly by: HeldRole | undefined
+  readonly missing: MissingRoles
+}
+
+export function* findAllowing(index: RbacIndex, holder: Holder, asked: Asked): Generator<undefined, Finding, undefined> {
+  const missing = new MissingRoles(holder.identity)
+  for (const held of index.walk(holder.user, holder.namespace)) {
+    if (held !== undefined) {
+      const rules = index.rulesOf(held.role)
+      if (rules === undefined) missing.add(held.role)
+      else if (yield* rules.allowsInSteps(asked)) return { by: held, missing }
+    }
+    yield
+  }
+  return { by: undefined, missing }
+}
+
+export interface HeldRules {
+  readonly rules: readonly PolicyRule[]
+  /** Which roles are missing; empty: none. */
+  readonly problem: string
+  /** Whether there are more than were wanted. */
+  readonly isCut: boolean
+}
+
+/** Everything that somebody may do in a namespace, up to the rule that `isEnough` says is too much. */
+export function* heldRules(
+  index: RbacIndex,
+  holder: Holder,
+  isEnough: (rule: PolicyRule) => boolean,
+): Generator<undefined, HeldRules, undefined> {
+  const rules: PolicyRule[] = []
+  const missing = new MissingRoles(holder.identity)
+  for (const held of index.walk(holder.user, holder.namespace)) {
+    const found = held && index.rulesOf(held.role)
+    if (found === undefined && held !== undefined) missing.add(held.role)
+    for (const rule of found?.rules ?? []) {
+      if (isEnough(rule)) return { rules, problem: missing.problem, isCut: true }
+      rules.push(rule)
+      if (rules.length % rulesPerStep === 0) yield
+    }
+    yield
+  }
+  return { rules, problem: missing.problem, isCut: false }
+}
+
+const rulesPerStep = 100

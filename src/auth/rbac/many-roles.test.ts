@@ -1,0 +1,213 @@
+// Very many bindings, very large roles and roles that are not there: each role is looked at once, in short turns, and answers have a bound.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseRequest } from '../../api/request-info.js'
+import type { User } from '../../api/user.js'
+import { atOnce } from '../../base/pieces.js'
+import { timedTest } from '../../base/timed-test.fixture.js'
+import { turnsOf } from '../../base/turns.fixture.js'
+import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
+import type { Decision, UserRules } from '../authorize.js'
+import { type Stage, stageOf, user } from './rbac.fixture.js'
+import { askedFor, RoleRules } from './role-rules.js'
+
+const pods: PolicyRule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] }
+const ns = '/api/v1/namespaces/space'
+const named = (count: number): PolicyRule[] => Array.from({ length: count }, (_, i) => ({ ...pods, resourceNames: [`n${i}`] }))
+const times = async (count: number, act: (i: number) => Promise<void>): Promise<void> => {
+  for (let i = 0; i < count; i++) await act(i)
+}
+const decide = async ({ authorizer }: Stage, who: User, path: string): Promise<Decision> =>
+  authorizer.authorize({ user: who, info: parseRequest('GET', path) })
+const rulesOf = async ({ authorizer }: Stage, who: User): Promise<UserRules> => {
+  const rules = await authorizer.rulesFor?.(who, 'space')
+  assert.ok(rules !== undefined)
+  return rules
+}
+
+/** How many roles are asked for their rules, and how many of them are read, while something is done. */
+async function looks({ index, store }: Stage, act: () => Promise<unknown>): Promise<{ readonly asked: number; readonly read: number }> {
+  const [rulesOfRole, readObject] = [index.rulesOf, store.read]
+  let [asked, read] = [0, 0]
+  index.rulesOf = (role) => {
+    asked += 1
+    return rulesOfRole.call(index, role)
+  }
+  store.read = (address) => {
+    read += 1
+    return readObject.call(store, address)
+  }
+  try {
+    await act()
+  } finally {
+    index.rulesOf = rulesOfRole
+    store.read = readObject
+  }
+  return { asked, read }
+}
+
+test('a role that many bindings give tells its rules once', async () => {
+  const stage = await stageOf()
+  await stage.role('one', [pods, { ...pods, resources: ['secrets'] }], 'space')
+  await times(50, (i) => stage.bind(`b${i}`, 'Role one', 'Group:devs User:ann', 'space'))
+  assert.equal((await rulesOf(stage, user('ann', 'devs', 'devs'))).resourceRules.length, 2)
+})
+
+test('of very many rules a review tells the first, and that there are more', async () => {
+  const stage = await stageOf()
+  await stage.role('small', [pods], 'space')
+  await stage.role('big', named(28_000), 'space')
+  await stage.bind('a', 'Role small', 'Group:devs', 'space')
+  await times(100, (i) => stage.bind(`b${i}`, 'Role big', 'Group:devs', 'space'))
+  await stage.bind('c', 'Role gone', 'User:ann', 'space')
+  const { resourceRules, isIncomplete, problem = '' } = await rulesOf(stage, user('ann', 'devs'))
+  assert.equal(resourceRules.length, 10_000)
+  assert.equal(isIncomplete, true)
+  assert.match(problem, /"gone" not found, there are more than 10000 rules, or more than 1 MiB of them: the others are not told\]$/)
+})
+
+test('of very long rules a review tells those that are a megabyte', async () => {
+  const stage = await stageOf()
+  const long = { ...pods, resourceNames: Array.from({ length: 300 }, (_, i) => `${'x'.repeat(1000)}${i}`) }
+  await stage.role('long', [long, long, long, long, long], 'space')
+  await stage.bind('b', 'Role long', 'Group:devs', 'space')
+  const { resourceRules, isIncomplete } = await rulesOf(stage, user('ann', 'devs'))
+  assert.equal(resourceRules.length, 3)
+  assert.equal(isIncomplete, true)
+})
+
+timedTest('the rules of very many roles are collected in short turns', async () => {
+  const stage = await stageOf()
+  await times(2000, (i) => stage.role(`r${i}`, [pods], 'space'))
+  await times(2000, (i) => stage.bind(`b${i}`, `Role r${i}`, 'Group:devs', 'space'))
+  stage.index.open()
+  const { longestMs } = await turnsOf(async () => assert.equal((await rulesOf(stage, user('ann', 'devs'))).resourceRules.length, 2000))
+  assert.ok(longestMs < 20, `${longestMs} ms`)
+})
+
+test('a decision asks a role once, whatever the number of bindings and of times that a group is named', async () => {
+  const stage = await stageOf()
+  await stage.role('r', named(100), 'space')
+  await stage.role('everywhere', named(3))
+  await times(200, (i) => stage.bind(`b${i}`, 'Role r', 'Group:devs Group:ops User:ann', 'space'))
+  await stage.bind('c', 'ClusterRole everywhere', 'Group:devs')
+  await stage.bind('d', 'ClusterRole everywhere', 'Group:devs', 'space')
+  const groups = Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? 'devs' : 'ops'))
+  const counted = await looks(stage, async () =>
+    assert.equal((await decide(stage, user('ann', ...groups), `${ns}/pods/q`)).verdict, 'no-opinion'),
+  )
+  assert.equal(counted.asked, 2)
+  assert.equal((await decide(stage, user('ann', ...groups), `${ns}/pods/n99`)).verdict, 'allow')
+})
+
+timedTest('a large role that many bindings give is asked in short turns', async () => {
+  const stage = await stageOf()
+  await stage.role('big', named(9000), 'space')
+  await times(300, (i) => stage.bind(`b${i}`, 'Role big', 'Group:devs', 'space'))
+  const ann = user('ann', 'devs')
+  assert.match(
+    (await decide(stage, ann, `${ns}/pods/n8999`)).reason,
+    /^RBAC: allowed by RoleBinding "b0\/space" of Role "big" to Group "devs"$/,
+  )
+  const { longestMs, totalMs } = await turnsOf(async () => {
+    for (const path of ['secrets', 'pods/zzz', 'pods']) assert.equal((await decide(stage, ann, `${ns}/${path}`)).verdict, 'no-opinion')
+  })
+  assert.ok(longestMs < 5 && totalMs < 20, `${longestMs} ms of ${totalMs} ms`)
+})
+
+test('roles that are not there are looked for once, until they are made', async () => {
+  const stage = await stageOf()
+  await times(1000, (i) => stage.bind(`b${i}`, `Role ${'m'.repeat(240)}${i % 500}`, 'Group:devs', 'space'))
+  const [ann, path] = [user('ann', 'devs'), `${ns}/pods/p`]
+  assert.equal((await looks(stage, () => decide(stage, ann, path))).read, 500)
+  assert.equal((await looks(stage, () => decide(stage, ann, path))).read, 0)
+  await stage.role(`${'m'.repeat(240)}7`, [pods], 'space')
+  assert.equal((await decide(stage, ann, path)).verdict, 'allow')
+  await stage.remove('roles', `${'m'.repeat(240)}7`, 'space')
+  assert.equal((await decide(stage, ann, path)).verdict, 'no-opinion')
+})
+
+test('of very many roles that are not there the first are named, and how many more there are', async () => {
+  const stage = await stageOf()
+  await times(500, (i) => stage.bind(`b${i}`, `Role ${'m'.repeat(240)}${i}`, 'Group:devs', 'space'))
+  const { reason } = await decide(stage, user('ann', 'devs'), `${ns}/pods/p`)
+  assert.match(reason, /^RBAC: \[role\.rbac\.authorization\.k8s\.io "m+0" not found, .* not found, and 492 more\]$/)
+  assert.ok(reason.length < 4096)
+  assert.equal((await rulesOf(stage, user('ann', 'devs'))).problem, reason.slice('RBAC: '.length))
+})
+
+test('a binding that is written anew in the middle of a walk is found', async () => {
+  const stage = await stageOf()
+  await times(2, (i) => stage.role(`r${i}`, [pods], 'space'))
+  await times(2, (i) => stage.bind(`b${i}`, `Role r${i}`, 'Group:devs', 'space'))
+  const walk = stage.index.walk(user('ann', 'devs'), 'space')
+  const first = walk.next().value
+  await stage.remove('rolebindings', 'b0', 'space')
+  await stage.bind('b1', 'Role r1', 'Group:devs Group:ops', 'space')
+  const second = walk.next().value
+  assert.deepEqual([first?.role.name, second?.role.name], ['r0', 'r1'])
+})
+
+/** Words of which all lists are made, so that many match and many do not. */
+const words = ['*', '', 'a', 'b', 'ab', 'a/x', '*/x', '2 a', '/a*', '/a/b']
+const pathsOf = (list: readonly string[]): readonly string[] => list.filter((word) => word.startsWith('/'))
+
+test('a large role allows what the same rules allow in a small one', () => {
+  let state = 7
+  const random = (below: number): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+  const list = (most: number): string[] => Array.from({ length: random(most + 1) }, () => words[random(words.length)] as string)
+  // What makes it large and allows nothing that is asked for.
+  const filler = Array.from({ length: 2000 }, (_, i) => ({ verbs: [`v${i}`], apiGroups: [''], resources: ['none'] }))
+  let allowed = 0
+  for (let round = 0; round < 300; round++) {
+    const rules = Array.from({ length: 1 + random(6) }, (): PolicyRule => {
+      const long = random(4) === 0 ? Array.from({ length: 20 }, (_, i) => `long${i}`) : []
+      return {
+        verbs: list(3),
+        apiGroups: list(3),
+        resources: [...list(3), ...long],
+        resourceNames: list(2),
+        nonResourceURLs: pathsOf(list(3)),
+      }
+    })
+    const [small, large] = [new RoleRules(rules), new RoleRules([...rules, ...filler])]
+    assert.deepEqual([small.isLarge, large.isLarge], [false, true])
+    for (let i = 0; i < 20; i++) {
+      const word = (): string => words[random(words.length)] as string
+      const info = {
+        verb: word(),
+        group: word(),
+        version: '',
+        namespace: '',
+        resource: word(),
+        subresource: random(2) ? 'x' : '',
+        name: word(),
+      }
+      const asked = askedFor({ ...info, isResource: random(4) > 0, path: random(2) ? '/a/b' : '/ab' })
+      const expected = small.allows(asked)
+      if (expected) allowed += 1
+      assert.equal(atOnce(large.allowsInSteps(asked)), expected, JSON.stringify({ rules, asked }))
+    }
+  }
+  assert.ok(allowed > 200 && allowed < 5800, String(allowed))
+})
+
+test('rules of very long lists are arranged in steps, once for all who ask', () => {
+  const long = Array.from({ length: 200_000 }, (_, i) => `w${i}`)
+  const role = new RoleRules([{ verbs: ['get'], apiGroups: [''], resources: ['pods', ...long], resourceNames: long }])
+  const stepsFor = (name: string, expected: boolean): number => {
+    const work = role.allowsInSteps(askedFor(parseRequest('GET', `${ns}/pods/${name}`)))
+    for (let steps = 0; ; steps++) {
+      const { done, value } = work.next()
+      if (!done) continue
+      assert.equal(value, expected)
+      return steps
+    }
+  }
+  assert.ok(stepsFor('p', false) >= 100)
+  assert.equal(stepsFor('w199999', true), 0)
+})
