@@ -28,17 +28,43 @@ export class BoundRole implements RoleName {
     this.name = name
     this.namespace = namespace
   }
-
-  forget(): void {
-    this.isKnown = false
-    this.rules = undefined
-  }
 }
+
+/** Rules and words of all roles together, of about 60 bytes each. */
+const mostKept = 2_000_000
 
 /** There are no more of them than bindings: what nobody is bound to is not kept. */
 export class BoundRoles {
+  /** Those whose rules are kept, in the order in which they were read. */
+  readonly #kept = new Set<BoundRole>()
+  readonly #mostKept: number
+  #weight = 0
   readonly #cluster = new Map<string, BoundRole>()
   readonly #byNamespace = new Map<string, Map<string, BoundRole>>()
+
+  constructor(most = mostKept) {
+    this.#mostKept = most
+  }
+
+  /** What was read of a role: holds until it is forgotten. Where all that is kept is too much, what was read first is forgotten. */
+  keep(role: BoundRole, rules: RoleRules | undefined): void {
+    this.forget(role)
+    role.rules = rules
+    role.isKnown = true
+    if (rules === undefined) return
+    this.#kept.add(role)
+    this.#weight += rules.weight
+    for (const other of this.#kept) {
+      if (this.#weight <= this.#mostKept || other === role) return
+      this.forget(other)
+    }
+  }
+
+  forget(role: BoundRole): void {
+    if (this.#kept.delete(role)) this.#weight -= role.rules?.weight ?? 0
+    role.isKnown = false
+    role.rules = undefined
+  }
 
   get({ kind, name, namespace }: RoleName): BoundRole | undefined {
     return (kind === 'ClusterRole' ? this.#cluster : kind === 'Role' ? this.#byNamespace.get(namespace) : undefined)?.get(name)
@@ -54,7 +80,9 @@ export class BoundRoles {
   /** For one binding less. */
   giveBack(role: BoundRole): void {
     role.bindings -= 1
-    if (role.bindings > 0 || this.get(role) !== role) return
+    if (role.bindings > 0) return
+    this.forget(role)
+    if (this.get(role) !== role) return
     if (role.kind === 'ClusterRole') {
       this.#cluster.delete(role.name)
       return

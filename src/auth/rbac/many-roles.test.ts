@@ -9,6 +9,7 @@ import { timedTest } from '../../base/timed-test.fixture.js'
 import { turnsOf } from '../../base/turns.fixture.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import type { Decision, UserRules } from '../authorize.js'
+import { type BoundRole, BoundRoles } from './bound-role.js'
 import { type Stage, stageOf, user } from './rbac.fixture.js'
 import { askedFor, RoleRules } from './role-rules.js'
 
@@ -135,6 +136,36 @@ test('of very many roles that are not there the first are named, and how many mo
   assert.match(reason, /^RBAC: \[role\.rbac\.authorization\.k8s\.io "m+0" not found, .* not found, and 492 more\]$/)
   assert.ok(reason.length < 4096)
   assert.equal((await rulesOf(stage, user('ann', 'devs'))).problem, reason.slice('RBAC: '.length))
+})
+
+test('what is kept of roles has a bound, and what is forgotten is read again', () => {
+  const bound = new BoundRoles(1000)
+  const roles = Array.from({ length: 100 }, (_, i) => bound.take({ kind: 'Role', name: `r${i}`, namespace: 'space' }))
+  const rules = new RoleRules(named(25))
+  assert.equal(rules.weight, 125)
+  for (const role of roles) bound.keep(role, rules)
+  assert.deepEqual(
+    roles.map((role, i) => (role.isKnown ? i : -1)).filter((i) => i >= 0),
+    [92, 93, 94, 95, 96, 97, 98, 99],
+  )
+  for (const role of roles.slice(92)) bound.giveBack(role)
+  for (const role of roles.slice(0, 8)) bound.keep(role, rules)
+  assert.equal(roles.filter(({ isKnown }) => isKnown).length, 8)
+  const large = new RoleRules(named(9000))
+  bound.keep(roles[9] as BoundRole, large)
+  assert.deepEqual([roles[9]?.rules, roles.filter(({ isKnown }) => isKnown).length], [large, 1])
+})
+
+test('a role that no binding names any more is not kept by one who still looks at it', async () => {
+  const stage = await stageOf()
+  await stage.role('r', [pods], 'space')
+  await stage.bind('b', 'Role r', 'User:ann', 'space')
+  const held = stage.index.walk(user('ann'), 'space').next().value
+  assert.ok(held)
+  await stage.remove('rolebindings', 'b', 'space')
+  assert.equal(stage.index.rulesOf(held.role)?.rules.length, 1)
+  await stage.remove('roles', 'r', 'space')
+  assert.equal(stage.index.rulesOf(held.role), undefined)
 })
 
 test('a binding that is written anew in the middle of a walk is found', async () => {

@@ -2,7 +2,7 @@
 
 import type { Identity } from '../../api/identity.js'
 import type { User } from '../../api/user.js'
-import { nowOrInPieces, Pieces } from '../../base/pieces.js'
+import { nowOrInPieces, SharedPieces } from '../../base/pieces.js'
 import { type Promised, whenThere } from '../../base/promised.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import {
@@ -17,7 +17,7 @@ import {
 import { aggregate } from '../problems.js'
 import { accountOf } from '../service-account-name.js'
 import { type Binding, type BoundSubject, describeSubject, firstOf, subjectIndex } from './bindings.js'
-import { findAllowing, type HeldRules, heldRules, MissingRoles } from './held-roles.js'
+import { findAllowing, type Holder, heldRules, MissingRoles } from './held-roles.js'
 import type { RbacIndex } from './rbac-index.js'
 import { type Asked, askedFor } from './role-rules.js'
 
@@ -30,8 +30,7 @@ export function rbacAuthorizer(index: RbacIndex, identity: Identity): Authorizer
       return decideAtOnce(sources, request, asked) ?? decideInPieces(sources, request, asked)
     },
     rulesFor: (user, namespace) => {
-      const work = heldRules(index, { identity, user, namespace }, new RulesBound().isOver)
-      return whenThere(nowOrInPieces(work, new Pieces()), asInfo)
+      return nowOrInPieces(rulesToTell(index, { identity, user, namespace }), pieces)
     },
   }
 }
@@ -41,9 +40,12 @@ interface Sources {
   readonly identity: Identity
 }
 
-/** How many roles are looked at in one go, which takes less than a millisecond; one that has to be read first counts as many. */
-const mostAtOnce = 400
-const costOfRead = 20
+/** Of all who ask: what many begin in one turn of the event loop is one piece together. */
+const pieces = new SharedPieces()
+
+/** What is looked at in one go, in rules, which takes less than a millisecond; a role that has to be read first counts as many. */
+const mostAtOnce = 20_000
+const costOfRead = 400
 
 /** As nearly everybody is answered: undefined for those who have very many roles, or very large ones. */
 function decideAtOnce({ index, identity }: Sources, { user, info }: AccessRequest, asked: Asked): Decision | undefined {
@@ -52,7 +54,7 @@ function decideAtOnce({ index, identity }: Sources, { user, info }: AccessReques
   let missing: MissingRoles | undefined
   let left = mostAtOnce
   index.visit(user, info.namespace, (role, roles, group) => {
-    left -= role.isKnown ? 1 : costOfRead
+    left -= role.isKnown ? 1 + (role.rules?.rules.length ?? 0) : costOfRead
     if (left < 0) return false
     if (role.seenBy === number) return true
     role.seenBy = number
@@ -69,7 +71,7 @@ function decideAtOnce({ index, identity }: Sources, { user, info }: AccessReques
 
 function decideInPieces({ index, identity }: Sources, { user, info }: AccessRequest, asked: Asked): Promised<Decision> {
   const work = findAllowing(index, { identity, user, namespace: info.namespace }, asked)
-  return whenThere(nowOrInPieces(work, new Pieces()), ({ by, missing }) =>
+  return whenThere(nowOrInPieces(work, pieces), ({ by, missing }) =>
     by === undefined ? refusedFor(missing) : allowedBy(firstOf(by.bindings), user, by.group),
   )
 }
@@ -124,14 +126,17 @@ class RulesBound {
 }
 
 const quotesAndComma = 3
+const rulesPerStep = 100
 const cutRules = `there are more than ${mostRules} rules, or more than 1 MiB of them: the others are not told`
 
-function asInfo({ rules, problem, isCut }: HeldRules): UserRules {
+function* rulesToTell(index: RbacIndex, holder: Holder): Generator<undefined, UserRules, undefined> {
+  const { rules, problem, isCut } = yield* heldRules(index, holder, new RulesBound().isOver)
   const resourceRules: ResourceRule[] = []
   const nonResourceRules: NonResourceRule[] = []
   for (const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {
     if (resources.length > 0) resourceRules.push({ verbs, apiGroups, resources, ...(resourceNames.length === 0 ? {} : { resourceNames }) })
     if (nonResourceURLs.length > 0) nonResourceRules.push({ verbs, nonResourceURLs })
+    if (resourceRules.length % rulesPerStep === 0) yield
   }
   if (!isCut) return { resourceRules, nonResourceRules, problem }
   return { resourceRules, nonResourceRules, problem: aggregate([problem, cutRules].filter(Boolean)), isIncomplete: true }

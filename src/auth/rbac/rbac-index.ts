@@ -87,9 +87,10 @@ export class RbacIndex {
   /** Undefined: there is no such role. */
   rulesOf(role: BoundRole): RoleRules | undefined {
     if (role.isKnown) return role.rules
-    role.rules = this.#read(role)
-    role.isKnown = true
-    return role.rules
+    const rules = this.#read(role)
+    // Of one that no binding names any more nobody would be told that it has changed.
+    if (role.bindings > 0) this.#bound.keep(role, rules)
+    return rules
   }
 
   /** The same of a role that perhaps nobody is bound to. */
@@ -116,7 +117,8 @@ export class RbacIndex {
     if (resource === undefined) return
     const deliver = ({ object }: { readonly object: StoredObject }): void => {
       const { namespace, name } = partsOf(resource, object.key)
-      this.#bound.get({ kind, name, namespace })?.forget()
+      const role = this.#bound.get({ kind, name, namespace })
+      if (role !== undefined) this.#bound.forget(role)
     }
     this.#store.watch({ resource, namespace: '', matches: undefined, deliver })
   }

@@ -41,6 +41,8 @@ const mostAtOnce = 1000
 
 export class RoleRules {
   readonly rules: readonly PolicyRule[]
+  /** How many rules it has, and words in them. */
+  readonly weight: number
   /** Whether it takes steps to ask it. */
   readonly isLarge: boolean
   #table: RuleTable | undefined
@@ -49,7 +51,8 @@ export class RoleRules {
 
   constructor(rules: readonly PolicyRule[]) {
     this.rules = rules
-    this.isLarge = weightIsOver(rules, mostAtOnce)
+    this.weight = weightOf(rules)
+    this.isLarge = this.weight > mostAtOnce
   }
 
   /** The same as `allows` in short steps; what was arranged for one who asks is there for the next. */
@@ -100,11 +103,9 @@ function allowsOne(rules: readonly Rule[] | undefined, { verb, group, name }: As
   return false
 }
 
-function weightIsOver(rules: readonly PolicyRule[], most: number): boolean {
+function weightOf(rules: readonly PolicyRule[]): number {
   let weight = rules.length
-  for (const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {
-    if (weight > most) return true
+  for (const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules)
     weight += verbs.length + apiGroups.length + resources.length + resourceNames.length + nonResourceURLs.length
-  }
-  return weight > most
+  return weight
 }
