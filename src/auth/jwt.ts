@@ -60,8 +60,17 @@ const curveAlgorithms: { readonly [curve: string]: string } = { prime256v1: 'ES2
 
 export const canSignTokens = (key: KeyObject): boolean => algorithmsOf(key).length > 0
 
+/** Of keys that sign: to work the public half out of the other takes longer than all that is done for a token beside its signature. */
+const halves = new WeakMap<KeyObject, VerifyingKey>()
+
 /** Throws one sentence when no token can be signed with such a key. */
 export function verifyingKey(key: KeyObject): VerifyingKey {
+  const known = halves.get(key) ?? newVerifyingKey(key)
+  halves.set(key, known)
+  return known
+}
+
+function newVerifyingKey(key: KeyObject): VerifyingKey {
   const algorithms = algorithmsOf(key)
   if (algorithms.length === 0) throw new Error('only RSA keys and elliptic keys of the curves P-256, P-384 and P-521 can sign tokens')
   const half = key.type === 'private' ? createPublicKey(key) : key

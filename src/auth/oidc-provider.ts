@@ -4,6 +4,7 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
 import type { Clock } from '../base/clock.js'
 import type { Logger } from '../base/logger.js'
+import { inPieces } from '../base/pieces.js'
 import { type VerifyingKey, verifyingKey } from './jwt.js'
 
 export interface ProviderOptions {
@@ -82,7 +83,7 @@ export class OidcProvider {
     if (typeof address !== 'string' || !address.startsWith('https://')) throw new Error('it has no https:// address for its keys')
     const { keys } = readObject(await get(address))
     if (!Array.isArray(keys)) throw new Error('its keys are no list')
-    return keys.slice(0, mostKeys).flatMap((key: unknown) => readKey(key, algorithms) ?? [])
+    return await inPieces(readKeys(keys.slice(0, mostKeys), algorithms))
   }
 }
 
@@ -92,6 +93,17 @@ function readObject(text: string): Fields {
   const value: unknown = JSON.parse(text)
   if (typeof value !== 'object' || value === null) throw new Error('it answered with something that is no object')
   return value as Fields
+}
+
+/** To read one takes up to a millisecond. */
+function* readKeys(values: readonly unknown[], accepted: readonly string[]): Generator<undefined, readonly PublishedKey[], void> {
+  const keys: PublishedKey[] = []
+  for (const value of values) {
+    const key = readKey(value, accepted)
+    if (key !== undefined) keys.push(key)
+    yield undefined
+  }
+  return keys
 }
 
 /** Keys for other uses, and of sorts that are not known, are passed over. */

@@ -10,8 +10,8 @@ import { getText } from '../net/get-text.js'
 import type { Dial } from '../net/tunnel.js'
 import type { OidcSettings } from './options/settings.js'
 
-/** An issuer that takes longer is down. */
-const limits = { timeoutMs: 5000, mostBytes: 1 << 20 }
+/** An issuer that takes longer is down. A document of brackets alone that is longer would hold the event loop for longer than a piece of work. */
+const limits = { timeoutMs: 5000, mostBytes: 64 << 10 }
 
 export interface OidcParts {
   readonly logger: Logger

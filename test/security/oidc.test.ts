@@ -27,6 +27,8 @@ class Issuer {
   readonly server: Server
   keys: readonly SigningKey[] = []
   isSilent = false
+  /** Behind its keys. */
+  padding = ''
   asked = 0
   claimsAt: { readonly [path: string]: string } = {}
 
@@ -35,7 +37,7 @@ class Issuer {
       this.asked++
       if (this.isSilent) return
       if (url.endsWith('/openid-configuration')) response.end(JSON.stringify({ issuer: this.url, jwks_uri: `${this.url}/keys` }))
-      else if (url === '/keys') response.end(JSON.stringify({ keys: this.keys.map(published) }))
+      else if (url === '/keys') response.end(JSON.stringify({ keys: this.keys.map(published) }) + this.padding)
       else response.end(this.claimsAt[url] ?? '')
     })
   }
@@ -183,6 +185,31 @@ test('an issuer that is silent delays neither the start nor others, and its user
       () => identify(running.server, { token }),
       ({ name }) => name === `${issuer.url}#s`,
     )
+  } finally {
+    await running.close()
+    issuer.close()
+    files.remove()
+  }
+})
+
+test('an issuer whose document of keys is longer than 64 KiB is not believed', async () => {
+  const files = new FlagFiles()
+  const issuer = new Issuer()
+  await issuer.listen()
+  const key = newKey('k')
+  issuer.keys = [key]
+  issuer.padding = ' '.repeat(70_000)
+  const running = await startEmbedded('memory', [
+    ...openFlags,
+    `--oidc-issuer-url=${issuer.url}`,
+    '--oidc-client-id=c',
+    `--oidc-ca-file=${files.write('ca.crt', authority.cert)}`,
+    '--oidc-signing-algs=ES256',
+  ])
+  try {
+    const token = forgeToken({ alg: 'ES256', kid: 'k' }, { iss: issuer.url, aud: 'c', sub: 's', exp: now() + 600 }, key.key)
+    assert.deepEqual(await identify(running.server, { token }), { status: 401 })
+    assert.equal(issuer.asked, 2)
   } finally {
     await running.close()
     issuer.close()
