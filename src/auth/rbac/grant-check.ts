@@ -114,7 +114,7 @@ function* findMissing(
   wanted: readonly PolicyRule[],
 ): Generator<undefined, Missing, undefined> {
   let count = 0
-  const held: HeldRules = yield* heldRules(index, { identity, user, namespace }, () => ++count > mostSteps)
+  const held: HeldRules = yield* heldRules(index, { identity, user, namespace }, { walk: 'walk', isEnough: () => ++count > mostSteps })
   // Each is a step for each that is wanted.
   if (held.isCut && wanted.length > 0) throw new TooManyRightsError()
   return { told: yield* missingRights(held.rules, wanted), problem: held.problem }

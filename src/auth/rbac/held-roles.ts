@@ -23,21 +23,22 @@ const mostNamed = 8
 export class MissingRoles {
   readonly #identity: Identity
   readonly #named: string[] = []
-  #count = 0
+  readonly #seen = new Set<BoundRole>()
 
   constructor(identity: Identity) {
     this.#identity = identity
   }
 
   /** In the singular, unlike what is said of a role that somebody reads. */
-  add({ kind, name }: BoundRole): void {
-    this.#count += 1
-    if (this.#named.length < mostNamed)
+  add(role: BoundRole): void {
+    const { kind, name } = role
+    if (this.#named.length < mostNamed && !this.#seen.has(role))
       this.#named.push(`${kind.toLowerCase()}.${this.#identity.group(rbacGroup)} ${JSON.stringify(name)} not found`)
+    this.#seen.add(role)
   }
 
   get problem(): string {
-    return aggregateSome(this.#named, this.#count - this.#named.length)
+    return aggregateSome(this.#named, this.#seen.size - this.#named.length)
   }
 }
 
@@ -68,15 +69,15 @@ export interface HeldRules {
   readonly isCut: boolean
 }
 
-/** Everything that somebody may do in a namespace, up to the rule that `isEnough` says is too much. */
+/** Everything that somebody may do in a namespace, up to the rule that `isEnough` says is too much. `walk`: those of the index. */
 export function* heldRules(
   index: RbacIndex,
   holder: Holder,
-  isEnough: (rule: PolicyRule) => boolean,
+  { walk, isEnough }: { readonly walk: 'walk' | 'walkBindings'; readonly isEnough: (rule: PolicyRule) => boolean },
 ): Generator<undefined, HeldRules, undefined> {
   const rules: PolicyRule[] = []
   const missing = new MissingRoles(holder.identity)
-  for (const held of index.walk(holder.user, holder.namespace)) {
+  for (const held of index[walk](holder.user, holder.namespace)) {
     const found = held && index.rulesOf(held.role)
     if (found === undefined && held !== undefined) missing.add(held.role)
     for (const rule of found?.rules ?? []) {

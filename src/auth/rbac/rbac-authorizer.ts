@@ -130,7 +130,7 @@ const rulesPerStep = 100
 const cutRules = `there are more than ${mostRules} rules, or more than 1 MiB of them: the others are not told`
 
 function* rulesToTell(index: RbacIndex, holder: Holder): Generator<undefined, UserRules, undefined> {
-  const { rules, problem, isCut } = yield* heldRules(index, holder, new RulesBound().isOver)
+  const { rules, problem, isCut } = yield* heldRules(index, holder, { walk: 'walkBindings', isEnough: new RulesBound().isOver })
   const resourceRules: ResourceRule[] = []
   const nonResourceRules: NonResourceRule[] = []
   for (const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {

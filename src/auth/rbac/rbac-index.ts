@@ -24,6 +24,11 @@ export interface HeldRole {
   readonly group: string | undefined
 }
 
+interface HeldBySubject {
+  readonly roles: RolesOfSubject
+  readonly group: string | undefined
+}
+
 /** Of more groups, those that stand there twice are looked for. */
 const fewGroups = 8
 
@@ -76,12 +81,26 @@ export class RbacIndex {
 
   /** The same for a walk with pauses, each role once. Undefined stands where others may have a turn. */
   *walk(user: User, namespace: string): Generator<HeldRole | undefined, void, undefined> {
-    if (!this.#isOpen) this.open()
     const seen = new Set<BoundRole>()
-    const groups = new Set(user.groups)
-    yield* walkOf(this.#cluster, user.name, groups, seen)
-    const bindings = namespace === '' ? undefined : this.#byNamespace.get(namespace)
-    if (bindings !== undefined) yield* walkOf(bindings, user.name, groups, seen)
+    for (const { roles, group } of this.#heldIn(user, namespace)) {
+      for (const [role, bindings] of roles) {
+        yield seen.has(role) ? undefined : { role, bindings, group }
+        seen.add(role)
+      }
+    }
+  }
+
+  /** Each binding once, so that a role comes as often as it is given. */
+  *walkBindings(user: User, namespace: string): Generator<HeldRole | undefined, void, undefined> {
+    const seen = new Set<Binding>()
+    for (const { roles, group } of this.#heldIn(user, namespace)) {
+      for (const [role, bindings] of roles) {
+        for (const binding of bindings instanceof Set ? bindings : [bindings]) {
+          yield seen.has(binding) ? undefined : { role, bindings: binding, group }
+          seen.add(binding)
+        }
+      }
+    }
   }
 
   /** Undefined: there is no such role. */
@@ -98,6 +117,20 @@ export class RbacIndex {
     if (!this.#isOpen) this.open()
     const bound = this.#bound.get(named)
     return bound === undefined ? this.#read(named) : this.rulesOf(bound)
+  }
+
+  /** What a user and each of their groups hold, that of the cluster first. */
+  *#heldIn({ name, groups }: User, namespace: string): Generator<HeldBySubject, void, undefined> {
+    if (!this.#isOpen) this.open()
+    const distinct = new Set(groups)
+    for (const bindings of [this.#cluster, namespace === '' ? undefined : this.#byNamespace.get(namespace)]) {
+      const own = bindings?.ofUser(name)
+      if (own !== undefined) yield { roles: own, group: undefined }
+      for (const group of distinct) {
+        const roles = bindings?.ofGroup(group)
+        if (roles !== undefined) yield { roles, group }
+      }
+    }
   }
 
   #find(plural: string): Resource | undefined {
@@ -172,30 +205,4 @@ function visitAll(roles: RolesOfSubject | undefined, group: string | undefined, 
   if (roles === undefined) return true
   for (const role of roles.keys()) if (!visit(role, roles, group)) return false
   return true
-}
-
-function* walkOf(
-  bindings: BindingsBySubject,
-  name: string,
-  groups: ReadonlySet<string>,
-  seen: Set<BoundRole>,
-): Generator<HeldRole | undefined, void, undefined> {
-  yield* walkAll(bindings.ofUser(name), undefined, seen)
-  for (const group of groups) yield* walkAll(bindings.ofGroup(group), group, seen)
-}
-
-function* walkAll(
-  roles: RolesOfSubject | undefined,
-  group: string | undefined,
-  seen: Set<BoundRole>,
-): Generator<HeldRole | undefined, void, undefined> {
-  if (roles === undefined) return
-  for (const [role, bindings] of roles) {
-    if (seen.has(role)) {
-      yield undefined
-      continue
-    }
-    seen.add(role)
-    yield { role, bindings, group }
-  }
 }
