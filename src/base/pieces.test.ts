@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { stat } from 'node:fs'
 import { test } from 'node:test'
-import { inPieces, Pieces, SharedPieces } from './pieces.js'
+import { inPieces, nowOrInPieces, Pieces, SharedPieces } from './pieces.js'
 
 const spin = (ms: number): void => {
   for (const until = performance.now() + ms; performance.now() < until; );
@@ -116,4 +116,30 @@ test('works that wait for other things share a piece: together they hold a turn 
   isDone = true
   assert.ok(most <= 6, `${most} ms in one turn`)
   assert.ok(turns >= 30 && turns <= 250, `${turns} turns for 200 ms`)
+})
+
+test('a step that is longer than a piece is alone in its turn', async () => {
+  const clock = { ms: 0 }
+  const shared = new SharedPieces(() => clock.ms)
+  let inTurn = 0
+  const perTurn: number[] = []
+  let isDone = false
+  const count = (): void => {
+    if (inTurn > 0) perTurn.push(inTurn)
+    inTurn = 0
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  function* longSteps(): Generator<void, void, void> {
+    if (shared.isOver) yield
+    for (let i = 0; i < 5; i++) {
+      clock.ms += 4
+      inTurn += 1
+      yield
+    }
+  }
+  await nowOrInPieces(longSteps(), shared)
+  isDone = true
+  count()
+  assert.deepEqual(perTurn, [1, 1, 1, 1, 1])
 })

@@ -74,17 +74,22 @@ export class SharedPieces implements PieceClock {
 
   get isOver(): boolean {
     const nowMs = this.#now()
-    if (this.#begunMs === undefined) {
-      this.#begunMs = nowMs
-      setImmediate(() => {
-        this.#begunMs = undefined
-      })
-    }
-    return nowMs - this.#begunMs >= pieceMs
+    return nowMs - this.#begun(nowMs) >= pieceMs
   }
 
-  next(): Promise<void> {
-    return nextTurn()
+  /** Whoever goes on may ask only behind the first step: it counts as well. */
+  async next(): Promise<void> {
+    await nextTurn()
+    this.#begun(this.#now())
+  }
+
+  #begun(nowMs: number): number {
+    if (this.#begunMs !== undefined) return this.#begunMs
+    this.#begunMs = nowMs
+    setImmediate(() => {
+      this.#begunMs = undefined
+    })
+    return nowMs
   }
 }
 

@@ -15,7 +15,7 @@ import type { Pod } from '../../resources/core/v1.schema.js'
 import type { VolumeAttachment } from '../../resources/storage/v1.schema.js'
 import { BoundVolumes } from './bound-volumes.js'
 import { type KnownPod, NodeNames } from './node-names.js'
-import { type PodReferences, referencesOf, type Sort, textOf } from './pod-references.js'
+import { countOf, type PodReferences, referencesOf, type Sort, textOf } from './pod-references.js'
 
 /** What somebody wants to know of a node: whether its pods name an object. */
 interface Question {
@@ -30,6 +30,8 @@ interface Question {
 
 /** About what names of pods may take in memory, of all nodes together: those of nodes that have asked least recently go first. */
 const mostKeptBytes = 64 << 20
+/** So many names of a pod are noted in the same piece in which it was read. */
+const mostAtOnce = 500
 
 export class NodePods {
   readonly #store: ObjectStore
@@ -99,8 +101,13 @@ export class NodePods {
     const { node, names, sort, text } = question
     names.visitors += 1
     try {
+      if (this.#pieces.isOver) yield undefined
       for (const pod of names.unread) {
-        if (this.#take(names, pod)[sort].has(question.name) && pod.namespace === question.namespace) return true
+        const references = this.#referencesOf(pod)
+        // To note thousands of names takes as long as to read them; meanwhile the pod may change, or somebody else note it.
+        if (countOf(references) > mostAtOnce) yield undefined
+        if (names.unread.has(pod)) this.#keep(names, pod, references)
+        if (references[sort].has(question.name) && pod.namespace === question.namespace) return true
         yield undefined
       }
       for (const pod of names.unkept) if (yield* this.#isNamedBy(pod, question)) return true
@@ -130,9 +137,8 @@ export class NodePods {
     return false
   }
 
-  /** Reads what a pod names, and keeps it where there is room. */
-  #take(names: NodeNames, pod: KnownPod): PodReferences {
-    const references = this.#referencesOf(pod)
+  /** Keeps what a pod names where there is room. */
+  #keep(names: NodeNames, pod: KnownPod, references: PodReferences): void {
     this.#change(names, () => names.keep(pod, references))
     while (this.#keptBytes > this.#mostKeptBytes) {
       const oldest = this.#leastRecent()
@@ -142,7 +148,6 @@ export class NodePods {
       }
       this.#change(oldest, () => oldest.clear())
     }
-    return references
   }
 
   /** Of the nodes about which nobody asks at the moment: somebody who is looking through names must find all of them. */

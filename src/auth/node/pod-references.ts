@@ -21,6 +21,8 @@ export const textOf = (namespace: string, name: string): string => `${namespace}
 
 const sorts: readonly Sort[] = ['secrets', 'configMaps', 'claims', 'serviceAccounts']
 
+export const countOf = (references: PodReferences): number => sorts.reduce((count, sort) => count + references[sort].size, 0)
+
 /** All that a pod names, as it is called among those of all namespaces. */
 export function* namesIn(references: PodReferences, namespace: string): Generator<{ readonly sort: Sort; readonly text: string }> {
   for (const sort of sorts) for (const name of references[sort]) yield { sort, text: textOf(namespace, name) }
