@@ -10,6 +10,35 @@ export interface RoleName {
   readonly namespace: string
 }
 
+/** A role that is read in steps: whoever wants it goes on where the one before has stopped. */
+export class Reading {
+  readonly #work: Generator<undefined, RoleRules | undefined, undefined>
+  isDone = false
+  #rules: RoleRules | undefined
+  #problem: { readonly thrown: unknown } | undefined
+
+  constructor(work: Generator<undefined, RoleRules | undefined, undefined>) {
+    this.#work = work
+  }
+
+  step(): void {
+    try {
+      const { done, value } = this.#work.next()
+      this.isDone = done === true
+      if (done === true) this.#rules = value
+    } catch (thrown) {
+      this.isDone = true
+      this.#problem = { thrown }
+    }
+  }
+
+  /** Throws for everybody who waited for it what was thrown. */
+  get rules(): RoleRules | undefined {
+    if (this.#problem !== undefined) throw this.#problem.thrown
+    return this.#rules
+  }
+}
+
 export class BoundRole implements RoleName {
   readonly kind: string
   readonly name: string
@@ -20,6 +49,8 @@ export class BoundRole implements RoleName {
   isKnown = false
   /** Undefined: there is no such role, if it is known. */
   rules: RoleRules | undefined
+  /** Its rules are being read, in steps. */
+  reading: Reading | undefined
   /** The number of the last decision that has looked at it: no second look is needed for the same one. */
   seenBy = 0
 
@@ -64,6 +95,7 @@ export class BoundRoles {
     if (this.#kept.delete(role)) this.#weight -= role.rules?.weight ?? 0
     role.isKnown = false
     role.rules = undefined
+    role.reading = undefined
   }
 
   get({ kind, name, namespace }: RoleName): BoundRole | undefined {

@@ -68,7 +68,8 @@ async function checkBinding(sources: GrantSources, call: Call, { next, old }: Gr
   if (!roleKinds.has(kind) || (kind === 'Role' && namespace === '')) return
   const resource = kind === 'Role' ? 'roles' : 'clusterroles'
   if (await isAllowed(sources, call, { verb: 'bind', group: apiGroup, resource, namespace, name })) return
-  const role = sources.index.rulesNamed({ kind, name, namespace: kind === 'Role' ? namespace : '' })
+  const named = { kind, name, namespace: kind === 'Role' ? namespace : '' }
+  const role = await nowOrInPieces(sources.index.rulesNamed(named), new Pieces(() => call.throwIfAborted()))
   if (role === undefined) throw notFound({ group: identity.group(rbacGroup), resource, kind }, name)
   await checkHeld(sources, call, { next, rules: role.rules })
 }

@@ -52,7 +52,7 @@ export function* findAllowing(index: RbacIndex, holder: Holder, asked: Asked): G
   const missing = new MissingRoles(holder.identity)
   for (const held of index.walk(holder.user, holder.namespace)) {
     if (held !== undefined) {
-      const rules = index.rulesOf(held.role)
+      const rules = yield* index.rulesInSteps(held.role)
       if (rules === undefined) missing.add(held.role)
       else if (yield* rules.allowsInSteps(asked)) return { by: held, missing }
     }
@@ -78,7 +78,7 @@ export function* heldRules(
   const rules: PolicyRule[] = []
   const missing = new MissingRoles(holder.identity)
   for (const held of index[walk](holder.user, holder.namespace)) {
-    const found = held && index.rulesOf(held.role)
+    const found = held && (yield* index.rulesInSteps(held.role))
     if (found === undefined && held !== undefined) missing.add(held.role)
     for (const rule of found?.rules ?? []) {
       if (isEnough(rule)) return { rules, problem: missing.problem, isCut: true }

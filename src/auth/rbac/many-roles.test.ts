@@ -2,15 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Resource } from '../../api/catalog.js'
+import type { ApiObject } from '../../api/object.js'
 import { parseRequest } from '../../api/request-info.js'
 import type { User } from '../../api/user.js'
 import { atOnce } from '../../base/pieces.js'
 import { timedTest } from '../../base/timed-test.fixture.js'
 import { turnsOf } from '../../base/turns.fixture.js'
+import { listInSteps } from '../../objects/list-in-steps.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import type { Decision, UserRules } from '../authorize.js'
 import { type BoundRole, BoundRoles } from './bound-role.js'
-import { type Stage, stageOf, user } from './rbac.fixture.js'
+import { catalog, type Stage, stageOf, user } from './rbac.fixture.js'
 import { askedFor, RoleRules } from './role-rules.js'
 
 const pods: PolicyRule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] }
@@ -29,11 +32,11 @@ const rulesOf = async ({ authorizer }: Stage, who: User): Promise<UserRules> => 
 
 /** How many roles are asked for their rules, and how many of them are read, while something is done. */
 async function looks({ index, store }: Stage, act: () => Promise<unknown>): Promise<{ readonly asked: number; readonly read: number }> {
-  const [rulesOfRole, readObject] = [index.rulesOf, store.read]
+  const [isKnown, readObject] = [index.isKnown, store.read]
   let [asked, read] = [0, 0]
-  index.rulesOf = (role) => {
+  index.isKnown = (role) => {
     asked += 1
-    return rulesOfRole.call(index, role)
+    return isKnown.call(index, role)
   }
   store.read = (address) => {
     read += 1
@@ -42,7 +45,7 @@ async function looks({ index, store }: Stage, act: () => Promise<unknown>): Prom
   try {
     await act()
   } finally {
-    index.rulesOf = rulesOfRole
+    index.isKnown = isKnown
     store.read = readObject
   }
   return { asked, read }
@@ -163,9 +166,48 @@ test('a role that no binding names any more is not kept by one who still looks a
   const held = stage.index.walk(user('ann'), 'space').next().value
   assert.ok(held)
   await stage.remove('rolebindings', 'b', 'space')
-  assert.equal(stage.index.rulesOf(held.role)?.rules.length, 1)
+  assert.equal(atOnce(stage.index.rulesInSteps(held.role))?.rules.length, 1)
   await stage.remove('roles', 'r', 'space')
-  assert.equal(stage.index.rulesOf(held.role), undefined)
+  assert.equal(atOnce(stage.index.rulesInSteps(held.role)), undefined)
+})
+
+test('a heavy role is read in steps, once for all who ask, and anew when it was written meanwhile', async () => {
+  const stage = await stageOf()
+  await stage.role('big', named(9000), 'space')
+  await stage.bind('b', 'Role big', 'User:ann', 'space')
+  const role = stage.index.walk(user('ann'), 'space').next().value?.role
+  assert.ok(role)
+  const [one, other] = [stage.index.rulesInSteps(role), stage.index.rulesInSteps(role)]
+  let steps = 0
+  let [left, right] = [one.next(), other.next()]
+  for (; !left.done || !right.done; steps++) [left, right] = [left.done ? left : one.next(), right.done ? right : other.next()]
+  assert.ok(steps > 10, String(steps))
+  assert.ok(left.value?.rules.length === 9000 && left.value === right.value && role.rules === left.value)
+  await stage.role('big', named(8000), 'space')
+  const late = stage.index.rulesInSteps(role)
+  late.next()
+  await stage.role('big', named(7000), 'space')
+  assert.equal(atOnce(late)?.rules.length, 8000)
+  assert.equal(atOnce(stage.index.rulesInSteps(role))?.rules.length, 7000)
+})
+
+test('rules that are read in steps are those that are stored, whatever stands in them and before them', async () => {
+  const stage = await stageOf()
+  const odd = ['"rules":[', '\\', '\\"', ']}],', '{[', 'ä€😀', '\u0000\n', '']
+  const rules = Array.from({ length: 9000 }, (_, i) => ({
+    ...pods,
+    resourceNames: [odd[i % odd.length] as string, `${i}${odd[(i * 3) % odd.length]}`],
+  }))
+  const resource = catalog.find('rbac.authorization.k8s.io', 'v1', 'roles') as Resource
+  const annotations = Object.fromEntries([...odd.map((text, i) => [`k${i}`, text]), ['rules', '"rules":[{"verbs":["*"]}]']])
+  const metadata = { name: 'odd', namespace: 'space', uid: 'odd', creationTimestamp: '2020-01-01T00:00:00Z', annotations }
+  const address = { resource, namespace: 'space', name: 'odd' }
+  await stage.store.put(address, stage.store.encode(resource, { metadata, rules } as ApiObject), { expect: 0 })
+  const stored = stage.store.read(address)
+  assert.ok(stored)
+  assert.deepEqual(atOnce(listInSteps(stored, resource, 'rules')), rules)
+  assert.equal(atOnce(listInSteps(stored, resource, 'k0')), undefined)
+  assert.deepEqual(atOnce(stage.index.rulesNamed({ kind: 'Role', name: 'odd', namespace: 'space' }))?.rules, rules)
 })
 
 test('a binding that is written anew in the middle of a walk is found', async () => {

@@ -58,12 +58,13 @@ function decideAtOnce({ index, identity }: Sources, { user, info }: AccessReques
     if (left < 0) return false
     if (role.seenBy === number) return true
     role.seenBy = number
-    const rules = index.rulesOf(role)
-    if (rules === undefined) {
+    const isKnown = index.isKnown(role)
+    const { rules } = role
+    if (!isKnown || rules?.isLarge === true) left = -1
+    else if (rules === undefined) {
       missing ??= new MissingRoles(identity)
       missing.add(role)
-    } else if (rules.isLarge) left = -1
-    else if (rules.allows(asked)) decision = allowedBy(firstOf(roles.get(role) as Binding | Set<Binding>), user, group)
+    } else if (rules.allows(asked)) decision = allowedBy(firstOf(roles.get(role) as Binding | Set<Binding>), user, group)
     return decision === undefined && left >= 0
   })
   return left < 0 ? undefined : (decision ?? refusedFor(missing))

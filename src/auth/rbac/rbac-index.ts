@@ -5,13 +5,14 @@ import type { Catalog, Resource } from '../../api/catalog.js'
 import type { User } from '../../api/user.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { partsOf } from '../../objects/keys.js'
+import { listInSteps } from '../../objects/list-in-steps.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import { rbacGroup } from '../../resources/rbac-authorization/binding-rules.js'
-import type { Role, RoleBinding } from '../../resources/rbac-authorization/v1.schema.js'
+import type { PolicyRule, Role, RoleBinding } from '../../resources/rbac-authorization/v1.schema.js'
 import { type Binding, BindingsBySubject, bindingOf, type RolesOfSubject } from './bindings.js'
-import { type BoundRole, BoundRoles, type RoleName } from './bound-role.js'
+import { type BoundRole, BoundRoles, Reading, type RoleName } from './bound-role.js'
 import { RoleRules } from './role-rules.js'
 
 /** Sees a role, the map in which its bindings are, and the group by which they count for the user, if it is by one; says whether it wants to see more. */
@@ -28,6 +29,9 @@ interface HeldBySubject {
   readonly roles: RolesOfSubject
   readonly group: string | undefined
 }
+
+/** Bytes of a role: to parse more takes milliseconds. */
+const mostReadAtOnce = 64 << 10
 
 /** Of more groups, those that stand there twice are looked for. */
 const fewGroups = 8
@@ -103,20 +107,40 @@ export class RbacIndex {
     }
   }
 
-  /** Undefined: there is no such role. */
-  rulesOf(role: BoundRole): RoleRules | undefined {
+  /** Whether it is known what a role allows: one that is bound and read quickly is read for it. */
+  isKnown(role: BoundRole): boolean {
+    if (role.isKnown) return true
+    const found = this.#stored(role)
+    if (isHeavy(found)) return false
+    this.#bound.keep(role, found && rulesOf(found))
+    return true
+  }
+
+  /** In short steps, where it takes long. Undefined: there is no such role. */
+  *rulesInSteps(role: BoundRole): Generator<undefined, RoleRules | undefined, undefined> {
     if (role.isKnown) return role.rules
-    const rules = this.#read(role)
     // Of one that no binding names any more nobody would be told that it has changed.
-    if (role.bindings > 0) this.#bound.keep(role, rules)
+    if (role.bindings === 0) return yield* this.#readInSteps(role)
+    if (this.isKnown(role)) return role.rules
+    role.reading ??= new Reading(this.#readInSteps(role))
+    const { reading } = role
+    while (!reading.isDone) {
+      reading.step()
+      yield
+    }
+    // One that was written or is bound no more since is read anew by the next who asks.
+    const isCurrent = role.reading === reading
+    if (isCurrent) role.reading = undefined
+    const { rules } = reading
+    if (isCurrent) this.#bound.keep(role, rules)
     return rules
   }
 
   /** The same of a role that perhaps nobody is bound to. */
-  rulesNamed(named: RoleName): RoleRules | undefined {
+  *rulesNamed(named: RoleName): Generator<undefined, RoleRules | undefined, undefined> {
     if (!this.#isOpen) this.open()
     const bound = this.#bound.get(named)
-    return bound === undefined ? this.#read(named) : this.rulesOf(bound)
+    return yield* bound === undefined ? this.#readInSteps(named) : this.rulesInSteps(bound)
   }
 
   /** What a user and each of their groups hold, that of the cluster first. */
@@ -137,12 +161,19 @@ export class RbacIndex {
     return this.#catalog.find(this.#catalog.identity.group(rbacGroup), 'v1', plural)
   }
 
-  #read({ kind, name, namespace }: RoleName): RoleRules | undefined {
+  #stored({ kind, name, namespace }: RoleName): StoredRole | undefined {
     const isOfCluster = kind === 'ClusterRole'
     if (!isOfCluster && (kind !== 'Role' || namespace === '')) return undefined
     const resource = isOfCluster ? this.#clusterRoles : this.#roles
-    const stored = resource && this.#store.read({ resource, namespace: isOfCluster ? '' : namespace, name })
-    return resource && stored && new RoleRules((stored.decode(resource) as Role).rules ?? [])
+    const object = resource && this.#store.read({ resource, namespace: isOfCluster ? '' : namespace, name })
+    return resource && object && { object, resource }
+  }
+
+  *#readInSteps(named: RoleName): Generator<undefined, RoleRules | undefined, undefined> {
+    const found = this.#stored(named)
+    if (found === undefined || !isHeavy(found)) return found && rulesOf(found)
+    const rules = yield* listInSteps(found.object, found.resource, 'rules')
+    return rules === undefined ? rulesOf(found) : new RoleRules(rules as readonly PolicyRule[])
   }
 
   /** What was read of a role holds until it is written, and that there is none until it is made. */
@@ -193,6 +224,14 @@ export class RbacIndex {
     return namespace === '' ? this.#cluster : getOrInsert(this.#byNamespace, namespace, () => new BindingsBySubject())
   }
 }
+
+interface StoredRole {
+  readonly object: StoredObject
+  readonly resource: Resource
+}
+
+const isHeavy = (found: StoredRole | undefined): boolean => (found?.object.entry.value.length ?? 0) > mostReadAtOnce
+const rulesOf = ({ object, resource }: StoredRole): RoleRules => new RoleRules((object.decode(resource) as Role).rules ?? [])
 
 function visitOf(bindings: BindingsBySubject, { name, groups }: User, visit: Visitor): boolean {
   if (!visitAll(bindings.ofUser(name), undefined, visit)) return false
