@@ -23,3 +23,17 @@ test('what is short is light, whatever it is made of', () => {
   assert.equal(isHeavy(bytesOf('[],'.repeat(4000))), false)
   assert.equal(isHeavy(new Uint8Array()), false)
 })
+
+test('what is long and has many parts is heavy sooner', () => {
+  const parts = (count: number, bytes: number) => bytesOf(`{"a":[${`"${'x'.repeat(bytes / count - 3)}",`.repeat(count)}1]}`)
+  assert.equal(isHeavy(parts(1700, 50_000)), false)
+  assert.equal(isHeavy(parts(1700, 450_000)), true)
+  assert.equal(isHeavy(parts(200, 450_000)), false)
+})
+
+test('texts of many escaped characters are heavy', () => {
+  const escapes = (count: number) => bytesOf(JSON.stringify({ a: '\t'.repeat(count) }))
+  assert.equal(isHeavy(escapes(10_000)), false)
+  assert.equal(isHeavy(escapes(100_000)), true)
+  assert.equal(isHeavy(bytesOf(`a: '${"''".repeat(100_000)}'`)), true)
+})

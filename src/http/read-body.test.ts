@@ -49,3 +49,36 @@ test('whose time is up waits for no more of it, and nothing more of it is held',
   assert.equal(exchange.bodyReader, undefined)
   request.end()
 })
+
+/** In which turn of the event loop each of several bodies is handed over that end in one, where the work on each is longer than a piece. */
+async function turnsOfBodies(count: number, bytes: number): Promise<readonly number[]> {
+  let turn = 0
+  const nextTurn = (): void => {
+    turn++
+    counting = setImmediate(nextTurn)
+  }
+  let counting = setImmediate(nextTurn)
+  const turns: number[] = []
+  const all = Array.from({ length: count }, async () => {
+    const request = new PassThrough({ highWaterMark: 1 << 20 })
+    const body = readBody(exchangeOf(request))
+    request.end(Buffer.alloc(bytes))
+    assert.equal((await body).length, bytes)
+    turns.push(turn)
+    const begunMs = performance.now()
+    while (performance.now() - begunMs < 5);
+  })
+  await Promise.all(all)
+  clearImmediate(counting)
+  return turns
+}
+
+test('large bodies that end together are handed over one after the other, with turns of the event loop between them', async () => {
+  const turns = await turnsOfBodies(8, 200_000)
+  assert.equal(turns.length, 8)
+  assert.equal(new Set(turns).size, 8, turns.join())
+})
+
+test('small ones are handed over at once', async () => {
+  assert.equal(new Set(await turnsOfBodies(8, 1000)).size, 1)
+})

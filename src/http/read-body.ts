@@ -5,6 +5,7 @@ import { mostBodyBytes } from '../base/most-body-bytes.js'
 import { isHeavy, TooHeavyError } from '../base/weight.js'
 import { type BodyTaker, takeBody } from '../net/direct-request.js'
 import { GatheredParts } from '../net/gathered-parts.js'
+import { bodyTurns } from './body-turns.js'
 import type { Exchange } from './exchange.js'
 
 export function readBody(exchange: Exchange): Promise<Buffer> {
@@ -50,7 +51,12 @@ class BodyReading implements BodyTaker {
     exchange.bodyReader = undefined
     const body = this.#parts?.whole() ?? this.#first ?? nothing
     exchange.body = body
-    if (exchange.offload !== undefined && isHeavy(body)) this.#reject(new TooHeavyError())
+    if (bodyTurns.take(body)) this.#handOver(body)
+    else void bodyTurns.takeLater(body).then(() => this.#handOver(body))
+  }
+
+  #handOver(body: Buffer): void {
+    if (this.#exchange.offload !== undefined && isHeavy(body)) this.#reject(new TooHeavyError())
     else this.#resolve(body)
   }
 

@@ -13,6 +13,7 @@ import { answerReview } from '../verbs/review.js'
 import { update } from '../verbs/update.js'
 import { withDefaults } from '../verbs/versions.js'
 import { auditPatch, auditSent } from './audited-bodies.js'
+import { bodyTurns } from './body-turns.js'
 import { patchTypeOf, readPatch } from './patch-body.js'
 import type { Answered } from './pipeline.js'
 import { readBody } from './read-body.js'
@@ -63,6 +64,12 @@ export async function servePatch(target: Target): Promise<Answered> {
 }
 
 function sendWritten(target: Target, form: ObjectForm, written: Written): Promised<Answered> {
+  const bytes = written.result.stored?.entry.value
+  if (bytes === undefined || bodyTurns.take(bytes)) return sendNow(target, form, written)
+  return bodyTurns.takeLater(bytes).then(() => sendNow(target, form, written))
+}
+
+function sendNow(target: Target, form: ObjectForm, written: Written): Promised<Answered> {
   return whenThere(representObject(form, written.result), (represented): Answered => {
     send(target.exchange, { code: written.created ? 201 : 200, ...represented })
     return true

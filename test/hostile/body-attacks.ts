@@ -2,7 +2,7 @@
 
 import { configMapOf, configMaps, expectStatus } from '../kit/fixtures.js'
 import { fill, fillWith, listOf, recordOf } from '../linear/shape.js'
-import { type Attack, outcomeOf, type Target } from './attack.js'
+import { type Attack, outcomeOf, type Target, worstOf } from './attack.js'
 
 const here = configMaps('default')
 const deployments = '/apis/apps/v1/namespaces/default/deployments'
@@ -182,4 +182,45 @@ const wrongAnswers: readonly Attack[] = [
   post(8, '200,000 unknown fields', 'json', () => `${jsonHead}${fillWith((i) => `"odd${i}":1`, ',', mostBytes)}}`, `${here}?dryRun=All`),
 ]
 
-export const bodyAttacks: readonly Attack[] = [...yamlAttacks, ...jsonAttacks, ...patchAttacks, ...wrongAnswers]
+const manyAtOnce = 20
+/** Less than what goes to the thread whatever it is. */
+const longBytes = 450_000
+
+/** Bodies that are light each, and end in one turn of the event loop. */
+const together = (finding: number, name: string, type: 'json' | 'yaml' | 'apply-patch+yaml', dataOf: () => string): Attack => {
+  const data = dataOf()
+  return {
+    finding,
+    name: `${manyAtOnce} at once: ${name}`,
+    run: async ({ server }, round) => {
+      const send = (i: number) => {
+        const object = `together-${name.replaceAll(/[^a-z]+/g, '-')}-${round}-${i}`
+        const isApply = type === 'apply-patch+yaml'
+        const body =
+          type === 'json'
+            ? `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${object}"},"data":${data}}`
+            : `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${object}}\ndata:\n${data}\n`
+        const path = isApply ? `${configMaps('default', object)}?fieldManager=hostile` : here
+        return server.client.send({ method: isApply ? 'PATCH' : 'POST', path, body, headers: { 'content-type': `application/${type}` } })
+      }
+      const answers = await Promise.all(listOf(manyAtOnce, send))
+      for (const answer of answers) expectStatus(answer, 201)
+      return worstOf(answers.map(outcomeOf))
+    },
+  }
+}
+
+const parallelAttacks: readonly Attack[] = [
+  together(1, 'a quoted text in yaml', 'yaml', () => `  a: "${fill('z', longBytes)}"`),
+  together(1, 'a plain text in yaml', 'yaml', () => `  a: ${fill('z', longBytes)}`),
+  together(1, 'a block in yaml', 'yaml', () => `  a: |\n    ${fill('z', longBytes)}`),
+  together(1, 'words in yaml', 'yaml', () => `  a: "${fill('z ', longBytes)}"`),
+  together(1, 'escapes in yaml', 'yaml', () => `  a: "${fill('\\t', longBytes)}"`),
+  together(1, 'members in yaml', 'yaml', () => fillWith((i) => `  k${i}: ${fill('z', 220)}`, '\n', longBytes)),
+  together(1, 'a text that is applied', 'apply-patch+yaml', () => `  a: "${fill('z', longBytes)}"`),
+  together(3, 'a text in json', 'json', () => `{"a":"${fill('z', longBytes)}"}`),
+  together(3, 'escapes in json', 'json', () => `{"a":"${fill('\\t', longBytes)}"}`),
+  together(3, 'members in json', 'json', () => `{${fillWith((i) => `"k${i}":"${fill('z', 220)}"`, ',', longBytes)}}`),
+]
+
+export const bodyAttacks: readonly Attack[] = [...yamlAttacks, ...jsonAttacks, ...patchAttacks, ...wrongAnswers, ...parallelAttacks]

@@ -9,7 +9,8 @@ import { sameValue } from './same-value.js'
 import { dnsLabel } from './text-rules.js'
 
 test('every character counts as its bytes in UTF-8', () => {
-  for (const text of ['', 'abc', 'é', '→', '😀', 'a😀é→b', '퟿']) assert.equal(byteLength(text), Buffer.byteLength(text), text)
+  for (const text of ['', 'abc', 'é', '→', '😀', 'a😀é→b', '퟿', 'a😀é→b'.repeat(3000)])
+    assert.equal(byteLength(text), Buffer.byteLength(text), text)
 })
 
 const ports: readonly { readonly port: number; readonly isGood: boolean }[] = [

@@ -1,19 +1,15 @@
 // The four ways to write a text in YAML (plain, in quotes of either kind, as a block), read from a cursor.
 
-import { type Cursor, endOfText, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd, isSpace, isTab } from './cursor.js'
+import { type Cursor, endOfText, isBlank, isBreak, isBreakOrEnd, isSpace, isTab } from './cursor.js'
+import { endOfBlanks, endOfDoubleQuoted, endOfLine, endOfPlain, endOfSingleQuoted } from './line-runs.js'
 import { scanError } from './yaml-error.js'
 
 const code = (character: string): number => character.charCodeAt(0)
-const colon = code(':')
 const hash = code('#')
 const backslash = code('\\')
-const doubleQuote = code('"')
 const singleQuote = code("'")
 
-/** Characters that end a plain text inside brackets. */
-const flowIndicators = new Set([...',?[]{}'].map(code))
-
-/** White space between two words of a text: spaces stay, one line break is a space, more are one fewer. */
+/** White space between two parts of a text: spaces stay, one line break is a space, more are one fewer. */
 interface Gap {
   readonly text: string
   readonly hasBreak: boolean
@@ -41,10 +37,13 @@ function takeGap(cursor: Cursor, rules: GapRules): Gap {
       hasBreak = true
       continue
     }
-    if (hasBreak && isTab(next) && cursor.column < (rules.minColumn ?? 0))
+    if (!hasBreak) {
+      blanks = takeTo(cursor, endOfBlanks(cursor.text, cursor.at))
+      continue
+    }
+    if (isTab(next) && cursor.column < (rules.minColumn ?? 0))
       throw scanError('found a tab character that violates indentation', cursor.line)
-    const blank = cursor.take()
-    if (!hasBreak) blanks += blank
+    cursor.advance()
   }
   if (!hasBreak) return { text: blanks, hasBreak }
   if (firstBreak === '\n') return { text: moreBreaks === '' ? ' ' : moreBreaks, hasBreak }
@@ -67,9 +66,9 @@ export function scanPlain(cursor: Cursor, { minColumn, inFlow }: PlainContext): 
   let value = ''
   let gap = noGap
   while (!cursor.isAtDocumentMark('---') && !cursor.isAtDocumentMark('...') && cursor.code() !== hash) {
-    const length = plainRunLength(cursor, inFlow)
-    if (length > 0) {
-      value += gap.text + cursor.take(length)
+    const end = endOfPlain(cursor.text, cursor.at, inFlow)
+    if (end > cursor.at) {
+      value += gap.text + takeTo(cursor, end)
       gap = noGap
     }
     const next = cursor.code()
@@ -78,18 +77,6 @@ export function scanPlain(cursor: Cursor, { minColumn, inFlow }: PlainContext): 
     if (!inFlow && cursor.column < minColumn) break
   }
   return { value, endsLine: gap.hasBreak }
-}
-
-/** How many characters from here on belong to a plain text without white space in it. */
-function plainRunLength(cursor: Cursor, inFlow: boolean): number {
-  let length = 0
-  for (;;) {
-    const next = cursor.code(length)
-    if (isBlankOrEnd(next)) return length
-    if (next === colon && isBlankOrEnd(cursor.code(length + 1))) return length
-    if (inFlow && flowIndicators.has(next)) return length
-    length++
-  }
 }
 
 export function scanQuoted(cursor: Cursor): string {
@@ -114,13 +101,11 @@ interface QuotedRun {
   readonly endsInEscapedBreak: boolean
 }
 
-/** Up to the closing quote or white space; a doubled quote is one. */
+/** Up to the closing quote or the end of the line; a doubled quote is one. */
 function takeSingleQuotedRun(cursor: Cursor): QuotedRun {
   let text = ''
   for (;;) {
-    let length = 0
-    while (!isBlankOrEnd(cursor.code(length)) && cursor.code(length) !== singleQuote) length++
-    text += cursor.take(length)
+    text += takeTo(cursor, endOfSingleQuoted(cursor.text, cursor.at))
     if (cursor.code() !== singleQuote || cursor.code(1) !== singleQuote) return { text, endsInEscapedBreak: false }
     cursor.advance(2)
     text += "'"
@@ -130,9 +115,7 @@ function takeSingleQuotedRun(cursor: Cursor): QuotedRun {
 function takeDoubleQuotedRun(cursor: Cursor): QuotedRun {
   let text = ''
   for (;;) {
-    let length = 0
-    for (let next = cursor.code(); !isBlankOrEnd(next) && next !== doubleQuote && next !== backslash; next = cursor.code(length)) length++
-    text += cursor.take(length)
+    text += takeTo(cursor, endOfDoubleQuoted(cursor.text, cursor.at))
     if (cursor.code() !== backslash) return { text, endsInEscapedBreak: false }
     if (isBreak(cursor.code(1))) {
       cursor.advance()
@@ -247,8 +230,6 @@ function takeBlockBreaks(cursor: Cursor, indent: number, parentIndent: number): 
   return { breaks, indent: indent === 0 ? Math.max(deepest, parentIndent + 1, 1) : indent }
 }
 
-function takeLine(cursor: Cursor): string {
-  let length = 0
-  while (!isBreakOrEnd(cursor.code(length))) length++
-  return cursor.take(length)
-}
+const takeLine = (cursor: Cursor): string => takeTo(cursor, endOfLine(cursor.text, cursor.at))
+
+const takeTo = (cursor: Cursor, end: number): string => cursor.take(end - cursor.at)

@@ -1,7 +1,8 @@
 // YAML text to tokens. Indentation becomes tokens too, and a key is known only when its colon comes: until then the tokens
 // from where it may begin are held back, so that the key's own can be put before them.
 
-import { Cursor, endOfText, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd, isSpace, isTab } from './cursor.js'
+import { Cursor, endOfText, isBlank, isBlankOrEnd, isBreak, isSpace, isTab } from './cursor.js'
+import { endOfLine } from './line-runs.js'
 import { scanAnchor, scanDirective, scanTag } from './scan-property.js'
 import { scanBlock, scanPlain, scanQuoted } from './scan-scalar.js'
 import type { Token, TokenKind } from './token.js'
@@ -109,7 +110,7 @@ export class Scanner {
     for (;;) {
       if (cursor.column === 0 && cursor.code() === byteOrderMark) cursor.advance()
       while (isSpace(cursor.code()) || (isTab(cursor.code()) && (this.flowLevel > 0 || !this.isKeyAllowed))) cursor.advance()
-      if (cursor.code() === code('#')) while (!isBreakOrEnd(cursor.code())) cursor.advance()
+      if (cursor.code() === code('#')) cursor.advance(endOfLine(cursor.text, cursor.at) - cursor.at)
       if (!isBreak(cursor.code())) return
       cursor.takeBreak()
       if (this.flowLevel === 0) this.isKeyAllowed = true
