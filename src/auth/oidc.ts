@@ -111,8 +111,6 @@ function userOf(rules: OidcRules, claims: Claims): User {
   const claim = JSON.stringify(rules.usernameClaim)
   if (name === undefined) throw new OidcError(`parse username claims ${claim}: claim not present`)
   if (typeof name !== 'string') throw new OidcError(`parse username claims ${claim}: it is no text`)
-  // A prefix alone would be one name for everybody of whom the issuer says none.
-  if (name === '') throw new OidcError(`parse username claims ${claim}: it is empty`)
   if (rules.usernameClaim === 'email') checkVerified(claims)
   const groups = groupsOf(rules, claims)
   for (const [required, value] of Object.entries(rules.requiredClaims)) checkRequired(claims, required, value)

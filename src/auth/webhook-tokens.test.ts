@@ -53,12 +53,10 @@ test('a yes is the user, for as long as it is said to count', async () => {
   assert.equal(found.holds?.(2000), false)
 })
 
-for (const user of [undefined, {}, { username: '' }, { username: 7 }, { groups: ['system:masters'] }]) {
-  test(`a yes without a name, ${JSON.stringify(user)}, is no user`, async () => {
-    const found = await stage(() => ({ body: { authenticated: true, user } })).authenticate()
-    assert.deepEqual(found, { problems: ['the token webhook named no user'] })
-  })
-}
+test('a yes without a name is a user without one, as with the reference', async () => {
+  const found = await stage(() => ({ body: { authenticated: true, user: { groups: ['staff'] } } })).authenticate()
+  assert.equal(found?.user?.name, '')
+})
 
 for (const version of ['v1', 'v1beta1'] as const) {
   test(`what is sent is a review of ${version}, and the answer must be one, too`, async () => {

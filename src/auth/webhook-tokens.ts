@@ -57,9 +57,7 @@ async function ask(options: WebhookTokenOptions, token: PresentedToken): Promise
     const meant = inBoth(named.length === 0 ? own : named, token.audiences)
     if (meant.length === 0 && token.audiences.length > 0) return undefined
     if (authenticated !== true) return typeof error === 'string' && error !== '' ? { problems: [error] } : undefined
-    const known = userIn(user)
-    // Whoever has no name is nobody in particular, whatever their groups are.
-    return known.name === '' ? { problems: ['the token webhook named no user'] } : { user: known, audiences: meant }
+    return { user: userIn(user), audiences: meant }
   } catch (thrown) {
     // What is wrong passes, and so it is not remembered.
     return { problems: [`the token webhook could not be asked: ${thrown instanceof Error ? thrown.message : String(thrown)}`] }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { PassThrough } from 'node:stream'
 import { test } from 'node:test'
 import { mostBodyBytes } from '../base/most-body-bytes.js'
+import { TooHeavyError } from '../base/weight.js'
 import type { Exchange } from './exchange.js'
 import { readBody } from './read-body.js'
 
@@ -81,4 +82,28 @@ test('large bodies that end together are handed over one after the other, with t
 
 test('small ones are handed over at once', async () => {
   assert.equal(new Set(await turnsOfBodies(8, 1000)).size, 1)
+})
+
+test('YAML is left to the thread sooner than JSON', async () => {
+  const isLeft = (mediaType: string, bytes: number): Promise<boolean> => {
+    const request = new PassThrough({ highWaterMark: 1 << 20 })
+    const exchange = Object.assign(exchangeOf(request), { offload: () => undefined })
+    Object.assign(exchange.request, { headers: { 'content-type': mediaType } })
+    const body = readBody(exchange as unknown as Exchange)
+    request.end(Buffer.alloc(bytes, 'x'))
+    return body.then(
+      () => false,
+      (thrown) => thrown instanceof TooHeavyError,
+    )
+  }
+  const found: boolean[] = []
+  for (const [mediaType, bytes] of [
+    ['application/json', 200_000],
+    ['application/yaml', 100_000],
+    ['application/yaml', 200_000],
+    ['Application/YAML; charset=utf-8', 200_000],
+    ['application/json', 600_000],
+  ] as const)
+    found.push(await isLeft(mediaType, bytes))
+  assert.deepEqual(found, [false, false, true, true, true])
 })

@@ -120,7 +120,6 @@ describe('OpenID Connect', () => {
       'an address that nobody verified': tokenOf({ email_verified: false }),
       'verified in words': tokenOf({ email_verified: 'true' }),
       'no name': tokenOf({ email: undefined }),
-      'an empty name': tokenOf({ email: '', groups: ['system:masters'] }),
       'a name that is a list': tokenOf({ email: ['a@b'] }),
       'groups that are numbers': tokenOf({ groups: [1] }),
     }
