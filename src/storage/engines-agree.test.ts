@@ -9,7 +9,8 @@ import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
 import { openLmdbStorage } from './lmdb.js'
 import { openMemoryStorage } from './memory.js'
-import type { Change, Storage, Write } from './storage.js'
+import type { Write } from './storage.js'
+import { changesOf, randomNumbers, scanOf } from './story.fixture.js'
 
 const steps = Number(process.env['STORAGE_STORY_STEPS'] ?? 400)
 const collections = ['pods/a', 'pods/b', 'pods-b/a', 'nodes', 'loose'] as const
@@ -74,30 +75,4 @@ test('memory and lmdb agree', { timeout: 600_000 }, async (context) => {
 
 function uniqueKeys(writes: readonly Write[]): readonly Write[] {
   return [...new Map(writes.map((write) => [write.key, write])).values()]
-}
-
-function scanOf(storage: Storage, { limit, ...range }: { start: string; end: string; limit: number }): readonly string[] {
-  const seen: string[] = []
-  storage.scan(range, ({ key, revision, bytes, start, end }) => {
-    return seen.push(`${key} ${revision} ${Buffer.from(bytes.subarray(start, end)).toString('latin1')}`) < limit
-  })
-  return seen
-}
-
-function changesOf(storage: Storage, query: { start: string; end: string; after: number }): readonly Change[] {
-  const changes: Change[] = []
-  for (let { after } = query; ; ) {
-    const page = storage.changes({ ...query, after, limit: 50 })
-    changes.push(...page.changes)
-    if (page.upTo === storage.revision) return changes
-    after = page.upTo
-  }
-}
-
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
 }

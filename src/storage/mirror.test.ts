@@ -11,7 +11,8 @@ import { silentLogger } from '../base/logger.js'
 import { openMemoryStorage } from './memory.js'
 import { Mirror, type MirroredStep } from './mirror.js'
 import { MirrorFile } from './mirror-file.js'
-import { type Change, type ChangesPage, type ChangesQuery, type Storage, StorageUnavailableError } from './storage.js'
+import { type Change, type Storage, StorageUnavailableError } from './storage.js'
+import { changesOf, randomNumbers, scanOf } from './story.fixture.js'
 
 const everything = { start: '', end: '\u{10ffff}' }
 
@@ -135,11 +136,8 @@ describe('a mirror', () => {
   }, async (context) => {
     const seed = Number(process.env['STORAGE_STORY_SEED'] ?? Date.now() % 1_000_000)
     context.diagnostic(`STORAGE_STORY_SEED=${seed}`)
-    let state = seed
-    const pick = (below: number): number => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-      return Math.floor((state / 2 ** 32) * below)
-    }
+    const random = randomNumbers(seed)
+    const pick = (below: number): number => Math.floor(random() * below)
     let mirror = await openIn(join(folder, 'first'))
     for (let step = 0; step < 300; step += 1) {
       for (let i = pick(20); i >= 0; i -= 1) {
@@ -196,29 +194,11 @@ function compare(mirror: Mirror, source: Storage, at = source.revision): void {
     assert.equal(mirror.count(query), source.count(query))
     assert.equal(mirror.count(query, query.at), source.count(query, query.at))
   }
-  assert.deepEqual(scanOf(mirror), scanOf(source))
+  const all = { ...everything, limit: 100_000 }
+  assert.deepEqual(scanOf(mirror, all), scanOf(source, all))
   const after = Math.max(at, mirror.compacted, source.compacted)
-  assert.deepEqual(changesOf(mirror, after), changesOf(source, after))
-  const isNewestKept = source.compacted < source.revision && changesOf(source, source.revision - 1).length > 0
+  assert.deepEqual(changesOf(mirror, { ...everything, after }), changesOf(source, { ...everything, after }))
+  const isNewestKept = source.compacted < source.revision && changesOf(source, { ...everything, after: source.revision - 1 }).length > 0
   assert.equal(mirror.hasChangeAt(source.revision), isNewestKept)
   assert.equal(mirror.hasChangeAt(source.revision + 1), false)
-}
-
-function scanOf(storage: Pick<Storage, 'scan'>): readonly string[] {
-  const seen: string[] = []
-  storage.scan(everything, ({ key, revision, bytes, start, end }) => {
-    seen.push(`${key} ${revision} ${Buffer.from(bytes.subarray(start, end)).toString('latin1')}`)
-    return true
-  })
-  return seen
-}
-
-function changesOf(storage: { readonly revision: number; changes(query: ChangesQuery): ChangesPage }, from: number): readonly Change[] {
-  const changes: Change[] = []
-  for (let after = from; ; ) {
-    const page = storage.changes({ ...everything, after, limit: 50 })
-    changes.push(...page.changes)
-    if (page.upTo >= storage.revision) return changes
-    after = page.upTo
-  }
 }
