@@ -2,10 +2,15 @@
 // segment speaks for all keys from `start` to `end`; a change of any key among them makes it untrue. Each form has its own segments. Where
 // items are expensive to make, a segment that is no longer true stays as a source for the next, which takes from it the items that did not
 // change.
+//
+// A list for which there is no room is made for its one reader, from where that is known: otherwise its end would push out its beginning, the next
+// reader would find neither, and all of it would be old for V8 before it is garbage. Nor does it become segments: V8 makes those where old objects are,
+// because most of them stay, and what is dead there keeps alive what it names until the whole heap is looked through.
 
 import { getOrInsert } from '../base/get-or-insert.js'
 import { compareText, comparisonOf, countBefore } from '../base/text-order.js'
 import type { ItemForm } from '../codec/item-form.js'
+import { collectionOfRange } from '../storage/collections.js'
 import type { KeyRange, ScannedEntry, Storage } from '../storage/storage.js'
 import type { HeavyItems } from './heavy-items.js'
 import { collectionOf, keyAfter } from './keys.js'
@@ -18,6 +23,8 @@ const segmentMaxBytes = 512 * 1024
 const segmentDecodedObjects = 32
 const segmentMaxDecoded = 64 * 1024
 const sliceMaxBytes = 128 * 1024
+/** What one list may keep, of the bound. */
+const mostForOneList = 3 / 4
 
 const newScratch = (): Buffer => Buffer.allocUnsafeSlow(segmentObjects * 2048)
 
@@ -67,7 +74,13 @@ export class ListCache {
   *slices(range: KeyRange, limit: number, form: ItemForm): Generator<ListSlice | string> {
     let cursor = range.start
     let left = limit
+    let [passed, passedBytes] = [0, 0]
+    const expected = this.expectedCount(range, limit)
     while (left > 0 && compareText(cursor, range.end) < 0) {
+      if (Math.max(passedBytes, (passedBytes / Math.max(passed, 1)) * expected) > this.maxBytes * mostForOneList) {
+        yield* this.passingSlices({ start: cursor, end: range.end }, left, form)
+        return
+      }
       const segment = this.segmentAt(cursor, range.end, form)
       if (typeof segment === 'string') {
         if (compareText(segment, range.end) >= 0) return
@@ -76,6 +89,8 @@ export class ListCache {
         yield segment
         continue
       }
+      passed += segment.keys.length
+      passedBytes += costOf(segment)
       for (let isLast = false; !isLast && left > 0; ) {
         const slice = sliceOf(segment, { start: cursor, end: range.end }, left)
         isLast = slice?.isLast ?? true
@@ -85,6 +100,14 @@ export class ListCache {
         yield slice
       }
     }
+  }
+
+  /** How many items a list has at most, as far as that is known without counting them; otherwise 0. It may begin within a collection. */
+  private expectedCount({ start, end }: KeyRange, limit: number): number {
+    const whole = { start: `${end.slice(0, -1)}/`, end }
+    const isCounted = collectionOfRange(whole) !== undefined && compareText(whole.start, start) <= 0
+    const expected = isCounted ? Math.min(limit, this.storage.count(whole)) : limit
+    return Number.isFinite(expected) ? expected : 0
   }
 
   /** One item with the separator in front of it, if it is at hand. */
@@ -162,18 +185,51 @@ export class ListCache {
     return this.collections.get(collection)?.get(cacheKeyOf(form)) ?? []
   }
 
-  /** What is stored is looked at in place; the items are put together in memory that is used again and again. */
+  /** The same as `slices` of what is not kept. */
+  private *passingSlices(range: KeyRange, limit: number, form: ItemForm): Generator<ListSlice | string> {
+    let { start } = range
+    for (let left = limit; left > 0; ) {
+      let [count, lastKey] = [0, start]
+      const mostObjects = Math.min(left, form.isStored ? segmentObjects : segmentDecodedObjects)
+      const gathering = { form, range: { start, end: range.end }, before: undefined, mostObjects, mostBytes: sliceMaxBytes }
+      const { used, isComplete, heavyKey } = this.gather(gathering, ({ key }) => {
+        count += 1
+        lastKey = key
+      })
+      if (count > 0) yield { bytes: this.gathered(used), count, lastKey }
+      else if (heavyKey !== undefined) yield heavyKey
+      if (isComplete) return
+      left -= Math.max(count, 1)
+      start = keyAfter(count > 0 ? lastKey : (heavyKey ?? lastKey))
+    }
+  }
+
   private load({ collection, form, range, before }: Loading): Segment | string {
     const keys: string[] = []
     const offsets = [0]
     const revisions: number[] = []
+    const mostObjects = form.isStored ? segmentObjects : segmentDecodedObjects
+    const gathering = { form, range, before, mostObjects, mostBytes: segmentMaxBytes }
+    const { used, isComplete, heavyKey } = this.gather(gathering, ({ key, revision }, end) => {
+      keys.push(key)
+      offsets.push(end)
+      if (!form.isStored) revisions.push(revision)
+    })
+    if (heavyKey !== undefined && keys.length === 0) return heavyKey
+    const end = isComplete ? range.end : keyAfter(keys.at(-1) ?? range.start)
+    const bytes = this.gathered(used)
+    return { collection, form, start: range.start, end, keys, isStale: false, usedIn: this.period, revisions, offsets, bytes }
+  }
+
+  /** What is stored is looked at in place; the items are put together in memory that is used again and again. Tells of each, and where it ends. */
+  private gather({ form, range, before, mostObjects, mostBytes }: Gathering, tell: (scanned: ScannedEntry, end: number) => void): Gathered {
     let used = 0
+    let count = 0
     let decoded = 0
     let isComplete = true
     let heavyKey: string | undefined
-    const mostObjects = form.isStored ? segmentObjects : segmentDecodedObjects
     this.storage.scan(range, (scanned) => {
-      if (keys.length === mostObjects || used > segmentMaxBytes || decoded > segmentMaxDecoded) {
+      if (count === mostObjects || used > mostBytes || decoded > segmentMaxDecoded) {
         isComplete = false
         return false
       }
@@ -185,17 +241,18 @@ export class ListCache {
       }
       if (!isCopied) decoded += scanned.end - scanned.start
       used = isCopied ? this.copyItem(used, form, scanned) : this.append(used, form, itemOf(scanned, form, before))
-      keys.push(scanned.key)
-      offsets.push(used)
-      if (!form.isStored) revisions.push(scanned.revision)
+      count += 1
+      tell(scanned, used)
       return true
     })
-    if (heavyKey !== undefined && keys.length === 0) return heavyKey
-    const end = isComplete ? range.end : keyAfter(keys.at(-1) ?? range.start)
+    return { used, isComplete, heavyKey }
+  }
+
+  private gathered(used: number): Buffer {
     const bytes = Buffer.allocUnsafeSlow(used)
     this.scratch.copy(bytes, 0, 0, used)
     if (this.scratch.length > 2 * segmentMaxBytes) this.scratch = newScratch()
-    return { collection, form, start: range.start, end, keys, isStale: false, usedIn: this.period, revisions, offsets, bytes }
+    return bytes
   }
 
   private copyItem(used: number, { separator, storedHead = openBrace }: ItemForm, scanned: ScannedEntry): number {
@@ -261,6 +318,20 @@ interface Loading {
   readonly range: KeyRange
   /** What was true before, and may still be of most of it. */
   readonly before: Segment | undefined
+}
+
+interface Gathering extends Omit<Loading, 'collection'> {
+  readonly mostObjects: number
+  readonly mostBytes: number
+}
+
+interface Gathered {
+  /** How much of the memory. */
+  readonly used: number
+  /** Nothing of the range is behind it. */
+  readonly isComplete: boolean
+  /** Of the item behind it, if it cannot be made here. */
+  readonly heavyKey: string | undefined
 }
 
 /** The item of an entry, taken from an older segment if it is there in the same version. */

@@ -33,21 +33,27 @@ before(async () => {
 })
 after(() => store.close())
 
-async function listAll(form: ItemForm, selection: Selection): Promise<number> {
-  const page = await store.listInPieces({ resource: boxes, namespace: '', selection, limit: 0, form, pieces: new Pieces() })
+/** The whole list in pages of so many, or in one. */
+async function listAll(form: ItemForm, selection: Selection, limit = 0): Promise<number> {
   let bytes = 0
-  for (let next = await page.items.next(); next !== undefined; next = await page.items.next()) {
-    bytes += next.length
-    assert.ok(store.cacheBytes <= mostBytes, `${store.cacheBytes} bytes`)
+  for (let startKey: string | undefined, isOver = false; !isOver; ) {
+    const from = startKey === undefined ? {} : { startKey }
+    const page = await store.listInPieces({ resource: boxes, namespace: '', selection, limit, form, pieces: new Pieces(), ...from })
+    for (let next = await page.items.next(); next !== undefined; next = await page.items.next()) {
+      bytes += next.length
+      assert.ok(store.cacheBytes <= mostBytes, `${store.cacheBytes} bytes`)
+    }
+    startKey = page.next?.startKey
+    isOver = startKey === undefined
   }
   return bytes
 }
 
-test('ten times as much as there is room for is listed in two forms', async () => {
+test('ten times as much as there is room for is listed in two forms, whole and in pages', async () => {
   assert.ok(storedBytes > 10 * mostBytes)
-  for (let round = 0; round < 2; round++) {
-    assert.ok((await listAll(storedJson, everything)) > 10 * mostBytes)
-    assert.ok((await listAll(protobuf, everything)) > 10 * mostBytes)
+  for (const limit of [0, 100, 0, 100]) {
+    assert.ok((await listAll(storedJson, everything, limit)) > 10 * mostBytes)
+    assert.ok((await listAll(protobuf, everything, limit)) > 10 * mostBytes)
   }
   assert.ok(store.cacheBytes > mostBytes / 4, 'and as much is kept as may be')
 })
