@@ -6,7 +6,8 @@
 // do: whatever it waits for is the machine. What can be done again is done again when it misses the bar: a stall of the machine comes once, and what
 // holds the server comes every time. How much of the processors the host of a virtual machine took meanwhile is printed as well.
 //
-// Who waits, who reads the long answer and etcd would be on machines of their own: the first is run before all others here, the others behind.
+// Who waits, who reads the long answer and etcd would be on machines of their own: the first is run before all others here, the others behind. For the
+// same reason the benchmark itself is run with --single-threaded-gc: the four threads of its collector would take the server's processors.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

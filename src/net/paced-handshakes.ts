@@ -1,10 +1,11 @@
 // Connections that begin with TLS at the same time do so a few in each turn of the event loop: a handshake is half a millisecond of work, and of three
 // hundred that come at once it would be one piece.
 //
-// While few are in it nothing is different. The others are read from as they are, and handed to TLS when their first bytes have come and it is their
+// While few are in it nothing is different. Of the others the first bytes are kept below their streams, and they are handed to TLS when it is their
 // turn: whoever says nothing takes nobody's turn. Those who are in it and go on at once are held back in the same way, until the next turn.
 
 import type { Socket } from 'node:net'
+import { awaitFirstBytes } from './first-bytes.js'
 import { handleOf } from './socket-handle.js'
 
 /** So many may be in it without waiting for a turn; and so many are begun, or read from again, in a turn. */
@@ -53,9 +54,11 @@ export class PacedHandshakes {
     }
     const ignore = (): void => undefined
     const giveUp = (): void => void socket.destroy()
-    socket.once('readable', ready).once('close', fail).on('error', ignore).setTimeout(silentMs, giveUp)
+    socket.once('close', fail).on('error', ignore).setTimeout(silentMs, giveUp)
+    const take = awaitFirstBytes(socket, ready)
     this.#leave.set(socket, () => {
-      socket.off('readable', ready).off('close', fail).off('error', ignore).off('timeout', giveUp).setTimeout(0)
+      socket.off('close', fail).off('error', ignore).off('timeout', giveUp).setTimeout(0)
+      take()
     })
   }
 
