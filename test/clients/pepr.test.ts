@@ -20,11 +20,9 @@ const pepr = await obtain('pepr', async () => {
   if (existsSync(join(folder, 'node_modules', '.package-lock.json'))) return folder
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{"private":true}\n')
-  await install(
-    'npm',
-    ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=1', `pepr@${version}`],
-    folder,
-  )
+  // Its peers are a compiler, a linter and what else builds a capability: ours is written as it runs.
+  const flags = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=1']
+  await install('npm', ['install', ...flags, `pepr@${version}`], folder)
   return folder
 })
 

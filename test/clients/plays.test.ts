@@ -17,12 +17,13 @@ import { KubectlPlayer } from './plays/kubectl-player.js'
 import { OurPlayer } from './plays/our-player.js'
 import { comparable, type Play, type Player, type Way } from './plays/play.js'
 import { plays } from './plays/plays.js'
-import { PythonPlayer } from './plays/python-player.js'
+import { PythonPlayer, PythonProcess } from './plays/python-player.js'
 import { Ways } from './plays/ways.js'
 
 const [kubectl, clientNode, python] = await Promise.all([obtainKubectl(), obtainClientNode(), obtainPython()])
 
 const commands = new KeptCommands()
+let pythonProcess: PythonProcess | undefined
 
 interface Other {
   readonly name: string
@@ -42,7 +43,14 @@ const others: readonly Other[] = [
     open: async (command, clientConfiguration, home) =>
       new KubectlPlayer(new Kubectl({ command, clientConfiguration, home, minor: 26, perform: commands.perform })),
   },
-  { name: 'python3-kubernetes', obtained: python, open: async (path, configuration) => new PythonPlayer(path, configuration) },
+  {
+    name: 'python3-kubernetes',
+    obtained: python,
+    open: async (path, configuration) => {
+      pythonProcess ??= new PythonProcess(path)
+      return new PythonPlayer(pythonProcess, configuration)
+    },
+  },
   { name: '@kubernetes/client-node', obtained: clientNode, open: (path, configuration) => ClientNodePlayer.open(path, configuration) },
 ]
 

@@ -6,15 +6,15 @@ import { createInterface } from 'node:readline'
 import { repoRoot } from '../../kit/paths.js'
 import type { Performed, Player, Step } from './play.js'
 
-export class PythonPlayer implements Player {
-  readonly name = 'python3-kubernetes'
+/** To import the client takes a second: one process is there for all files of client configuration. */
+export class PythonProcess {
   readonly #child: ChildProcess
   readonly #lines: AsyncIterator<string>
   #stderr = ''
 
-  constructor(interpreter: string, configuration: string) {
+  constructor(interpreter: string) {
     const script = join(repoRoot, 'test', 'clients', 'python', 'player.py')
-    this.#child = spawn(interpreter, ['-B', script, configuration], { stdio: ['pipe', 'pipe', 'pipe'] })
+    this.#child = spawn(interpreter, ['-B', script], { stdio: ['pipe', 'pipe', 'pipe'] })
     this.#child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr += text
     })
@@ -23,14 +23,33 @@ export class PythonPlayer implements Player {
     this.#lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
   }
 
-  async perform(step: Step, namespace: string): Promise<Performed> {
-    this.#child.stdin?.write(`${JSON.stringify({ step, namespace })}\n`)
+  async perform(asked: { readonly configuration: string; readonly step: Step; readonly namespace: string }): Promise<Performed> {
+    this.#child.stdin?.write(`${JSON.stringify(asked)}\n`)
     const { value, done } = await this.#lines.next()
     if (done === true) throw new Error(`the player ended: ${this.#stderr}`)
     return JSON.parse(value) as Performed
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.#child.kill('SIGKILL')
+  }
+}
+
+export class PythonPlayer implements Player {
+  readonly name = 'python3-kubernetes'
+  readonly #process: PythonProcess
+  readonly #configuration: string
+
+  constructor(process: PythonProcess, configuration: string) {
+    this.#process = process
+    this.#configuration = configuration
+  }
+
+  perform(step: Step, namespace: string): Promise<Performed> {
+    return this.#process.perform({ configuration: this.#configuration, step, namespace })
+  }
+
+  async close(): Promise<void> {
+    this.#process.close()
   }
 }

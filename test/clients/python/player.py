@@ -8,13 +8,19 @@ from kubernetes import client, config, watch as watching
 from kubernetes.client.rest import ApiException
 from kubernetes.dynamic import DynamicClient
 
-config.load_kube_config(sys.argv[1])
-api_client = client.ApiClient()
-core = client.CoreV1Api(api_client)
-known = []
+opened = {}
 bookmark_seconds = 3
 table_accept = "application/json;as=Table;g=meta.k8s.io;v=v1"
 media_types = {"json": "application/json-patch+json", "merge": "application/merge-patch+json", "strategic": "application/strategic-merge-patch+json"}
+
+
+def use(configuration):
+    """Steps go through the client with this file of client configuration from now on."""
+    global api_client, core, known
+    if configuration not in opened:
+        made = config.new_client_from_config(configuration)
+        opened[configuration] = (made, client.CoreV1Api(made), [])
+    api_client, core, known = opened[configuration]
 
 
 def dynamic_client():
@@ -161,4 +167,5 @@ def watch(resource, step, namespace):
 
 for line in sys.stdin:
     asked = json.loads(line)
+    use(asked["configuration"])
     print(json.dumps(perform(asked["step"], asked["namespace"])), flush=True)
