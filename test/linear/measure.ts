@@ -75,9 +75,9 @@ function emptyYoungGeneration(): void {
 /** By how much the time grows from one size to the other; samples go on while that looks worse than allowed. */
 export function growthOf({ from, to }: { readonly from: Probe; readonly to: Probe }, limit: number): number {
   const factor = (): number => to.ms / from.ms
-  // What takes too long by this takes so long the next times, or was compiled meanwhile.
+  // The small one is cheap, what disturbs it hides what is looked for, and it has the code compiled.
+  for (let i = 0; i < 4; i++) from.sample()
   to.once()
-  for (let i = 0; i < 4; i++) from.sample() // The small one is cheap, and what disturbs it hides what is looked for.
   // On a busy machine it takes long until what is run often is compiled well; what takes long itself is run a few times only.
   for (let doubt = 0; doubt < (to.ms < longMs ? 100 : 10) && factor() > limit; doubt++) {
     to.sample()
