@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { startServer } from 'cluster-apiserver'
 import type { ApiClient } from './kit/api-client.js'
-import { clientOf, onEveryEngine } from './kit/embedded.js'
+import { clientOf, onUsualEngine } from './kit/embedded.js'
 import { expectFailure, expectStatus, until } from './kit/fixtures.js'
 import { newFolder } from './kit/server-process.js'
 
@@ -61,7 +61,7 @@ async function serve(client: ApiClient, plural: string, group: string, changes: 
   return `/apis/${group}/v1/namespaces/default/${plural}`
 }
 
-onEveryEngine('custom kinds', (client) => {
+onUsualEngine('custom kinds', (client) => {
   test('are served once they are established, with defaults, pruning, validation and rules', async () => {
     const boxes = await serve(client(), 'boxes', 'one.example.com')
     const made = expectStatus(await client().post(boxes, box('one.example.com', 'a', { note: 'x', odd: 1 })), 201)

@@ -47,16 +47,26 @@ export const tokenOf = (server: RunningServer): string => /token: "([^"]+)"/.exe
 
 export const clientOf = (server: RunningServer): ApiClient => new ApiClient({ url: server.url, ca: server.caPem, token: tokenOf(server) })
 
-/** A suite that must hold whatever engine keeps the objects. `client()` is for use inside tests only. */
-export function onEveryEngine(title: string, suite: (client: () => ApiClient) => void, flags: readonly string[] = everyKind): void {
-  for (const engine of engines) {
-    describe(`${title}, kept in ${engine}`, { concurrency: 8 }, () => {
-      let embedded: Embedded
-      before(async () => {
-        embedded = await startEmbedded(engine, flags)
-      })
-      after(() => embedded.close())
-      suite(() => embedded.client)
+/** `client()` is for use inside tests only. */
+type Suite = (client: () => ApiClient) => void
+
+function suiteOn(engine: EngineName, title: string, suite: Suite, flags: readonly string[]): void {
+  describe(`${title}, kept in ${engine}`, { concurrency: 8 }, () => {
+    let embedded: Embedded
+    before(async () => {
+      embedded = await startEmbedded(engine, flags)
     })
-  }
+    after(() => embedded.close())
+    suite(() => embedded.client)
+  })
+}
+
+/** A suite that must hold whatever engine keeps the objects. */
+export function onEveryEngine(title: string, suite: Suite, flags: readonly string[] = everyKind): void {
+  for (const engine of engines) suiteOn(engine, title, suite, flags)
+}
+
+/** A suite about what is decided before an engine is asked, and is the same for all: on the one that servers usually have. */
+export function onUsualEngine(title: string, suite: Suite, flags: readonly string[] = everyKind): void {
+  suiteOn(engines.at(-1) ?? 'lmdb', title, suite, flags)
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiClient } from '../kit/api-client.js'
-import { everyKind, onEveryEngine } from '../kit/embedded.js'
+import { everyKind, onUsualEngine } from '../kit/embedded.js'
 import { expectFailure, expectStatus, newNamespace, until } from '../kit/fixtures.js'
 import type { Wire } from '../kit/wire.js'
 
@@ -27,7 +27,7 @@ async function roomForPods(client: ApiClient, prefix: string): Promise<string> {
 const specOf = (object: Wire) => object['spec'] as { readonly [field: string]: unknown }
 
 // Budgets are counted by nobody here: a test says what they allow.
-onEveryEngine(
+onUsualEngine(
   'actions',
   (client) => {
     test('a pod is given its account, its priority, its tolerations and a token', async () => {

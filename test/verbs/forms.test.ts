@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { timedTest } from '../../src/base/timed-test.fixture.js'
 import type { ApiClient } from '../kit/api-client.js'
-import { onEveryEngine } from '../kit/embedded.js'
+import { onEveryEngine, onUsualEngine } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectStatus, makeConfigMap, newNamespace, sleep } from '../kit/fixtures.js'
 
 /** Before and behind the length and the message of an object in its envelope: magic bytes, `v1` and `ConfigMap`, and two empty fields. */
@@ -154,7 +154,7 @@ for (const words of [
   )
 }
 
-onEveryEngine('YAML', (client) => {
+onUsualEngine('YAML', (client) => {
   test('integers beyond 2^53 are the same in YAML as in JSON', async () => {
     const namespace = await newNamespace(client(), 'yaml')
     const path = `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer } from '../kit/api-client.js'
-import { onEveryEngine } from '../kit/embedded.js'
+import { onUsualEngine } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace } from '../kit/fixtures.js'
 
 const merge = 'application/merge-patch+json'
@@ -18,7 +18,7 @@ interface Details {
 
 const detailsOf = (answer: Answer): Details => answer.json['details'] as Details
 
-onEveryEngine('rules of kinds', (client) => {
+onUsualEngine('rules of kinds', (client) => {
   test('annotations that stand for numbers are numbers', async () => {
     const namespace = await newNamespace(client(), 'numbers')
     const labels = { a: 'b' }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiClient } from '../kit/api-client.js'
-import { onEveryEngine } from '../kit/embedded.js'
+import { onUsualEngine } from '../kit/embedded.js'
 import { expectFailure, expectStatus, namesOf, newNamespace } from '../kit/fixtures.js'
 import type { Wire } from '../kit/wire.js'
 
@@ -198,7 +198,7 @@ async function deleteMany({ client, collection, object }: Stage): Promise<void> 
   assert.deepEqual(namesOf((await client.get(`${collection}?${onlyOurs}`)).json), [])
 }
 
-onEveryEngine('kinds', (client) => {
+onUsualEngine('kinds', (client) => {
   for (const row of rows) {
     test(`${row.kind}: one life`, async () => {
       const stage = await stageFor(client(), row)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiClient } from '../kit/api-client.js'
-import { onEveryEngine } from '../kit/embedded.js'
+import { onUsualEngine } from '../kit/embedded.js'
 import { expectStatus, namesOf, newNamespace, until } from '../kit/fixtures.js'
 import type { Wire } from '../kit/wire.js'
 
@@ -37,7 +37,7 @@ async function pages(client: ApiClient, path: string, query: string): Promise<re
   }
 }
 
-onEveryEngine('names in every script', (client) => {
+onUsualEngine('names in every script', (client) => {
   test('lists, pages and selections have them all, in the order of the store', async () => {
     const path = roles(await fill(client()))
     assert.deepEqual(namesOf(await list(client(), path)), names)

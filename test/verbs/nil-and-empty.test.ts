@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEveryEngine } from '../kit/embedded.js'
+import { onUsualEngine } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, until } from '../kit/fixtures.js'
 
 const merge = 'application/merge-patch+json'
 const container = { name: 'c', image: 'i' }
 
-onEveryEngine('empty is not absent', (client) => {
+onUsualEngine('empty is not absent', (client) => {
   test('an overhead without anything in it is an overhead', async () => {
     const namespace = await newNamespace(client(), 'overhead')
     await until(

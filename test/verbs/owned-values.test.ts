@@ -2,14 +2,14 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEveryEngine } from '../kit/embedded.js'
+import { onUsualEngine } from '../kit/embedded.js'
 import { expectFailure, expectStatus, newNamespace } from '../kit/fixtures.js'
 import type { Wire } from '../kit/wire.js'
 
 const fieldsOf = ({ metadata: { managedFields = [] } }: Wire): readonly unknown[] =>
   managedFields.map((entry) => (entry as unknown as { readonly fieldsV1: unknown }).fieldsV1)
 
-onEveryEngine('values that are owned', (client) => {
+onUsualEngine('values that are owned', (client) => {
   const apply = (path: string, manager: string, body: object) =>
     client().patch(`${path}?fieldManager=${manager}`, 'application/apply-patch+yaml', body)
 

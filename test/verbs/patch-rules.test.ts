@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEveryEngine } from '../kit/embedded.js'
+import { onUsualEngine } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, until } from '../kit/fixtures.js'
 
 const json = 'application/json-patch+json'
@@ -10,7 +10,7 @@ const merge = 'application/merge-patch+json'
 const strategic = 'application/strategic-merge-patch+json'
 const apply = 'application/apply-patch+yaml'
 
-onEveryEngine('rules of patches', (client) => {
+onUsualEngine('rules of patches', (client) => {
   test('an applier drops its last annotation, and with it no other metadata', async () => {
     const namespace = await newNamespace(client(), 'drops')
     const path = `${configMaps(namespace, 'a')}?fieldManager=m`

@@ -2,12 +2,12 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEveryEngine } from '../kit/embedded.js'
+import { onUsualEngine } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace, until } from '../kit/fixtures.js'
 
 const table = 'application/json;as=Table;v=v1;g=meta.cluster.io'
 
-onEveryEngine('rules of requests', (client) => {
+onUsualEngine('rules of requests', (client) => {
   test('the format of a new object is looked at before its options, that of a changed one after them', async () => {
     const namespace = await newNamespace(client(), 'order')
     const send = (method: string, path: string) => client().send({ method, path, body: '{}', headers: { 'content-type': 'text/x' } })

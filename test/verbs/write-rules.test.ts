@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { onEveryEngine } from '../kit/embedded.js'
+import { onUsualEngine } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectFailure, expectStatus, makeConfigMap, newNamespace } from '../kit/fixtures.js'
 
 const merge = 'application/merge-patch+json'
 const uid = '00000000-0000-0000-0000-000000000001'
 
-onEveryEngine('rules of writes', (client) => {
+onUsualEngine('rules of writes', (client) => {
   test('a PUT of what is absent: a uid is a condition, a version is none', async () => {
     const namespace = await newNamespace(client(), 'absent')
     for (const [path, body] of [
