@@ -9,7 +9,7 @@ import { seededRandom } from '../kit/seeded-random.js'
 import { newFolder, ServerProcess } from '../kit/server-process.js'
 import { fillUp, makeAndDelete, makeQuota, mapsIn, quotaIn, usedIn } from './quota-play.js'
 
-const playMs = Number(process.env['QUOTA_SECONDS'] ?? 2) * 1000
+const playMs = Number(process.env['QUOTA_SECONDS'] ?? 1) * 1000
 
 test('64 clients at once on one server', async () => {
   const { client, close } = await startEmbedded('memory')
@@ -29,7 +29,7 @@ test('64 clients at once, and the server is killed again and again', async () =>
   const untilMs = Date.now() + 2 * playMs
   const play = makeAndDelete({ client: () => server.client, namespace, random, untilMs })
   while (Date.now() < untilMs) {
-    await sleep(700 + random.below(1000))
+    await sleep(300 + random.below(500))
     await server.kill()
     server = await ServerProcess.start({ dataDir })
   }

@@ -9,7 +9,7 @@ import { EtcdCluster, whyNoEtcd } from './etcd-cluster.js'
 import { newPrefix } from './open-replica.js'
 import { Replicas } from './start-replicas.js'
 
-const playMs = Number(process.env['QUOTA_SECONDS'] ?? 2) * 1000
+const playMs = Number(process.env['QUOTA_SECONDS'] ?? 1) * 1000
 
 describe('a quota on two servers', { skip: whyNoEtcd ?? false }, () => {
   let cluster: EtcdCluster
@@ -39,7 +39,7 @@ describe('a quota on two servers', { skip: whyNoEtcd ?? false }, () => {
     const untilMs = Date.now() + 2 * playMs
     const play = makeAndDelete({ client: () => serverAt(++turn).client, namespace, random, untilMs })
     for (let killed = 0; Date.now() < untilMs; killed++) {
-      await sleep(500 + random.below(1000))
+      await sleep(250 + random.below(500))
       await serverAt(killed).kill()
       servers[killed % 2] = await start()
     }
