@@ -5,8 +5,9 @@ import type { User } from '../../api/user.js'
 import { rbacGroup } from '../../resources/rbac-authorization/binding-rules.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import { aggregateSome } from '../problems.js'
+import { type Binding, firstOf } from './bindings.js'
 import type { BoundRole } from './bound-role.js'
-import type { HeldRole, RbacIndex } from './rbac-index.js'
+import type { RbacIndex } from './rbac-index.js'
 import type { Asked } from './role-rules.js'
 
 /** Whose rights are meant, and where. */
@@ -43,8 +44,8 @@ export class MissingRoles {
 }
 
 export interface Finding {
-  /** The role that allows it; undefined: none. */
-  readonly by: HeldRole | undefined
+  /** The binding that allows it, and the group by which it counts, if it is by one; undefined: none. */
+  readonly by: { readonly binding: Binding; readonly group: string | undefined } | undefined
   readonly missing: MissingRoles
 }
 
@@ -54,7 +55,11 @@ export function* findAllowing(index: RbacIndex, holder: Holder, asked: Asked): G
     if (held !== undefined) {
       const rules = yield* index.rulesInSteps(held.role)
       if (rules === undefined) missing.add(held.role)
-      else if (yield* rules.allowsInSteps(asked)) return { by: held, missing }
+      else if (yield* rules.allowsInSteps(asked)) {
+        // Whose last binding was deleted meanwhile, it gives nothing any more.
+        const bindings = held.roles.get(held.role)
+        if (bindings !== undefined) return { by: { binding: firstOf(bindings), group: held.group }, missing }
+      }
     }
     yield
   }

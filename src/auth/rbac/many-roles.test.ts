@@ -13,7 +13,8 @@ import { listInSteps } from '../../objects/list-in-steps.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import type { Decision, UserRules } from '../authorize.js'
 import { type BoundRole, BoundRoles } from './bound-role.js'
-import { catalog, type Stage, stageOf, user } from './rbac.fixture.js'
+import { findAllowing } from './held-roles.js'
+import { catalog, identity, type Stage, stageOf, user } from './rbac.fixture.js'
 import { askedFor, RoleRules } from './role-rules.js'
 
 const pods: PolicyRule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] }
@@ -220,6 +221,22 @@ test('a binding that is written anew in the middle of a walk is found', async ()
   await stage.bind('b1', 'Role r1', 'Group:devs Group:ops', 'space')
   const second = walk.next().value
   assert.deepEqual([first?.role.name, second?.role.name], ['r0', 'r1'])
+})
+
+test('bindings that are deleted while a decision is made allow nothing any more', async () => {
+  const stage = await stageOf()
+  await stage.role('big', named(9000), 'space')
+  for (const bindings of [1, 2]) {
+    await times(bindings, (i) => stage.bind(`b${i}`, 'Role big', 'Group:devs', 'space'))
+    const finding = findAllowing(
+      stage.index,
+      { identity, user: user('ann', 'devs'), namespace: 'space' },
+      askedFor(parseRequest('GET', `${ns}/pods/n8999`)),
+    )
+    finding.next()
+    await times(bindings, (i) => stage.remove('rolebindings', `b${i}`, 'space'))
+    assert.equal(atOnce(finding).by, undefined, `${bindings}`)
+  }
 })
 
 /** Words of which all lists are made, so that many match and many do not. */

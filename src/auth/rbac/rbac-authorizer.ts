@@ -73,7 +73,7 @@ function decideAtOnce({ index, identity }: Sources, { user, info }: AccessReques
 function decideInPieces({ index, identity }: Sources, { user, info }: AccessRequest, asked: Asked): Promised<Decision> {
   const work = findAllowing(index, { identity, user, namespace: info.namespace }, asked)
   return whenThere(nowOrInPieces(work, pieces), ({ by, missing }) =>
-    by === undefined ? refusedFor(missing) : allowedBy(firstOf(by.bindings), user, by.group),
+    by === undefined ? refusedFor(missing) : allowedBy(by.binding, user, by.group),
   )
 }
 

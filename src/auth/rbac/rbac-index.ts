@@ -18,10 +18,10 @@ import { RoleRules } from './role-rules.js'
 /** Sees a role, the map in which its bindings are, and the group by which they count for the user, if it is by one; says whether it wants to see more. */
 type Visitor = (role: BoundRole, roles: RolesOfSubject, group: string | undefined) => boolean
 
-/** The same, for those who see one after the other. */
+/** The same, for those who see one after the other. What `roles` has of it may have changed, or gone, after a pause. */
 export interface HeldRole {
   readonly role: BoundRole
-  readonly bindings: Binding | Set<Binding>
+  readonly roles: RolesOfSubject
   readonly group: string | undefined
 }
 
@@ -87,8 +87,8 @@ export class RbacIndex {
   *walk(user: User, namespace: string): Generator<HeldRole | undefined, void, undefined> {
     const seen = new Set<BoundRole>()
     for (const { roles, group } of this.#heldIn(user, namespace)) {
-      for (const [role, bindings] of roles) {
-        yield seen.has(role) ? undefined : { role, bindings, group }
+      for (const role of roles.keys()) {
+        yield seen.has(role) ? undefined : { role, roles, group }
         seen.add(role)
       }
     }
@@ -100,7 +100,7 @@ export class RbacIndex {
     for (const { roles, group } of this.#heldIn(user, namespace)) {
       for (const [role, bindings] of roles) {
         for (const binding of bindings instanceof Set ? bindings : [bindings]) {
-          yield seen.has(binding) ? undefined : { role, bindings: binding, group }
+          yield seen.has(binding) ? undefined : { role, roles, group }
           seen.add(binding)
         }
       }
