@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { mostBodyBytes } from '../base/most-body-bytes.js'
 import { TooHeavyError } from '../base/weight.js'
 import type { Exchange } from './exchange.js'
+import { readPatch } from './patch-body.js'
 import { readBody } from './read-body.js'
 
 const exchangeOf = (request: PassThrough): Exchange =>
@@ -85,25 +86,36 @@ test('small ones are handed over at once', async () => {
 })
 
 test('YAML is left to the thread sooner than JSON', async () => {
-  const isLeft = (mediaType: string, bytes: number): Promise<boolean> => {
+  const isLeft = (mediaType: string, bytes: number, first = 'x'): Promise<boolean> => {
     const request = new PassThrough({ highWaterMark: 1 << 20 })
     const exchange = Object.assign(exchangeOf(request), { offload: () => undefined })
     Object.assign(exchange.request, { headers: { 'content-type': mediaType } })
     const body = readBody(exchange as unknown as Exchange)
-    request.end(Buffer.alloc(bytes, 'x'))
+    request.end(Buffer.alloc(bytes, 'x').fill(first, 0, 1))
     return body.then(
       () => false,
       (thrown) => thrown instanceof TooHeavyError,
     )
   }
   const found: boolean[] = []
-  for (const [mediaType, bytes] of [
+  for (const [mediaType, bytes, first] of [
     ['application/json', 200_000],
     ['application/yaml', 100_000],
     ['application/yaml', 200_000],
     ['Application/YAML; charset=utf-8', 200_000],
     ['application/json', 600_000],
+    ['application/apply-patch+yaml', 100_000],
+    ['application/apply-patch+yaml', 200_000],
+    ['application/apply-patch+yaml', 200_000, '{'],
   ] as const)
-    found.push(await isLeft(mediaType, bytes))
-  assert.deepEqual(found, [false, false, true, true, true])
+    found.push(await isLeft(mediaType, bytes, first))
+  assert.deepEqual(found, [false, false, true, true, true, false, true, false])
+})
+
+test('what is applied and turns out to be long YAML is left to the thread, unless it is there', () => {
+  const yaml = Buffer.from(`{ a: ${'x'.repeat(200_000)} }`)
+  assert.throws(() => readPatch('apply', yaml, true), TooHeavyError)
+  assert.deepEqual(readPatch('apply', yaml).patch, { a: 'x'.repeat(200_000) })
+  assert.deepEqual(readPatch('apply', Buffer.from(`{"a":"${'x'.repeat(200_000)}"}`), true).patch, { a: 'x'.repeat(200_000) })
+  assert.deepEqual(readPatch('apply', Buffer.from('a: 1'), true).patch, { a: 1 })
 })

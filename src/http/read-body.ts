@@ -9,9 +9,16 @@ import { bodyTurns } from './body-turns.js'
 import type { Exchange } from './exchange.js'
 
 /** To read a long text of YAML takes about fifteen microseconds for each kilobyte, several times as much as JSON. */
-const mostYamlBytes = 128 << 10
+export const mostYamlBytes = 128 << 10
+const yaml = 'application/yaml'
+const applied = 'application/apply-patch+yaml'
+const openBrace = 0x7b
 
-const isYaml = (mediaType: string | undefined): boolean => mediaType?.toLowerCase().startsWith('application/yaml') === true
+/** What is applied is mostly JSON, which begins with a brace; YAML that begins so is left alone when it turns out not to be JSON (patch-body). */
+function isYaml(mediaType: string | undefined, body: Buffer): boolean {
+  const type = mediaType?.toLowerCase() ?? ''
+  return type.startsWith(yaml) || (type.startsWith(applied) && body[0] !== openBrace)
+}
 
 export function readBody(exchange: Exchange): Promise<Buffer> {
   const { request } = exchange
@@ -62,7 +69,7 @@ class BodyReading implements BodyTaker {
 
   #handOver(body: Buffer): void {
     const { offload, request } = this.#exchange
-    const mostBytes = isYaml(request.headers['content-type']) ? mostYamlBytes : undefined
+    const mostBytes = isYaml(request.headers['content-type'], body) ? mostYamlBytes : undefined
     if (offload !== undefined && isHeavy(body, mostBytes)) this.#reject(new TooHeavyError())
     else this.#resolve(body)
   }

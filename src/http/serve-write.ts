@@ -59,7 +59,7 @@ export async function servePatch(target: Target): Promise<Answered> {
   const options = parsePatchOptions(target.query, { identity: server.engine.identity, isApply: type === 'apply' })
   const bytes = await readBody(exchange)
   if (exchange.audited) auditPatch(exchange, bytes)
-  const body = readPatch(type, bytes)
+  const body = readPatch(type, bytes, exchange.isMovable)
   return sendWritten(target, form, await patch(server.engine, target.call.with({ options }), { type, ...body }))
 }
 
