@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { timedTest } from '../../base/timed-test.fixture.js'
 import { turnsOf } from '../../base/turns.fixture.js'
 import type { ObjectStore } from '../../objects/object-store.js'
+import { StoredObject } from '../../objects/stored-object.js'
 import { agent, drop, put, stageOf } from './node.fixture.js'
 
 const core = '/api/v1/namespaces/space'
@@ -155,6 +156,57 @@ test('a pod that changes while somebody looks through the claims does not lose w
   const answer = may(staged)
   await put(store, 'pods', podOf('p', 'n1', ['last'], ['more']))
   assert.ok(await answer)
+})
+
+/** Pods of some megabytes: in one place or in many, names or claims. */
+const hugePods: { readonly [where: string]: (names: readonly string[]) => object } = {
+  'a projected volume': (names) => ({ volumes: [{ name: 'v', projected: { sources: names.map((name) => ({ secret: { name } })) } }] }),
+  volumes: (names) => ({ volumes: names.map((secretName, i) => ({ name: `v${i}`, secret: { secretName } })) }),
+  'a container': (names) => ({ containers: [{ name: 'c', envFrom: names.map((name) => ({ secretRef: { name } })) }] }),
+}
+
+for (const [where, spec] of Object.entries(hugePods)) {
+  timedTest(`a pod with very many names in ${where} is read in short turns, and gives them back when it changes`, async () => {
+    const { store, pods, may } = await stageOf()
+    const names = Array.from({ length: 40_000 }, (_, i) => `secret${i}`)
+    const putPod = (name: string, more: object) =>
+      put(store, 'pods', { metadata: { name, namespace: 'space' }, spec: { nodeName: 'n1', containers: [{ name: 'c' }], ...more } })
+    await putPod('small', spec(['own']))
+    await putPod('huge', spec(names))
+    await pods.ready()
+    const { read } = store
+    // As it is in a store that was opened: nothing of it was decoded.
+    store.read = (address) => {
+      const stored = read.call(store, address)
+      return stored && new StoredObject(stored.entry)
+    }
+    const { longestMs } = await turnsOf(async () => assert.ok(!(await may(`GET ${core}/secrets/none`))))
+    assert.ok(longestMs < 15, `${longestMs} ms`)
+    const kept = await readsFor(store, async () => {
+      for (const name of ['own', 'secret0', 'secret39999']) assert.ok(await may(`GET ${core}/secrets/${name}`), name)
+      assert.ok(!(await may(`GET ${core}/configmaps/secret0`)))
+      assert.ok(!(await may('GET /api/v1/namespaces/other/secrets/secret0')))
+    })
+    assert.equal(kept, 0)
+    assert.ok(pods.keptBytes > 40_000 * 10)
+    const changed = await turnsOf(() => putPod('huge', spec(['left'])))
+    assert.ok(changed.longestMs < 15, `${changed.longestMs} ms`)
+    assert.deepEqual([await may(`GET ${core}/secrets/secret0`), await may(`GET ${core}/secrets/left`)], [false, true])
+    await drop(store, 'pods', 'space', 'huge')
+    assert.ok(!(await may(`GET ${core}/secrets/left`)))
+    assert.ok(pods.keptBytes < 1000)
+  })
+}
+
+test('claims of a pod that has very many are looked through', async () => {
+  const { store, may } = await stageOf()
+  const claims = Array.from({ length: 2500 }, (_, i) => `c${i}`)
+  await put(store, 'persistentvolumeclaims', claimOf('c2499', 'v'))
+  await put(store, 'persistentvolumes', volumeOf('v', 'c2499'))
+  await put(store, 'pods', podOf('p', 'n1', claims))
+  assert.deepEqual([await may(staged), await may(`GET ${core}/persistentvolumeclaims/c2499`)], [true, true])
+  await put(store, 'pods', podOf('p', 'n1', claims.slice(0, -1)))
+  assert.deepEqual([await may(staged), await may(`GET ${core}/persistentvolumeclaims/c2499`)], [false, false])
 })
 
 timedTest('pods with many claims do not hold the event loop, whatever their agent asks for', async () => {

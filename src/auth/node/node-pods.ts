@@ -7,6 +7,7 @@ import type { ApiObject } from '../../api/object.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { nowOrInPieces, SharedPieces } from '../../base/pieces.js'
 import type { Promised } from '../../base/promised.js'
+import { fieldsInSteps } from '../../objects/fields-in-steps.js'
 import { partsOf } from '../../objects/keys.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
@@ -14,24 +15,19 @@ import type { StoredObject } from '../../objects/stored-object.js'
 import type { Pod } from '../../resources/core/v1.schema.js'
 import type { VolumeAttachment } from '../../resources/storage/v1.schema.js'
 import { BoundVolumes } from './bound-volumes.js'
-import { type KnownPod, NodeNames } from './node-names.js'
-import { countOf, type PodReferences, referencesOf, type Sort, textOf } from './pod-references.js'
+import { type KnownPod, NodeNames, type Wanted } from './node-names.js'
+import { type PodReferences, referencesIn, type Sort, textOf } from './pod-references.js'
 
 /** What somebody wants to know of a node: whether its pods name an object. */
-interface Question {
+interface Question extends Wanted {
   readonly node: string
   readonly names: NodeNames
-  readonly sort: Sort
-  readonly namespace: string
-  readonly name: string
-  /** Both. */
-  readonly text: string
 }
 
 /** About what names of pods may take in memory, of all nodes together: those of nodes that have asked least recently go first. */
 const mostKeptBytes = 64 << 20
-/** So many names of a pod are noted in the same piece in which it was read. */
-const mostAtOnce = 500
+/** Bytes of a pod: to parse more takes milliseconds. */
+const mostReadAtOnce = 64 << 10
 
 export class NodePods {
   readonly #store: ObjectStore
@@ -79,10 +75,9 @@ export class NodePods {
   has(node: string, sort: Sort, namespace: string, name: string): Promised<boolean> {
     const names = this.#byNode.get(node)
     if (names === undefined) return false
-    const text = textOf(namespace, name)
+    const question = { node, names, sort, namespace, name, text: textOf(namespace, name) }
     names.lastAsked = ++this.#questions
-    if (names.has(sort, text)) return true
-    return nowOrInPieces(this.#look({ node, names, sort, namespace, name, text }), this.#pieces)
+    return names.has(question) || nowOrInPieces(this.#look(question), this.#pieces)
   }
 
   hasVolume(node: string, name: string): Promised<boolean> {
@@ -97,39 +92,40 @@ export class NodePods {
     return this.#object<VolumeAttachment>(resource, '', name)?.spec?.nodeName === node
   }
 
-  *#look(question: Question): Generator<undefined, boolean, void> {
+  *#look(question: Question): Generator<undefined, boolean, undefined> {
     const { node, names, sort, text } = question
     names.visitors += 1
     try {
       if (this.#pieces.isOver) yield undefined
       for (const pod of names.unread) {
-        const references = this.#referencesOf(pod)
-        // To note thousands of names takes as long as to read them; meanwhile the pod may change, or somebody else note it.
-        if (countOf(references) > mostAtOnce) yield undefined
-        if (names.unread.has(pod)) this.#keep(names, pod, references)
-        if (references[sort].has(question.name) && pod.namespace === question.namespace) return true
+        const references = yield* this.#referencesOf(pod)
+        // It may have changed meanwhile, or somebody else has noted it: then it is found among the others.
+        if (names.unread.has(pod)) {
+          this.#keep(names, pod, references)
+          if (references[sort].has(question.name) && pod.namespace === question.namespace) return true
+        }
         yield undefined
       }
       for (const pod of names.unkept) if (yield* this.#isNamedBy(pod, question)) return true
       if (sort === 'secrets' && (yield* this.#isNeededFor(names.claims(), text))) return true
       // Pods that have changed meanwhile have taken their names with them before somebody looked at all of those.
       for (const pod of [...names.unread]) if (yield* this.#isNamedBy(pod, question)) return true
-      return names.has(sort, text)
+      return names.has(question)
     } finally {
       names.visitors -= 1
       this.#dropEmpty(names, node)
     }
   }
 
-  *#isNamedBy(pod: KnownPod, { sort, namespace, name, text }: Question): Generator<undefined, boolean, void> {
+  *#isNamedBy(pod: KnownPod, { sort, namespace, name, text }: Question): Generator<undefined, boolean, undefined> {
     if (pod.namespace !== namespace && sort !== 'secrets') return false
-    const references = this.#referencesOf(pod)
+    const references = yield* this.#referencesOf(pod)
     if (pod.namespace === namespace && references[sort].has(name)) return true
     yield undefined
     return sort === 'secrets' && (yield* this.#isNeededFor(claimsOf(pod, references), text))
   }
 
-  *#isNeededFor(claims: Iterable<string>, secret: string): Generator<undefined, boolean, void> {
+  *#isNeededFor(claims: Iterable<string>, secret: string): Generator<undefined, boolean, undefined> {
     for (const claim of claims) {
       if (this.#volumes.needsSecret(claim, secret)) return true
       yield undefined
@@ -166,8 +162,12 @@ export class NodePods {
     else this.#keeping.add(names)
   }
 
-  #referencesOf({ namespace, name }: KnownPod): PodReferences {
-    return referencesOf(this.#object<Pod>(this.#resource, namespace, name) ?? {}, this.#catalog.identity)
+  *#referencesOf({ namespace, name }: KnownPod): Generator<undefined, PodReferences, undefined> {
+    const resource = this.#resource
+    const stored = resource && this.#store.read({ resource, namespace, name })
+    const fields = resource && stored && stored.size > mostReadAtOnce ? yield* fieldsInSteps(stored, resource) : undefined
+    const pod = fields ?? (resource && stored?.decode(resource)) ?? {}
+    return yield* referencesIn(pod as Pod, this.#catalog.identity)
   }
 
   #object<T extends ApiObject>(resource: Resource | undefined, namespace: string, name: string): T | undefined {

@@ -4,13 +4,13 @@
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { User } from '../../api/user.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
+import { fieldsInSteps } from '../../objects/fields-in-steps.js'
 import { partsOf } from '../../objects/keys.js'
-import { listInSteps } from '../../objects/list-in-steps.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import { rbacGroup } from '../../resources/rbac-authorization/binding-rules.js'
-import type { PolicyRule, Role, RoleBinding } from '../../resources/rbac-authorization/v1.schema.js'
+import type { Role, RoleBinding } from '../../resources/rbac-authorization/v1.schema.js'
 import { type Binding, BindingsBySubject, bindingOf, type RolesOfSubject } from './bindings.js'
 import { type BoundRole, BoundRoles, Reading, type RoleName } from './bound-role.js'
 import { RoleRules } from './role-rules.js'
@@ -172,8 +172,8 @@ export class RbacIndex {
   *#readInSteps(named: RoleName): Generator<undefined, RoleRules | undefined, undefined> {
     const found = this.#stored(named)
     if (found === undefined || !isHeavy(found)) return found && rulesOf(found)
-    const rules = yield* listInSteps(found.object, found.resource, 'rules')
-    return rules === undefined ? rulesOf(found) : new RoleRules(rules as readonly PolicyRule[])
+    const role = (yield* fieldsInSteps(found.object, found.resource)) as Role | undefined
+    return role === undefined ? rulesOf(found) : new RoleRules(role.rules ?? [])
   }
 
   /** What was read of a role holds until it is written, and that there is none until it is made. */
