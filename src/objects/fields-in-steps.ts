@@ -5,6 +5,8 @@ import { isCurrent, type StoredKind, type StoredObject } from './stored-object.j
 
 export type Fields = Record<string, unknown>
 
+/** Bytes of an object: to parse more takes milliseconds. */
+export const mostReadAtOnce = 64 << 10
 /** How much is parsed before others may have a turn: about a quarter of a millisecond. */
 const bytesPerStep = 16 << 10
 /** What is inside of so many others is parsed in one go: the long lists of a kind are further up. */

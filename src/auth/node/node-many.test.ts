@@ -2,11 +2,13 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { atOnce } from '../../base/pieces.js'
 import { timedTest } from '../../base/timed-test.fixture.js'
 import { turnsOf } from '../../base/turns.fixture.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { StoredObject } from '../../objects/stored-object.js'
-import { agent, drop, put, stageOf } from './node.fixture.js'
+import { BoundVolumes } from './bound-volumes.js'
+import { agent, catalog, drop, put, stageOf } from './node.fixture.js'
 
 const core = '/api/v1/namespaces/space'
 const staged = 'GET /api/v1/namespaces/vault/secrets/stage'
@@ -197,6 +199,31 @@ for (const [where, spec] of Object.entries(hugePods)) {
     assert.ok(pods.keptBytes < 1000)
   })
 }
+
+/** As owners of fields make objects larger. */
+const longText = { note: 'x'.repeat(100_000) }
+
+test('a heavy claim or volume that changes while it is read is read anew by the next who asks', async () => {
+  const { store } = await stageOf()
+  const volumes = new BoundVolumes(store, catalog)
+  const heavy = <T extends { readonly metadata: object }>(object: T): T => ({
+    ...object,
+    metadata: { ...object.metadata, annotations: longText },
+  })
+  await put(store, 'persistentvolumeclaims', heavy(claimOf('claim', 'v')))
+  await put(store, 'persistentvolumes', heavy(volumeOf('v', 'claim')))
+  const claimOfV = volumes.claimOf('v')
+  assert.equal(claimOfV.next().done, false)
+  await put(store, 'persistentvolumes', heavy(volumeOf('v', 'other')))
+  assert.equal(atOnce(claimOfV), 'space/claim')
+  assert.equal(atOnce(volumes.claimOf('v')), 'space/other')
+  await put(store, 'persistentvolumes', heavy(volumeOf('v', 'claim')))
+  const needs = volumes.needsSecret('space/claim', 'vault/stage')
+  assert.equal(needs.next().done, false)
+  await put(store, 'persistentvolumeclaims', heavy(claimOf('claim', 'elsewhere')))
+  assert.ok(atOnce(needs))
+  assert.ok(!atOnce(volumes.needsSecret('space/claim', 'vault/stage')))
+})
 
 test('claims of a pod that has very many are looked through', async () => {
   const { store, may } = await stageOf()

@@ -6,8 +6,8 @@ import type { Catalog, Resource } from '../../api/catalog.js'
 import type { ApiObject } from '../../api/object.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { nowOrInPieces, SharedPieces } from '../../base/pieces.js'
-import type { Promised } from '../../base/promised.js'
-import { fieldsInSteps } from '../../objects/fields-in-steps.js'
+import { type Promised, whenThere } from '../../base/promised.js'
+import { fieldsInSteps, mostReadAtOnce } from '../../objects/fields-in-steps.js'
 import { partsOf } from '../../objects/keys.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
@@ -26,8 +26,6 @@ interface Question extends Wanted {
 
 /** About what names of pods may take in memory, of all nodes together: those of nodes that have asked least recently go first. */
 const mostKeptBytes = 64 << 20
-/** Bytes of a pod: to parse more takes milliseconds. */
-const mostReadAtOnce = 64 << 10
 
 export class NodePods {
   readonly #store: ObjectStore
@@ -81,10 +79,11 @@ export class NodePods {
   }
 
   hasVolume(node: string, name: string): Promised<boolean> {
-    const claim = this.#volumes.claimOf(name)
-    if (claim === undefined) return false
-    const slash = claim.indexOf('/')
-    return this.has(node, 'claims', claim.slice(0, slash), claim.slice(slash + 1))
+    return whenThere(nowOrInPieces(this.#volumes.claimOf(name), this.#pieces), (claim) => {
+      if (claim === undefined) return false
+      const slash = claim.indexOf('/')
+      return this.has(node, 'claims', claim.slice(0, slash), claim.slice(slash + 1))
+    })
   }
 
   hasAttachment(node: string, name: string): boolean {
@@ -127,7 +126,7 @@ export class NodePods {
 
   *#isNeededFor(claims: Iterable<string>, secret: string): Generator<undefined, boolean, undefined> {
     for (const claim of claims) {
-      if (this.#volumes.needsSecret(claim, secret)) return true
+      if (yield* this.#volumes.needsSecret(claim, secret)) return true
       yield undefined
     }
     return false

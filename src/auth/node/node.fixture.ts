@@ -13,7 +13,7 @@ import { nodeAuthorizer } from './node-authorizer.js'
 import { NodePods } from './node-pods.js'
 
 const identity = identityOf('kubernetes')
-const catalog = new Catalog({ identity, definitions, isServed: () => true })
+export const catalog = new Catalog({ identity, definitions, isServed: () => true })
 
 export const agent = (node: string, ...groups: string[]): User => ({
   name: `system:node:${node}`,

@@ -4,7 +4,7 @@
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { User } from '../../api/user.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
-import { fieldsInSteps } from '../../objects/fields-in-steps.js'
+import { fieldsInSteps, mostReadAtOnce } from '../../objects/fields-in-steps.js'
 import { partsOf } from '../../objects/keys.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
@@ -29,9 +29,6 @@ interface HeldBySubject {
   readonly roles: RolesOfSubject
   readonly group: string | undefined
 }
-
-/** Bytes of a role: to parse more takes milliseconds. */
-const mostReadAtOnce = 64 << 10
 
 /** Of more groups, those that stand there twice are looked for. */
 const fewGroups = 8
