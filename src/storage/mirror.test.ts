@@ -129,6 +129,14 @@ describe('a mirror', () => {
     isFull = false
     feed(mirror)
     compare(mirror, source)
+    await put('pods/last', 'x')
+    feed(mirror)
+    isFull = true
+    await mirror.close()
+    const next = await openIn(join(folder, 'first'))
+    assert.ok(next.position < source.revision)
+    feed(next)
+    compare(next, source)
   })
 
   test('agrees with its source through a long random story of writes, compactions, restarts and ends in between', {

@@ -234,7 +234,15 @@ export class Mirror implements HistorySource {
 
   async close(): Promise<void> {
     if (this.#isClosed) return
-    this.#note()
+    try {
+      this.#note()
+    } catch (error) {
+      // The file is behind, as that of a process that was killed.
+      this.#logger.warn(
+        { error },
+        'the local mirror of etcd cannot be written at its end; what is missing is read from etcd at the next start',
+      )
+    }
     this.#isClosed = true
     this.#stopTimers()
     await this.#file.close()
