@@ -26,21 +26,27 @@ export interface Binding {
 
 const kinds: ReadonlySet<string> = new Set(['User', 'Group', 'ServiceAccount'])
 
-/** `take`: the role of that name, for one binding more. */
-export function bindingOf({ metadata, roleRef, subjects = [] }: RoleBinding, take: (named: RoleName) => BoundRole): Binding {
+/** How many are gone through before others may have a turn: some tens of microseconds. */
+const subjectsPerStep = 100
+
+/** In short steps. `take`: the role of that name, for one binding more. */
+export function* bindingOf(
+  { metadata, roleRef, subjects: named = [] }: RoleBinding,
+  take: (named: RoleName) => BoundRole,
+): Generator<undefined, Binding, undefined> {
   const namespace = metadata?.namespace ?? ''
   const { kind: roleKind = '', name: roleName = '' } = roleRef ?? {}
+  const subjects: BoundSubject[] = []
+  for (const [i, { kind = '', name = '', namespace: own = '' }] of named.entries()) {
+    if (kinds.has(kind))
+      subjects.push({ kind: kind as BoundSubject['kind'], name, namespace: kind === 'ServiceAccount' ? own || namespace : '' })
+    if ((i + 1) % subjectsPerStep === 0) yield
+  }
   return {
     name: metadata?.name ?? '',
     namespace,
     role: take({ kind: roleKind, name: roleName, namespace: roleKind === 'ClusterRole' ? '' : namespace }),
-    subjects: subjects
-      .filter(({ kind = '' }) => kinds.has(kind))
-      .map(({ kind, name = '', namespace: own = '' }) => ({
-        kind: kind as BoundSubject['kind'],
-        name,
-        namespace: kind === 'ServiceAccount' ? own || namespace : '',
-      })),
+    subjects,
     decisions: [],
   }
 }
@@ -86,8 +92,10 @@ export class BindingsBySubject {
     return this.#groups?.get(name)
   }
 
-  add(binding: Binding): void {
-    for (const subject of binding.subjects) {
+  /** In short steps. */
+  *add(binding: Binding): Generator<undefined, void, undefined> {
+    for (const [i, subject] of binding.subjects.entries()) {
+      if ((i + 1) % subjectsPerStep === 0) yield
       const user = userOf(subject)
       if (user !== undefined) {
         this.#users ??= new Map()
@@ -99,8 +107,10 @@ export class BindingsBySubject {
     }
   }
 
-  remove(binding: Binding): void {
-    for (const subject of binding.subjects) {
+  /** In short steps. */
+  *remove(binding: Binding): Generator<undefined, void, undefined> {
+    for (const [i, subject] of binding.subjects.entries()) {
+      if ((i + 1) % subjectsPerStep === 0) yield
       const user = userOf(subject)
       if (user !== undefined) removeFrom(this.#users, user, binding)
       else if (subject.kind === 'Group') removeFrom(this.#groups, subject.name, binding)

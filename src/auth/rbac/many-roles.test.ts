@@ -238,6 +238,49 @@ test('bindings that are deleted while a decision is made allow nothing any more'
   }
 })
 
+timedTest('a binding of very many subjects is taken in in short turns, and counts for the next decision', async () => {
+  const stage = await stageOf()
+  const { store, index, authorizer } = stage
+  await stage.role('r', [pods], 'space')
+  await stage.role('r', [pods], 'other')
+  await stage.bind('c', 'Role r', 'User:ann', 'other')
+  index.open()
+  const resource = catalog.find('rbac.authorization.k8s.io', 'v1', 'rolebindings') as Resource
+  const address = { resource, namespace: 'space', name: 'b' }
+  const bindMany = async (prefix: string): Promise<number> => {
+    const metadata = { name: 'b', namespace: 'space', uid: 'b', creationTimestamp: '2020-01-01T00:00:00Z' }
+    const subjects = Array.from({ length: 25_000 }, (_, i) => ({ kind: 'User', name: `${prefix}${i}` }))
+    const value = store.encode(resource, { metadata, roleRef: { kind: 'Role', name: 'r' }, subjects } as ApiObject)
+    return (await turnsOf(() => store.put(address, value, { expect: store.read(address)?.revision ?? 0 }))).longestMs
+  }
+  const verdicts = async (...names: string[]): Promise<string> => {
+    const found: string[] = []
+    for (const name of names) found.push((await decide(stage, user(name), `${ns}/pods/p`)).verdict)
+    return found.join(' ')
+  }
+  for (const [prefix, before] of [
+    ['a', 'none'],
+    ['b', 'a24999'],
+  ] as const) {
+    const longestMs = await bindMany(prefix)
+    assert.ok(longestMs < 15, `${longestMs} ms`)
+    const elsewhere = authorizer.authorize({ user: user('ann'), info: parseRequest('GET', '/api/v1/namespaces/other/pods/p') })
+    assert.ok(!(elsewhere instanceof Promise) && elsewhere.verdict === 'allow')
+    assert.equal(await verdicts(`${prefix}0`, `${prefix}24999`, before, 'ann'), 'allow allow no-opinion no-opinion')
+  }
+  await bindMany('c')
+  await stage.bind('b', 'Role r', 'User:ann', 'space')
+  await stage.bind('d', 'Role r', 'User:ben', 'space')
+  assert.deepEqual([index.isBehind('space'), index.isBehind('other')], [true, false])
+  assert.equal(await verdicts('ann', 'ben', 'c0', 'b0', 'b24999'), 'allow allow no-opinion no-opinion no-opinion')
+  assert.ok(!index.isBehind('space'))
+  await bindMany('e')
+  assert.equal(await verdicts('e24999'), 'allow')
+  await stage.remove('rolebindings', 'b', 'space')
+  assert.deepEqual((await rulesOf(stage, user('e24999'))).resourceRules, [])
+  assert.equal(await verdicts('e0', 'e24999', 'ben'), 'no-opinion no-opinion allow')
+})
+
 /** Words of which all lists are made, so that many match and many do not. */
 const words = ['*', '', 'a', 'b', 'ab', 'a/x', '*/x', '2 a', '/a*', '/a/b']
 const pathsOf = (list: readonly string[]): readonly string[] => list.filter((word) => word.startsWith('/'))

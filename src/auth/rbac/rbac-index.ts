@@ -4,6 +4,7 @@
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { User } from '../../api/user.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
+import { atOnce, nowOrInPieces, SharedPieces } from '../../base/pieces.js'
 import { fieldsInSteps, mostReadAtOnce } from '../../objects/fields-in-steps.js'
 import { partsOf } from '../../objects/keys.js'
 import type { ObjectStore } from '../../objects/object-store.js'
@@ -30,6 +31,9 @@ interface HeldBySubject {
   readonly group: string | undefined
 }
 
+/** To take in, or to drop, a binding of more subjects takes milliseconds. */
+const manySubjects = 500
+
 /** Of more groups, those that stand there twice are looked for. */
 const fewGroups = 8
 
@@ -43,6 +47,12 @@ export class RbacIndex {
   readonly #byNamespace = new Map<string, BindingsBySubject>()
   /** By their keys in the store. */
   readonly #bindings = new Map<string, Binding>()
+  /**
+   * What has not been taken in of the changes to bindings of a namespace, or of the cluster: those of bindings with very many subjects, and what came
+   * behind them. Whoever decides something there takes it in first.
+   */
+  readonly #behind = new Map<string, Generator<undefined, void, undefined>[]>()
+  readonly #pieces = new SharedPieces()
   readonly #bound = new BoundRoles()
   #decisions = 0
   #isOpen = false
@@ -61,6 +71,12 @@ export class RbacIndex {
     this.#followRoles(this.#clusterRoles, 'ClusterRole')
     this.#followBindings(this.#find('rolebindings'))
     this.#followBindings(this.#find('clusterrolebindings'))
+  }
+
+  /** Whether a decision in this namespace has to wait for bindings, of which `walk` and `walkBindings` see to it. */
+  isBehind(namespace: string): boolean {
+    if (!this.#isOpen) this.open()
+    return this.#behind.size > 0 && (this.#behind.has('') || this.#behind.has(namespace))
   }
 
   /** A number for a decision that is made in one go, which marks the roles that it has seen with it. */
@@ -82,6 +98,7 @@ export class RbacIndex {
 
   /** The same for a walk with pauses, each role once. Undefined stands where others may have a turn. */
   *walk(user: User, namespace: string): Generator<HeldRole | undefined, void, undefined> {
+    yield* this.#catchUp(namespace)
     const seen = new Set<BoundRole>()
     for (const { roles, group } of this.#heldIn(user, namespace)) {
       for (const role of roles.keys()) {
@@ -93,6 +110,7 @@ export class RbacIndex {
 
   /** Each binding once, so that a role comes as often as it is given. */
   *walkBindings(user: User, namespace: string): Generator<HeldRole | undefined, void, undefined> {
+    yield* this.#catchUp(namespace)
     const seen = new Set<Binding>()
     for (const { roles, group } of this.#heldIn(user, namespace)) {
       for (const [role, bindings] of roles) {
@@ -142,7 +160,6 @@ export class RbacIndex {
 
   /** What a user and each of their groups hold, that of the cluster first. */
   *#heldIn({ name, groups }: User, namespace: string): Generator<HeldBySubject, void, undefined> {
-    if (!this.#isOpen) this.open()
     const distinct = new Set(groups)
     for (const bindings of [this.#cluster, namespace === '' ? undefined : this.#byNamespace.get(namespace)]) {
       const own = bindings?.ofUser(name)
@@ -186,39 +203,83 @@ export class RbacIndex {
 
   #followBindings(resource: Resource | undefined): void {
     if (resource === undefined) return
-    const put = (object: StoredObject): void => {
-      const binding = bindingOf(object.decode(resource) as RoleBinding, (named) => this.#bound.take(named))
-      this.#bindings.set(object.key, binding)
-      this.#of(binding).add(binding)
-    }
     this.#store.watch({
       resource,
       namespace: '',
       matches: undefined,
-      deliver: ({ type, object }) => {
-        // What replaces it comes first: a walk that pauses meanwhile must not find nothing, and its role stays known.
-        const old = this.#bindings.get(object.key)
-        this.#bindings.delete(object.key)
-        try {
-          if (type !== 'DELETED') put(object)
-        } finally {
-          // What cannot be read gives nobody anything.
-          if (old !== undefined) this.#remove(old)
-        }
-      },
+      deliver: ({ type, object }) => this.#take(resource, object, type === 'DELETED'),
     })
-    for (const object of this.#store.look({ resource, namespace: '', selection: everything })) if (object !== undefined) put(object)
+    for (const object of this.#store.look({ resource, namespace: '', selection: everything }))
+      if (object !== undefined) this.#take(resource, object, false)
   }
 
-  #remove(binding: Binding): void {
+  /** A change to a binding: at once, unless that takes long or others wait that came before it. */
+  #take(resource: Resource, object: StoredObject, isGone: boolean): void {
+    const { namespace } = partsOf(resource, object.key)
+    const change = this.#change(resource, object, isGone)
+    const waiting = this.#behind.get(namespace)
+    const isLong = (!isGone && object.size > mostReadAtOnce) || (this.#bindings.get(object.key)?.subjects.length ?? 0) > manySubjects
+    if (waiting !== undefined) waiting.push(change)
+    else if (!isLong) atOnce(change)
+    else {
+      this.#behind.set(namespace, [change])
+      void nowOrInPieces(this.#catchUpIn(namespace), this.#pieces)
+    }
+  }
+
+  /** What replaces a binding comes first: a walk that pauses meanwhile must not find nothing, and its role stays known. */
+  *#change(resource: Resource, object: StoredObject, isGone: boolean): Generator<undefined, void, undefined> {
+    const old = this.#bindings.get(object.key)
+    this.#bindings.delete(object.key)
+    try {
+      if (!isGone) yield* this.#put(resource, object)
+    } finally {
+      // What cannot be read gives nobody anything.
+      if (old !== undefined) yield* this.#remove(old)
+    }
+  }
+
+  *#put(resource: Resource, object: StoredObject): Generator<undefined, void, undefined> {
+    const fields = object.size > mostReadAtOnce ? yield* fieldsInSteps(object, resource) : undefined
+    const binding = yield* bindingOf((fields ?? object.decode(resource)) as RoleBinding, (named) => this.#bound.take(named))
+    this.#bindings.set(object.key, binding)
+    yield* this.#of(binding).add(binding)
+  }
+
+  *#catchUp(namespace: string): Generator<undefined, void, undefined> {
+    if (!this.#isOpen) this.open()
+    if (this.#behind.size === 0) return
+    yield* this.#catchUpIn('')
+    yield* this.#catchUpIn(namespace)
+  }
+
+  /** Each who wants it goes on where the one before has stopped. */
+  *#catchUpIn(namespace: string): Generator<undefined, void, undefined> {
+    for (let waiting = this.#behind.get(namespace); waiting !== undefined; waiting = this.#behind.get(namespace)) {
+      if (isTakenIn(waiting[0])) waiting.shift()
+      if (waiting.length === 0) this.#behind.delete(namespace)
+      yield
+    }
+  }
+
+  *#remove(binding: Binding): Generator<undefined, void, undefined> {
     const bindings = this.#of(binding)
-    bindings.remove(binding)
+    yield* bindings.remove(binding)
     this.#bound.giveBack(binding.role)
     if (binding.namespace !== '' && bindings.isEmpty) this.#byNamespace.delete(binding.namespace)
   }
 
   #of({ namespace }: Binding): BindingsBySubject {
     return namespace === '' ? this.#cluster : getOrInsert(this.#byNamespace, namespace, () => new BindingsBySubject())
+  }
+}
+
+/** Goes on with a change; whether it is at its end. One that fails, because its binding cannot be read, has dropped what was there before. */
+function isTakenIn(change: Generator<undefined, void, undefined> | undefined): boolean {
+  try {
+    return change?.next().done !== false
+  } catch {
+    return true
   }
 }
 
