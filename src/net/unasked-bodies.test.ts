@@ -13,7 +13,7 @@ import { type Listener, listen, type RequestListener } from './listen.js'
 import { stopReading } from './read-control.js'
 import { ReadTurns } from './read-turns.js'
 import { receivedBytes } from './socket-room.js'
-import { holdUnasked, releaseUnasked } from './unasked-bodies.js'
+import { holdUnasked, releaseUnasked, UnaskedBodies } from './unasked-bodies.js'
 
 const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 3_600_000 }
 const authority = { ...issueCertificate({ commonName: 'ca', use: 'authority', ...times }), commonName: 'ca' }
@@ -156,4 +156,67 @@ test('one that was stopped is not read from because another had a pause, wants i
   releaseUnasked(other.socket, held)
   assert.deepEqual(other.calls, ['stop'])
   assert.equal(handle.reading, true)
+})
+
+test('beyond what all connections may hold together, those that hold something are stopped, and go on when there is room', async () => {
+  const bodies = new UnaskedBodies({ one: 64 << 10, all: 100 << 10, most: 1 << 20 })
+  const [first, second, third] = [standIn(), standIn(), standIn()]
+  const held = [first, second, third].map(({ socket }) => bodies.hold(socket, Buffer.alloc(48 << 10)))
+  assert.deepEqual([first.calls, second.calls, third.calls], [[], [], ['stop']])
+  bodies.release(third.socket, held[2] as number)
+  assert.deepEqual(third.calls, ['stop', 'start'], 'the rest of what was asked for must come, whatever others hold')
+  const again = bodies.hold(third.socket, part)
+  assert.deepEqual(third.calls, ['stop', 'start', 'stop'])
+  bodies.release(first.socket, held[0] as number)
+  await turn()
+  assert.deepEqual(third.calls, ['stop', 'start', 'stop', 'start'])
+  for (const [{ socket }, bytes] of [
+    [second, held[1]],
+    [third, again],
+  ] as const)
+    bodies.release(socket, bytes as number)
+  assert.equal(bodies.bytes, 0)
+})
+
+test('what waits for room goes on a few at a time, until nobody waits', async () => {
+  const bodies = new UnaskedBodies({ one: 10_000, all: 100_000, most: 1 << 20 })
+  const large = Array.from({ length: 11 }, () => standIn())
+  const releases = large.map(({ socket }) => ({ socket, bytes: bodies.hold(socket, Buffer.alloc(10_000)) }))
+  const waiting = Array.from({ length: 50 }, () => standIn())
+  for (const { socket } of waiting) bodies.hold(socket, Buffer.alloc(300))
+  const running = (): number => waiting.filter(({ calls }) => calls.at(-1) === 'start').length
+  for (const { socket, bytes } of releases.slice(0, 4)) bodies.release(socket, bytes)
+  await turn()
+  assert.ok(running() > 0 && running() < 10, `${running()} at once`)
+  for (let i = 0; i < 100 && running() < waiting.length; i++) await turn()
+  assert.equal(running(), waiting.length)
+})
+
+test('a connection that is closed holds nothing, and those that wait go on', async () => {
+  const bodies = new UnaskedBodies({ one: 10_000, all: 20_000, most: 1 << 20 })
+  const [gone, waiting] = [standIn(), standIn()]
+  const bytes = bodies.hold(gone.socket, Buffer.alloc(30_000))
+  bodies.hold(waiting.socket, Buffer.alloc(300))
+  assert.deepEqual(waiting.calls, ['stop'])
+  gone.socket.emit('close')
+  await turn()
+  assert.deepEqual(waiting.calls, ['stop', 'start'])
+  bodies.release(gone.socket, bytes)
+  assert.equal(bodies.bytes, 300)
+})
+
+test('whoever brings more than there may be at all is closed', () => {
+  const bodies = new UnaskedBodies({ one: 10_000, all: 20_000, most: 50_000 })
+  const closed: number[] = []
+  for (let i = 0; i < 20; i++) {
+    const { socket } = standIn()
+    socket.destroy = () => {
+      closed.push(i)
+      socket.emit('close')
+      return socket
+    }
+    bodies.hold(socket, Buffer.alloc(10_000))
+  }
+  assert.deepEqual(closed, [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19])
+  assert.equal(bodies.bytes, 50_000)
 })
