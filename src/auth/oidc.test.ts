@@ -24,3 +24,21 @@ const refusals: readonly (readonly [title: string, text: string, why: string])[]
 ]
 for (const [title, text, message] of refusals)
   test(`an ID token that ${title}`, () => assert.rejects(verify(options, { text, now: 1_000_000 }), { message }))
+
+test('of many ID tokens that waited for the keys of their issuer a few are looked at in each turn of the event loop', async () => {
+  const fetched = new Promise<undefined>((resolve) => setImmediate(() => resolve(undefined)))
+  const waiting = { ...options, provider: { keysFor: () => fetched } } as unknown as Parameters<typeof verify>[0]
+  let [now, most, count] = [0, 0, 0]
+  const looked = async (): Promise<void> => {
+    await assert.rejects(verify(waiting, { text: token({}), now: 1_000_000 }), { message: 'authenticator not initialized' })
+    count += 1
+    most = Math.max(most, ++now)
+  }
+  const all = Promise.all(Array.from({ length: 100 }, looked))
+  while (count < 100) {
+    now = 0
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await all
+  assert.ok(most <= 8, `${most} in one turn`)
+})
