@@ -142,7 +142,7 @@ const scriptOptions = {
   // To read the text is a part of every start.
   minifyWhitespace: true,
   format: 'cjs',
-  external: ['pino', loader],
+  external: [loader],
   // A script that comes from a code cache cannot import; what is loaded on demand is required then.
   supported: { 'dynamic-import': false },
   // As if it was loaded by require: that build of the package is one file.

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -27,6 +28,13 @@ async function linesOf(say: (logger: Logger) => void | Promise<void>): Promise<r
     .slice(0, -1)
     .map((line) => JSON.parse(line))
 }
+
+test('the first line loads nothing: it may come while others wait', async () => {
+  const loaded = (): number => Object.keys(createRequire(import.meta.url).cache).length
+  const before = loaded()
+  await linesOf((logger) => logger.warn({ error: new Error('oops') }, 'down'))
+  assert.equal(loaded(), before)
+})
 
 test('lines have time, level, fields and message; what is below the level or after the end is left out', async () => {
   const [up, down, ...rest] = await linesOf((logger) => {
