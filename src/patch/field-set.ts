@@ -50,7 +50,8 @@ export function union(a: FieldSet | undefined, b: FieldSet | undefined): FieldSe
 
 function join(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b) return a
-  if (isLeaf(a)) return isMember(b) ? b : { [self]: leaf, ...b }
+  // Of two that say the same the first stays: what it stands in need not be copied then.
+  if (isLeaf(a)) return isLeaf(b) ? a : isMember(b) ? b : { [self]: leaf, ...b }
   if (isLeaf(b)) return isMember(a) ? a : { [self]: leaf, ...a }
   let out: Draft | undefined
   const added: string[] = []

@@ -54,9 +54,9 @@ function reconcile(set: FieldSet, node: Topology): FieldSet {
   let out: { [element: string]: FieldSet } | undefined
   for (const element in set) {
     const child = set[element] as FieldSet
-    if (element === self || isLeaf(child)) continue
-    const target = below(node, element)
-    const next = target === undefined ? child : target.isOne ? leaf : reconcile(child, target)
+    const target = element === self ? undefined : below(node, element)
+    if (target === undefined) continue
+    const next = !target.isOne ? reconcile(child, target) : isLeaf(child) ? child : leaf
     if (next === child) continue
     out ??= { ...set }
     out[element] = next

@@ -134,12 +134,12 @@ interface Applied {
   readonly result: ApplyOutcome
 }
 
-/** Of an object that was read from the store as it is only what changed has to be read anew. */
-function readApplied(call: Call, request: PatchRequest, { live, shown, result }: Applied): ApiObject {
-  const { schema, storedSchema, definition } = call.resource
-  const isAsStored = schema === storedSchema && definition.custom === undefined && shown === live
-  return read(schema, call, { request, result: result.object, before: isAsStored ? live : undefined })
-}
+const readApplied = (call: Call, request: PatchRequest, { live, shown, result }: Applied): ApiObject =>
+  read(call.resource.schema, call, { request, result: result.object, before: shown === live ? asRead(call.resource, live) : undefined })
+
+/** Of an object that was read from the store as it is only what changed has to be read anew; undefined: all of it. */
+const asRead = ({ schema, storedSchema, definition }: Resource, live: ApiObject | undefined): ApiObject | undefined =>
+  schema === storedSchema && definition.custom === undefined ? live : undefined
 
 const noProblems: readonly string[] = []
 
@@ -187,7 +187,8 @@ function appliedToView(call: Call, live: ApiObject, request: PatchRequest): ApiO
 function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject {
   const view = call.subresource?.view
   const shown = call.subresource?.shown ?? call.resource
-  const document = { kind: shown.kind, apiVersion: shown.apiVersion, ...shownAs(call, shown, live) }
+  const current = shownAs(call, shown, live)
+  const document = { kind: shown.kind, apiVersion: shown.apiVersion, ...current }
   const result = translated(() => {
     switch (request.type) {
       case 'json':
@@ -199,7 +200,8 @@ function patched(call: Call, live: ApiObject, request: PatchRequest): ApiObject 
     }
   })
   if (request.type !== 'strategic') checkStillTheKind(call, { request, result, shown })
-  const sent = withDistinctOwners(inNamespace(call, read(shown.schema, call, { request, result })), call.warn, true)
+  const before = shown === call.resource && current === live ? asRead(shown, live) : undefined
+  const sent = withDistinctOwners(inNamespace(call, read(shown.schema, call, { request, result, before })), call.warn, true)
   checkName(call, sent)
   const next = view === undefined ? withDefaults(call, sent) : writeView(call, view, { sent, live })
   return track(call, { live, next })
