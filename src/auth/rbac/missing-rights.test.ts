@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce } from '../../base/pieces.js'
+import { threadMs } from '../../base/thread-time.fixture.js'
+import { timedTest } from '../../base/timed-test.fixture.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import { missingRights, TooManyRightsError } from './missing-rights.js'
 
@@ -97,4 +99,23 @@ test('a product that nobody could go through is given up, and others have turns 
 test('whoever may do everything holds any product', () => {
   const all = [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]
   assert.deepEqual(missing(all, [{ apiGroups: words('g', 500), resources: words('r', 500), verbs: words('v', 500) }]), [])
+})
+
+timedTest('rules of very long lists are looked through in short steps', async () => {
+  const everything: PolicyRule = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] }
+  const long = words('n', 150_000)
+  for (const wanted of [
+    { ...pods, resourceNames: long },
+    { ...pods, resources: long },
+    { ...pods, nonResourceURLs: long },
+  ]) {
+    const work = missingRights([everything], [wanted])
+    let longestMs = 0
+    for (let isDone = false; !isDone; ) {
+      const begunMs = threadMs()
+      isDone = work.next().done === true
+      longestMs = Math.max(longestMs, threadMs() - begunMs)
+    }
+    assert.ok(longestMs < 20, `${longestMs} ms`)
+  }
 })

@@ -2,7 +2,7 @@
 
 import { sortTexts } from '../../base/text-order.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
-import { has, holds, matchesPath, type Words, wordsInSteps } from './rule-words.js'
+import { has, holds, matchesPath, mostInOne, type Words, wordsInSteps } from './rule-words.js'
 
 /** Rules that come to more than that cannot be looked through: each is a product of four lists. */
 export const mostSteps = 2_000_000
@@ -36,17 +36,19 @@ export function* missingRights(
     if (compiled.length % rulesPerTurn === 0) yield
   }
   const search = new Search(compiled)
-  for (const rule of wanted) {
-    const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule
-    const verbs = [...new Set(rule.verbs ?? [])]
-    const names = [...new Set(resourceNames)]
-    for (const group of new Set(apiGroups)) {
-      for (const resource of new Set(resources)) yield* search.resource({ group, resource, names, verbs })
+  for (const [i, rule] of wanted.entries()) {
+    if ((i + 1) % rulesPerTurn === 0) yield
+    const [verbs, names, resources] = [once(rule.verbs), once(rule.resourceNames), once(rule.resources)]
+    for (const group of once(rule.apiGroups)) {
+      for (const resource of resources) yield* search.resource({ group, resource, names, verbs })
     }
-    for (const path of new Set(nonResourceURLs)) yield* search.path(path, verbs)
+    for (const path of once(rule.nonResourceURLs)) yield* search.path(path, verbs)
   }
   return search.told()
 }
+
+/** Each word once; of very many, to find those that are there twice takes longer than to look at them twice. */
+const once = (words: readonly string[] = []): readonly string[] => (words.length > mostInOne ? words : [...new Set(words)])
 
 interface Single {
   readonly group: string
@@ -61,7 +63,7 @@ class Search {
   /** The verbs that are missing of one resource and name, in the order in which they were met. */
   readonly #missing = new Map<string, { readonly rule: PolicyRule; readonly verbs: Set<string> }>()
   #verbs = 0
-  readonly #paths: string[] = []
+  readonly #paths = new Set<string>()
   #steps = 0
 
   constructor(held: readonly HeldRule[]) {
@@ -94,7 +96,7 @@ class Search {
     for (const verb of verbs) {
       yield* this.#count(covering.length + 1)
       const isHeld = covering.some((rule) => holds(rule.verbs, verb))
-      if (!isHeld && this.#paths.length < mostTold) this.#paths.push(describe({ nonResourceURLs: [path], verbs: [verb] }))
+      if (!isHeld && this.#paths.size < mostTold) this.#paths.add(describe({ nonResourceURLs: [path], verbs: [verb] }))
     }
   }
 

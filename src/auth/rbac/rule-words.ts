@@ -4,7 +4,8 @@
 export type Words = readonly string[] | Pick<ReadonlySet<string>, 'has'>
 const mostGoneThrough = 16
 
-const mostInOne = 4000
+/** Of a set: more are arranged in several. */
+export const mostInOne = 4000
 
 /** How many words are compared before others may have a turn: some tens of microseconds. */
 export const wordsPerStep = 200
