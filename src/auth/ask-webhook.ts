@@ -1,5 +1,6 @@
 // A review that is sent to somebody else's service: asked again with growing pauses while what is wrong may pass, and read back.
 
+import { SharedPieces } from '../base/pieces.js'
 import type { EndpointAnswer } from '../net/json-endpoint.js'
 
 export interface AskedWebhook {
@@ -15,6 +16,9 @@ export interface Review {
 
 /** Room for ten thousand groups: all of them are looked at with every request of a user. */
 const mostAnswerBytes = 512 << 10
+/** Longer ones take milliseconds to read: of those that come at the same time one is read in a turn of the event loop. */
+const mostAtOnce = 16 << 10
+const pieces = new SharedPieces()
 /** It is asked so often at most, with pauses that grow. */
 const mostAttempts = 5
 const firstPauseMs = 500
@@ -27,7 +31,10 @@ export async function askWebhook<Status>(service: AskedWebhook, review: Review):
   let pauseMs = firstPauseMs
   for (let attempt = 1; ; attempt++) {
     const answer = await postOnce(service, review)
-    if (answer !== undefined && !mayPass(answer)) return statusIn<Status>(answer, review)
+    if (answer !== undefined && !mayPass(answer)) {
+      if (answer.body.length > mostAtOnce && pieces.isOver) await pieces.next()
+      return statusIn<Status>(answer, review)
+    }
     if (attempt === mostAttempts) throw new Error(answer === undefined ? 'its connection was reset' : `it answered ${answer.status}`)
     await service.sleep(answer?.retryAfter === undefined ? pauseMs : Math.min(answer.retryAfter * 1000, mostPauseMs))
     pauseMs *= pauseGrows

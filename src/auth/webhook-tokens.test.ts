@@ -144,3 +144,26 @@ test('what was refused is remembered without the audiences, which may be megabyt
   const grown = inUse() - before
   assert.ok(grown < 16 << 20, `${grown} bytes`)
 })
+
+test('a user of more groups than are gone through with every request is none', async () => {
+  const inGroups = (count: number) => ({ body: { authenticated: true, user: { groups: Array.from({ length: count }, (_, i) => `${i}`) } } })
+  assert.equal((await stage(() => inGroups(10_000)).authenticate())?.user?.groups.length, 10_001)
+  const refused = await stage(() => inGroups(10_001)).authenticate()
+  assert.equal(refused?.user, undefined)
+  assert.match(String(refused?.problems), /names more than 10000 groups/)
+})
+
+test('of long answers that come at the same time a few are read in a turn of the event loop', async () => {
+  const groups = Array.from({ length: 9000 }, (_, i) => `${i}`.padEnd(45, 'x'))
+  const { authenticate } = stage(() => ({ body: { authenticated: true, user: { groups } } }))
+  let turn = 0
+  let isDone = false
+  const count = (): void => {
+    turn++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const turns = await Promise.all(Array.from({ length: 30 }, () => authenticate().then(() => turn)))
+  isDone = true
+  assert.ok(new Set(turns).size > 3, `in ${new Set(turns).size} turns`)
+})

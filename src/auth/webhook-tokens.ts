@@ -25,6 +25,8 @@ interface Reviewed {
 }
 
 const mostRefused = 8192
+/** Groups of a user, and extra values, which are gone through with every request. */
+const mostParts = 10_000
 
 export function webhookTokens(options: WebhookTokenOptions): TokenAuthenticator {
   const { acceptedTtlMs, refusedTtlMs } = options
@@ -73,11 +75,10 @@ function userIn(value: unknown) {
   const { username, uid, groups, extra } = (typeof value === 'object' && value !== null ? value : {}) as {
     readonly [name: string]: unknown
   }
-  const extras = typeof extra === 'object' && extra !== null ? Object.entries(extra).map(([key, values]) => [key, textsIn(values)]) : []
-  return {
-    name: textIn(username),
-    uid: textIn(uid),
-    groups: withAuthenticated(textsIn(groups)),
-    extra: Object.fromEntries(extras) as { readonly [key: string]: readonly string[] },
-  }
+  const own = textsIn(groups)
+  const extras =
+    typeof extra === 'object' && extra !== null ? Object.entries(extra).map(([key, values]) => [key, textsIn(values)] as const) : []
+  const values = extras.reduce((sum, [, each]) => sum + 1 + each.length, 0)
+  if (Math.max(own.length, values) > mostParts) throw new Error(`its answer names more than ${mostParts} groups or extra values`)
+  return { name: textIn(username), uid: textIn(uid), groups: withAuthenticated(own), extra: Object.fromEntries(extras) }
 }

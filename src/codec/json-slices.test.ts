@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { atOnce } from '../base/pieces.js'
-import { placeOfMember, sliceItems, sliceMembers, sliceRecord } from './json-slices.js'
+import { membersWithout, sliceItems, sliceMembers, sliceRecord } from './json-slices.js'
 
 const limits = { depth: 10 }
 const slice = (text: string, ...wanted: readonly string[]) =>
@@ -82,24 +82,29 @@ test('the items of a list, one by one', () => {
   for (const bad of ['', '{}', '[', '[1', '["', '7', '"[]"']) assert.throws(() => items(bad), bad)
 })
 
-test('where a member stands, and nothing behind it', () => {
-  const place = (text: string, name: string): number | undefined => placeOfMember(Buffer.from(text), 1, name)
-  const members = {
+test('members without some, and nothing from a last one on', () => {
+  const without = (text: string, names: readonly string[], last = ''): unknown => {
+    const members = membersWithout(Buffer.from(text), 1, { names: new Set(names), last })
+    return members && JSON.parse(`{${members.join(',')}}`)
+  }
+  const members: { readonly [name: string]: unknown } = {
     b: { metadata: { no: 1 } },
     'x"metadata': 1,
     c: ['metadata', ','],
-    d: 'metadata',
+    d: `metadata\\"${'far'.repeat(30)}`,
     metadata: { a: [1, { b: '},"' }] },
     e: 2,
   }
+  const names = Object.keys(members)
   for (const space of [0, 2]) {
     const text = JSON.stringify(members, undefined, space)
-    for (const name of ['b', 'c', 'd', 'e']) assert.equal(place(text, name), text.indexOf(`"${name}":`))
-    assert.equal(place(text, 'metadata'), text.lastIndexOf('"metadata":'))
-    assert.equal(place(text, 'no'), text.length - 1)
+    for (const [i, name] of names.entries()) {
+      if (name === 'x"metadata') continue
+      assert.deepEqual(without(text, [name, 'no']), Object.fromEntries(Object.entries(members).filter(([each]) => each !== name)), name)
+      assert.deepEqual(Object.keys(without(text, [], name) as object), names.slice(0, i))
+    }
   }
-  assert.equal(place('{"a":{},"metadata":{"a":1},"rest":"cut short', 'metadata'), 8)
-  assert.equal(place('{"a":{},"rest":"cut short', 'metadata'), undefined)
-  assert.equal(place('{"a":[1', 'b'), undefined)
-  assert.equal(place('{}}', 'b'), 1)
+  assert.deepEqual(without('{"a":{},"metadata":{"a":1},"rest":"cut short', ['a'], 'rest'), { metadata: { a: 1 } })
+  for (const short of ['{"a":{},"rest":"cut short', '{"a":[1', '{"a":{}']) assert.equal(without(short, []), undefined)
+  assert.deepEqual(without('{}}', []), {})
 })

@@ -94,25 +94,39 @@ function* eachPart(bytes: Buffer, opening: number, { depth: most }: SliceLimits,
 }
 
 /**
- * Where a member of an object stands, by the quote before its name; the brace that closes the object, where it has no such member. `from` is a
- * place before the name of one of its members; nothing behind is looked at. Undefined where the bytes end before the object does.
+ * The members of an object as they are written, without those of some names; `from` is the place of the name of one of them, and nothing before it
+ * is looked at, nor anything from the member `last` on. Undefined where the bytes end before the object does.
  */
-export function placeOfMember(bytes: Buffer, from: number, name: string): number | undefined {
+export function membersWithout(
+  bytes: Buffer,
+  from: number,
+  { names, last }: { readonly names: ReadonlySet<string>; readonly last: string },
+): readonly string[] | undefined {
+  const members: string[] = []
   let depth = 0
+  /** Where the member begins; undefined: it is left out, or none has begun. */
+  let begun: number | undefined
   let isName = true
   for (let i = from; i < bytes.length; i++) {
     const byte = bytes[i] as number
     if (byte === quote) {
       const end = endOfString(bytes, i + 1)
       if (end < 0) return undefined
-      if (isName && depth === 0 && bytes.toString('utf8', i + 1, end) === name) return i
+      if (isName && depth === 0) {
+        const name = bytes.toString('utf8', i + 1, end)
+        if (name === last) return members
+        begun = names.has(name) ? undefined : i
+      }
       i = end
       isName = false
     } else if (byte === openBrace || byte === openBracket) depth++
-    else if (byte === closeBrace || byte === closeBracket) {
-      if (depth === 0) return i
-      depth--
-    } else if (byte === comma && depth === 0) isName = true
+    else if (depth > 0 && (byte === closeBrace || byte === closeBracket)) depth--
+    else if (depth === 0 && (byte === comma || byte === closeBrace)) {
+      if (begun !== undefined) members.push(bytes.toString('utf8', begun, i))
+      if (byte === closeBrace) return members
+      begun = undefined
+      isName = true
+    }
   }
   return undefined
 }
@@ -124,8 +138,13 @@ function firstIn(bytes: Buffer, from: number, to: number): number {
   return at
 }
 
+/** Most texts are short, and to ask the platform for a place costs as much as so many bytes. */
+const nearBytes = 48
+
 /** Where the quote is that ends a text; -1: nowhere. */
 function endOfString(bytes: Buffer, from: number): number {
+  const near = Math.min(from + nearBytes, bytes.length)
+  for (let i = from; i < near && bytes[i] !== backslash; i++) if (bytes[i] === quote) return i
   let at = from
   for (;;) {
     const end = bytes.indexOf(quote, at)

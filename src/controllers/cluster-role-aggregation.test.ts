@@ -6,6 +6,9 @@ import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
+import { timedTest } from '../base/timed-test.fixture.js'
+import { turnsOf } from '../base/turns.fixture.js'
+import { until } from '../base/until.fixture.js'
 import type { ClusterRole } from '../resources/rbac-authorization/v1.schema.js'
 import { create } from '../verbs/create.js'
 import { remove } from '../verbs/delete.js'
@@ -95,4 +98,44 @@ test('what a fresh server has: view is in edit, edit in admin, and a second look
   await flushTurns()
   assert.equal(engine.store.revision, revision)
   await again.close()
+})
+
+test('one that selects more than an object has room for keeps no other from collecting', async () => {
+  const { make, resourcesOf, parts } = await setUp()
+  const large = (name: string) => Array.from({ length: 20 }, (_, i) => ({ ...rule(name), resourceNames: [`${i}`.padEnd(100_000, name)] }))
+  for (const name of ['v', 'w']) await make(name, { rules: large(name) }, { large: 'yes' })
+  await make('part', { rules: [rule('a')] }, { part: 'yes' })
+  await make('first', collecting('large'))
+  await make('second', collecting('part'))
+  const loop = clusterRoleAggregation(parts)
+  await flushTurns()
+  assert.deepEqual(resourcesOf('second'), ['a'])
+  assert.deepEqual(resourcesOf('first'), [])
+  await loop.close()
+})
+
+timedTest('large roles and many selectors are looked at in pieces, and what is heavy is written elsewhere', async () => {
+  const { engine, make, parts } = await setUp()
+  const rules = Array.from({ length: 6000 }, (_, i) => rule(`r${i}`))
+  await make('heavy', { rules }, { part: 'yes' })
+  for (let i = 0; i < 50; i++) await make(`light-${i}`, {}, { other: `${i}` })
+  await make('many', collecting(...Array.from({ length: 2000 }, (_, i) => `l${i}`), 'part'))
+  const applied: string[] = []
+  const elsewhere = {
+    carryOut: ({ path, body }: { readonly path: string; readonly body: string }) => {
+      applied.push(path, body)
+      return Promise.resolve({ code: 200, body: Buffer.from('{}') })
+    },
+  }
+  const { timers: _, ...timeless } = parts
+  let loop: ReturnType<typeof clusterRoleAggregation> | undefined
+  const { longestMs, totalMs } = await turnsOf(async () => {
+    loop = clusterRoleAggregation({ ...timeless, engine: { ...engine, elsewhere } })
+    await until(() => applied.length > 0)
+  })
+  await loop?.close()
+  const [path, body = ''] = applied
+  assert.equal(path, '/apis/rbac.authorization.cluster.io/v1/clusterroles/many?fieldManager=clusterrole-aggregation-controller&force=true')
+  assert.deepEqual((JSON.parse(body) as ClusterRole).rules, rules)
+  assert.ok(longestMs < Math.max(20, totalMs / 3), `${longestMs.toFixed(1)} ms at a time, ${totalMs.toFixed(1)} in all`)
 })

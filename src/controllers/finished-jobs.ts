@@ -2,13 +2,14 @@
 
 import { ApiError } from '../api/api-error.js'
 import { timerMs } from '../base/clock.js'
+import { nowOrInPieces } from '../base/pieces.js'
 import { partsOf } from '../objects/keys.js'
+import { leanObject } from '../objects/lean-object.js'
 import type { Job } from '../resources/batch/v1.schema.js'
-import { remove } from '../verbs/delete.js'
 import type { Outcome } from './kit/keyed-queue.js'
-import { KeyedLoop, type LoopParts } from './kit/loop.js'
+import { KeyedLoop, type LoopParts, type Run } from './kit/loop.js'
 import type { Loop } from './leader-election.js'
-import { ownCall } from './own-call.js'
+import { removeOwn } from './own-write.js'
 
 const ttlField = Buffer.from('"ttlSecondsAfterFinished"')
 
@@ -31,14 +32,16 @@ export const finishedJobs = (parts: LoopParts): Loop =>
         },
       ]
     },
-    work: (key) => deleteWhenOver(parts, key),
+    work: (key, run) => deleteWhenOver(parts, key, run),
   })
 
-async function deleteWhenOver({ engine, catalogs }: LoopParts, key: string): Promise<Outcome> {
+async function deleteWhenOver({ engine, catalogs }: LoopParts, key: string, run: Run): Promise<Outcome> {
   const resource = catalogs.current.find('batch', 'v1', 'jobs')
   const [namespace = '', name = ''] = key.split('/')
-  const job = resource && (engine.store.read({ resource, namespace, name })?.decode(resource) as Job | undefined)
-  if (resource === undefined || job === undefined || job.metadata?.deletionTimestamp !== undefined) return undefined
+  const stored = resource && engine.store.read({ resource, namespace, name })
+  if (resource === undefined || stored === undefined) return undefined
+  const job = (await nowOrInPieces(leanObject(stored, resource), run.pieces)) as Job
+  if (job.metadata?.deletionTimestamp !== undefined) return undefined
   const overMs = endOf(job)
   if (overMs === undefined) return undefined
   const leftMs = overMs - engine.clock.now()
@@ -47,7 +50,7 @@ async function deleteWhenOver({ engine, catalogs }: LoopParts, key: string): Pro
   const { uid = '', resourceVersion = '' } = job.metadata ?? {}
   const options = { preconditions: { uid, resourceVersion }, propagationPolicy: 'Foreground' }
   try {
-    await remove(engine, ownCall(engine, { resource, namespace, name, options }))
+    await removeOwn(engine, { resource, namespace, name, options })
   } catch (thrown) {
     // It was changed or deleted, of which the loop hears.
     if (!(thrown instanceof ApiError) || ![404, 409].includes(thrown.status.code)) throw thrown

@@ -10,26 +10,42 @@ import { type OwnTarget, ownCall, serverUser, userAgentOf } from './own-call.js'
 
 type Answer = Awaited<ReturnType<NonNullable<Elsewhere['carryOut']>>>
 
-/** A merge patch; gives the revision afterwards, if something was written. */
+/** A merge patch, of a subresource where the target names one; gives the revision afterwards, if something was written. */
 export async function patchOwn(engine: Engine, target: OwnTarget, merged: object): Promise<number | undefined> {
   const here = async (isMovable: boolean): Promise<number | undefined> => {
     const { result } = await patch(engine, ownCall(engine, { ...target, isMovable }), { type: 'merge', patch: merged, duplicates: [] })
     return result.stored?.revision
   }
-  const there = { method: 'PATCH', type: 'application/merge-patch+json', body: merged } as const
+  const there = {
+    method: 'PATCH',
+    type: 'application/merge-patch+json',
+    query: queryOf(target),
+    body: () => JSON.stringify(merged),
+  } as const
   return hereOrThere(engine, target, { here, there, read: ({ body }) => Number(metadataIn(body).resourceVersion) })
+}
+
+/** An apply configuration, as JSON. */
+export async function applyOwn(engine: Engine, target: OwnTarget, configuration: string): Promise<void> {
+  const here = async (isMovable: boolean): Promise<void> => {
+    const call = ownCall(engine, { ...target, isMovable })
+    call.checkWeight(Buffer.from(configuration))
+    await patch(engine, call, { type: 'apply', patch: JSON.parse(configuration), duplicates: [] })
+  }
+  const there = { method: 'PATCH', type: 'application/apply-patch+yaml', query: queryOf(target), body: () => configuration } as const
+  await hereOrThere(engine, target, { here, there, read: () => undefined })
 }
 
 /** Whether it is gone now; if not, it is held by something. */
 export async function removeOwn(engine: Engine, target: OwnTarget): Promise<boolean> {
   const here = async (isMovable: boolean): Promise<boolean> => (await remove(engine, ownCall(engine, { ...target, isMovable }))).removed
-  const there = { method: 'DELETE', type: 'application/json', body: target.options ?? {} } as const
+  const there = { method: 'DELETE', type: 'application/json', body: () => JSON.stringify(target.options ?? {}) } as const
   return hereOrThere(engine, target, { here, there, read: () => engine.store.read(addressOf(target)) === undefined })
 }
 
 interface TwoWays<T> {
   readonly here: (isMovable: boolean) => Promise<T>
-  readonly there: { readonly method: OwnRequest['method']; readonly type: string; readonly body: object }
+  readonly there: { readonly method: OwnRequest['method']; readonly type: string; readonly query?: string; readonly body: () => string }
   readonly read: (answer: Answer) => T
 }
 
@@ -48,7 +64,8 @@ async function hereOrThere<T>(engine: Engine, target: OwnTarget, { here, there, 
     accept: `application/json;as=PartialObjectMetadata;g=${identity.group({ stem: 'meta' })};v=v1`,
     'user-agent': userAgentOf(identity),
   }
-  const request = { method: there.method, path: pathOf(target), headers, body: JSON.stringify(there.body), user: serverUser }
+  const { method, query = '' } = there
+  const request = { method, path: `${pathOf(target)}${query}`, headers, body: there.body(), user: serverUser }
   const answer = await carryOut(request, () => target.signal?.aborted !== true)
   // It is there, but nobody serves it in this version: then there is no path to it, and only here is it known.
   if (answer.code === 404 && engine.store.read(addressOf(target)) !== undefined) return here(false)
@@ -62,9 +79,15 @@ const metadataIn = (body: Uint8Array): { readonly resourceVersion?: string } =>
 
 const addressOf = ({ resource, namespace = '', name }: OwnTarget) => ({ resource, namespace, name })
 
-function pathOf({ resource, namespace = '', name }: OwnTarget): string {
+function queryOf({ options: { fieldManager, force = false } = {} }: OwnTarget): string {
+  if (fieldManager === undefined) return ''
+  return `?fieldManager=${encodeURIComponent(fieldManager)}${force ? '&force=true' : ''}`
+}
+
+function pathOf({ resource, namespace = '', name, subresource }: OwnTarget): string {
   const { group, version, subject, namespaced }: Resource = resource
   const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
   const place = namespaced ? `/namespaces/${encodeURIComponent(namespace)}` : ''
-  return `${base}${place}/${subject.resource}/${encodeURIComponent(name)}`
+  const part = subresource === undefined ? '' : `/${subresource}`
+  return `${base}${place}/${subject.resource}/${encodeURIComponent(name)}${part}`
 }

@@ -3,8 +3,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObjectMeta } from '../api/object.js'
+import { atOnce } from '../base/pieces.js'
 import { box, boxes, storeOfBoxes } from './fixture.js'
+import { leanObject } from './lean-object.js'
 import { metadataOf } from './stored-metadata.js'
+
+const known = ({ labels: _, annotations: __, managedFields: ___, ...others }: ObjectMeta) => others
 
 test('metadata are read without the rest of what is large', async () => {
   const store = await storeOfBoxes()
@@ -26,9 +30,12 @@ test('metadata are read without the rest of what is large', async () => {
     await store.put(address, store.encode(boxes, object), { expect: 0 })
     const stored = store.read(address)
     assert.ok(stored !== undefined)
-    const { managedFields: _, ...known } = stored.decode(boxes).metadata ?? {}
-    const { managedFields: __, ...found } = metadataOf(stored, boxes) as ObjectMeta
-    assert.deepEqual(found, known)
+    assert.deepEqual(known(metadataOf(stored, boxes)), known(stored.decode(boxes).metadata ?? {}))
+    assert.equal('labels' in metadataOf(stored, boxes), name === 'small')
+    const { metadata: lean, ...parts } = atOnce(leanObject(stored, boxes))
+    const { metadata: whole, ...all } = stored.decode(boxes)
+    assert.deepEqual([known(lean ?? {}), parts], [known(whole ?? {}), all])
+    assert.equal(lean?.labels === undefined, name !== 'small')
     assert.deepEqual(metadataOf(stored, boxes).finalizers, finalizers)
   }
   store.close()

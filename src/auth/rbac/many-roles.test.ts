@@ -194,7 +194,7 @@ test('a heavy role is read in steps, once for all who ask, and anew when it was 
 
 test('rules that are read in steps are those that are stored, whatever stands in them and before them', async () => {
   const stage = await stageOf()
-  const odd = ['"rules":[', '\\', '\\"', ']}],', '{[', 'ä€😀', '\u0000\n', '']
+  const odd = ['"rules":[', 'x:null', '\\', '\\"', ']}],', '{[', 'ä€😀', '\u0000\n', '']
   const rules = Array.from({ length: 9000 }, (_, i) => ({
     ...pods,
     resourceNames: [odd[i % odd.length] as string, `${i}${odd[(i * 3) % odd.length]}`],

@@ -1,10 +1,10 @@
 // Opens objects in an editor, one after the other, and sends what was changed there.
 
+import { mergeDifference } from '../../base/merge-difference.js'
 import { defineCommand } from '../command.js'
 import { editObject } from '../editing.js'
 import { Failure } from '../failure.js'
 import { UsageError } from '../flags.js'
-import { mergeDifference } from '../merge-difference.js'
 import { goJson, withoutOwners } from '../output/documents.js'
 import { outputOf, printFlags } from '../output/print-flags.js'
 import { editFlags, validationFlag, validationOf } from '../results.js'

@@ -4,16 +4,16 @@
 import { ApiError } from '../../api/api-error.js'
 import type { ApiServiceSource, RemoteVersion } from '../../api/api-services.js'
 import type { Resource } from '../../api/catalog.js'
-import type { ApiObject } from '../../api/object.js'
+import { nowOrInPieces } from '../../base/pieces.js'
 import { partsOf } from '../../objects/keys.js'
+import { leanObject } from '../../objects/lean-object.js'
 import { localCondition } from '../../resources/apiregistration/api-service.js'
 import type { APIService, APIServiceCondition } from '../../resources/apiregistration/v1.schema.js'
 import { timeOf } from '../../schema/scalars.js'
-import { update } from '../../verbs/update.js'
 import type { Outcome } from '../kit/keyed-queue.js'
 import { KeyedLoop, type LoopParts, type Run, type Source } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
-import { ownCall } from '../own-call.js'
+import { patchOwn } from '../own-write.js'
 import type { ExtensionAsker } from './ask-extension.js'
 import type { ServiceFinder } from './find-service.js'
 import { apiServicesResource, isAvailable } from './follow-api-services.js'
@@ -93,7 +93,7 @@ async function tendOne(tending: Tending, name: string, run: Run): Promise<Outcom
   const resource = apiServicesResource(parts.catalogs.current)
   const stored = resource && parts.engine.store.read({ resource, namespace: '', name })
   if (resource === undefined || stored === undefined) return undefined
-  const service = stored.decode(resource) as APIService
+  const service = (await nowOrInPieces(leanObject(stored, resource), run.pieces)) as APIService
   const listed = services.current.all.get(name)
   if (service.spec?.service === undefined) {
     await report(tending, { resource, service, condition: localCondition(parts.engine.clock.now()) })
@@ -148,14 +148,10 @@ async function report({ parts, tallies }: Tending, { resource, service, conditio
   if (isSame && old?.reason === condition.reason && old?.message === condition.message) return
   const next = isSame ? { ...condition, lastTransitionTime: old?.lastTransitionTime ?? condition.lastTransitionTime } : condition
   const conditions = old === undefined ? [...before, next] : before.map((each) => (each === old ? next : each))
-  const call = ownCall(engine, {
-    resource,
-    name,
-    subresource: 'status',
-    options: { fieldManager: engine.identity.prefixed('apiserver') },
-  })
+  const { uid = '', resourceVersion = '' } = service.metadata ?? {}
+  const target = { resource, name, subresource: 'status', options: { fieldManager: engine.identity.prefixed('apiserver') } }
   try {
-    await update(engine, call, { object: { ...service, status: { ...service.status, conditions } } as ApiObject })
+    await patchOwn(engine, target, { metadata: { uid, resourceVersion }, status: { conditions } })
   } catch (thrown) {
     // It changed meanwhile, and so is a key again; or it is gone.
     if (!(thrown instanceof ApiError) || (thrown.status.code !== 404 && thrown.status.code !== 409)) throw thrown

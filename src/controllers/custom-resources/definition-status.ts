@@ -2,8 +2,8 @@
 
 import { ApiError } from '../../api/api-error.js'
 import { Catalog, type Resource } from '../../api/catalog.js'
-import { type ApiObject, withMetadata } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { mergeDifference } from '../../base/merge-difference.js'
 import { listSome, shorten } from '../../base/shorten.js'
 import { sortTexts } from '../../base/text-order.js'
 import { metadataOf } from '../../objects/stored-metadata.js'
@@ -16,12 +16,11 @@ import type {
   CustomResourceDefinitionNames,
 } from '../../resources/apiextensions/v1.schema.js'
 import { timeOf } from '../../schema/scalars.js'
-import { update } from '../../verbs/update.js'
 import type { Outcome } from '../kit/keyed-queue.js'
 import { KeyedLoop, type LoopParts, type Run } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
 import { deleteContents, type Remaining } from '../namespace-contents.js'
-import { ownCall } from '../own-call.js'
+import { patchOwn } from '../own-write.js'
 import { acceptNames, refuseNames } from './accepted-names.js'
 import { definitionsResource, isOwnGroup } from './custom-kinds.js'
 import { Extracts } from './extracts.js'
@@ -162,7 +161,7 @@ class Tending {
     const conditions = this.withConditions(definition.status?.conditions ?? [], wanted)
     const status = { ...definition.status, acceptedNames: names, conditions }
     if (sameValue(status, definition.status)) return
-    await this.write({ ...definition, status }, 'status')
+    await this.write(definition, { status })
   }
 
   /** Times change only with the status of a condition. */
@@ -191,7 +190,7 @@ class Tending {
     const before = definition.status?.conditions ?? []
     if (before.find(({ type }) => type === 'Terminating')?.reason === 'InstanceDeletionPending') {
       // The change comes back as a key of its own.
-      await this.write({ ...definition, status: { ...definition.status, conditions: this.withConditions(before, [inProgress]) } }, 'status')
+      await this.write(definition, { status: { ...definition.status, conditions: this.withConditions(before, [inProgress]) } })
       return undefined
     }
     const resource = this.instancesOf(definition)
@@ -201,9 +200,11 @@ class Tending {
       if (left === undefined || this.run.signal.aborted) return undefined
       if (engine.store.count(resource, '') > 0) return await this.wait(definition, left)
     }
-    const next = withMetadata(definition as ApiObject, { finalizers: finalizers.filter((each) => each !== finalizer) })
     const conditions = this.withConditions(before, [endedCondition(definition, resource !== undefined)])
-    await this.write({ ...next, status: { ...definition.status, conditions } } as CustomResourceDefinition, 'status')
+    await this.write(definition, {
+      status: { ...definition.status, conditions },
+      finalizers: finalizers.filter((each) => each !== finalizer),
+    })
     return undefined
   }
 
@@ -216,7 +217,7 @@ class Tending {
       const fields = { loop: 'crd_naming_condition_controller', key: definition.metadata?.name, why: terminating.message }
       this.parts.logger[left.failures.length > 0 ? 'warn' : 'info'](fields, 'a definition waits for its objects')
       const status = { ...definition.status, conditions: this.withConditions(before, [terminating]) }
-      await this.write({ ...definition, status }, 'status')
+      await this.write(definition, { status })
     }
     return 'again'
   }
@@ -242,15 +243,23 @@ class Tending {
     return served === undefined || served.conversion !== undefined ? resource : served
   }
 
-  private async write(definition: CustomResourceDefinition, subresource?: string): Promise<void> {
+  /** Only what is changed: a definition may be heavy. */
+  private async write({ metadata, status: before }: CustomResourceDefinition, { status, finalizers }: Change): Promise<void> {
     const { engine } = this.parts
-    const call = ownCall(engine, {
+    const { name = '', uid = '', resourceVersion = '' } = metadata ?? {}
+    const target = {
       resource: this.resource,
-      name: definition.metadata?.name ?? '',
-      ...(subresource === undefined ? {} : { subresource }),
+      name,
+      subresource: 'status',
       options: { fieldManager: engine.identity.prefixed('apiserver') },
       signal: this.run.signal,
-    })
-    await update(engine, call, { object: definition as ApiObject })
+    }
+    const held = finalizers === undefined ? {} : { finalizers }
+    await patchOwn(engine, target, { metadata: { uid, resourceVersion, ...held }, status: mergeDifference(before ?? {}, status) ?? {} })
   }
+}
+
+interface Change {
+  readonly status: CustomResourceDefinition['status']
+  readonly finalizers?: readonly string[]
 }

@@ -4,19 +4,20 @@ import type { Catalog, Resource } from '../../api/catalog.js'
 import { fromSelectorObject } from '../../api/label-selector.js'
 import type { ApiObject } from '../../api/object.js'
 import { sameValue } from '../../api/validation/same-value.js'
+import { mergeDifference } from '../../base/merge-difference.js'
 import { nowOrInPieces } from '../../base/pieces.js'
 import { partsOf } from '../../objects/keys.js'
+import { leanObject } from '../../objects/lean-object.js'
 import type { ObjectAddress } from '../../objects/object-store.js'
 import { everything } from '../../objects/selection.js'
 import type { Pod } from '../../resources/core/v1.schema.js'
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from '../../resources/policy/v1.schema.js'
-import { update } from '../../verbs/update.js'
 import type { Outcome } from '../kit/keyed-queue.js'
 import { KeyedLoop, type Later, type LoopParts, type Run } from '../kit/loop.js'
 import { recordEvent } from '../kit/record-event.js'
 import { systemTimers } from '../kit/timers.js'
 import type { Loop } from '../leader-election.js'
-import { ownCall } from '../own-call.js'
+import { patchOwn } from '../own-write.js'
 import { countedStatus, disruptedPods, failedStatus, scaled } from './budget-status.js'
 import { type CountedPod, controllerOf, expectedScale, ScaleError } from './expected-pods.js'
 
@@ -100,8 +101,9 @@ async function countAgain(parts: LoopParts, key: string, run: Run): Promise<Outc
 /** Gives when it is to be counted again, in milliseconds since 1970; `'again'`: what it needs is not there, and nobody tells when it is. */
 async function countOne(parts: LoopParts, address: ObjectAddress, run: Run): Promise<number | 'again' | undefined> {
   const { engine } = parts
-  const budget = engine.store.read(address)?.decode(address.resource) as PodDisruptionBudget | undefined
-  if (budget === undefined || run.signal.aborted) return undefined
+  const stored = engine.store.read(address)
+  if (stored === undefined || run.signal.aborted) return undefined
+  const budget = (await nowOrInPieces(leanObject(stored, address.resource), run.pieces)) as PodDisruptionBudget
   const nowMs = engine.clock.now()
   const events: Event[] = []
   try {
@@ -137,7 +139,7 @@ async function podsOf(
     (function* (): Generator<undefined, void, void> {
       for (const stored of steps) {
         if (stored === undefined) yield undefined
-        else if (labels.matches(stored.labels())) found.push(countable(stored.decode(resource) as Pod))
+        else if (labels.matches(stored.labels())) found.push(countable((yield* leanObject(stored, resource)) as Pod))
       }
     })(),
     run.pieces,
@@ -189,8 +191,9 @@ interface Result {
 /** Whether there was something to write. Somebody who was quicker, such as an eviction, makes the loop count again. */
 async function write({ engine }: LoopParts, address: ObjectAddress, { budget, status }: Result): Promise<boolean> {
   if (sameValue(budget.status ?? {}, status)) return false
-  const object = { ...budget, status } as ApiObject
-  await update(engine, ownCall(engine, { ...address, subresource: 'status' }), { object })
+  const { uid = '', resourceVersion = '' } = budget.metadata ?? {}
+  const change = { metadata: { uid, resourceVersion }, status: mergeDifference(budget.status ?? {}, status) }
+  await patchOwn(engine, { ...address, subresource: 'status' }, change)
   return true
 }
 

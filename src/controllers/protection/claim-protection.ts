@@ -3,6 +3,7 @@
 import type { Catalog, Resource } from '../../api/catalog.js'
 import { nowOrInPieces } from '../../base/pieces.js'
 import { partsOf } from '../../objects/keys.js'
+import { leanObject } from '../../objects/lean-object.js'
 import { everything } from '../../objects/selection.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import type { Pod } from '../../resources/core/v1.schema.js'
@@ -79,8 +80,8 @@ async function reconcile({ engine, catalogs }: LoopParts, { namespace, name, run
   const address = { resource, namespace, name }
   const stored = engine.store.read(address)
   if (stored === undefined) return
-  const one = { address, stored, finalizer: engine.identity.label('pvc-protection') }
-  const { metadata } = stored.decode(resource)
+  const { metadata } = await nowOrInPieces(leanObject(stored, resource), run.pieces)
+  const one = { address, metadata, finalizer: engine.identity.label('pvc-protection') }
   if (metadata?.deletionTimestamp === undefined) {
     await protect(engine, one)
     return
@@ -106,7 +107,7 @@ interface Wanted {
 function* findUser(steps: Iterable<StoredObject | undefined>, pods: Resource, claim: Wanted): Generator<undefined, boolean, void> {
   for (const stored of steps) {
     if (stored === undefined) yield undefined
-    else if (words.some((word) => stored.entry.value.includes(word)) && uses(stored.decode(pods) as Pod, claim)) return true
+    else if (words.some((word) => stored.entry.value.includes(word)) && uses((yield* leanObject(stored, pods)) as Pod, claim)) return true
   }
   return false
 }

@@ -3,14 +3,13 @@
 import { ApiError } from '../../api/api-error.js'
 import type { ApiObject } from '../../api/object.js'
 import type { ObjectAddress } from '../../objects/object-store.js'
-import type { StoredObject } from '../../objects/stored-object.js'
 import type { Engine } from '../../verbs/engine.js'
-import { patch } from '../../verbs/patch.js'
-import { ownCall } from '../own-call.js'
+import { patchOwn } from '../own-write.js'
 
 export interface Protected {
   readonly address: ObjectAddress
-  readonly stored: StoredObject
+  /** As it was looked at. */
+  readonly metadata: ApiObject['metadata']
   readonly finalizer: string
 }
 
@@ -18,35 +17,26 @@ export interface Protected {
 export const graceMs = 500
 
 /** Puts the finalizer on an object that has not got it. */
-export async function protect(engine: Engine, { address, stored, finalizer }: Protected): Promise<void> {
-  const { finalizers = [] } = metadataOf(address, stored)
-  if (!finalizers.includes(finalizer)) await write(engine, { address, stored, finalizers: [...finalizers, finalizer] })
+export async function protect(engine: Engine, { address, metadata, finalizer }: Protected): Promise<void> {
+  const { finalizers = [] } = metadata ?? {}
+  if (!finalizers.includes(finalizer)) await write(engine, { address, metadata, finalizers: [...finalizers, finalizer] })
 }
 
 /** Takes it away, whoever else holds the object. */
-export async function release(engine: Engine, { address, stored, finalizer }: Protected): Promise<void> {
-  const { finalizers = [] } = metadataOf(address, stored)
+export async function release(engine: Engine, { address, metadata, finalizer }: Protected): Promise<void> {
+  const { finalizers = [] } = metadata ?? {}
   if (!finalizers.includes(finalizer)) return
-  await write(engine, { address, stored, finalizers: finalizers.filter((name) => name !== finalizer) })
+  await write(engine, { address, metadata, finalizers: finalizers.filter((name) => name !== finalizer) })
 }
 
-const metadataOf = ({ resource }: ObjectAddress, stored: StoredObject): NonNullable<ApiObject['metadata']> =>
-  stored.decode(resource).metadata ?? {}
-
-interface Rewrite {
-  readonly address: ObjectAddress
-  readonly stored: StoredObject
+interface Rewrite extends Pick<Protected, 'address' | 'metadata'> {
   readonly finalizers: readonly string[]
 }
 
-async function write(engine: Engine, { address, stored, finalizers }: Rewrite): Promise<void> {
-  const { uid = '' } = metadataOf(address, stored)
+async function write(engine: Engine, { address, metadata, finalizers }: Rewrite): Promise<void> {
+  const { uid = '', resourceVersion = '' } = metadata ?? {}
   try {
-    await patch(engine, ownCall(engine, address), {
-      type: 'merge',
-      patch: { metadata: { uid, resourceVersion: stored.resourceVersion, finalizers } },
-      duplicates: [],
-    })
+    await patchOwn(engine, address, { metadata: { uid, resourceVersion, finalizers } })
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || thrown.status.code !== 404) throw thrown
   }
