@@ -39,7 +39,7 @@ const lists: readonly object[] = [
   { metadata: { resourceVersion: '1' } },
   {
     kind: 'items',
-    items: Array.from({ length: 2000 }, (_, i) => item(`object-${i}`, { data: { text: 'x'.repeat(i % 300) } })),
+    items: Array.from({ length: 600 }, (_, i) => item(`object-${i}`, { data: { text: 'x'.repeat(i % 300) } })),
     metadata: { remainingItemCount: 3 },
   },
 ]
