@@ -49,8 +49,7 @@ async function open(opening: Opening): Promise<AssembledServer> {
   const deciding = openEngine(opening, ground, () => isServing)
   const { engine, hooks, rbac, eventRates } = deciding
   const sendNobodyHere = await joinCluster(opening, { engine, catalogs, storage, serviceRanges, trust })
-  // Read once, before anybody waits for it.
-  rbac.open()
+  readAhead(rbac)
   const loops = startLoops(opening, { engine, catalogs, certificate, trust, extensions })
   const state: ServerState = { hasStarted: false, isShuttingDown: false, startedMs: steadyClock.now(), address: '', handshakeErrors: 0 }
   const offload = startHeavyThread(opening, ground, deciding)
@@ -80,6 +79,11 @@ async function open(opening: Opening): Promise<AssembledServer> {
     parts: { engine, catalogs, storage, loops, credential, caPem, url, forget },
     close: closer({ state, sendNobodyHere, port, delayMs: settings.timeouts.shutdownDelayMs, closing }),
   }
+}
+
+/** Begun before anybody waits for it. Where it fails, whoever asks for a right tries again, and is told why. */
+function readAhead(rbac: RbacIndex): void {
+  Promise.resolve(rbac.open()).catch(() => undefined)
 }
 
 /** What everything else stands on: objects and kinds, certificates, and ways to other servers. */

@@ -69,6 +69,7 @@ async function checkBinding(sources: GrantSources, call: Call, { next, old }: Gr
   const resource = kind === 'Role' ? 'roles' : 'clusterroles'
   if (await isAllowed(sources, call, { verb: 'bind', group: apiGroup, resource, namespace, name })) return
   const named = { kind, name, namespace: kind === 'Role' ? namespace : '' }
+  await sources.index.open()
   const role = await nowOrInPieces(sources.index.rulesNamed(named), new Pieces(() => call.throwIfAborted()))
   if (role === undefined) throw notFound({ group: identity.group(rbacGroup), resource, kind }, name)
   await checkHeld(sources, call, { next, rules: role.rules })
@@ -101,6 +102,7 @@ interface Missing {
 }
 
 async function missing({ index }: GrantSources, call: Call, wanted: readonly PolicyRule[]): Promise<Missing> {
+  await index.open()
   try {
     return await nowOrInPieces(findMissing(index, call, wanted), new Pieces(() => call.throwIfAborted()))
   } catch (thrown) {

@@ -86,7 +86,7 @@ timedTest('the rules of very many roles are collected in short turns', async () 
   const stage = await stageOf()
   await times(2000, (i) => stage.role(`r${i}`, [pods], 'space'))
   await times(2000, (i) => stage.bind(`b${i}`, `Role r${i}`, 'Group:devs', 'space'))
-  stage.index.open()
+  await stage.index.open()
   const { longestMs } = await turnsOf(async () => assert.equal((await rulesOf(stage, user('ann', 'devs'))).resourceRules.length, 2000))
   assert.ok(longestMs < 20, `${longestMs} ms`)
 })
@@ -164,6 +164,7 @@ test('a role that no binding names any more is not kept by one who still looks a
   const stage = await stageOf()
   await stage.role('r', [pods], 'space')
   await stage.bind('b', 'Role r', 'User:ann', 'space')
+  await stage.index.open()
   const held = stage.index.walk(user('ann'), 'space').next().value
   assert.ok(held)
   await stage.remove('rolebindings', 'b', 'space')
@@ -176,6 +177,7 @@ test('a heavy role is read in steps, once for all who ask, and anew when it was 
   const stage = await stageOf()
   await stage.role('big', named(9000), 'space')
   await stage.bind('b', 'Role big', 'User:ann', 'space')
+  await stage.index.open()
   const role = stage.index.walk(user('ann'), 'space').next().value?.role
   assert.ok(role)
   const [one, other] = [stage.index.rulesInSteps(role), stage.index.rulesInSteps(role)]
@@ -207,6 +209,7 @@ test('rules that are read in steps are those that are stored, whatever stands in
   const stored = stage.store.read(address)
   assert.ok(stored)
   assert.deepEqual(atOnce(fieldsInSteps(stored, resource)), { metadata, rules })
+  await stage.index.open()
   assert.deepEqual(atOnce(stage.index.rulesNamed({ kind: 'Role', name: 'odd', namespace: 'space' }))?.rules, rules)
 })
 
@@ -214,6 +217,7 @@ test('a binding that is written anew in the middle of a walk is found', async ()
   const stage = await stageOf()
   await times(2, (i) => stage.role(`r${i}`, [pods], 'space'))
   await times(2, (i) => stage.bind(`b${i}`, `Role r${i}`, 'Group:devs', 'space'))
+  await stage.index.open()
   const walk = stage.index.walk(user('ann', 'devs'), 'space')
   const first = walk.next().value
   await stage.remove('rolebindings', 'b0', 'space')
@@ -225,6 +229,7 @@ test('a binding that is written anew in the middle of a walk is found', async ()
 test('bindings that are deleted while a decision is made allow nothing any more', async () => {
   const stage = await stageOf()
   await stage.role('big', named(9000), 'space')
+  await stage.index.open()
   for (const bindings of [1, 2]) {
     await times(bindings, (i) => stage.bind(`b${i}`, 'Role big', 'Group:devs', 'space'))
     const finding = findAllowing(
@@ -244,7 +249,7 @@ timedTest('a binding of very many subjects is taken in in short turns, and count
   await stage.role('r', [pods], 'space')
   await stage.role('r', [pods], 'other')
   await stage.bind('c', 'Role r', 'User:ann', 'other')
-  index.open()
+  await index.open()
   const resource = catalog.find('rbac.authorization.k8s.io', 'v1', 'rolebindings') as Resource
   const address = { resource, namespace: 'space', name: 'b' }
   const bindMany = async (prefix: string): Promise<number> => {

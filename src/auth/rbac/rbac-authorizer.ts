@@ -2,7 +2,7 @@
 
 import type { Identity } from '../../api/identity.js'
 import type { User } from '../../api/user.js'
-import { nowOrInPieces, SharedPieces } from '../../base/pieces.js'
+import { nowOrInPieces } from '../../base/pieces.js'
 import { type Promised, whenThere } from '../../base/promised.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import {
@@ -18,20 +18,16 @@ import { aggregate } from '../problems.js'
 import { accountOf } from '../service-account-name.js'
 import { type Binding, type BoundSubject, describeSubject, firstOf, subjectIndex } from './bindings.js'
 import { findAllowing, type Holder, heldRules, MissingRoles } from './held-roles.js'
-import type { RbacIndex } from './rbac-index.js'
+import { type RbacIndex, rbacPieces } from './rbac-index.js'
 import { type Asked, askedFor } from './role-rules.js'
 
 export function rbacAuthorizer(index: RbacIndex, identity: Identity): Authorizer {
   const sources = { index, identity }
   return {
     name: 'RBAC',
-    authorize: (request) => {
-      const asked = askedFor(request.info)
-      return decideAtOnce(sources, request, asked) ?? decideInPieces(sources, request, asked)
-    },
-    rulesFor: (user, namespace) => {
-      return nowOrInPieces(rulesToTell(index, { identity, user, namespace }), pieces)
-    },
+    authorize: (request) => (index.isOpen ? decide(sources, request) : whenThere(index.open(), () => decide(sources, request))),
+    rulesFor: (user, namespace) =>
+      whenThere(index.open(), () => nowOrInPieces(rulesToTell(index, { identity, user, namespace }), rbacPieces)),
   }
 }
 
@@ -40,8 +36,10 @@ interface Sources {
   readonly identity: Identity
 }
 
-/** Of all who ask: what many begin in one turn of the event loop is one piece together. */
-const pieces = new SharedPieces()
+function decide(sources: Sources, request: AccessRequest): Promised<Decision> {
+  const asked = askedFor(request.info)
+  return decideAtOnce(sources, request, asked) ?? decideInPieces(sources, request, asked)
+}
 
 /** What is looked at in one go, in rules, which takes less than a millisecond; a role that has to be read first counts as many. */
 const mostAtOnce = 20_000
@@ -73,7 +71,7 @@ function decideAtOnce({ index, identity }: Sources, { user, info }: AccessReques
 
 function decideInPieces({ index, identity }: Sources, { user, info }: AccessRequest, asked: Asked): Promised<Decision> {
   const work = findAllowing(index, { identity, user, namespace: info.namespace }, asked)
-  return whenThere(nowOrInPieces(work, pieces), ({ by, missing }) =>
+  return whenThere(nowOrInPieces(work, rbacPieces), ({ by, missing }) =>
     by === undefined ? refusedFor(missing) : allowedBy(by.binding, user, by.group),
   )
 }

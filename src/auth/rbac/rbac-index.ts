@@ -5,6 +5,7 @@ import type { Catalog, Resource } from '../../api/catalog.js'
 import type { User } from '../../api/user.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
 import { atOnce, nowOrInPieces, SharedPieces } from '../../base/pieces.js'
+import type { Promised } from '../../base/promised.js'
 import { fieldsInSteps, mostReadAtOnce } from '../../objects/fields-in-steps.js'
 import { partsOf } from '../../objects/keys.js'
 import type { ObjectStore } from '../../objects/object-store.js'
@@ -37,7 +38,10 @@ const manySubjects = 500
 /** Of more groups, those that stand there twice are looked for. */
 const fewGroups = 8
 
-/** Lives as long as the store, which tells it of changes. Nothing is read before somebody asks, or says `open`. */
+/** Of all who ask RBAC for something: what many begin in one turn of the event loop is one piece together. */
+export const rbacPieces = new SharedPieces()
+
+/** Lives as long as the store, which tells it of changes. Nothing is read before somebody says `open`, and nobody is told anything before that is done. */
 export class RbacIndex {
   readonly #store: ObjectStore
   readonly #catalog: Catalog
@@ -52,10 +56,10 @@ export class RbacIndex {
    * behind them. Whoever decides something there takes it in first.
    */
   readonly #behind = new Map<string, Generator<undefined, void, undefined>[]>()
-  readonly #pieces = new SharedPieces()
   readonly #bound = new BoundRoles()
   #decisions = 0
   #isOpen = false
+  #opening: Promise<void> | undefined
 
   constructor(store: ObjectStore, catalog: Catalog) {
     this.#store = store
@@ -64,18 +68,44 @@ export class RbacIndex {
     this.#clusterRoles = this.#find('clusterroles')
   }
 
-  open(): void {
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Reads all bindings, in pieces where there are many and once for all who ask. */
+  open(): Promised<void> {
     if (this.#isOpen) return
-    this.#isOpen = true
-    this.#followRoles(this.#roles, 'Role')
-    this.#followRoles(this.#clusterRoles, 'ClusterRole')
-    this.#followBindings(this.#find('rolebindings'))
-    this.#followBindings(this.#find('clusterrolebindings'))
+    if (this.#opening !== undefined) return this.#opening
+    const opening = nowOrInPieces(this.#openInSteps(), rbacPieces)
+    if (!(opening instanceof Promise)) return
+    this.#opening = opening.finally(() => {
+      this.#opening = undefined
+    })
+    return this.#opening
+  }
+
+  /** One that fails leaves nothing behind, and the next who asks begins anew. */
+  *#openInSteps(): Generator<undefined, void, undefined> {
+    const unwatch: (() => void)[] = []
+    try {
+      this.#followRoles(this.#roles, 'Role', unwatch)
+      this.#followRoles(this.#clusterRoles, 'ClusterRole', unwatch)
+      yield* this.#followBindings(this.#find('rolebindings'), unwatch)
+      yield* this.#followBindings(this.#find('clusterrolebindings'), unwatch)
+      this.#isOpen = true
+    } finally {
+      if (!this.#isOpen) {
+        for (const stop of unwatch) stop()
+        this.#behind.clear()
+        for (const binding of this.#bindings.values()) atOnce(this.#remove(binding))
+        this.#bindings.clear()
+      }
+    }
   }
 
   /** Whether a decision in this namespace has to wait for bindings, of which `walk` and `walkBindings` see to it. */
   isBehind(namespace: string): boolean {
-    if (!this.#isOpen) this.open()
+    this.#mustBeOpen()
     return this.#behind.size > 0 && (this.#behind.has('') || this.#behind.has(namespace))
   }
 
@@ -90,7 +120,7 @@ export class RbacIndex {
    * has seen enough and says false.
    */
   visit(user: User, namespace: string, visit: Visitor): void {
-    if (!this.#isOpen) this.open()
+    this.#mustBeOpen()
     if (!visitOf(this.#cluster, user, visit) || namespace === '') return
     const bindings = this.#byNamespace.get(namespace)
     if (bindings !== undefined) visitOf(bindings, user, visit)
@@ -153,7 +183,7 @@ export class RbacIndex {
 
   /** The same of a role that perhaps nobody is bound to. */
   *rulesNamed(named: RoleName): Generator<undefined, RoleRules | undefined, undefined> {
-    if (!this.#isOpen) this.open()
+    this.#mustBeOpen()
     const bound = this.#bound.get(named)
     return yield* bound === undefined ? this.#readInSteps(named) : this.rulesInSteps(bound)
   }
@@ -169,6 +199,11 @@ export class RbacIndex {
         if (roles !== undefined) yield { roles, group }
       }
     }
+  }
+
+  /** Of bindings that are half read nothing follows. */
+  #mustBeOpen(): void {
+    if (!this.#isOpen) throw new Error('RBAC was asked before its bindings were read')
   }
 
   #find(plural: string): Resource | undefined {
@@ -191,26 +226,35 @@ export class RbacIndex {
   }
 
   /** What was read of a role holds until it is written, and that there is none until it is made. */
-  #followRoles(resource: Resource | undefined, kind: string): void {
+  #followRoles(resource: Resource | undefined, kind: string, unwatch: (() => void)[]): void {
     if (resource === undefined) return
     const deliver = ({ object }: { readonly object: StoredObject }): void => {
       const { namespace, name } = partsOf(resource, object.key)
       const role = this.#bound.get({ kind, name, namespace })
       if (role !== undefined) this.#bound.forget(role)
     }
-    this.#store.watch({ resource, namespace: '', matches: undefined, deliver })
+    unwatch.push(this.#store.watch({ resource, namespace: '', matches: undefined, deliver }))
   }
 
-  #followBindings(resource: Resource | undefined): void {
+  *#followBindings(resource: Resource | undefined, unwatch: (() => void)[]): Generator<undefined, void, undefined> {
     if (resource === undefined) return
-    this.#store.watch({
+    /** Keys that have changed while all are read: what is read of them does not count. */
+    let changed: Set<string> | undefined = new Set<string>()
+    const stop = this.#store.watch({
       resource,
       namespace: '',
       matches: undefined,
-      deliver: ({ type, object }) => this.#take(resource, object, type === 'DELETED'),
+      deliver: ({ type, object }) => {
+        changed?.add(object.key)
+        this.#take(resource, object, type === 'DELETED')
+      },
     })
-    for (const object of this.#store.look({ resource, namespace: '', selection: everything }))
-      if (object !== undefined) this.#take(resource, object, false)
+    unwatch.push(stop)
+    for (const object of this.#store.look({ resource, namespace: '', selection: everything })) {
+      if (object !== undefined && !changed.has(object.key)) this.#take(resource, object, false)
+      yield
+    }
+    changed = undefined
   }
 
   /** A change to a binding: at once, unless that takes long or others wait that came before it. */
@@ -223,7 +267,7 @@ export class RbacIndex {
     else if (!isLong) atOnce(change)
     else {
       this.#behind.set(namespace, [change])
-      void nowOrInPieces(this.#catchUpIn(namespace), this.#pieces)
+      void nowOrInPieces(this.#catchUpIn(namespace), rbacPieces)
     }
   }
 
@@ -247,7 +291,7 @@ export class RbacIndex {
   }
 
   *#catchUp(namespace: string): Generator<undefined, void, undefined> {
-    if (!this.#isOpen) this.open()
+    this.#mustBeOpen()
     if (this.#behind.size === 0) return
     yield* this.#catchUpIn('')
     yield* this.#catchUpIn(namespace)
