@@ -135,6 +135,24 @@ test('so many wait for what others say, and no more; who needs nobody is not amo
   assert.equal(nameOf(ask('one more')), 'later')
 })
 
+test('long tokens count as several of those that wait', async () => {
+  const answers: (() => void)[] = []
+  const remote: TokenAuthenticator = (token) => {
+    token.beforeAsking?.()
+    return new Promise((resolve) => answers.push(() => resolve(undefined)))
+  }
+  const authenticators = asking(remote)
+  const ask = (token: string) => authenticateWith(authenticators, tokenCredentials(token))
+  const long = (i: number): string => `${i}`.padEnd(60_000, 'x')
+  const waiting = Array.from({ length: 250 }, (_, i) => ask(long(i)))
+  assert.throws(() => ask('one more'), /too many requests wait/)
+  for (const answer of answers) answer()
+  await Promise.all(waiting)
+  const again = Array.from({ length: 250 }, (_, i) => ask(long(i)))
+  for (const answer of answers) answer()
+  await Promise.all(again)
+})
+
 test('of findings that name thousands of groups or audiences few are kept', () => {
   const asked: string[] = []
   const many = Array.from({ length: 2000 }, (_, i) => `a${i}`)

@@ -48,6 +48,8 @@ const mostKept = 16_384
  * some twenty kilobytes.
  */
 const mostWaiting = 2000
+/** It is held in several forms until it was answered: one that is longer counts as several. */
+const lettersOfOne = 8 << 10
 /**
  * Findings of more groups, audiences and extra values, or of more letters in them, are large, and few of them are kept: a token may name thousands,
  * and a review one of them many times.
@@ -138,25 +140,25 @@ export function bearerTokens({ authenticators, audiences: own, clock, digests, t
     return result
   }
   /** Whoever comes with the same token meanwhile waits for the same answer. */
-  const share = (key: string, found: Promise<TokenResult>): Promise<TokenResult> => {
+  const share = (key: string, found: Promise<TokenResult>, weight: number): Promise<TokenResult> => {
     const answer = found
       .then((result) => keep(key, result))
       .finally(() => {
-        waiting--
+        waiting -= weight
         pending.delete(key)
         if (tally !== undefined) tally.inFlight--
       })
-    waiting++
+    waiting += weight
     if (tally !== undefined) tally.inFlight++
     pending.set(key, answer)
     return answer
   }
-  const wait = (answer: Promise<TokenResult>): Promise<TokenResult> => {
+  const wait = (answer: Promise<TokenResult>, weight: number): Promise<TokenResult> => {
     beforeAsking()
-    waiting++
+    waiting += weight
     if (tally !== undefined) tally.blocked++
     return answer.finally(() => {
-      waiting--
+      waiting -= weight
       if (tally !== undefined) tally.blocked--
     })
   }
@@ -168,9 +170,10 @@ export function bearerTokens({ authenticators, audiences: own, clock, digests, t
     const known = find(key, now)
     if (known !== undefined) return known
     const asked = pending.get(key)
-    if (asked !== undefined) return wait(asked)
+    const weight = Math.max(1, Math.ceil(bearerToken.length / lettersOfOne))
+    if (asked !== undefined) return wait(asked, weight)
     const found = askAll(authenticators, { text: bearerToken, digest, audiences: audiences ?? own, now, beforeAsking })
-    return found instanceof Promise ? share(key, found) : keep(key, found)
+    return found instanceof Promise ? share(key, found, weight) : keep(key, found)
   }
   return tally === undefined ? withToken(authenticate) : withToken(timed(authenticate, tally))
 }
