@@ -13,3 +13,14 @@ test('what was changed, added and removed, and nothing else', () => {
   })
   assert.deepEqual(mergeDifference(before, { ...before, a: { deep: true }, e: 'flat' }), { a: { deep: true }, e: 'flat' })
 })
+
+test('numbers that JSON cannot say are compared as well', () => {
+  const before = { big: 9007199254740993n, list: [{ big: 1n, other: [] }] }
+  assert.equal(mergeDifference(before, { big: 9007199254740993n, list: [{ big: 1n, other: [] }] }), undefined)
+  assert.deepEqual(mergeDifference(before, { big: 9007199254740994n, list: [{ big: 2n, other: [] }] }), {
+    big: 9007199254740994n,
+    list: [{ big: 2n, other: [] }],
+  })
+  for (const other of [[{ big: 1n }], [{ big: 1n, other: {} }], [{ big: 1n, other: [] }, 1], 'x', null])
+    assert.deepEqual(mergeDifference(before, { ...before, list: other }), { list: other })
+})

@@ -100,6 +100,40 @@ test('what a fresh server has: view is in edit, edit in admin, and a second look
   await again.close()
 })
 
+test('a label or annotation of that name makes no role collect', async () => {
+  const { make, resourcesOf, parts } = await setUp()
+  await make('labelled', { rules: [rule('a')] }, { aggregationRule: 'none' })
+  await make('annotated', { metadata: { name: 'annotated', annotations: { aggregationRule: 'none' } }, rules: [rule('b')] })
+  const loop = clusterRoleAggregation(parts)
+  await flushTurns()
+  assert.deepEqual([resourcesOf('labelled'), resourcesOf('annotated')], [['a'], ['b']])
+  await loop.close()
+})
+
+test('one that stops collecting while others are filled keeps the rules that it was given', async () => {
+  const { engine, make, read, change, resourcesOf, parts } = await setUp()
+  await make('part', { rules: [rule('part')] }, { part: 'yes' })
+  for (let i = 0; i < 10; i++) await make(`c${i}`, collecting('part'))
+  await make('last', collecting('part'))
+  let given: Promise<unknown> | undefined
+  const resource = parts.catalogs.current.find('rbac.authorization.cluster.io', 'v1', 'clusterroles') as Resource
+  const unwatch = engine.store.watch({
+    resource,
+    namespace: '',
+    matches: undefined,
+    deliver: ({ object }) => {
+      if (object.key.endsWith('/c0')) given ??= change('last', { ...read('last'), aggregationRule: undefined, rules: [rule('mine')] })
+    },
+  })
+  const loop = clusterRoleAggregation(parts)
+  for (let i = 0; i < 5; i++) await flushTurns()
+  assert.ok(given !== undefined)
+  await given
+  assert.deepEqual([resourcesOf('c9'), resourcesOf('last')], [['part'], ['mine']])
+  unwatch()
+  await loop.close()
+})
+
 test('one that selects more than an object has room for keeps no other from collecting', async () => {
   const { make, resourcesOf, parts } = await setUp()
   const large = (name: string) => Array.from({ length: 20 }, (_, i) => ({ ...rule(name), resourceNames: [`${i}`.padEnd(100_000, name)] }))

@@ -33,7 +33,7 @@ export const clusterRoleAggregation = (parts: LoopParts): Loop =>
       const resource = rolesOf(parts)
       if (resource === undefined) return []
       // Roles without labels are selected by nobody.
-      return [{ resource, namespace: '', matches: (role) => role.labels() !== undefined || collects(role), keyOf: () => allRoles }]
+      return [{ resource, namespace: '', matches: (role) => role.labels() !== undefined || mayCollect(role), keyOf: () => allRoles }]
     },
     work: async (_, run) => {
       const resource = rolesOf(parts)
@@ -45,8 +45,8 @@ export const clusterRoleAggregation = (parts: LoopParts): Loop =>
 const rolesOf = ({ engine, catalogs }: LoopParts): Resource | undefined =>
   catalogs.current.find(engine.identity.group({ stem: 'rbac.authorization' }), 'v1', 'clusterroles')
 
-/** Found without decoding it: no text can have such a word in it, because of its quotes. */
-const collects = ({ entry }: StoredObject): boolean => entry.value.includes('"aggregationRule":')
+/** Whether it may collect, found without decoding it: no text can have such a word in it, because of its quotes; the name of a label can. */
+const mayCollect = ({ entry }: StoredObject): boolean => entry.value.includes('"aggregationRule":')
 
 interface Collecting extends LoopParts, Run {
   readonly resource: Resource
@@ -67,7 +67,7 @@ async function findCollectors({ engine, resource, pieces }: Collecting): Promise
   for await (const page of pagesOf(engine.store, { resource, namespace: '' }, pieces)) {
     for (const role of page) {
       if (pieces.isOver) await pieces.next()
-      if (collects(role)) names.push(partsOf(resource, role.key).name)
+      if (mayCollect(role)) names.push(partsOf(resource, role.key).name)
     }
   }
   return names
@@ -78,6 +78,7 @@ async function fill(collecting: Collecting, name: string): Promise<void> {
   const role = read(collecting, name)
   if (role === undefined) return
   const selectors = await nowOrInPieces(selectorsOf(collecting, role), pieces)
+  if (selectors === undefined) return
   const selected = await select(collecting, selectors, name)
   const rules = await nowOrInPieces(distinctRules(collecting, selected), pieces)
   const isSame = await nowOrInPieces(hasRules(collecting, role, rules), pieces)
@@ -87,9 +88,14 @@ async function fill(collecting: Collecting, name: string): Promise<void> {
 const read = ({ engine, resource }: Collecting, name: string): StoredObject | undefined =>
   engine.store.read({ resource, namespace: '', name })
 
-function* selectorsOf({ resource }: Collecting, role: StoredObject): Generator<undefined, readonly CompiledLabelSelector[], undefined> {
+/** Undefined: it does not collect. */
+function* selectorsOf(
+  { resource }: Collecting,
+  role: StoredObject,
+): Generator<undefined, readonly CompiledLabelSelector[] | undefined, undefined> {
   const { aggregationRule } = yield* fieldsOf(resource, role)
-  const written = (aggregationRule?.clusterRoleSelectors ?? []) as readonly LabelSelectorObject[]
+  if (aggregationRule === undefined || aggregationRule === null) return undefined
+  const written = (aggregationRule.clusterRoleSelectors ?? []) as readonly LabelSelectorObject[]
   const selectors: CompiledLabelSelector[] = []
   for (const selector of written) {
     if (requirementsOf(selector) > mostRequirements) {
@@ -171,8 +177,8 @@ function* hasRules(collecting: Collecting, role: StoredObject, rules: ReadonlySe
 /** Who owns the other fields goes on to own them. */
 async function write({ engine, resource, signal }: Collecting, role: StoredObject, rules: ReadonlySet<string>): Promise<void> {
   const { name } = partsOf(resource, role.key)
-  // One that was deleted meanwhile is not made again.
-  const metadata = { name, uid: uidOf(bytesOf(role.entry)) }
+  // One that was deleted meanwhile is not made again, and one that was changed, and may not collect any more, is looked at again.
+  const metadata = { name, uid: uidOf(bytesOf(role.entry)), resourceVersion: role.resourceVersion }
   const head = JSON.stringify({ apiVersion: resource.apiVersion, kind: resource.kind, metadata })
   const configuration = `${head.slice(0, -1)},"rules":[${[...rules].join(',')}]}`
   try {

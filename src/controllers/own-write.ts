@@ -2,7 +2,11 @@
 
 import { ApiError, type StatusBody } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
+import { nowOrInPieces, Pieces } from '../base/pieces.js'
+import type { Promised } from '../base/promised.js'
 import { TooHeavyError } from '../base/weight.js'
+import { sliceMembers } from '../codec/json-slices.js'
+import { writeAny } from '../schema/write.js'
 import { remove } from '../verbs/delete.js'
 import type { Elsewhere, Engine, OwnRequest } from '../verbs/engine.js'
 import { patch } from '../verbs/patch.js'
@@ -20,9 +24,9 @@ export async function patchOwn(engine: Engine, target: OwnTarget, merged: object
     method: 'PATCH',
     type: 'application/merge-patch+json',
     query: queryOf(target),
-    body: () => JSON.stringify(merged),
+    body: () => writeAny(merged),
   } as const
-  return hereOrThere(engine, target, { here, there, read: ({ body }) => Number(metadataIn(body).resourceVersion) })
+  return hereOrThere(engine, target, { here, there, read: ({ body }) => nowOrInPieces(revisionIn(body), new Pieces()) })
 }
 
 /** An apply configuration, as JSON. */
@@ -46,7 +50,7 @@ export async function removeOwn(engine: Engine, target: OwnTarget): Promise<bool
 interface TwoWays<T> {
   readonly here: (isMovable: boolean) => Promise<T>
   readonly there: { readonly method: OwnRequest['method']; readonly type: string; readonly query?: string; readonly body: () => string }
-  readonly read: (answer: Answer) => T
+  readonly read: (answer: Answer) => Promised<T>
 }
 
 async function hereOrThere<T>(engine: Engine, target: OwnTarget, { here, there, read }: TwoWays<T>): Promise<T> {
@@ -73,9 +77,17 @@ async function hereOrThere<T>(engine: Engine, target: OwnTarget, { here, there, 
   return read(answer)
 }
 
-const parse = (body: Uint8Array): unknown => JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString())
-const metadataIn = (body: Uint8Array): { readonly resourceVersion?: string } =>
-  (parse(body) as { readonly metadata?: { readonly resourceVersion?: string } }).metadata ?? {}
+const bufferOf = (body: Uint8Array): Buffer => Buffer.from(body.buffer, body.byteOffset, body.length)
+const parse = (body: Uint8Array): unknown => JSON.parse(bufferOf(body).toString())
+
+/** The rest of the metadata may be long, and nobody asks for it. */
+function* revisionIn(body: Uint8Array): Generator<undefined, number, void> {
+  const { metadata } = Object.fromEntries(yield* sliceMembers(bufferOf(body), metadataOnly, { depth: Number.POSITIVE_INFINITY }))
+  const text = metadata?.get('resourceVersion')
+  return text === undefined ? Number.NaN : Number(parse(text))
+}
+
+const metadataOnly: ReadonlySet<string> = new Set(['metadata'])
 
 const addressOf = ({ resource, namespace = '', name }: OwnTarget) => ({ resource, namespace, name })
 

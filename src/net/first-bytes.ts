@@ -11,7 +11,7 @@ interface ReadHandle extends Omit<Handle, 'reading'> {
 }
 
 /**
- * Calls `ready` once when something has come, or the end. What is given back undoes it, and hands the bytes to the stream; no more are read until
+ * Calls `ready` once when something has come, or the end, but not where the connection has failed. What is given back undoes it, and hands the bytes to the stream; no more are read until
  * then. The connection was just accepted, and nobody reads from it.
  */
 export function awaitFirstBytes(socket: Socket, ready: () => void): () => void {
@@ -29,7 +29,7 @@ export function awaitFirstBytes(socket: Socket, ready: () => void): () => void {
       handle.reading = false
       handle.readStop?.()
     } else usual.call(handle, bytes)
-    ready()
+    if (!socket.destroyed) ready()
   }
   return () => {
     handle.onread = usual

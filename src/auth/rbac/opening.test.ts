@@ -63,3 +63,34 @@ test('bindings that could not be read are read anew by the next who asks', async
   assert.equal((await decide(stage, user('ann'), `${ns}/pods/p`)).verdict, 'allow')
   assert.equal(stage.index.isOpen, true)
 })
+
+test('one that could not be opened forgets a binding that was being changed meanwhile', async () => {
+  const stage = await stageOf()
+  await stage.role('r', [pods], 'space')
+  const bindCrowd = (first: string): Promise<void> =>
+    stage.bind(
+      'crowd',
+      'Role r',
+      [first, ...Array.from({ length: 5000 }, (_, i) => `u${i}`)].map((name) => `User:${name}`).join(' '),
+      'space',
+    )
+  const verdict = async (name: string): Promise<string> => (await decide(stage, user(name), `${ns}/pods/p`)).verdict
+  await bindCrowd('mallory')
+  const { look } = stage.store
+  stage.store.look = function* (query) {
+    yield* look.call(stage.store, query)
+    // Until it is taken in.
+    for (const untilMs = performance.now() + 100; performance.now() < untilMs; ) yield undefined
+    let isChanged = false
+    void bindCrowd('ann').then(() => {
+      isChanged = true
+    })
+    while (!isChanged) yield undefined
+    throw new Error('the disk is gone')
+  }
+  await assert.rejects(verdict('ann'), /the disk is gone/)
+  stage.store.look = look
+  assert.deepEqual([await verdict('ann'), await verdict('mallory')], ['allow', 'no-opinion'])
+  await stage.remove('rolebindings', 'crowd', 'space')
+  assert.deepEqual([await verdict('ann'), await verdict('mallory')], ['no-opinion', 'no-opinion'])
+})

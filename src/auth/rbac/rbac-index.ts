@@ -47,16 +47,16 @@ export class RbacIndex {
   readonly #catalog: Catalog
   readonly #roles: Resource | undefined
   readonly #clusterRoles: Resource | undefined
-  readonly #cluster = new BindingsBySubject()
-  readonly #byNamespace = new Map<string, BindingsBySubject>()
+  #cluster = new BindingsBySubject()
+  #byNamespace = new Map<string, BindingsBySubject>()
   /** By their keys in the store. */
-  readonly #bindings = new Map<string, Binding>()
+  #bindings = new Map<string, Binding>()
   /**
    * What has not been taken in of the changes to bindings of a namespace, or of the cluster: those of bindings with very many subjects, and what came
    * behind them. Whoever decides something there takes it in first.
    */
   readonly #behind = new Map<string, Generator<undefined, void, undefined>[]>()
-  readonly #bound = new BoundRoles()
+  #bound = new BoundRoles()
   #decisions = 0
   #isOpen = false
   #opening: Promise<void> | undefined
@@ -96,9 +96,12 @@ export class RbacIndex {
     } finally {
       if (!this.#isOpen) {
         for (const stop of unwatch) stop()
+        // All of it: a change that was half way has left its binding in some of them only.
         this.#behind.clear()
-        for (const binding of this.#bindings.values()) atOnce(this.#remove(binding))
-        this.#bindings.clear()
+        this.#cluster = new BindingsBySubject()
+        this.#byNamespace = new Map()
+        this.#bindings = new Map()
+        this.#bound = new BoundRoles()
       }
     }
   }

@@ -224,3 +224,16 @@ test('a pod may have a name that every object of the language knows', async () =
   assert.deepEqual(counts(await status()), [2, 2, 1, 1])
   await loop.close()
 })
+
+test('a number in a status that JSON cannot say keeps neither this budget nor those behind it from being counted', async () => {
+  const { budgets, makePod, loop, status } = await setUp()
+  const zeros = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 }
+  const odd = { status: { ...zeros, observedGeneration: 9007199254740993n } }
+  await budgets.put({ metadata: { name: 'a', generation: 1 }, spec: { minAvailable: 1, selector }, ...odd })
+  await budgets.put({ metadata: { name: 'b', generation: 1 }, spec: { minAvailable: 1, selector } })
+  await status()
+  for (const name of ['p', 'q', 'r']) await makePod(name)
+  assert.deepEqual(counts(await status()), [3, 3, 1, 2])
+  assert.deepEqual(counts(budgets.read<PodDisruptionBudget>('a')?.status ?? {}), [3, 3, 1, 2])
+  await loop.close()
+})

@@ -89,11 +89,15 @@ async function countAgain(parts: LoopParts, key: string, run: Run): Promise<Outc
         )
   let againMs: number | undefined
   let isAgain = false
+  const failures: unknown[] = []
   for (const each of names) {
-    const next = await countOne(parts, { resource, namespace, name: each }, run)
+    const counted = countOne(parts, { resource, namespace, name: each }, run)
+    const next = await counted.catch((thrown: unknown) => void failures.push(thrown))
     if (next === 'again') isAgain = true
     else if (next !== undefined) againMs = Math.min(againMs ?? next, next)
   }
+  // One that cannot be counted keeps no other from it.
+  if (failures.length > 0) throw failures[0]
   if (isAgain && againMs === undefined) return 'again'
   return againMs === undefined ? undefined : { afterMs: Math.max(1000, againMs - parts.engine.clock.now()) }
 }
