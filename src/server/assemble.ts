@@ -110,7 +110,7 @@ async function openGround(opening: Opening) {
 type Deciding = ReturnType<typeof openEngine>
 
 function openEngine({ settings, logger, closing }: Opening, ground: Ground, isServing: () => boolean) {
-  const rbac = new RbacIndex(ground.store, ground.catalogs.current)
+  const rbac = new RbacIndex(ground.store, ground.catalogs.current, logger)
   const turns = new QuotaTurns()
   const hooks = openHooks(settings, ground.outbound, isServing)
   closing.add(() => hooks.close())

@@ -2,13 +2,18 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Resource } from '../../api/catalog.js'
+import type { ApiObject } from '../../api/object.js'
 import { parseRequest } from '../../api/request-info.js'
 import type { User } from '../../api/user.js'
+import { silentLogger } from '../../base/logger.js'
 import { timedTest } from '../../base/timed-test.fixture.js'
 import { turnsOf } from '../../base/turns.fixture.js'
 import type { PolicyRule } from '../../resources/rbac-authorization/v1.schema.js'
 import type { Decision } from '../authorize.js'
-import { type Stage, stageOf, user } from './rbac.fixture.js'
+import { catalog, identity, type Stage, stageOf, user } from './rbac.fixture.js'
+import { rbacAuthorizer } from './rbac-authorizer.js'
+import { RbacIndex } from './rbac-index.js'
 
 const pods: PolicyRule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] }
 const ns = '/api/v1/namespaces/space'
@@ -93,4 +98,24 @@ test('one that could not be opened forgets a binding that was being changed mean
   assert.deepEqual([await verdict('ann'), await verdict('mallory')], ['allow', 'no-opinion'])
   await stage.remove('rolebindings', 'crowd', 'space')
   assert.deepEqual([await verdict('ann'), await verdict('mallory')], ['no-opinion', 'no-opinion'])
+})
+
+test('a long binding that cannot be read gives nobody anything, and the log says so', async () => {
+  const { store, role, bind } = await stageOf()
+  await role('r', [pods], 'space')
+  const said: string[] = []
+  const index = new RbacIndex(store, catalog, { ...silentLogger, error: (_fields, message) => void said.push(message) })
+  const authorizer = rbacAuthorizer(index, identity)
+  const verdict = async (name: string) =>
+    (await authorizer.authorize({ user: user(name), info: parseRequest('GET', `${ns}/pods/p`) })).verdict
+  await bind('b', 'Role r', 'User:ann', 'space')
+  assert.equal(await verdict('ann'), 'allow')
+  const address = { resource: catalog.find('rbac.authorization.k8s.io', 'v1', 'rolebindings') as Resource, namespace: 'space', name: 'b' }
+  const subjects = Array.from({ length: 5000 }, (_, i) => ({ kind: 'User', name: `u${i}` }))
+  const metadata = { name: 'b', namespace: 'space', uid: 'b', creationTimestamp: '2020-01-01T00:00:00Z' }
+  const value = store.encode(address.resource, { metadata, roleRef: { kind: 'Role', name: 'r' }, subjects } as ApiObject)
+  value.fill('x', value.length - 100)
+  await store.put(address, value, { expect: store.read(address)?.revision ?? 0 })
+  assert.deepEqual([await verdict('ann'), await verdict('u0')], ['no-opinion', 'no-opinion'])
+  assert.deepEqual(said, ['a role binding cannot be read, and gives nobody anything'])
 })

@@ -4,6 +4,7 @@
 import type { Catalog, Resource } from '../../api/catalog.js'
 import type { User } from '../../api/user.js'
 import { getOrInsert } from '../../base/get-or-insert.js'
+import { type Logger, silentLogger } from '../../base/logger.js'
 import { atOnce, nowOrInPieces, SharedPieces } from '../../base/pieces.js'
 import type { Promised } from '../../base/promised.js'
 import { fieldsInSteps, mostReadAtOnce } from '../../objects/fields-in-steps.js'
@@ -45,6 +46,7 @@ export const rbacPieces = new SharedPieces()
 export class RbacIndex {
   readonly #store: ObjectStore
   readonly #catalog: Catalog
+  readonly #logger: Logger
   readonly #roles: Resource | undefined
   readonly #clusterRoles: Resource | undefined
   #cluster = new BindingsBySubject()
@@ -61,8 +63,9 @@ export class RbacIndex {
   #isOpen = false
   #opening: Promise<void> | undefined
 
-  constructor(store: ObjectStore, catalog: Catalog) {
+  constructor(store: ObjectStore, catalog: Catalog, logger: Logger = silentLogger) {
     this.#store = store
+    this.#logger = logger
     this.#catalog = catalog
     this.#roles = this.#find('roles')
     this.#clusterRoles = this.#find('clusterroles')
@@ -303,9 +306,19 @@ export class RbacIndex {
   /** Each who wants it goes on where the one before has stopped. */
   *#catchUpIn(namespace: string): Generator<undefined, void, undefined> {
     for (let waiting = this.#behind.get(namespace); waiting !== undefined; waiting = this.#behind.get(namespace)) {
-      if (isTakenIn(waiting[0])) waiting.shift()
+      if (this.#isTakenIn(waiting[0])) waiting.shift()
       if (waiting.length === 0) this.#behind.delete(namespace)
       yield
+    }
+  }
+
+  /** Goes on with a change; whether it is at its end. One that fails, because its binding cannot be read, has dropped what was there before. */
+  #isTakenIn(change: Generator<undefined, void, undefined> | undefined): boolean {
+    try {
+      return change?.next().done !== false
+    } catch (error) {
+      this.#logger.error({ error }, 'a role binding cannot be read, and gives nobody anything')
+      return true
     }
   }
 
@@ -318,15 +331,6 @@ export class RbacIndex {
 
   #of({ namespace }: Binding): BindingsBySubject {
     return namespace === '' ? this.#cluster : getOrInsert(this.#byNamespace, namespace, () => new BindingsBySubject())
-  }
-}
-
-/** Goes on with a change; whether it is at its end. One that fails, because its binding cannot be read, has dropped what was there before. */
-function isTakenIn(change: Generator<undefined, void, undefined> | undefined): boolean {
-  try {
-    return change?.next().done !== false
-  } catch {
-    return true
   }
 }
 
