@@ -2,6 +2,7 @@
 
 import { type ClientHttp2Session, connect } from 'node:http2'
 import { Agent, request as requestHttp1 } from 'node:https'
+import type { Socket } from 'node:net'
 import type { Access } from '../kit/api-client.js'
 import { trusting } from '../kit/trust.js'
 import type { FuzzAnswer } from './check-answer.js'
@@ -20,6 +21,7 @@ interface Sending {
 export class FuzzClient {
   readonly #access: Access
   readonly #agent: Agent
+  readonly #heard = new WeakSet<Socket>()
   #session: ClientHttp2Session | undefined
 
   constructor(access: Access) {
@@ -44,6 +46,7 @@ export class FuzzClient {
           response.on('close', () => resolve('closed'))
         })
         sent.on('error', () => resolve('closed'))
+        sent.on('socket', (socket) => this.#listen(socket))
         const timer = setTimeout(() => {
           resolve('late')
           sent.destroy()
@@ -54,6 +57,13 @@ export class FuzzClient {
         resolve('unsendable')
       }
     })
+  }
+
+  /** Between two requests, and while it is closed, nobody else hears what fails on a connection. */
+  #listen(socket: Socket): void {
+    if (this.#heard.has(socket)) return
+    this.#heard.add(socket)
+    socket.on('error', () => undefined)
   }
 
   #sendHttp2({ method, path, body }: FuzzRequest, { headers, patienceMs }: Sending): Promise<Outcome> {
