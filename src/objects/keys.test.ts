@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { box, boxes, put, storeOfBoxes } from './fixture.js'
 import { collectionOf } from './keys.js'
 
 test('the collection of a key does not depend on the keys before it', () => {
@@ -12,4 +13,10 @@ test('the collection of a key does not depend on the keys before it', () => {
       assert.equal(collectionOf(key), key.slice(0, key.indexOf('/')))
     }
   }
+})
+
+test('half of a surrogate pair in a name is the character that stands for it', async () => {
+  const store = await storeOfBoxes()
+  await put(store, box('a\ud800'))
+  assert.equal(store.read({ resource: boxes, namespace: 'n', name: 'a\ufffd' })?.decode(boxes).metadata?.name, 'a\ufffd')
 })

@@ -4,8 +4,9 @@
 import type { Resource } from '../api/catalog.js'
 import type { KeyRange } from '../storage/storage.js'
 
+/** Half of a surrogate pair, which JSON can spell, becomes what it is in the bytes of the object. */
 export const keyOf = (resource: Resource, namespace: string, name: string): string =>
-  resource.namespaced ? `${resource.collection}/${namespace}/${name}` : `${resource.collection}/${name}`
+  (resource.namespaced ? `${resource.collection}/${namespace}/${name}` : `${resource.collection}/${name}`).toWellFormed()
 
 export const keyAt = ({ resource, namespace, name }: { readonly resource: Resource } & KeyParts): string => keyOf(resource, namespace, name)
 
