@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { identityOf } from '../api/identity.js'
+import { whileCounting } from '../base/turn-count.fixture.js'
 import type { PresentedToken, TokenResult } from './bearer-tokens.js'
 import { type WebhookTokenOptions, webhookTokens } from './webhook-tokens.js'
 
@@ -156,14 +157,6 @@ test('a user of more groups than are gone through with every request is none', a
 test('of long answers that come at the same time a few are read in a turn of the event loop', async () => {
   const groups = Array.from({ length: 9000 }, (_, i) => `${i}`.padEnd(45, 'x'))
   const { authenticate } = stage(() => ({ body: { authenticated: true, user: { groups } } }))
-  let turn = 0
-  let isDone = false
-  const count = (): void => {
-    turn++
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  const turns = await Promise.all(Array.from({ length: 30 }, () => authenticate().then(() => turn)))
-  isDone = true
+  const turns = await whileCounting((count) => Promise.all(Array.from({ length: 30 }, () => authenticate().then(() => count.turn))))
   assert.ok(new Set(turns).size > 3, `in ${new Set(turns).size} turns`)
 })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { stat } from 'node:fs'
 import { test } from 'node:test'
 import { inPieces, nowOrInPieces, Pieces, SharedPieces } from './pieces.js'
+import { whileCounting } from './turn-count.fixture.js'
 
 const spin = (ms: number): void => {
   for (const until = performance.now() + ms; performance.now() < until; );
@@ -22,16 +23,10 @@ function* steps(count: number, ms: number, done: () => void = () => undefined): 
 }
 
 test('others get their turn while long work is done', async () => {
-  let turns = 0
-  let isDone = false
-  const count = (): void => {
-    turns++
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  assert.equal(await inPieces(steps(40, 1)), 'done')
-  isDone = true
-  assert.ok(turns >= 4, `${turns} turns in 40 ms of work`)
+  await whileCounting(async (count) => {
+    assert.equal(await inPieces(steps(40, 1)), 'done')
+    assert.ok(count.turn >= 4, `${count.turn} turns in 40 ms of work`)
+  })
 })
 
 test('what begins while connections are read goes on after they were looked at again', async () => {

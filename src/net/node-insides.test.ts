@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { after, test } from 'node:test'
 import type { Logger } from '../base/logger.js'
+import { whileCounting } from '../base/turn-count.fixture.js'
 import { issueCertificate } from './issue-certificate.js'
 import { lookAtNode, type NodeInsides, nodeProbes, type Probes, warnOfMissing } from './node-insides.js'
 import { handleOf } from './socket-handle.js'
@@ -84,29 +85,23 @@ test('what is missing is named, all of it in one line', async () => {
 test('all of it is known when it is looked at, one thing in each turn of the event loop', async () => {
   const { told, logger } = logged()
   const turns: number[] = []
-  let turn = 0
-  let isDone = false
-  const count = (): void => {
-    turn++
-    if (!isDone) setImmediate(count)
-  }
-  setImmediate(count)
-  const counted = <A extends unknown[], T>(probe: (...given: A) => T): ((...given: A) => T) => {
-    return (...given) => {
-      turns.push(turn)
-      return probe(...given)
+  await whileCounting(async (count) => {
+    const counted = <A extends unknown[], T>(probe: (...given: A) => T): ((...given: A) => T) => {
+      return (...given) => {
+        turns.push(count.turn)
+        return probe(...given)
+      }
     }
-  }
-  const { parser, context, encrypted, http2: server, session } = nodeProbes
-  const probes: Probes = {
-    parser: counted(parser),
-    context: counted(context),
-    encrypted: counted(encrypted),
-    http2: counted(server),
-    session: counted(session),
-  }
-  await lookAtNode(await listening(), cert, logger, probes)
-  isDone = true
+    const { parser, context, encrypted, http2: server, session } = nodeProbes
+    const probes: Probes = {
+      parser: counted(parser),
+      context: counted(context),
+      encrypted: counted(encrypted),
+      http2: counted(server),
+      session: counted(session),
+    }
+    await lookAtNode(await listening(), cert, logger, probes)
+  })
   assert.deepEqual(told, [])
   assert.equal(turns.length, 5)
   assert.equal(new Set(turns).size, 5, turns.join())

@@ -6,10 +6,8 @@ import { parseJson } from '../codec/json.js'
 import { type Slices, sliceRecord } from '../codec/json-slices.js'
 import { readValue } from '../schema/read.js'
 import { bodyStartOf, bytesOf, spliceOf } from './entry-header.js'
+import { mostReadAtOnce } from './fields-in-steps.js'
 import { isCurrent, openBrace, type StoredKind, type StoredObject } from './stored-object.js'
-
-/** From here on a parser takes longer than a look for members. */
-const largeBytes = 64 << 10
 
 const hung: ReadonlySet<string> = new Set(['labels', 'annotations', 'managedFields'])
 const closeBrace = Uint8Array.of(0x7d)
@@ -17,7 +15,7 @@ const closeBrace = Uint8Array.of(0x7d)
 /** In the version that is stored now, in short steps. One that was written in another version, or is small, is decoded whole. */
 export function* leanObject(stored: StoredObject, resource: StoredKind): Generator<undefined, ApiObject, void> {
   const bytes = bytesOf(stored.entry)
-  if (stored.size < largeBytes || !isCurrent(bytes, resource)) return stored.decode(resource)
+  if (stored.size <= mostReadAtOnce || !isCurrent(bytes, resource)) return stored.decode(resource)
   const body = stored.entry.value.subarray(bodyStartOf(bytes))
   const members = yield* sliceRecord(Buffer.concat([openBrace, body, closeBrace]))
   const { metadata, ...others } = Object.fromEntries(members)

@@ -3,11 +3,9 @@
 import type { ObjectMeta } from '../api/object.js'
 import { membersWithout } from '../codec/json-slices.js'
 import { bytesOf } from './entry-header.js'
+import { mostReadAtOnce } from './fields-in-steps.js'
 import { placeBehindUid } from './owner-fields.js'
 import type { StoredKind, StoredObject } from './stored-object.js'
-
-/** From here on a parser takes longer than a look for one member. */
-const largeBytes = 64 << 10
 
 /**
  * What anybody may hang on an object is not read, nor the owners of fields, of which there may be as many as there are fields, and which stand last
@@ -18,7 +16,7 @@ export type KnownMeta = Omit<ObjectMeta, 'labels' | 'annotations' | 'managedFiel
 const unread = { names: new Set(['labels', 'annotations']), last: 'managedFields' }
 
 export function metadataOf(stored: StoredObject, resource: StoredKind): KnownMeta {
-  if (stored.size < largeBytes) return stored.inAnyVersion(resource).metadata ?? {}
+  if (stored.size <= mostReadAtOnce) return stored.inAnyVersion(resource).metadata ?? {}
   const { value } = stored.entry
   const within = placeBehindUid(bytesOf(stored.entry))
   // Only names stand between the two, in which quotes are escaped.
