@@ -5,6 +5,7 @@ import type { User } from '../api/user.js'
 import { type Authenticator, authenticateWith, type Found } from '../auth/authenticate.js'
 import { type Authorizer, authorizeWith, type Decision, refusal } from '../auth/authorize.js'
 import type { AttemptResult, AuthenticationTallies } from '../auth/tallies.js'
+import { setOwner } from '../net/fair-turns.js'
 import type { Exchange } from './exchange.js'
 import type { Answered, Filter } from './pipeline.js'
 import { sendPlain } from './respond.js'
@@ -22,6 +23,7 @@ export function authentication({ authenticators, anonymous, tallies }: Authentic
     tallies?.count(resultOf(found, user), performance.now() - exchange.begunMs, user?.name ?? '')
     if (user === undefined) throw unauthorized()
     exchange.user = user
+    if (exchange.connection !== undefined) setOwner(exchange.connection, user.name)
     if (found?.user !== undefined) found.remark?.(exchange.annotate, exchange.now)
     exchange.lifecycle.tell('authenticated', exchange)
     return false

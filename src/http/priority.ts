@@ -4,8 +4,13 @@ import type { RequestInfo } from '../api/request-info.js'
 import { mastersGroup } from '../api/user.js'
 import type { Exchange } from './exchange.js'
 
-/** Whoever asks whether the server lives is answered also when there is no room: a busy server must not be taken for a dead one. */
-export const isProbe = ({ info }: Exchange): boolean => !info.isResource && /^\/(?:livez|readyz|healthz)(?:\/|$)/.test(info.path)
+const probePaths = ['/livez', '/readyz', '/healthz']
+
+/** Whoever asks whether the server lives is answered also when there is no room: a busy server must not be taken for a dead one. `url`: a path and what follows it. */
+export const isProbeUrl = (url: string): boolean =>
+  probePaths.some((path) => url.startsWith(path) && (url.length === path.length || url[path.length] === '/' || url[path.length] === '?'))
+
+export const isProbe = ({ info }: Exchange): boolean => !info.isResource && isProbeUrl(info.path)
 
 const readOnlyVerbs = new Set(['get', 'list', 'watch', 'head', 'options'])
 

@@ -2,9 +2,8 @@
 // while the server shuts down.
 
 import { requestTimeout } from '../api/options/request-timeout.js'
-import type { RequestInfo } from '../api/request-info.js'
-import type { Exchange } from './exchange.js'
 import type { Filter } from './pipeline.js'
+import { isLongRunning, isProbe } from './priority.js'
 import { sendPlain } from './respond.js'
 
 /** Tells browsers to come by TLS only. `value`: the directives, joined. */
@@ -30,21 +29,13 @@ export const retryAfterShutdown =
     return true
   }
 
-/** Connections that last as long as their ends like, and profiles. */
-const lasting = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
-
-const isLasting = ({ isResource, verb, subresource, path }: RequestInfo): boolean =>
-  isResource ? verb === 'watch' || verb === 'proxy' || lasting.has(subresource) : path.startsWith('/debug/pprof/')
-
 /** A client may say how long it waits: less than the server allows is kept to, and what cannot be read is refused before anybody is asked who they are. */
 export const clientTimeout: Filter = (exchange) => {
   const { info } = exchange
-  if (info.query === '' || isLasting(info)) return false
+  if (info.query === '' || isLongRunning(info)) return false
   const timeoutMs = requestTimeout(info.query)
   if (timeoutMs === undefined) return false
   if (timeoutMs <= performance.now() - exchange.begunMs) throw exchange.timeOut()
   exchange.timeoutMs = timeoutMs
   return false
 }
-
-const isProbe = ({ info }: Exchange): boolean => ['/livez', '/readyz', '/healthz'].some((path) => info.path.startsWith(path))

@@ -5,7 +5,7 @@ import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { FairTurns } from './fair-turns.js'
+import { FairTurns, setOwner } from './fair-turns.js'
 
 /** A clock: however long a test takes, no turn is over. */
 const stoodStill = (): number => 0
@@ -24,12 +24,15 @@ function connection() {
   return { socket, seen }
 }
 
+type Client = ReturnType<typeof connection>
+
 test('a connection with many requests takes turns with one that has a few, and each keeps its order', async () => {
   const turns = new FairTurns(stoodStill)
   const log: string[] = []
   const [many, few] = [connection(), connection()]
-  for (let i = 0; i < 20; i++) turns.run(many.socket, many.socket, () => void log.push(`many ${i}`))
-  for (let i = 0; i < 10; i++) turns.run(few.socket, few.socket, () => void log.push(`few ${i}`))
+  setOwner(many.socket, 'somebody')
+  for (let i = 0; i < 20; i++) turns.run({ connection: many.socket, socket: many.socket, begin: () => void log.push(`many ${i}`) })
+  for (let i = 0; i < 10; i++) turns.run({ connection: few.socket, socket: few.socket, begin: () => void log.push(`few ${i}`) })
   assert.equal(log.length, 16, 'eight of each without waiting')
   while (log.length < 30) await nextTurn()
   assert.ok(log.indexOf('few 9') < log.indexOf('many 12'), log.join())
@@ -51,7 +54,7 @@ test('requests that take long are begun in turns of a few milliseconds', async (
     begun++
     for (const until = performance.now() + 2; performance.now() < until; );
   }
-  for (let i = 0; i < 40; i++) turns.run(socket, socket, busy)
+  for (let i = 0; i < 40; i++) turns.run({ connection: socket, socket, begin: busy })
   for (let before = begun; begun < 40; before = begun) {
     await nextTurn()
     assert.ok(begun - before <= 4, `${begun - before} in one turn`)
@@ -62,7 +65,7 @@ test('a connection with much that waits is not read from until it has little lef
   const turns = new FairTurns(stoodStill)
   const { socket, seen } = connection()
   let begun = 0
-  for (let i = 0; i < 500; i++) turns.run(socket, socket, () => void begun++)
+  for (let i = 0; i < 500; i++) turns.run({ connection: socket, socket, begin: () => void begun++ })
   // Each that comes all the same stops it again: somebody else may have let it go on.
   assert.ok(seen.stops > 1 && seen.starts === 0, `${seen.stops} ${seen.starts}`)
   const { stops } = seen
@@ -74,7 +77,7 @@ test('what waits for a connection that has gone is forgotten', async () => {
   const turns = new FairTurns(stoodStill)
   const { socket, seen } = connection()
   let begun = 0
-  for (let i = 0; i < 50; i++) turns.run(socket, socket, () => void begun++)
+  for (let i = 0; i < 50; i++) turns.run({ connection: socket, socket, begin: () => void begun++ })
   seen.destroyed = true
   for (let i = 0; i < 10; i++) await nextTurn()
   assert.equal(begun, 8)
@@ -83,9 +86,9 @@ test('what waits for a connection that has gone is forgotten', async () => {
 test('the connection that brings more than can wait is closed', () => {
   const turns = new FairTurns(stoodStill)
   const { socket, seen } = connection()
-  for (let i = 0; i < 10_008; i++) turns.run(socket, socket, () => undefined)
+  for (let i = 0; i < 10_008; i++) turns.run({ connection: socket, socket, begin: () => undefined })
   assert.equal(seen.destroyed, false)
-  turns.run(socket, socket, () => undefined)
+  turns.run({ connection: socket, socket, begin: () => undefined })
   assert.equal(seen.destroyed, true)
 })
 
@@ -94,7 +97,7 @@ test('ten times as many as can wait, from many connections: no more wait, and th
   const connections = Array.from({ length: 100 }, connection)
   let begun = 0
   for (let i = 0; i < 1000; i++)
-    for (const { socket, seen } of connections) if (!seen.destroyed) turns.run(socket, socket, () => void begun++)
+    for (const { socket, seen } of connections) if (!seen.destroyed) turns.run({ connection: socket, socket, begin: () => void begun++ })
   const left = connections.filter(({ seen }) => !seen.destroyed).length
   assert.ok(left < 100, `${left} are left`)
   assert.ok(begun <= 100 * 8, `${begun} were begun at once`)
@@ -109,7 +112,7 @@ test('when the time of a turn is up, connections that have just come wait as wel
     begun++
     nowMs++
   }
-  for (const { socket } of connections) turns.run(socket, socket, begin)
+  for (const { socket } of connections) turns.run({ connection: socket, socket, begin })
   assert.equal(begun, 5, 'a millisecond each')
   for (let before = begun; begun < 100; before = begun) {
     await nextTurn()
@@ -122,9 +125,9 @@ test('where no more can wait, a connection with few requests is served all the s
   const turns = new FairTurns(() => nowMs)
   const many = Array.from({ length: 10_100 }, connection)
   let begun = 0
-  turns.run({}, connection().socket, () => void begun++)
+  turns.run({ connection: {}, socket: connection().socket, begin: () => void begun++ })
   nowMs = 100
-  for (const { socket } of many) turns.run(socket, socket, () => void begun++)
+  for (const { socket } of many) turns.run({ connection: socket, socket, begin: () => void begun++ })
   assert.equal(begun, 101)
   assert.ok(many.every(({ seen }) => !seen.destroyed))
 })
@@ -137,7 +140,7 @@ test('of requests whose answers wait for earlier ones a few are begun, and the o
   const { socket } = connection()
   const answers = Array.from({ length: 100 }, queuedAnswer)
   let begun = 0
-  for (const answer of answers) turns.run(socket, socket, () => void begun++, answer)
+  for (const answer of answers) turns.run({ connection: socket, socket, begin: () => void begun++, answer })
   for (let i = 0; i < 10; i++) await nextTurn()
   assert.equal(begun, 8)
   for (let sent = 0; sent < 100; ) {
@@ -153,8 +156,13 @@ test('answers that can be sent at once, or in any order, are not waited for', as
   const [first, second] = [connection(), connection()]
   let begun = 0
   for (let i = 0; i < 100; i++) {
-    turns.run(first.socket, first.socket, () => void begun++, Object.assign(new EventEmitter(), { socket: first.socket }))
-    turns.run(second.socket, second.socket, () => void begun++)
+    turns.run({
+      connection: first.socket,
+      socket: first.socket,
+      begin: () => void begun++,
+      answer: Object.assign(new EventEmitter(), { socket: first.socket }),
+    })
+    turns.run({ connection: second.socket, socket: second.socket, begin: () => void begun++ })
   }
   for (let i = 0; i < 10; i++) await nextTurn()
   assert.equal(begun, 200)
@@ -163,9 +171,11 @@ test('answers that can be sent at once, or in any order, are not waited for', as
 test('requests that wait for answers nobody takes are dropped when others have to wait', async () => {
   const turns = new FairTurns(stoodStill)
   const stuck = Array.from({ length: 30 }, connection)
-  for (const { socket } of stuck.slice(0, 15)) for (let i = 0; i < 508; i++) turns.run(socket, socket, () => undefined, queuedAnswer())
+  for (const { socket } of stuck.slice(0, 15))
+    for (let i = 0; i < 508; i++) turns.run({ connection: socket, socket, begin: () => undefined, answer: queuedAnswer() })
   for (let i = 0; i < 3; i++) await nextTurn()
-  for (const { socket } of stuck.slice(15)) for (let i = 0; i < 508; i++) turns.run(socket, socket, () => undefined, queuedAnswer())
+  for (const { socket } of stuck.slice(15))
+    for (let i = 0; i < 508; i++) turns.run({ connection: socket, socket, begin: () => undefined, answer: queuedAnswer() })
   assert.ok(
     stuck.slice(15).every(({ seen }) => !seen.destroyed),
     'those that have just come',
@@ -173,8 +183,65 @@ test('requests that wait for answers nobody takes are dropped when others have t
   for (let i = 0; i < 3; i++) await nextTurn()
   const other = connection()
   let begun = 0
-  for (let i = 0; i < 3000; i++) turns.run(other.socket, other.socket, () => void begun++)
+  for (let i = 0; i < 3000; i++) turns.run({ connection: other.socket, socket: other.socket, begin: () => void begun++ })
   while (begun < 3000 && !other.seen.destroyed) await nextTurn()
   assert.equal(begun, 3000)
   assert.ok(stuck.some(({ seen }) => seen.destroyed) && stuck.some(({ seen }) => !seen.destroyed))
+})
+
+test('users take turns, however many connections one of them has', async () => {
+  let nowMs = 0
+  const turns = new FairTurns(() => nowMs)
+  const log: string[] = []
+  const ask = (user: string, isUrgent = false): void => {
+    const { socket } = connection()
+    if (user !== '') setOwner(socket, user)
+    const begin = (): void => {
+      log.push(isUrgent ? `${user} probes` : user)
+      nowMs++
+    }
+    turns.run({ connection: socket, socket, begin, isUrgent })
+  }
+  for (let i = 0; i < 100; i++) ask('loud')
+  assert.equal(log.length, 5, 'a millisecond each')
+  for (const user of ['quiet', '', 'quiet', '']) ask(user)
+  ask('loud', true)
+  assert.equal(log.length, 5, 'the time of the turn is up')
+  await nextTurn()
+  await nextTurn()
+  assert.deepEqual(log.slice(5, 15), ['loud', 'quiet', '', 'loud probes', 'loud', 'quiet', '', 'loud', 'loud', 'loud'])
+  while (log.length < 105) await nextTurn()
+})
+
+test('who has none that wait is served at once while there is time, and nobody overtakes his own', async () => {
+  const turns = new FairTurns(stoodStill)
+  const log: string[] = []
+  const [loud, alsoLoud, quiet, probe] = Array.from({ length: 4 }, connection) as [Client, Client, Client, Client]
+  for (const { socket } of [loud, alsoLoud, probe]) setOwner(socket, 'loud')
+  setOwner(quiet.socket, 'quiet')
+  const ask = ({ socket }: Client, name: string, isUrgent = false): void =>
+    turns.run({ connection: socket, socket, begin: () => void log.push(name), isUrgent })
+  for (let i = 0; i < 9; i++) ask(loud, 'loud')
+  ask(alsoLoud, 'late')
+  ask(quiet, 'quiet')
+  ask(probe, 'probe', true)
+  assert.deepEqual(log.slice(8), ['quiet', 'probe'])
+  while (log.length < 12) await nextTurn()
+  assert.deepEqual(log.slice(10), ['loud', 'late'])
+})
+
+test('a connection keeps its place when it turns out whose it is while its requests wait', async () => {
+  let nowMs = 0
+  const turns = new FairTurns(() => nowMs)
+  const { socket } = connection()
+  let begun = 0
+  const begin = (): void => {
+    begun++
+    nowMs += 5
+    setOwner(socket, `user ${begun}`)
+  }
+  for (let i = 0; i < 20; i++) turns.run({ connection: socket, socket, begin })
+  assert.equal(begun, 1)
+  for (let i = 0; i < 25; i++) await nextTurn()
+  assert.equal(begun, 20)
 })

@@ -1,9 +1,14 @@
 // Fairness between connections: of those that send many requests at once, each gets a few per turn of the event loop, so that nobody waits
 // for thousands of pipelined requests of somebody else. And where very many connections bring one each, a turn ends all the same.
 //
+// Of requests that wait, those of different users take turns, however many connections each of them has: who has hundreds would else be served hundreds
+// of times before somebody with one. Whose a request is turns out only when it has begun, so a connection is taken for that of the user whom it last
+// belonged to; those of whom nothing is known yet count as one. What is urgent waits behind nothing but what is urgent of the same user.
+//
 // A connection whose requests wait here is not read from, as Node itself does for bodies that nobody takes, so what waits is bounded.
 
 import type { Socket } from 'node:net'
+import { getOrInsert } from '../base/get-or-insert.js'
 import { goOnReading, stopReading } from './read-control.js'
 
 /** How many requests of one connection are begun in a turn without waiting. */
@@ -40,15 +45,35 @@ interface Line {
   turn: number
   begun: number
   waiting: Waiting[]
+  /** With whose requests its own wait, while they do. */
+  party: string
   /** How many were begun before it was their turn to be answered, and were not. */
   unanswered: number
   isStopped: boolean
 }
 
+/** A request that has come. */
+export interface Coming {
+  /** What stands for its connection. */
+  readonly connection: object
+  readonly socket: Socket
+  readonly begin: Begin
+  /** Where answers are sent in the order of requests. */
+  readonly answer?: Answer
+  readonly isUrgent?: boolean
+}
+
+const owners = new WeakMap<object, string>()
+
+/** Whose request was last begun on a connection, once that is known. */
+export function setOwner(connection: object, user: string): void {
+  if (owners.get(connection) !== user) owners.set(connection, user)
+}
+
 export class FairTurns {
   readonly #lines = new WeakMap<object, Line>()
-  /** Those with waiting requests, in the order in which they get their turn. */
-  readonly #waiting = new Set<Line>()
+  /** Those with waiting requests, by whose they are; both in the order in which they get their turn. */
+  readonly #waiting = new Map<string, Set<Line>>()
   /** Those whose requests wait for the end of an answer to an earlier one. */
   readonly #blocked = new Set<Line>()
   #waitingCount = 0
@@ -62,48 +87,76 @@ export class FairTurns {
     this.#now = now
   }
 
-  /**
-   * Begins a request of a connection now or in its turn; never when the connection is gone by then. `connection`: what stands for it. `answer`: where
-   * answers are sent in the order of requests.
-   */
-  run(connection: object, socket: Socket, begin: Begin, answer?: Answer): void {
+  /** Begins a request now or in its turn; never when its connection is gone by then. */
+  run({ connection, socket, begin, answer, isUrgent = false }: Coming): void {
     this.#countTurn()
     let line = this.#lines.get(connection)
     if (line === undefined) {
-      line = { socket, turn: this.#turn, begun: 0, waiting: [], unanswered: 0, isStopped: false }
+      line = { socket, turn: this.#turn, begun: 0, waiting: [], party: '', unanswered: 0, isStopped: false }
       this.#lines.set(connection, line)
     }
     if (line.turn !== this.#turn) {
       line.turn = this.#turn
       line.begun = 0
     }
-    if (line.waiting.length === 0 && line.begun < freePerTurn && this.#hasTime && line.unanswered < mostUnanswered) {
-      line.begun++
-      this.#follow(line, answer)
-      begin()
-      return
+    if (line.waiting.length === 0) {
+      const isFree = line.begun < freePerTurn && line.unanswered < mostUnanswered
+      if (isFree && this.#hasTime && !this.#isOvertaking(connection, isUrgent)) {
+        line.begun++
+        this.#follow(line, answer)
+        begin()
+        return
+      }
+      line.party = partyOf(connection, isUrgent)
     }
     this.#wait(line, { begin, answer })
   }
 
   /** Where no more can wait, those that are few need not. */
   get #hasTime(): boolean {
-    return this.#now() - this.#turnBegunMs < turnMs || this.#waitingCount >= mostWaiting
+    return this.#isFull || this.#now() - this.#turnBegunMs < turnMs
+  }
+
+  /** Nobody comes before his own. */
+  #isOvertaking(connection: object, isUrgent: boolean): boolean {
+    return this.#waiting.size > 0 && !this.#isFull && this.#waiting.has(partyOf(connection, isUrgent))
+  }
+
+  get #isFull(): boolean {
+    return this.#waitingCount >= mostWaiting
   }
 
   #wait(line: Line, request: Waiting): void {
-    if (this.#waitingCount >= mostWaiting) this.#dropBlocked()
-    if (this.#waitingCount >= mostWaiting) {
+    if (this.#isFull) this.#dropBlocked()
+    if (this.#isFull) {
       line.socket.destroy()
       return
     }
     line.waiting.push(request)
     this.#waitingCount++
-    this.#waiting.add(line)
+    this.#queue(line)
     if (line.waiting.length < stopAt) return
     // Again, too: Node reads on by itself when a body that nobody took has ended.
     line.isStopped = true
     stopReading(line.socket, 'requests')
+  }
+
+  /** Behind the others of its party. */
+  #queue(line: Line): void {
+    getOrInsert(this.#waiting, line.party, () => new Set()).add(line)
+  }
+
+  /** The next one of the next party, which has its turn again when all others have had theirs. */
+  #takeNext(): Line | undefined {
+    const [first] = this.#waiting
+    if (first === undefined) return undefined
+    const [party, lines] = first
+    const [line] = lines
+    this.#waiting.delete(party)
+    if (line === undefined) return undefined
+    lines.delete(line)
+    if (lines.size > 0) this.#waiting.set(party, lines)
+    return line
   }
 
   #countTurn(): void {
@@ -120,9 +173,8 @@ export class FairTurns {
     this.#countTurn()
     const until = this.#now() + turnMs
     do {
-      const [line] = this.#waiting
+      const line = this.#takeNext()
       if (line === undefined) return
-      this.#waiting.delete(line)
       if (line.socket.destroyed) this.#forget(line)
       else if (line.unanswered < mostUnanswered) this.#beginNext(line)
       else this.#blocked.add(line)
@@ -133,7 +185,7 @@ export class FairTurns {
   #beginNext(line: Line): void {
     const next = line.waiting.shift()
     this.#waitingCount--
-    if (line.waiting.length > 0) this.#waiting.add(line)
+    if (line.waiting.length > 0) this.#queue(line)
     if (line.isStopped && line.waiting.length <= goOnAt) {
       line.isStopped = false
       goOnReading(line.socket, 'requests')
@@ -162,8 +214,10 @@ export class FairTurns {
     answer.once('close', () => {
       line.unanswered--
       if (!this.#blocked.delete(line)) return
-      this.#waiting.add(line)
+      this.#queue(line)
       this.#countTurn()
     })
   }
 }
+
+const partyOf = (connection: object, isUrgent: boolean): string => `${isUrgent ? 'urgent' : 'other'} ${owners.get(connection) ?? ''}`

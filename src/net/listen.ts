@@ -50,6 +50,8 @@ export interface ListenOptions {
   /** Whether other processes may listen on the same port. */
   readonly sharesPort?: boolean
   readonly limits?: Partial<ListenLimits>
+  /** Whether what is asked for under a path waits behind nothing else of the same user. */
+  readonly isUrgent?: (path: string) => boolean
   /** A connection failed before it was encrypted. */
   readonly onHandshakeError?: () => void
   readonly logger?: Logger
@@ -108,6 +110,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
   /** On these nobody speaks HTTP any more. */
   const taken = new Set<Socket>()
   const turns = new FairTurns()
+  const isUrgent = ({ url = '' }: Request): boolean => options.isUrgent?.(url) ?? false
   const readings = new ReadTurns()
   const queued = new QueuedAnswers()
   const https = createHttps({ ...secure(), ...http1Options(limits) }, (request, response) => {
@@ -117,7 +120,14 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     closeEndless(request, response)
     if (request.rawHeaders.length > 2 * limits.maxHeaders) refuse(response, 431)
     else if (hasSeveralHosts(request.rawHeaders)) refuse(response, 400, '400 Bad Request: too many Host headers')
-    else turns.run(socket, socket, () => response.destroyed || serve(request, response), response)
+    else
+      turns.run({
+        connection: socket,
+        socket,
+        begin: () => response.destroyed || serve(request, response),
+        answer: response,
+        isUrgent: isUrgent(request),
+      })
   })
   const createHttp2 = (): Http2Server => {
     const http2 = process.getBuiltinModule('node:http2').createServer(http2Options(limits), (request, response) => {
@@ -126,7 +136,13 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
         if (session !== undefined) countHttp2Parts(request.stream, sessions.socketOf(session), readings)
         closeUnread(request)
       }
-      if (session !== undefined) turns.run(session, sessions.socketOf(session), () => request.stream.destroyed || serve(request, response))
+      if (session === undefined) return
+      turns.run({
+        connection: session,
+        socket: sessions.socketOf(session),
+        begin: () => request.stream.destroyed || serve(request, response),
+        isUrgent: isUrgent(request),
+      })
     })
     return http2.on('sessionError', (error: Error) => logger.debug({ error: error.message }, 'HTTP/2 connection error'))
   }
@@ -157,7 +173,7 @@ export async function listen(options: ListenOptions, serve: RequestListener): Pr
     })
     if (request.rawHeaders.length > 2 * limits.maxHeaders) refuse(response, 431)
     else if (hasSeveralHosts(request.rawHeaders)) refuse(response, 400, '400 Bad Request: too many Host headers')
-    else turns.run(socket, socket, () => serve(request, response))
+    else turns.run({ connection: socket, socket, begin: () => serve(request, response) })
   })
   const sockets = trackSockets(https)
   paceHandshakes(https, limits.handshakeMs)

@@ -1,6 +1,7 @@
 // The port, with the certificates that it shows; it is closed first, and lets requests that have begun end.
 
 import type { RequestListener } from '../http/handle.js'
+import { isProbeUrl } from '../http/priority.js'
 import { type Listener, type ListenOptions, listen } from '../net/listen.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import type { ClientTrust } from './client-trust.js'
@@ -40,6 +41,7 @@ export async function openPort(
       certificate,
       ...clients,
       logger,
+      isUrgent: isProbeUrl,
       onHandshakeError: () => {
         state.handshakeErrors++
       },

@@ -97,9 +97,12 @@ test('without flow control answers name nobody', async () => {
   await embedded.close()
 })
 
-/** Times depend on what else the machine does; who is served before whom does not. `node .build/test/flow/main.js` measures times. */
+/**
+ * Times depend on what else the machine does; who is served before whom does not. Of the flood, those that are begun in two turns of the event loop come
+ * first, which are up to 200 where requests are cheap. `node .build/test/flow/main.js` measures times.
+ */
 test('a flood of one user leaves others their share', async (t) => {
-  const connections = 200
+  const connections = 500
   const { alone, beside, overtaken, answered, refused } = await measureFlood({ connections, requests: 100 })
   t.diagnostic(
     `p99 alone ${alone.p99.toFixed(1)} ms, beside ${beside.p99.toFixed(1)} ms; ${overtaken} overtook, ${answered} answered, ${refused} refused`,
