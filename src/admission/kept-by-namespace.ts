@@ -1,8 +1,10 @@
-// The objects of a kind in a namespace, as plugins want them for every write: decoded once, and again when one of them has changed.
+// The objects of a kind in a namespace, as plugins want them for every write: decoded once, and again when one of them has changed. Labels,
+// annotations and owners of fields of large ones are not.
 
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { partsOf } from '../objects/keys.js'
+import { leanObject } from '../objects/lean-object.js'
 import type { ObjectStore } from '../objects/object-store.js'
 import { everything } from '../objects/selection.js'
 import type { StoredObject } from '../objects/stored-object.js'
@@ -57,7 +59,10 @@ export function keptByNamespace<T extends ApiObject>(store: ObjectStore, resourc
 const none: readonly never[] = []
 
 /** Decoded once for each version of an object. */
-const kept = <T extends ApiObject>(resource: Resource, stored: StoredObject): Kept<T> => ({ stored, object: stored.decode(resource) as T })
+const kept = <T extends ApiObject>(resource: Resource, stored: StoredObject): Kept<T> => ({
+  stored,
+  object: leanObject(stored, resource) as T,
+})
 
 const read = <T extends ApiObject>(store: ObjectStore, resource: Resource, namespace: string): readonly Kept<T>[] =>
   Array.from(store.list({ resource, namespace, selection: everything, limit: 0 }).objects(), (stored) => kept<T>(resource, stored))

@@ -2,12 +2,11 @@
 
 import { ApiError } from '../api/api-error.js'
 import { timerMs } from '../base/clock.js'
-import { nowOrInPieces } from '../base/pieces.js'
 import { partsOf } from '../objects/keys.js'
 import { leanObject } from '../objects/lean-object.js'
 import type { Job } from '../resources/batch/v1.schema.js'
 import type { Outcome } from './kit/keyed-queue.js'
-import { KeyedLoop, type LoopParts, type Run } from './kit/loop.js'
+import { KeyedLoop, type LoopParts } from './kit/loop.js'
 import type { Loop } from './leader-election.js'
 import { removeOwn } from './own-write.js'
 
@@ -32,15 +31,15 @@ export const finishedJobs = (parts: LoopParts): Loop =>
         },
       ]
     },
-    work: (key, run) => deleteWhenOver(parts, key, run),
+    work: (key) => deleteWhenOver(parts, key),
   })
 
-async function deleteWhenOver({ engine, catalogs }: LoopParts, key: string, run: Run): Promise<Outcome> {
+async function deleteWhenOver({ engine, catalogs }: LoopParts, key: string): Promise<Outcome> {
   const resource = catalogs.current.find('batch', 'v1', 'jobs')
   const [namespace = '', name = ''] = key.split('/')
   const stored = resource && engine.store.read({ resource, namespace, name })
   if (resource === undefined || stored === undefined) return undefined
-  const job = (await nowOrInPieces(leanObject(stored, resource), run.pieces)) as Job
+  const job = leanObject(stored, resource) as Job
   if (job.metadata?.deletionTimestamp !== undefined) return undefined
   const overMs = endOf(job)
   if (overMs === undefined) return undefined

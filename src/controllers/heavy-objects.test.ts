@@ -1,11 +1,12 @@
-// What loops write to heavy objects is carried out elsewhere, whichever loop it is: anybody can hang thousands of labels on an object.
+// Loops read heavy objects without what anybody can hang on them, such as thousands of labels, and what they write to them is carried out elsewhere.
 
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import type { Resource } from '../api/catalog.js'
 import type { ApiObject } from '../api/object.js'
 import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
+import { StoredObject } from '../objects/stored-object.js'
 import type { Engine, OwnRequest } from '../verbs/engine.js'
 import { disruptionBudgets } from './disruption/disruption.js'
 import { stageOf } from './engine.fixture.js'
@@ -15,6 +16,7 @@ import { FakeTimers } from './kit/timers.fixture.js'
 import type { Loop } from './leader-election.js'
 import { claimProtection } from './protection/claim-protection.js'
 import { volumeProtection } from './protection/volume-protection.js'
+import { quotaStatus } from './resource-quota.js'
 
 const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`label-${i}`, 'x']))
 const long = '2020-01-01T00:00:00Z'
@@ -68,7 +70,7 @@ const cases: readonly Case[] = [
 ]
 
 for (const { loop: make, place, object, metadata, expected } of cases)
-  test(`${place[1]}: ${expected.method}`, async () => {
+  test(`${place[1]}: ${expected.method}`, async (t) => {
     const { engine: stage, catalog, catalogs } = await stageOf('cluster', systemClock)
     const requests: OwnRequest[] = []
     const carryOut = (request: OwnRequest) => {
@@ -81,6 +83,7 @@ for (const { loop: make, place, object, metadata, expected } of cases)
     const address = { resource, namespace, name: 'heavy' }
     const own = { name: 'heavy', ...(namespace === '' ? {} : { namespace }), uid: 'u', creationTimestamp: long, labels, ...metadata }
     await stage.store.put(address, stage.store.encode(resource, { metadata: own, ...object } as ApiObject), { expect: 0 })
+    const decoded = decodedWhole(t)
     const timers = new FakeTimers()
     const loop = make({ engine, catalogs, logger: silentLogger, timers })
     for (let i = 0; i < 20 && requests.length === 0; i++) await timers.advance(500)
@@ -88,4 +91,34 @@ for (const { loop: make, place, object, metadata, expected } of cases)
     const [{ method, path, body } = { method: '', path: '', body: '' }] = requests
     assert.deepEqual([method, path], [expected.method, expected.path])
     assert.match(body, expected.body)
+    assert.deepEqual(decoded, [])
   })
+
+test('quotas are counted in what is stored beside their labels', async (t) => {
+  const { engine, catalog, catalogs } = await stageOf('cluster', systemClock)
+  const address = { resource: catalog.find('', 'v1', 'resourcequotas') as Resource, namespace: 'n', name: 'heavy' }
+  const metadata = { name: 'heavy', namespace: 'n', uid: 'u', creationTimestamp: long, labels }
+  const { store } = engine
+  await store.put(address, store.encode(address.resource, { metadata, spec: { hard: { pods: '3' } } } as ApiObject), { expect: 0 })
+  const before = store.revision
+  const decoded = decodedWhole(t)
+  const timers = new FakeTimers()
+  const loop = quotaStatus({ engine, catalogs, logger: silentLogger, timers })
+  for (let i = 0; i < 20 && store.revision === before; i++) await timers.advance(500)
+  await loop.close()
+  assert.deepEqual(decoded, [])
+  const { metadata: after, ...rest } = store.read(address)?.decode(address.resource) ?? {}
+  assert.deepEqual(rest, { spec: { hard: { pods: '3' } }, status: { hard: { pods: '3' }, used: { pods: '0' } } })
+  assert.deepEqual(after?.labels, labels)
+})
+
+/** The keys of heavy objects that are decoded from now on. */
+function decodedWhole({ mock }: TestContext): readonly string[] {
+  const keys: string[] = []
+  const { decode } = StoredObject.prototype
+  mock.method(StoredObject.prototype, 'decode', function (this: StoredObject, ...args: Parameters<typeof decode>) {
+    if (this.key.endsWith('/heavy') && this.size > 100_000) keys.push(this.key)
+    return decode.apply(this, args)
+  })
+  return keys
+}

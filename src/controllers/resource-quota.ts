@@ -5,6 +5,7 @@ import type { Catalog, Resource } from '../api/catalog.js'
 import { sameValue } from '../api/validation/same-value.js'
 import { sortTexts } from '../base/text-order.js'
 import { partsOf } from '../objects/keys.js'
+import { encodeLean, leanAnnotated, leanObject } from '../objects/lean-object.js'
 import type { ObjectAddress } from '../objects/object-store.js'
 import { everything } from '../objects/selection.js'
 import type { StoredObject } from '../objects/stored-object.js'
@@ -81,7 +82,7 @@ function keyOfQuota(quotas: Resource, stored: StoredObject, seen: Seen): string 
   const key = `${namespace}/${name}`
   if (seen === 'ADDED') return { key, afterMs: firstCountMs }
   if (seen !== 'MODIFIED') return key
-  const { spec, status } = stored.decode(quotas) as ResourceQuota
+  const { spec, status } = leanObject(stored, quotas) as ResourceQuota
   return isSameHard(spec?.hard, status?.hard) ? undefined : key
 }
 
@@ -101,7 +102,7 @@ interface SeenPod {
 function keyOfPod({ engine }: LoopParts, { quotas, pods, stored, isGone }: SeenPod): string | Later | undefined {
   const { namespace } = partsOf(pods, stored.key)
   if (engine.store.count(quotas, namespace) === 0) return undefined
-  const endMs = endOfUsage(stored.decode(pods))
+  const endMs = endOfUsage(leanObject(stored, pods))
   if (endMs === undefined) return undefined
   const afterMs = endMs + 1000 - engine.clock.now()
   if (isGone) return afterMs > 1000 ? undefined : `${namespace}/`
@@ -137,14 +138,15 @@ async function settleOne(parts: LoopParts, { address, run }: Settling): Promise<
   const quotas = address.resource
   const stored = store.read(address)
   if (stored === undefined) return false
-  const before = stored.decode(quotas) as ResourceQuota
+  const before = leanObject(stored, quotas) as ResourceQuota
   // Begins in this turn, at the revision at which the quota was read.
   const found = await countAll(parts, { quota: before, namespace: address.namespace, run })
   for (let attempts = 0; attempts < maxAttempts; attempts++) {
     if (run.signal.aborted) return false
     const present = store.read(address)
-    const quota = present?.decode(quotas) as ResourceQuota | undefined
-    if (present === undefined || quota === undefined || quota.metadata?.uid !== before.metadata?.uid) return false
+    if (present === undefined) return false
+    const quota = leanObject(present, quotas) as ResourceQuota
+    if (quota.metadata?.uid !== before.metadata?.uid) return false
     // What is wanted has changed, or somebody wrote while nothing was known: that is counted again.
     if (!isSameHard(quota.spec?.hard, before.spec?.hard) || isMissed(found, quota, before, present.revision !== stored.revision)) {
       throw new Error('the quota has changed while its usage was counted')
@@ -152,7 +154,9 @@ async function settleOne(parts: LoopParts, { address, run }: Settling): Promise<
     const status = { hard: quota.spec?.hard ?? {}, used: writeAmounts(withDrift(found, quota, before)) }
     const isSettled = isSameHard(status.hard, quota.status?.hard) && sameValue(status.used, quota.status?.used ?? {})
     if (isSettled) return false
-    const outcome = await store.put(address, store.encode(quotas, { ...quota, status } as ResourceQuota), { expect: present.revision })
+    const outcome = await store.put(address, encodeLean(present, quotas, { ...quota, status } as ResourceQuota), {
+      expect: present.revision,
+    })
     if (outcome.ok) return !isSameHard(status.hard, before.status?.hard)
     const index = store.readIndex()
     if (index instanceof Promise) await index
@@ -207,7 +211,8 @@ async function countAll(parts: LoopParts, { quota, namespace, run }: Counting): 
     for (const stored of engine.store.list({ resource, namespace, selection: everything, limit: 0, at }).objects()) {
       if (run.pieces.isOver) await run.pieces.next()
       if (run.signal.aborted) return sum
-      const object = stored.decode(resource)
+      // Claims name their class in an annotation, too.
+      const object = leanAnnotated(stored, resource)
       if (!isCounted(evaluator, quota, object)) continue
       sum = addAmounts(
         sum,

@@ -35,7 +35,10 @@ export const formatOf = ({ bytes, start }: EntryBytes): number => bytes[start + 
 /** Where the body begins, in every format. */
 export const bodyStartOf = ({ bytes, start }: EntryBytes): number => start + fixedBytes + metaLength(bytes, start)
 
-export const spliceOf = ({ bytes, start }: EntryBytes): number => readUint32(bytes, start + 4)
+/** Of its number in an entry. */
+export const spliceOffset = 4
+
+export const spliceOf = ({ bytes, start }: EntryBytes): number => readUint32(bytes, start + spliceOffset)
 
 const metaLength = (bytes: Uint8Array, start: number): number =>
   (bytes[start] ?? 0) | ((bytes[start + 1] ?? 0) << 8) | ((bytes[start + 2] ?? 0) << 16)
@@ -146,7 +149,7 @@ export function joinEntry(
   const bodyLength = splice + Buffer.byteLength(behind)
   const value = Buffer.allocUnsafe(bodyStart + bodyLength)
   value.writeUInt32LE(((bodyStart - fixedBytes) | (entryFormat << 24)) >>> 0, 0)
-  value.writeUInt32LE((splice | flags) >>> 0, 4)
+  value.writeUInt32LE((splice | flags) >>> 0, spliceOffset)
   value.set(head.bytes, fixedBytes)
   if (owners.length === 0) value[ownersStart] = 0
   else writeOwners(value, ownersStart, owners)
@@ -165,7 +168,7 @@ export function withMeta(old: Buffer, { apiVersion, indexVersion, owners }: Entr
   const added = head.bytes.length + ownersLength(owners)
   const value = Buffer.allocUnsafe(fixedBytes + added + rest.length)
   value.writeUInt32LE((metaLength(old, 0) + added) | (entryFormat << 24), 0)
-  value.writeUInt32LE(readUint32(old, 4), 4)
+  value.writeUInt32LE(readUint32(old, spliceOffset), spliceOffset)
   value.set(head.bytes, fixedBytes)
   rest.copy(value, writeOwners(value, fixedBytes + head.bytes.length, owners))
   return value

@@ -1,33 +1,112 @@
 // A stored object without what anybody may hang on it, labels and annotations, and without the owners of its fields: what loops look at. Of what is
-// large nothing else is parsed.
+// large these are not parsed, and the owners of fields not even walked over, so that a megabyte of them takes a millisecond or two.
 
-import type { ApiObject } from '../api/object.js'
+import type { ApiObject, ObjectMeta } from '../api/object.js'
 import { parseJson } from '../codec/json.js'
-import { type Slices, sliceRecord } from '../codec/json-slices.js'
+import { type KeptMembers, membersWithout } from '../codec/json-slices.js'
+import { isLoose } from '../schema/node.js'
 import { readValue } from '../schema/read.js'
-import { bodyStartOf, bytesOf, spliceOf } from './entry-header.js'
+import { bodyStartOf, bytesOf, spliceOf, spliceOffset } from './entry-header.js'
 import { mostReadAtOnce } from './fields-in-steps.js'
-import { isCurrent, openBrace, type StoredKind, type StoredObject } from './stored-object.js'
+import { placeBehindUid, placeMask } from './owner-fields.js'
+import { encodeStored, isCurrent, type StoredKind, type StoredObject } from './stored-object.js'
 
-const hung: ReadonlySet<string> = new Set(['labels', 'annotations', 'managedFields'])
-const closeBrace = Uint8Array.of(0x7d)
+/** What is read of metadata, which are the same in all versions. The owners of fields stand last in the schema. */
+export type KnownMeta = Omit<ObjectMeta, 'labels' | 'annotations' | 'managedFields'>
 
-/** In the version that is stored now, in short steps. One that was written in another version, or is small, is decoded whole. */
-export function* leanObject(stored: StoredObject, resource: StoredKind): Generator<undefined, ApiObject, void> {
-  const bytes = bytesOf(stored.entry)
-  if (stored.size <= mostReadAtOnce || !isCurrent(bytes, resource)) return stored.decode(resource)
-  const body = stored.entry.value.subarray(bodyStartOf(bytes))
-  const members = yield* sliceRecord(Buffer.concat([openBrace, body, closeBrace]))
-  const { metadata, ...others } = Object.fromEntries(members)
-  if (metadata === undefined) throw new Error(`${stored.key} has no metadata`)
-  const kept = [...(yield* sliceRecord(metadata))].filter(([name]) => !hung.has(name))
-  const parts: Slices = new Map([['metadata', Buffer.from(textOf(kept))], ...Object.entries(others)])
-  // The upper bits say what a plain parse would get wrong.
-  const { value } = parseJson(Buffer.from(textOf(parts)))
-  const read = spliceOf(bytes) >>> 30 === 0 ? value : readValue(resource.storedSchema, value).value
-  const object = read as ApiObject
+const last = 'managedFields'
+const unread = { names: new Set(['labels', 'annotations']), last }
+const unlessAnnotated = { names: new Set(['labels']), last }
+const opening = Buffer.from('"metadata":{')
+const closeBrace = 0x7d
+
+/** Of an object of any version. */
+export function metadataOf(stored: StoredObject, resource: StoredKind): KnownMeta {
+  if (stored.size <= mostReadAtOnce) return stored.inAnyVersion(resource).metadata ?? {}
+  const { value } = stored.entry
+  const { within, members } = keptMetadata(value, stored.key)
+  // Only names stand between the two, in which quotes are escaped.
+  const start = value.lastIndexOf(opening, within)
+  if (start < 0) throw new Error(`${stored.key} has no metadata`)
+  // Without the comma behind the uid.
+  const all = [value.toString('utf8', start + opening.length, within - 1), ...members]
+  return { ...(JSON.parse(`{${all.join(',')}}`) as KnownMeta), resourceVersion: stored.resourceVersion }
+}
+
+/** In the version that is stored now. One that was written in another version, or is small, is decoded whole. */
+export const leanObject = (stored: StoredObject, resource: StoredKind): ApiObject => leanly(stored, resource, unread)
+
+/** The same with annotations. */
+export const leanAnnotated = (stored: StoredObject, resource: StoredKind): ApiObject => leanly(stored, resource, unlessAnnotated)
+
+function leanly(stored: StoredObject, resource: StoredKind, left: typeof unread): ApiObject {
+  const lean = readLean(stored, resource, left)
+  if (lean === undefined) return stored.decode(resource)
+  const parsed = { ...lean.front, ...lean.rest }
+  const object = (flagsOf(stored) === 0 ? parsed : readValue(resource.storedSchema, parsed).value) as ApiObject
   return { ...object, metadata: { ...object.metadata, resourceVersion: stored.resourceVersion } }
 }
 
-const textOf = (members: Iterable<readonly [string, Buffer]>): string =>
-  `{${Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${value.toString('utf8')}`).join(',')}}`
+/** The bytes of what `leanObject` gave, with other fields than metadata changed: these stay as they are stored. */
+export function encodeLean(stored: StoredObject, resource: StoredKind, object: ApiObject): Buffer {
+  if (!isIndexedByMetadata(resource)) throw new Error(`${resource.kind}: other fields than metadata are indexed`)
+  const lean = readLean(stored, resource, unread)
+  if (lean === undefined) return encodeStored(resource, object)
+  const own = encodeStored(resource, object)
+  const ownBytes = bytesOf({ value: own })
+  const { end } = keptMetadata(own, stored.key)
+  const value = Buffer.concat([stored.entry.value.subarray(0, lean.end), own.subarray(end)])
+  value.writeUInt32LE((spliceOf(bytesOf({ value })) | (spliceOf(ownBytes) & ~placeMask)) >>> 0, spliceOffset)
+  return value
+}
+
+interface Lean {
+  /** Metadata, and what stands before them. */
+  readonly front: object
+  readonly rest: object
+  /** Where the brace stands that closes metadata. */
+  readonly end: number
+}
+
+/** Undefined where the object is to be decoded whole. */
+function readLean(stored: StoredObject, resource: StoredKind, left: typeof unread): Lean | undefined {
+  const bytes = bytesOf(stored.entry)
+  if (stored.size <= mostReadAtOnce || !isCurrent(bytes, resource) || isLoose(resource.storedSchema)) return undefined
+  const { value } = stored.entry
+  const { within, members, end: at } = keptMetadata(value, stored.key, left)
+  const end = value[at] === closeBrace ? at : endOfOwners(value, at, resource)
+  const parse = flagsOf(stored) === 0 ? (text: string): unknown => JSON.parse(text) : (text: string) => parseJson(Buffer.from(text)).value
+  try {
+    const front = parse(`{${[value.toString('utf8', bodyStartOf(bytes), within - 1), ...members].join(',')}}}`) as object
+    // Where the end is not that of metadata, some bracket in the rest has no other.
+    return { front, rest: parse(`{${value.toString('utf8', end + 2)}}`) as object, end }
+  } catch {
+    return undefined
+  }
+}
+
+/** What is kept of metadata behind the uid. */
+function keptMetadata(value: Buffer, key: string, left = unread): KeptMembers & { readonly within: number } {
+  const within = placeBehindUid(bytesOf({ value }))
+  const kept = membersWithout(value, within, left)
+  if (kept === undefined) throw new Error(`${key} has no metadata`)
+  return { ...kept, within }
+}
+
+/**
+ * Where the brace stands that closes metadata, from the owners of fields on. These have no lists in them, and quotes in texts are escaped: what closes
+ * one in front of the name of a field of the kind is the list of owners itself.
+ */
+function endOfOwners(value: Buffer, from: number, { storedSchema }: StoredKind): number {
+  let first = value.length
+  for (const name of Object.keys(storedSchema.fields)) {
+    const found = value.indexOf(`]},${JSON.stringify(name)}:`, from)
+    if (found >= 0 && found < first) first = found
+  }
+  return first === value.length ? first - 1 : first + 1
+}
+
+const flagsOf = ({ entry }: StoredObject): number => spliceOf(bytesOf(entry)) & ~placeMask
+
+const isIndexedByMetadata = ({ indexedFields = {} }: StoredKind): boolean =>
+  Object.keys(indexedFields).every((path) => path.startsWith('metadata.'))

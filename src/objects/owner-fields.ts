@@ -5,7 +5,8 @@
 import type { ApiObject, OwnerReference } from '../api/object.js'
 import { bodyStartOf, type EntryBytes, spliceOf } from './entry-header.js'
 
-const placeMask = 0x3fff_ffff
+/** What the upper bits of a splice leave to the place. */
+export const placeMask = 0x3fff_ffff
 const quote = 0x22
 const comma = 0x2c
 const backslash = 0x5c

@@ -5,6 +5,7 @@ import { type ApiError, forbidden, unavailable } from '../../api/api-error.js'
 import type { Call } from '../../api/call.js'
 import type { Resource } from '../../api/catalog.js'
 import type { ApiObject } from '../../api/object.js'
+import { encodeLean } from '../../objects/lean-object.js'
 import type { Alongside, ObjectStore, WriteOutcome } from '../../objects/object-store.js'
 import type { ResourceQuota } from '../../resources/core/v1.schema.js'
 import { evaluatorOf } from '../../resources/quota/evaluator.js'
@@ -79,7 +80,7 @@ export class QuotaLedger implements Accounts {
       const outcome = await commit(
         charges.map(({ quota, charged }) => ({
           stored: quota.stored,
-          value: charged === quota.object ? quota.stored.entry.value : store.encode(quotas, charged),
+          value: charged === quota.object ? quota.stored.entry.value : encodeLean(quota.stored, quotas, charged),
         })),
       )
       if (outcome.ok || outcome.isBehind !== true) return outcome

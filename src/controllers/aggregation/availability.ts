@@ -4,7 +4,6 @@
 import { ApiError } from '../../api/api-error.js'
 import type { ApiServiceSource, RemoteVersion } from '../../api/api-services.js'
 import type { Resource } from '../../api/catalog.js'
-import { nowOrInPieces } from '../../base/pieces.js'
 import { partsOf } from '../../objects/keys.js'
 import { leanObject } from '../../objects/lean-object.js'
 import { localCondition } from '../../resources/apiregistration/api-service.js'
@@ -93,7 +92,7 @@ async function tendOne(tending: Tending, name: string, run: Run): Promise<Outcom
   const resource = apiServicesResource(parts.catalogs.current)
   const stored = resource && parts.engine.store.read({ resource, namespace: '', name })
   if (resource === undefined || stored === undefined) return undefined
-  const service = (await nowOrInPieces(leanObject(stored, resource), run.pieces)) as APIService
+  const service = leanObject(stored, resource) as APIService
   const listed = services.current.all.get(name)
   if (service.spec?.service === undefined) {
     await report(tending, { resource, service, condition: localCondition(parts.engine.clock.now()) })

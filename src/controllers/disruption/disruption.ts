@@ -107,7 +107,7 @@ async function countOne(parts: LoopParts, address: ObjectAddress, run: Run): Pro
   const { engine } = parts
   const stored = engine.store.read(address)
   if (stored === undefined || run.signal.aborted) return undefined
-  const budget = (await nowOrInPieces(leanObject(stored, address.resource), run.pieces)) as PodDisruptionBudget
+  const budget = leanObject(stored, address.resource) as PodDisruptionBudget
   const nowMs = engine.clock.now()
   const events: Event[] = []
   try {
@@ -142,8 +142,8 @@ async function podsOf(
   await nowOrInPieces(
     (function* (): Generator<undefined, void, void> {
       for (const stored of steps) {
-        if (stored === undefined) yield undefined
-        else if (labels.matches(stored.labels())) found.push(countable((yield* leanObject(stored, resource)) as Pod))
+        if (stored !== undefined && labels.matches(stored.labels())) found.push(countable(leanObject(stored, resource) as Pod))
+        yield undefined
       }
     })(),
     run.pieces,

@@ -80,7 +80,7 @@ async function reconcile({ engine, catalogs }: LoopParts, { namespace, name, run
   const address = { resource, namespace, name }
   const stored = engine.store.read(address)
   if (stored === undefined) return
-  const { metadata } = await nowOrInPieces(leanObject(stored, resource), run.pieces)
+  const { metadata } = leanObject(stored, resource)
   const one = { address, metadata, finalizer: engine.identity.label('pvc-protection') }
   if (metadata?.deletionTimestamp === undefined) {
     await protect(engine, one)
@@ -106,8 +106,9 @@ interface Wanted {
 
 function* findUser(steps: Iterable<StoredObject | undefined>, pods: Resource, claim: Wanted): Generator<undefined, boolean, void> {
   for (const stored of steps) {
-    if (stored === undefined) yield undefined
-    else if (words.some((word) => stored.entry.value.includes(word)) && uses((yield* leanObject(stored, pods)) as Pod, claim)) return true
+    const isNamed = stored !== undefined && words.some((word) => stored.entry.value.includes(word))
+    if (isNamed && uses(leanObject(stored, pods) as Pod, claim)) return true
+    yield undefined
   }
   return false
 }

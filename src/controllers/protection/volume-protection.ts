@@ -1,10 +1,9 @@
 // A volume that is deleted stays as long as it is bound to a claim.
 
-import { nowOrInPieces } from '../../base/pieces.js'
 import { partsOf } from '../../objects/keys.js'
 import { leanObject } from '../../objects/lean-object.js'
 import type { PersistentVolume } from '../../resources/core/v1.schema.js'
-import { KeyedLoop, type LoopParts, type Run } from '../kit/loop.js'
+import { KeyedLoop, type LoopParts } from '../kit/loop.js'
 import type { Loop } from '../leader-election.js'
 import { graceMs, protect, release } from './release-finalizer.js'
 
@@ -22,19 +21,19 @@ export const volumeProtection = (parts: LoopParts): Loop =>
         },
       ]
     },
-    work: async (name, run) => {
-      await reconcile(parts, name, run)
+    work: async (name) => {
+      await reconcile(parts, name)
       return undefined
     },
   })
 
-async function reconcile({ engine, catalogs }: LoopParts, name: string, run: Run): Promise<void> {
+async function reconcile({ engine, catalogs }: LoopParts, name: string): Promise<void> {
   const resource = catalogs.current.find('', 'v1', 'persistentvolumes')
   if (resource === undefined) return
   const address = { resource, namespace: '', name }
   const stored = engine.store.read(address)
   if (stored === undefined) return
-  const { metadata, status } = (await nowOrInPieces(leanObject(stored, resource), run.pieces)) as PersistentVolume
+  const { metadata, status } = leanObject(stored, resource) as PersistentVolume
   const one = { address, metadata, finalizer: engine.identity.label('pv-protection') }
   if (metadata?.deletionTimestamp === undefined) await protect(engine, one)
   else if (status?.phase !== 'Bound') await release(engine, one)

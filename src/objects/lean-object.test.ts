@@ -2,11 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ObjectMeta } from '../api/object.js'
-import { atOnce } from '../base/pieces.js'
+import type { ApiObject, ObjectMeta } from '../api/object.js'
 import { box, boxes, storeOfBoxes } from './fixture.js'
-import { leanObject } from './lean-object.js'
-import { metadataOf } from './stored-metadata.js'
+import { encodeLean, leanAnnotated, leanObject, metadataOf } from './lean-object.js'
+import { StoredObject } from './stored-object.js'
 
 const known = ({ labels: _, annotations: __, managedFields: ___, ...others }: ObjectMeta) => others
 
@@ -32,7 +31,7 @@ test('metadata are read without the rest of what is large', async () => {
     assert.ok(stored !== undefined)
     assert.deepEqual(known(metadataOf(stored, boxes)), known(stored.decode(boxes).metadata ?? {}))
     assert.equal('labels' in metadataOf(stored, boxes), name === 'small')
-    const { metadata: lean, ...parts } = atOnce(leanObject(stored, boxes))
+    const { metadata: lean, ...parts } = leanObject(stored, boxes)
     const { metadata: whole, ...all } = stored.decode(boxes)
     assert.deepEqual([known(lean ?? {}), parts], [known(whole ?? {}), all])
     assert.equal(lean?.labels === undefined, name !== 'small')
@@ -54,3 +53,38 @@ test('the owners of fields of what is large are not read, however many they are'
   assert.equal(metadataOf(stored, boxes).name, 'owned')
   store.close()
 })
+
+const large = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`label-${i}`, 'x'.repeat(10)]))
+const unindexed = { ...boxes, indexedFields: undefined }
+const ownedFields = (fieldsV1: object) => [{ manager: 'a', fieldsV1 }]
+
+for (const [why, hung] of [
+  ['labels and owners of fields', { labels: large, managedFields: ownedFields({ 'f:data': {} }) }],
+  [
+    'texts that look like the end of owners',
+    { labels: large, managedFields: ownedFields({ 'f:]},"data":{': {}, 'f:"]}': {}, 'f:\\': {} }) },
+  ],
+  ['owners of fields that are none', { labels: large, managedFields: ownedFields({ a: { b: [] }, data: {} }) }],
+  ['annotations that look like the end of them', { annotations: { ...large, a: '}', b: ':', c: '}"', d: '\\', managedFields: ':null' } }],
+] as const)
+  test(`what is large is read and written without ${why}`, async () => {
+    const store = await storeOfBoxes()
+    const { metadata } = box('large')
+    const finalizers = ['a/b']
+    const object = { metadata: { ...metadata, finalizers, ...hung }, data: { a: '1' } }
+    const stored = new StoredObject({ key: 'large', revision: 3, value: store.encode(unindexed, object) })
+    const whole = new StoredObject(stored.entry).decode(unindexed)
+    const lean = leanObject(stored, unindexed)
+    assert.deepEqual({ ...lean, metadata: known(lean.metadata ?? {}) }, { ...whole, metadata: known(whole.metadata ?? {}) })
+    assert.deepEqual(leanAnnotated(stored, unindexed).metadata?.annotations, whole.metadata?.annotations)
+    for (const data of [{ b: '2' }, undefined]) {
+      const written = new StoredObject({ key: 'large', revision: 3, value: encodeLean(stored, unindexed, { ...lean, data } as ApiObject) })
+      assert.deepEqual(
+        written.decode(unindexed),
+        new StoredObject({ ...stored.entry, value: store.encode(unindexed, { ...object, data } as ApiObject) }).decode(unindexed),
+      )
+      assert.deepEqual(written.labels(), stored.labels())
+    }
+    assert.throws(() => encodeLean(stored, boxes, lean))
+    store.close()
+  })
