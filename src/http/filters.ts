@@ -17,13 +17,17 @@ export interface Authentication {
   readonly tallies?: AuthenticationTallies | undefined
 }
 
+/** Whose connections those are on which somebody was refused: they must not wait with those of whom nothing is known yet. */
+const nobody = 'system:unauthenticated'
+
 export function authentication({ authenticators, anonymous, tallies }: Authentication): Filter {
   const finish = (exchange: Exchange, found: Found): boolean => {
     const user = found === undefined ? anonymous : found.user
     tallies?.count(resultOf(found, user), performance.now() - exchange.begunMs, user?.name ?? '')
+    const { connection } = exchange
+    if (connection !== undefined) setOwner(connection, user?.name ?? nobody)
     if (user === undefined) throw unauthorized()
     exchange.user = user
-    if (exchange.connection !== undefined) setOwner(exchange.connection, user.name)
     if (found?.user !== undefined) found.remark?.(exchange.annotate, exchange.now)
     exchange.lifecycle.tell('authenticated', exchange)
     return false

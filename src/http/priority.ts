@@ -5,9 +5,12 @@ import { mastersGroup } from '../api/user.js'
 import type { Exchange } from './exchange.js'
 
 const probePaths = ['/livez', '/readyz', '/healthz']
+/** The second one of `/api` and `/apis`, under which nearly everything is asked for. */
+const letterOfApi = 0x61
 
 /** Whoever asks whether the server lives is answered also when there is no room: a busy server must not be taken for a dead one. `url`: a path and what follows it. */
 export const isProbeUrl = (url: string): boolean =>
+  url.charCodeAt(1) !== letterOfApi &&
   probePaths.some((path) => url.startsWith(path) && (url.length === path.length || url[path.length] === '/' || url[path.length] === '?'))
 
 export const isProbe = ({ info }: Exchange): boolean => !info.isResource && isProbeUrl(info.path)

@@ -193,24 +193,51 @@ test('users take turns, however many connections one of them has', async () => {
   let nowMs = 0
   const turns = new FairTurns(() => nowMs)
   const log: string[] = []
-  const ask = (user: string, isUrgent = false): void => {
+  const ask = (user: string): void => {
     const { socket } = connection()
     if (user !== '') setOwner(socket, user)
     const begin = (): void => {
-      log.push(isUrgent ? `${user} probes` : user)
+      log.push(user)
       nowMs++
     }
-    turns.run({ connection: socket, socket, begin, isUrgent })
+    turns.run({ connection: socket, socket, begin })
   }
   for (let i = 0; i < 100; i++) ask('loud')
   assert.equal(log.length, 5, 'a millisecond each')
   for (const user of ['quiet', '', 'quiet', '']) ask(user)
-  ask('loud', true)
   assert.equal(log.length, 5, 'the time of the turn is up')
   await nextTurn()
   await nextTurn()
-  assert.deepEqual(log.slice(5, 15), ['loud', 'quiet', '', 'loud probes', 'loud', 'quiet', '', 'loud', 'loud', 'loud'])
-  while (log.length < 105) await nextTurn()
+  assert.deepEqual(log.slice(5, 15), ['loud', 'quiet', '', 'loud', 'quiet', '', 'loud', 'loud', 'loud', 'loud'])
+  while (log.length < 104) await nextTurn()
+})
+
+test('what is urgent has every second turn, however many users wait and whatever is sent behind it', async () => {
+  let nowMs = 0
+  const turns = new FairTurns(() => nowMs)
+  const log: string[] = []
+  const ask = ({ socket }: Client, name: string, isUrgent = false): void => {
+    const begin = (): void => {
+      log.push(name)
+      nowMs++
+    }
+    turns.run({ connection: socket, socket, begin, isUrgent })
+  }
+  const users = Array.from({ length: 50 }, connection)
+  for (const [i, { socket }] of users.entries()) setOwner(socket, `user ${i}`)
+  for (const client of users) ask(client, 'other')
+  const [first, second, third] = [connection(), connection(), connection()]
+  ask(first, 'urgent', true)
+  for (let i = 0; i < 4; i++) ask(first, 'behind it')
+  ask(second, 'urgent', true)
+  ask(third, 'in front')
+  ask(third, 'urgent', true)
+  assert.equal(log.length, 5)
+  while (log.length < 58) await nextTurn()
+  const begun = log.slice(5)
+  assert.equal(begun.slice(0, 4).filter((name) => name === 'urgent').length, 2, begun.join())
+  assert.ok(begun.indexOf('behind it') > 40, 'it is not urgent itself')
+  assert.ok(begun.lastIndexOf('urgent') - begun.indexOf('in front') <= 2, begun.join())
 })
 
 test('who has none that wait is served at once while there is time, and nobody overtakes his own', async () => {
@@ -230,7 +257,7 @@ test('who has none that wait is served at once while there is time, and nobody o
   assert.deepEqual(log.slice(10), ['loud', 'late'])
 })
 
-test('a connection keeps its place when it turns out whose it is while its requests wait', async () => {
+test('a connection goes on when it turns out whose it is while its requests wait', async () => {
   let nowMs = 0
   const turns = new FairTurns(() => nowMs)
   const { socket } = connection()
@@ -244,4 +271,32 @@ test('a connection keeps its place when it turns out whose it is while its reque
   assert.equal(begun, 1)
   for (let i = 0; i < 25; i++) await nextTurn()
   assert.equal(begun, 20)
+})
+
+test('where no more can wait and the time of a turn is up, the connection with most waiting is closed, and others wait', async () => {
+  let nowMs = 0
+  const turns = new FairTurns(() => nowMs)
+  const floods = Array.from({ length: 100 }, connection)
+  const few = Array.from({ length: 500 }, connection)
+  let begun = 0
+  const ask = ({ socket }: Client): void => turns.run({ connection: socket, socket, begin: () => void begun++ })
+  ask(connection())
+  nowMs = 100
+  for (const flood of floods) for (let i = 0; i < 100; i++) ask(flood)
+  assert.equal(begun, 1)
+  for (const client of few) ask(client)
+  assert.equal(begun, 1, 'nothing more is begun in this turn')
+  for (const client of few) ask(client)
+  assert.ok(few.every(({ seen }) => !seen.destroyed))
+  assert.equal(floods.filter(({ seen }) => seen.destroyed).length, 10)
+  while (begun < 1 + 90 * 100 + 2 * 500) await nextTurn()
+})
+
+test('of a connection that was closed here nothing is begun, also of what it has sent already', () => {
+  const turns = new FairTurns(stoodStill)
+  const { socket, seen } = connection()
+  let begun = 0
+  for (let i = 0; i < 12_000; i++) turns.run({ connection: socket, socket, begin: () => void begun++ })
+  assert.equal(seen.destroyed, true)
+  assert.equal(begun, 8)
 })

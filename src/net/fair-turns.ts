@@ -3,7 +3,7 @@
 //
 // Of requests that wait, those of different users take turns, however many connections each of them has: who has hundreds would else be served hundreds
 // of times before somebody with one. Whose a request is turns out only when it has begun, so a connection is taken for that of the user whom it last
-// belonged to; those of whom nothing is known yet count as one. What is urgent waits behind nothing but what is urgent of the same user.
+// belonged to; those of whom nothing is known yet count as one. What is urgent has every second turn, however many users wait.
 //
 // A connection whose requests wait here is not read from, as Node itself does for bodies that nobody takes, so what waits is bounded.
 
@@ -23,7 +23,7 @@ const turnMs = 5
 /** At how many waiting requests a connection is no longer read from, and when it is again. */
 const stopAt = 64
 const goOnAt = 16
-/** Of all connections together; one that brings more is closed, but first those whose requests wait for their own earlier answers. */
+/** Of all connections together; for more, one is closed: first those whose requests wait for their own earlier answers, then the one with most of them. */
 const mostWaiting = 10_000
 
 type Begin = () => void
@@ -38,15 +38,16 @@ interface Answer {
 interface Waiting {
   readonly begin: Begin
   readonly answer: Answer | undefined
+  readonly isUrgent: boolean
 }
 
+/** A connection. While requests of it wait it stands among the others that wait, or among those that are blocked. */
 interface Line {
+  readonly connection: object
   readonly socket: Socket
   turn: number
   begun: number
   waiting: Waiting[]
-  /** With whose requests its own wait, while they do. */
-  party: string
   /** How many were begun before it was their turn to be answered, and were not. */
   unanswered: number
   isStopped: boolean
@@ -70,10 +71,49 @@ export function setOwner(connection: object, user: string): void {
   if (owners.get(connection) !== user) owners.set(connection, user)
 }
 
+const ownerOf = (connection: object): string => owners.get(connection) ?? ''
+
+/** Connections by whose they are, and users; both in the order in which they get their turn. */
+class Queue {
+  readonly #byOwner = new Map<string, Set<Line>>()
+
+  get isEmpty(): boolean {
+    return this.#byOwner.size === 0
+  }
+
+  has(owner: string): boolean {
+    return this.#byOwner.has(owner)
+  }
+
+  /** Behind the others of its owner. */
+  add(line: Line): void {
+    getOrInsert(this.#byOwner, ownerOf(line.connection), () => new Set()).add(line)
+  }
+
+  /** The next one of the next user, who has his turn again when all others have had theirs. */
+  takeNext(): Line | undefined {
+    for (const [owner, lines] of this.#byOwner) {
+      this.#byOwner.delete(owner)
+      for (const line of lines) {
+        lines.delete(line)
+        if (lines.size > 0) this.#byOwner.set(owner, lines)
+        return line
+      }
+    }
+    return undefined
+  }
+
+  *lines(): Generator<Line, void, undefined> {
+    for (const lines of this.#byOwner.values()) yield* lines
+  }
+}
+
 export class FairTurns {
   readonly #lines = new WeakMap<object, Line>()
-  /** Those with waiting requests, by whose they are; both in the order in which they get their turn. */
-  readonly #waiting = new Map<string, Set<Line>>()
+  /** Those with waiting requests, by whether the first of these is urgent. */
+  readonly #urgent = new Queue()
+  readonly #others = new Queue()
+  #isUrgentNext = false
   /** Those whose requests wait for the end of an answer to an earlier one. */
   readonly #blocked = new Set<Line>()
   #waitingCount = 0
@@ -89,37 +129,29 @@ export class FairTurns {
 
   /** Begins a request now or in its turn; never when its connection is gone by then. */
   run({ connection, socket, begin, answer, isUrgent = false }: Coming): void {
+    if (socket.destroyed) return
     this.#countTurn()
     let line = this.#lines.get(connection)
     if (line === undefined) {
-      line = { socket, turn: this.#turn, begun: 0, waiting: [], party: '', unanswered: 0, isStopped: false }
+      line = { connection, socket, turn: this.#turn, begun: 0, waiting: [], unanswered: 0, isStopped: false }
       this.#lines.set(connection, line)
     }
     if (line.turn !== this.#turn) {
       line.turn = this.#turn
       line.begun = 0
     }
-    if (line.waiting.length === 0) {
-      const isFree = line.begun < freePerTurn && line.unanswered < mostUnanswered
-      if (isFree && this.#hasTime && !this.#isOvertaking(connection, isUrgent)) {
-        line.begun++
-        this.#follow(line, answer)
-        begin()
-        return
-      }
-      line.party = partyOf(connection, isUrgent)
-    }
-    this.#wait(line, { begin, answer })
+    const isFree = line.waiting.length === 0 && line.begun < freePerTurn && line.unanswered < mostUnanswered
+    if (isFree && this.#canBegin(connection, isUrgent)) {
+      line.begun++
+      this.#follow(line, answer)
+      begin()
+    } else this.#wait(line, { begin, answer, isUrgent })
   }
 
-  /** Where no more can wait, those that are few need not. */
-  get #hasTime(): boolean {
-    return this.#isFull || this.#now() - this.#turnBegunMs < turnMs
-  }
-
-  /** Nobody comes before his own. */
-  #isOvertaking(connection: object, isUrgent: boolean): boolean {
-    return this.#waiting.size > 0 && !this.#isFull && this.#waiting.has(partyOf(connection, isUrgent))
+  /** Nobody comes before his own; and where no more can wait, those that are few need not. */
+  #canBegin(connection: object, isUrgent: boolean): boolean {
+    if (this.#now() - this.#turnBegunMs >= turnMs) return this.#isFull && !this.#makeRoom(1)
+    return this.#waitingCount === 0 || this.#isFull || !(isUrgent ? this.#urgent : this.#others).has(ownerOf(connection))
   }
 
   get #isFull(): boolean {
@@ -127,36 +159,25 @@ export class FairTurns {
   }
 
   #wait(line: Line, request: Waiting): void {
-    if (this.#isFull) this.#dropBlocked()
-    if (this.#isFull) {
-      line.socket.destroy()
-      return
-    }
-    line.waiting.push(request)
+    if (this.#isFull && !this.#makeRoom(line.waiting.length)) this.#drop(line)
+    if (line.socket.destroyed) return
     this.#waitingCount++
-    this.#queue(line)
+    if (line.waiting.push(request) === 1) this.#queue(line)
     if (line.waiting.length < stopAt) return
     // Again, too: Node reads on by itself when a body that nobody took has ended.
     line.isStopped = true
     stopReading(line.socket, 'requests')
   }
 
-  /** Behind the others of its party. */
   #queue(line: Line): void {
-    getOrInsert(this.#waiting, line.party, () => new Set()).add(line)
+    const queue = line.waiting[0]?.isUrgent === true ? this.#urgent : this.#others
+    queue.add(line)
   }
 
-  /** The next one of the next party, which has its turn again when all others have had theirs. */
   #takeNext(): Line | undefined {
-    const [first] = this.#waiting
-    if (first === undefined) return undefined
-    const [party, lines] = first
-    const [line] = lines
-    this.#waiting.delete(party)
-    if (line === undefined) return undefined
-    lines.delete(line)
-    if (lines.size > 0) this.#waiting.set(party, lines)
-    return line
+    this.#isUrgentNext = !this.#isUrgentNext
+    const [first, second] = this.#isUrgentNext ? [this.#urgent, this.#others] : [this.#others, this.#urgent]
+    return first.takeNext() ?? second.takeNext()
   }
 
   #countTurn(): void {
@@ -169,7 +190,7 @@ export class FairTurns {
   #endTurn(): void {
     this.#isTurnCounted = false
     this.#turn++
-    if (this.#waiting.size === 0) return
+    if (this.#urgent.isEmpty && this.#others.isEmpty) return
     this.#countTurn()
     const until = this.#now() + turnMs
     do {
@@ -199,9 +220,23 @@ export class FairTurns {
     line.waiting = []
   }
 
-  #dropBlocked(): void {
-    const [line] = this.#blocked
-    if (line === undefined) return
+  /** Closes the connection of which most wait, if it is more than `few`; whether there was one. */
+  #makeRoom(few: number): boolean {
+    const [blocked] = this.#blocked
+    const line = blocked ?? this.#longest()
+    if (line === undefined || (blocked === undefined && line.waiting.length <= few)) return false
+    this.#drop(line)
+    return true
+  }
+
+  #longest(): Line | undefined {
+    let longest: Line | undefined
+    for (const queue of [this.#urgent, this.#others])
+      for (const line of queue.lines()) if (line.waiting.length > (longest?.waiting.length ?? 0)) longest = line
+    return longest
+  }
+
+  #drop(line: Line): void {
     this.#blocked.delete(line)
     this.#forget(line)
     line.socket.destroy()
@@ -219,5 +254,3 @@ export class FairTurns {
     })
   }
 }
-
-const partyOf = (connection: object, isUrgent: boolean): string => `${isUrgent ? 'urgent' : 'other'} ${owners.get(connection) ?? ''}`
