@@ -19,11 +19,15 @@ const { host, port, ca, token, path, connections, counters } = workerData as Flo
 const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nAccept: application/json\r\n\r\n`
 const headEnd = Buffer.from('\r\n\r\n')
 
+/** A machine that is busy with other things may take longer than a server waits for a handshake: whoever was not let in comes again. */
 function flood(): void {
+  let isIn = false
   const socket = connect({ host, port, ca }, () => {
+    isIn = true
     Atomics.add(counters, 0, 1)
     socket.write(request)
   })
+  socket.on('close', () => isIn || setTimeout(flood, 100))
   let pending: Buffer = Buffer.alloc(0)
   socket.on('data', (chunk: Buffer) => {
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { type Answer, ApiClient } from '../kit/api-client.js'
+import { until } from '../kit/fixtures.js'
 import { ServerProcess } from '../kit/server-process.js'
 import type { FloodOrder } from './flood-client.js'
 
@@ -115,6 +116,9 @@ async function startFlood(server: ServerProcess, connections: number, counters: 
   const { ca } = server.access
   const order: FloodOrder = { host: '127.0.0.1', port: server.port, ca, token: 'loud-token', path, connections, counters }
   const worker = new Worker(new URL('./flood-client.js', import.meta.url), { workerData: order })
-  while (Atomics.load(counters, 0) < connections) await setTimeout(10)
+  await until(
+    async () => Atomics.load(counters, 0),
+    (connected) => connected >= connections,
+  )
   return worker
 }
