@@ -2,6 +2,7 @@
 
 import { ApiError } from '../api/api-error.js'
 import { partsOf } from '../objects/keys.js'
+import { metadataOf } from '../objects/lean-object.js'
 import { create } from '../verbs/create.js'
 import { KeyedLoop, type LoopParts } from './kit/loop.js'
 import { isNamespaceGoing } from './kit/namespace-going.js'
@@ -48,9 +49,9 @@ async function provide({ engine, catalogs }: LoopParts, namespace: string): Prom
   const namespaces = catalogs.current.find('', 'v1', 'namespaces')
   const resource = catalogs.current.find('', 'v1', 'serviceaccounts')
   if (namespaces === undefined || resource === undefined) return
-  const home = engine.store.read({ resource: namespaces, namespace: '', name: namespace })?.decode(namespaces)
+  const home = engine.store.read({ resource: namespaces, namespace: '', name: namespace })
   // One that is going would only have to delete it again.
-  if (home === undefined || home.metadata?.deletionTimestamp !== undefined) return
+  if (home === undefined || metadataOf(home, namespaces).deletionTimestamp !== undefined) return
   if (engine.store.read({ resource, namespace, name: accountName }) !== undefined) return
   try {
     await create(engine, ownCall(engine, { resource, namespace, name: accountName }), {

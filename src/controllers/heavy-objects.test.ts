@@ -8,12 +8,14 @@ import { systemClock } from '../base/clock.js'
 import { silentLogger } from '../base/logger.js'
 import { StoredObject } from '../objects/stored-object.js'
 import type { Engine, OwnRequest } from '../verbs/engine.js'
+import { defaultAccounts } from './default-accounts.js'
 import { disruptionBudgets } from './disruption/disruption.js'
 import { stageOf } from './engine.fixture.js'
 import { finishedJobs } from './finished-jobs.js'
 import type { LoopParts } from './kit/loop.js'
 import { FakeTimers } from './kit/timers.fixture.js'
 import type { Loop } from './leader-election.js'
+import { namespaceDeletion } from './namespace-deletion.js'
 import { claimProtection } from './protection/claim-protection.js'
 import { volumeProtection } from './protection/volume-protection.js'
 import { quotaStatus } from './resource-quota.js'
@@ -93,6 +95,38 @@ for (const { loop: make, place, object, metadata, expected } of cases)
     assert.match(body, expected.body)
     assert.deepEqual(decoded, [])
   })
+
+test('namespaces are looked at without their labels, and let go by requests that keep them', async (t) => {
+  const { engine: stage, catalog, catalogs } = await stageOf('cluster', systemClock)
+  const requests: OwnRequest[] = []
+  const carryOut = (request: OwnRequest) => {
+    requests.push(request)
+    return Promise.resolve({ code: 200, body: Buffer.from('{}') })
+  }
+  const engine: Engine = { ...stage, elsewhere: { carryOut } }
+  const address = { resource: catalog.find('', 'v1', 'namespaces') as Resource, namespace: '', name: 'heavy' }
+  const metadata = { name: 'heavy', uid: 'u', creationTimestamp: long, deletionTimestamp: long, labels }
+  const object = { metadata, spec: { finalizers: ['cluster', 'a/b'] }, status: { phase: 'Terminating' } }
+  await stage.store.put(address, stage.store.encode(address.resource, object as ApiObject), { expect: 0 })
+  const resourceVersion = stage.store.read(address)?.resourceVersion
+  const decoded = decodedWhole(t)
+  const timers = new FakeTimers()
+  const parts = { engine, catalogs, logger: silentLogger, timers }
+  const loops = [namespaceDeletion(parts), defaultAccounts(parts)]
+  for (let i = 0; i < 20 && requests.length < 2; i++) await timers.advance(500)
+  for (const loop of loops) await loop.close()
+  assert.deepEqual(decoded, [])
+  const paths = requests.map(({ method, path }) => `${method} ${path}`)
+  assert.deepEqual(paths, ['PUT /api/v1/namespaces/heavy/status', 'PUT /api/v1/namespaces/heavy/finalize'])
+  const sent = JSON.parse(requests[1]?.body ?? '')
+  assert.deepEqual(sent, {
+    ...object,
+    metadata: { ...metadata, resourceVersion },
+    spec: { finalizers: ['a/b'] },
+    apiVersion: 'v1',
+    kind: 'Namespace',
+  })
+})
 
 test('quotas are counted in what is stored beside their labels', async (t) => {
   const { engine, catalog, catalogs } = await stageOf('cluster', systemClock)

@@ -7,17 +7,17 @@ import { ApiError, unavailable } from '../api/api-error.js'
 import type { Catalog, Resource } from '../api/catalog.js'
 import { type ApiObject, members } from '../api/object.js'
 import { partsOf } from '../objects/keys.js'
+import { leanObject } from '../objects/lean-object.js'
 import { everything } from '../objects/selection.js'
 import type { StoredObject } from '../objects/stored-object.js'
 import type { Engine } from '../verbs/engine.js'
-import { update } from '../verbs/update.js'
 import type { DeleteElsewhere } from './aggregation/remote-contents.js'
 import type { Outcome } from './kit/keyed-queue.js'
 import { KeyedLoop, type Later, type LoopParts, type Run } from './kit/loop.js'
 import type { Loop } from './leader-election.js'
 import { discoveryProblem, terminationConditions } from './namespace-conditions.js'
 import { deleteContents, deleteOrphans, type Remaining } from './namespace-contents.js'
-import { ownCall } from './own-call.js'
+import { updateOwn } from './own-write.js'
 
 export interface NamespaceTimes {
   /** How long after its deletion a namespace is left as it is, so that whoever writes to it can finish: more than `lateMs` of verbs/create. */
@@ -46,7 +46,7 @@ export const namespaceDeletion = (parts: LoopParts, times = usualTimes, elsewher
       const resource = catalog.find('', 'v1', 'namespaces')
       if (resource === undefined) return []
       const later = ({ key }: StoredObject, afterMs: number): Later => ({ key: partsOf(resource, key).name, afterMs })
-      const isConcerned = (object: StoredObject): boolean => isTerminating(object.decode(resource), parts.engine.identity.self)
+      const isConcerned = (object: StoredObject): boolean => isTerminating(leanObject(object, resource), parts.engine.identity.self)
       return [
         {
           resource,
@@ -123,7 +123,7 @@ function unavailableVersions({ store, identity }: Engine, catalog: Catalog): rea
   if (resource === undefined) return []
   const versions: string[] = []
   for (const stored of store.list({ resource, namespace: '', selection: everything, limit: 0 }).objects()) {
-    const { spec, status } = stored.decode(resource) as ServedElsewhere
+    const { spec, status } = leanObject(stored, resource) as ServedElsewhere
     const isAvailable = status?.conditions?.some((each) => each.type === 'Available' && each.status === 'True') ?? false
     if (spec?.service !== undefined && !isAvailable) versions.push(`${spec.group}/${spec.version}`)
   }
@@ -137,7 +137,8 @@ interface Namespaces {
 
 /** As it is now, if it is being deleted, waits for this loop, and is the one with that uid. */
 function findTerminating({ engine, resource }: Namespaces, name: string, uid?: string): Namespace | undefined {
-  const namespace: Namespace | undefined = engine.store.read({ resource, namespace: '', name })?.decode(resource)
+  const stored = engine.store.read({ resource, namespace: '', name })
+  const namespace: Namespace | undefined = stored && leanObject(stored, resource)
   if (namespace === undefined || !isTerminating(namespace, engine.identity.self)) return undefined
   return uid === undefined || namespace.metadata?.uid === uid ? namespace : undefined
 }
@@ -150,12 +151,11 @@ async function reportProgress(
   const { engine, resource } = namespaces
   const namespace = findTerminating(namespaces, name, uid)
   if (namespace === undefined) return
-  const call = ownCall(engine, { resource, name, subresource: 'status' })
   const before = (members(namespace)['status'] as { conditions?: readonly never[] } | undefined)?.conditions ?? []
-  const conditions = terminationConditions({ before, remaining, now: call.now })
+  const conditions = terminationConditions({ before, remaining, now: engine.clock.now() })
   if (conditions === before) return
-  const object = { ...namespace, status: { ...namespace.status, phase: 'Terminating', conditions } } as ApiObject
-  await unlessGone(update(engine, call, { object }))
+  const status = { ...namespace.status, phase: 'Terminating', conditions }
+  await unlessGone(updateOwn(engine, { resource, name, subresource: 'status' }, (object) => ({ ...object, status }) as ApiObject))
 }
 
 /** Takes the server's own finalizer away; others may still hold the namespace. */
@@ -163,8 +163,8 @@ async function letGo({ engine, resource }: Namespaces, { metadata: { name = '', 
   const namespace = findTerminating({ engine, resource }, name, uid)
   if (namespace === undefined) return
   const finalizers = (namespace.spec?.finalizers ?? []).filter((finalizer) => finalizer !== engine.identity.self)
-  const object = { ...namespace, spec: { ...namespace.spec, finalizers } } as ApiObject
-  await unlessGone(update(engine, ownCall(engine, { resource, name, subresource: 'finalize' }), { object }))
+  const spec = { ...namespace.spec, finalizers }
+  await unlessGone(updateOwn(engine, { resource, name, subresource: 'finalize' }, (object) => ({ ...object, spec }) as ApiObject))
 }
 
 function isTerminating(object: Namespace, own: string): boolean {

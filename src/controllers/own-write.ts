@@ -1,15 +1,18 @@
 // Writes of the server's loops to objects of any size: what is too heavy for the event loop is carried out elsewhere, as a request would be.
 
-import { ApiError, type StatusBody } from '../api/api-error.js'
+import { ApiError, notFound, type StatusBody } from '../api/api-error.js'
 import type { Resource } from '../api/catalog.js'
+import type { ApiObject } from '../api/object.js'
 import { nowOrInPieces, Pieces } from '../base/pieces.js'
 import type { Promised } from '../base/promised.js'
 import { TooHeavyError } from '../base/weight.js'
 import { sliceMembers } from '../codec/json-slices.js'
+import { leanObject, leanText } from '../objects/lean-object.js'
 import { writeAny } from '../schema/write.js'
 import { remove } from '../verbs/delete.js'
 import type { Elsewhere, Engine, OwnRequest } from '../verbs/engine.js'
 import { patch } from '../verbs/patch.js'
+import { update } from '../verbs/update.js'
 import { type OwnTarget, ownCall, serverUser, userAgentOf } from './own-call.js'
 
 type Answer = Awaited<ReturnType<NonNullable<Elsewhere['carryOut']>>>
@@ -27,6 +30,24 @@ export async function patchOwn(engine: Engine, target: OwnTarget, merged: object
     body: () => writeAny(merged),
   } as const
   return hereOrThere(engine, target, { here, there, read: ({ body }) => nowOrInPieces(revisionIn(body), new Pieces()) })
+}
+
+/**
+ * An update of the object that is there now, with other fields than metadata changed. Whoever decided on the change does so in the same turn of the
+ * event loop.
+ */
+export async function updateOwn(engine: Engine, target: OwnTarget, change: (object: ApiObject) => ApiObject): Promise<void> {
+  const { resource } = target
+  const stored = engine.store.read(addressOf(target))
+  if (stored === undefined) throw notFound(resource.subject, target.name)
+  const here = async (isMovable: boolean): Promise<void> => {
+    const call = ownCall(engine, { ...target, isMovable })
+    call.checkWeight(stored.entry.value)
+    await update(engine, call, { object: change(stored.decode(resource)) })
+  }
+  const body = (): string => leanText(stored, resource, change(leanObject(stored, resource)))
+  const there = { method: 'PUT', type: 'application/json', query: queryOf(target), body } as const
+  await hereOrThere(engine, target, { here, there, read: () => undefined })
 }
 
 /** An apply configuration, as JSON. */

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiObject, ObjectMeta } from '../api/object.js'
 import { box, boxes, storeOfBoxes } from './fixture.js'
-import { encodeLean, leanAnnotated, leanObject, metadataOf } from './lean-object.js'
+import { encodeLean, leanAnnotated, leanObject, leanText, metadataOf } from './lean-object.js'
+import { labelsAmong } from './stored-label.js'
 import { StoredObject } from './stored-object.js'
 
 const known = ({ labels: _, annotations: __, managedFields: ___, ...others }: ObjectMeta) => others
@@ -72,7 +73,7 @@ for (const [why, hung] of [
     const { metadata } = box('large')
     const finalizers = ['a/b']
     const object = { metadata: { ...metadata, finalizers, ...hung }, data: { a: '1' } }
-    const stored = new StoredObject({ key: 'large', revision: 3, value: store.encode(unindexed, object) })
+    const stored = new StoredObject({ key: 'large', revision: 3, value: store.encode(boxes, object) })
     const whole = new StoredObject(stored.entry).decode(unindexed)
     const lean = leanObject(stored, unindexed)
     assert.deepEqual({ ...lean, metadata: known(lean.metadata ?? {}) }, { ...whole, metadata: known(whole.metadata ?? {}) })
@@ -86,5 +87,9 @@ for (const [why, hung] of [
       assert.deepEqual(written.labels(), stored.labels())
     }
     assert.throws(() => encodeLean(stored, boxes, lean))
+    const changed = { ...lean, data: { b: '2' } } as ApiObject
+    assert.deepEqual(JSON.parse(leanText(stored, unindexed, changed)), { apiVersion: 'v1', kind: 'Box', ...whole, data: { b: '2' } })
+    const names = ['label-7', 'color', 'f', 'nobody']
+    assert.deepEqual(labelsAmong(stored, names), 'labels' in hung ? { 'label-7': large['label-7'] } : {})
     store.close()
   })

@@ -1,11 +1,12 @@
 // A stored object without what anybody may hang on it, labels and annotations, and without the owners of its fields: what loops look at. Of what is
 // large these are not parsed, and the owners of fields not even walked over, so that a megabyte of them takes a millisecond or two.
 
-import type { ApiObject, ObjectMeta } from '../api/object.js'
+import { type ApiObject, members, type ObjectMeta } from '../api/object.js'
 import { parseJson } from '../codec/json.js'
 import { type KeptMembers, membersWithout } from '../codec/json-slices.js'
 import { isLoose } from '../schema/node.js'
 import { readValue } from '../schema/read.js'
+import { writeAny } from '../schema/write.js'
 import { bodyStartOf, bytesOf, spliceOf, spliceOffset } from './entry-header.js'
 import { mostReadAtOnce } from './fields-in-steps.js'
 import { placeBehindUid, placeMask } from './owner-fields.js'
@@ -60,9 +61,22 @@ export function encodeLean(stored: StoredObject, resource: StoredKind, object: A
   return value
 }
 
+/** The same as JSON, for whoever reads it with labels and all. */
+export function leanText(stored: StoredObject, resource: StoredKind, object: ApiObject): string {
+  const { kind, storedApiVersion: apiVersion } = resource
+  const lean = readLean(stored, resource, unread)
+  if (lean === undefined) return writeAny({ apiVersion, kind, ...object })
+  const { value } = stored.entry
+  const bytes = bytesOf(stored.entry)
+  const within = placeBehindUid(bytes)
+  const { metadata: _, ...others } = members(object)
+  const version = `"resourceVersion":${JSON.stringify(stored.resourceVersion)},`
+  const metadata = `${value.toString('utf8', bodyStartOf(bytes), within)}${version}${value.toString('utf8', within, lean.end)}}`
+  return `{${metadata},${writeAny({ apiVersion, kind, ...others }).slice(1)}`
+}
+
 interface Lean {
-  /** Metadata, and what stands before them. */
-  readonly front: object
+  readonly front: { readonly metadata?: ObjectMeta }
   readonly rest: object
   /** Where the brace stands that closes metadata. */
   readonly end: number
@@ -73,11 +87,13 @@ function readLean(stored: StoredObject, resource: StoredKind, left: typeof unrea
   const bytes = bytesOf(stored.entry)
   if (stored.size <= mostReadAtOnce || !isCurrent(bytes, resource) || isLoose(resource.storedSchema)) return undefined
   const { value } = stored.entry
+  // So it is with every kind of the server itself.
+  if (!value.subarray(bodyStartOf(bytes)).subarray(0, opening.length).equals(opening)) return undefined
   const { within, members, end: at } = keptMetadata(value, stored.key, left)
   const end = value[at] === closeBrace ? at : endOfOwners(value, at, resource)
   const parse = flagsOf(stored) === 0 ? (text: string): unknown => JSON.parse(text) : (text: string) => parseJson(Buffer.from(text)).value
   try {
-    const front = parse(`{${[value.toString('utf8', bodyStartOf(bytes), within - 1), ...members].join(',')}}}`) as object
+    const front = parse(`{${[value.toString('utf8', bodyStartOf(bytes), within - 1), ...members].join(',')}}}`) as Lean['front']
     // Where the end is not that of metadata, some bracket in the rest has no other.
     return { front, rest: parse(`{${value.toString('utf8', end + 2)}}`) as object, end }
   } catch {

@@ -55,7 +55,7 @@ export interface Engine extends RuleSettings {
 
 /** A write of the server itself, as a request. */
 export interface OwnRequest {
-  readonly method: 'PATCH' | 'DELETE'
+  readonly method: 'PATCH' | 'PUT' | 'DELETE'
   readonly path: string
   readonly headers: { readonly [name: string]: string }
   readonly body: string

@@ -4,6 +4,7 @@ import { ApiError, forbidden, notFound } from '../../api/api-error.js'
 import type { Resource } from '../../api/catalog.js'
 import type { Identity } from '../../api/identity.js'
 import { members } from '../../api/object.js'
+import { leanObject } from '../../objects/lean-object.js'
 import type { ObjectStore } from '../../objects/object-store.js'
 import type { StoredObject } from '../../objects/stored-object.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
@@ -25,7 +26,7 @@ export function namespaceLifecycle(options: {
   function isTerminating(stored: StoredObject): boolean {
     const before = known.get(stored.key)
     if (before?.revision === stored.revision) return before.isTerminating
-    const namespace = stored.decode(namespaces)
+    const namespace = leanObject(stored, namespaces)
     const phase = (members(namespace)['status'] as { phase?: string } | undefined)?.phase
     const found = namespace.metadata?.deletionTimestamp !== undefined || phase === 'Terminating'
     if (known.size >= mostRemembered) known.clear()

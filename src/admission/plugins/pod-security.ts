@@ -3,6 +3,7 @@
 import { forbidden, invalid } from '../../api/api-error.js'
 import type { Resource } from '../../api/catalog.js'
 import type { ObjectStore } from '../../objects/object-store.js'
+import { labelsAmong } from '../../objects/stored-label.js'
 import type { PodSpec } from '../../resources/core/v1.schema.js'
 import type { AdmissionRequest, Plugin } from '../admission.js'
 import type { PodSecuritySettings } from '../config/pod-security-settings.js'
@@ -16,6 +17,7 @@ import {
   isStricter,
   nameOf,
   type Policy,
+  policyLabels,
   policyOf,
   type ReadPolicy,
 } from '../pod-security/policy.js'
@@ -39,7 +41,7 @@ export function podSecurity(parts: PodSecurityParts): Plugin {
     const stored = store.readOften({ resource: namespaces, namespace: '', name: request.namespace })
     const before = known.get(request.namespace)
     if (stored !== undefined && before?.revision === stored.revision) return before.read
-    const read = policyOf(stored?.decode(namespaces).metadata?.labels, settings.defaults, request.identity)
+    const read = policyOf(stored && labelsAmong(stored, policyLabels(request.identity)), settings.defaults, request.identity)
     if (known.size >= mostRemembered) known.clear()
     if (stored !== undefined) known.set(request.namespace, { revision: stored.revision, read })
     return read
