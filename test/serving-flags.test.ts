@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from 'node:tls'
 import { startServer } from 'cluster-apiserver'
+import { until } from './kit/fixtures.js'
 import { makeWithOpenssl } from './kit/openssl-request.js'
 import { runInside } from './kit/run-inside.js'
 import { newFolder, ServerProcess } from './kit/server-process.js'
@@ -115,14 +116,16 @@ test('certificates are made where --cert-dir says, and used again', async () => 
 })
 
 test('while it shuts down new requests are asked to come later, and probes are answered', async () => {
-  const server = await ServerProcess.start({ flags: ['--shutdown-send-retry-after', '--shutdown-delay-duration=2s'] })
+  const server = await ServerProcess.start({ flags: ['--shutdown-send-retry-after', '--shutdown-delay-duration=300s'] })
   assert.equal((await ask(server, '/version')).status, 200)
-  const stopped = server.stop()
-  await sleep(500)
-  const late = await ask(server, '/version')
+  server.signal('SIGTERM')
+  const late = await until(
+    () => ask(server, '/version'),
+    ({ status }) => status !== 200,
+  )
   assert.deepEqual([late.status, late.headers['retry-after'], late.headers['connection']], [429, '5', 'close'])
   assert.equal((await ask(server, '/livez')).status, 200)
-  await stopped
+  await server.kill()
 })
 
 for (const { flag, says } of [

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { stat } from 'node:fs'
 import { test } from 'node:test'
 import { inPieces, nowOrInPieces, Pieces, SharedPieces } from './pieces.js'
+import { timedTest } from './timed-test.fixture.js'
 import { whileCounting } from './turn-count.fixture.js'
 
 const spin = (ms: number): void => {
@@ -49,7 +50,7 @@ test('what begins while connections are read goes on after they were looked at a
   assert.deepEqual(seen, ['step', 'behind reading', 'another turn', 'step'])
 })
 
-test('short work is done in one turn', async () => {
+timedTest('short work is done in one turn', async () => {
   let turns = 0
   setImmediate(() => turns++)
   assert.equal(await inPieces(steps(100, 0)), 'done')
@@ -76,7 +77,7 @@ test('a failure is thrown as it is', async () => {
   await assert.rejects(inPieces(failing()), { message: 'broken' })
 })
 
-test('a piece is over after five milliseconds, and the next one begins anew', async () => {
+timedTest('a piece is over after five milliseconds, and the next one begins anew', async () => {
   const pieces = new Pieces()
   assert.equal(pieces.isOver, false)
   spin(6)

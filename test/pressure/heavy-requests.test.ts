@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { timedTest } from '../../src/base/timed-test.fixture.js'
 import type { Answer } from '../kit/api-client.js'
 import { type Embedded, startEmbedded } from '../kit/embedded.js'
 import { configMapOf, configMaps, expectFailure, expectStatus, newNamespace, sleep, until } from '../kit/fixtures.js'
@@ -234,7 +235,7 @@ test('heavy writes are counted by a quota while others write in the namespace', 
   assert.equal(await usedNow(), String(items.length))
 })
 
-test('what a client does not wait for is not written', async () => {
+timedTest('what a client does not wait for is not written', async () => {
   const { client } = server
   const namespace = await newNamespace(client)
   const abortion = new AbortController()

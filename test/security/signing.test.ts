@@ -313,8 +313,9 @@ describe('secrets with tokens of accounts', () => {
     const system = '/api/v1/namespaces/cluster-system/secrets'
     const info = '/api/v1/namespaces/cluster-public/configmaps'
     expectStatus(await client.post(info, { metadata: { name: 'cluster-info' }, data: { kubeconfig: 'content' } }), 201)
-    const expiration = new Date(Date.now() + 2500).toISOString()
-    const stringData = { 'token-id': 'abcdef', 'token-secret': '0123456789abcdef', 'usage-bootstrap-signing': 'true', expiration }
+    const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString()
+    const token = { 'token-id': 'abcdef', 'token-secret': '0123456789abcdef', 'usage-bootstrap-signing': 'true' }
+    const stringData = { ...token, expiration: inMs(3_600_000) }
     expectStatus(
       await client.post(system, { metadata: { name: 'bootstrap-token-abcdef' }, type: 'bootstrap.cluster.io/token', stringData }),
       201,
@@ -329,6 +330,8 @@ describe('secrets with tokens of accounts', () => {
     const whole = `${head}.${Buffer.from('content').toString('base64url')}.${signature}`
     const { protectedHeader } = await compactVerify(whole, Buffer.from('0123456789abcdef'))
     assert.deepEqual(protectedHeader, { alg: 'HS256', kid: 'abcdef' })
+    const soon = { stringData: { expiration: inMs(1500) } }
+    expectStatus(await client.patch(`${system}/bootstrap-token-abcdef`, 'application/merge-patch+json', soon), 200)
     await until(
       () => client.get(`${system}/bootstrap-token-abcdef`),
       ({ status }) => status === 404,
