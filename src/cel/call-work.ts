@@ -20,9 +20,45 @@ const perInstruction = 40
 
 export type CallWork = (values: readonly Value[]) => number
 
+/** Per part of a value that is compared or walked through to the bottom. */
+const perPart = 200
+/** Of texts in lists and maps. */
+const lettersPerPart = 32
+/** Nobody compares more parts: a list of lists that are one and the same has as many as one likes. */
+export const mostParts = 4 << 20
+
+/** What goes to the bottom of values. */
+const toBottom = new Set(['_==_', '_!=_', '@in', 'isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'])
+
+/** How many parts values have, `most` where they have more. */
+export type CallParts = (values: readonly Value[], most: number) => number
+
+/** Undefined for what looks at the values themselves only. */
+export const partsOfCall = (name: string): CallParts | undefined => (toBottom.has(name) ? countAll : undefined)
+
+function countAll(values: readonly Value[], most: number): number {
+  let parts = 0
+  for (const value of values) parts += countParts(value, most - parts)
+  return parts
+}
+
+function countParts(value: Value, most: number): number {
+  if (typeof value === 'string') return 1 + Math.floor(value.length / lettersPerPart)
+  let parts = 1
+  if (value instanceof CelList) for (let i = 0; i < value.size && parts < most; i++) parts += countParts(value.at(i), most - parts)
+  else if (value instanceof CelMap) {
+    for (const key of value.keys()) {
+      if (parts >= most) break
+      parts += countParts(value.find(key) ?? null, most - parts)
+    }
+  }
+  return parts
+}
+
 /** `pattern`: what is looked for, where that is known beforehand. */
 export function workOfCall(name: string, pattern?: Value): CallWork {
   const factor = perLetter[name] ?? usual
+  if (toBottom.has(name)) return (values) => workOfSizes(values, factor) + workOfParts(values)
   if (name !== 'matches' && name !== 'find' && name !== 'findAll') return (values) => workOfSizes(values, factor)
   if (typeof pattern !== 'string') return (values) => workOfPattern(values) + workOfSizes(values, factor)
   const perLetterOfText = patternWork(pattern, ' ') + (name === 'findAll' ? factor : 0)
@@ -51,6 +87,14 @@ function workOfSizes(values: readonly Value[], factor: number): number {
     else if (typeof value === 'object' && value !== null) size += sizeOfObject(value)
   }
   return size < shortest ? 0 : size * factor
+}
+
+const isObject = (value: Value | undefined): boolean => typeof value === 'object' && value !== null
+
+function workOfParts(values: readonly Value[]): number {
+  if (!isObject(values[0]) && !isObject(values[1])) return 0
+  const count = countAll(values, mostWork / perPart + 1)
+  return count < shortest ? 0 : count * perPart
 }
 
 function sizeOfObject(value: object): number {

@@ -3,7 +3,7 @@
 import type { CallExpr, ComprehensionExpr, Expr } from './ast.js'
 import { Attribute, Variable } from './attribute.js'
 import { costOfCall } from './call-cost.js'
-import { workOfCall } from './call-work.js'
+import { partsOfCall, workOfCall } from './call-work.js'
 import type { Checked } from './check.js'
 import { type CelFunction, functions } from './functions/table.js'
 import { messageNamed } from './messages.js'
@@ -120,6 +120,7 @@ class Planner {
       elementType,
       cost: costOfCall(name, overloads),
       work: workOfCall(name, second instanceof Constant ? second.value : undefined),
+      parts: partsOfCall(name),
     })
     return conversions.has(name) && args.length === 1 ? fold(call, args) : call
   }

@@ -1,11 +1,11 @@
 // The steps into which a checked expression is planned, but for attributes.
 
 import type { CallCost } from './call-cost.js'
-import type { CallWork } from './call-work.js'
+import { type CallParts, type CallWork, mostParts, mostWork } from './call-work.js'
 import { costs } from './cost.js'
 import type { CelFunction } from './functions/table.js'
 import type { Message } from './messages.js'
-import type { Run } from './run.js'
+import { CostExceeded, type Run } from './run.js'
 import { type Pieces, Step, valueIn } from './step.js'
 import { CelError, CelList, CelMap, keyText, noSuchOverload, sizeOf, typeName, type Value, ValueList, ValueMap } from './values.js'
 
@@ -87,6 +87,8 @@ export interface CallTraits {
   readonly elementType: string
   readonly cost: CallCost
   readonly work: CallWork
+  /** Of what goes to the bottom of values. */
+  readonly parts: CallParts | undefined
 }
 
 export class Call extends Computation {
@@ -94,13 +96,15 @@ export class Call extends Computation {
   private readonly elementType: string
   private readonly cost: CallCost
   private readonly work: CallWork
+  private readonly parts: CallParts | undefined
 
-  constructor(operate: CelFunction, args: readonly Step[], { elementType, cost, work }: CallTraits) {
+  constructor(operate: CelFunction, args: readonly Step[], { elementType, cost, work, parts }: CallTraits) {
     super(args)
     this.operate = operate
     this.elementType = elementType
     this.cost = cost
     this.work = work
+    this.parts = parts
   }
 
   /** Of three arguments and more, those behind an error are not looked at. */
@@ -115,6 +119,7 @@ export class Call extends Computation {
     if (problem === undefined) {
       const work = this.work(values)
       if (work > 0) run.weigh(work)
+      if (work > mostWork && this.parts !== undefined && this.parts(values, mostParts) >= mostParts) throw new CostExceeded()
     }
     const result = problem ?? this.operate(values, this.elementType)
     run.spend(this.cost(values, result))
